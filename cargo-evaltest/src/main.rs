@@ -1,0 +1,2 @@
+//! `cargo evaltest`.
+fn main() {}

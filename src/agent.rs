@@ -1,0 +1,182 @@
+//! The `Agent` trait, what an agent gives back, and how it fails.
+//!
+//! An agent answers one [`Task`]. Closures implement the trait. An answer that is wrong is an [`Output`];
+//! an agent that cannot answer (a crash, an outage, a timeout) is an [`AgentError`] and never counts as
+//! a wrong answer.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::sample::Task;
+
+/// The thing under test.
+pub trait Agent: Send + Sync {
+    /// Answers one task, or says why it could not.
+    fn answer(&self, task: &Task) -> Result<Output, AgentError>;
+
+    /// Whether the same task always gets the same answer. A deterministic agent is not asked again to
+    /// confirm a flip.
+    fn is_deterministic(&self) -> bool {
+        false
+    }
+
+    /// Whether the agent itself ends in time when `task.deadline()` passes or `task.is_cancelled()`.
+    /// Any other agent runs on a thread that the runner can leave behind.
+    fn keeps_deadline(&self) -> bool {
+        false
+    }
+
+    /// Whether every attempt needs a scratch folder, also without attachments.
+    fn needs_scratch(&self) -> bool {
+        false
+    }
+}
+
+impl<F> Agent for F
+where
+    F: Fn(&Task) -> Result<Output, AgentError> + Send + Sync,
+{
+    fn answer(&self, task: &Task) -> Result<Output, AgentError> {
+        self(task)
+    }
+}
+
+/// What an agent said.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Output {
+    /// The raw answer, before extraction. `None` when the agent ended well and gave no answer.
+    pub text: Option<String>,
+    /// The conversation, in Chat Completions form, if the agent tells.
+    pub messages: Vec<Value>,
+    /// Tool calls of the final answer, if the agent tells.
+    pub tool_calls: Vec<Value>,
+    /// Tokens and cost, if the agent tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+}
+
+impl Output {
+    /// An answer that is a text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self {
+            text: Some(text.into()),
+            ..Self::default()
+        }
+    }
+}
+
+impl From<String> for Output {
+    fn from(text: String) -> Self {
+        Self::text(text)
+    }
+}
+
+impl From<&str> for Output {
+    fn from(text: &str) -> Self {
+        Self::text(text)
+    }
+}
+
+/// What an answer cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Usage {
+    /// Tokens read by the model.
+    pub input_tokens: Option<u64>,
+    /// Tokens written by the model.
+    pub output_tokens: Option<u64>,
+    /// Price in US dollars.
+    pub cost_usd: Option<f64>,
+}
+
+/// Why an attempt has no answer.
+///
+/// Any `std::error::Error` converts into it, so `?` works in an agent; the type itself does not
+/// implement `Error` for that reason.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AgentError {
+    /// The class of the failure.
+    pub kind: FailureKind,
+    /// One line for people.
+    pub message: String,
+    /// Exit code of a process that ended by itself.
+    #[serde(default)]
+    pub exit_code: Option<i32>,
+    /// The end of what a process wrote to stderr.
+    #[serde(default)]
+    pub stderr_tail: Option<String>,
+}
+
+/// The class of an [`AgentError`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum FailureKind {
+    /// The agent said so itself, or returned an error.
+    Failed,
+    /// It was not there: command not found, no recorded answer.
+    NotFound,
+    /// It could not be started.
+    NotStarted,
+    /// It ended with a non-zero exit code or by a signal.
+    Exited,
+    /// It ended well and printed nothing.
+    NoOutput,
+    /// Its reply could not be understood.
+    BadOutput,
+    /// It printed more than `limits.max_output_bytes`.
+    OutputTooLarge,
+    /// It did not end in time.
+    TimedOut,
+    /// It panicked.
+    Panicked,
+    /// The run was interrupted.
+    Cancelled,
+    /// A file of the sample is missing or lies outside the dataset's folder.
+    Attachment,
+}
+
+impl AgentError {
+    /// A failure of class [`FailureKind::Failed`].
+    pub fn new(message: impl Into<String>) -> Self {
+        Self::of(FailureKind::Failed, message)
+    }
+
+    /// A failure of a given class.
+    pub fn of(kind: FailureKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            exit_code: None,
+            stderr_tail: None,
+        }
+    }
+
+    /// Whether another attempt may help. Timeouts are not retried by default, nor what cannot change.
+    pub fn is_transient(&self) -> bool {
+        matches!(
+            self.kind,
+            FailureKind::Failed
+                | FailureKind::Exited
+                | FailureKind::NoOutput
+                | FailureKind::BadOutput
+                | FailureKind::NotStarted
+                | FailureKind::Panicked
+        )
+    }
+}
+
+impl<E: std::error::Error> From<E> for AgentError {
+    fn from(error: E) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
+impl fmt::Display for AgentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}

@@ -1,0 +1,139 @@
+//! The one error type of the crate.
+//!
+//! Every message names a path, a line, a spec key or a sample id; where something can be typed to mend
+//! it, the error carries that as a `hint`. The kind decides the exit code of the command line.
+
+use std::fmt;
+use std::path::Path;
+
+/// The result type of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong, in one line, and what to type next.
+///
+/// Opaque: kinds may be added. `Debug` prints the same as `Display`, because a `main` that returns
+/// `Result` shows the `Debug` form to people.
+pub struct Error(Box<Inner>);
+
+struct Inner {
+    kind: Kind,
+    message: String,
+    hint: Option<String>,
+}
+
+/// Whose fault it is, which decides the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// The command line, a spec, a dataset, a baseline: nothing was started.
+    Usage,
+    /// The machine: a full disk, a file that vanished.
+    Infrastructure,
+}
+
+impl Error {
+    /// A mistake in what the user gave: command line, spec, dataset, baseline. Exit code 2.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(Kind::Usage, message.into())
+    }
+
+    /// A fault of the surroundings, such as a full disk. Exit code 3.
+    pub fn infrastructure(message: impl Into<String>) -> Self {
+        Self::new(Kind::Infrastructure, message.into())
+    }
+
+    /// A file that could not be opened, read or written, with its path.
+    pub fn io(action: &str, path: &Path, source: &std::io::Error) -> Self {
+        let kind = match source.kind() {
+            std::io::ErrorKind::NotFound
+            | std::io::ErrorKind::PermissionDenied
+            | std::io::ErrorKind::IsADirectory
+            | std::io::ErrorKind::NotADirectory
+            | std::io::ErrorKind::InvalidData => Kind::Usage,
+            _ => Kind::Infrastructure,
+        };
+        Self::new(
+            kind,
+            format!("cannot {action} `{}`: {source}", path.display()),
+        )
+    }
+
+    fn new(kind: Kind, message: String) -> Self {
+        Self(Box::new(Inner {
+            kind,
+            message,
+            hint: None,
+        }))
+    }
+
+    /// Adds what to type next.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.0.hint = Some(hint.into());
+        self
+    }
+
+    /// Puts a place before the message: `evals/gaia.yaml:3:5`, `sample \`a1\``.
+    #[must_use]
+    pub fn at(mut self, place: impl fmt::Display) -> Self {
+        self.0.message = format!("{place}: {}", self.0.message);
+        self
+    }
+
+    /// The message without the hint.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// What to type next, if the error knows.
+    pub fn hint_text(&self) -> Option<&str> {
+        self.0.hint.as_deref()
+    }
+
+    /// The exit code of a command that ends with this error: 2 for a mistake in what was given, 3 for
+    /// a fault of the surroundings.
+    pub fn exit_code(&self) -> u8 {
+        match self.0.kind {
+            Kind::Usage => 2,
+            Kind::Infrastructure => 3,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)?;
+        match &self.0.hint {
+            Some(hint) => write!(f, "\n\nhint: {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// The name among `known` that `given` was most likely meant to be.
+pub(crate) fn nearest<'a>(
+    given: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let given = given.to_lowercase();
+    known
+        .into_iter()
+        .map(|name| {
+            (
+                strsim::damerau_levenshtein(&given, &name.to_lowercase()),
+                name,
+            )
+        })
+        .filter(|(distance, name)| {
+            *distance <= (name.chars().count().max(given.chars().count()) / 3).max(1)
+        })
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
+}

@@ -1,0 +1,120 @@
+//! The `Scorer` trait and `Score`: what a scorer says about one answer.
+//!
+//! Scorers are pure: no clock, no environment, no file. A scorer that cannot judge returns an error,
+//! which is recorded as `scorer_failed` and is no wrong answer.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use crate::agent::Output;
+use crate::error::Result;
+use crate::sample::Target;
+
+/// What a scorer judges.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer<'a> {
+    /// What was extracted from the raw answer; `None` when the agent gave none.
+    pub prediction: Option<&'a str>,
+    /// The ground truth.
+    pub target: &'a Target,
+    /// The whole output, for scorers that look at messages or tool calls.
+    pub output: &'a Output,
+    /// The sample's metadata, for scorers that need a criterion from there.
+    pub metadata: &'a Map<String, Value>,
+}
+
+/// Judges one answer.
+pub trait Scorer: Send + Sync {
+    /// The name under which its scores are recorded.
+    fn name(&self) -> &str;
+
+    /// Judges; an error means that it could not.
+    fn score(&self, answer: &Answer<'_>) -> Result<Score>;
+
+    /// Everything that can change a verdict: name, options, version of the rule. Two runs are only
+    /// compared when it is equal.
+    fn fingerprint(&self) -> String {
+        self.name().to_owned()
+    }
+}
+
+/// A named closure is a scorer.
+impl<F> Scorer for (&'static str, F)
+where
+    F: Fn(&Answer<'_>) -> Result<Score> + Send + Sync,
+{
+    fn name(&self) -> &str {
+        self.0
+    }
+
+    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+        self.1(answer)
+    }
+}
+
+/// The verdict on one answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Score {
+    /// From 0.0 (worst) to 1.0 (best).
+    pub value: f64,
+    /// Whether the answer counts as correct.
+    pub correct: bool,
+    /// Why, as a short constant such as `exact_match`.
+    pub reason: Cow<'static, str>,
+    /// The prediction as it was compared.
+    pub normalized_prediction: Normalized,
+    /// The ground truth as it was compared.
+    pub normalized_ground_truth: Normalized,
+    /// More of the scorer's own. Every numeric or boolean entry gets its mean in the summary.
+    pub details: Map<String, Value>,
+}
+
+impl Score {
+    /// A verdict of yes or no: 1.0 and `exact_match`, or 0.0 and `mismatch`.
+    pub fn binary(correct: bool) -> Self {
+        Self {
+            value: if correct { 1.0 } else { 0.0 },
+            correct,
+            reason: Cow::Borrowed(if correct { "exact_match" } else { "mismatch" }),
+            normalized_prediction: Normalized::None,
+            normalized_ground_truth: Normalized::None,
+            details: Map::new(),
+        }
+    }
+}
+
+/// A text as a scorer compared it: `null`, a string or an array of strings in files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Normalized {
+    /// The scorer does not tell.
+    #[default]
+    None,
+    /// One text; a number as Python prints a float (`19.0`, `inf`).
+    Text(String),
+    /// The elements of a list.
+    List(Vec<String>),
+}
+
+impl Serialize for Normalized {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match self {
+            Self::None => serializer.serialize_none(),
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::List(items) => items.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Normalized {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        match Value::deserialize(deserializer)? {
+            Value::Null => Ok(Self::None),
+            Value::String(text) => Ok(Self::Text(text)),
+            list => serde_json::from_value(list)
+                .map(Self::List)
+                .map_err(serde::de::Error::custom),
+        }
+    }
+}
