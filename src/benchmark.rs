@@ -1,0 +1,57 @@
+//! The `Benchmark` trait: where samples come from and how they are judged by default.
+
+use serde_json::{Map, Value};
+
+use crate::agent::Output;
+use crate::error::{Error, Result};
+use crate::extract::Extract;
+use crate::run::Record;
+use crate::sample::Sample;
+use crate::scorer::{Score, Scorer};
+
+/// A set of samples with the rules of its field.
+///
+/// A benchmark of one's own needs a name, samples and `score`; the rest has defaults.
+pub trait Benchmark: Send + Sync {
+    /// The name of the benchmark, which is the eval's name unless that has one of its own.
+    fn name(&self) -> &str;
+
+    /// All samples, filtered as the benchmark was told to. Called once, before any agent starts.
+    fn samples(&self) -> Result<Vec<Sample>>;
+
+    /// Judges an answer when neither the eval nor [`Benchmark::scorer`] names a scorer.
+    fn score(&self, sample: &Sample, output: &Output) -> Result<Score> {
+        let _ = (sample, output);
+        Err(Error::usage(format!(
+            "benchmark `{}` has no scorer of its own",
+            self.name()
+        ))
+        .hint("name one in the spec: `scorer: { type: gaia }`"))
+    }
+
+    /// The scorer that judges unless the eval names another.
+    fn scorer(&self) -> Option<Box<dyn Scorer>> {
+        None
+    }
+
+    /// How predictions are extracted unless the eval says otherwise.
+    fn extract(&self) -> Extract {
+        Extract::None
+    }
+
+    /// The benchmark's own instructions, the prompt preset `official`.
+    fn official_prompt(&self) -> Option<&str> {
+        None
+    }
+
+    /// Aggregates of the benchmark's own, shown in the summary under their names.
+    fn metrics(&self, records: &[Record]) -> Map<String, Value> {
+        let _ = records;
+        Map::new()
+    }
+
+    /// Things about the dataset that people should know and that are no errors.
+    fn notices(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
