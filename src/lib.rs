@@ -1,9 +1,11 @@
 //! evaltest
+mod attachment;
 mod cancel;
 mod error;
 
 pub mod agent;
 pub mod benchmark;
+pub mod dataset;
 pub mod extract;
 pub mod run;
 pub mod sample;

@@ -1,0 +1,265 @@
+//! Datasets: the rows of a `.jsonl`, `.csv` or `.parquet` file, and what every benchmark does with them.
+//!
+//! [`Rows::read`] gives the rows with their places in the file. A benchmark finds its columns
+//! ([`Rows::require_column`], [`Rows::find_column`]), makes samples, checks their ids ([`unique_ids`]) and
+//! narrows them down with a [`Filter`]. Every error names the file and the line; a dataset is read as a
+//! whole before any agent starts.
+
+mod columns;
+mod csv;
+mod filter;
+mod jsonl;
+#[cfg(feature = "parquet")]
+pub(crate) mod parquet;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use crate::error::{Error, Result};
+
+pub use columns::Columns;
+pub(crate) use columns::{kind, quoted, text};
+pub use filter::Filter;
+
+/// The rows of one file. There is at least one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rows {
+    /// The file, as it was named.
+    pub path: PathBuf,
+    /// The rows in the order of the file.
+    pub rows: Vec<Row>,
+}
+
+/// One row of a dataset.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The line on which it starts, from 1; `None` for parquet, which has no lines.
+    pub line: Option<u64>,
+    /// The columns in the order of the file.
+    pub fields: Map<String, Value>,
+}
+
+/// Where a row is, as errors name it: `data.jsonl:7`, or `data.parquet: row 7` (the first row is 1).
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// The file.
+    pub path: &'a Path,
+    /// The line, if the file has lines.
+    pub line: Option<u64>,
+    /// The row's place in the file, from 0.
+    pub index: usize,
+}
+
+impl Rows {
+    /// Reads a file; its extension tells the format.
+    ///
+    /// - `.jsonl`: one object per line; blank lines are skipped, a BOM and CRLF are accepted, Python's
+    ///   bare `NaN` and `Infinity` are read as null.
+    /// - `.csv`: a header, then rows of as many cells; cells are texts, an empty cell is null (`""` in the
+    ///   columns `file_name` and `file_path`, which hold it in the other formats too).
+    /// - `.parquet`: needs the cargo feature `parquet`.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
+        let rows = match extension.to_str() {
+            Some("jsonl") => jsonl::rows(path, &read_text(path)?)?,
+            Some("csv") => csv::rows(path, &read_text(path)?)?,
+            Some("parquet") => read_parquet(path)?,
+            _ => {
+                return Err(Error::usage(format!(
+                    "`{}`: a dataset is a `.jsonl`, `.csv` or `.parquet` file",
+                    path.display()
+                ))
+                .hint("for `.json`, write one object per line and name the file `.jsonl`"));
+            }
+        };
+        if rows.is_empty() {
+            return Err(
+                Error::usage(format!("`{}`: the dataset is empty", path.display()))
+                    .hint("a dataset needs at least one row"),
+            );
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            rows,
+        })
+    }
+
+    /// Where the row at `index` (from 0) is.
+    pub fn place(&self, index: usize) -> Place<'_> {
+        Place {
+            path: &self.path,
+            line: self.rows.get(index).and_then(|row| row.line),
+            index,
+        }
+    }
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        match self.line {
+            Some(line) => write!(f, "{path}:{line}"),
+            None => write!(f, "{path}: row {}", self.index + 1),
+        }
+    }
+}
+
+/// Checks that no two samples have one id; the error names both places.
+pub fn unique_ids<'a>(ids: impl IntoIterator<Item = (&'a str, Place<'a>)>) -> Result<()> {
+    let mut seen = HashMap::new();
+    for (id, place) in ids {
+        if let Some(first) = seen.insert(id, place) {
+            return Err(Error::usage(format!(
+                "the id `{}` is taken by the row at {first}",
+                id.escape_debug()
+            ))
+            .at(place)
+            .hint(
+                "give every row an id of its own, or name another column: `columns: { id: NAME }`",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The whole file as text, without a byte order mark.
+fn read_text(path: &Path) -> Result<String> {
+    let bytes = fs::read(path).map_err(|error| Error::io("read", path, &error))?;
+    let mut text = String::from_utf8(bytes).map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + count_newlines(valid);
+        let column = 1 + valid.iter().rev().take_while(|&&b| b != b'\n').count();
+        let path = path.display();
+        Error::usage(format!("{path}:{line}:{column}: invalid UTF-8")).hint(format!(
+            "convert the file: `iconv -f LATIN1 -t UTF-8 '{path}'`"
+        ))
+    })?;
+    if text.starts_with('\u{feff}') {
+        text.drain(..'\u{feff}'.len_utf8());
+    }
+    Ok(text)
+}
+
+fn count_newlines(bytes: &[u8]) -> u64 {
+    bytes.iter().map(|&byte| u64::from(byte == b'\n')).sum()
+}
+
+#[cfg(feature = "parquet")]
+fn read_parquet(path: &Path) -> Result<Vec<Row>> {
+    parquet::rows(path)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn read_parquet(path: &Path) -> Result<Vec<Row>> {
+    // A file that is not there is the nearer reason.
+    fs::metadata(path).map_err(|error| Error::io("read", path, &error))?;
+    Err(Error::usage(format!(
+        "`{}`: reading parquet needs the cargo feature `parquet` of evaltest",
+        path.display()
+    ))
+    .hint("`cargo add --dev evaltest --features parquet`, or give the dataset as `.jsonl`"))
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// A temporary folder with one file in it.
+    pub(crate) fn file(name: &str, content: impl AsRef<[u8]>) -> (TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        fs::write(&path, content).unwrap();
+        (folder, path)
+    }
+
+    /// Reads a file of this content.
+    pub(crate) fn read(name: &str, content: impl AsRef<[u8]>) -> Result<Rows> {
+        let (_folder, path) = file(name, content);
+        Rows::read(path)
+    }
+
+    /// Checks the message of a file's error, in which `{path}` stands for the path.
+    #[track_caller]
+    pub(crate) fn check_error(name: &str, content: impl AsRef<[u8]>, expect: &str) {
+        let (_folder, path) = file(name, content);
+        let error = Rows::read(&path).unwrap_err();
+        let message = error
+            .message()
+            .replace(&path.display().to_string(), "{path}");
+        assert_eq!(message, expect);
+        assert_eq!(error.exit_code(), 2);
+    }
+
+    #[test]
+    fn lists_the_legal_extensions() {
+        let expect = "`{path}`: a dataset is a `.jsonl`, `.csv` or `.parquet` file";
+        check_error("rows.json", "{}", expect);
+        check_error("rows", "{}", expect);
+        assert!(read("rows.JSONL", "{}").is_ok());
+    }
+
+    #[test]
+    fn names_a_missing_file() {
+        for name in ["none.jsonl", "none.csv", "none.parquet"] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join(name);
+            let error = Rows::read(&path).unwrap_err();
+            let expect = format!("cannot read `{}`: No such file", path.display());
+            assert!(error.message().starts_with(&expect), "{error}");
+            assert_eq!(error.exit_code(), 2);
+        }
+    }
+
+    #[test]
+    fn an_empty_dataset_is_an_error() {
+        let expect = "`{path}`: the dataset is empty";
+        check_error("rows.jsonl", "", expect);
+        check_error("rows.jsonl", "\u{feff}\n \r\n\n", expect);
+        check_error("rows.csv", "id,question\n\n", expect);
+    }
+
+    #[test]
+    fn invalid_utf8_is_found_by_line_and_column() {
+        let content = b"{\"a\":1}\n{\"a\":\"\xe9\"}\n";
+        check_error("rows.jsonl", content, "{path}:2:7: invalid UTF-8");
+        check_error("rows.csv", b"a\nb\n\xff", "{path}:3:1: invalid UTF-8");
+    }
+
+    #[test]
+    fn two_rows_of_one_id_are_both_named() {
+        let path = Path::new("d.jsonl");
+        let place = |index, line| Place { path, line, index };
+        let lines = [
+            ("a", place(0, Some(1))),
+            ("b", place(1, Some(3))),
+            ("a", place(2, Some(4))),
+        ];
+        let error = unique_ids(lines).unwrap_err();
+        let expect = "d.jsonl:4: the id `a` is taken by the row at d.jsonl:1";
+        assert_eq!(error.message(), expect);
+        let rows = [("a", place(0, None)), ("a", place(1, None))];
+        let error = unique_ids(rows).unwrap_err();
+        let expect = "d.jsonl: row 2: the id `a` is taken by the row at d.jsonl: row 1";
+        assert_eq!(error.message(), expect);
+        assert!(unique_ids([("a", place(0, None)), ("A", place(1, None))]).is_ok());
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    #[test]
+    fn parquet_without_the_feature_names_it() {
+        let (_folder, path) = file("rows.parquet", "PAR1");
+        let error = Rows::read(path).unwrap_err().to_string();
+        assert!(
+            error.contains("cargo feature `parquet` of evaltest"),
+            "{error}"
+        );
+        assert!(error.contains("--features parquet"), "{error}");
+    }
+}

@@ -1,0 +1,213 @@
+//! Which column plays which role: the first known name wins, a name that was given must be there.
+
+use serde_json::Value;
+
+use crate::error::{Error, Result, nearest};
+
+use super::Rows;
+
+/// Column names that were given, by role; a role without one is found by its usual names.
+///
+/// `Columns::default().prompt("Query")` is `columns: { prompt: Query }` of a spec.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Columns {
+    /// The question.
+    pub prompt: Option<String>,
+    /// The answer to compare with.
+    pub ground_truth: Option<String>,
+    /// What identifies a row.
+    pub id: Option<String>,
+    /// The difficulty.
+    pub level: Option<String>,
+    /// An attached file, beside the metadata.
+    pub file_name: Option<String>,
+    /// An attached file, from the dataset's folder.
+    pub file_path: Option<String>,
+}
+
+macro_rules! chained {
+    ($($role:ident),*) => {$(
+        #[doc = concat!("Names the column `", stringify!($role), "`.")]
+        #[must_use]
+        pub fn $role(mut self, column: impl Into<String>) -> Self {
+            self.$role = Some(column.into());
+            self
+        }
+    )*};
+}
+
+impl Columns {
+    chained!(prompt, ground_truth, id, level, file_name, file_path);
+}
+
+impl Rows {
+    /// Every column, in the order in which the file first names it.
+    pub fn columns(&self) -> Vec<&str> {
+        let mut seen = std::collections::HashSet::new();
+        self.rows
+            .iter()
+            .flat_map(|row| row.fields.keys())
+            .map(String::as_str)
+            .filter(|name| seen.insert(*name))
+            .collect()
+    }
+
+    /// The column of a role: `named` if given, which must be there; else the first of `known` that any
+    /// row has.
+    pub fn find_column(
+        &self,
+        role: &str,
+        named: Option<&str>,
+        known: &[&str],
+    ) -> Result<Option<String>> {
+        let Some(named) = named else {
+            let found = known.iter().find(|name| self.has_column(name));
+            return Ok(found.map(|&name| name.to_owned()));
+        };
+        if self.has_column(named) {
+            return Ok(Some(named.to_owned()));
+        }
+        let columns = self.columns();
+        let error = Error::usage(format!(
+            "`{}`: no column `{named}`, which `columns.{role}` names; found {}",
+            self.path.display(),
+            quoted(columns.iter().copied())
+        ));
+        let name = nearest(named, columns).unwrap_or("NAME");
+        Err(error.hint(format!(
+            "name one that is there: `columns: {{ {role}: {name} }}`"
+        )))
+    }
+
+    /// As [`Rows::find_column`], for a role that must have a column.
+    pub fn require_column(
+        &self,
+        role: &str,
+        named: Option<&str>,
+        known: &[&str],
+    ) -> Result<String> {
+        if let Some(column) = self.find_column(role, named, known)? {
+            return Ok(column);
+        }
+        let columns = self.columns();
+        let error = Error::usage(format!(
+            "`{}`: no column for `{role}`: looked for {}; found {}",
+            self.path.display(),
+            quoted(known.iter().copied()),
+            quoted(columns.iter().copied())
+        ));
+        let name = known
+            .iter()
+            .find_map(|name| nearest(name, columns.iter().copied()))
+            .unwrap_or("NAME");
+        Err(error.hint(format!("name it: `columns: {{ {role}: {name} }}`")))
+    }
+
+    fn has_column(&self, name: &str) -> bool {
+        self.rows.iter().any(|row| row.fields.contains_key(name))
+    }
+}
+
+/// A JSON scalar as text: a string as it is, a number and a bool as JSON writes them (`17`, `0.5`,
+/// `true`). `None` for null, arrays and objects.
+///
+/// A number has been through a 64-bit integer or float: `0.50` becomes `0.5`, and what is larger than
+/// both loses digits.
+pub(crate) fn text(value: Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(value) => Some(value.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// What a JSON value is, for messages.
+pub(crate) fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a bool",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// Names in backticks, with commas: `` `a`, `b` ``.
+pub(crate) fn quoted<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<String> = names
+        .into_iter()
+        .map(|name| format!("`{}`", name.escape_debug()))
+        .collect();
+    names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::tests::read;
+    use super::*;
+
+    fn rows() -> Rows {
+        read("rows.jsonl", "{\"Question\":1}\n{\"questions\":2,\"id\":3}").unwrap()
+    }
+
+    #[test]
+    fn the_first_known_name_wins() {
+        let find = |known: &[&str]| rows().find_column("prompt", None, known).unwrap();
+        assert_eq!(find(&["x", "id", "Question"]).as_deref(), Some("id"));
+        assert_eq!(find(&["x"]), None);
+    }
+
+    #[test]
+    fn a_given_name_must_be_there() {
+        let column = rows().find_column("prompt", Some("questions"), &["Question"]);
+        assert_eq!(column.unwrap().as_deref(), Some("questions"));
+        let error = rows()
+            .find_column("prompt", Some("Qestion"), &["Question"])
+            .unwrap_err();
+        assert!(
+            error.message().ends_with(
+                "no column `Qestion`, which `columns.prompt` names; found `Question`, `questions`, `id`"
+            ),
+            "{error}"
+        );
+        let hint = "name one that is there: `columns: { prompt: Question }`";
+        assert_eq!(error.hint_text(), Some(hint));
+    }
+
+    #[test]
+    fn a_required_column_lists_what_is_there() {
+        let error = rows()
+            .require_column("prompt", None, &["question", "ask"])
+            .unwrap_err();
+        assert!(
+            error.message().ends_with(
+                "no column for `prompt`: looked for `question`, `ask`; \
+                 found `Question`, `questions`, `id`"
+            ),
+            "{error}"
+        );
+        let hint = "name it: `columns: { prompt: Question }`";
+        assert_eq!(error.hint_text(), Some(hint));
+    }
+
+    #[test]
+    fn scalars_become_text_as_json_writes_them() {
+        let check = |value: Value, expect: Option<&str>| {
+            assert_eq!(text(value).as_deref(), expect);
+        };
+        check(json!("a"), Some("a"));
+        check(json!(17), Some("17"));
+        check(json!(-0.5), Some("-0.5"));
+        check(
+            json!(18_446_744_073_709_551_615_u64),
+            Some("18446744073709551615"),
+        );
+        check(json!(true), Some("true"));
+        check(json!(null), None);
+        check(json!([1]), None);
+    }
+}

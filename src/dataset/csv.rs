@@ -1,0 +1,172 @@
+//! `.csv`: a header and rows of texts.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use crate::error::{Error, Result};
+
+use super::{Row, count_newlines, quoted};
+
+/// Columns in which an empty cell is the text `""`, as in the other formats of a published dataset.
+const TEXT_COLUMNS: [&str; 2] = ["file_name", "file_path"];
+
+/// The rows of a text.
+pub(super) fn rows(path: &Path, text: &str) -> Result<Vec<Row>> {
+    // The reader's own line numbers are off by one after CRLF; its byte positions are right.
+    let mut lines = Lines {
+        text: text.as_bytes(),
+        byte: 0,
+        line: 1,
+    };
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .from_reader(text.as_bytes());
+    let mut header: Option<Vec<String>> = None;
+    let mut rows = Vec::new();
+    let mut record = csv::StringRecord::new();
+    loop {
+        let more = reader
+            .read_record(&mut record)
+            .map_err(|error| Error::usage(format!("`{}`: broken CSV: {error}", path.display())))?;
+        if !more {
+            break;
+        }
+        let start = record.position().map_or(0, csv::Position::byte);
+        let line = lines.at(start);
+        let place = || format!("{}:{line}", path.display());
+        let Some(header) = &header else {
+            header = Some(columns(&record).map_err(|error| error.at(place()))?);
+            continue;
+        };
+        let is_last = reader.position().byte() >= text.len() as u64;
+        if is_last && is_unclosed(&text[lines.byte..]) {
+            return Err(Error::usage("a quote in this row is never closed").at(place()));
+        }
+        if record.len() != header.len() {
+            return Err(Error::usage(format!(
+                "the row has {} cells, the header has {}",
+                record.len(),
+                header.len()
+            ))
+            .at(place())
+            .hint("put double quotes around a text that has a comma or a line break in it"));
+        }
+        let cell = |(name, cell): (&String, &str)| (name.clone(), value(name, cell));
+        let fields: Map<String, Value> = header.iter().zip(&record).map(cell).collect();
+        rows.push(Row {
+            line: Some(line),
+            fields,
+        });
+    }
+    if header.is_none() {
+        return Err(
+            Error::usage(format!("`{}`: there is no header", path.display()))
+                .hint("the first line of a CSV file names the columns: `id,question,final_answer`"),
+        );
+    }
+    Ok(rows)
+}
+
+fn columns(header: &csv::StringRecord) -> Result<Vec<String>> {
+    let names: Vec<String> = header.iter().map(|name| name.trim().to_owned()).collect();
+    for (place, name) in names.iter().enumerate() {
+        if names[..place].contains(name) {
+            return Err(Error::usage(format!(
+                "the header names a column twice: {}",
+                quoted([name.as_str()])
+            )));
+        }
+    }
+    Ok(names)
+}
+
+fn value(column: &str, cell: &str) -> Value {
+    if cell.is_empty() && !TEXT_COLUMNS.contains(&column) {
+        Value::Null
+    } else {
+        Value::String(cell.to_owned())
+    }
+}
+
+/// Whether the last record of a file ends inside a quoted cell, which the reader forgives: the rest of
+/// the file would silently become one cell.
+fn is_unclosed(record: &str) -> bool {
+    let quotes = record.bytes().filter(|&byte| byte == b'"').count();
+    quotes % 2 == 1 && record.trim_end().contains('\n')
+}
+
+/// Turns byte positions, which only grow, into line numbers.
+struct Lines<'a> {
+    text: &'a [u8],
+    byte: usize,
+    line: u64,
+}
+
+impl Lines<'_> {
+    /// The line of the first byte from `start` on that does not end a line.
+    fn at(&mut self, start: u64) -> u64 {
+        let mut start = usize::try_from(start).unwrap_or(usize::MAX);
+        while matches!(self.text.get(start), Some(b'\r' | b'\n')) {
+            start += 1;
+        }
+        let start = start.clamp(self.byte, self.text.len());
+        self.line += count_newlines(&self.text[self.byte..start]);
+        self.byte = start;
+        self.line
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::tests::{check_error, read};
+
+    #[test]
+    fn reads_cells_as_texts_and_empty_ones_as_null() {
+        let text = "\u{feff}id, question ,file_name,n\r\n1,\"a, \"\"b\"\"\",,\r\n";
+        let rows = read("rows.csv", text).unwrap();
+        assert_eq!(rows.columns(), ["id", "question", "file_name", "n"]);
+        assert_eq!(
+            serde_json::Value::Object(rows.rows[0].fields.clone()),
+            json!({"id": "1", "question": "a, \"b\"", "file_name": "", "n": null})
+        );
+    }
+
+    #[test]
+    fn knows_the_line_of_every_row() {
+        for end in ["\n", "\r\n"] {
+            let text = "id,q\n1,\"two\nlines\"\n\n\n2,x\n3,\"\n\"\n4,y".replace('\n', end);
+            let rows = read("rows.csv", text).unwrap();
+            let lines: Vec<_> = rows.rows.iter().filter_map(|row| row.line).collect();
+            assert_eq!(lines, [2, 6, 7, 9], "{end:?}");
+        }
+    }
+
+    #[test]
+    fn a_ragged_row_is_found_by_line() {
+        let expect = "{path}:3: the row has 3 cells, the header has 2";
+        check_error("rows.csv", "id,q\r\n1,x\r\n2,y,z\r\n", expect);
+        let expect = "{path}:2: the row has 1 cells, the header has 2";
+        check_error("rows.csv", "id,q\n1\n", expect);
+    }
+
+    #[test]
+    fn a_header_is_needed_and_names_each_column_once() {
+        check_error("rows.csv", "", "`{path}`: there is no header");
+        check_error("rows.csv", "\n\n", "`{path}`: there is no header");
+        let expect = "{path}:1: the header names a column twice: `id`";
+        check_error("rows.csv", "id,q,id\n1,2,3\n", expect);
+    }
+
+    #[test]
+    fn an_unclosed_quote_does_not_swallow_the_rest() {
+        let expect = "{path}:3: a quote in this row is never closed";
+        check_error("rows.csv", "id,q\n1,x\n2,\"y\n3,z\n", expect);
+        check_error("rows.csv", "id,q\n1,x\n\"2,y\n3,z", expect);
+        assert!(read("rows.csv", "id,q\n1,5\" pipe\n").is_ok());
+        assert!(read("rows.csv", "id,q\n1,5\" pipe\n2,\"x\ny\"\n").is_ok());
+    }
+}

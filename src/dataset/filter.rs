@@ -1,0 +1,189 @@
+//! `Filter`: which samples of a benchmark run, and in which order.
+
+use std::collections::HashSet;
+
+use crate::error::{Error, Result, nearest};
+use crate::sample::Sample;
+
+/// Ids, then the shuffle, then the limit, whichever are given.
+///
+/// # The shuffle
+///
+/// The order for a seed is part of the contract: the same on every platform and in every version, so
+/// that `shuffle: { seed: 7 }` with `limit: 50` names the same 50 samples for everyone. It is
+/// Fisher–Yates from the last place down to the second: for `i` from `n - 1` to `1`, the samples at `i`
+/// and `j` change places, where `j` is the upper 64 bits of the 128-bit product of the next number and
+/// `i + 1`. The numbers are those of `SplitMix64` with the seed as its first state: the state grows by
+/// `0x9E3779B97F4A7C15`, and the number is the state mixed (`z ^= z >> 30`, `z *= 0xBF58476D1CE4E5B9`,
+/// `z ^= z >> 27`, `z *= 0x94D049BB133111EB`, `z ^= z >> 31`), all modulo 2⁶⁴.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Only these samples, in the order of the dataset.
+    pub ids: Option<Vec<String>>,
+    /// Shuffle with this seed.
+    pub seed: Option<u64>,
+    /// At most so many.
+    pub limit: Option<usize>,
+}
+
+impl Filter {
+    /// The samples that are left, which may be none. An id that no sample has is an error.
+    pub fn apply(&self, mut samples: Vec<Sample>) -> Result<Vec<Sample>> {
+        if let Some(ids) = &self.ids {
+            samples = select(samples, ids)?;
+        }
+        if let Some(seed) = self.seed {
+            shuffle(&mut samples, seed);
+        }
+        if let Some(limit) = self.limit {
+            samples.truncate(limit);
+        }
+        Ok(samples)
+    }
+}
+
+fn select(mut samples: Vec<Sample>, ids: &[String]) -> Result<Vec<Sample>> {
+    let known: HashSet<&str> = samples.iter().map(|sample| sample.id.as_str()).collect();
+    if let Some(id) = ids.iter().find(|id| !known.contains(id.as_str())) {
+        let error = Error::usage(format!(
+            "no sample `{}` among {}",
+            id.escape_debug(),
+            samples.len()
+        ));
+        let near = nearest(id, samples.iter().map(|sample| sample.id.as_str()));
+        return Err(match near {
+            Some(near) => error.hint(format!("did you mean `{near}`?")),
+            None => error.hint("`cargo evaltest list` shows all ids"),
+        });
+    }
+    let wanted: HashSet<&str> = ids.iter().map(String::as_str).collect();
+    samples.retain(|sample| wanted.contains(sample.id.as_str()));
+    Ok(samples)
+}
+
+fn shuffle<T>(items: &mut [T], seed: u64) {
+    let mut random = SplitMix64(seed);
+    for last in (1..items.len()).rev() {
+        items.swap(last, random.below(last + 1));
+    }
+}
+
+struct SplitMix64(u64);
+
+impl SplitMix64 {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// From 0 up to, but not including, `bound`.
+    fn below(&mut self, bound: usize) -> usize {
+        let product = u128::from(self.next()) * (bound as u128);
+        // The upper half of a product with `bound` is less than `bound`, so that it fits.
+        usize::try_from(product >> 64).unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn samples(count: usize) -> Vec<Sample> {
+        (0..count)
+            .map(|n| Sample::new(format!("s{n}"), "?"))
+            .collect()
+    }
+
+    #[track_caller]
+    fn check(filter: &Filter, count: usize, expect: &[&str]) {
+        let left = filter.apply(samples(count)).unwrap();
+        let ids: Vec<_> = left.iter().map(|sample| sample.id.as_str()).collect();
+        assert_eq!(ids, expect);
+    }
+
+    #[test]
+    fn numbers_are_those_of_splitmix64() {
+        let mut random = SplitMix64(1_234_567);
+        let numbers = [random.next(), random.next(), random.next()];
+        assert_eq!(
+            numbers,
+            [
+                6_457_827_717_110_365_317,
+                3_203_168_211_198_807_973,
+                9_817_491_932_198_370_423
+            ]
+        );
+    }
+
+    #[test]
+    fn the_order_for_a_seed_never_changes() {
+        let seed = |seed| Filter {
+            seed: Some(seed),
+            ..Filter::default()
+        };
+        check(
+            &seed(7),
+            8,
+            &["s7", "s4", "s6", "s1", "s2", "s5", "s0", "s3"],
+        );
+        check(
+            &seed(0),
+            8,
+            &["s1", "s2", "s6", "s5", "s4", "s0", "s3", "s7"],
+        );
+        check(&seed(7), 1, &["s0"]);
+        check(&seed(7), 0, &[]);
+    }
+
+    #[test]
+    fn shuffled_orders_are_even() {
+        let mut first = [0_u32; 4];
+        for seed in 0..4000 {
+            let mut items = [0, 1, 2, 3];
+            shuffle(&mut items, seed);
+            first[items[0]] += 1;
+        }
+        assert!(first.iter().all(|n| (850..1150).contains(n)), "{first:?}");
+    }
+
+    #[test]
+    fn ids_then_shuffle_then_limit() {
+        let filter = Filter {
+            ids: Some(vec!["s3".into(), "s1".into(), "s1".into()]),
+            ..Filter::default()
+        };
+        check(&filter, 5, &["s1", "s3"]);
+        let limit = Filter {
+            limit: Some(2),
+            ..Filter::default()
+        };
+        check(&limit, 5, &["s0", "s1"]);
+        check(&limit, 1, &["s0"]);
+        let all = Filter {
+            ids: Some(samples(50).into_iter().map(|s| s.id).collect()),
+            seed: Some(3),
+            limit: Some(50),
+        };
+        let mut ids: Vec<_> = all.apply(samples(50)).unwrap();
+        ids.sort_by_key(|sample| sample.id[1..].parse::<u32>().unwrap());
+        assert!(
+            ids.iter()
+                .map(|s| &s.id)
+                .eq(samples(50).iter().map(|s| &s.id))
+        );
+    }
+
+    #[test]
+    fn an_unknown_id_names_the_nearest() {
+        let filter = Filter {
+            ids: Some(vec!["s33".into()]),
+            ..Filter::default()
+        };
+        let error = filter.apply(samples(5)).unwrap_err();
+        assert_eq!(error.message(), "no sample `s33` among 5");
+        assert!(error.hint_text().unwrap().starts_with("did you mean `s"));
+    }
+}

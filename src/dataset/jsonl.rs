@@ -1,0 +1,172 @@
+//! `.jsonl`: one JSON object per line.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+
+use super::{Row, kind};
+
+/// The rows of a text. Only `\n` ends a line, so that U+2028 in a text does not.
+pub(super) fn rows(path: &Path, text: &str) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    for (line, number) in text.split('\n').zip(1_u64..) {
+        let line = line.trim_ascii();
+        if line.is_empty() {
+            continue;
+        }
+        match parse(line) {
+            Ok(Value::Object(fields)) => rows.push(Row {
+                line: Some(number),
+                fields,
+            }),
+            Ok(other) => {
+                return Err(Error::usage(format!(
+                    "{}:{number}: a row is an object, found {}",
+                    path.display(),
+                    kind(&other)
+                ))
+                .hint("write one `{…}` per line; a `.json` array is not read"));
+            }
+            Err((column, reason)) => {
+                return Err(Error::usage(format!(
+                    "{}:{number}:{column}: broken JSON: {reason}",
+                    path.display()
+                ))
+                .hint("write one JSON object per line, each line complete"));
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// Parses a line, if need be with Python's bare `NaN` and `Infinity` as null.
+fn parse(line: &str) -> Result<Value, (usize, String)> {
+    let first = match serde_json::from_str(line) {
+        Ok(value) => return Ok(value),
+        Err(error) => error,
+    };
+    let Some(mended) = without_python_numbers(line) else {
+        return Err((first.column(), reason(&first)));
+    };
+    serde_json::from_str(&mended).map_err(|second| (second.column(), reason(&second)))
+}
+
+/// serde's message without its ` at line 1 column 7`: the line is another one here.
+fn reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.rfind(" at line ") {
+        Some(end) => text[..end].to_owned(),
+        None => text,
+    }
+}
+
+/// The line with `NaN`, `Infinity` and `-Infinity` outside of texts as `null`; `None` if there is none.
+fn without_python_numbers(line: &str) -> Option<String> {
+    let mut mended = String::with_capacity(line.len());
+    let mut rest = line;
+    let mut found = false;
+    while let Some(start) = rest.find(['"', 'N', 'I', '-']) {
+        mended.push_str(&rest[..start]);
+        rest = &rest[start..];
+        let token = ["NaN", "-Infinity", "Infinity"]
+            .into_iter()
+            .find(|token| rest.starts_with(token));
+        let end = if let Some(token) = token {
+            found = true;
+            // Of the token's length, so that columns in errors stay right (but for one after a `NaN`).
+            mended.push_str(&"null     "[..token.len().max(4)]);
+            token.len()
+        } else {
+            let end = if rest.starts_with('"') {
+                text_end(rest)
+            } else {
+                1
+            };
+            mended.push_str(&rest[..end]);
+            end
+        };
+        rest = &rest[end..];
+    }
+    mended.push_str(rest);
+    found.then_some(mended)
+}
+
+/// The length of the JSON text that `rest` starts with, both quotes included.
+fn text_end(rest: &str) -> usize {
+    let mut escaped = false;
+    for (place, byte) in rest.bytes().enumerate().skip(1) {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return place + 1,
+            _ => {}
+        }
+    }
+    rest.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::tests::{check_error, read};
+
+    #[test]
+    fn skips_blank_lines_and_counts_them() {
+        let text = "\u{feff}{\"b\":1,\"a\":{\"z\":[1,null]}}\r\n\r\n  \n {\"a\":\"x\u{2028}y\"} ";
+        let rows = read("rows.jsonl", text).unwrap();
+        let lines: Vec<_> = rows.rows.iter().map(|row| row.line).collect();
+        assert_eq!(lines, [Some(1), Some(4)]);
+        let keys: Vec<_> = rows.rows[0].fields.keys().collect();
+        assert_eq!(keys, ["b", "a"], "the order of the file is kept");
+        assert_eq!(rows.rows[0].fields["a"], json!({"z": [1, null]}));
+        assert_eq!(rows.rows[1].fields["a"], json!("x\u{2028}y"));
+        assert_eq!(rows.columns(), ["b", "a"]);
+        assert!(rows.place(1).to_string().ends_with("rows.jsonl:4"));
+    }
+
+    #[test]
+    fn a_broken_line_is_found_by_line_and_column() {
+        let expect = "{path}:3:7: broken JSON: EOF while parsing an object";
+        check_error("rows.jsonl", "{\"a\":1}\n\n{\"a\": 1\n", expect);
+        let expect = "{path}:3:8: broken JSON: EOF while parsing a value";
+        check_error("rows.jsonl", "{}\r\n{}\r\n{\"abcd\":", expect);
+        let expect = "{path}:1:3: broken JSON: trailing characters";
+        check_error("rows.jsonl", "{}x", expect);
+        let expect = "{path}:1:6: broken JSON: expected value";
+        check_error("rows.jsonl", "{\"a\":Nan}", expect);
+        let expect = "{path}:1:15: broken JSON: trailing comma";
+        check_error("rows.jsonl", "{\"a\":Infinity,}", expect);
+    }
+
+    #[test]
+    fn deep_nesting_is_an_error_and_no_crash() {
+        let line = "{\"a\":".repeat(100_000);
+        check_error(
+            "rows.jsonl",
+            line,
+            "{path}:1:636: broken JSON: recursion limit exceeded",
+        );
+    }
+
+    #[test]
+    fn a_row_that_is_no_object_is_an_error() {
+        let expect = "{path}:2: a row is an object, found an array";
+        check_error("rows.jsonl", "{}\n[1]", expect);
+        let expect = "{path}:1: a row is an object, found a number";
+        check_error("rows.jsonl", "17", expect);
+    }
+
+    #[test]
+    fn python_numbers_are_null() {
+        let line = r#"{"a":NaN,"b":[Infinity,-Infinity,-1],"c":"NaN \" -Infinity","NaN":-2}"#;
+        let rows = read("rows.jsonl", line).unwrap();
+        let expect = json!({"a": null, "b": [null, null, -1], "c": "NaN \" -Infinity", "NaN": -2});
+        assert_eq!(
+            serde_json::Value::Object(rows.rows[0].fields.clone()),
+            expect
+        );
+    }
+}

@@ -1,0 +1,109 @@
+//! `.parquet`: the format in which GAIA is published. Behind the cargo feature `parquet`.
+
+use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use ::parquet::errors::ParquetError;
+use ::parquet::file::reader::{FileReader, SerializedFileReader};
+use ::parquet::record::Field;
+use serde_json::{Map, Number, Value};
+
+use crate::error::{Error, Result};
+
+use super::{Row, text};
+
+/// The rows of a file.
+pub(super) fn rows(path: &Path) -> Result<Vec<Row>> {
+    let file = File::open(path).map_err(|error| Error::io("read", path, &error))?;
+    // The reader asserts its way through a damaged file in places.
+    let reason = match catch_unwind(AssertUnwindSafe(|| read(file))) {
+        Ok(Ok(rows)) => return Ok(rows),
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => "its content makes no sense".to_owned(),
+    };
+    let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
+    Err(Error::usage(format!(
+        "`{}`: damaged or unreadable parquet: {reason}",
+        path.display()
+    ))
+    .hint("compare its size with the original, and fetch the file again"))
+}
+
+fn read(file: File) -> Result<Vec<Row>, ParquetError> {
+    let reader = SerializedFileReader::new(file)?;
+    reader
+        .get_row_iter(None)?
+        .map(|row| {
+            Ok(Row {
+                line: None,
+                fields: object(row?.into_columns()),
+            })
+        })
+        .collect()
+}
+
+fn object(columns: Vec<(String, Field)>) -> Map<String, Value> {
+    columns
+        .into_iter()
+        .map(|(name, field)| (name, value(field)))
+        .collect()
+}
+
+/// A field as JSON. Times, dates and decimals become texts; so do bytes, as UTF-8 or else in
+/// hexadecimal. What JSON has no number for (NaN, infinity) becomes null.
+fn value(field: Field) -> Value {
+    match field {
+        Field::Null => Value::Null,
+        Field::Bool(value) => value.into(),
+        Field::Byte(n) => n.into(),
+        Field::Short(n) => n.into(),
+        Field::Int(n) => n.into(),
+        Field::Long(n) => n.into(),
+        Field::UByte(n) => n.into(),
+        Field::UShort(n) => n.into(),
+        Field::UInt(n) => n.into(),
+        Field::ULong(n) => n.into(),
+        Field::Float16(n) => short_float(&n.to_string()),
+        Field::Float(n) => short_float(&n.to_string()),
+        Field::Double(n) => Number::from_f64(n).into(),
+        Field::Str(text) => text.into(),
+        Field::Bytes(bytes) => match std::str::from_utf8(bytes.data()) {
+            Ok(text) => text.into(),
+            Err(_) => hexadecimal(bytes.data()).into(),
+        },
+        Field::Decimal(_)
+        | Field::Date(_)
+        | Field::TimeMillis(_)
+        | Field::TimeMicros(_)
+        | Field::TimestampMillis(_)
+        | Field::TimestampMicros(_) => field.to_string().into(),
+        Field::Group(row) => object(row.into_columns()).into(),
+        Field::ListInternal(list) => list.elements().iter().cloned().map(value).collect(),
+        Field::MapInternal(map) => {
+            let entry = |(key, field): &(Field, Field)| {
+                let key = text(value(key.clone())).unwrap_or_default();
+                (key, value(field.clone()))
+            };
+            map.entries().iter().map(entry).collect()
+        }
+    }
+}
+
+/// The number that the digits say: 0.1 of 32 bits is 0.1 and not 0.10000000149011612.
+fn short_float(digits: &str) -> Value {
+    digits.parse().ok().and_then(Number::from_f64).into()
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a `String` cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

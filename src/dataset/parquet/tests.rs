@@ -1,0 +1,168 @@
+//! Small files, written here with the crate's own writer.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use ::parquet::basic::Compression;
+use ::parquet::data_type::{
+    BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type,
+};
+use ::parquet::file::properties::WriterProperties;
+use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use ::parquet::schema::parser::parse_message_type;
+use serde_json::json;
+
+use super::super::Rows;
+use super::super::tests::{check_error, file, read};
+
+type Group<'a> = SerializedRowGroupWriter<'a, Vec<u8>>;
+
+/// The bytes of a file with this schema, whose columns `write` writes.
+fn parquet(schema: &str, write: impl FnOnce(&mut Group<'_>)) -> Vec<u8> {
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .build();
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties)).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    write(&mut group);
+    group.close().unwrap();
+    writer.into_inner().unwrap()
+}
+
+/// Writes the next column, with definition and repetition levels where it has any.
+fn column<T: DataType>(group: &mut Group<'_>, values: &[T::T], defined: &[i16], repeated: &[i16]) {
+    let some = |levels: &[i16]| !levels.is_empty();
+    let mut column = group.next_column().unwrap().unwrap();
+    column
+        .typed::<T>()
+        .write_batch(
+            values,
+            some(defined).then_some(defined),
+            some(repeated).then_some(repeated),
+        )
+        .unwrap();
+    column.close().unwrap();
+}
+
+fn texts(texts: &[&str]) -> Vec<ByteArray> {
+    texts.iter().map(|&text| ByteArray::from(text)).collect()
+}
+
+/// A file of columns that are texts; the first element of each is its name.
+pub(crate) fn of_texts(columns: &[&[&str]]) -> Vec<u8> {
+    let mut schema = "message m {".to_owned();
+    for column in columns {
+        let _ = write!(schema, " required binary {} (UTF8);", column[0]);
+    }
+    parquet(&(schema + " }"), |group| {
+        for cells in columns {
+            column::<ByteArrayType>(group, &texts(&cells[1..]), &[], &[]);
+        }
+    })
+}
+
+/// Two rows in the shape of a benchmark's metadata: numbers, nulls, a struct, a list.
+fn nested() -> Vec<u8> {
+    let schema = "message m {
+        required binary task_id (UTF8);
+        optional int64 Level;
+        optional binary answer (UTF8);
+        required group annotator { required binary Steps (UTF8); required int32 Number; }
+        required group tools (LIST) { repeated group list { required binary element (UTF8); } }
+    }";
+    parquet(schema, |group| {
+        column::<ByteArrayType>(group, &texts(&["a", "b"]), &[], &[]);
+        column::<Int64Type>(group, &[1], &[1, 0], &[]);
+        column::<ByteArrayType>(group, &texts(&["Zürich"]), &[0, 1], &[]);
+        column::<ByteArrayType>(group, &texts(&["1. look", "1. add"]), &[], &[]);
+        column::<Int32Type>(group, &[1, 2], &[], &[]);
+        column::<ByteArrayType>(group, &texts(&["x", "y"]), &[1, 1, 0], &[0, 1, 0]);
+    })
+}
+
+#[test]
+fn reads_structs_lists_and_nulls_in_order() {
+    let rows = read("rows.parquet", nested()).unwrap();
+    let fields: Vec<_> = rows.rows.iter().map(|row| json!(row.fields)).collect();
+    assert_eq!(
+        fields,
+        [
+            json!({"task_id": "a", "Level": 1, "answer": null,
+                "annotator": {"Steps": "1. look", "Number": 1}, "tools": ["x", "y"]}),
+            json!({"task_id": "b", "Level": null, "answer": "Zürich",
+                "annotator": {"Steps": "1. add", "Number": 2}, "tools": []}),
+        ]
+    );
+    let columns = ["task_id", "Level", "answer", "annotator", "tools"];
+    assert_eq!(rows.columns(), columns);
+    assert!(rows.place(1).to_string().ends_with("rows.parquet: row 2"));
+}
+
+#[test]
+fn reads_every_kind_of_scalar() {
+    let schema = "message m {
+        required boolean bool;
+        required float float;
+        required double double;
+        required binary bytes;
+        required binary image;
+        required int32 date (DATE);
+        required int64 time (TIMESTAMP_MICROS);
+        required int32 money (DECIMAL(9, 2));
+        required int32 small (UINT_8);
+    }";
+    let bytes = parquet(schema, |group| {
+        column::<BoolType>(group, &[true], &[], &[]);
+        column::<FloatType>(group, &[0.1], &[], &[]);
+        column::<DoubleType>(group, &[f64::NAN], &[], &[]);
+        column::<ByteArrayType>(group, &texts(&["text"]), &[], &[]);
+        column::<ByteArrayType>(group, &[ByteArray::from(vec![0xff, 0x00])], &[], &[]);
+        column::<Int32Type>(group, &[14_611], &[], &[]);
+        column::<Int64Type>(group, &[1_541_186_529_153_123], &[], &[]);
+        column::<Int32Type>(group, &[1_250], &[], &[]);
+        column::<Int32Type>(group, &[200], &[], &[]);
+    });
+    let rows = read("rows.parquet", bytes).unwrap();
+    assert_eq!(
+        json!(rows.rows[0].fields),
+        json!({"bool": true, "float": 0.1, "double": null, "bytes": "text", "image": "ff00",
+            "date": "2010-01-02", "time": "2018-11-02 19:22:09.153123 +00:00",
+            "money": "12.50", "small": 200})
+    );
+}
+
+#[test]
+fn no_rows_are_an_error() {
+    let bytes = of_texts(&[&["task_id"]]);
+    check_error("rows.parquet", bytes, "`{path}`: the dataset is empty");
+}
+
+#[test]
+fn a_damaged_file_is_one_clear_error() {
+    let whole = nested();
+    for length in 0..whole.len() {
+        let (_folder, path) = file("rows.parquet", &whole[..length]);
+        let error = Rows::read(&path).unwrap_err();
+        let expect = format!("`{}`: damaged or unreadable parquet: ", path.display());
+        assert!(error.message().starts_with(&expect), "{length}: {error}");
+        assert!(!error.message().contains('\n'), "{length}: {error}");
+    }
+    let (_folder, path) = file("rows.parquet", "not parquet at all");
+    assert!(Rows::read(&path).is_err());
+}
+
+#[test]
+fn no_changed_byte_panics() {
+    let whole = nested();
+    let (_folder, path) = file("rows.parquet", &whole);
+    for place in 0..whole.len() {
+        for flip in [0x01, 0x80, 0xff] {
+            let mut bytes = whole.clone();
+            bytes[place] ^= flip;
+            std::fs::write(&path, bytes).unwrap();
+            // A change of a text is no error; what matters is to come back.
+            let _ = Rows::read(&path);
+        }
+    }
+}
