@@ -1,5 +1,7 @@
 //! The `Benchmark` trait: where samples come from and how they are judged by default.
 
+pub mod gaia;
+
 use serde_json::{Map, Value};
 
 use crate::agent::Output;

@@ -1,0 +1,253 @@
+//! GAIA: questions for a general assistant, in the layout in which the benchmark is published.
+//!
+//! [`Gaia::open`] takes the folder or one file of it; `folder` finds the metadata of a split; each row
+//! becomes a sample (`row`). Attachments are only named here: whether one can be used is the concern
+//! of its own sample.
+
+mod folder;
+mod row;
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use crate::benchmark::Benchmark;
+use crate::dataset::{Columns, Filter, Place, Row, Rows, quoted, unique_ids};
+use crate::error::{Error, Result};
+use crate::extract::Extract;
+use crate::sample::Sample;
+
+use folder::Source;
+use row::{GROUND_TRUTH, Layout};
+
+/// The system prompt of the benchmark's protocol, word for word: GAIA, a benchmark for General AI
+/// Assistants (arXiv 2311.12983); also on the leaderboard's page
+/// (huggingface.co/spaces/gaia-benchmark/leaderboard).
+const OFFICIAL_PROMPT: &str = "\
+You are a general AI assistant. I will ask you a question. Report your thoughts, and finish your answer \
+with the following template: FINAL ANSWER: [YOUR FINAL ANSWER]. \
+YOUR FINAL ANSWER should be a number OR as few words as possible OR a comma separated list of numbers \
+and/or strings. \
+If you are asked for a number, don't use comma to write your number neither use units such as $ or \
+percent sign unless specified otherwise. \
+If you are asked for a string, don't use articles, neither abbreviations (e.g. for cities), and write \
+the digits in plain text unless specified otherwise. \
+If you are asked for a comma separated list, apply the above rules depending of whether the element to \
+be put in the list is a number or a string.";
+
+/// The GAIA benchmark, or any dataset in its layout.
+///
+/// The path is the dataset's folder (`2023/<split>/metadata.parquet` or `metadata.jsonl`, attachments
+/// beside it), a folder of splits, a folder with the metadata in it, or one `.jsonl`, `.csv` or `.parquet`
+/// file with the attachments beside it.
+///
+/// | role | columns, the first that is there | becomes |
+/// |---|---|---|
+/// | `prompt` | `question`, `Question` | [`Sample::prompt`]; must be there and not blank |
+/// | `ground_truth` | `final_answer`, `Final answer`, `answer` | [`Sample::target`]; null, blank or `?` is a hidden answer |
+/// | `id` | `task_id`, `id` | [`Sample::id`]; without the column, the row's index from 0 |
+/// | `level` | `level`, `Level` | slice `level`, and metadata |
+/// | `file_name`, `file_path` | of these names | [`Sample::files`], and metadata |
+///
+/// Every other column is kept in [`Sample::metadata`], nested ones included. Agents see the level and the
+/// file's name of it. Numbers and bools in the first four roles become texts as JSON writes them: `17`,
+/// `true`.
+///
+/// ```no_run
+/// # fn main() -> evaltest::Result<()> {
+/// let gaia = evaltest::benchmark::gaia::Gaia::open("data/gaia")?.split("validation").levels([1, 2]);
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Gaia {
+    path: PathBuf,
+    split: Option<String>,
+    levels: Vec<String>,
+    columns: Columns,
+    filter: Filter,
+    /// What the last [`Benchmark::samples`] had to remark.
+    notices: OnceLock<Vec<String>>,
+}
+
+impl Gaia {
+    /// The dataset in a folder or file, which must be there.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
+        let path = path.into();
+        fs::metadata(&path).map_err(|error| {
+            Error::io("open", &path, &error).hint(format!(
+                "GAIA itself is fetched with \
+                 `hf download gaia-benchmark/GAIA --repo-type dataset --local-dir '{}'`",
+                path.display()
+            ))
+        })?;
+        Ok(Self {
+            path,
+            split: None,
+            levels: Vec::new(),
+            columns: Columns::default(),
+            filter: Filter::default(),
+            notices: OnceLock::new(),
+        })
+    }
+
+    /// The split to read; `validation` unless told.
+    #[must_use]
+    pub fn split(mut self, split: impl Into<String>) -> Self {
+        self.split = Some(split.into());
+        self
+    }
+
+    /// Only samples of these levels, compared as text: `[1, 2]`, `["easy"]`. No level at all means every
+    /// level.
+    #[must_use]
+    pub fn levels<L: ToString>(mut self, levels: impl IntoIterator<Item = L>) -> Self {
+        self.levels = levels.into_iter().map(|level| level.to_string()).collect();
+        self
+    }
+
+    /// Column names that are not the usual ones. A column that is named must be there.
+    #[must_use]
+    pub fn columns(mut self, columns: Columns) -> Self {
+        self.columns = columns;
+        self
+    }
+
+    /// Only the samples of these ids.
+    #[must_use]
+    pub fn ids<I: Into<String>>(mut self, ids: impl IntoIterator<Item = I>) -> Self {
+        self.filter.ids = Some(ids.into_iter().map(Into::into).collect());
+        self
+    }
+
+    fn load(&self) -> Result<(Vec<Sample>, Vec<String>)> {
+        let source = folder::locate(&self.path, self.split.as_deref())?;
+        let rows = Rows::read(&source.metadata)?;
+        let layout = Layout::find(&rows, &self.columns)?;
+        let mut notices = source.notices.clone();
+        if layout.ground_truth.is_none() {
+            notices.push(without_ground_truth(&rows));
+        }
+        let samples = samples(rows, &layout, &source)?;
+        if layout.ground_truth.is_some() {
+            notices.extend(hidden_answers(&samples, &source));
+        }
+        let samples = self.filter.apply(samples)?;
+        let samples = self.of_levels(samples, &layout, &source, &mut notices)?;
+        Ok((samples, notices))
+    }
+
+    fn of_levels(
+        &self,
+        mut samples: Vec<Sample>,
+        layout: &Layout,
+        source: &Source,
+        notices: &mut Vec<String>,
+    ) -> Result<Vec<Sample>> {
+        if self.levels.is_empty() {
+            return Ok(samples);
+        }
+        let path = source.metadata.display();
+        if layout.level.is_none() {
+            return Err(Error::usage(format!(
+                "`{path}`: levels are asked for, but there is no column `level` or `Level`"
+            ))
+            .hint("remove `levels`, or name the column: `columns: { level: NAME }`"));
+        }
+        let mut found: Vec<String> = samples.iter().filter_map(level).map(Into::into).collect();
+        found.sort_unstable();
+        found.dedup();
+        let found = quoted(found.iter().map(String::as_str));
+        samples.retain(|sample| {
+            level(sample).is_some_and(|level| self.levels.iter().any(|wanted| wanted == level))
+        });
+        if samples.is_empty() {
+            let wanted = quoted(self.levels.iter().map(String::as_str));
+            return Err(Error::usage(format!(
+                "`{path}`: no sample of level {wanted}; found {found}"
+            ))
+            .hint("name levels that are there: `levels: [1, 2]`"));
+        }
+        for wanted in &self.levels {
+            if !samples.iter().any(|sample| level(sample) == Some(wanted)) {
+                notices.push(format!(
+                    "`{path}`: no sample of level `{wanted}`; found {found}"
+                ));
+            }
+        }
+        Ok(samples)
+    }
+}
+
+impl Benchmark for Gaia {
+    fn name(&self) -> &'static str {
+        "gaia"
+    }
+
+    fn samples(&self) -> Result<Vec<Sample>> {
+        let (samples, notices) = self.load()?;
+        // Loading again finds the same.
+        let _ = self.notices.set(notices);
+        Ok(samples)
+    }
+
+    fn extract(&self) -> Extract {
+        Extract::FinalAnswer { first: false }
+    }
+
+    fn official_prompt(&self) -> Option<&str> {
+        Some(OFFICIAL_PROMPT)
+    }
+
+    fn notices(&self) -> Vec<String> {
+        if let Some(notices) = self.notices.get() {
+            return notices.clone();
+        }
+        // Whoever asks for the samples gets the error.
+        self.load().map(|(_, notices)| notices).unwrap_or_default()
+    }
+}
+
+fn samples(rows: Rows, layout: &Layout, source: &Source) -> Result<Vec<Sample>> {
+    let Rows { path, rows } = rows;
+    let mut samples = Vec::with_capacity(rows.len());
+    let mut lines = Vec::with_capacity(rows.len());
+    for (index, Row { line, fields }) in rows.into_iter().enumerate() {
+        let place = Place {
+            path: &path,
+            line,
+            index,
+        };
+        let sample = layout.sample(fields, index, source);
+        samples.push(sample.map_err(|error| error.at(place))?);
+        lines.push(place);
+    }
+    unique_ids(samples.iter().map(|sample| sample.id.as_str()).zip(lines))?;
+    Ok(samples)
+}
+
+fn level(sample: &Sample) -> Option<&str> {
+    sample.slices.first().map(|(_, level)| level.as_str())
+}
+
+fn without_ground_truth(rows: &Rows) -> String {
+    format!(
+        "`{}`: no sample is scored, for there is no column of ground truths: looked for {}; found {}",
+        rows.path.display(),
+        quoted(GROUND_TRUTH),
+        quoted(rows.columns())
+    )
+}
+
+fn hidden_answers(samples: &[Sample], source: &Source) -> Option<String> {
+    let hidden = samples.iter().filter(|s| s.target.is_none()).count();
+    (hidden > 0).then(|| {
+        format!(
+            "`{}`: {hidden} of {} samples have no ground truth and are not scored",
+            source.metadata.display(),
+            samples.len()
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,158 @@
+//! A row of the metadata as a sample.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use crate::attachment::is_inside;
+use crate::dataset::{Columns, Rows, kind, text};
+use crate::error::{Error, Result};
+use crate::sample::{Attachment, Sample, Target};
+
+use super::folder::Source;
+
+const PROMPT: [&str; 2] = ["question", "Question"];
+pub(super) const GROUND_TRUTH: [&str; 3] = ["final_answer", "Final answer", "answer"];
+const ID: [&str; 2] = ["task_id", "id"];
+const LEVEL: [&str; 2] = ["level", "Level"];
+
+/// Which column plays which role in one file.
+#[derive(Debug)]
+pub(super) struct Layout {
+    prompt: String,
+    pub(super) ground_truth: Option<String>,
+    id: Option<String>,
+    pub(super) level: Option<String>,
+    file_name: Option<String>,
+    file_path: Option<String>,
+}
+
+impl Layout {
+    pub(super) fn find(rows: &Rows, given: &Columns) -> Result<Self> {
+        let find = |role: &str, given: &Option<String>, known: &[&str]| {
+            rows.find_column(role, given.as_deref(), known)
+        };
+        Ok(Self {
+            prompt: rows.require_column("prompt", given.prompt.as_deref(), &PROMPT)?,
+            ground_truth: find("ground_truth", &given.ground_truth, &GROUND_TRUTH)?,
+            id: find("id", &given.id, &ID)?,
+            level: find("level", &given.level, &LEVEL)?,
+            file_name: find("file_name", &given.file_name, &["file_name"])?,
+            file_path: find("file_path", &given.file_path, &["file_path"])?,
+        })
+    }
+
+    /// The sample of one row. Errors do not say which row it is.
+    pub(super) fn sample(
+        &self,
+        mut fields: Map<String, Value>,
+        index: usize,
+        source: &Source,
+    ) -> Result<Sample> {
+        // `Map::remove` would put the last column into the place of the removed one.
+        let mut take = |column: &str| scalar(column, fields.shift_remove(column));
+        let prompt = required(&self.prompt, "prompt", take(&self.prompt)?)?;
+        let target = match &self.ground_truth {
+            Some(column) => take(column)?.filter(|truth| !is_hidden(truth)),
+            None => None,
+        };
+        let id = match &self.id {
+            Some(column) => required(column, "id", take(column)?)?,
+            None => index.to_string(),
+        };
+        let get = |column: &Option<String>| match column {
+            Some(column) => scalar(column, fields.get(column).cloned()),
+            None => Ok(None),
+        };
+        let level = get(&self.level)?.map(|level| plain_level(&level).to_owned());
+        let file = attachment(get(&self.file_name)?, get(&self.file_path)?, source);
+        let visible = [&self.level, &self.file_name];
+        Ok(Sample {
+            id,
+            prompt,
+            target: target.map(Target::from),
+            slices: level
+                .filter(|level| !level.is_empty())
+                .map(|level| ("level".to_owned(), level))
+                .into_iter()
+                .collect(),
+            files: file.into_iter().collect(),
+            visible: visible.into_iter().flatten().cloned().collect(),
+            metadata: fields,
+            tools: Vec::new(),
+        })
+    }
+}
+
+/// The cell as text; `None` if it is null or not there.
+fn scalar(column: &str, cell: Option<Value>) -> Result<Option<String>> {
+    match cell {
+        None | Some(Value::Null) => Ok(None),
+        Some(nested @ (Value::Array(_) | Value::Object(_))) => Err(Error::usage(format!(
+            "column `{column}` has {}, where a text, a number or a bool is needed",
+            kind(&nested)
+        ))
+        .hint("name another column in `columns`, or write the value as a text")),
+        Some(value) => Ok(text(value)),
+    }
+}
+
+fn required(column: &str, role: &str, cell: Option<String>) -> Result<String> {
+    match cell {
+        Some(text) if !text.trim().is_empty() => Ok(text),
+        Some(_) => Err(Error::usage(format!("the {role} in `{column}` is blank"))
+            .hint("fill it in, or remove the row")),
+        None => Err(Error::usage(format!(
+            "the {role} is missing: `{column}` is null or not there"
+        ))
+        .hint("fill it in, or remove the row")),
+    }
+}
+
+/// A column of integers with gaps becomes floats in pandas: level `1.0` is level `1`.
+fn plain_level(level: &str) -> &str {
+    let level = level.trim();
+    match level.strip_suffix(".0") {
+        Some(integer) if integer.parse::<i64>().is_ok() => integer,
+        _ => level,
+    }
+}
+
+/// The published test split has `?` for every answer. A blank one is what CSV makes of null.
+fn is_hidden(truth: &str) -> bool {
+    matches!(truth.trim(), "" | "?")
+}
+
+/// The file of a row, not yet looked into: only where it should be is settled here.
+///
+/// `file_path` counts from the dataset's folder. When nothing is there, as in a split that was copied
+/// out of its folder, it is `file_name` beside the metadata. A path that is not allowed stays what it is,
+/// so that using it is an error.
+fn attachment(name: Option<String>, path: Option<String>, source: &Source) -> Option<Attachment> {
+    let name = name.filter(|name| !name.trim().is_empty());
+    let path = path.filter(|path| !path.trim().is_empty());
+    let beside = |name: &str| source.beside.join(name);
+    let place: PathBuf = match (&name, &path) {
+        (None, None) => return None,
+        (Some(name), None) => beside(name),
+        (None, Some(path)) => path.into(),
+        (Some(name), Some(path)) => {
+            if is_inside(Path::new(path)) && !source.root.join(path).exists() {
+                beside(name)
+            } else {
+                path.into()
+            }
+        }
+    };
+    let last = |path: &str| {
+        path.rsplit(['/', '\\'])
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    Some(Attachment {
+        name: last(name.as_deref().or(path.as_deref()).unwrap_or_default()),
+        path: place,
+        root: source.root.clone(),
+    })
+}
