@@ -23,6 +23,7 @@ pub(super) fn rows(path: &Path) -> Result<Vec<Row>> {
         Err(_) => "its content makes no sense".to_owned(),
     };
     let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
+    let reason = reason.trim_start_matches("Parquet error: ");
     Err(Error::usage(format!(
         "`{}`: damaged or unreadable parquet: {reason}",
         path.display()

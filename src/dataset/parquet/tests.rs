@@ -141,7 +141,8 @@ fn no_rows_are_an_error() {
 #[test]
 fn a_damaged_file_is_one_clear_error() {
     let whole = nested();
-    for length in 0..whole.len() {
+    let footer = whole.len() - 12..whole.len();
+    for length in (0..whole.len()).step_by(16).chain(footer) {
         let (_folder, path) = file("rows.parquet", &whole[..length]);
         let error = Rows::read(&path).unwrap_err();
         let expect = format!("`{}`: damaged or unreadable parquet: ", path.display());
@@ -155,14 +156,18 @@ fn a_damaged_file_is_one_clear_error() {
 #[test]
 fn no_changed_byte_panics() {
     let whole = nested();
-    let (_folder, path) = file("rows.parquet", &whole);
-    for place in 0..whole.len() {
-        for flip in [0x01, 0x80, 0xff] {
-            let mut bytes = whole.clone();
-            bytes[place] ^= flip;
-            std::fs::write(&path, bytes).unwrap();
-            // A change of a text is no error; what matters is to come back.
-            let _ = Rows::read(&path);
-        }
+    let (folder, _) = file("rows.jsonl", "");
+    let mut damaged = 0;
+    for place in (0..whole.len()).step_by(3) {
+        let mut bytes = whole.clone();
+        bytes[place] ^= [0x01, 0x80, 0xff][place % 9 / 3];
+        // A file of its own each time: some file systems wait for the disk when one is overwritten.
+        let path = folder.path().join(format!("{place}.parquet"));
+        std::fs::write(&path, bytes).unwrap();
+        damaged += u32::from(Rows::read(&path).is_err());
     }
+    assert!(
+        damaged > 0,
+        "a changed letter is no error, but not all are letters"
+    );
 }
