@@ -8,6 +8,7 @@ pub mod extract;
 pub mod run;
 pub mod sample;
 pub mod scorer;
+pub mod stats;
 
 pub use agent::{Agent, AgentError, FailureKind, Output, Usage};
 pub use benchmark::Benchmark;
