@@ -7,9 +7,11 @@
 mod binomial;
 mod power;
 mod sign_test;
+mod sum;
 
 pub use power::{power, smallest_detectable_drop};
 pub use sign_test::sign_test_p;
+pub(crate) use sum::Sum;
 
 /// The 97.5th percentile of the standard normal distribution.
 const Z95: f64 = 1.959_963_984_540_054;
@@ -37,11 +39,9 @@ pub fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| as_f64(part) / as_f64(whole))
 }
 
-/// The mean; `None` of nothing, or when the sum is no finite number.
+/// The mean, rounded hardly more than once; `None` of nothing, or when the sum is no finite number.
 pub fn mean(values: &[f64]) -> Option<f64> {
-    let count = u64::try_from(values.len()).ok().filter(|n| *n > 0)?;
-    let mean = values.iter().sum::<f64>() / as_f64(count);
-    mean.is_finite().then_some(mean)
+    values.iter().copied().collect::<Sum>().mean()
 }
 
 /// The `percent`-th percentile (0 to 100) of values in ascending order, interpolated linearly between the
