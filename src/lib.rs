@@ -7,6 +7,7 @@ pub mod baseline;
 pub mod benchmark;
 pub mod extract;
 pub mod gate;
+pub mod report;
 pub mod run;
 pub mod sample;
 pub mod scorer;
