@@ -1,0 +1,299 @@
+//! `Baseline`: the accepted run that a new one is compared with, and the pairing of the two.
+//!
+//! A baseline is one whole run. Snapshots accepted one by one (`digest_matches: false`) are no sample of
+//! anything: keeping only what went well makes an unchanged agent look worse ever after.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::error::{Error, Result};
+use crate::run::{Record, Status};
+use crate::summary::slices_of;
+
+/// The accepted run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Baseline {
+    /// The run that was accepted.
+    pub run_id: String,
+    /// Hash of scorer, options and extraction.
+    pub scorer_hash: String,
+    /// Its samples by id.
+    pub samples: BTreeMap<String, BaselineSample>,
+    /// Whether the snapshots are still those of that run.
+    pub digest_matches: bool,
+}
+
+/// One sample of the accepted run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BaselineSample {
+    /// The verdict; `None` when it had none.
+    pub correct: Option<bool>,
+    /// Hash of what the agent was given.
+    pub input_hash: String,
+    /// Hash of the ground truth.
+    pub target_hash: String,
+}
+
+/// What the comparison needs of one sample of the current run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CurrentSample {
+    /// The sample's id.
+    pub id: String,
+    /// Which repetition, from 0.
+    pub epoch: u32,
+    /// What is known of its verdict.
+    pub standing: Standing,
+    /// Hash of what the agent was given.
+    pub input_hash: String,
+    /// Hash of the ground truth.
+    pub target_hash: String,
+    /// The slices it belongs to, as (dimension, value).
+    pub slices: Vec<(String, String)>,
+    /// Seconds that the answer took, if there was one.
+    pub latency_s: Option<f64>,
+}
+
+/// What is known of the verdict on a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Scored and correct.
+    Correct,
+    /// Scored and wrong.
+    Wrong,
+    /// Errored or skipped: it should have a verdict and has none.
+    Unknown,
+    /// There is no verdict to get.
+    Unscored,
+}
+
+impl CurrentSample {
+    /// What the comparison needs of a record.
+    pub fn of(record: &Record) -> Self {
+        let outcome = &record.result;
+        let (standing, answered) = match outcome.status {
+            Status::Scored if outcome.is_correct() => (Standing::Correct, true),
+            Status::Scored => (Standing::Wrong, true),
+            Status::Unscored => (Standing::Unscored, true),
+            Status::ScorerFailed => (Standing::Unknown, true),
+            Status::AgentFailed | Status::TimedOut | Status::Skipped => (Standing::Unknown, false),
+        };
+        Self {
+            id: record.sample_id.clone(),
+            epoch: record.epoch,
+            standing,
+            input_hash: record.input_hash.clone(),
+            target_hash: record.target_hash.clone(),
+            slices: slices_of(record)
+                .map(|(dimension, value)| (dimension.to_owned(), value))
+                .collect(),
+            latency_s: Some(outcome.latency_s)
+                .filter(|latency| answered && latency.is_finite() && *latency >= 0.0),
+        }
+    }
+
+    /// Whether the sample belongs to a slice; every sample belongs to `None`.
+    pub fn is_in(&self, slice: Option<&(String, String)>) -> bool {
+        slice.is_none_or(|slice| self.slices.contains(slice))
+    }
+}
+
+/// The samples of two runs, side by side.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pairing<'a> {
+    /// Those with a verdict in the baseline, and one or an [`Standing::Unknown`] one now.
+    pub pairs: Vec<Pair<'a>>,
+    /// Ids that the baseline does not have.
+    pub added: Vec<&'a str>,
+    /// Ids that only the baseline has.
+    pub removed: Vec<&'a str>,
+    /// Ids whose input or ground truth is another one now.
+    pub changed: Vec<&'a str>,
+    /// Ids that had no verdict in the baseline, or have none to get now.
+    pub unscored: Vec<&'a str>,
+}
+
+/// One sample in both runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pair<'a> {
+    /// The sample's id.
+    pub id: &'a str,
+    /// Whether it was correct in the baseline.
+    pub before: bool,
+    /// Whether it is now; `None` for an errored or skipped sample.
+    pub after: Option<bool>,
+}
+
+impl Baseline {
+    /// Puts the current samples beside those of the baseline. Only samples with equal hashes are
+    /// comparable. Of several epochs the first counts, so that the pairs are independent.
+    ///
+    /// With a `slice`, only its samples; what was removed is not told then, as the baseline does not know
+    /// slices.
+    pub fn pair<'a>(
+        &'a self,
+        current: &'a [CurrentSample],
+        slice: Option<&(String, String)>,
+    ) -> Pairing<'a> {
+        let mut firsts = BTreeMap::<&str, &CurrentSample>::new();
+        let mut order = Vec::new();
+        for sample in current {
+            match firsts.get_mut(sample.id.as_str()) {
+                Some(first) if first.epoch <= sample.epoch => {}
+                Some(first) => *first = sample,
+                None => {
+                    firsts.insert(&sample.id, sample);
+                    order.push(sample.id.as_str());
+                }
+            }
+        }
+        let mut pairing = Pairing::default();
+        for id in order {
+            let sample = firsts[id];
+            if sample.is_in(slice) {
+                self.pair_one(sample, &mut pairing);
+            }
+        }
+        if slice.is_none() {
+            let ids = self.samples.keys().map(String::as_str);
+            pairing.removed = ids.filter(|id| !firsts.contains_key(id)).collect();
+        }
+        pairing
+    }
+
+    fn pair_one<'a>(&self, sample: &'a CurrentSample, pairing: &mut Pairing<'a>) {
+        let id = sample.id.as_str();
+        let Some(before) = self.samples.get(id) else {
+            return pairing.added.push(id);
+        };
+        if before.input_hash != sample.input_hash || before.target_hash != sample.target_hash {
+            return pairing.changed.push(id);
+        }
+        let after = match sample.standing {
+            Standing::Correct => Some(true),
+            Standing::Wrong => Some(false),
+            Standing::Unknown => None,
+            Standing::Unscored => return pairing.unscored.push(id),
+        };
+        match before.correct {
+            Some(before) => pairing.pairs.push(Pair { id, before, after }),
+            None => pairing.unscored.push(id),
+        }
+    }
+
+    /// Refuses, before any agent starts, a comparison that could say nothing: another scorer, scorer option
+    /// or extraction, or no common sample.
+    pub fn check_comparable<'a>(
+        &self,
+        scorer_hash: &str,
+        ids: impl IntoIterator<Item = &'a str>,
+    ) -> Result<()> {
+        const HINT: &str = "run without the gate `no_regression`, then `cargo evaltest accept`";
+        if self.scorer_hash != scorer_hash {
+            return Err(Error::usage(format!(
+                "the baseline (run `{}`) was judged by another scorer, scorer option or extraction",
+                self.run_id
+            ))
+            .hint(HINT));
+        }
+        let known: BTreeSet<&str> = self.samples.keys().map(String::as_str).collect();
+        if !ids.into_iter().any(|id| known.contains(id)) {
+            return Err(Error::usage(format!(
+                "the baseline (run `{}`) has none of the samples",
+                self.run_id
+            ))
+            .hint(HINT));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn baseline(samples: &[(&str, Option<bool>)]) -> Baseline {
+        Baseline {
+            run_id: "r1".to_owned(),
+            scorer_hash: "s1".to_owned(),
+            samples: samples
+                .iter()
+                .map(|(id, correct)| {
+                    let sample = BaselineSample {
+                        correct: *correct,
+                        ..BaselineSample::default()
+                    };
+                    ((*id).to_owned(), sample)
+                })
+                .collect(),
+            digest_matches: true,
+        }
+    }
+
+    fn current(id: &str, epoch: u32, standing: Standing) -> CurrentSample {
+        CurrentSample {
+            id: id.to_owned(),
+            epoch,
+            standing,
+            input_hash: String::new(),
+            target_hash: String::new(),
+            slices: vec![("level".to_owned(), "1".to_owned())],
+            latency_s: None,
+        }
+    }
+
+    #[test]
+    fn sorts_the_samples_out() {
+        let baseline = baseline(&[
+            ("both", Some(true)),
+            ("errored", Some(false)),
+            ("gone", Some(true)),
+            ("hidden", Some(true)),
+            ("never", None),
+            ("other", Some(true)),
+        ]);
+        let mut other = current("other", 0, Standing::Correct);
+        other.input_hash = "x".to_owned();
+        let rows = [
+            current("both", 1, Standing::Correct),
+            current("both", 0, Standing::Wrong),
+            current("new", 0, Standing::Correct),
+            current("errored", 0, Standing::Unknown),
+            current("hidden", 0, Standing::Unscored),
+            current("never", 0, Standing::Correct),
+            other,
+        ];
+        let pairing = baseline.pair(&rows, None);
+        let pair = |id, before, after| Pair { id, before, after };
+        let expect = [
+            pair("both", true, Some(false)),
+            pair("errored", false, None),
+        ];
+        assert_eq!(pairing.pairs, expect);
+        assert_eq!(pairing.added, ["new"]);
+        assert_eq!(pairing.removed, ["gone"]);
+        assert_eq!(pairing.changed, ["other"]);
+        assert_eq!(pairing.unscored, ["hidden", "never"]);
+
+        let level = |value: &str| ("level".to_owned(), value.to_owned());
+        assert_eq!(baseline.pair(&rows, Some(&level("1"))).pairs, expect);
+        assert_eq!(baseline.pair(&rows, Some(&level("2"))), Pairing::default());
+    }
+
+    #[test]
+    fn refuses_what_cannot_be_compared() {
+        fn check(scorer: &str, ids: &[&str], expect: Option<&str>) {
+            let result =
+                baseline(&[("a", Some(true))]).check_comparable(scorer, ids.iter().copied());
+            let message = result.map_err(|error| {
+                assert_eq!(error.exit_code(), 2);
+                error.message().to_owned()
+            });
+            match expect {
+                None => assert_eq!(message, Ok(())),
+                Some(part) => assert!(message.unwrap_err().contains(part)),
+            }
+        }
+        check("s1", &["b", "a"], None);
+        check("s2", &["a"], Some("another scorer"));
+        check("s1", &["b"], Some("none of the samples"));
+    }
+}

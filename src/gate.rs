@@ -1,0 +1,209 @@
+//! `Gate`: a condition that a run must meet, such as `accuracy[level=1] >= 0.75` or `no_regression`.
+//!
+//! A gate is written as a text ([`FromStr`](std::str::FromStr), serde) or built in Rust, checked on its own
+//! and against the samples before anything starts ([`Gate::validate`], [`check_unique`]), and applied to a
+//! finished run by [`Gate::check`], which is a pure function of the summary and the [`Evidence`].
+//!
+//! Errored and skipped samples have no verdict, so every gate but `error_rate` is evaluated with them as
+//! wrong and as right: it passes if both pass, fails if both fail, and is inconclusive otherwise. That way
+//! an outage neither breaks a build nor lets a worse agent through.
+//!
+//! ```
+//! use evaltest::Gate;
+//!
+//! let gate: Gate = "accuracy[level=1] >= 75%".parse()?;
+//! assert_eq!(gate, Gate::accuracy(0.75).slice("level", "1"));
+//! assert_eq!(gate.name(), "accuracy[level=1]");
+//! # Ok::<(), evaltest::Error>(())
+//! ```
+
+mod check;
+mod metric;
+mod no_regression;
+mod parse;
+mod result;
+mod validate;
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+pub use check::Evidence;
+pub use metric::{LatencyStatistic, Metric, Op};
+pub use no_regression::{Counts, Regression};
+pub use result::{Facts, GateResult, Verdict, exit_code};
+pub use validate::{Known, check_unique};
+
+/// The level of `no_regression` unless the gate says otherwise: how often an unchanged agent fails it at
+/// most.
+pub const DEFAULT_ALPHA: f64 = 0.05;
+
+/// A condition that a run must meet.
+///
+/// Built in Rust a gate may be senseless (`accuracy >= 60`); [`Gate::validate`] finds that before anything
+/// starts. Parsed ones are sound on their own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gate {
+    metric: Metric,
+    /// (dimension, value)
+    slice: Option<(String, String)>,
+    /// `None` for `no_regression`, which has options instead.
+    bound: Option<(Op, f64)>,
+    alpha: Option<f64>,
+    max_drop: Option<f64>,
+}
+
+impl Gate {
+    /// At least this share (0 to 1) of the scored samples is correct.
+    pub fn accuracy(at_least: f64) -> Self {
+        Self::bounded(Metric::Accuracy(None), Op::AtLeast, at_least)
+    }
+
+    /// At least this share (0 to 1) is correct by the scorer of that name, one of several.
+    pub fn accuracy_of(scorer: impl Into<String>, at_least: f64) -> Self {
+        let metric = Metric::Accuracy(Some(scorer.into()));
+        Self::bounded(metric, Op::AtLeast, at_least)
+    }
+
+    /// At most this share (0 to 1) of the asked samples ended in an error. Outages, not wrong answers.
+    pub fn error_rate(at_most: f64) -> Self {
+        Self::bounded(Metric::ErrorRate, Op::AtMost, at_most)
+    }
+
+    /// At most this share (0 to 1) of the scored samples is wrong: 1 - accuracy.
+    pub fn failure_rate(at_most: f64) -> Self {
+        Self::bounded(Metric::FailureRate, Op::AtMost, at_most)
+    }
+
+    /// At least so many samples were scored.
+    pub fn min_samples(at_least: u32) -> Self {
+        Self::bounded(Metric::MinSamples, Op::AtLeast, f64::from(at_least))
+    }
+
+    /// The mean of a detail of the first scorer, or of the score itself (`value`), is at least this.
+    pub fn mean(name: impl Into<String>, at_least: f64) -> Self {
+        Self::bounded(Metric::Mean(name.into()), Op::AtLeast, at_least)
+    }
+
+    /// The `percent`-th percentile of the time an answer took is at most so many seconds.
+    pub fn latency_percentile(percent: f64, at_most_s: f64) -> Self {
+        let metric = Metric::Latency(LatencyStatistic::Percentile(percent));
+        Self::bounded(metric, Op::AtMost, at_most_s)
+    }
+
+    /// Answers took at most so many seconds on average.
+    pub fn latency_mean(at_most_s: f64) -> Self {
+        let metric = Metric::Latency(LatencyStatistic::Mean);
+        Self::bounded(metric, Op::AtMost, at_most_s)
+    }
+
+    /// All answers together cost at most so many US dollars.
+    pub fn cost_usd(at_most: f64) -> Self {
+        Self::bounded(Metric::CostUsd, Op::AtMost, at_most)
+    }
+
+    /// All answers together took at most so many tokens, read and written.
+    pub fn tokens(at_most: u32) -> Self {
+        Self::bounded(Metric::Tokens, Op::AtMost, f64::from(at_most))
+    }
+
+    /// All answers together took at most so many tokens read by the model.
+    pub fn input_tokens(at_most: u32) -> Self {
+        Self::bounded(Metric::InputTokens, Op::AtMost, f64::from(at_most))
+    }
+
+    /// All answers together took at most so many tokens written by the model.
+    pub fn output_tokens(at_most: u32) -> Self {
+        Self::bounded(Metric::OutputTokens, Op::AtMost, f64::from(at_most))
+    }
+
+    /// The run is not worse than the accepted baseline, by an exact paired test
+    /// ([`sign_test_p`](crate::stats::sign_test_p)) over the samples scored on both sides.
+    pub fn no_regression() -> Self {
+        Self {
+            metric: Metric::NoRegression,
+            slice: None,
+            bound: None,
+            alpha: None,
+            max_drop: None,
+        }
+    }
+
+    /// Only over the samples of a slice.
+    #[must_use]
+    pub fn slice(mut self, dimension: impl Into<String>, value: impl Into<String>) -> Self {
+        self.slice = Some((dimension.into(), value.into()));
+        self
+    }
+
+    /// `no_regression` fails if p is below this (default [`DEFAULT_ALPHA`]): an unchanged agent fails at
+    /// most so often.
+    #[must_use]
+    pub fn alpha(mut self, alpha: f64) -> Self {
+        self.alpha = Some(alpha);
+        self
+    }
+
+    /// `no_regression` also fails if accuracy over the pairs dropped by more than this (0 to 1), however
+    /// likely that is by chance.
+    #[must_use]
+    pub fn max_drop(mut self, max_drop: f64) -> Self {
+        self.max_drop = Some(max_drop);
+        self
+    }
+
+    fn bounded(metric: Metric, op: Op, threshold: f64) -> Self {
+        Self {
+            metric,
+            bound: Some((op, threshold)),
+            ..Self::no_regression()
+        }
+    }
+
+    /// What the gate measures.
+    pub fn metric(&self) -> &Metric {
+        &self.metric
+    }
+
+    /// The name without the threshold, unique within an eval: `accuracy[level=1]`, `no_regression`.
+    pub fn name(&self) -> String {
+        match &self.slice {
+            Some((dimension, value)) => format!("{}[{dimension}={value}]", self.metric),
+            None => self.metric.to_string(),
+        }
+    }
+}
+
+/// As it is written in a spec; parses back to an equal gate.
+impl fmt::Display for Gate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.metric)?;
+        let options: Vec<String> = [("alpha", self.alpha), ("max_drop", self.max_drop)]
+            .into_iter()
+            .filter_map(|(name, value)| Some(format!("{name}={}", value?)))
+            .collect();
+        if !options.is_empty() {
+            write!(f, "({})", options.join(", "))?;
+        }
+        if let Some((dimension, value)) = &self.slice {
+            write!(f, "[{dimension}={value}]")?;
+        }
+        match self.bound {
+            Some((op, threshold)) => write!(f, " {op} {threshold}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Serialize for Gate {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Gate {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}

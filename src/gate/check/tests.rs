@@ -1,0 +1,248 @@
+use serde_json::json;
+
+use super::*;
+use crate::run::{Record, Status};
+use crate::summary::tests::record;
+
+/// Correct, wrong, errored, unscored and skipped samples: `C`, `W`, `E`, `U`, `S`.
+fn records(kinds: &str) -> Vec<Record> {
+    kinds
+        .chars()
+        .enumerate()
+        .map(|(i, kind)| {
+            let (status, level) = match kind {
+                'C' | 'W' => (Status::Scored, "1"),
+                'E' => (Status::AgentFailed, "2"),
+                'U' => (Status::Unscored, "2"),
+                _ => (Status::Skipped, "2"),
+            };
+            record(&i.to_string(), status, kind == 'C', level)
+        })
+        .collect()
+}
+
+fn check(gate: &str, kinds: &str, verdict: Verdict, value: Option<f64>, message: &str) {
+    let gate: Gate = gate.parse().unwrap();
+    let result = gate.check(&Summary::of("test", &records(kinds)), &Evidence::default());
+    assert_eq!(
+        result.verdict, verdict,
+        "{gate} of {kinds}: {}",
+        result.message
+    );
+    assert_eq!(result.value, value, "{gate} of {kinds}");
+    assert!(result.message.contains(message), "{}", result.message);
+}
+
+use Verdict::{Failed, Inconclusive, Passed};
+
+#[test]
+fn without_errors() {
+    let half = Some(0.5);
+    check(
+        "accuracy >= 0.5",
+        "CW",
+        Passed,
+        half,
+        "1 of 2 correct, 95 % interval 0.0945 to 0.9055",
+    );
+    check("accuracy > 0.5", "CW", Failed, half, "> 0.5 does not hold");
+    check(
+        "accuracy >= 60%",
+        "CCCWW",
+        Passed,
+        Some(0.6),
+        ">= 0.6 holds",
+    );
+    check("failure_rate <= 0.4", "CCCWW", Passed, Some(0.4), "");
+    check("failure_rate < 0.4", "CCCWW", Failed, Some(0.4), "");
+    check(
+        "accuracy[level=1] >= 0.5",
+        "CWU",
+        Passed,
+        half,
+        "accuracy[level=1] is 0.5",
+    );
+    check(
+        "accuracy[level=7] >= 0.5",
+        "CW",
+        Inconclusive,
+        None,
+        "no sample of this run",
+    );
+    check("min_samples(2)", "CW", Passed, Some(2.0), "");
+    check("min_samples(3)", "CWU", Failed, Some(2.0), "");
+    check("mean(value) >= 0.5", "CW", Passed, half, "over 2 samples");
+    check(
+        "mean(valeu) >= 0.5",
+        "CW",
+        Inconclusive,
+        None,
+        "did you mean `value`? (there is `value`)",
+    );
+    check("error_rate <= 0", "CWU", Passed, Some(0.0), "0 of 3 asked");
+    check("latency_p95 <= 1.5s", "CW", Passed, Some(1.5), "");
+    check("latency_mean < 1.5s", "CW", Failed, Some(1.5), "");
+    check(
+        "latency_p75 <= 1.5s",
+        "CW",
+        Inconclusive,
+        None,
+        "needs the samples",
+    );
+    check(
+        "cost_usd <= 1",
+        "CW",
+        Inconclusive,
+        None,
+        "no sample tells its cost",
+    );
+}
+
+#[test]
+fn errored_samples_count_both_ways() {
+    let all = Some(1.0);
+    check("accuracy >= 0.5", "CCE", Passed, all, "");
+    check(
+        "accuracy >= 0.7",
+        "CCE",
+        Inconclusive,
+        all,
+        "between 0.6667 and 1; ask them again",
+    );
+    check(
+        "accuracy >= 0.7",
+        "CCS",
+        Inconclusive,
+        all,
+        "0 errored and 1 skipped",
+    );
+    check("accuracy >= 0.7", "WWE", Failed, Some(0.0), "");
+    check("failure_rate <= 0.3", "CCE", Inconclusive, Some(0.0), "");
+    check("failure_rate <= 0.4", "CCE", Passed, Some(0.0), "");
+    check("mean(value) >= 0.7", "CCE", Inconclusive, all, "");
+    check("mean(value) >= 0.6", "CCE", Passed, all, "");
+    check("min_samples(3)", "CCE", Inconclusive, Some(2.0), "");
+    check("min_samples(4)", "CCE", Failed, Some(2.0), "");
+    check("accuracy[level=1] >= 0.7", "CCE", Passed, all, "");
+    check(
+        "error_rate <= 0.3",
+        "CCE",
+        Failed,
+        Some(1.0 / 3.0),
+        "1 of 3 asked",
+    );
+    check("latency_max <= 1.5s", "CCE", Passed, Some(1.5), "");
+}
+
+#[test]
+fn nothing_scored_is_inconclusive() {
+    for gate in [
+        "accuracy >= 0",
+        "failure_rate <= 1",
+        "min_samples(0)",
+        "mean(value) >= 0",
+        "no_regression",
+    ] {
+        check(
+            gate,
+            "EU",
+            Inconclusive,
+            None,
+            "no sample was scored: 1 errored, 1 unscored",
+        );
+    }
+    check("error_rate <= 0.5", "E", Failed, Some(1.0), "");
+    check(
+        "error_rate <= 0.5",
+        "S",
+        Inconclusive,
+        None,
+        "no sample was asked",
+    );
+    check("latency_p50 <= 2", "U", Passed, Some(1.5), "");
+    check(
+        "latency_p50 <= 2",
+        "E",
+        Inconclusive,
+        None,
+        "no sample was answered",
+    );
+}
+
+#[test]
+fn a_sum_over_a_stopped_run_is_a_lower_bound() {
+    fn check(gate: &str, skipped: bool, verdict: Verdict) {
+        let mut records = records(if skipped { "CS" } else { "CE" });
+        records[0].result.usage = Some(crate::agent::Usage {
+            input_tokens: Some(100),
+            output_tokens: Some(20),
+            cost_usd: Some(0.5),
+        });
+        let gate: Gate = gate.parse().unwrap();
+        let result = gate.check(&Summary::of("test", &records), &Evidence::default());
+        assert_eq!(result.verdict, verdict, "{}", result.message);
+    }
+    check("cost_usd <= 0.5", false, Passed);
+    check("cost_usd <= 0.5", true, Inconclusive);
+    check("cost_usd <= 0.4", true, Failed);
+    check("tokens <= 120", false, Passed);
+    check("tokens <= 119", false, Failed);
+    check("input_tokens <= 100", false, Passed);
+    check("output_tokens < 20", false, Failed);
+}
+
+#[test]
+fn a_scorer_by_name() {
+    fn check(gate: &str, scorer: Option<&str>, verdict: Verdict) {
+        let mut run = records("CW");
+        for record in &mut run {
+            let verdict = json!({"value": 1.0, "correct": true});
+            record.result.scores.insert("fuzzy".to_owned(), verdict);
+        }
+        let evidence = Evidence {
+            scorer,
+            ..Evidence::default()
+        };
+        let gate: Gate = gate.parse().unwrap();
+        let result = gate.check(&Summary::of("test", &run), &evidence);
+        assert_eq!(result.verdict, verdict, "{}", result.message);
+    }
+    check("accuracy(fuzzy) >= 1", None, Passed);
+    check("accuracy(fuzzy)[level=1] >= 1", None, Passed);
+    check("accuracy(gaia) >= 0.5", Some("gaia"), Passed);
+    check("accuracy(gaia) >= 0.5", None, Inconclusive);
+}
+
+#[test]
+fn any_percentile_comes_from_the_samples() {
+    let mut run = records("CWCWE");
+    for (record, latency) in run.iter_mut().zip([1.0, 2.0, 3.0, 4.0, 100.0]) {
+        record.result.latency_s = latency;
+    }
+    let current: Vec<_> = run.iter().map(CurrentSample::of).collect();
+    let evidence = Evidence {
+        current: &current,
+        ..Evidence::default()
+    };
+    let gate: Gate = "latency_p75 <= 3.25".parse().unwrap();
+    let result = gate.check(&Summary::of("test", &run), &evidence);
+    assert_eq!((result.verdict, result.value), (Passed, Some(3.25)));
+}
+
+#[test]
+fn a_filtered_run_ignores_its_gates() {
+    let evidence = Evidence {
+        selected: Some((3, 165)),
+        ..Evidence::default()
+    };
+    let result = Gate::no_regression().check(&Summary::of("test", &records("CWC")), &evidence);
+    assert_eq!(result.verdict, Verdict::Ignored);
+    assert_eq!(result.message, "3 of 165 samples selected");
+}
+
+#[test]
+fn rounding_does_not_hide_a_miss() {
+    assert_eq!(show(0.599_99, 0.6), "0.59999");
+    assert_eq!(show(0.6, 0.6), "0.6");
+    assert_eq!(show(2.0 / 3.0, 0.6), "0.6667");
+}

@@ -1,0 +1,138 @@
+//! `Metric`: what a gate measures, with its name in specs; `Op`: how it is compared.
+
+use std::fmt;
+
+/// What a gate measures.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Metric {
+    /// `accuracy`: correct / scored; `accuracy(NAME)` by one of several scorers.
+    Accuracy(Option<String>),
+    /// `error_rate`: errors / asked samples.
+    ErrorRate,
+    /// `failure_rate`: 1 - accuracy.
+    FailureRate,
+    /// `min_samples`: the number of scored samples.
+    MinSamples,
+    /// `mean(NAME)`: the mean of a numeric or boolean detail, or of the score (`value`).
+    Mean(String),
+    /// `latency_p95`, `latency_mean`, `latency_max`: seconds that the answers took.
+    Latency(LatencyStatistic),
+    /// `cost_usd`: US dollars, in total.
+    CostUsd,
+    /// `tokens`: read and written, in total.
+    Tokens,
+    /// `input_tokens`: read by the model, in total.
+    InputTokens,
+    /// `output_tokens`: written by the model, in total.
+    OutputTokens,
+    /// `no_regression`: p of the paired test against the baseline.
+    NoRegression,
+}
+
+/// Which of the latencies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LatencyStatistic {
+    /// The mean.
+    Mean,
+    /// A percentile, 0 to 100.
+    Percentile(f64),
+}
+
+/// The metrics as people are told of them.
+pub(super) const METRICS: [&str; 13] = [
+    "accuracy",
+    "accuracy(SCORER)",
+    "error_rate",
+    "failure_rate",
+    "min_samples",
+    "mean(NAME)",
+    "latency_p95",
+    "latency_mean",
+    "cost_usd",
+    "tokens",
+    "input_tokens",
+    "output_tokens",
+    "no_regression",
+];
+
+impl Metric {
+    /// Whether its values lie between 0 and 1.
+    pub(super) fn is_rate(&self) -> bool {
+        matches!(
+            self,
+            Self::Accuracy(_) | Self::ErrorRate | Self::FailureRate
+        )
+    }
+
+    /// Whether its values are whole numbers.
+    pub(super) fn is_count(&self) -> bool {
+        matches!(
+            self,
+            Self::MinSamples | Self::Tokens | Self::InputTokens | Self::OutputTokens
+        )
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Accuracy(None) => f.write_str("accuracy"),
+            Self::Accuracy(Some(scorer)) => write!(f, "accuracy({scorer})"),
+            Self::ErrorRate => f.write_str("error_rate"),
+            Self::FailureRate => f.write_str("failure_rate"),
+            Self::MinSamples => f.write_str("min_samples"),
+            Self::Mean(name) => write!(f, "mean({name})"),
+            Self::Latency(LatencyStatistic::Mean) => f.write_str("latency_mean"),
+            Self::Latency(LatencyStatistic::Percentile(percent)) => {
+                // The maximum has a name of its own.
+                if *percent >= 100.0 {
+                    f.write_str("latency_max")
+                } else {
+                    write!(f, "latency_p{percent}")
+                }
+            }
+            Self::CostUsd => f.write_str("cost_usd"),
+            Self::Tokens => f.write_str("tokens"),
+            Self::InputTokens => f.write_str("input_tokens"),
+            Self::OutputTokens => f.write_str("output_tokens"),
+            Self::NoRegression => f.write_str("no_regression"),
+        }
+    }
+}
+
+/// How a metric is compared with the threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// `>=`
+    AtLeast,
+    /// `>`
+    Above,
+    /// `<=`
+    AtMost,
+    /// `<`
+    Below,
+}
+
+impl Op {
+    /// Whether `value` meets the threshold.
+    pub fn holds(self, value: f64, threshold: f64) -> bool {
+        match self {
+            Self::AtLeast => value >= threshold,
+            Self::Above => value > threshold,
+            Self::AtMost => value <= threshold,
+            Self::Below => value < threshold,
+        }
+    }
+}
+
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::AtLeast => ">=",
+            Self::Above => ">",
+            Self::AtMost => "<=",
+            Self::Below => "<",
+        })
+    }
+}

@@ -1,0 +1,304 @@
+//! `no_regression`: is the agent worse than the accepted baseline, or is that chance?
+//!
+//! Of the samples scored on both sides only those that changed say something. Were the agent the same, each
+//! would be as likely to turn wrong as to turn correct; p is the probability of so many wrong ones or more
+//! ([`sign_test_p`](crate::stats::sign_test_p)). The gate fails if p < alpha, or if `max_drop` is given and
+//! the drop of accuracy over the pairs exceeds it.
+
+use serde::{Deserialize, Serialize};
+
+use super::check::Evidence;
+use super::{DEFAULT_ALPHA, Gate, GateResult, Verdict};
+use crate::baseline::{Baseline, Pair, Pairing};
+use crate::stats;
+
+/// How often the smallest detectable drop is detected.
+const POWER: f64 = 0.8;
+
+/// How many ids a message names at most; the result carries all.
+const NAMED: usize = 10;
+
+/// The comparison of a run with its baseline.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Regression {
+    /// The accepted run.
+    pub baseline_run: String,
+    /// Samples scored on both sides.
+    pub pairs: u64,
+    /// Accuracy of the baseline over the pairs, 0 to 1.
+    pub baseline_accuracy: Option<f64>,
+    /// Its 95 % Wilson interval.
+    pub baseline_ci95: Option<[f64; 2]>,
+    /// Accuracy of this run over the pairs, 0 to 1.
+    pub accuracy: Option<f64>,
+    /// Its 95 % Wilson interval.
+    pub accuracy_ci95: Option<[f64; 2]>,
+    /// Pairs that went from correct to wrong, b.
+    pub worse: u64,
+    /// Pairs that went from wrong to correct, c.
+    pub better: u64,
+    /// P(X >= b) for X ~ Bin(b + c, 1/2).
+    pub p: f64,
+    /// (b - c) / pairs.
+    pub drop: Option<f64>,
+    /// The smallest drop that this number of pairs detects with 80 % power; `null` when there is none.
+    pub smallest_drop: Option<f64>,
+    /// What `smallest_drop` assumes, in words.
+    pub assumption: String,
+    /// The ids that went from correct to wrong.
+    pub became_wrong: Vec<String>,
+    /// The ids that went from wrong to correct.
+    pub became_correct: Vec<String>,
+    /// The ids with a verdict in the baseline that errored or were skipped now.
+    pub unknown: Vec<String>,
+    /// Ids that the baseline does not have.
+    pub added: Vec<String>,
+    /// Ids that only the baseline has.
+    pub removed: Vec<String>,
+    /// Ids whose input or ground truth is another one now.
+    pub changed: Vec<String>,
+    /// What is doubtful about the comparison, with what to type.
+    pub warning: Option<String>,
+}
+
+/// How two runs differ, in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Samples scored on both sides.
+    pub pairs: u64,
+    /// Those that went from correct to wrong.
+    pub worse: u64,
+    /// Those that went from wrong to correct.
+    pub better: u64,
+}
+
+impl Counts {
+    /// How likely so many, or more, of the changed samples turned wrong by chance.
+    pub fn p(self) -> f64 {
+        stats::sign_test_p(self.worse, self.better)
+    }
+
+    /// The loss of accuracy over the pairs; negative for a gain, `None` without pairs.
+    pub fn drop(self) -> Option<f64> {
+        let share = |more: u64, less: u64| stats::ratio(more - less, self.pairs);
+        if self.worse >= self.better {
+            share(self.worse, self.better)
+        } else {
+            share(self.better, self.worse).map(|gain| -gain)
+        }
+    }
+
+    /// Whether `no_regression` fails.
+    pub fn fails(self, alpha: f64, max_drop: Option<f64>) -> bool {
+        let dropped = max_drop
+            .zip(self.drop())
+            .is_some_and(|(max, drop)| drop > max);
+        self.p() < alpha || dropped
+    }
+
+    /// Counts the pairs with a verdict, and the others as if all were `unknown`.
+    fn of(pairs: &[Pair<'_>], unknown: Option<bool>) -> Self {
+        let mut counts = Self::default();
+        for pair in pairs {
+            let Some(after) = pair.after.or(unknown) else {
+                continue;
+            };
+            counts.pairs += 1;
+            counts.worse += u64::from(pair.before && !after);
+            counts.better += u64::from(!pair.before && after);
+        }
+        counts
+    }
+}
+
+pub(super) fn check(gate: &Gate, evidence: &Evidence<'_>) -> GateResult {
+    let Some(baseline) = evidence.baseline else {
+        return without_baseline(gate, evidence.ci);
+    };
+    let alpha = gate.alpha.unwrap_or(DEFAULT_ALPHA);
+    let pairing = baseline.pair(evidence.current, gate.slice.as_ref());
+    let counts = Counts::of(&pairing.pairs, None);
+    let fails = |unknown| Counts::of(&pairing.pairs, Some(unknown)).fails(alpha, gate.max_drop);
+    let regression = Regression::of(baseline, &pairing, counts, alpha);
+    let verdict = match (counts.pairs, fails(false), fails(true)) {
+        (0, ..) => Verdict::Inconclusive,
+        (_, true, true) => Verdict::Failed,
+        (_, false, false) => Verdict::Passed,
+        _ => Verdict::Inconclusive,
+    };
+    let message = regression.message(verdict, alpha, gate.max_drop, &pairing);
+    GateResult {
+        regression: Some(regression),
+        ..gate.result(verdict, (counts.pairs > 0).then(|| counts.p()), message)
+    }
+}
+
+fn without_baseline(gate: &Gate, ci: bool) -> GateResult {
+    let (verdict, message) = if ci {
+        (
+            Verdict::Failed,
+            "there is no baseline, and `CI` is set: accept a run with `cargo evaltest accept` and commit \
+             the snapshots",
+        )
+    } else {
+        (
+            Verdict::Passed,
+            "there is no baseline yet: accept this run as the baseline with `cargo evaltest accept`",
+        )
+    };
+    gate.result(verdict, None, message.to_owned())
+}
+
+impl Regression {
+    fn of(baseline: &Baseline, pairing: &Pairing<'_>, counts: Counts, alpha: f64) -> Self {
+        let ids = |wanted: fn(&Pair<'_>) -> bool| {
+            let wanted = pairing.pairs.iter().filter(|pair| wanted(pair));
+            wanted.map(|pair| pair.id.to_owned()).collect::<Vec<_>>()
+        };
+        let owned = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect();
+        let scored = pairing.pairs.iter().filter(|pair| pair.after.is_some());
+        let before = scored.filter(|pair| pair.before).fold(0, |n, _| n + 1);
+        let after = before + counts.better - counts.worse;
+        let noise = stats::ratio(counts.better, counts.pairs).unwrap_or(0.0);
+        Self {
+            baseline_run: baseline.run_id.clone(),
+            pairs: counts.pairs,
+            baseline_accuracy: stats::ratio(before, counts.pairs),
+            baseline_ci95: stats::wilson95(before, counts.pairs),
+            accuracy: stats::ratio(after, counts.pairs),
+            accuracy_ci95: stats::wilson95(after, counts.pairs),
+            worse: counts.worse,
+            better: counts.better,
+            p: counts.p(),
+            drop: counts.drop(),
+            smallest_drop: stats::smallest_detectable_drop(counts.pairs, noise, alpha, POWER),
+            assumption: format!(
+                "if samples flip independently, {} % of them from wrong to correct as in this comparison, \
+                 by chance, and by chance as many from correct to wrong",
+                (noise * 1e3).round() / 10.0
+            ),
+            became_wrong: ids(|pair| pair.before && pair.after == Some(false)),
+            became_correct: ids(|pair| !pair.before && pair.after == Some(true)),
+            unknown: ids(|pair| pair.after.is_none()),
+            added: owned(&pairing.added),
+            removed: owned(&pairing.removed),
+            changed: owned(&pairing.changed),
+            warning: (!baseline.digest_matches).then(|| {
+                format!(
+                    "the snapshots are no longer those of run `{}`, so chance is no longer even-handed: \
+                     accept one whole run with `cargo evaltest accept`",
+                    printable(&baseline.run_id)
+                )
+            }),
+        }
+    }
+
+    fn message(
+        &self,
+        verdict: Verdict,
+        alpha: f64,
+        max_drop: Option<f64>,
+        pairing: &Pairing<'_>,
+    ) -> String {
+        let mut lines = vec![self.headline(verdict, alpha, max_drop)];
+        if let (Some(before), Some([b0, b1]), Some(after), Some([a0, a1])) = (
+            self.baseline_accuracy,
+            self.baseline_ci95,
+            self.accuracy,
+            self.accuracy_ci95,
+        ) {
+            lines.push(format!(
+                "accuracy over the pairs: {before:.4} in the baseline (95 % interval {b0:.4} to {b1:.4}), \
+                 {after:.4} now ({a0:.4} to {a1:.4})"
+            ));
+        }
+        let listed = [
+            ("became wrong", &self.became_wrong),
+            ("became correct", &self.became_correct),
+            ("errored or skipped", &self.unknown),
+            ("not compared, new", &self.added),
+            ("not compared, gone", &self.removed),
+            ("not compared, input or ground truth changed", &self.changed),
+        ];
+        for (title, ids) in listed {
+            if !ids.is_empty() {
+                lines.push(format!("{title}: {}", name_some(ids)));
+            }
+        }
+        if !self.unknown.is_empty() {
+            let p = |unknown| show_p(Counts::of(&pairing.pairs, Some(unknown)).p());
+            lines.push(format!(
+                "with the errored and skipped samples p would be {} if they were wrong, {} if correct",
+                p(false),
+                p(true)
+            ));
+        }
+        lines.push(match self.smallest_drop {
+            Some(drop) => format!(
+                "{} pairs detect a drop of {drop:.4} or more with 80 % power, {}",
+                self.pairs, self.assumption
+            ),
+            None => format!(
+                "{} pairs detect no drop with 80 % power, {}",
+                self.pairs, self.assumption
+            ),
+        });
+        lines.extend(
+            self.warning
+                .iter()
+                .map(|warning| format!("warning: {warning}")),
+        );
+        lines.join("\n")
+    }
+
+    fn headline(&self, verdict: Verdict, alpha: f64, max_drop: Option<f64>) -> String {
+        if self.pairs == 0 {
+            return "no sample was scored both in the baseline and now".to_owned();
+        }
+        let counts = format!(
+            "of {} pairs {} became wrong and {} became correct, p = {}",
+            self.pairs,
+            self.worse,
+            self.better,
+            show_p(self.p)
+        );
+        let sign = if self.p < alpha { "<" } else { ">=" };
+        let mut text = format!("{counts} {sign} alpha {alpha}");
+        if let Some((max, drop)) = max_drop.zip(self.drop) {
+            let sign = if drop > max { ">" } else { "<=" };
+            text = format!("{text}, drop {drop:.4} {sign} max_drop {max}");
+        }
+        match verdict {
+            Verdict::Inconclusive => format!(
+                "{text}; {} errored or skipped samples leave it open, ask them again with `cargo evaltest \
+                 run --resume RUN_DIR`",
+                self.unknown.len()
+            ),
+            _ => text,
+        }
+    }
+}
+
+fn name_some(ids: &[String]) -> String {
+    let named: Vec<String> = ids.iter().take(NAMED).map(|id| printable(id)).collect();
+    match ids.len().saturating_sub(NAMED) {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
+}
+
+/// Ids come from datasets: no control character of theirs may reach a terminal.
+fn printable(id: &str) -> String {
+    id.replace(char::is_control, "\u{fffd}")
+}
+
+fn show_p(p: f64) -> String {
+    if p < 1e-4 {
+        format!("{p:.1e}")
+    } else {
+        format!("{p:.4}")
+    }
+}
+
+#[cfg(test)]
+mod tests;

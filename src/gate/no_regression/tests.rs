@@ -1,0 +1,202 @@
+use super::*;
+use crate::baseline::{BaselineSample, CurrentSample};
+use crate::run::Status;
+use crate::summary::Summary;
+use crate::summary::tests::record;
+
+/// Runs as letters, a sample each: `C` correct, `W` wrong, `E` errored, `-` not there.
+fn compare(gate: &Gate, before: &str, after: &str, whole: bool) -> GateResult {
+    let id = |i: usize| format!("s{i}");
+    let samples = before.chars().enumerate().filter(|(_, c)| *c != '-');
+    let baseline = Baseline {
+        run_id: "r1".to_owned(),
+        scorer_hash: String::new(),
+        samples: samples
+            .map(|(i, c)| {
+                let sample = BaselineSample {
+                    correct: (c != 'E').then_some(c == 'C'),
+                    input_hash: "i".to_owned(),
+                    target_hash: "t".to_owned(),
+                };
+                (id(i), sample)
+            })
+            .collect(),
+        digest_matches: whole,
+    };
+    let records: Vec<_> = after
+        .chars()
+        .enumerate()
+        .filter(|(_, c)| *c != '-')
+        .map(|(i, c)| {
+            let status = if c == 'E' {
+                Status::TimedOut
+            } else {
+                Status::Scored
+            };
+            record(&id(i), status, c == 'C', "1")
+        })
+        .collect();
+    let current: Vec<_> = records.iter().map(CurrentSample::of).collect();
+    let evidence = Evidence {
+        baseline: Some(&baseline),
+        current: &current,
+        ..Evidence::default()
+    };
+    gate.check(&Summary::of("test", &records), &evidence)
+}
+
+#[test]
+fn verdicts() {
+    fn check(gate: &str, before: &str, after: &str, verdict: Verdict, p: Option<f64>) {
+        let result = compare(&gate.parse().unwrap(), before, after, true);
+        assert_eq!(
+            result.verdict, verdict,
+            "{gate} {before} {after}: {}",
+            result.message
+        );
+        assert_eq!(result.value, p, "{gate} {before} {after}");
+    }
+    use Verdict::{Failed, Inconclusive, Passed};
+    let gate = "no_regression";
+    check(gate, "CCCCCC", "CCCCCC", Passed, Some(1.0));
+    check(gate, "CCCCCC", "WWWWCC", Passed, Some(0.0625));
+    check(gate, "CCCCCC", "WWWWWC", Failed, Some(0.031_25));
+    check(gate, "CCCCCW", "WWWWWC", Passed, Some(7.0 / 64.0));
+    check(
+        "no_regression(alpha=0.1)",
+        "CCCCCC",
+        "WWWWCC",
+        Failed,
+        Some(0.0625),
+    );
+    check(
+        "no_regression(alpha=0.03125)",
+        "CCCCCC",
+        "WWWWWC",
+        Passed,
+        Some(0.031_25),
+    );
+    // Errored samples: as wrong, and as correct.
+    check(gate, "CCCCCC", "WWWWEC", Inconclusive, Some(0.0625));
+    check(gate, "CCCCCC", "WWWWWE", Failed, Some(0.031_25));
+    check(gate, "CCCCCC", "WCCCCE", Passed, Some(0.5));
+    check(gate, "CCCCCW", "WWWWWE", Inconclusive, Some(0.031_25));
+    // Pairs need a verdict on both sides.
+    check(gate, "EEEEE-", "WWWWWW", Inconclusive, None);
+    check(gate, "CC-", "--C", Inconclusive, None);
+    // A drop of a third, then of a sixth.
+    check(
+        "no_regression(max_drop=0.2)",
+        "CCCCCC",
+        "WWCCCC",
+        Failed,
+        Some(0.25),
+    );
+    check(
+        "no_regression(max_drop=0.2)",
+        "CCCCCC",
+        "WCCCCC",
+        Passed,
+        Some(0.5),
+    );
+    check(
+        "no_regression(max_drop=0.5)",
+        "CCCCCC",
+        "WWWCCC",
+        Passed,
+        Some(0.125),
+    );
+    check(
+        "no_regression[level=1]",
+        "CCCCCC",
+        "WWWWWC",
+        Failed,
+        Some(0.031_25),
+    );
+}
+
+#[test]
+fn tells_everything() {
+    let result = compare(
+        &Gate::no_regression().max_drop(0.9),
+        "CCCCCCW-C",
+        "WWWWWWCC-",
+        false,
+    );
+    let regression = result.regression.clone().unwrap();
+    assert_eq!(
+        (regression.pairs, regression.worse, regression.better),
+        (7, 6, 1)
+    );
+    assert_eq!(
+        regression.became_wrong,
+        ["s0", "s1", "s2", "s3", "s4", "s5"]
+    );
+    assert_eq!(regression.became_correct, ["s6"]);
+    assert_eq!(
+        (&*regression.added, &*regression.removed),
+        (&["s7".to_owned()][..], &["s8".to_owned()][..])
+    );
+    for expect in [
+        "of 7 pairs 6 became wrong and 1 became correct, p = 0.0625 >= alpha 0.05, drop 0.7143 <= max_drop 0.9\n",
+        "0.8571 in the baseline (95 % interval 0.4869 to 0.9743), 0.1429 now (0.0257 to 0.5131)",
+        "\nbecame wrong: s0, s1, s2, s3, s4, s5\n",
+        "\nnot compared, new: s7\n",
+        "\nnot compared, gone: s8\n",
+        "7 pairs detect no drop with 80 % power, if samples flip independently, 14.3 % of them from wrong",
+        "warning: the snapshots are no longer those of run `r1`",
+        "`cargo evaltest accept`",
+    ] {
+        assert!(
+            result.message.contains(expect),
+            "`{expect}` is not in:\n{}",
+            result.message
+        );
+    }
+    let json = serde_json::to_string(&result).unwrap();
+    assert_eq!(serde_json::from_str::<GateResult>(&json).unwrap(), result);
+    let result = compare(&Gate::no_regression(), "CCCCCC", "CCCCCE", true);
+    for expect in [
+        "5 pairs detect a drop of 1.0000 or more with 80 % power",
+        "p would be 0.5000 if they were wrong, 1.0000 if correct",
+    ] {
+        assert!(result.message.contains(expect), "{}", result.message);
+    }
+}
+
+#[test]
+fn without_a_baseline() {
+    fn check(ci: bool, verdict: Verdict) {
+        let summary = Summary::of("test", &[record("a", Status::Scored, true, "1")]);
+        let evidence = Evidence {
+            ci,
+            ..Evidence::default()
+        };
+        let result = Gate::no_regression().check(&summary, &evidence);
+        assert_eq!((result.verdict, result.value), (verdict, None));
+        assert!(result.message.contains("`cargo evaltest accept`"));
+    }
+    check(false, Verdict::Passed);
+    check(true, Verdict::Failed);
+}
+
+#[test]
+fn ids_are_named_without_their_control_characters() {
+    let ids: Vec<String> = (0..12).map(|i| format!("{i}\u{1b}[0m")).collect();
+    let text = name_some(&ids);
+    assert!(text.starts_with("0\u{fffd}[0m, 1"), "{text}");
+    assert!(text.ends_with(" and 2 more"), "{text}");
+}
+
+#[test]
+fn a_drop_has_a_sign() {
+    let counts = |worse, better| Counts {
+        pairs: 10,
+        worse,
+        better,
+    };
+    assert_eq!(counts(3, 1).drop(), Some(0.2));
+    assert_eq!(counts(1, 3).drop(), Some(-0.2));
+    assert_eq!(Counts::default().drop(), None);
+    assert!(!Counts::default().fails(0.05, Some(0.0)));
+}

@@ -1,0 +1,250 @@
+//! The grammar of gates:
+//!
+//! ```text
+//! METRIC[(ARG)][[DIMENSION=VALUE]] OP NUMBER[%|s]      OP is one of >= > <= <
+//! min_samples(NUMBER)
+//! no_regression[(alpha=NUMBER, max_drop=NUMBER)][[DIMENSION=VALUE]]
+//! ```
+
+use std::str::FromStr;
+
+use super::metric::METRICS;
+use super::{Gate, LatencyStatistic, Metric, Op};
+use crate::error::{Error, Result, nearest};
+
+impl FromStr for Gate {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let text = text.trim();
+        let gate = Parts::of(text).and_then(Parts::into_gate);
+        let gate = gate.map_err(|error| error.at(format_args!("gate `{text}`")))?;
+        gate.validate_alone()?;
+        Ok(gate)
+    }
+}
+
+/// A gate cut into its parts, each trimmed.
+struct Parts<'a> {
+    metric: &'a str,
+    argument: Option<&'a str>,
+    slice: Option<(&'a str, &'a str)>,
+    bound: Option<(Op, &'a str)>,
+}
+
+impl<'a> Parts<'a> {
+    fn of(text: &'a str) -> Result<Self> {
+        let end = text
+            .find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.' || c == '-'))
+            .unwrap_or(text.len());
+        let (metric, rest) = text.split_at(end);
+        let mut rest = rest.trim_start();
+        let mut argument = None;
+        if let Some(inner) = rest.strip_prefix('(') {
+            let (inside, after) = inner
+                .split_once(')')
+                .ok_or_else(|| Error::usage("`(` without `)`"))?;
+            argument = Some(inside.trim());
+            rest = after.trim_start();
+        }
+        let mut slice = None;
+        if let Some(inner) = rest.strip_prefix('[') {
+            // The last one: a value may hold brackets, what follows cannot.
+            let (inside, after) = inner
+                .rsplit_once(']')
+                .ok_or_else(|| Error::usage("`[` without `]`"))?;
+            slice = Some(pair(inside).ok_or_else(|| {
+                Error::usage(format!("`[{inside}]` is no slice"))
+                    .hint("write the dimension and the value: `[level=1]`")
+            })?);
+            rest = after.trim_start();
+        }
+        Ok(Self {
+            metric,
+            argument,
+            slice,
+            bound: bound(rest)?,
+        })
+    }
+
+    fn into_gate(self) -> Result<Gate> {
+        let metric = metric(self.metric, self.argument)?;
+        let mut gate = Gate {
+            metric,
+            slice: self.slice.map(|(d, v)| (d.to_owned(), v.to_owned())),
+            ..Gate::no_regression()
+        };
+        if gate.metric == Metric::NoRegression {
+            if self.bound.is_some() {
+                return Err(Error::usage("`no_regression` takes no threshold")
+                    .hint("its options stand in parentheses: `no_regression(alpha=0.05)`"));
+            }
+            for option in options(self.argument) {
+                read_option(&mut gate, option)?;
+            }
+            return Ok(gate);
+        }
+        // `min_samples(30)` is short for `min_samples >= 30`.
+        let short = (gate.metric == Metric::MinSamples)
+            .then_some(self.argument)
+            .flatten();
+        let (op, number) = match (self.bound, short) {
+            (Some(_), Some(_)) => {
+                return Err(Error::usage("two thresholds")
+                    .hint("write `min_samples(30)` or `min_samples >= 30`"));
+            }
+            (None, Some(number)) => (Op::AtLeast, number),
+            (Some(bound), None) => bound,
+            (None, None) => {
+                return Err(Error::usage("no operator and threshold").hint(format!(
+                    "write how `{}` must compare: `>=`, `>`, `<=` or `<`, and a number",
+                    gate.name()
+                )));
+            }
+        };
+        let threshold = number_for(&gate.metric, number)?;
+        gate.bound = Some((op, threshold));
+        Ok(gate)
+    }
+}
+
+/// `KEY=VALUE`, both trimmed and not empty.
+fn pair(text: &str) -> Option<(&str, &str)> {
+    let (key, value) = text.split_once('=')?;
+    let (key, value) = (key.trim(), value.trim());
+    (!key.is_empty() && !value.is_empty()).then_some((key, value))
+}
+
+fn bound(rest: &str) -> Result<Option<(Op, &str)>> {
+    if rest.is_empty() {
+        return Ok(None);
+    }
+    // The longer ones first.
+    let ops = [
+        (">=", Op::AtLeast),
+        ("<=", Op::AtMost),
+        (">", Op::Above),
+        ("<", Op::Below),
+    ];
+    let found = ops
+        .iter()
+        .find_map(|(sign, op)| Some((*op, rest.strip_prefix(sign)?.trim())));
+    match found {
+        Some((_, "")) => Err(Error::usage("no number after the operator")),
+        Some(found) => Ok(Some(found)),
+        None => Err(
+            Error::usage(format!("`{rest}` does not start with an operator"))
+                .hint("the operators are `>=`, `>`, `<=` and `<`"),
+        ),
+    }
+}
+
+fn metric(name: &str, argument: Option<&str>) -> Result<Metric> {
+    let metric = match name {
+        "accuracy" => return Ok(Metric::Accuracy(named(name, argument)?)),
+        "mean" => {
+            return named(name, argument)?.map(Metric::Mean).ok_or_else(|| {
+                Error::usage("`mean` of what").hint("name a detail of the scorer: `mean(value)`")
+            });
+        }
+        "no_regression" => return Ok(Metric::NoRegression),
+        "min_samples" | "samples" => return Ok(Metric::MinSamples),
+        "error_rate" => Metric::ErrorRate,
+        "failure_rate" => Metric::FailureRate,
+        "cost_usd" | "cost" => Metric::CostUsd,
+        "tokens" => Metric::Tokens,
+        "input_tokens" => Metric::InputTokens,
+        "output_tokens" => Metric::OutputTokens,
+        "latency_mean" => Metric::Latency(LatencyStatistic::Mean),
+        "latency_max" => Metric::Latency(LatencyStatistic::Percentile(100.0)),
+        _ => match name.strip_prefix("latency_p").map(str::parse) {
+            Some(Ok(percent)) => Metric::Latency(LatencyStatistic::Percentile(percent)),
+            _ => return Err(unknown(name)),
+        },
+    };
+    match argument {
+        None => Ok(metric),
+        Some(argument) => Err(Error::usage(format!("`{name}` takes no `({argument})`"))),
+    }
+}
+
+fn named(metric: &str, argument: Option<&str>) -> Result<Option<String>> {
+    match argument {
+        Some("") => Err(Error::usage(format!(
+            "nothing in the parentheses of `{metric}`"
+        ))),
+        argument => Ok(argument.map(str::to_owned)),
+    }
+}
+
+fn unknown(name: &str) -> Error {
+    let legal = METRICS.map(|metric| format!("`{metric}`")).join(", ");
+    let bare = METRICS.map(|metric| metric.split('(').next().unwrap_or(metric));
+    let hint = match nearest(name, bare) {
+        Some(near) => format!("did you mean `{near}`? the metrics are {legal}"),
+        None => format!("the metrics are {legal}"),
+    };
+    Error::usage(format!("unknown metric `{name}`")).hint(hint)
+}
+
+fn options(argument: Option<&str>) -> impl Iterator<Item = &str> {
+    argument
+        .filter(|argument| !argument.is_empty())
+        .into_iter()
+        .flat_map(|argument| argument.split(',').map(str::trim))
+}
+
+fn read_option(gate: &mut Gate, option: &str) -> Result<()> {
+    const OPTIONS: &str = "`no_regression` takes `alpha` and `max_drop`: `alpha=0.05`";
+    let (name, value) = pair(option)
+        .ok_or_else(|| Error::usage(format!("`{option}` is no option")).hint(OPTIONS))?;
+    let slot = match name {
+        "alpha" => &mut gate.alpha,
+        "max_drop" => &mut gate.max_drop,
+        _ => return Err(Error::usage(format!("unknown option `{name}`")).hint(OPTIONS)),
+    };
+    if slot.is_some() {
+        return Err(Error::usage(format!("option `{name}` is given twice")));
+    }
+    *slot = Some(match value.strip_suffix('%') {
+        Some(percent) => percentage(percent)?,
+        None => number(value)?,
+    });
+    Ok(())
+}
+
+/// A threshold with the unit that the metric allows.
+fn number_for(metric: &Metric, text: &str) -> Result<f64> {
+    if let Some(percent) = text.strip_suffix('%') {
+        if metric.is_rate() || matches!(metric, Metric::Mean(_)) {
+            return percentage(percent);
+        }
+        return Err(Error::usage(format!(
+            "`{metric}` is no share, so `%` has no meaning"
+        )));
+    }
+    if let (Metric::Latency(_), Some(seconds)) = (metric, text.strip_suffix('s')) {
+        return number(seconds).map_err(|error| error.hint("latencies are in seconds: `2.5s`"));
+    }
+    number(text)
+}
+
+fn percentage(text: &str) -> Result<f64> {
+    let text = text.trim();
+    number(text)?;
+    // Moves the decimal point in the text: 0.1 / 100 is not the float nearest to 0.001.
+    number(&format!("{text}e-2")).or_else(|_| Ok(number(text)? / 100.0))
+}
+
+/// A finite number in plain or scientific notation; not `inf` or `nan`, which Rust would read.
+fn number(text: &str) -> Result<f64> {
+    let text = text.trim();
+    let numeric = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | 'e' | 'E');
+    text.parse()
+        .ok()
+        .filter(|number: &f64| number.is_finite() && text.chars().all(numeric))
+        .ok_or_else(|| Error::usage(format!("`{text}` is no number")))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,194 @@
+use super::*;
+
+/// The gate that a text means, how it is written back, and its name.
+fn check(text: &str, expect: &Gate, canonical: &str, name: &str) {
+    let gate: Gate = text.parse().unwrap();
+    assert_eq!(gate, *expect, "{text}");
+    assert_eq!(gate.to_string(), canonical);
+    assert_eq!(gate.name(), name);
+    assert_eq!(canonical.parse::<Gate>().unwrap(), gate, "{canonical}");
+    let json = serde_json::to_string(&gate).unwrap();
+    assert_eq!(serde_json::from_str::<Gate>(&json).unwrap(), gate);
+}
+
+#[test]
+fn reads_rates_and_slices() {
+    check(
+        "accuracy >= 0.60",
+        &Gate::accuracy(0.6),
+        "accuracy >= 0.6",
+        "accuracy",
+    );
+    check(
+        " accuracy>=60% ",
+        &Gate::accuracy(0.6),
+        "accuracy >= 0.6",
+        "accuracy",
+    );
+    check(
+        "accuracy [ level = 1 ] >= 0.75",
+        &Gate::accuracy(0.75).slice("level", "1"),
+        "accuracy[level=1] >= 0.75",
+        "accuracy[level=1]",
+    );
+    check(
+        "accuracy(fuzzy)[category=a >= [b]] >= 0.1%",
+        &Gate::accuracy_of("fuzzy", 0.001).slice("category", "a >= [b]"),
+        "accuracy(fuzzy)[category=a >= [b]] >= 0.001",
+        "accuracy(fuzzy)[category=a >= [b]]",
+    );
+    check(
+        "error_rate <= 0.02",
+        &Gate::error_rate(0.02),
+        "error_rate <= 0.02",
+        "error_rate",
+    );
+    check(
+        "failure_rate <= 4e-1",
+        &Gate::failure_rate(0.4),
+        "failure_rate <= 0.4",
+        "failure_rate",
+    );
+}
+
+#[test]
+fn reads_other_metrics() {
+    for text in ["min_samples(30)", "min_samples >= 30", "samples >= 30"] {
+        check(
+            text,
+            &Gate::min_samples(30),
+            "min_samples >= 30",
+            "min_samples",
+        );
+    }
+    check(
+        "mean(f1) >= 0.7",
+        &Gate::mean("f1", 0.7),
+        "mean(f1) >= 0.7",
+        "mean(f1)",
+    );
+    check(
+        "latency_p95 <= 2.5s",
+        &Gate::latency_percentile(95.0, 2.5),
+        "latency_p95 <= 2.5",
+        "latency_p95",
+    );
+    check(
+        "latency_p99.9 <= 10",
+        &Gate::latency_percentile(99.9, 10.0),
+        "latency_p99.9 <= 10",
+        "latency_p99.9",
+    );
+    check(
+        "latency_max <= 10 s",
+        &Gate::latency_percentile(100.0, 10.0),
+        "latency_max <= 10",
+        "latency_max",
+    );
+    check(
+        "latency_mean <= 1",
+        &Gate::latency_mean(1.0),
+        "latency_mean <= 1",
+        "latency_mean",
+    );
+    check(
+        "cost <= 0.5",
+        &Gate::cost_usd(0.5),
+        "cost_usd <= 0.5",
+        "cost_usd",
+    );
+    check(
+        "tokens <= 1e6",
+        &Gate::tokens(1_000_000),
+        "tokens <= 1000000",
+        "tokens",
+    );
+    for text in ["no_regression", "no_regression()", "no_regression ( )"] {
+        check(
+            text,
+            &Gate::no_regression(),
+            "no_regression",
+            "no_regression",
+        );
+    }
+    check(
+        "no_regression(max_drop=2%,alpha=0.05)[level=1]",
+        &Gate::no_regression()
+            .alpha(0.05)
+            .max_drop(0.02)
+            .slice("level", "1"),
+        "no_regression(alpha=0.05, max_drop=0.02)[level=1]",
+        "no_regression[level=1]",
+    );
+}
+
+#[test]
+fn refuses_what_makes_no_sense() {
+    fn check(text: &str, message: &str, hint: &str) {
+        let error = text.parse::<Gate>().unwrap_err();
+        assert!(error.message().contains(message), "{text}: {error}");
+        assert!(error.message().starts_with("gate `"), "{text}: {error}");
+        assert!(
+            error.hint_text().unwrap_or("").contains(hint),
+            "{text}: {error}"
+        );
+    }
+    check(
+        "acuracy >= 0.6",
+        "unknown metric `acuracy`",
+        "did you mean `accuracy`?",
+    );
+    check(
+        "acuracy >= 0.6",
+        "",
+        "`accuracy`, `accuracy(SCORER)`, `error_rate`",
+    );
+    check("latency_pp <= 1", "unknown metric", "`latency_p95`");
+    check("", "unknown metric ``", "the metrics are");
+    check(">= 3", "unknown metric ``", "");
+    check("accuracy", "no operator", "how `accuracy` must compare");
+    check("accuracy 0.6", "does not start with an operator", "`>=`");
+    check("accuracy = 0.6", "does not start with an operator", "`>=`");
+    check("accuracy ≥ 0.6", "does not start with an operator", "`>=`");
+    check("accuracy >=", "no number", "");
+    check("accuracy >= high", "`high` is no number", "");
+    check("accuracy >= nan", "`nan` is no number", "");
+    check("accuracy >= inf", "`inf` is no number", "");
+    check("accuracy >= 1e999", "is no number", "");
+    check(
+        "accuracy >= 60",
+        "between 0 and 1",
+        "did you mean `accuracy >= 0.6`",
+    );
+    check("accuracy[level=1] >= 60", "", "`accuracy[level=1] >= 0.6`");
+    check("accuracy >= -0.1", "between 0 and 1", "");
+    check("accuracy >= 150%", "between 0 and 1", "");
+    check("accuracy > 1", "can never hold", "");
+    check("error_rate < 0", "can never hold", "");
+    check("accuracy() >= 0.5", "nothing in the parentheses", "");
+    check("error_rate(x) <= 0.5", "takes no `(x)`", "");
+    check("mean >= 0.5", "`mean` of what", "mean(value)");
+    check("accuracy[level] >= 0.5", "is no slice", "[level=1]");
+    check("accuracy[level=1 >= 0.5", "`[` without `]`", "");
+    check("accuracy(x >= 0.5", "`(` without `)`", "");
+    check("min_samples(2.5)", "whole number", "");
+    check("min_samples <= 5", "takes `>=`", "");
+    check("min_samples(5) >= 5", "two thresholds", "");
+    check("cost_usd <= 50%", "no share", "");
+    check("latency_p95 <= 500ms", "is no number", "in seconds");
+    check("latency_p101 <= 1", "between 0 and 100", "");
+    check(
+        "no_regression >= 0.5",
+        "no threshold",
+        "no_regression(alpha=0.05)",
+    );
+    check(
+        "no_regression(beta=1)",
+        "unknown option `beta`",
+        "`max_drop`",
+    );
+    check("no_regression(alpha)", "is no option", "alpha=0.05");
+    check("no_regression(alpha=0)", "`alpha`", "");
+    check("no_regression(alpha=0.1, alpha=0.2)", "twice", "");
+    check("no_regression(max_drop=2)", "`max_drop`", "");
+}

@@ -1,0 +1,142 @@
+//! `GateResult`: what became of a gate, as in `summary.json`; and the exit code that all of them make.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Gate, Metric, Regression};
+
+/// What became of a gate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GateResult {
+    /// The gate as it is written in a spec.
+    pub gate: Gate,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// The measured value, without the samples that have no verdict; p for `no_regression`.
+    pub value: Option<f64>,
+    /// What it was compared with; alpha for `no_regression`.
+    pub threshold: Option<f64>,
+    /// For people: the first line says it all, further lines give details.
+    pub message: String,
+    /// The comparison behind `no_regression`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub regression: Option<Regression>,
+}
+
+/// What became of a gate, in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It holds.
+    Passed,
+    /// It does not hold.
+    Failed,
+    /// Errored samples leave it open, or there was nothing to measure.
+    Inconclusive,
+    /// It was not asked: only some of the samples were selected.
+    Ignored,
+}
+
+impl Verdict {
+    /// The word used in files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Inconclusive => "inconclusive",
+            Self::Ignored => "ignored",
+        }
+    }
+}
+
+/// What besides the gates decides the exit code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// The run was interrupted by a signal.
+    pub interrupted: bool,
+    /// The run ended before every sample was asked: `fail_fast`, a full disk, too many agents that hang.
+    pub stopped_early: bool,
+    /// Every sample that was asked ended in an error.
+    pub all_errored: bool,
+    /// Samples that failed their snapshot under `assert: exact` or `correct`.
+    pub failed_assertions: u64,
+}
+
+/// The exit code of a run that could start: 130 interrupted, else 3 infrastructure (stopped early, every
+/// sample errored, `error_rate` failed, a gate inconclusive), else 1 (a gate or an assertion failed), else
+/// 0. Code 2 comes before all of these but 130, from [`Error::exit_code`](crate::Error::exit_code): nothing
+/// was started then.
+pub fn exit_code(results: &[GateResult], facts: Facts) -> u8 {
+    let any = |wanted: fn(&GateResult) -> bool| results.iter().any(wanted);
+    let infrastructure = |result: &GateResult| match result.verdict {
+        Verdict::Inconclusive => true,
+        Verdict::Failed => *result.gate.metric() == Metric::ErrorRate,
+        Verdict::Passed | Verdict::Ignored => false,
+    };
+    if facts.interrupted {
+        130
+    } else if facts.stopped_early || facts.all_errored || any(infrastructure) {
+        3
+    } else {
+        let failed = any(|result| result.verdict == Verdict::Failed);
+        u8::from(failed || facts.failed_assertions > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exit_codes_have_a_precedence() {
+        fn check(results: &[(&str, Verdict)], facts: Facts, expect: u8) {
+            let results: Vec<_> = results
+                .iter()
+                .map(|(gate, verdict)| GateResult {
+                    gate: gate.parse().unwrap(),
+                    verdict: *verdict,
+                    value: None,
+                    threshold: None,
+                    message: String::new(),
+                    regression: None,
+                })
+                .collect();
+            assert_eq!(exit_code(&results, facts), expect);
+        }
+        let none = Facts::default();
+        let interrupted = Facts {
+            interrupted: true,
+            ..none
+        };
+        let stopped = Facts {
+            stopped_early: true,
+            ..none
+        };
+        let errored = Facts {
+            all_errored: true,
+            ..none
+        };
+        let assertion = Facts {
+            failed_assertions: 1,
+            ..none
+        };
+        let (accuracy, errors) = ("accuracy >= 0.5", "error_rate <= 0.1");
+        let failed = [(accuracy, Verdict::Failed)];
+        check(&[], none, 0);
+        check(
+            &[(accuracy, Verdict::Passed), (errors, Verdict::Ignored)],
+            none,
+            0,
+        );
+        check(&failed, none, 1);
+        check(&[], assertion, 1);
+        check(
+            &[(accuracy, Verdict::Failed), (errors, Verdict::Failed)],
+            none,
+            3,
+        );
+        check(&[(accuracy, Verdict::Inconclusive)], assertion, 3);
+        check(&failed, stopped, 3);
+        check(&failed, errored, 3);
+        check(&[(errors, Verdict::Failed)], interrupted, 130);
+    }
+}

@@ -1,0 +1,265 @@
+//! What can be known of gates before anything starts: whether each makes sense, matches samples, and is
+//! the only one of its name.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Gate, LatencyStatistic, Metric, Op};
+use crate::error::{Error, Result, nearest};
+use crate::sample::Sample;
+
+/// How many legal values an error lists at most.
+const LISTED: usize = 20;
+
+/// What a gate may refer to.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// The values of each slice dimension.
+    pub slices: BTreeMap<String, BTreeSet<String>>,
+    /// The names of the eval's scorers, the deciding one first.
+    pub scorers: Vec<String>,
+}
+
+impl Known {
+    /// The slices of some samples, and the names of the scorers.
+    pub fn of(samples: &[Sample], scorers: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let mut slices = BTreeMap::<String, BTreeSet<String>>::new();
+        for (dimension, value) in samples.iter().flat_map(|sample| &sample.slices) {
+            if !slices.contains_key(dimension) {
+                slices.insert(dimension.clone(), BTreeSet::new());
+            }
+            if let Some(values) = slices.get_mut(dimension)
+                && !values.contains(value)
+            {
+                values.insert(value.clone());
+            }
+        }
+        Self {
+            slices,
+            scorers: scorers.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+/// Refuses two gates of one name, such as `accuracy >= 0.6` and `accuracy >= 0.7`: they would be test cases
+/// of one name.
+pub fn check_unique(gates: &[Gate]) -> Result<()> {
+    let mut seen = BTreeMap::new();
+    for gate in gates {
+        if let Some(first) = seen.insert(gate.name(), gate) {
+            return Err(Error::usage(format!(
+                "two gates are called `{}`: `{first}` and `{gate}`",
+                gate.name()
+            ))
+            .hint("keep one of them"));
+        }
+    }
+    Ok(())
+}
+
+impl Gate {
+    /// Refuses a gate that makes no sense, or whose slice or scorer does not exist.
+    pub fn validate(&self, known: &Known) -> Result<()> {
+        self.validate_alone()?;
+        // A name with a closing bracket, say, would make a summary that cannot be read back.
+        if !self
+            .to_string()
+            .parse()
+            .is_ok_and(|gate: Self| gate == *self)
+        {
+            let message = format!("gate `{self}` cannot be written as a text");
+            return Err(Error::usage(message));
+        }
+        if let Metric::Accuracy(Some(scorer)) = &self.metric {
+            let names = known.scorers.iter().map(String::as_str);
+            if !names.clone().any(|name| name == scorer) {
+                let message = format!("gate `{self}`: no scorer is called `{scorer}`");
+                return Err(Error::usage(message).hint(choices("scorers", scorer, names)));
+            }
+        }
+        let Some((dimension, value)) = &self.slice else {
+            return Ok(());
+        };
+        let Some(values) = known.slices.get(dimension) else {
+            let message = format!("gate `{self}`: no sample has a `{dimension}`");
+            let dimensions = known.slices.keys().map(String::as_str);
+            return Err(Error::usage(message).hint(choices("slices", dimension, dimensions)));
+        };
+        if !values.contains(value) {
+            let message = format!("gate `{self}` matches no sample");
+            let values = values.iter().map(String::as_str);
+            let title = format!("values of `{dimension}`");
+            return Err(Error::usage(message).hint(choices(&title, value, values)));
+        }
+        Ok(())
+    }
+
+    /// The part that needs nothing but the gate.
+    pub(super) fn validate_alone(&self) -> Result<()> {
+        let refuse = |why: String| Err(Error::usage(format!("gate `{self}`: {why}")));
+        if let Metric::Latency(LatencyStatistic::Percentile(percent)) = self.metric
+            && !(0.0..=100.0).contains(&percent)
+        {
+            return refuse("a percentile lies between 0 and 100".to_owned());
+        }
+        let options = [("alpha", self.alpha), ("max_drop", self.max_drop)];
+        let Some((op, threshold)) = self.bound else {
+            for (name, value) in options {
+                // NaN is in no range.
+                if value.is_some_and(|value| !(0.0..1.0).contains(&value)) {
+                    return refuse(format!("`{name}` lies between 0 and 1"));
+                }
+            }
+            if self.alpha.is_some_and(|alpha| alpha <= 0.0) {
+                return refuse("`alpha` of 0 never fails".to_owned());
+            }
+            return Ok(());
+        };
+        if let Some((name, _)) = options.iter().find(|(_, value)| value.is_some()) {
+            return refuse(format!("`{name}` belongs to `no_regression`"));
+        }
+        if !threshold.is_finite() {
+            return refuse("the threshold is no number".to_owned());
+        }
+        if self.metric.is_rate() {
+            return self.validate_rate(op, threshold);
+        }
+        if self.metric.is_count() && (threshold < 0.0 || threshold.fract() != 0.0) {
+            return refuse("the threshold is no whole number".to_owned());
+        }
+        if self.metric == Metric::MinSamples && op != Op::AtLeast {
+            return refuse("`min_samples` takes `>=`".to_owned());
+        }
+        if threshold < 0.0 && !matches!(self.metric, Metric::Mean(_)) {
+            return refuse("the threshold is below 0".to_owned());
+        }
+        Ok(())
+    }
+
+    fn validate_rate(&self, op: Op, threshold: f64) -> Result<()> {
+        if !(0.0..=1.0).contains(&threshold) {
+            let message = format!("gate `{self}`: `{}` lies between 0 and 1", self.metric);
+            let error = Error::usage(message);
+            // 60 was most likely meant as 60 %.
+            return Err(if threshold > 1.0 && threshold <= 100.0 {
+                let meant = format!("{} {op} {}", self.name(), threshold / 100.0);
+                error.hint(format!("did you mean `{meant}`?"))
+            } else {
+                error
+            });
+        }
+        let never = match op {
+            Op::Above => threshold >= 1.0,
+            Op::Below => threshold <= 0.0,
+            Op::AtLeast | Op::AtMost => false,
+        };
+        if never {
+            let message = format!("gate `{self}` can never hold");
+            return Err(Error::usage(message).hint(if op == Op::Above {
+                "write `>=`"
+            } else {
+                "write `<=`"
+            }));
+        }
+        Ok(())
+    }
+}
+
+/// "did you mean" and the legal names.
+fn choices<'a>(title: &str, given: &str, legal: impl Iterator<Item = &'a str> + Clone) -> String {
+    let count = legal.clone().count();
+    if count == 0 {
+        return format!("there are no {title}");
+    }
+    let mut listed: Vec<String> = legal.clone().map(|name| format!("`{name}`")).collect();
+    listed.truncate(LISTED);
+    let mut text = format!("the {title} are {}", listed.join(", "));
+    if count > LISTED {
+        text = format!("{text} and {} more", count - LISTED);
+    }
+    match nearest(given, legal) {
+        Some(near) => format!("did you mean `{near}`? {text}"),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_what_does_not_exist() {
+        fn check(gate: &Gate, expect: Option<(&str, &str)>) {
+            let samples = [
+                Sample::new("a", "?").slice("level", "1"),
+                Sample::new("b", "?").slice("level", "2"),
+                Sample::new("c", "?").slice("category", "simple"),
+            ];
+            let result = gate.validate(&Known::of(&samples, ["gaia", "fuzzy"]));
+            match (result, expect) {
+                (Ok(()), None) => {}
+                (Err(error), Some((message, hint))) => {
+                    assert!(error.message().contains(message), "{error}");
+                    assert!(error.hint_text().unwrap_or("").contains(hint), "{error}");
+                    assert_eq!(error.exit_code(), 2);
+                }
+                (result, _) => panic!("{gate}: {result:?}"),
+            }
+        }
+        let gate = Gate::accuracy(0.5);
+        check(&gate, None);
+        check(&gate.clone().slice("level", "2"), None);
+        check(
+            &gate.clone().slice("level", "3"),
+            Some(("matches no sample", "values of `level` are `1`, `2`")),
+        );
+        check(
+            &gate.clone().slice("levle", "1"),
+            Some(("no sample has a `levle`", "did you mean `level`?")),
+        );
+        check(&Gate::accuracy_of("fuzzy", 0.5), None);
+        check(
+            &Gate::accuracy_of("f1", 0.5),
+            Some(("no scorer is called `f1`", "`gaia`, `fuzzy`")),
+        );
+        check(&Gate::accuracy(60.0), Some(("between 0 and 1", "0.6")));
+        check(&Gate::accuracy(f64::NAN), Some(("no number", "")));
+        check(&Gate::mean("x", f64::INFINITY), Some(("no number", "")));
+        check(
+            &Gate::mean("f(1)", 0.5),
+            Some(("cannot be written as a text", "")),
+        );
+        check(&gate.alpha(0.1), Some(("belongs to `no_regression`", "")));
+        check(
+            &Gate::no_regression().alpha(f64::NAN),
+            Some(("`alpha`", "")),
+        );
+        check(&Gate::no_regression().max_drop(0.0), None);
+        check(
+            &Gate::latency_percentile(f64::NAN, 1.0),
+            Some(("percentile", "")),
+        );
+    }
+
+    #[test]
+    fn names_are_unique() {
+        fn check(gates: &[&str], expect: Option<&str>) {
+            let gates: Vec<Gate> = gates.iter().map(|text| text.parse().unwrap()).collect();
+            let message = check_unique(&gates)
+                .err()
+                .map(|error| error.message().to_owned());
+            assert_eq!(message.as_deref(), expect);
+        }
+        check(
+            &[
+                "accuracy >= 0.6",
+                "accuracy[level=1] >= 0.6",
+                "no_regression",
+            ],
+            None,
+        );
+        check(
+            &["samples >= 3", "min_samples(4)"],
+            Some("two gates are called `min_samples`: `min_samples >= 3` and `min_samples >= 4`"),
+        );
+    }
+}

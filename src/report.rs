@@ -1,0 +1,3 @@
+//! Reports: a summary in a form that people or other tools read, one format in each file.
+
+pub mod markdown;

@@ -1,0 +1,358 @@
+//! `summary.md`: the summary for people, as GitHub-flavoured Markdown.
+//!
+//! Names, ids and messages come from datasets and agents. They are escaped, so that none of them can make
+//! a link, an image, HTML, a mention or a table column, and control characters do not get through.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use crate::summary::{Group, ScorerSummary, Summary};
+
+/// Writes the summary as Markdown.
+pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "# {}\n", text(&summary.eval))?;
+    headline(summary, out)?;
+    gates(summary, out)?;
+    slices(&summary.slices, out)?;
+    difficulty(summary, out)?;
+    scorers(&summary.scorers, out)?;
+    means(&summary.means, out)?;
+    costs(summary, out)?;
+    failures(summary, out)?;
+    metrics(summary, out)
+}
+
+fn headline(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    match summary.accuracy {
+        Some(accuracy) => writeln!(
+            out,
+            "**{}** correct: {} of {}{}.",
+            percent(accuracy),
+            summary.correct,
+            summary.scored,
+            interval(summary.accuracy_ci95)
+        )?,
+        None => writeln!(out, "Nothing was scored.")?,
+    }
+    writeln!(out)?;
+    let rate = summary
+        .error_rate
+        .map(|rate| format!(" ({})", percent(rate)));
+    table(
+        out,
+        &[
+            "samples", "scored", "correct", "errors", "unscored", "skipped",
+        ],
+    )?;
+    row(
+        out,
+        &[
+            summary.samples.to_string(),
+            summary.scored.to_string(),
+            summary.correct.to_string(),
+            format!("{}{}", summary.errors, rate.unwrap_or_default()),
+            summary.unscored.to_string(),
+            summary.skipped.to_string(),
+        ],
+    )
+}
+
+fn gates(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    if summary.gates.is_empty() {
+        return Ok(());
+    }
+    section(out, "Gates")?;
+    table(out, &["gate", "verdict", "message"])?;
+    for result in &summary.gates {
+        let lines: Vec<String> = result.message.lines().map(text).collect();
+        row(
+            out,
+            &[
+                text(&result.gate.to_string()),
+                format!("**{}**", result.verdict.as_str()),
+                lines.join("<br>"),
+            ],
+        )?;
+    }
+    writeln!(out, "\nExit code {}.", summary.exit_code)
+}
+
+fn slices(
+    slices: &BTreeMap<String, BTreeMap<String, Group>>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    for (dimension, values) in slices {
+        section(out, &format!("By {}", text(dimension)))?;
+        table(
+            out,
+            &[&text(dimension), "samples", "correct", "accuracy", "errors"],
+        )?;
+        // Level 10 comes after level 9.
+        let mut values: Vec<_> = values.iter().collect();
+        values.sort_by_key(|(value, _)| (value.parse::<i64>().unwrap_or(i64::MAX), *value));
+        for (value, group) in values {
+            row(
+                out,
+                &[
+                    text(value),
+                    group.samples.to_string(),
+                    format!("{} of {}", group.correct, group.scored),
+                    share(group.accuracy, group.accuracy_ci95),
+                    group.errors.to_string(),
+                ],
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn difficulty(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    if summary.difficulty_drop.is_empty() {
+        return Ok(());
+    }
+    section(out, "Difficulty drop")?;
+    table(
+        out,
+        &["from level", "to level", "relative drop of accuracy"],
+    )?;
+    for step in &summary.difficulty_drop {
+        let drop = step.drop.map_or("undefined".to_owned(), percent);
+        row(out, &[text(&step.from), text(&step.to), drop])?;
+    }
+    Ok(())
+}
+
+fn scorers(scorers: &BTreeMap<String, ScorerSummary>, out: &mut dyn Write) -> io::Result<()> {
+    if scorers.is_empty() {
+        return Ok(());
+    }
+    section(out, "Scorers")?;
+    table(
+        out,
+        &["scorer", "correct", "accuracy", "mean score", "errors"],
+    )?;
+    for (name, scorer) in scorers {
+        let mean = scorer
+            .means
+            .get("value")
+            .map_or("-".to_owned(), |mean| number(*mean));
+        row(
+            out,
+            &[
+                text(name),
+                format!("{} of {}", scorer.correct, scorer.scored),
+                share(scorer.accuracy, scorer.accuracy_ci95),
+                mean,
+                scorer.errors.to_string(),
+            ],
+        )?;
+    }
+    Ok(())
+}
+
+fn means(means: &BTreeMap<String, f64>, out: &mut dyn Write) -> io::Result<()> {
+    if means.is_empty() {
+        return Ok(());
+    }
+    section(out, "Means")?;
+    table(out, &["of", "mean"])?;
+    for (name, mean) in means {
+        row(out, &[text(name), number(*mean)])?;
+    }
+    Ok(())
+}
+
+fn costs(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let count = |count: Option<u64>| count.map_or("-".to_owned(), |count| count.to_string());
+    let usage = &summary.usage;
+    section(out, "Time and cost")?;
+    table(out, &["figure", "value"])?;
+    if let Some(latency) = &summary.latency_s {
+        let latencies = [
+            ("latency, mean", latency.mean),
+            ("latency, median", latency.p50),
+            ("latency, p90", latency.p90),
+            ("latency, p95", latency.p95),
+            ("latency, p99", latency.p99),
+            ("latency, slowest", latency.max),
+        ];
+        for (name, seconds) in latencies {
+            row(out, &[name.to_owned(), format!("{seconds:.3} s")])?;
+        }
+    }
+    let cost = usage
+        .cost_usd
+        .map_or("-".to_owned(), |cost| format!("${cost:.4}"));
+    let recovered = &summary.recovered_by_retry;
+    let figures = [
+        ("input tokens", count(usage.input_tokens)),
+        ("output tokens", count(usage.output_tokens)),
+        ("cost", cost),
+        ("attempts", summary.attempts.to_string()),
+        (
+            "recovered by retry",
+            format!("{} of {}", recovered.recovered, recovered.retried),
+        ),
+    ];
+    for (name, value) in figures {
+        row(out, &[name.to_owned(), value])?;
+    }
+    Ok(())
+}
+
+fn failures(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    if summary.failures.is_empty() {
+        return Ok(());
+    }
+    section(out, "Errors")?;
+    table(out, &["kind", "samples"])?;
+    for (kind, count) in &summary.failures {
+        row(out, &[text(kind), count.to_string()])?;
+    }
+    Ok(())
+}
+
+fn metrics(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    if summary.metrics.is_empty() {
+        return Ok(());
+    }
+    section(out, "The benchmark's own metrics")?;
+    table(out, &["metric", "value"])?;
+    for (name, value) in &summary.metrics {
+        row(out, &[text(name), text(&value.to_string())])?;
+    }
+    Ok(())
+}
+
+fn section(out: &mut dyn Write, title: &str) -> io::Result<()> {
+    writeln!(out, "\n## {title}\n")
+}
+
+fn table(out: &mut dyn Write, titles: &[&str]) -> io::Result<()> {
+    writeln!(out, "| {} |", titles.join(" | "))?;
+    writeln!(out, "|{}", "---|".repeat(titles.len()))
+}
+
+fn row(out: &mut dyn Write, cells: &[String]) -> io::Result<()> {
+    writeln!(out, "| {} |", cells.join(" | "))
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+fn interval(ci95: Option<[f64; 2]>) -> String {
+    ci95.map_or(String::new(), |[low, high]| {
+        format!(", 95 % interval {} to {}", percent(low), percent(high))
+    })
+}
+
+fn share(share: Option<f64>, ci95: Option<[f64; 2]>) -> String {
+    match (share, ci95) {
+        (Some(share), Some([low, high])) => {
+            format!("{} ({} to {})", percent(share), percent(low), percent(high))
+        }
+        (Some(share), None) => percent(share),
+        (None, _) => "-".to_owned(),
+    }
+}
+
+fn number(number: f64) -> String {
+    ((number * 1e4).round() / 1e4).to_string()
+}
+
+/// Text from outside, as Markdown that shows it and does nothing else.
+fn text(raw: &str) -> String {
+    let mut escaped = String::with_capacity(raw.len());
+    let mut before = ' ';
+    let mut chars = raw.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\n' | '\r' | '\t' => escaped.push(' '),
+            _ if is_invisible(c) => escaped.push('\u{fffd}'),
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            // GitHub makes a mention of `@name` and a link of `#12`, escaped or not. A word joiner, which is
+            // not seen, makes them no name and no number.
+            '@' | '#' => escaped.extend([c, '\u{2060}']),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '$' | '!' => {
+                escaped.push('\\');
+                escaped.push(c);
+            }
+            // `http://` and `www.` would become links.
+            ':' if chars.peek() == Some(&'/') => escaped.push_str("&#58;"),
+            '.' if before == 'w' || before == 'W' => escaped.push_str("&#46;"),
+            _ => escaped.push(c),
+        }
+        before = c;
+    }
+    escaped
+}
+
+/// Control characters, and those that turn the direction of the text around them.
+fn is_invisible(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gate::{Evidence, Gate};
+    use crate::run::Status;
+    use crate::summary::tests::record;
+
+    #[test]
+    fn text_from_outside_does_nothing() {
+        fn check(raw: &str, expect: &str) {
+            assert_eq!(text(raw), expect);
+        }
+        check("plain words, 1-2 (ok)", "plain words, 1-2 (ok)");
+        check("a|b", "a\\|b");
+        check("<script>&", "&lt;script&gt;&amp;");
+        check("![x](http://y)", "\\!\\[x\\](http&#58;//y)");
+        check("www.evil.example", "www&#46;evil.example");
+        check("`rm`\n# h", "\\`rm\\` #\u{2060} h");
+        check("@team", "@\u{2060}team");
+        check("\u{1b}[31mred\u{202e}", "\u{fffd}\\[31mred\u{fffd}");
+    }
+
+    #[test]
+    fn shows_every_part() {
+        let records = [
+            record("a", Status::Scored, true, "1"),
+            record("b", Status::Scored, false, "2"),
+            record("c", Status::TimedOut, false, "10"),
+        ];
+        let mut summary = Summary::of("my|eval", &records);
+        summary.metrics.insert("own".to_owned(), 3.into());
+        let gate: Gate = "accuracy >= 0.2".parse().unwrap();
+        summary.gates = vec![gate.check(&summary, &Evidence::default())];
+        let mut out = Vec::new();
+        write(&summary, &mut out).unwrap();
+        let out = String::from_utf8(out).unwrap();
+        for expect in [
+            "# my\\|eval\n",
+            "**50.0 %** correct: 1 of 2, 95 % interval 9.5 % to 90.5 %.",
+            "| 3 | 2 | 1 | 1 (33.3 %) | 0 | 0 |",
+            "| accuracy &gt;= 0.2 | **passed** | accuracy is 0.5",
+            "| 2 | 1 | 0 of 1 | 0.0 % (0.0 % to 79.3 %) | 0 |\n| 10 | 1 | 0 of 0 | - | 1 |",
+            "| 1 | 2 | 100.0 % |\n| 2 | 10 | undefined |",
+            "| timed\\_out | 1 |",
+            "| own | 3 |",
+            "| latency, median | 1.500 s |",
+        ] {
+            assert!(out.contains(expect), "`{expect}` is not in:\n{out}");
+        }
+        assert!(!out.contains("NaN"), "{out}");
+    }
+
+    #[test]
+    fn an_empty_run_is_no_trouble() {
+        let mut out = Vec::new();
+        write(&Summary::of("none", &[]), &mut out).unwrap();
+        let out = String::from_utf8(out).unwrap();
+        assert!(out.contains("Nothing was scored."), "{out}");
+    }
+}

@@ -1,0 +1,135 @@
+//! Statistics of one run and of two runs over the same samples: intervals, an exact paired test with its
+//! power, percentiles, means.
+//!
+//! Pure functions of counts and numbers. What has no answer (a share of nothing, a percentile of nothing)
+//! is `None`, never NaN.
+
+mod binomial;
+mod power;
+mod sign_test;
+mod sum;
+
+pub use power::{power, smallest_detectable_drop};
+pub use sign_test::sign_test_p;
+pub(crate) use sum::Sum;
+
+/// The 97.5th percentile of the standard normal distribution.
+const Z95: f64 = 1.959_963_984_540_054;
+
+/// The 95 % Wilson score interval `[low, high]` of a share `part / whole`, both within 0 and 1.
+///
+/// Source: E. B. Wilson, *Probable inference, the law of succession, and statistical inference*, JASA 22
+/// (1927). Unlike the textbook interval it does not collapse to a point at 0 or at `whole`. `None` when
+/// `whole` is 0.
+pub fn wilson95(part: u64, whole: u64) -> Option<[f64; 2]> {
+    let share = ratio(part.min(whole), whole)?;
+    let n = as_f64(whole);
+    let z2 = Z95 * Z95;
+    let scale = 1.0 / (1.0 + z2 / n);
+    let centre = scale * (share + z2 / (2.0 * n));
+    let half = scale * Z95 * (share * (1.0 - share) / n + z2 / (4.0 * n * n)).sqrt();
+    // At the ends the formula gives the end itself; rounding must not move it.
+    let low = if part == 0 { 0.0 } else { centre - half };
+    let high = if part >= whole { 1.0 } else { centre + half };
+    Some([low.clamp(0.0, 1.0), high.clamp(0.0, 1.0)])
+}
+
+/// `part / whole`, correctly rounded; `None` when `whole` is 0.
+pub fn ratio(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| as_f64(part) / as_f64(whole))
+}
+
+/// The mean, rounded hardly more than once; `None` of nothing, or when the sum is no finite number.
+pub fn mean(values: &[f64]) -> Option<f64> {
+    values.iter().copied().collect::<Sum>().mean()
+}
+
+/// The `percent`-th percentile (0 to 100) of values in ascending order, interpolated linearly between the
+/// two nearest ranks: `numpy.percentile` with its default method `linear`, bit for bit. `None` of nothing
+/// or for a `percent` out of range.
+pub fn percentile(sorted: &[f64], percent: f64) -> Option<f64> {
+    let last = u64::try_from(sorted.len()).ok()?.checked_sub(1)?;
+    if !(0.0..=100.0).contains(&percent) {
+        return None;
+    }
+    let rank = percent / 100.0 * as_f64(last);
+    let below = index(rank)?.min(sorted.len() - 1);
+    let above = (below + 1).min(sorted.len() - 1);
+    let (low, high, part) = (sorted[below], sorted[above], rank.fract());
+    let span = high - low;
+    // Both forms are equal on paper; numpy takes the one that starts at the nearer rank.
+    Some(if part < 0.5 {
+        low + span * part
+    } else {
+        high - span * (1.0 - part)
+    })
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a rank within a slice: not negative, and truncation is what is wanted"
+)]
+fn index(rank: f64) -> Option<usize> {
+    (rank >= 0.0).then_some(rank as usize)
+}
+
+/// A count as a float, exact up to 2^53.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "counts of samples and tokens stay far below 2^53"
+)]
+pub(crate) fn as_f64(count: u64) -> f64 {
+    count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wilson_gives_published_values() {
+        fn check(part: u64, whole: u64, low: f64, high: f64) {
+            let [l, h] = wilson95(part, whole).unwrap();
+            assert!(
+                (l - low).abs() < 5e-5 && (h - high).abs() < 5e-5,
+                "{part}/{whole}: {l} {h}"
+            );
+        }
+        // R. G. Newcombe, Statistics in Medicine 17 (1998), table I, method 3.
+        check(81, 263, 0.2553, 0.3662);
+        check(15, 148, 0.0624, 0.1605);
+        check(0, 20, 0.0, 0.1611);
+        check(1, 29, 0.0061, 0.1718);
+        assert_eq!(wilson95(7, 7).unwrap()[1].to_bits(), 1.0_f64.to_bits());
+        assert_eq!(wilson95(0, 0), None);
+    }
+
+    #[test]
+    fn percentiles_are_those_of_numpy() {
+        fn check(sorted: &[f64], percent: f64, expect: Option<f64>) {
+            assert_eq!(percentile(sorted, percent), expect, "{sorted:?} p{percent}");
+        }
+        let four = [1.0, 2.0, 3.0, 4.0];
+        check(&four, 0.0, Some(1.0));
+        check(&four, 50.0, Some(2.5));
+        check(&four, 90.0, Some(3.7));
+        check(&four, 95.0, Some(3.849_999_999_999_999_6));
+        check(&four, 100.0, Some(4.0));
+        check(&[0.3], 99.0, Some(0.3));
+        check(&[], 50.0, None);
+        check(&four, 101.0, None);
+        check(&four, f64::NAN, None);
+    }
+
+    #[test]
+    fn a_mean_is_never_nan() {
+        fn check(values: &[f64], expect: Option<f64>) {
+            assert_eq!(mean(values), expect);
+        }
+        check(&[1.0, 0.0, 1.0, 1.0], Some(0.75));
+        check(&[], None);
+        check(&[f64::MAX, f64::MAX], None);
+        check(&[f64::NAN], None);
+    }
+}

@@ -1,0 +1,120 @@
+//! `Summary`: what a run amounts to, the content of `summary.json`.
+//!
+//! Pure: a function of the records in dataset order, so it is equal at any concurrency. A share of nothing
+//! is `null`, never NaN. Every record counts by itself; with several epochs a sample counts once for each.
+//!
+//! The denominators, everywhere:
+//!
+//! - `accuracy` is correct / scored. Errors, unscored and skipped samples are in neither number.
+//! - `error_rate` is errors / (scored + errors + unscored), the samples that the agent was asked.
+//! - the share recovered by retry is that of the samples that were asked more than once.
+
+mod builder;
+mod difficulty;
+mod group;
+mod tally;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+pub use builder::SummaryBuilder;
+pub(crate) use builder::slices_of;
+pub use difficulty::DifficultyDrop;
+pub use group::{Group, Latency, Range, ScorerSummary, UsageTotal};
+
+use crate::gate::GateResult;
+use crate::run::Record;
+
+/// The version of `summary.json`, counted up whenever a reader of an older version would be misled.
+///
+/// - 1: the first.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// What a run amounts to: the content of `summary.json`, in its order of keys.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// [`FORMAT_VERSION`] of the writer.
+    pub format_version: u32,
+    /// The eval's name.
+    pub eval: String,
+    /// All records: scored + errors + unscored + skipped.
+    pub samples: u64,
+    /// Samples with a verdict of the first scorer.
+    pub scored: u64,
+    /// Scored samples that are correct.
+    pub correct: u64,
+    /// Samples that ended without the verdict they should have: `agent_failed`, `timed_out`,
+    /// `scorer_failed`.
+    pub errors: u64,
+    /// Samples that were answered and have no ground truth, or no scorer for it.
+    pub unscored: u64,
+    /// Samples that were never asked, because the run stopped before.
+    pub skipped: u64,
+    /// correct / scored, 0 to 1; `null` when nothing was scored.
+    pub accuracy: Option<f64>,
+    /// Its 95 % Wilson interval `[low, high]`.
+    pub accuracy_ci95: Option<[f64; 2]>,
+    /// errors / (scored + errors + unscored), 0 to 1; `null` when nothing was asked.
+    pub error_rate: Option<f64>,
+    /// Errors by kind, such as `exited` or `timed_out`; `scorer_failed` whatever the scorer said.
+    #[serde(default)]
+    pub failures: BTreeMap<String, u64>,
+    /// Over the scored samples: the mean of the score (`value`), and of every numeric or boolean entry of
+    /// the first scorer's details, over the samples that have the entry.
+    pub means: BTreeMap<String, f64>,
+    /// For every entry of `means`, over how many samples it was taken, and its extremes.
+    #[serde(default)]
+    pub mean_ranges: BTreeMap<String, Range>,
+    /// The same figures for each slice, by dimension and value: `slices.level["1"]`.
+    pub slices: BTreeMap<String, BTreeMap<String, Group>>,
+    /// How much harder each level is than the one below it; empty without integer-like levels.
+    #[serde(default)]
+    pub difficulty_drop: Vec<DifficultyDrop>,
+    /// The figures of each scorer by name, when there are several.
+    #[serde(default)]
+    pub scorers: BTreeMap<String, ScorerSummary>,
+    /// Tokens and cost.
+    pub usage: UsageTotal,
+    /// How long the answers that counted took; `null` when there are none.
+    #[serde(default)]
+    pub latency_s: Option<Latency>,
+    /// How often the agent was asked, over all samples.
+    pub attempts: u64,
+    /// What the retries were good for.
+    pub recovered_by_retry: Recovered,
+    /// The benchmark's own aggregates.
+    #[serde(default)]
+    pub metrics: Map<String, Value>,
+    /// The verdicts of the gates, in the order of the spec.
+    pub gates: Vec<GateResult>,
+    /// The exit code of the command, see [`exit_code`](crate::gate::exit_code).
+    pub exit_code: u8,
+}
+
+/// What the retries were good for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Recovered {
+    /// Samples that were asked more than once.
+    pub retried: u64,
+    /// Of those, the ones that ended with an answer.
+    pub recovered: u64,
+    /// recovered / retried, 0 to 1; `null` when nothing was retried.
+    pub share: Option<f64>,
+}
+
+impl Summary {
+    /// The summary of records in dataset order. `metrics` and `gates` are empty and `exit_code` is 0 until
+    /// the caller fills them in.
+    pub fn of(eval: &str, records: &[Record]) -> Self {
+        let mut builder = SummaryBuilder::new(eval);
+        for record in records {
+            builder.add(record);
+        }
+        builder.finish()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,111 @@
+//! `Group`: the figures of one slice, and the parts that the whole summary shares with it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// The figures of the samples of one slice. The fields mean what those of
+/// [`Summary`](super::Summary) mean.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Group {
+    /// All records of the slice.
+    pub samples: u64,
+    /// Samples with a verdict of the first scorer.
+    pub scored: u64,
+    /// Scored samples that are correct.
+    pub correct: u64,
+    /// Samples that ended without the verdict they should have.
+    pub errors: u64,
+    /// Samples that were answered and have no verdict to get.
+    pub unscored: u64,
+    /// Samples that were never asked.
+    pub skipped: u64,
+    /// correct / scored, 0 to 1; `null` when nothing was scored.
+    pub accuracy: Option<f64>,
+    /// Its 95 % Wilson interval `[low, high]`.
+    pub accuracy_ci95: Option<[f64; 2]>,
+    /// errors / (scored + errors + unscored), 0 to 1.
+    pub error_rate: Option<f64>,
+    /// Means of the score and of the first scorer's details.
+    pub means: BTreeMap<String, f64>,
+    /// Count and extremes for every entry of `means`.
+    #[serde(default)]
+    pub mean_ranges: BTreeMap<String, Range>,
+    /// The figures of each scorer by name, when there are several.
+    #[serde(default)]
+    pub scorers: BTreeMap<String, ScorerSummary>,
+    /// Tokens and cost.
+    #[serde(default)]
+    pub usage: UsageTotal,
+    /// How long the answers that counted took.
+    #[serde(default)]
+    pub latency_s: Option<Latency>,
+}
+
+/// What a mean was taken over.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Range {
+    /// The number of samples that have the entry.
+    pub count: u64,
+    /// The smallest value.
+    pub min: f64,
+    /// The largest value.
+    pub max: f64,
+}
+
+/// The figures of one of several scorers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ScorerSummary {
+    /// Samples that this scorer judged.
+    pub scored: u64,
+    /// Those it found correct.
+    pub correct: u64,
+    /// Samples that should have a verdict and have none of this scorer.
+    pub errors: u64,
+    /// correct / scored, 0 to 1; `null` when it judged nothing.
+    pub accuracy: Option<f64>,
+    /// Its 95 % Wilson interval `[low, high]`.
+    pub accuracy_ci95: Option<[f64; 2]>,
+    /// Means of this scorer's score (`value`) and of its details.
+    pub means: BTreeMap<String, f64>,
+}
+
+/// Tokens and cost of the answers that counted. A sum is `null` when no sample tells the number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct UsageTotal {
+    /// Tokens read by the model.
+    pub input_tokens: Option<u64>,
+    /// Tokens written by the model.
+    pub output_tokens: Option<u64>,
+    /// Price in US dollars.
+    pub cost_usd: Option<f64>,
+    /// The number of samples that tell any of these.
+    pub samples: u64,
+}
+
+impl UsageTotal {
+    /// Tokens read and written.
+    pub fn tokens(&self) -> Option<u64> {
+        match (self.input_tokens, self.output_tokens) {
+            (None, None) => None,
+            (input, output) => Some(input.unwrap_or(0).saturating_add(output.unwrap_or(0))),
+        }
+    }
+}
+
+/// How long answers took, in seconds. Percentiles as [`percentile`](crate::stats::percentile).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Latency {
+    /// The mean.
+    pub mean: f64,
+    /// The median.
+    pub p50: f64,
+    /// The 90th percentile.
+    pub p90: f64,
+    /// The 95th percentile.
+    pub p95: f64,
+    /// The 99th percentile.
+    pub p99: f64,
+    /// The slowest.
+    pub max: f64,
+}

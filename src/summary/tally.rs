@@ -1,0 +1,242 @@
+//! `Tally`: the running sums behind a [`Group`], for the whole run and for each slice.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::group::{Group, Latency, Range, ScorerSummary, UsageTotal};
+use crate::agent::Usage;
+use crate::run::{Outcome, Status};
+use crate::stats::{self, Sum};
+
+/// The name of the score itself among the means.
+const VALUE: &str = "value";
+
+/// Running sums over records.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tally {
+    pub(super) samples: u64,
+    pub(super) scored: u64,
+    correct: u64,
+    errors: u64,
+    unscored: u64,
+    skipped: u64,
+    means: Means,
+    scorers: BTreeMap<String, ScorerTally>,
+    usage: UsageTotal,
+    costs: Sum,
+    /// Percentiles need them all: 8 bytes a sample.
+    latencies: Vec<f64>,
+}
+
+impl Tally {
+    pub(super) fn add(&mut self, outcome: &Outcome) {
+        self.samples += 1;
+        match outcome.status {
+            Status::Scored => self.scored += 1,
+            Status::Unscored => self.unscored += 1,
+            Status::Skipped => self.skipped += 1,
+            Status::AgentFailed | Status::TimedOut | Status::ScorerFailed => self.errors += 1,
+        }
+        self.correct += u64::from(outcome.is_correct());
+        if let (Status::Scored, Some(score)) = (outcome.status, &outcome.score) {
+            self.means.add(score.value, &score.details);
+        }
+        for (name, score) in &outcome.scores {
+            if !self.scorers.contains_key(name) {
+                self.scorers.insert(name.clone(), ScorerTally::default());
+            }
+            if let Some(tally) = self.scorers.get_mut(name) {
+                tally.add(score);
+            }
+        }
+        if let Some(usage) = &outcome.usage {
+            add_usage(&mut self.usage, &mut self.costs, usage);
+        }
+        let latency = outcome.latency_s;
+        if is_answered(outcome.status) && latency.is_finite() && latency >= 0.0 {
+            self.latencies.push(latency);
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Group {
+        let Means(entries) = self.means;
+        let judged = self.scored + self.errors;
+        Group {
+            samples: self.samples,
+            scored: self.scored,
+            correct: self.correct,
+            errors: self.errors,
+            unscored: self.unscored,
+            skipped: self.skipped,
+            accuracy: stats::ratio(self.correct, self.scored),
+            accuracy_ci95: stats::wilson95(self.correct, self.scored),
+            error_rate: stats::ratio(self.errors, judged + self.unscored),
+            means: means_of(&entries),
+            mean_ranges: entries
+                .into_iter()
+                .filter_map(|(name, entry)| Some((name, entry.range()?)))
+                .collect(),
+            scorers: self
+                .scorers
+                .into_iter()
+                .map(|(name, scorer)| (name, scorer.finish(judged)))
+                .collect(),
+            usage: UsageTotal {
+                cost_usd: self.costs.total().map(round_cost),
+                ..self.usage
+            },
+            latency_s: latency(&mut self.latencies),
+        }
+    }
+}
+
+/// Whether the agent gave an answer, whatever became of it.
+pub(super) fn is_answered(status: Status) -> bool {
+    matches!(
+        status,
+        Status::Scored | Status::Unscored | Status::ScorerFailed
+    )
+}
+
+/// The sums of one of several scorers.
+#[derive(Clone, Debug, Default)]
+struct ScorerTally {
+    scored: u64,
+    correct: u64,
+    means: Means,
+}
+
+impl ScorerTally {
+    /// Adds a `Score` in its JSON form. Anything without a verdict is a scorer that could not judge.
+    fn add(&mut self, score: &Value) {
+        let Some(correct) = score.get("correct").and_then(Value::as_bool) else {
+            return;
+        };
+        self.scored += 1;
+        self.correct += u64::from(correct);
+        let value = score.get("value").and_then(Value::as_f64);
+        let details = score.get("details").and_then(Value::as_object);
+        let none = Map::new();
+        self.means
+            .add(value.unwrap_or(f64::NAN), details.unwrap_or(&none));
+    }
+
+    fn finish(self, judged: u64) -> ScorerSummary {
+        ScorerSummary {
+            scored: self.scored,
+            correct: self.correct,
+            errors: judged.saturating_sub(self.scored),
+            accuracy: stats::ratio(self.correct, self.scored),
+            accuracy_ci95: stats::wilson95(self.correct, self.scored),
+            means: means_of(&self.means.0),
+        }
+    }
+}
+
+/// Sums by name.
+#[derive(Clone, Debug, Default)]
+struct Means(BTreeMap<String, Entry>);
+
+impl Means {
+    /// Adds a score and the numeric and boolean entries of its details. A detail that is also called
+    /// `value` gives way to the score.
+    fn add(&mut self, value: f64, details: &Map<String, Value>) {
+        self.add_one(VALUE, value);
+        for (name, entry) in details {
+            let number = match entry {
+                Value::Bool(yes) => Some(f64::from(u8::from(*yes))),
+                Value::Number(number) => number.as_f64(),
+                _ => None,
+            };
+            if let Some(number) = number.filter(|_| name != VALUE) {
+                self.add_one(name, number);
+            }
+        }
+    }
+
+    fn add_one(&mut self, name: &str, number: f64) {
+        if !number.is_finite() {
+            return;
+        }
+        if !self.0.contains_key(name) {
+            let entry = Entry {
+                sum: Sum::default(),
+                min: number,
+                max: number,
+            };
+            self.0.insert(name.to_owned(), entry);
+        }
+        if let Some(entry) = self.0.get_mut(name) {
+            entry.add(number);
+        }
+    }
+}
+
+/// The sum and the extremes of the values of one name.
+#[derive(Clone, Debug)]
+struct Entry {
+    sum: Sum,
+    min: f64,
+    max: f64,
+}
+
+impl Entry {
+    fn add(&mut self, number: f64) {
+        self.sum.add(number);
+        self.min = self.min.min(number);
+        self.max = self.max.max(number);
+    }
+
+    /// `None` when the sum left the range of numbers: then there is no mean either.
+    fn range(&self) -> Option<Range> {
+        self.sum.mean().map(|_| Range {
+            count: self.sum.count(),
+            min: self.min,
+            max: self.max,
+        })
+    }
+}
+
+fn means_of(entries: &BTreeMap<String, Entry>) -> BTreeMap<String, f64> {
+    entries
+        .iter()
+        .filter_map(|(name, entry)| Some((name.clone(), entry.sum.mean()?)))
+        .collect()
+}
+
+fn add_usage(total: &mut UsageTotal, costs: &mut Sum, usage: &Usage) {
+    let plus = |sum: Option<u64>, more: Option<u64>| match (sum, more) {
+        (None, more) => more,
+        (sum, None) => sum,
+        (Some(sum), Some(more)) => Some(sum.saturating_add(more)),
+    };
+    // Agents report it: what is no amount of money is left out.
+    let cost = usage.cost_usd.filter(|cost| cost.is_finite());
+    total.input_tokens = plus(total.input_tokens, usage.input_tokens);
+    total.output_tokens = plus(total.output_tokens, usage.output_tokens);
+    if let Some(cost) = cost {
+        costs.add(cost);
+    }
+    let told = usage.input_tokens.is_some() || usage.output_tokens.is_some() || cost.is_some();
+    total.samples += u64::from(told);
+}
+
+/// To 1e-12 dollars: three times 0.1 is to be 0.3, not the sum of the floats nearest to 0.1.
+fn round_cost(cost: f64) -> f64 {
+    let rounded = (cost * 1e12).round() / 1e12;
+    if rounded.is_finite() { rounded } else { cost }
+}
+
+fn latency(latencies: &mut [f64]) -> Option<Latency> {
+    latencies.sort_unstable_by(f64::total_cmp);
+    let at = |percent| stats::percentile(latencies, percent);
+    Some(Latency {
+        mean: stats::mean(latencies)?,
+        p50: at(50.0)?,
+        p90: at(90.0)?,
+        p95: at(95.0)?,
+        p99: at(99.0)?,
+        max: at(100.0)?,
+    })
+}

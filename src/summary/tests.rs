@@ -1,0 +1,295 @@
+//! Tests of the summary, and the records that other tests make summaries of.
+
+use serde_json::json;
+
+use super::*;
+use crate::agent::{AgentError, FailureKind, Usage};
+use crate::run::{Outcome, Status};
+use crate::scorer::Score;
+
+/// A record with a verdict, at some level, that took 1.5 seconds.
+pub(crate) fn record(id: &str, status: Status, correct: bool, level: &str) -> Record {
+    let mut slices = Map::new();
+    slices.insert("level".to_owned(), level.into());
+    Record {
+        sample_id: id.to_owned(),
+        eval: "test".to_owned(),
+        epoch: 0,
+        prompt: String::new(),
+        ground_truth: Value::Null,
+        metadata: Map::new(),
+        slices,
+        input_hash: "i".to_owned(),
+        target_hash: "t".to_owned(),
+        result: Outcome {
+            status,
+            output: None,
+            prediction: None,
+            score: (status == Status::Scored).then(|| Score::binary(correct)),
+            scores: Map::new(),
+            usage: None,
+            error: None,
+            attempts: u32::from(status != Status::Skipped),
+            latency_s: 1.5,
+            redacted: 0,
+        },
+    }
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        other => panic!("{other} is no object"),
+    }
+}
+
+#[test]
+fn counts_by_status() {
+    fn check(statuses: &[Status], accuracy: Option<f64>, error_rate: Option<f64>) {
+        let records: Vec<_> = statuses
+            .iter()
+            .map(|status| record("a", *status, true, "1"))
+            .collect();
+        let summary = Summary::of("test", &records);
+        assert_eq!(summary.accuracy, accuracy, "{statuses:?}");
+        assert_eq!(summary.error_rate, error_rate, "{statuses:?}");
+        let parts = summary.scored + summary.errors + summary.unscored + summary.skipped;
+        assert_eq!(summary.samples, parts);
+        assert_eq!(
+            summary.slices.get("level").map_or(0, |l| l["1"].samples),
+            parts
+        );
+    }
+    check(&[], None, None);
+    check(&[Status::Skipped], None, None);
+    check(&[Status::Unscored], None, Some(0.0));
+    check(&[Status::AgentFailed, Status::TimedOut], None, Some(1.0));
+    check(
+        &[Status::Scored, Status::ScorerFailed],
+        Some(1.0),
+        Some(0.5),
+    );
+    check(
+        &[
+            Status::Scored,
+            Status::Unscored,
+            Status::TimedOut,
+            Status::Skipped,
+        ],
+        Some(1.0),
+        Some(1.0 / 3.0),
+    );
+}
+
+#[test]
+fn keys_are_in_the_order_of_the_format() {
+    let mut summary = Summary::of("test", &[record("a", Status::Scored, true, "1")]);
+    let json = object(serde_json::to_value(&summary).unwrap());
+    let contract = [
+        "format_version",
+        "eval",
+        "samples",
+        "scored",
+        "correct",
+        "errors",
+        "accuracy",
+        "accuracy_ci95",
+        "error_rate",
+        "means",
+        "slices",
+        "usage",
+        "attempts",
+        "recovered_by_retry",
+        "gates",
+        "exit_code",
+    ];
+    let keys: Vec<&str> = json.keys().map(String::as_str).collect();
+    let known: Vec<&str> = keys
+        .iter()
+        .copied()
+        .filter(|key| contract.contains(key))
+        .collect();
+    assert_eq!(known, contract);
+    let group = json["slices"]["level"]["1"].as_object().unwrap();
+    assert_eq!(group["samples"], 1);
+    assert_eq!(group["accuracy"], 1.0);
+
+    summary.exit_code = 130;
+    let text = serde_json::to_string(&summary).unwrap();
+    assert_eq!(serde_json::from_str::<Summary>(&text).unwrap(), summary);
+}
+
+#[test]
+fn means_of_the_score_and_its_details() {
+    let details = [
+        json!({"f1": 0.5, "exact": true, "note": "x", "value": 9}),
+        json!({"f1": 1, "exact": false, "list": [1]}),
+        json!({"exact": true}),
+    ];
+    let records: Vec<_> = details
+        .into_iter()
+        .enumerate()
+        .map(|(i, details)| {
+            let mut record = record("a", Status::Scored, i == 0, if i == 0 { "1" } else { "2" });
+            record.result.score.as_mut().unwrap().details = object(details);
+            record
+        })
+        .collect();
+    let summary = Summary::of("test", &records);
+    let expect = [("exact", 2.0 / 3.0), ("f1", 0.75), ("value", 1.0 / 3.0)];
+    let expect = expect.map(|(name, mean)| (name.to_owned(), mean));
+    assert_eq!(summary.means, BTreeMap::from(expect));
+    let range = summary.mean_ranges["f1"];
+    assert_eq!((range.count, range.min, range.max), (2, 0.5, 1.0));
+    assert_eq!(
+        summary.slices["level"]["2"].means["f1"].to_bits(),
+        1.0_f64.to_bits()
+    );
+}
+
+#[test]
+fn several_scorers_have_figures_each() {
+    let mut a = record("a", Status::Scored, true, "1");
+    a.result.scores = object(json!({
+        "gaia": {"value": 1.0, "correct": true, "details": {}},
+        "fuzzy": {"value": 0.5, "correct": false, "details": {"ratio": 0.8}},
+    }));
+    let mut b = record("b", Status::Scored, false, "1");
+    b.result.scores = object(json!({
+        "gaia": {"value": 0.0, "correct": false, "details": {}},
+        "fuzzy": {"error": "no judge"},
+    }));
+    let failed = record("c", Status::AgentFailed, false, "1");
+    let summary = Summary::of("test", &[a, b, failed]);
+    let gaia = &summary.scorers["gaia"];
+    assert_eq!((gaia.scored, gaia.correct, gaia.errors), (2, 1, 1));
+    assert_eq!(gaia.accuracy, Some(0.5));
+    let fuzzy = &summary.scorers["fuzzy"];
+    assert_eq!((fuzzy.scored, fuzzy.correct, fuzzy.errors), (1, 0, 2));
+    assert_eq!(fuzzy.means["ratio"].to_bits(), 0.8_f64.to_bits());
+    assert_eq!(summary.slices["level"]["1"].scorers["fuzzy"], *fuzzy);
+}
+
+#[test]
+fn usage_latency_and_attempts() {
+    let usage = |input, output, cost| {
+        Some(Usage {
+            input_tokens: input,
+            output_tokens: output,
+            cost_usd: cost,
+        })
+    };
+    let mut records = vec![
+        record("a", Status::Scored, true, "1"),
+        record("b", Status::Unscored, true, "1"),
+        record("c", Status::AgentFailed, true, "1"),
+        record("d", Status::Skipped, true, "1"),
+    ];
+    records[0].result.usage = usage(Some(10), None, Some(0.25));
+    records[1].result.usage = usage(Some(u64::MAX), Some(7), Some(f64::NAN));
+    records[0].result.attempts = 3;
+    records[2].result.attempts = 2;
+    records[1].result.latency_s = 2.5;
+    records[2].result.latency_s = 99.0;
+    records[3].result.latency_s = f64::NAN;
+    let error = AgentError::of(FailureKind::OutputTooLarge, "too much");
+    records[2].result.error = Some(error);
+    let summary = Summary::of("test", &records);
+    assert_eq!(summary.usage.input_tokens, Some(u64::MAX));
+    assert_eq!(summary.usage.output_tokens, Some(7));
+    assert_eq!(summary.usage.cost_usd, Some(0.25));
+    assert_eq!(summary.usage.samples, 2);
+    let latency = summary.latency_s.unwrap();
+    let figures = [latency.mean, latency.p50, latency.p90, latency.max];
+    assert_eq!(
+        figures.map(f64::to_bits),
+        [2.0, 2.0, 2.4, 2.5].map(f64::to_bits)
+    );
+    assert_eq!(summary.attempts, 6);
+    let recovered = summary.recovered_by_retry;
+    assert_eq!((recovered.retried, recovered.recovered), (2, 1));
+    assert_eq!(recovered.share, Some(0.5));
+    assert_eq!(
+        summary.failures,
+        BTreeMap::from([("output_too_large".to_owned(), 1)])
+    );
+}
+
+#[test]
+fn costs_add_up_as_on_paper() {
+    fn check(cost: f64, count: usize, expect: f64) {
+        let mut one = record("a", Status::Scored, true, "1");
+        one.result.usage = Some(Usage {
+            cost_usd: Some(cost),
+            ..Usage::default()
+        });
+        let summary = Summary::of("test", &vec![one; count]);
+        assert_eq!(summary.usage.cost_usd, Some(expect));
+    }
+    check(0.1, 3, 0.3);
+    check(0.7, 11, 7.7);
+    check(0.001, 165, 0.165);
+    check(1e-9, 7, 7e-9);
+    check(1e300, 2, 2e300);
+}
+
+#[test]
+fn difficulty_drop_is_relative_and_between_neighbours() {
+    fn check(levels: &[(&str, &[bool])], expect: &[(&str, &str, Option<f64>)]) {
+        let records: Vec<_> = levels
+            .iter()
+            .flat_map(|(level, verdicts)| {
+                verdicts
+                    .iter()
+                    .map(|v| record("a", Status::Scored, *v, level))
+            })
+            .collect();
+        let summary = Summary::of("test", &records);
+        let drops: Vec<_> = summary
+            .difficulty_drop
+            .iter()
+            .map(|step| (step.from.as_str(), step.to.as_str(), step.drop))
+            .collect();
+        assert_eq!(drops, expect);
+    }
+    let (all, half, none): (&[_], &[_], &[_]) = (&[true, true], &[true, false], &[false]);
+    check(&[], &[]);
+    check(&[("1", all)], &[]);
+    check(&[("1", all), ("2", half)], &[("1", "2", Some(0.5))]);
+    check(
+        &[("2", all), ("10", half), ("1", half)],
+        &[("1", "2", Some(-1.0)), ("2", "10", Some(0.5))],
+    );
+    check(&[("1", none), ("2", half)], &[("1", "2", None)]);
+    check(&[("easy", all), ("hard", none)], &[]);
+}
+
+#[test]
+fn slices_of_any_shape() {
+    let mut one = record("a", Status::Scored, true, "x");
+    one.slices = object(json!({"level": 1, "tag": ["p", "q", null], "none": null, "yes": true}));
+    let summary = Summary::of("test", &[one]);
+    let slices: Vec<_> = summary
+        .slices
+        .iter()
+        .flat_map(|(dimension, values)| {
+            values
+                .keys()
+                .map(move |value| format!("{dimension}={value}"))
+        })
+        .collect();
+    assert_eq!(slices, ["level=1", "tag=p", "tag=q", "yes=true"]);
+}
+
+#[test]
+fn adds_up_epochs_and_numbers_that_are_none() {
+    let mut wild = record("a", Status::Scored, true, "1");
+    wild.result.score.as_mut().unwrap().value = f64::INFINITY;
+    wild.result.latency_s = f64::INFINITY;
+    let mut again = record("a", Status::Scored, false, "1");
+    again.epoch = 1;
+    let summary = Summary::of("test", &[wild, again]);
+    assert_eq!(summary.accuracy, Some(0.5));
+    let text = serde_json::to_string(&summary).unwrap();
+    assert_eq!(serde_json::from_str::<Summary>(&text).unwrap(), summary);
+}
