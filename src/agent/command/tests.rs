@@ -4,6 +4,7 @@
 mod failures;
 mod handover;
 mod limits;
+mod overhead;
 
 use std::ffi::OsString;
 use std::fs;
