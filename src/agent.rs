@@ -4,6 +4,8 @@
 //! an agent that cannot answer (a crash, an outage, a timeout) is an [`AgentError`] and never counts as
 //! a wrong answer.
 
+pub mod command;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};

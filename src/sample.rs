@@ -188,3 +188,21 @@ impl Task {
                 .is_some_and(|deadline| Instant::now() >= deadline)
     }
 }
+
+#[cfg(test)]
+impl Task {
+    /// A task as the runner would make it: first attempt, no files, no deadline. Tests change its fields.
+    pub(crate) fn for_test(prompt: &str) -> Self {
+        Self {
+            sample: Arc::new(Sample::new("sample-1", prompt)),
+            prompt: prompt.into(),
+            files: Vec::new(),
+            options: Arc::default(),
+            scratch: None,
+            epoch: 0,
+            attempt: 1,
+            deadline: None,
+            cancel: Cancel::new(),
+        }
+    }
+}

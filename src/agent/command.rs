@@ -1,0 +1,320 @@
+//! The `command` agent: one process per attempt.
+//!
+//! An attempt goes through the files of the folder in this order: [`input`](Input) writes what the agent
+//! reads, `environment` picks the variables it gets, `launch` finds and starts the program, `process`
+//! runs it to its end inside its `group`, [`reply`](Reply) reads what it said.
+//!
+//! Invariants:
+//! - Nothing of the process group outlives the attempt, whether it ended by itself or was stopped.
+//!   A process that left its group (`setsid`) is not chased, and never waited for.
+//! - What is held in memory is bounded by `max_output_bytes` and a few KiB, whatever the agent prints.
+//! - The program gets the allowed variables and nothing else; no shell reads its arguments.
+//! - One thread drives an attempt: no helper threads, no busy waiting.
+//!
+//! Writing to an agent that has closed its stdin relies on `SIGPIPE` being ignored, as Rust's runtime
+//! arranges before `main`.
+
+mod environment;
+mod group;
+mod input;
+mod launch;
+mod process;
+mod reply;
+mod tail;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+pub use input::Input;
+pub use reply::Reply;
+
+use super::{Agent, AgentError, FailureKind, Output};
+use crate::sample::Task;
+use environment::Environment;
+use launch::Launch;
+use process::{End, Limits};
+
+/// What stands for the prompt in an argument.
+const PROMPT: &str = "{prompt}";
+
+/// An agent that is a program.
+///
+/// ```
+/// use evaltest::agent::command::{Command, Input, Reply};
+///
+/// let agent = Command::new(["python3", "agent.py"], "evals")
+///     .input(Input::Json)
+///     .output(Reply::Json)
+///     .env(["MY_API_KEY"]);
+/// ```
+#[derive(Clone)]
+pub struct Command {
+    argv: Vec<String>,
+    folder: PathBuf,
+    input: Input,
+    output: Reply,
+    environment: Environment,
+    cwd: Cwd,
+    max_output_bytes: u64,
+    term_grace: Duration,
+    stream: Option<Stream>,
+}
+
+/// The folder in which the program runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cwd {
+    /// A folder; a relative one counts from the folder given to [`Command::new`].
+    Folder(PathBuf),
+    /// The scratch folder of the attempt.
+    Scratch,
+}
+
+/// Which of the agent's outputs a piece of live output came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StreamKind {
+    /// Standard output: the reply.
+    Stdout,
+    /// Standard error: progress and complaints.
+    Stderr,
+}
+
+/// Receives live output as it comes, in pieces cut anywhere. The bytes are the agent's own: they may
+/// hold terminal escapes and secrets.
+pub type Stream = Arc<dyn Fn(StreamKind, &[u8]) + Send + Sync>;
+
+impl Command {
+    /// A program with its arguments, and the folder it belongs to (the spec's).
+    ///
+    /// A program with a `/` is looked for from that folder, a bare name in `PATH`. If an argument holds
+    /// `{prompt}`, the prompt goes there and stdin is empty. The process environment is read now, once.
+    pub fn new(
+        argv: impl IntoIterator<Item = impl Into<String>>,
+        folder: impl Into<PathBuf>,
+    ) -> Self {
+        let folder = folder.into();
+        Self {
+            argv: argv.into_iter().map(Into::into).collect(),
+            cwd: Cwd::Folder(folder.clone()),
+            folder,
+            input: Input::Text,
+            output: Reply::Text,
+            environment: Environment::of_process(),
+            max_output_bytes: 1024 * 1024,
+            term_grace: Duration::from_secs(1),
+            stream: None,
+        }
+    }
+
+    /// What the program reads from stdin; by default the prompt.
+    #[must_use]
+    pub fn input(mut self, input: Input) -> Self {
+        self.input = input;
+        self
+    }
+
+    /// How stdout is read; by default it is the answer.
+    #[must_use]
+    pub fn output(mut self, output: Reply) -> Self {
+        self.output = output;
+        self
+    }
+
+    /// Passes further variables, by name.
+    #[must_use]
+    pub fn env(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.environment
+            .named
+            .extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// Values, such as those of a `.env` file, for names given to [`Command::env`] that the process
+    /// environment lacks.
+    #[must_use]
+    pub fn vars(mut self, vars: BTreeMap<String, String>) -> Self {
+        self.environment.fallback = vars;
+        self
+    }
+
+    /// The folder in which the program runs; by default the one given to [`Command::new`].
+    #[must_use]
+    pub fn cwd(mut self, cwd: Cwd) -> Self {
+        self.cwd = cwd;
+        self
+    }
+
+    /// How much the program may print to stdout; by default 1 MiB.
+    #[must_use]
+    pub fn max_output_bytes(mut self, bytes: u64) -> Self {
+        self.max_output_bytes = bytes;
+        self
+    }
+
+    /// How long the program may take to end after `SIGTERM`, before `SIGKILL`; by default one second.
+    #[must_use]
+    pub fn term_grace(mut self, grace: Duration) -> Self {
+        self.term_grace = grace;
+        self
+    }
+
+    /// Shows output while the program runs.
+    #[must_use]
+    pub fn stream(mut self, stream: Stream) -> Self {
+        self.stream = Some(stream);
+        self
+    }
+
+    /// Values that must not reach a record: those of the passed variables whose names look secret.
+    pub fn secret_values(&self) -> Vec<String> {
+        self.environment.secret_values()
+    }
+
+    /// One attempt, without the advice on variables that every failure gets.
+    fn attempt(&self, task: &Task) -> Result<Output, AgentError> {
+        let started = Instant::now();
+        if task.cancel.is_cancelled() {
+            return Err(cancelled());
+        }
+        if task.deadline().is_some_and(|deadline| started >= deadline) {
+            let message = "was not started: the time for it was over";
+            return Err(AgentError::of(FailureKind::TimedOut, message));
+        }
+
+        let folder = absolute(&self.folder)?;
+        let (args, stdin) = self.handover(task)?;
+        let child = Launch {
+            args: &args,
+            cwd: &self.working_folder(&folder, task)?,
+            folder: &folder,
+            env: self.environment.for_task(task)?,
+        }
+        .start(stdin.is_some())?;
+
+        let limits = Limits {
+            deadline: task.deadline(),
+            cancel: &task.cancel,
+            max_output_bytes: self.max_output_bytes,
+            term_grace: self.term_grace,
+        };
+        let stdin = stdin.unwrap_or_default();
+        let finished = process::run(child, &stdin, &limits, self.stream.as_deref());
+        self.judge(&finished.end, started, task)
+            .and_then(|()| self.output.decode(&finished.stdout))
+            .map_err(|error| AgentError {
+                stderr_tail: finished.stderr.text(),
+                ..error
+            })
+    }
+
+    /// The arguments, and what goes to stdin: nothing if the prompt is an argument.
+    fn handover(&self, task: &Task) -> Result<(Vec<String>, Option<Vec<u8>>), AgentError> {
+        let (program, args) = self.argv.split_first().ok_or_else(|| {
+            AgentError::of(FailureKind::NotStarted, "the agent's `command` is empty")
+        })?;
+        let in_argument = args.iter().any(|arg| arg.contains(PROMPT));
+        let args = args.iter().map(|arg| arg.replace(PROMPT, task.prompt()));
+        let args = std::iter::once(program.clone()).chain(args).collect();
+        let stdin = (!in_argument)
+            .then(|| self.input.encode(task))
+            .transpose()?;
+        Ok((args, stdin))
+    }
+
+    fn working_folder(&self, folder: &Path, task: &Task) -> Result<PathBuf, AgentError> {
+        match &self.cwd {
+            Cwd::Folder(cwd) if *cwd == self.folder => Ok(folder.to_path_buf()),
+            Cwd::Folder(cwd) => Ok(folder.join(cwd)),
+            Cwd::Scratch => absolute(task.scratch().ok_or_else(|| {
+                let message = "`cwd: scratch` needs a scratch folder and the attempt has none";
+                AgentError::of(FailureKind::NotStarted, message)
+            })?),
+        }
+    }
+
+    /// Whether the way the process ended lets its output count as a reply.
+    fn judge(&self, end: &End, started: Instant, task: &Task) -> Result<(), AgentError> {
+        match end {
+            End::Exited(status) if status.success() => Ok(()),
+            End::Exited(status) => Err(exited(*status)),
+            End::TimedOut => {
+                let allowed = task.deadline().map_or(Duration::ZERO, |deadline| {
+                    deadline.saturating_duration_since(started)
+                });
+                let message = format!("did not answer in {}", seconds(allowed));
+                Err(AgentError::of(FailureKind::TimedOut, message))
+            }
+            End::Cancelled => Err(cancelled()),
+            End::TooLarge => {
+                let message = format!(
+                    "printed more than {} bytes to stdout; hint: raise `limits.max_output_bytes`",
+                    self.max_output_bytes
+                );
+                Err(AgentError::of(FailureKind::OutputTooLarge, message))
+            }
+            End::Lost(reason) => {
+                let message = format!("lost track of the process: {reason}");
+                Err(AgentError::of(FailureKind::Failed, message))
+            }
+        }
+    }
+}
+
+impl Agent for Command {
+    fn answer(&self, task: &Task) -> Result<Output, AgentError> {
+        self.attempt(task).map_err(|mut error| {
+            // An interrupted run is nobody's mistake, so there is nothing to advise.
+            if error.kind != FailureKind::Cancelled {
+                error.message.push_str(&self.environment.advice());
+            }
+            error
+        })
+    }
+
+    fn keeps_deadline(&self) -> bool {
+        true
+    }
+
+    fn needs_scratch(&self) -> bool {
+        true
+    }
+}
+
+fn cancelled() -> AgentError {
+    AgentError::of(FailureKind::Cancelled, "the run was interrupted")
+}
+
+fn exited(status: ExitStatus) -> AgentError {
+    let message = match status.code() {
+        Some(code) => format!("exited with code {code}"),
+        // The standard library's form: `signal: 9 (SIGKILL)`.
+        None => format!("was ended by {status}"),
+    };
+    AgentError {
+        exit_code: status.code(),
+        ..AgentError::of(FailureKind::Exited, message)
+    }
+}
+
+/// An absolute path; the empty one, which a spec in the current folder has for a parent, included.
+fn absolute(path: &Path) -> Result<PathBuf, AgentError> {
+    std::path::absolute(Path::new(".").join(path)).map_err(|error| {
+        let message = format!("cannot make `{}` absolute: {error}", path.display());
+        AgentError::of(FailureKind::NotStarted, message)
+    })
+}
+
+/// A time limit for people: `30 s`, `1.5 s`, `200 ms`. The little that passes between the runner's clock
+/// and ours is rounded away.
+fn seconds(duration: Duration) -> String {
+    if duration < Duration::from_millis(950) {
+        let tens = (duration.as_millis() + 5) / 10;
+        return format!("{} ms", tens * 10);
+    }
+    let rounded = format!("{:.1}", duration.as_secs_f64());
+    format!("{} s", rounded.trim_end_matches(".0"))
+}

@@ -1,0 +1,93 @@
+//! A started program and its process group.
+//!
+//! The program leads a group of its own, so its pid names the group. A pid can be used again as soon as
+//! its process is reaped; therefore signals go out only before [`Group::reap`], while the leader, dead or
+//! alive, still holds the number.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::process::{Child, ExitStatus};
+
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open, waitid,
+};
+
+/// The leader and everything that stayed in its group.
+///
+/// Dropping it kills and reaps, which only matters when a live-output callback panics or `poll` fails:
+/// every other way goes through [`Group::reap`] or [`Group::abandon`].
+pub(super) struct Group {
+    child: Child,
+    /// Readable once the leader has ended. `None` where the system has no descriptor left.
+    pidfd: Option<OwnedFd>,
+    /// Whether the pid is no longer ours to signal.
+    gone: bool,
+}
+
+impl Group {
+    pub(super) fn new(child: Child) -> Self {
+        let mut group = Self {
+            child,
+            pidfd: None,
+            gone: false,
+        };
+        group.pidfd = pidfd_open(group.pid(), PidfdFlags::empty()).ok();
+        group
+    }
+
+    pub(super) fn leader(&mut self) -> &mut Child {
+        &mut self.child
+    }
+
+    pub(super) fn pidfd(&self) -> Option<BorrowedFd<'_>> {
+        self.pidfd.as_ref().map(AsFd::as_fd)
+    }
+
+    /// Sends a signal to every process of the group.
+    pub(super) fn signal(&self, signal: Signal) {
+        if !self.gone {
+            // It fails when nobody is left, or when the group belongs to another user (`sudo`), which
+            // the wait that follows every signal bounds.
+            let _ = kill_process_group(self.pid(), signal);
+        }
+    }
+
+    /// Whether the leader has ended. It stays a zombie, so that its pid still names the group.
+    pub(super) fn leader_ended(&mut self) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let Ok(status) = waitid(WaitId::Pid(self.pid()), options) else {
+            // Somebody else reaped it, as the kernel does while SIGCHLD is ignored.
+            self.gone = true;
+            return true;
+        };
+        status.is_some()
+    }
+
+    /// Takes the exit status of a leader that has ended; afterwards nothing can be signalled.
+    pub(super) fn reap(&mut self) -> io::Result<ExitStatus> {
+        if self.gone {
+            let reason = "its exit status was taken by somebody else; is SIGCHLD ignored?";
+            return Err(io::Error::other(reason));
+        }
+        self.gone = true;
+        self.child.wait()
+    }
+
+    /// Leaves behind a leader that does not even end by SIGKILL (a hung file system).
+    pub(super) fn abandon(&mut self) {
+        self.gone = true;
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if !self.gone {
+            self.signal(Signal::KILL);
+            let _ = self.child.wait();
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! What an agent reads from stdin.
+
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::agent::{AgentError, FailureKind};
+use crate::sample::Task;
+
+/// The form in which a program gets its task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Input {
+    /// The prompt, as it is.
+    #[default]
+    Text,
+    /// One line of JSON with `id`, `prompt`, `question`, `files`, `metadata`, `tools`, `options`,
+    /// `epoch` and `attempt`.
+    Json,
+}
+
+/// The JSON form. Its keys are a promise to agents: add, never rename.
+#[derive(Serialize)]
+struct Request<'a> {
+    id: &'a str,
+    prompt: &'a str,
+    question: &'a str,
+    files: Vec<File<'a>>,
+    metadata: Map<String, Value>,
+    tools: &'a [Value],
+    options: &'a Map<String, Value>,
+    epoch: u32,
+    attempt: u32,
+}
+
+#[derive(Serialize)]
+struct File<'a> {
+    name: &'a str,
+    path: String,
+}
+
+impl Input {
+    /// The bytes for one task.
+    pub(super) fn encode(self, task: &Task) -> Result<Vec<u8>, AgentError> {
+        match self {
+            Self::Text => Ok(task.prompt().as_bytes().to_vec()),
+            Self::Json => json(task),
+        }
+    }
+}
+
+fn json(task: &Task) -> Result<Vec<u8>, AgentError> {
+    let mut files = Vec::with_capacity(task.files().len());
+    for file in task.files() {
+        let path = absolute(&file.path)?;
+        files.push(File {
+            name: &file.name,
+            path,
+        });
+    }
+    let request = Request {
+        id: task.id(),
+        prompt: task.prompt(),
+        question: task.question(),
+        files,
+        metadata: task.metadata(),
+        tools: task.tools(),
+        options: task.options(),
+        epoch: task.epoch(),
+        attempt: task.attempt(),
+    };
+    let mut line = serde_json::to_vec(&request).map_err(|error| {
+        let message = format!("the task cannot be written as JSON: {error}");
+        AgentError::of(FailureKind::NotStarted, message)
+    })?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+fn absolute(path: &Path) -> Result<String, AgentError> {
+    let path = super::absolute(path)?;
+    // A lossy path would name a file that does not exist.
+    path.into_os_string().into_string().map_err(|path| {
+        let message = format!("the path `{}` is not UTF-8", path.display());
+        AgentError::of(FailureKind::Attachment, message)
+    })
+}

@@ -1,0 +1,366 @@
+//! One child process, run to its end by one thread and one `poll` loop.
+//!
+//! The loop feeds stdin, collects stdout and stderr, and watches the leader's end, the deadline and the
+//! cancel flag. Past a limit it stops the group: `SIGTERM`, a grace period, `SIGKILL`. However the leader
+//! ends, the rest of its group is killed while the leader's zombie still holds the group's number, and
+//! the pipes are emptied of what they hold at that moment; a process that escaped from the group may keep
+//! them open for as long as it likes.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, ioctl_fionbio, ioctl_fionread};
+use rustix::process::Signal;
+
+use super::StreamKind;
+use super::group::Group;
+use super::tail::Tail;
+use crate::cancel::Cancel;
+
+/// How much of stderr is kept. Records keep less: a secret is redacted before it can be cut in two.
+const STDERR_BYTES: usize = 8 * 1024;
+/// How much is read at once.
+const PIECE_BYTES: usize = 16 * 1024;
+/// How long a process may take to end by SIGKILL before it is left behind.
+const KILL_PATIENCE: Duration = Duration::from_secs(5);
+/// The longest grace period; keeps sums of times in range.
+const MAX_GRACE: Duration = Duration::from_secs(3600);
+/// How often to look when a descriptor to wait on is missing.
+const TICK: Duration = Duration::from_millis(10);
+
+/// What ends a process that does not end by itself.
+pub(super) struct Limits<'a> {
+    pub(super) deadline: Option<Instant>,
+    pub(super) cancel: &'a Cancel,
+    pub(super) max_output_bytes: u64,
+    pub(super) term_grace: Duration,
+}
+
+/// How it ended.
+pub(super) enum End {
+    Exited(ExitStatus),
+    TimedOut,
+    Cancelled,
+    TooLarge,
+    /// The system did not let us follow it.
+    Lost(io::Error),
+}
+
+/// The end, and what was said until then.
+pub(super) struct Finished {
+    pub(super) end: End,
+    pub(super) stdout: Vec<u8>,
+    pub(super) stderr: Tail,
+}
+
+/// Called with each piece of output.
+pub(super) type Watcher = dyn Fn(StreamKind, &[u8]) + Send + Sync;
+
+/// Runs a started child to its end. Afterwards nothing of its process group is alive.
+pub(super) fn run(
+    child: Child,
+    input: &[u8],
+    limits: &Limits<'_>,
+    watcher: Option<&Watcher>,
+) -> Finished {
+    let mut group = Group::new(child);
+    let leader = group.leader();
+    let mut process = Process {
+        stdin: leader.stdin.take(),
+        stdout: leader.stdout.take(),
+        stderr: leader.stderr.take(),
+        group,
+        unsent: input,
+        output: Vec::new(),
+        tail: Tail::new(STDERR_BYTES),
+        stop: None,
+        ended: false,
+        limits,
+        watcher,
+    };
+    let end = match process.drive() {
+        Ok(()) => process.finish(),
+        Err(error) => End::Lost(error),
+    };
+    Finished {
+        end,
+        stdout: process.output,
+        stderr: process.tail,
+    }
+}
+
+struct Process<'a> {
+    group: Group,
+    stdin: Option<ChildStdin>,
+    stdout: Option<ChildStdout>,
+    stderr: Option<ChildStderr>,
+    unsent: &'a [u8],
+    output: Vec<u8>,
+    tail: Tail,
+    stop: Option<Stop>,
+    /// Whether the leader has ended.
+    ended: bool,
+    limits: &'a Limits<'a>,
+    watcher: Option<&'a Watcher>,
+}
+
+/// A stop under way.
+struct Stop {
+    cause: Cause,
+    /// When SIGKILL follows or, once it was sent, when to give up.
+    until: Instant,
+    killed: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Cause {
+    TimedOut,
+    Cancelled,
+    TooLarge,
+}
+
+/// What `poll` watches.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Leader,
+    Stdout,
+    Stderr,
+    Stdin,
+    Cancel,
+}
+
+impl Process<'_> {
+    /// Returns when the leader has ended and nothing more is to be waited for.
+    fn drive(&mut self) -> io::Result<()> {
+        if let Some(stdin) = &self.stdin {
+            ioctl_fionbio(stdin, true)?;
+        }
+        if let Some(stdout) = &self.stdout {
+            ioctl_fionbio(stdout, true)?;
+        }
+        if let Some(stderr) = &self.stderr {
+            ioctl_fionbio(stderr, true)?;
+        }
+        // Most prompts fit into the pipe, and stdin is closed before the first wait.
+        self.feed();
+        let mut ready = Vec::with_capacity(5);
+        loop {
+            self.enforce(Instant::now());
+            if self.is_over() {
+                return Ok(());
+            }
+            self.wait(&mut ready)?;
+            for source in &ready {
+                match source {
+                    Source::Stdout => _ = self.read_stdout(),
+                    Source::Stderr => _ = self.read_stderr(),
+                    Source::Stdin => self.feed(),
+                    Source::Leader | Source::Cancel => {}
+                }
+            }
+            let look = ready.contains(&Source::Leader) || self.group.pidfd().is_none();
+            if !self.ended && look {
+                self.ended = self.group.leader_ended();
+            }
+        }
+    }
+
+    /// Applies the deadline, the cancel flag and the steps of a stop.
+    fn enforce(&mut self, now: Instant) {
+        // A leader that ended in time has answered, even if the deadline passes while we look.
+        if self.stop.is_none() && !self.ended {
+            if self.limits.cancel.is_cancelled() {
+                self.begin_stop(Cause::Cancelled, now);
+            } else if self.limits.deadline.is_some_and(|deadline| now >= deadline) {
+                self.begin_stop(Cause::TimedOut, now);
+            }
+        }
+        if let Some(stop) = &mut self.stop
+            && now >= stop.until
+        {
+            if stop.killed && !self.ended {
+                self.group.abandon();
+                self.ended = true;
+            } else if !stop.killed {
+                self.group.signal(Signal::KILL);
+                stop.killed = true;
+                stop.until = now + KILL_PATIENCE;
+            }
+        }
+    }
+
+    fn begin_stop(&mut self, cause: Cause, now: Instant) {
+        let grace = match cause {
+            Cause::TooLarge => Duration::ZERO,
+            Cause::TimedOut | Cause::Cancelled => {
+                self.group.signal(Signal::TERM);
+                self.limits.term_grace.min(MAX_GRACE)
+            }
+        };
+        self.stdin = None;
+        self.stop = Some(Stop {
+            cause,
+            until: now + grace,
+            killed: false,
+        });
+    }
+
+    fn is_over(&self) -> bool {
+        let Some(stop) = &self.stop else {
+            return self.ended;
+        };
+        // A wrapper such as `sh -c` ends at once by SIGTERM. The grace period is for the agent that it
+        // started as well, whose life shows in the pipes it holds.
+        self.ended && (stop.killed || (self.stdout.is_none() && self.stderr.is_none()))
+    }
+
+    /// Sleeps until something can be done, and says what.
+    fn wait(&self, ready: &mut Vec<Source>) -> io::Result<()> {
+        ready.clear();
+        let mut sources = Vec::with_capacity(5);
+        let mut fds = Vec::with_capacity(5);
+        let mut tick = None;
+        let mut watch = |source, fd, flags| {
+            sources.push(source);
+            fds.push(PollFd::from_borrowed_fd(fd, flags));
+        };
+        if !self.ended {
+            match self.group.pidfd() {
+                Some(fd) => watch(Source::Leader, fd, PollFlags::IN),
+                None => tick = Some(TICK),
+            }
+        }
+        if self.stop.is_none() {
+            match self.limits.cancel.wake_fd() {
+                Some(fd) => watch(Source::Cancel, fd, PollFlags::IN),
+                None => tick = Some(TICK),
+            }
+        }
+        if let Some(stdout) = &self.stdout {
+            watch(Source::Stdout, stdout.as_fd(), PollFlags::IN);
+        }
+        if let Some(stderr) = &self.stderr {
+            watch(Source::Stderr, stderr.as_fd(), PollFlags::IN);
+        }
+        if let Some(stdin) = &self.stdin {
+            watch(Source::Stdin, stdin.as_fd(), PollFlags::OUT);
+        }
+
+        let until = match &self.stop {
+            Some(stop) => Some(stop.until),
+            None => self.limits.deadline,
+        };
+        let remaining = until.map(|until| until.saturating_duration_since(Instant::now()));
+        let timeout = remaining.into_iter().chain(tick).min();
+        let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
+        match poll(&mut fds, timeout.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let awake = fds.iter().map(|fd| !fd.revents().is_empty());
+        let awake = sources.into_iter().zip(awake).filter(|(_, awake)| *awake);
+        ready.extend(awake.map(|(source, _)| source));
+        Ok(())
+    }
+
+    /// Writes as much of the input as the pipe takes, and closes it after the last byte.
+    fn feed(&mut self) {
+        let Some(stdin) = &self.stdin else { return };
+        while !self.unsent.is_empty() {
+            match rustix::io::write(stdin, self.unsent) {
+                Ok(written) => self.unsent = &self.unsent[written..],
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return,
+                // EPIPE: the agent does not want to read it all, which is its own affair.
+                Err(_) => break,
+            }
+        }
+        self.stdin = None;
+    }
+
+    /// Reads one piece of stdout and says how long it was.
+    fn read_stdout(&mut self) -> usize {
+        let Some(stdout) = &self.stdout else { return 0 };
+        let mut piece = [0; PIECE_BYTES];
+        let length = match rustix::io::read(stdout, &mut piece) {
+            Ok(length) if length > 0 => length,
+            Err(Errno::AGAIN | Errno::INTR) => return 0,
+            Ok(_) | Err(_) => {
+                self.stdout = None;
+                return 0;
+            }
+        };
+        let piece = &piece[..length];
+        self.show(StreamKind::Stdout, piece);
+        // What is said after the deadline counts no more; it is read so that the agent can end.
+        if self.stop.is_none() {
+            self.output.extend_from_slice(piece);
+            if self.output.len() as u64 > self.limits.max_output_bytes {
+                self.output = Vec::new();
+                self.stdout = None;
+                self.begin_stop(Cause::TooLarge, Instant::now());
+            }
+        }
+        length
+    }
+
+    /// Reads one piece of stderr and says how long it was.
+    fn read_stderr(&mut self) -> usize {
+        let Some(stderr) = &self.stderr else { return 0 };
+        let mut piece = [0; PIECE_BYTES];
+        let length = match rustix::io::read(stderr, &mut piece) {
+            Ok(length) if length > 0 => length,
+            Err(Errno::AGAIN | Errno::INTR) => return 0,
+            Ok(_) | Err(_) => {
+                self.stderr = None;
+                return 0;
+            }
+        };
+        self.show(StreamKind::Stderr, &piece[..length]);
+        self.tail.push(&piece[..length]);
+        length
+    }
+
+    fn show(&self, kind: StreamKind, piece: &[u8]) {
+        if let Some(watcher) = self.watcher {
+            watcher(kind, piece);
+        }
+    }
+
+    /// Kills what is left of the group, empties the pipes and reaps the leader.
+    fn finish(&mut self) -> End {
+        self.group.signal(Signal::KILL);
+        // Exactly what is in the pipes now: an escaped process could refill them for ever.
+        let mut left = self.stdout.as_ref().map_or(0, buffered);
+        while left > 0 && self.stdout.is_some() {
+            match self.read_stdout() {
+                0 => break,
+                length => left = left.saturating_sub(length as u64),
+            }
+        }
+        let mut left = self.stderr.as_ref().map_or(0, buffered);
+        while left > 0 && self.stderr.is_some() {
+            match self.read_stderr() {
+                0 => break,
+                length => left = left.saturating_sub(length as u64),
+            }
+        }
+        let cause = self.stop.as_ref().map(|stop| stop.cause);
+        let status = self.group.reap();
+        match (cause, status) {
+            (Some(Cause::TimedOut), _) => End::TimedOut,
+            (Some(Cause::Cancelled), _) => End::Cancelled,
+            (Some(Cause::TooLarge), _) => End::TooLarge,
+            (None, Ok(status)) => End::Exited(status),
+            (None, Err(error)) => End::Lost(error),
+        }
+    }
+}
+
+/// How many bytes wait in a pipe.
+fn buffered(pipe: &impl AsFd) -> u64 {
+    ioctl_fionread(pipe).unwrap_or(0)
+}

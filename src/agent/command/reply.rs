@@ -1,0 +1,335 @@
+//! What an agent says on stdout, and what it means.
+
+use serde_json::{Map, Value};
+
+use crate::agent::{AgentError, FailureKind, Output, Usage};
+
+/// How much of a reply that cannot be read is shown.
+const EXCERPT_BYTES: usize = 200;
+/// How much of an agent's own error is shown.
+const ERROR_BYTES: usize = 1000;
+
+/// The form in which a program answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reply {
+    /// Stdout is the answer, less one line ending at its end.
+    #[default]
+    Text,
+    /// One JSON object: `answer`, and if the agent tells, `messages`, `tool_calls`, `usage`, `cost_usd`;
+    /// or `error`.
+    Json,
+}
+
+impl Reply {
+    /// Reads the stdout of a program that ended well.
+    pub(super) fn decode(self, stdout: &[u8]) -> Result<Output, AgentError> {
+        let text = String::from_utf8_lossy(stdout);
+        // An agent without an answer says so in JSON; silence is a broken agent, not a wrong answer.
+        if text.trim().is_empty() {
+            let message = "ended well and printed nothing to stdout";
+            return Err(AgentError::of(FailureKind::NoOutput, message));
+        }
+        match self {
+            Self::Text => {
+                let line = text.strip_suffix('\n').unwrap_or(&text);
+                let line = line.strip_suffix('\r').unwrap_or(line);
+                Ok(Output::text(line))
+            }
+            Self::Json => json(stdout),
+        }
+    }
+}
+
+fn json(stdout: &[u8]) -> Result<Output, AgentError> {
+    let bad = |reason: String| {
+        let begins = excerpt(stdout.trim_ascii_start(), EXCERPT_BYTES);
+        let message = format!("{reason}; stdout begins with `{begins}`");
+        AgentError::of(FailureKind::BadOutput, message)
+    };
+    let reply: Value = serde_json::from_slice(stdout)
+        .map_err(|error| bad(format!("stdout is not one JSON object: {error}")))?;
+    let Value::Object(mut reply) = reply else {
+        let kind = kind(&reply);
+        return Err(bad(format!(
+            "stdout is {kind}, not a JSON object, at line 1 column 1"
+        )));
+    };
+
+    let text = match reply.remove("answer") {
+        None | Some(Value::Null) if says_error(&reply) => return Err(own_error(&reply)),
+        None if !reply.contains_key("messages") && !reply.contains_key("tool_calls") => {
+            return Err(bad("the reply has no key `answer`".to_owned()));
+        }
+        None | Some(Value::Null) => None,
+        Some(Value::String(text)) => Some(text),
+        Some(value @ (Value::Bool(_) | Value::Number(_))) => Some(value.to_string()),
+        Some(value) => return Err(bad(expected("answer", "a string", &value))),
+    };
+    Ok(Output {
+        text,
+        messages: array(&mut reply, "messages").map_err(bad)?,
+        tool_calls: array(&mut reply, "tool_calls").map_err(bad)?,
+        usage: usage(&reply).map_err(bad)?,
+    })
+}
+
+fn says_error(reply: &Map<String, Value>) -> bool {
+    reply.get("error").is_some_and(Value::is_string)
+}
+
+fn own_error(reply: &Map<String, Value>) -> AgentError {
+    let message = reply.get("error").and_then(Value::as_str).unwrap_or("");
+    AgentError::new(match message.trim() {
+        "" => "the agent replied with an empty `error`".to_owned(),
+        message => excerpt(message.as_bytes(), ERROR_BYTES),
+    })
+}
+
+fn array(reply: &mut Map<String, Value>, key: &str) -> Result<Vec<Value>, String> {
+    match reply.remove(key) {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::Array(values)) => Ok(values),
+        Some(value) => Err(expected(key, "an array", &value)),
+    }
+}
+
+/// `usage` under the names of either API generation, and `cost_usd`; `None` if the reply tells nothing.
+fn usage(reply: &Map<String, Value>) -> Result<Option<Usage>, String> {
+    let nothing = Map::new();
+    let given = match reply.get("usage") {
+        None | Some(Value::Null) => &nothing,
+        Some(Value::Object(given)) => given,
+        Some(value) => return Err(expected("usage", "an object", value)),
+    };
+    let tokens = |names: [&str; 2]| {
+        let value = names.iter().find_map(|name| given.get(*name));
+        match value {
+            None | Some(Value::Null) => Ok(None),
+            Some(value) => value.as_u64().map(Some).ok_or_else(|| {
+                let key = format!("usage.{}", names[0]);
+                expected(&key, "a whole number", value)
+            }),
+        }
+    };
+    let cost_usd = match reply.get("cost_usd") {
+        None | Some(Value::Null) => None,
+        Some(value) => match value.as_f64() {
+            Some(cost) if cost >= 0.0 => Some(cost),
+            _ => return Err(expected("cost_usd", "a number from 0", value)),
+        },
+    };
+    let usage = Usage {
+        input_tokens: tokens(["input_tokens", "prompt_tokens"])?,
+        output_tokens: tokens(["output_tokens", "completion_tokens"])?,
+        cost_usd,
+    };
+    Ok((usage != Usage::default()).then_some(usage))
+}
+
+fn expected(key: &str, wanted: &str, value: &Value) -> String {
+    format!("`{key}` of the reply is {}, not {wanted}", kind(value))
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// The beginning of what an agent said, on one line and without anything a terminal would obey.
+fn excerpt(bytes: &[u8], limit: usize) -> String {
+    let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(limit)]);
+    let cut = bytes.len() > limit;
+    let shown = if cut {
+        // The limit may have gone through a character.
+        shown.trim_end_matches(char::REPLACEMENT_CHARACTER)
+    } else {
+        &shown
+    };
+    let mut text = String::with_capacity(shown.len() + 3);
+    for character in shown.chars() {
+        if character.is_control() || reorders(character) {
+            text.extend(character.escape_default());
+        } else {
+            text.push(character);
+        }
+    }
+    if cut {
+        text.push('…');
+    }
+    text
+}
+
+/// Marks that change the direction of a text, and so what a reader sees of a line.
+fn reorders(character: char) -> bool {
+    matches!(character, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(reply: Reply, stdout: &[u8], expected: Result<&str, (FailureKind, &str)>) {
+        let read = reply.decode(stdout).map(|output| output.text);
+        match (read, expected) {
+            (Ok(text), Ok(expected)) => assert_eq!(text.as_deref(), Some(expected)),
+            (Err(error), Err((kind, message))) => {
+                assert_eq!((error.kind, error.message.as_str()), (kind, message));
+            }
+            (read, expected) => panic!("{read:?} instead of {expected:?}"),
+        }
+    }
+
+    fn bad(message: &str) -> Result<&str, (FailureKind, &str)> {
+        Err((FailureKind::BadOutput, message))
+    }
+
+    #[test]
+    fn text_loses_one_line_ending() {
+        check(Reply::Text, b"42", Ok("42"));
+        check(Reply::Text, b" 42 \r\n", Ok(" 42 "));
+        check(Reply::Text, b"a\nb\n\n", Ok("a\nb\n"));
+        check(Reply::Text, b"\xff\x1b[31m", Ok("\u{FFFD}\x1b[31m"));
+    }
+
+    #[test]
+    fn silence_is_a_failure() {
+        let silence = Err((
+            FailureKind::NoOutput,
+            "ended well and printed nothing to stdout",
+        ));
+        check(Reply::Text, b"", silence);
+        check(Reply::Text, b" \n\t\n", silence);
+        check(Reply::Json, b"\n", silence);
+    }
+
+    #[test]
+    fn json_answers() {
+        check(Reply::Json, b"\n {\"answer\": \"a\\n\"}\n ", Ok("a\n"));
+        check(Reply::Json, br#"{"answer": 0.5, "new": {}}"#, Ok("0.5"));
+        check(Reply::Json, br#"{"answer": true}"#, Ok("true"));
+        check(Reply::Json, br#"{"answer": "x", "error": "no"}"#, Ok("x"));
+    }
+
+    #[test]
+    fn json_without_an_answer() {
+        for reply in [
+            r#"{"answer": null}"#,
+            r#"{"tool_calls": []}"#,
+            r#"{"messages": []}"#,
+            r#"{"answer": null, "error": null}"#,
+        ] {
+            assert_eq!(Reply::Json.decode(reply.as_bytes()), Ok(Output::default()));
+        }
+        let failed = |message| Err((FailureKind::Failed, message));
+        check(
+            Reply::Json,
+            br#"{"error": "no\u001b[0m model"}"#,
+            failed("no\\u{1b}[0m model"),
+        );
+        check(
+            Reply::Json,
+            br#"{"answer": null, "error": ""}"#,
+            failed("the agent replied with an empty `error`"),
+        );
+    }
+
+    #[test]
+    fn json_keeps_what_else_is_told() {
+        let reply = json!({
+            "answer": "4",
+            "messages": [{"role": "user"}],
+            "tool_calls": [{"name": "add"}],
+            "usage": {"prompt_tokens": 7, "output_tokens": 2, "total": 9},
+            "cost_usd": 0.25,
+        });
+        let output = Reply::Json.decode(reply.to_string().as_bytes());
+        let usage = Usage {
+            input_tokens: Some(7),
+            output_tokens: Some(2),
+            cost_usd: Some(0.25),
+        };
+        let expected = Output {
+            text: Some("4".into()),
+            messages: vec![json!({"role": "user"})],
+            tool_calls: vec![json!({"name": "add"})],
+            usage: Some(usage),
+        };
+        assert_eq!(output, Ok(expected));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_shown() {
+        check(
+            Reply::Json,
+            b"oops \x1b[2J\xff",
+            bad(
+                "stdout is not one JSON object: expected value at line 1 column 1; stdout begins with \
+                 `oops \\u{1b}[2J\u{FFFD}`",
+            ),
+        );
+        check(
+            Reply::Json,
+            b"{}\n{}",
+            bad(
+                "stdout is not one JSON object: trailing characters at line 2 column 1; stdout begins \
+                 with `{}\\n{}`",
+            ),
+        );
+        check(
+            Reply::Json,
+            b"[1]",
+            bad(
+                "stdout is an array, not a JSON object, at line 1 column 1; stdout begins with `[1]`",
+            ),
+        );
+        check(
+            Reply::Json,
+            b"{}",
+            bad("the reply has no key `answer`; stdout begins with `{}`"),
+        );
+        check(
+            Reply::Json,
+            br#"{"answer": []}"#,
+            bad(
+                "`answer` of the reply is an array, not a string; stdout begins with `{\"answer\": []}`",
+            ),
+        );
+        for reply in [
+            r#"{"answer": "", "messages": {}}"#,
+            r#"{"answer": "", "usage": 3}"#,
+            r#"{"answer": "", "usage": {"input_tokens": -1}}"#,
+            r#"{"answer": "", "cost_usd": "1"}"#,
+        ] {
+            let error = Reply::Json.decode(reply.as_bytes());
+            assert_eq!(
+                error.map_err(|error| error.kind),
+                Err(FailureKind::BadOutput)
+            );
+        }
+    }
+
+    #[test]
+    fn nesting_without_end_is_bad_output() {
+        let error = Reply::Json.decode("{\"a\":".repeat(100_000).as_bytes());
+        assert_eq!(
+            error.map_err(|error| error.kind),
+            Err(FailureKind::BadOutput)
+        );
+    }
+
+    #[test]
+    fn excerpts_end_between_characters() {
+        assert_eq!(excerpt("aé".as_bytes(), 2), "a…");
+        assert_eq!(excerpt("aé".as_bytes(), 3), "aé");
+        assert_eq!(excerpt("\u{202E}x\0".as_bytes(), 9), "\\u{202e}x\\u{0}");
+    }
+}

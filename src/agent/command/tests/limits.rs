@@ -1,0 +1,234 @@
+//! Time, size and interruption; and that nothing is left running.
+
+use super::*;
+
+/// What an agent that hangs is given.
+const SHORT: Duration = Duration::from_millis(500);
+
+impl Project {
+    fn task_for(&self, time: Duration) -> Task {
+        Task {
+            deadline: Some(Instant::now() + time),
+            ..self.task("2+2?")
+        }
+    }
+}
+
+/// Waits for a file of a script, then ends; for scripts whose children write it.
+fn until_written(file: &str) -> String {
+    format!("while [ ! -s {file} ]; do sleep 0.01; done")
+}
+
+#[test]
+fn an_agent_that_hangs_is_ended() {
+    let project = Project::new();
+    let started = Instant::now();
+    let command = project.sh("echo waiting >&2; echo $$ > pid; exec sleep 60");
+    let error = check_error(
+        command.answer(&project.task_for(SHORT)),
+        FailureKind::TimedOut,
+        "did not answer in 500 ms",
+    );
+    assert_eq!(error.stderr_tail.as_deref(), Some("waiting\n"));
+    assert!(started.elapsed() < Duration::from_secs(5));
+    project.assert_dead("pid");
+}
+
+#[test]
+fn limits_are_told_as_they_were_set() {
+    for (millis, expected) in [
+        (30_000, "30 s"),
+        (29_970, "30 s"),
+        (1_500, "1.5 s"),
+        (999, "1 s"),
+        (197, "200 ms"),
+    ] {
+        assert_eq!(seconds(Duration::from_millis(millis)), expected);
+    }
+}
+
+#[test]
+fn no_time_left_starts_nothing() {
+    let project = Project::new();
+    let command = project.sh("echo > started; echo 4");
+    check_error(
+        command.answer(&project.task_for(Duration::ZERO)),
+        FailureKind::TimedOut,
+        "was not started: the time for it was over",
+    );
+    assert!(!project.path("started").exists());
+}
+
+#[test]
+fn ignoring_sigterm_does_not_help() {
+    let project = Project::new();
+    let script = format!(
+        "trap '' TERM; echo $$ > leader; sh -c 'echo $$ > child; while :; do sleep 1; done' & {}; wait",
+        until_written("child")
+    );
+    let command = project.sh(&script).term_grace(Duration::from_millis(50));
+    let result = command.answer(&project.task_for(SHORT));
+    check_error(result, FailureKind::TimedOut, "did not answer in 500 ms");
+    project.assert_dead("leader");
+    project.assert_dead("child");
+}
+
+#[test]
+fn an_agent_under_a_wrapper_may_clean_up() {
+    let project = Project::new();
+    project.file(
+        "agent",
+        "#!/bin/sh\ntrap 'sleep 0.1; echo > cleaned; exit' TERM\necho > ready\nwhile :; do sleep 0.01; done",
+        0o755,
+    );
+    let command = project.sh("./agent; true").term_grace(LONG);
+    let result = command.answer(&project.task_for(SHORT));
+    check_error(result, FailureKind::TimedOut, "did not answer in 500 ms");
+    assert!(project.path("cleaned").exists());
+}
+
+#[test]
+fn children_do_not_outlive_an_agent_that_answers() {
+    let project = Project::new();
+    let script = format!(
+        "sh -c 'trap \"\" TERM; echo $$ > child; while :; do sleep 1; done' & {}; echo 4",
+        until_written("child")
+    );
+    let started = Instant::now();
+    assert_eq!(project.text(&script), "4");
+    assert!(started.elapsed() < Duration::from_secs(5));
+    project.assert_dead("child");
+}
+
+#[test]
+fn an_escaped_process_does_not_hold_us_up() {
+    let project = Project::new();
+    // It keeps stdout open and writes to stderr without end.
+    let script = format!(
+        "setsid timeout 20 sh -c 'echo $$ > escaped; exec yes >&2' & {}; echo 4",
+        until_written("escaped")
+    );
+    let started = Instant::now();
+    let text = project.text(&script);
+    let pid = fs::read_to_string(project.path("escaped")).unwrap();
+    let pid = rustix::process::Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
+    // By now it may have ended on the closed pipe.
+    let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+    assert_eq!(text, "4");
+    assert!(started.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn an_interrupted_run_ends_its_agents_at_once() {
+    let project = Project::new();
+    let task = project.task("");
+    let cancel = task.cancel.clone();
+    let pid = project.path("pid");
+    let started = Instant::now();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            while fs::read_to_string(&pid).unwrap_or_default().is_empty() {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            cancel.cancel();
+        });
+        let command = project.sh("echo $$ > pid; exec sleep 60");
+        check_error(
+            command.term_grace(LONG).answer(&task),
+            FailureKind::Cancelled,
+            "the run was interrupted",
+        );
+    });
+    assert!(started.elapsed() < Duration::from_secs(5));
+    project.assert_dead("pid");
+    // And starts no further ones.
+    let again = project.sh("echo > started").answer(&task);
+    assert_eq!(again.unwrap_err().kind, FailureKind::Cancelled);
+    assert!(!project.path("started").exists());
+}
+
+#[test]
+fn a_flood_is_stopped_at_the_limit() {
+    let project = Project::new();
+    let command = project
+        .sh("echo $$ > pid; exec head -c 1073741824 /dev/zero")
+        .max_output_bytes(1000);
+    let seen: Arc<std::sync::atomic::AtomicUsize> = Arc::default();
+    let counter = Arc::clone(&seen);
+    let command = command.stream(Arc::new(move |_, bytes| {
+        counter.fetch_add(bytes.len(), std::sync::atomic::Ordering::Relaxed);
+    }));
+    check_error(
+        command.answer(&project.task("")),
+        FailureKind::OutputTooLarge,
+        "printed more than 1000 bytes to stdout; hint: raise `limits.max_output_bytes`",
+    );
+    // What was not read was not held either.
+    assert!(seen.load(std::sync::atomic::Ordering::Relaxed) <= 64 * 1024);
+    project.assert_dead("pid");
+}
+
+#[test]
+fn exactly_the_limit_is_allowed() {
+    let project = Project::new();
+    let command = project.sh("printf 12345").max_output_bytes(5);
+    assert_eq!(command.answer(&project.task("")), Ok("12345".into()));
+    let command = project.sh("printf 123456").max_output_bytes(5);
+    let error = command.answer(&project.task("")).unwrap_err();
+    assert_eq!(error.kind, FailureKind::OutputTooLarge);
+}
+
+#[test]
+fn of_much_stderr_the_end_is_kept() {
+    let project = Project::new();
+    let script = "head -c 67108864 /dev/zero >&2; echo the end >&2; exit 1";
+    let tail = project.run(script).unwrap_err().stderr_tail.unwrap();
+    assert_eq!(tail.len(), 8 * 1024);
+    assert!(tail.ends_with("\0the end\n"));
+}
+
+#[test]
+fn a_big_answer_to_a_big_prompt() {
+    let project = Project::new();
+    let prompt = "0123456789abcdef".repeat(256 * 1024);
+    let command = project.sh("cat").max_output_bytes(u64::MAX);
+    let output = command.answer(&project.task(&prompt)).unwrap();
+    assert!(output.text.as_deref() == Some(&prompt));
+}
+
+#[test]
+fn a_big_prompt_that_nobody_reads() {
+    let project = Project::new();
+    let task = project.task(&"x".repeat(8 << 20));
+    let run = |script: &str| project.sh(script).answer(&task);
+    assert_eq!(run("echo 4"), Ok("4".into()));
+    // Read in part, then closed while the agent goes on.
+    let script = "head -c 70000 >/dev/null; exec <&-; sleep 0.05; echo 4";
+    assert_eq!(run(script), Ok("4".into()));
+    let hanging = Task {
+        deadline: Some(Instant::now() + SHORT),
+        ..task.clone()
+    };
+    let result = project.sh("exec sleep 60").answer(&hanging);
+    assert_eq!(result.unwrap_err().kind, FailureKind::TimedOut);
+}
+
+#[test]
+fn closing_its_outputs_does_not_end_an_agent() {
+    let project = Project::new();
+    let started = Instant::now();
+    let result = project.run("exec >&- 2>&-; sleep 0.2");
+    assert_eq!(result.unwrap_err().kind, FailureKind::NoOutput);
+    assert!(started.elapsed() >= Duration::from_millis(200));
+}
+
+#[test]
+fn a_callback_that_panics_leaves_nothing_behind() {
+    let project = Project::new();
+    let command = project
+        .sh("echo $$ > pid; echo go; exec sleep 60")
+        .stream(Arc::new(|_, _| std::panic::resume_unwind(Box::new(()))));
+    let answer = || command.answer(&project.task(""));
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(answer)).is_err());
+    project.assert_dead("pid");
+}
