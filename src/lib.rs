@@ -2,6 +2,8 @@
 mod attachment;
 mod cancel;
 mod error;
+#[cfg(test)]
+mod parity;
 
 pub mod agent;
 pub mod baseline;
@@ -15,6 +17,7 @@ pub mod sample;
 pub mod scorer;
 pub mod stats;
 pub mod summary;
+pub mod text;
 
 pub use agent::{Agent, AgentError, FailureKind, Output, Usage};
 pub use baseline::{Baseline, BaselineSample, CurrentSample};
