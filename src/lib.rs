@@ -1,6 +1,8 @@
 //! evaltest
 mod cancel;
 mod error;
+#[cfg(test)]
+mod parity;
 
 pub mod agent;
 pub mod benchmark;
@@ -8,6 +10,7 @@ pub mod extract;
 pub mod run;
 pub mod sample;
 pub mod scorer;
+pub mod text;
 
 pub use agent::{Agent, AgentError, FailureKind, Output, Usage};
 pub use benchmark::Benchmark;

@@ -1,0 +1,54 @@
+//! Python-compatible text primitives that the scorers share.
+//!
+//! The published scorers of most benchmarks are Python programs, and a verdict is only comparable with
+//! theirs if "white space", "lower case" and "a number" mean what they mean there. Each primitive is
+//! pure and equal to Python 3.11 (Unicode 14) for every code point; the tests compare them with tables
+//! written by that interpreter.
+
+mod lower;
+mod number;
+
+pub use lower::py_lower;
+pub use number::{py_digit, py_float, py_repr_float};
+
+/// Whether Python's `str.isspace` holds, which is also `\s` of its regular expressions and what
+/// `str.strip()` and `str.split()` cut at.
+///
+/// Unlike [`char::is_whitespace`] it includes the four ASCII separators U+001C to U+001F.
+pub fn is_py_space(c: char) -> bool {
+    matches!(c, '\x1c'..='\x1f') || c.is_whitespace()
+}
+
+/// Whether the character is in Python's `string.punctuation`: the 32 of ASCII, none of Unicode's.
+pub fn is_py_punct(c: char) -> bool {
+    c.is_ascii_punctuation()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parity;
+
+    #[test]
+    fn space_and_punctuation() {
+        assert!(is_py_space('\x1f') && is_py_space('\u{85}') && is_py_space('\u{3000}'));
+        assert!(!is_py_space('\u{200b}') && !is_py_space('\u{feff}') && !is_py_space('_'));
+        assert!(is_py_punct('_') && is_py_punct('$'));
+        assert!(!is_py_punct('’') && !is_py_punct('…') && !is_py_punct('€'));
+    }
+
+    #[test]
+    fn every_code_point_is_classed_as_python_does() {
+        let Some(tables) = parity::json("unicode/python_tables.json") else {
+            return;
+        };
+        let spaces: Vec<(u32, u32)> = parity::get(&tables, "py_str_isspace");
+        let punctuation: String = parity::get(&tables, "ascii_punct");
+        for c in '\0'..=char::MAX {
+            let code = u32::from(c);
+            let space = spaces.iter().any(|run| (run.0..=run.1).contains(&code));
+            assert_eq!(is_py_space(c), space, "{c:?}");
+            assert_eq!(is_py_punct(c), punctuation.contains(c), "{c:?}");
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Python's `float(text)`, its `repr` of a float, and the decimal digits of all scripts.
+
+use std::borrow::Cow;
+
+use super::is_py_space;
+
+/// The zeros of the 65 sets of decimal digits beyond ASCII (category Nd of Unicode 14); the digits one to
+/// nine follow each of them.
+const ZEROS: [u32; 65] = [
+    0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xde6,
+    0xe50, 0xed0, 0xf20, 0x1040, 0x1090, 0x17e0, 0x1810, 0x1946, 0x19d0, 0x1a80, 0x1a90, 0x1b50,
+    0x1bb0, 0x1c40, 0x1c50, 0xa620, 0xa8d0, 0xa900, 0xa9d0, 0xa9f0, 0xaa50, 0xabf0, 0xff10,
+    0x104a0, 0x10d30, 0x11066, 0x110f0, 0x11136, 0x111d0, 0x112f0, 0x11450, 0x114d0, 0x11650,
+    0x116c0, 0x11730, 0x118e0, 0x11950, 0x11c50, 0x11d50, 0x11da0, 0x16a60, 0x16ac0, 0x16b50,
+    0x1d7ce, 0x1d7d8, 0x1d7e2, 0x1d7ec, 0x1d7f6, 0x1e140, 0x1e2f0, 0x1e950, 0x1fbf0,
+];
+
+/// The value of a decimal digit of any script, as Python's `int()` and `float()` read it and `\d` of its
+/// regular expressions matches it.
+pub fn py_digit(c: char) -> Option<u8> {
+    if c.is_ascii() {
+        return c.is_ascii_digit().then(|| c as u8 - b'0');
+    }
+    let code = u32::from(c);
+    let zero = ZEROS[..ZEROS.partition_point(|&zero| zero <= code)].last()?;
+    u8::try_from(code - zero).ok().filter(|&value| value < 10)
+}
+
+/// Python's `float(text)`: the number, or `None` where Python raises `ValueError`.
+///
+/// Surrounding white space, digits of any script, single underscores between digits, `inf`, `infinity`
+/// and `nan` are read; a number beyond the range of a double is infinite.
+///
+/// ```
+/// use evaltest::text::py_float;
+/// assert_eq!(py_float(" 1_000.5\n"), Some(1000.5));
+/// assert_eq!(py_float("١٢"), Some(12.0));
+/// assert_eq!(py_float("1e400"), Some(f64::INFINITY));
+/// assert_eq!(py_float("1,000"), None);
+/// ```
+pub fn py_float(text: &str) -> Option<f64> {
+    let ascii = if text.is_ascii() {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(text.chars().map(to_ascii).collect::<Option<String>>()?)
+    };
+    // Not PY_SPACE: after the translation only the white space of C counts, so U+001C is a fault.
+    let number = ascii.trim_matches(['\t', '\n', '\x0b', '\x0c', '\r', ' ']);
+    let number = without_underscores(number)?;
+    // The grammar left over is the one of `f64::from_str`, which also rounds correctly.
+    number.parse().ok()
+}
+
+fn to_ascii(c: char) -> Option<char> {
+    if c < '\x7f' {
+        Some(c)
+    } else if is_py_space(c) {
+        Some(' ')
+    } else {
+        py_digit(c).map(|value| char::from(b'0' + value))
+    }
+}
+
+/// The text without its underscores, each of which must stand between two digits.
+fn without_underscores(text: &str) -> Option<Cow<'_, str>> {
+    if !text.contains('_') {
+        return Some(Cow::Borrowed(text));
+    }
+    let bytes = text.as_bytes();
+    let is_digit = |place: usize| bytes.get(place).is_some_and(u8::is_ascii_digit);
+    let between_digits = |place: usize| place > 0 && is_digit(place - 1) && is_digit(place + 1);
+    text.match_indices('_')
+        .all(|(place, _)| between_digits(place))
+        .then(|| Cow::Owned(text.replace('_', "")))
+}
+
+/// Python's `repr` of a float: the shortest text that reads back as the same number, as `19.0`, `1e+16`,
+/// `1e-05`, `inf` or `nan`.
+pub fn py_repr_float(number: f64) -> String {
+    if number.is_nan() {
+        return "nan".to_owned();
+    }
+    // Rust's `Debug` has the same number of digits and takes to exponents at the same sizes, but writes
+    // them bare: `1e16`, `1e-5`.
+    let text = format!("{number:?}");
+    let Some((digits, exponent)) = text.split_once('e') else {
+        return round_tie_to_even(number, &text).into_owned();
+    };
+    let digits = round_tie_to_even(number, digits);
+    match exponent.strip_prefix('-') {
+        Some(exponent) => format!("{digits}e-{exponent:0>2}"),
+        None => format!("{digits}e+{exponent:0>2}"),
+    }
+}
+
+/// The shortest digits with the last one as Python has it, when two are equally near to the number: of
+/// 562949953421312.25 it keeps `.2`, Rust `.3`.
+fn round_tie_to_even(number: f64, digits: &str) -> Cow<'_, str> {
+    let significant = digits.trim_start_matches(['-', '0', '.']);
+    let count = significant.bytes().filter(u8::is_ascii_digit).count();
+    // A number half-way between two such texts has one digit more, and every decimal of up to 15 digits
+    // is a double of its own, with no shorter text.
+    if count < 15 || digits.ends_with(".0") {
+        return Cow::Borrowed(digits);
+    }
+    // A given number of digits is rounded to even. Only the last digit can differ: a carry would have
+    // left a shorter text.
+    let rounded = format!("{number:.*e}", count - 1);
+    let last = rounded
+        .split('e')
+        .next()
+        .and_then(|text| text.chars().next_back());
+    let (Some(last), Some((start, _))) = (last, digits.char_indices().next_back()) else {
+        return Cow::Borrowed(digits);
+    };
+    if digits.ends_with(last) {
+        return Cow::Borrowed(digits);
+    }
+    // Next to a power of two the other text may belong to the number below.
+    if rounded.parse() == Ok(number) {
+        Cow::Owned(format!("{}{last}", &digits[..start]))
+    } else {
+        Cow::Borrowed(digits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{HashMap, HashSet};
+
+    use super::*;
+    use crate::parity;
+
+    fn check(text: &str, expect: Option<&str>) {
+        let got = py_float(text).map(py_repr_float);
+        assert_eq!(got.as_deref(), expect, "{text:?}");
+    }
+
+    #[test]
+    fn float_reads_what_python_reads() {
+        check("19", Some("19.0"));
+        check(" \t19\x0b\x0c\r\n", Some("19.0"));
+        check("\u{85}\u{a0}19\u{3000}", Some("19.0"));
+        check("+5", Some("5.0"));
+        check(".5", Some("0.5"));
+        check("1.", Some("1.0"));
+        check("-0", Some("-0.0"));
+        check("1e400", Some("inf"));
+        check("-InFiNiTy", Some("-inf"));
+        check("-nAn", Some("nan"));
+        check("1e-400", Some("0.0"));
+        check("1_000", Some("1000.0"));
+        check("1e1_0", Some("10000000000.0"));
+        check("１_０.٥", Some("10.5"));
+        for fault in [
+            "",
+            " ",
+            ".",
+            "1e",
+            "e1",
+            "0x10",
+            "1d0",
+            "½",
+            "²",
+            "1\u{66b}5",
+            "_1",
+            "1_",
+            "1__0",
+            "1._5",
+            "1_.5",
+            "in_f",
+            "\x1c1",
+            "\x1c١",
+            "1\u{200b}",
+            "\u{feff}1",
+            "1\0",
+            "1\x7f",
+            "١\x7f",
+            "+ 1",
+            "1 0",
+            "--1",
+            "infinit",
+            "−1",
+        ] {
+            check(fault, None);
+        }
+    }
+
+    #[test]
+    fn repr_is_python_s() {
+        check("562949953421312.25", Some("562949953421312.2"));
+        check("562949953421312.75", Some("562949953421312.8"));
+        check("-721372324207594.25", Some("-721372324207594.2"));
+        for (number, expect) in [
+            (0.0, "0.0"),
+            (0.1, "0.1"),
+            (0.0001, "0.0001"),
+            (0.000_099_9, "9.99e-05"),
+            (0.00001, "1e-05"),
+            (9_999_999_999_999_998.0, "9999999999999998.0"),
+            (1e16, "1e+16"),
+            (2_f64.powi(-24), "5.960464477539063e-08"),
+            (-1.5e22, "-1.5e+22"),
+            (1e100, "1e+100"),
+            (5e-324, "5e-324"),
+            (f64::MAX, "1.7976931348623157e+308"),
+            (f64::NEG_INFINITY, "-inf"),
+            (-f64::NAN, "nan"),
+        ] {
+            assert_eq!(py_repr_float(number), expect);
+        }
+    }
+
+    #[test]
+    fn every_code_point_counts_as_in_python() {
+        let Some(tables) = parity::json("unicode/python_tables.json") else {
+            return;
+        };
+        let decimals: Vec<(u32, u8)> = parity::get(&tables, "py_decimal");
+        let decimals: HashMap<u32, u8> = decimals.into_iter().collect();
+        let stripped: HashSet<u32> = parity::get(&tables, "py_float_strip");
+        for c in '\0'..=char::MAX {
+            let code = u32::from(c);
+            let ascii = c.to_digit(10).and_then(|value| u8::try_from(value).ok());
+            let digit = decimals.get(&code).copied().or(ascii);
+            assert_eq!(py_digit(c), digit, "{c:?}");
+            assert_eq!(py_float(&format!("{c}")), digit.map(f64::from), "{c:?}");
+            let around = stripped.contains(&code).then_some(1.0);
+            let around = around.or(digit.map(|value| f64::from(value) * 101.0 + 10.0));
+            assert_eq!(py_float(&format!("{c}1{c}")), around, "{c:?}");
+        }
+    }
+}
