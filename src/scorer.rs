@@ -3,6 +3,9 @@
 //! Scorers are pure: no clock, no environment, no file. A scorer that cannot judge returns an error,
 //! which is recorded as `scorer_failed` and is no wrong answer.
 
+pub mod gaia;
+mod registry;
+
 use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -11,6 +14,8 @@ use serde_json::{Map, Value};
 use crate::agent::Output;
 use crate::error::Result;
 use crate::sample::Target;
+
+pub use registry::{NAMES, by_name};
 
 /// What a scorer judges.
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,391 @@
+//! GAIA's own scorer: quasi-exact match of a number, a list or a text, chosen by the ground truth.
+//!
+//! The rule is that of `question_scorer` of the GAIA leaderboard (`scorer.py`, Apache-2.0, The GAIA
+//! Benchmark Authors, 2023), oddities included: a verdict is only worth something if it is the one the
+//! leaderboard would give. Where the rule surprises, the verdict stands and `details` has a `warning`.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use crate::error::{Error, Result};
+use crate::scorer::{Answer, Normalized, Score, Scorer};
+use crate::text::{is_py_punct, is_py_space, py_float, py_lower, py_repr_float};
+
+/// Scores as the GAIA leaderboard does, see [`question_scorer`].
+///
+/// `details` holds the `kind` of the ground truth, and a `note` or a `warning` where there is one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Gaia;
+
+impl Scorer for Gaia {
+    fn name(&self) -> &'static str {
+        "gaia"
+    }
+
+    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+        let Some(ground_truth) = answer.target.as_text() else {
+            return Err(Error::usage(
+                "`ground_truth` must be a string for scorer `gaia`",
+            ));
+        };
+        Ok(question_scorer(answer.prediction, ground_truth).into())
+    }
+}
+
+/// What the ground truth is, which decides how it is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Python's `float()` reads it.
+    Number,
+    /// It holds a comma or a semicolon. `1,000` is a list of two numbers, too.
+    List,
+    /// Anything else. `50%` is a text, too.
+    String,
+}
+
+impl Kind {
+    /// The name in `details`: `number`, `list` or `string`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Number => "number",
+            Self::List => "list",
+            Self::String => "string",
+        }
+    }
+}
+
+/// What [`question_scorer`] says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// The verdict of the official program.
+    pub correct: bool,
+    /// How the two were compared.
+    pub kind: Kind,
+    /// The prediction as it was compared; none for a list of another length.
+    pub normalized_prediction: Normalized,
+    /// The ground truth as it was compared.
+    pub normalized_ground_truth: Normalized,
+    /// What decided, where the normalised texts do not show it.
+    pub note: Option<&'static str>,
+    /// Why the verdict may not be what the author of the ground truth meant.
+    pub warning: Option<&'static str>,
+}
+
+impl From<Verdict> for Score {
+    fn from(verdict: Verdict) -> Self {
+        let mut details = Map::with_capacity(2);
+        let entries = [
+            ("kind", Some(verdict.kind.as_str())),
+            ("note", verdict.note),
+            ("warning", verdict.warning),
+        ];
+        for (key, text) in entries {
+            if let Some(text) = text {
+                details.insert(key.to_owned(), Value::from(text));
+            }
+        }
+        Self {
+            normalized_prediction: verdict.normalized_prediction,
+            normalized_ground_truth: verdict.normalized_ground_truth,
+            details,
+            ..Self::binary(verdict.correct)
+        }
+    }
+}
+
+const OTHER_LENGTH: &str = "lists have different lengths";
+const INFINITE: &str = "the ground truth is infinite: any prediction that is no number is read as infinite, too, and counts as correct";
+const NOT_A_NUMBER: &str = "the ground truth is `nan`, which no prediction equals";
+const NULL_IS_NONE: &str =
+    "the prediction is null, which the official program turns into the text `None`";
+
+/// GAIA's `question_scorer`.
+///
+/// - A ground truth that is a number: `$`, `%` and `,` leave the prediction, then the values are compared.
+///   A prediction that is no number counts as infinite.
+/// - One with a comma or semicolon: both are split there. The elements are compared one by one, as numbers
+///   where the ground truth has one, else in lower case and without white space.
+/// - Else: in lower case, without white space and ASCII punctuation.
+///
+/// Without a prediction the text `None` is judged, as officially.
+///
+/// ```
+/// use evaltest::scorer::gaia::question_scorer;
+/// assert!(question_scorer(Some("$1,234.50"), "1234.5").correct);
+/// assert!(question_scorer(Some("Red; 3.0"), "red, 3").correct);
+/// assert!(question_scorer(Some("Sea gull."), "seagull").correct);
+/// assert!(!question_scorer(Some("19 km"), "19").correct);
+/// ```
+pub fn question_scorer(prediction: Option<&str>, ground_truth: &str) -> Verdict {
+    let text = prediction.unwrap_or("None");
+    let mut verdict = if let Some(number) = py_float(ground_truth) {
+        judge_number(text, number)
+    } else if ground_truth.contains(SEPARATORS) {
+        judge_list(text, ground_truth)
+    } else {
+        judge_string(text, ground_truth)
+    };
+    if prediction.is_none() && verdict.correct && verdict.warning.is_none() {
+        verdict.warning = Some(NULL_IS_NONE);
+    }
+    verdict
+}
+
+const SEPARATORS: [char; 2] = [',', ';'];
+
+fn judge_number(prediction: &str, ground_truth: f64) -> Verdict {
+    let (correct, number) = equals_number(prediction, ground_truth);
+    Verdict {
+        correct,
+        kind: Kind::Number,
+        normalized_prediction: Normalized::Text(py_repr_float(number)),
+        normalized_ground_truth: Normalized::Text(py_repr_float(ground_truth)),
+        note: None,
+        warning: number_warning(ground_truth),
+    }
+}
+
+fn judge_list(prediction: &str, ground_truth: &str) -> Verdict {
+    let elements = prediction.split(SEPARATORS);
+    let same_length = elements.clone().count() == ground_truth.split(SEPARATORS).count();
+    let mut correct = same_length;
+    let mut warning = None;
+    let mut left = Vec::new();
+    let mut right = Vec::new();
+    // A prediction of another length is not compared: blanks stand in for its elements.
+    let elements = elements.chain(std::iter::repeat(""));
+    for (element, truth) in elements.zip(ground_truth.split(SEPARATORS)) {
+        if let Some(truth) = py_float(truth) {
+            let (equal, number) = equals_number(element, truth);
+            correct &= equal;
+            left.push(py_repr_float(number));
+            right.push(py_repr_float(truth));
+            warning = warning.or(number_warning(truth));
+        } else {
+            let element = normalize(element, Punctuation::Kept);
+            let truth = normalize(truth, Punctuation::Kept);
+            correct &= element == truth;
+            left.push(element);
+            right.push(truth);
+        }
+    }
+    Verdict {
+        correct,
+        kind: Kind::List,
+        normalized_prediction: if same_length {
+            Normalized::List(left)
+        } else {
+            Normalized::None
+        },
+        normalized_ground_truth: Normalized::List(right),
+        note: (!same_length).then_some(OTHER_LENGTH),
+        warning,
+    }
+}
+
+fn judge_string(prediction: &str, ground_truth: &str) -> Verdict {
+    let prediction = normalize(prediction, Punctuation::Removed);
+    let ground_truth = normalize(ground_truth, Punctuation::Removed);
+    Verdict {
+        correct: prediction == ground_truth,
+        kind: Kind::String,
+        normalized_prediction: Normalized::Text(prediction),
+        normalized_ground_truth: Normalized::Text(ground_truth),
+        note: None,
+        warning: None,
+    }
+}
+
+/// Whether the prediction is the number, and which number it was read as.
+#[expect(clippy::float_cmp, reason = "the official program compares exactly")]
+fn equals_number(prediction: &str, ground_truth: f64) -> (bool, f64) {
+    let number = normalize_number(prediction);
+    (number == ground_truth, number)
+}
+
+/// The number without `$`, `%` and `,`, wherever they stand; infinite if it is none.
+fn normalize_number(text: &str) -> f64 {
+    let signs = ['$', '%', ','];
+    let text = if text.contains(signs) {
+        Cow::Owned(text.replace(signs, ""))
+    } else {
+        Cow::Borrowed(text)
+    };
+    py_float(&text).unwrap_or(f64::INFINITY)
+}
+
+fn number_warning(ground_truth: f64) -> Option<&'static str> {
+    if ground_truth.is_nan() {
+        Some(NOT_A_NUMBER)
+    } else if ground_truth == f64::INFINITY {
+        Some(INFINITE)
+    } else {
+        None
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Punctuation {
+    Kept,
+    Removed,
+}
+
+/// Without white space, in lower case, and without punctuation if so wanted.
+fn normalize(text: &str, punctuation: Punctuation) -> String {
+    let stays = |c: char| punctuation == Punctuation::Kept || !is_py_punct(c);
+    if text.is_ascii() {
+        return text
+            .chars()
+            .filter(|&c| !is_py_space(c) && stays(c))
+            .map(|c| c.to_ascii_lowercase())
+            .collect();
+    }
+    // In this order: neighbours decide about a final sigma, and punctuation is among them, but white
+    // space no longer is.
+    let joined: String = text.chars().filter(|&c| !is_py_space(c)).collect();
+    let mut lower = py_lower(&joined);
+    lower.retain(stays);
+    lower
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::agent::Output;
+    use crate::parity;
+    use crate::sample::Target;
+
+    fn check(prediction: Option<&str>, ground_truth: &str, expect: &Value) {
+        let verdict = question_scorer(prediction, ground_truth);
+        let left = serde_json::to_value(&verdict.normalized_prediction).expect("JSON");
+        let right = serde_json::to_value(&verdict.normalized_ground_truth).expect("JSON");
+        let got = json!([verdict.correct, verdict.kind.as_str(), left, right]);
+        assert_eq!(got, *expect, "{prediction:?} {ground_truth:?}");
+    }
+
+    #[test]
+    fn numbers() {
+        let check = |left, right, expect| check(Some(left), right, &expect);
+        check(
+            "$1,234.5",
+            "1234.50",
+            json!([true, "number", "1234.5", "1234.5"]),
+        );
+        check("1$2%3", "123", json!([true, "number", "123.0", "123.0"]));
+        check("１９", " 19 ", json!([true, "number", "19.0", "19.0"]));
+        check("19 km", "19", json!([false, "number", "inf", "19.0"]));
+        check("1 000", "1000", json!([false, "number", "inf", "1000.0"]));
+        check("-0", "0", json!([true, "number", "-0.0", "0.0"]));
+        check("1_0", "10", json!([true, "number", "10.0", "10.0"]));
+    }
+
+    #[test]
+    fn lists() {
+        let check = |left, right, expect| check(Some(left), right, &expect);
+        check(
+            "A B;$3.0",
+            "ab, 3",
+            json!([true, "list", ["ab", "3.0"], ["ab", "3.0"]]),
+        );
+        check("b,a", "a,b", json!([false, "list", ["b", "a"], ["a", "b"]]));
+        check(
+            "a.,b",
+            "a,b",
+            json!([false, "list", ["a.", "b"], ["a", "b"]]),
+        );
+        check(
+            "1000",
+            "1,000",
+            json!([false, "list", null, ["1.0", "0.0"]]),
+        );
+        check("a,", "a;", json!([true, "list", ["a", ""], ["a", ""]]));
+        check("a", "a,b", json!([false, "list", null, ["a", "b"]]));
+    }
+
+    #[test]
+    fn strings() {
+        let check = |left, right, expect| check(Some(left), right, &expect);
+        check(
+            "Sea gull!",
+            "sea-gull",
+            json!([true, "string", "seagull", "seagull"]),
+        );
+        check("The cat", "cat", json!([false, "string", "thecat", "cat"]));
+        check("50", "50%", json!([true, "string", "50", "50"]));
+        check("?!", "", json!([true, "string", "", ""]));
+        check(
+            "ΟΔΟΣ ΑΒ",
+            "οδοσαβ",
+            json!([true, "string", "οδοσαβ", "οδοσαβ"]),
+        );
+        check("ΑΣ.Β", "ασβ", json!([true, "string", "ασβ", "ασβ"]));
+        check("a\x1c\u{85}b", "AB", json!([true, "string", "ab", "ab"]));
+        check("“a”", "a", json!([false, "string", "“a”", "a"]));
+    }
+
+    #[test]
+    fn traps_keep_the_verdict_and_are_named() {
+        let check = |prediction, ground_truth, correct, warning| {
+            let verdict = question_scorer(prediction, ground_truth);
+            let got = (verdict.correct, verdict.warning);
+            assert_eq!(got, (correct, warning), "{prediction:?} {ground_truth:?}");
+        };
+        check(Some("garbage"), "inf", true, Some(INFINITE));
+        check(Some("7"), "1e400", false, Some(INFINITE));
+        check(Some("a, garbage"), "a, Infinity", true, Some(INFINITE));
+        check(Some("garbage"), "-inf", false, None);
+        check(Some("nan"), "NaN", false, Some(NOT_A_NUMBER));
+        check(Some("a, nan"), "a, nan", false, Some(NOT_A_NUMBER));
+        check(None, "None", true, Some(NULL_IS_NONE));
+        check(None, " n.o.n.e ", true, Some(NULL_IS_NONE));
+        check(Some("none"), "None", true, None);
+        check(None, "nobody", false, None);
+        check(None, "inf", true, Some(INFINITE));
+    }
+
+    #[test]
+    fn a_score_carries_kind_note_and_warning() {
+        let score = Score::from(question_scorer(Some("a"), "a, nan"));
+        let expect = json!({
+            "value": 0.0, "correct": false, "reason": "mismatch",
+            "normalized_prediction": null, "normalized_ground_truth": ["a", "nan"],
+            "details": {"kind": "list", "note": OTHER_LENGTH, "warning": NOT_A_NUMBER},
+        });
+        assert_eq!(serde_json::to_value(score).expect("JSON"), expect);
+    }
+
+    #[test]
+    fn a_target_that_is_no_string_is_an_error() {
+        let error = Gaia.score(&Answer {
+            prediction: Some("19"),
+            target: &Target::from(19),
+            output: &Output::default(),
+            metadata: &Map::new(),
+        });
+        assert_eq!(
+            error.expect_err("no verdict").message(),
+            "`ground_truth` must be a string for scorer `gaia`"
+        );
+    }
+
+    #[test]
+    fn every_verdict_of_the_official_program_is_reproduced() {
+        let Some(text) = parity::text("vectors/gaia.jsonl") else {
+            return;
+        };
+        for line in text.lines() {
+            let row: Value = serde_json::from_str(line).expect("JSON");
+            let expect = json!([
+                row["correct"],
+                row["kind"],
+                row["norm_prediction"],
+                row["norm_ground_truth"]
+            ]);
+            let ground_truth = row["ground_truth"].as_str().expect("a string");
+            check(row["prediction"].as_str(), ground_truth, &expect);
+        }
+    }
+}
