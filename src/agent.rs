@@ -5,6 +5,9 @@
 //! a wrong answer.
 
 pub mod command;
+pub mod demo;
+pub mod echo;
+pub mod replay;
 
 use std::fmt;
 

@@ -186,8 +186,10 @@ impl Baseline {
         scorer_hash: &str,
         ids: impl IntoIterator<Item = &'a str>,
     ) -> Result<()> {
-        const HINT: &str = "run without the gate `no_regression`, then `cargo evaltest accept`";
-        if self.scorer_hash != scorer_hash {
+        const HINT: &str =
+            "make a new baseline: cargo evaltest run --ignore-baseline, then cargo evaltest accept";
+        // Snapshots that were accepted one by one, without a run, do not say who judged them.
+        if !self.scorer_hash.is_empty() && self.scorer_hash != scorer_hash {
             return Err(Error::usage(format!(
                 "the baseline (run `{}`) was judged by another scorer, scorer option or extraction",
                 self.run_id
@@ -195,7 +197,7 @@ impl Baseline {
             .hint(HINT));
         }
         let known: BTreeSet<&str> = self.samples.keys().map(String::as_str).collect();
-        if !ids.into_iter().any(|id| known.contains(id)) {
+        if !self.samples.is_empty() && !ids.into_iter().any(|id| known.contains(id)) {
             return Err(Error::usage(format!(
                 "the baseline (run `{}`) has none of the samples",
                 self.run_id

@@ -52,6 +52,11 @@ pub trait Benchmark: Send + Sync {
         Map::new()
     }
 
+    /// Whether the benchmark asks not to publish its answers: snapshots then hide them by default.
+    fn is_gated(&self) -> bool {
+        false
+    }
+
     /// Things about the dataset that people should know and that are no errors.
     fn notices(&self) -> Vec<String> {
         Vec::new()

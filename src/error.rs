@@ -26,6 +26,8 @@ struct Inner {
 enum Kind {
     /// The command line, a spec, a dataset, a baseline: nothing was started.
     Usage,
+    /// A name that is neither built in nor registered; another program may know it.
+    Unregistered,
     /// The machine: a full disk, a file that vanished.
     Infrastructure,
 }
@@ -34,6 +36,16 @@ impl Error {
     /// A mistake in what the user gave: command line, spec, dataset, baseline. Exit code 2.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(Kind::Usage, message.into())
+    }
+
+    /// A benchmark, agent or scorer that is neither built in nor registered. Exit code 2.
+    pub(crate) fn unregistered(message: impl Into<String>) -> Self {
+        Self::new(Kind::Unregistered, message.into())
+    }
+
+    /// Whether a spec names something that a test binary with a registry of its own may know.
+    pub fn is_unregistered(&self) -> bool {
+        self.0.kind == Kind::Unregistered
     }
 
     /// A fault of the surroundings, such as a full disk. Exit code 3.
@@ -93,7 +105,7 @@ impl Error {
     /// a fault of the surroundings.
     pub fn exit_code(&self) -> u8 {
         match self.0.kind {
-            Kind::Usage => 2,
+            Kind::Usage | Kind::Unregistered => 2,
             Kind::Infrastructure => 3,
         }
     }

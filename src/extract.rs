@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+
 /// How the prediction is taken from the raw answer.
 ///
 /// `FinalAnswer` looks for the marker `FINAL ANSWER:` (any case), the last one unless `first` is set, and
@@ -33,6 +37,37 @@ impl Extract {
         match self {
             Self::None => raw,
             Self::FinalAnswer { first } => final_answer(raw, *first),
+        }
+    }
+}
+
+impl Extract {
+    /// Reads an extraction as a spec writes it: `final_answer`, or `{ type: final_answer, first: true }`.
+    pub fn from_value(value: &Value) -> Result<Self> {
+        let name = value
+            .as_str()
+            .or_else(|| value.get("type")?.as_str())
+            .unwrap_or_default();
+        let options = value.as_object().map_or(0, |map| map.len() - 1);
+        let first = value.get("first").and_then(Value::as_bool);
+        match (name, options, first) {
+            ("none", 0, None) => Ok(Self::None),
+            ("final_answer", 0, None) => Ok(Self::FinalAnswer { first: false }),
+            ("final_answer", 1, Some(first)) => Ok(Self::FinalAnswer { first }),
+            _ => Err(Error::usage(format!("unknown extraction `{value}`")).hint(
+                "legal are `none`, `final_answer` and `{ type: final_answer, first: true }`",
+            )),
+        }
+    }
+
+    /// The extraction as a spec writes it.
+    pub(crate) fn to_value(&self) -> Value {
+        match self {
+            Self::None => "none".into(),
+            Self::FinalAnswer { first: false } => "final_answer".into(),
+            Self::FinalAnswer { first: true } => {
+                serde_json::json!({ "type": "final_answer", "first": true })
+            }
         }
     }
 }

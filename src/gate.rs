@@ -160,6 +160,11 @@ impl Gate {
         }
     }
 
+    /// Whether the gate compares with a baseline.
+    pub fn needs_baseline(&self) -> bool {
+        matches!(self.metric, Metric::NoRegression)
+    }
+
     /// What the gate measures.
     pub fn metric(&self) -> &Metric {
         &self.metric

@@ -1,32 +1,90 @@
-//! evaltest
+//! Evaluating an LLM agent as a `cargo test`.
+//!
+//! Each sample of a benchmark becomes a libtest case; the agent under test is asked, a scorer judges, and
+//! the normalised answer is compared with a snapshot. Gates over the whole run are test cases too. The
+//! same evals run under `cargo evaltest`, which needs no Rust code: a spec in YAML is enough.
+//!
+//! ```no_run
+//! // tests/gaia.rs, with `harness = false`
+//! use evaltest::Eval;
+//!
+//! fn main() -> evaltest::Result<evaltest::Conclusion> {
+//!     evaltest::run([Eval::from_yaml("evals/gaia.yaml")?])
+//! }
+//! ```
+//!
+//! # Code map, in the order in which a run passes through
+//!
+//! | module | what |
+//! |---|---|
+//! | [`spec`], [`registry`], [`eval`] | an [`Eval`] from YAML or a builder |
+//! | [`dataset`], [`benchmark`], [`sample`] | rows become [`Sample`]s; a [`Task`] is what an agent may see of one |
+//! | `plan` | everything that is checked before an agent starts |
+//! | `runner`, [`event`] | one sample through agent, journal and scorer |
+//! | [`agent`], [`extract`], [`scorer`], [`text`] | answers, predictions, verdicts |
+//! | [`redact`], [`artifact`] | what is written, and where |
+//! | [`run`], [`summary`], [`stats`], [`gate`], [`baseline`] | records become figures and verdicts; pure |
+//! | [`snapshot`], `harness` | insta and libtest-mimic |
+//! | [`report`], [`drive`], [`rescore`], [`listing`] | what `cargo evaltest` builds on |
+//!
+//! # Invariants
+//!
+//! * The ground truth cannot reach an agent: [`Task`] has no field for it.
+//! * An answer is on disk before it is scored.
+//! * Secrets are blanked on the way into the run directory, after scoring.
+//! * Scorers, summary, statistics and gates know no clock, no environment and no file.
+//! * The library prints nothing, except as a test harness.
+
 mod attachment;
 mod cancel;
+mod conclude;
 mod error;
+mod harness;
+mod hash;
 #[cfg(test)]
 mod parity;
+mod plan;
+mod runner;
 
 pub mod agent;
+pub mod artifact;
 pub mod baseline;
 pub mod benchmark;
 pub mod dataset;
+pub mod drive;
+pub mod eval;
+pub mod event;
 pub mod extract;
 pub mod gate;
+pub mod listing;
+pub mod project;
+pub mod prompt;
+pub mod redact;
+pub mod registry;
 pub mod report;
+pub mod rescore;
 pub mod run;
 pub mod sample;
 pub mod scorer;
+pub mod signal;
+pub mod snapshot;
+pub mod spec;
 pub mod stats;
 pub mod summary;
 pub mod text;
 
 pub use agent::{Agent, AgentError, FailureKind, Output, Usage};
-pub use baseline::{Baseline, BaselineSample, CurrentSample};
+pub use baseline::{Baseline, BaselineSample};
 pub use benchmark::Benchmark;
 pub use cancel::Cancel;
 pub use error::{Error, Result};
+pub use eval::{Answers, Assert, Eval, KeepScratch};
 pub use extract::Extract;
-pub use gate::{Evidence, Gate, GateResult, Verdict};
-pub use run::{Outcome, Record, Status};
+pub use gate::{Gate, GateResult, Verdict};
+pub use harness::{Conclusion, run};
+pub use prompt::Prompt;
+pub use registry::{Options, Registry};
+pub use run::{Flip, Outcome, Record, Run, Status};
 pub use sample::{Attachment, Sample, Target, Task, TaskFile};
 pub use scorer::{Answer, Normalized, Score, Scorer};
-pub use summary::{Summary, SummaryBuilder};
+pub use summary::Summary;

@@ -1,3 +1,4 @@
 //! Reports: a summary in a form that people or other tools read, one format in each file.
 
 pub mod markdown;
+pub mod terminal;

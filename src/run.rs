@@ -1,10 +1,18 @@
-//! `Record`: one sample with its outcome, as a line of `samples.jsonl`; `Status`, its outcome in a word.
+//! `Run`: all of it; `Record`: one sample with its outcome, as a line of `samples.jsonl`; `Status`, its
+//! outcome in a word.
+
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::agent::{AgentError, Output, Usage};
+use crate::artifact::RunDir;
+use crate::error::{Error, Result};
+use crate::hash::Hasher;
+use crate::report::markdown;
 use crate::scorer::Score;
+use crate::summary::Summary;
 
 /// How a sample ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -114,4 +122,99 @@ impl Outcome {
 )]
 fn is_zero(n: &u32) -> bool {
     *n == 0
+}
+
+/// What is kept in memory of a long text once the whole is on disk, in bytes.
+const ABRIDGED: usize = 4096;
+
+impl Record {
+    /// Drops what is on disk already, so that a run of any size fits into memory: the output, and the
+    /// rest of predictions longer than a screen.
+    pub(crate) fn abridge(&mut self) {
+        self.result.output = None;
+        self.metadata = Map::new();
+        let cut = |text: &mut String| {
+            if text.len() > ABRIDGED {
+                text.truncate(text.floor_char_boundary(ABRIDGED));
+                text.push('…');
+            }
+        };
+        if let Some(prediction) = &mut self.result.prediction {
+            cut(prediction);
+        }
+        cut(&mut self.prompt);
+        let scores = self.result.score.iter_mut();
+        for side in scores.flat_map(|score| {
+            [
+                &mut score.normalized_prediction,
+                &mut score.normalized_ground_truth,
+            ]
+        }) {
+            match side {
+                crate::scorer::Normalized::Text(text) => cut(text),
+                crate::scorer::Normalized::List(items) => {
+                    items.truncate(64);
+                    items.iter_mut().for_each(cut);
+                }
+                crate::scorer::Normalized::None => {}
+            }
+        }
+    }
+}
+
+/// A sample that was correct in the baseline and is not now, or the other way round.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flip {
+    /// The sample's id.
+    pub id: String,
+    /// Whether it became wrong.
+    pub worse: bool,
+}
+
+/// A finished run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The eval's name.
+    pub eval: String,
+    /// The run directory.
+    pub dir: PathBuf,
+    /// Every sample with its outcome, in dataset order. Long texts are abridged; see [`Run::whole_records`].
+    pub records: Vec<Record>,
+    /// Figures, and the verdicts of the gates.
+    pub summary: Summary,
+    /// Samples that changed sides since the baseline.
+    pub flips: Vec<Flip>,
+    /// Samples whose assertion failed under `exact` and `correct`.
+    pub failed_assertions: Vec<String>,
+    /// Why the run stopped early.
+    pub stop_reason: Option<String>,
+    /// Things worth knowing that are no errors.
+    pub notices: Vec<String>,
+    /// Wall time in seconds.
+    pub duration_s: f64,
+}
+
+impl Run {
+    /// Writes `summary.json` and `summary.md`; gives their names with their SHA-256.
+    pub(crate) fn write_summary(&self, dir: &RunDir) -> Result<[(String, String); 2]> {
+        let broken = |error: &dyn std::fmt::Display| {
+            Error::infrastructure(format!("the summary cannot be written: {error}"))
+        };
+        let mut json = serde_json::to_vec_pretty(&self.summary).map_err(|error| broken(&error))?;
+        json.push(b'\n');
+        let mut text = Vec::new();
+        markdown::write(&self.summary, &mut text).map_err(|error| broken(&error))?;
+        let write = |name: &str, content: &[u8]| {
+            let mut hash = Hasher::default();
+            hash.bytes(content);
+            dir.write(name, content)
+                .map(|()| (name.to_owned(), hash.hex()))
+        };
+        Ok([write("summary.json", &json)?, write("summary.md", &text)?])
+    }
+
+    /// The whole records, read from the run directory one at a time.
+    pub fn whole_records(&self) -> Result<impl Iterator<Item = Result<Record>> + use<>> {
+        crate::artifact::read_records(&self.dir.join("samples.jsonl"))
+    }
 }

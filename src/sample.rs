@@ -114,6 +114,17 @@ pub struct Task {
     pub(crate) attempt: u32,
     pub(crate) deadline: Option<Instant>,
     pub(crate) cancel: Cancel,
+    pub(crate) live: Option<Live>,
+}
+
+/// Where a running agent's lines go when someone watches.
+#[derive(Clone)]
+pub(crate) struct Live(pub(crate) Arc<dyn Fn(&str) + Send + Sync>);
+
+impl std::fmt::Debug for Live {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Live")
+    }
 }
 
 impl Task {
@@ -169,7 +180,7 @@ impl Task {
         self.epoch
     }
 
-    /// Which attempt this is, from 1.
+    /// Which attempt this is, from 1; 0 when a flip is confirmed.
     pub fn attempt(&self) -> u32 {
         self.attempt
     }
@@ -203,6 +214,7 @@ impl Task {
             attempt: 1,
             deadline: None,
             cancel: Cancel::new(),
+            live: None,
         }
     }
 }

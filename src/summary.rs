@@ -105,6 +105,17 @@ pub struct Recovered {
 }
 
 impl Summary {
+    /// Reads a `summary.json`.
+    ///
+    /// # Errors
+    /// With the path, when it is missing or of another version.
+    pub(crate) fn read(path: &std::path::Path) -> crate::Result<Self> {
+        let text = std::fs::read(path).map_err(|error| crate::Error::io("read", path, &error))?;
+        serde_json::from_slice(&text).map_err(|error| {
+            crate::Error::usage(format!("{}: not a summary: {error}", path.display()))
+        })
+    }
+
     /// The summary of records in dataset order. `metrics` and `gates` are empty and `exit_code` is 0 until
     /// the caller fills them in.
     pub fn of(eval: &str, records: &[Record]) -> Self {

@@ -1,3 +1,11 @@
 //! One module per subcommand.
 
+pub(crate) mod accept;
+pub(crate) mod gate;
+pub(crate) mod init;
+pub(crate) mod list;
+pub(crate) mod rescore;
+pub(crate) mod run;
 pub(crate) mod score;
+pub(crate) mod show;
+pub(crate) mod summarize;

@@ -1,35 +1,31 @@
-//! `cargo evaltest`.
+//! `cargo evaltest`: run, list, show, score, gate and accept evaluations of LLM agents.
 
-mod command;
-
-use std::io::Write as _;
+use std::io::Write;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::Parser;
 
-#[derive(Debug, Parser)]
-#[command(name = "cargo", bin_name = "cargo")]
-enum Cargo {
-    /// Evaluate LLM agents
-    Evaltest(Evaltest),
-}
+mod args;
+mod command;
+mod console;
+mod discover;
+mod progress;
 
-#[derive(Debug, clap::Args)]
-#[command(version)]
-struct Evaltest {
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Debug, Subcommand)]
-enum Command {
-    Score(command::score::ScoreArgs),
-}
+use args::{Arguments, Command};
 
 fn main() -> ExitCode {
-    let Cargo::Evaltest(Evaltest { command }) = Cargo::parse();
-    let done = match &command {
-        Command::Score(args) => command::score::run(args),
+    let arguments = Arguments::parse_from(args::without_subcommand_name(std::env::args_os()));
+    let done = match arguments.command {
+        None => command::run::run(&arguments.run),
+        Some(Command::Run(args)) => command::run::run(&args),
+        Some(Command::List(args)) => command::list::run(&args),
+        Some(Command::Show(args)) => command::show::run(&args),
+        Some(Command::Score(args)) => command::score::run(&args),
+        Some(Command::Summarize(args)) => command::summarize::run(&args),
+        Some(Command::Rescore(args)) => command::rescore::run(&args),
+        Some(Command::Gate(args)) => command::gate::run(&args),
+        Some(Command::Accept(args)) => command::accept::run(&args),
+        Some(Command::Init(args)) => command::init::run(&args),
     };
     ExitCode::from(done.unwrap_or_else(|error| {
         // With stderr gone there is nobody left to tell.

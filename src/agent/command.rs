@@ -18,6 +18,7 @@ mod environment;
 mod group;
 mod input;
 mod launch;
+mod lines;
 mod process;
 mod reply;
 mod tail;
@@ -37,6 +38,7 @@ use super::{Agent, AgentError, FailureKind, Output};
 use crate::sample::Task;
 use environment::Environment;
 use launch::Launch;
+use lines::Lines;
 use process::{End, Limits};
 
 /// What stands for the prompt in an argument.
@@ -202,7 +204,17 @@ impl Command {
             term_grace: self.term_grace,
         };
         let stdin = stdin.unwrap_or_default();
-        let finished = process::run(child, &stdin, &limits, self.stream.as_deref());
+        let lines = task.live.as_ref().map(Lines::new);
+        let watch = |kind: StreamKind, piece: &[u8]| {
+            if let Some(lines) = &lines {
+                lines.piece(kind, piece);
+            }
+            if let Some(stream) = &self.stream {
+                stream(kind, piece);
+            }
+        };
+        let watched = lines.is_some() || self.stream.is_some();
+        let finished = process::run(child, &stdin, &limits, watched.then_some(&watch));
         self.judge(&finished.end, started, task)
             .and_then(|()| self.output.decode(&finished.stdout))
             .map_err(|error| AgentError {

@@ -16,6 +16,7 @@ use crate::dataset::{Columns, Filter, Place, Row, Rows, quoted, unique_ids};
 use crate::error::{Error, Result};
 use crate::extract::Extract;
 use crate::sample::Sample;
+use crate::scorer::Scorer;
 
 use folder::Source;
 use row::{GROUND_TRUTH, Layout};
@@ -192,6 +193,15 @@ impl Benchmark for Gaia {
 
     fn extract(&self) -> Extract {
         Extract::FinalAnswer { first: false }
+    }
+
+    fn scorer(&self) -> Option<Box<dyn Scorer>> {
+        Some(Box::new(crate::scorer::gaia::Gaia))
+    }
+
+    /// GAIA asks not to publish its answers.
+    fn is_gated(&self) -> bool {
+        true
     }
 
     fn official_prompt(&self) -> Option<&str> {

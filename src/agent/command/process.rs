@@ -57,14 +57,14 @@ pub(super) struct Finished {
 }
 
 /// Called with each piece of output.
-pub(super) type Watcher = dyn Fn(StreamKind, &[u8]) + Send + Sync;
+pub(super) type Watcher<'a> = dyn Fn(StreamKind, &[u8]) + 'a;
 
 /// Runs a started child to its end. Afterwards nothing of its process group is alive.
 pub(super) fn run(
     child: Child,
     input: &[u8],
     limits: &Limits<'_>,
-    watcher: Option<&Watcher>,
+    watcher: Option<&Watcher<'_>>,
 ) -> Finished {
     let mut group = Group::new(child);
     let leader = group.leader();
@@ -104,7 +104,7 @@ struct Process<'a> {
     /// Whether the leader has ended.
     ended: bool,
     limits: &'a Limits<'a>,
-    watcher: Option<&'a Watcher>,
+    watcher: Option<&'a Watcher<'a>>,
 }
 
 /// A stop under way.

@@ -1,0 +1,129 @@
+//! `cargo evaltest accept`.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use evaltest::artifact::{DEFAULT_OUTPUT_ROOT, Manifest, RunDir, RunStatus, runs_in};
+use evaltest::report::terminal::{clean, shown};
+use evaltest::snapshot::accept;
+use evaltest::spec;
+use evaltest::{Error, Registry, Result};
+
+use crate::{console, discover};
+
+/// Make a whole run the baseline: replace the snapshots of its eval
+#[derive(Debug, Args)]
+pub(crate) struct AcceptArgs {
+    /// The run directory; the last run when left out, with all evals that ran in the same command
+    run_dir: Option<PathBuf>,
+
+    /// The folder of the eval's snapshots, if it is not where the run says
+    #[arg(long, value_name = "DIR", requires = "run_dir")]
+    snapshots: Option<PathBuf>,
+
+    /// Accept a run that covers only a part of its eval; the other snapshots are removed
+    #[arg(long)]
+    partial: bool,
+}
+
+pub(crate) fn run(args: &AcceptArgs) -> Result<u8> {
+    let dirs = match &args.run_dir {
+        Some(path) => vec![RunDir::open(path)?],
+        None => last_runs()?,
+    };
+    for dir in &dirs {
+        let folder = match &args.snapshots {
+            Some(folder) => Some(folder.clone()),
+            None => moved(&dir.manifest()?)?,
+        };
+        let accepted = accept(dir, folder.as_deref(), args.partial)?;
+        console::print(|out| {
+            writeln!(
+                out,
+                "{}: {} is the baseline now: {} samples, {} correct; {} snapshots written, {} removed in {}",
+                clean(&accepted.eval),
+                shown(dir.path()),
+                accepted.samples,
+                accepted.correct,
+                accepted.changed,
+                accepted.removed,
+                shown(&accepted.folder)
+            )?;
+            for id in &accepted.errors {
+                writeln!(
+                    out,
+                    "  {} ended in an error; its snapshot stays as it was",
+                    clean(id)
+                )?;
+            }
+            writeln!(out, "  next: git add {}", shown(&accepted.folder))
+        })?;
+    }
+    Ok(0)
+}
+
+/// Where the snapshots are in this checkout, for a run that was made in another.
+fn moved(manifest: &Manifest) -> Result<Option<PathBuf>> {
+    let is_here = |path: &Path| path.ancestors().skip(1).take(2).any(Path::is_dir);
+    let inside = manifest
+        .snapshots_in_project
+        .as_ref()
+        .map(|path| discover::root().map(|root| root.join(path)));
+    if is_here(&manifest.snapshots) {
+        return Ok(None);
+    }
+    match inside.transpose()?.filter(|path| is_here(path)) {
+        Some(path) => Ok(Some(path)),
+        None => Err(Error::usage(format!(
+            "the snapshots of eval `{}` should be in `{}`, which is not on this machine",
+            manifest.eval,
+            manifest.snapshots.display()
+        ))
+        .hint("name their folder: cargo evaltest accept RUN_DIR --snapshots DIR")),
+    }
+}
+
+/// The runs of the last command, in all folders of runs that the project's specs name.
+fn last_runs() -> Result<Vec<RunDir>> {
+    let mut roots = vec![discover::root()?.join(DEFAULT_OUTPUT_ROOT)];
+    for path in discover::find()
+        .map(|found| found.specs)
+        .unwrap_or_default()
+    {
+        if let Ok(eval) = spec::load(&path, &Registry::new(), &[])
+            && eval.has_output_root()
+        {
+            roots.push(eval.output_folder());
+        }
+    }
+    roots.sort();
+    roots.dedup();
+    let mut runs = Vec::new();
+    for dir in roots.iter().flat_map(|root| runs_in(root)) {
+        // A run that is broken or still going on is not the last one that could be accepted.
+        if let Ok(manifest) = dir.manifest()
+            && manifest.status != RunStatus::Running
+        {
+            runs.push((
+                manifest.started_at.clone(),
+                manifest.invocation.clone(),
+                dir,
+            ));
+        }
+    }
+    let last = runs
+        .iter()
+        .max_by(|one, other| one.0.cmp(&other.0))
+        .map(|run| run.1.clone());
+    let Some(last) = last else {
+        return Err(
+            Error::usage(format!("there is no run in `{}`", shown(&roots[0])))
+                .hint("cargo evaltest run"),
+        );
+    };
+    Ok(runs
+        .into_iter()
+        .filter(|run| run.1 == last)
+        .map(|run| run.2)
+        .collect())
+}

@@ -1,0 +1,49 @@
+//! `cargo evaltest gate`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use evaltest::artifact::RunDir;
+use evaltest::report::terminal;
+use evaltest::{Gate, Result, rescore};
+
+use crate::console;
+
+/// Check the gates of a run again, or others
+#[derive(Debug, Args)]
+pub(crate) struct GateArgs {
+    /// The run directory
+    run_dir: PathBuf,
+
+    /// Check this gate instead of the run's own, such as `accuracy >= 0.6`; may be repeated
+    #[arg(long = "gate", value_name = "GATE")]
+    gates: Vec<String>,
+
+    /// Print the verdicts as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &GateArgs) -> Result<u8> {
+    let gates = args
+        .gates
+        .iter()
+        .map(|text| text.parse::<Gate>())
+        .collect::<Result<Vec<_>>>()?;
+    evaltest::gate::check_unique(&gates)?;
+    let gates = (!gates.is_empty()).then_some(gates);
+    let ci = !matches!(
+        std::env::var("CI").as_deref(),
+        Err(_) | Ok("" | "0" | "false")
+    );
+    let run = rescore::reload(&RunDir::open(&args.run_dir)?, gates, ci)?;
+    if args.json {
+        console::print_json(&serde_json::json!({
+            "gates": run.summary.gates,
+            "exit_code": run.summary.exit_code,
+        }))?;
+    } else {
+        console::print(|out| terminal::run(&run, out))?;
+    }
+    Ok(run.summary.exit_code)
+}

@@ -1,0 +1,104 @@
+//! `cargo evaltest list`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use evaltest::listing::Listing;
+use evaltest::report::terminal::clean;
+use evaltest::spec;
+use evaltest::{Registry, Result};
+
+use crate::{console, discover};
+
+/// List evals and the test names of their samples
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Specs to list; every spec of the project when none is named
+    #[arg(value_name = "SPEC")]
+    specs: Vec<PathBuf>,
+
+    /// Show columns, counts by slice and attachments instead of names
+    #[arg(long)]
+    stats: bool,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &ListArgs) -> Result<u8> {
+    let specs = if args.specs.is_empty() {
+        discover::find()?.specs
+    } else {
+        args.specs.clone()
+    };
+    if specs.is_empty() {
+        return Err(discover::nothing_found());
+    }
+    let mut listings = Vec::new();
+    for path in specs {
+        listings.push(Listing::of(&spec::load(&path, &Registry::new(), &[])?)?);
+    }
+    if args.json {
+        console::print_json(&listings)?;
+        return Ok(0);
+    }
+    console::print(|out| {
+        for listing in &listings {
+            if args.stats {
+                stats(listing, out)?;
+                continue;
+            }
+            for sample in &listing.samples {
+                writeln!(out, "{}", clean(&sample.name))?;
+            }
+            for gate in &listing.gates {
+                writeln!(out, "{}", clean(gate))?;
+            }
+        }
+        Ok(())
+    })?;
+    Ok(0)
+}
+
+fn stats(listing: &Listing, out: &mut dyn std::io::Write) -> std::io::Result<()> {
+    let stats = &listing.stats;
+    writeln!(
+        out,
+        "{} (benchmark {})",
+        clean(&listing.eval),
+        clean(&listing.benchmark)
+    )?;
+    writeln!(
+        out,
+        "  samples: {}, with ground truth: {}",
+        stats.samples, stats.with_ground_truth
+    )?;
+    let columns: Vec<_> = stats.columns.iter().map(|name| clean(name)).collect();
+    writeln!(
+        out,
+        "  columns besides prompt, ground truth and id: {}",
+        columns.join(", ")
+    )?;
+    for (dimension, values) in &stats.slices {
+        let counts: Vec<_> = values
+            .iter()
+            .map(|(value, count)| format!("{}: {count}", clean(value)))
+            .collect();
+        writeln!(out, "  {}: {}", clean(dimension), counts.join(", "))?;
+    }
+    let total: usize = stats.attachments.values().sum();
+    let kinds: Vec<_> = stats
+        .attachments
+        .iter()
+        .map(|(kind, count)| format!("{}: {count}", clean(kind)))
+        .collect();
+    writeln!(out, "  attachments: {total} ({})", kinds.join(", "))?;
+    for (id, reason) in &stats.missing_attachments {
+        writeln!(out, "  missing: {}: {}", clean(id), clean(reason))?;
+    }
+    for notice in &listing.notices {
+        writeln!(out, "  note: {}", clean(notice))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,223 @@
+//! `cargo evaltest show`.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use evaltest::artifact::{RunDir, read_records};
+use evaltest::report::terminal::{clean, excerpt};
+use evaltest::{Error, Normalized, Record, Result};
+use serde_json::Value;
+
+use crate::console;
+
+/// Show one sample of a run: prompt, answer, what was compared, verdict, attempts
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// The run directory
+    run_dir: PathBuf,
+
+    /// The sample's id, or its beginning; all samples in short when left out
+    id: Option<String>,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &ShowArgs) -> Result<u8> {
+    let dir = RunDir::open(&args.run_dir)?;
+    let records = read_records(&dir.file("samples.jsonl"))?;
+    let Some(wanted) = &args.id else {
+        let records = records.collect::<Result<Vec<_>>>()?;
+        if args.json {
+            console::print_json(&records)?;
+        } else {
+            console::print(|out| records.iter().try_for_each(|record| line(record, out)))?;
+        }
+        return Ok(0);
+    };
+    let record = find(records, wanted, &dir)?;
+    let attempts = dir.attempts(&record.sample_id)?;
+    if args.json {
+        let mut value = serde_json::to_value(&record).map_err(|error| {
+            Error::infrastructure(format!("the record cannot be shown: {error}"))
+        })?;
+        value["events"] = attempts.into();
+        console::print_json(&value)?;
+    } else {
+        console::print(|out| whole(&record, &attempts, out))?;
+    }
+    Ok(0)
+}
+
+/// The sample with this id, else the only one whose id begins so.
+fn find(
+    records: impl Iterator<Item = Result<Record>>,
+    wanted: &str,
+    dir: &RunDir,
+) -> Result<Record> {
+    let mut similar = Vec::new();
+    for record in records {
+        let record = record?;
+        if record.sample_id == wanted {
+            return Ok(record);
+        }
+        if record.sample_id.starts_with(wanted) && similar.len() < 4 {
+            similar.push(record);
+        }
+    }
+    if similar.len() == 1 {
+        return Ok(similar.remove(0));
+    }
+    let error = Error::usage(format!(
+        "run `{}` has no sample `{wanted}`",
+        dir.path().display()
+    ));
+    Err(if similar.is_empty() {
+        error.hint(format!("cargo evaltest show {}", dir.path().display()))
+    } else {
+        let ids: Vec<_> = similar
+            .iter()
+            .map(|record| clean(&record.sample_id))
+            .collect();
+        error.hint(format!("several ids begin so: {}", ids.join(", ")))
+    })
+}
+
+fn line(record: &Record, out: &mut dyn Write) -> io::Result<()> {
+    let outcome = &record.result;
+    let verdict = match &outcome.score {
+        Some(score) if score.correct => "correct",
+        Some(_) => "wrong",
+        None => outcome.status.as_str(),
+    };
+    let said = outcome.error.as_ref().map(|error| error.message.as_str());
+    let said = said
+        .or(outcome.prediction.as_deref())
+        .unwrap_or("(nothing)");
+    writeln!(
+        out,
+        "{verdict:<14} {}  {}",
+        clean(&record.sample_id),
+        excerpt(said)
+    )
+}
+
+fn whole(record: &Record, attempts: &[Value], out: &mut dyn Write) -> io::Result<()> {
+    let outcome = &record.result;
+    writeln!(
+        out,
+        "sample: {} of eval {}",
+        clean(&record.sample_id),
+        clean(&record.eval)
+    )?;
+    for (dimension, value) in &record.slices {
+        writeln!(
+            out,
+            "{}: {}",
+            clean(dimension),
+            clean(value.as_str().unwrap_or_default())
+        )?;
+    }
+    let verdict = outcome
+        .score
+        .as_ref()
+        .map(|score| if score.correct { "correct" } else { "wrong" });
+    writeln!(
+        out,
+        "status: {}{}",
+        outcome.status.as_str(),
+        verdict.map(|word| format!(", {word}")).unwrap_or_default()
+    )?;
+    block("prompt", &record.prompt, out)?;
+    let raw = outcome
+        .output
+        .as_ref()
+        .and_then(|output| output.text.as_deref());
+    block("raw answer", raw.unwrap_or("(none)"), out)?;
+    block(
+        "extracted",
+        outcome.prediction.as_deref().unwrap_or("(none)"),
+        out,
+    )?;
+    let truth = record.ground_truth.as_str().map(str::to_owned);
+    block(
+        "ground truth",
+        &truth.unwrap_or_else(|| record.ground_truth.to_string()),
+        out,
+    )?;
+    if let Some(score) = &outcome.score {
+        writeln!(
+            out,
+            "compared: {} with {}",
+            normalized(&score.normalized_prediction),
+            normalized(&score.normalized_ground_truth)
+        )?;
+        writeln!(out, "score: {} ({})", score.value, clean(&score.reason))?;
+        if !score.details.is_empty() {
+            writeln!(
+                out,
+                "details: {}",
+                clean(&Value::Object(score.details.clone()).to_string())
+            )?;
+        }
+    }
+    for (name, score) in &outcome.scores {
+        writeln!(out, "scorer {}: {}", clean(name), clean(&score.to_string()))?;
+    }
+    if let Some(usage) = &outcome.usage {
+        writeln!(
+            out,
+            "usage: {} input tokens, {} output tokens, {} USD",
+            or_unknown(usage.input_tokens),
+            or_unknown(usage.output_tokens),
+            or_unknown(usage.cost_usd)
+        )?;
+    }
+    writeln!(
+        out,
+        "attempts: {}, latency of the last: {:.3} s",
+        outcome.attempts, outcome.latency_s
+    )?;
+    for event in attempts.iter().filter(|event| event["kind"] == "failed") {
+        let message = event["error"]["message"].as_str().unwrap_or_default();
+        writeln!(
+            out,
+            "  attempt {} failed: {}",
+            event["attempt"],
+            clean(message)
+        )?;
+    }
+    if let Some(error) = &outcome.error {
+        block("error", &error.message, out)?;
+        if let Some(code) = error.exit_code {
+            writeln!(out, "exit code: {code}")?;
+        }
+        if let Some(tail) = &error.stderr_tail {
+            block("stderr (end)", tail, out)?;
+        }
+    }
+    if outcome.redacted > 0 {
+        writeln!(out, "redacted: {} places", outcome.redacted)?;
+    }
+    Ok(())
+}
+
+fn block(title: &str, text: &str, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{title}:")?;
+    text.lines()
+        .try_for_each(|line| writeln!(out, "  {}", clean(line)))
+}
+
+fn normalized(side: &Normalized) -> String {
+    match side {
+        Normalized::None => "(not told)".to_owned(),
+        Normalized::Text(text) => format!("\"{}\"", clean(text)),
+        Normalized::List(items) => format!("[{}]", clean(&items.join(" | "))),
+    }
+}
+
+fn or_unknown(value: Option<impl ToString>) -> String {
+    value.map_or_else(|| "?".to_owned(), |value| value.to_string())
+}

@@ -1,0 +1,37 @@
+//! `cargo evaltest summarize`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use evaltest::artifact::RunDir;
+use evaltest::report::{markdown, terminal};
+use evaltest::{Result, rescore};
+
+use crate::console;
+
+/// Work out the summary of a run again and print it
+#[derive(Debug, Args)]
+pub(crate) struct SummarizeArgs {
+    /// The run directory
+    run_dir: PathBuf,
+
+    /// Print `summary.json`
+    #[arg(long, conflicts_with = "markdown")]
+    json: bool,
+
+    /// Print `summary.md`
+    #[arg(long)]
+    markdown: bool,
+}
+
+pub(crate) fn run(args: &SummarizeArgs) -> Result<u8> {
+    let run = rescore::reload(&RunDir::open(&args.run_dir)?, None, false)?;
+    if args.json {
+        console::print_json(&run.summary)?;
+    } else if args.markdown {
+        console::print(|out| markdown::write(&run.summary, out))?;
+    } else {
+        console::print(|out| terminal::run(&run, out))?;
+    }
+    Ok(0)
+}

@@ -1,0 +1,182 @@
+//! Finding evals: specs in `evals/`, and what `[package.metadata.evaltest]` names.
+//!
+//! ```toml
+//! [package.metadata.evaltest]
+//! specs = ["fixtures/*/*.yaml"]                       # besides evals/**/*.yaml
+//! tests = ["mine", { name = "gaia", evals = ["gaia"] }] # test targets with `harness = false`
+//! ```
+//! Cargo does not tell which test targets have a harness of their own, hence `tests`. Naming a target's
+//! evals saves building it when all of them have specs.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use evaltest::{Error, Result, project};
+use serde::Deserialize;
+
+/// What there is to run.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// Specs, sorted.
+    pub(crate) specs: Vec<PathBuf>,
+    /// Test targets.
+    pub(crate) tests: Vec<TestTarget>,
+}
+
+/// A test target that holds evals.
+#[derive(Clone, Debug)]
+pub(crate) struct TestTarget {
+    /// The package, as cargo's `-p` takes it.
+    pub(crate) package: String,
+    /// The package's manifest.
+    pub(crate) manifest: PathBuf,
+    /// The target.
+    pub(crate) name: String,
+    /// The evals in it, where the manifest says.
+    pub(crate) evals: Option<Vec<String>>,
+}
+
+/// The folder of the project: the cargo workspace around the current folder, else that folder.
+pub(crate) fn root() -> Result<PathBuf> {
+    let current = std::env::current_dir()
+        .map_err(|error| Error::usage(format!("there is no current folder: {error}")))?;
+    Ok(project::workspace_root(&current).unwrap_or(current))
+}
+
+/// Everything in the project around the current folder.
+pub(crate) fn find() -> Result<Found> {
+    let root = root()?;
+    let mut specs = BTreeSet::new();
+    let mut tests = Vec::new();
+    specs_below(&root.join("evals"), &mut specs);
+    if root.join("Cargo.toml").is_file() {
+        for package in packages(&root)? {
+            let folder = package.manifest_path.parent().unwrap_or(&root).to_owned();
+            specs_below(&folder.join("evals"), &mut specs);
+            let metadata = package
+                .metadata
+                .and_then(|metadata| metadata.evaltest)
+                .unwrap_or_default();
+            for pattern in &metadata.specs {
+                matching(&folder, pattern, &mut specs)?;
+            }
+            for test in metadata.tests {
+                let (name, evals) = match test {
+                    TestEntry::Name(name) => (name, None),
+                    TestEntry::Table { name, evals } => (name, Some(evals)),
+                };
+                tests.push(TestTarget {
+                    package: package.name.clone(),
+                    manifest: package.manifest_path.clone(),
+                    name,
+                    evals,
+                });
+            }
+        }
+    }
+    Ok(Found {
+        specs: specs.into_iter().collect(),
+        tests,
+    })
+}
+
+/// What is said when there is nothing.
+pub(crate) fn nothing_found() -> Error {
+    Error::usage(
+        "no evals found: no `evals/**/*.yaml`, and no `[package.metadata.evaltest]` in a manifest",
+    )
+    .hint("cargo evaltest init")
+}
+
+fn specs_below(folder: &Path, specs: &mut BTreeSet<PathBuf>) {
+    let files = walkdir::WalkDir::new(folder)
+        .follow_links(true)
+        .into_iter()
+        .flatten();
+    let is_spec = |path: &Path| {
+        path.extension()
+            .is_some_and(|end| end == "yaml" || end == "yml")
+    };
+    specs.extend(
+        files
+            .map(walkdir::DirEntry::into_path)
+            .filter(|path| path.is_file() && is_spec(path)),
+    );
+}
+
+fn matching(folder: &Path, pattern: &str, specs: &mut BTreeSet<PathBuf>) -> Result<()> {
+    let place = "package.metadata.evaltest.specs";
+    let absolute = folder.join(pattern);
+    let paths = glob::glob(&absolute.to_string_lossy())
+        .map_err(|error| Error::usage(format!("{place}: `{pattern}` is not a pattern: {error}")))?;
+    let before = specs.len();
+    specs.extend(paths.flatten().filter(|path| path.is_file()));
+    if specs.len() == before {
+        return Err(Error::usage(format!(
+            "{place}: no file matches `{pattern}` in `{}`",
+            folder.display()
+        ))
+        .hint("correct the pattern or remove it"));
+    }
+    Ok(())
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+    manifest_path: PathBuf,
+    metadata: Option<PackageMetadata>,
+}
+
+#[derive(Deserialize)]
+struct PackageMetadata {
+    evaltest: Option<EvaltestMetadata>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct EvaltestMetadata {
+    specs: Vec<String>,
+    tests: Vec<TestEntry>,
+}
+
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    expecting = "the name of a test target, or `{ name = \"…\", evals = [\"…\"] }`"
+)]
+enum TestEntry {
+    Name(String),
+    Table { name: String, evals: Vec<String> },
+}
+
+/// The program that called us, or `cargo`.
+pub(crate) fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+fn packages(root: &Path) -> Result<Vec<Package>> {
+    let output = cargo()
+        .args(["metadata", "--no-deps", "--format-version", "1"])
+        .current_dir(root)
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .output()
+        .map_err(|error| Error::usage(format!("cannot run cargo: {error}")))?;
+    if !output.status.success() {
+        let reason = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        return Err(Error::usage(format!(
+            "cargo cannot read the project in `{}`:\n{reason}",
+            root.display()
+        )));
+    }
+    let metadata: Metadata = serde_json::from_slice(&output.stdout)
+        .map_err(|error| Error::usage(format!("`[package.metadata.evaltest]`: {error}")))?;
+    Ok(metadata.packages)
+}

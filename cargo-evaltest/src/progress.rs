@@ -1,0 +1,135 @@
+//! Progress on stderr: a bar on a terminal, plain lines otherwise, nothing when a machine reads along.
+
+use std::io::{IsTerminal, Write};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use evaltest::event::Event;
+use evaltest::report::terminal;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Shows how far a run is.
+pub(crate) enum Progress {
+    Bar(ProgressBar),
+    Lines(Mutex<Lines>),
+    Quiet,
+}
+
+/// The state of plain lines: one for about every tenth of the samples.
+#[derive(Default)]
+pub(crate) struct Lines {
+    eval: String,
+    total: u64,
+    done: u64,
+    correct: u64,
+    errors: u64,
+    next: u64,
+}
+
+static CORRECT: AtomicU64 = AtomicU64::new(0);
+
+impl Progress {
+    /// Chooses by where stderr goes. `quiet`: standard output is data for a machine.
+    pub(crate) fn new(quiet: bool) -> Self {
+        if std::io::stderr().is_terminal() {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+            let style =
+                ProgressStyle::with_template("{prefix} {bar:30} {pos}/{len} {msg} {elapsed}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            Self::Bar(bar)
+        } else if quiet {
+            Self::Quiet
+        } else {
+            Self::Lines(Mutex::default())
+        }
+    }
+
+    /// Takes note of an event.
+    pub(crate) fn event(&self, event: &Event<'_>) {
+        match self {
+            Self::Bar(bar) => on_bar(bar, event),
+            Self::Lines(lines) => {
+                let mut lines = lines
+                    .lock()
+                    .unwrap_or_else(std::sync::PoisonError::into_inner);
+                // With stderr gone there is nobody to show progress to.
+                let _ = lines.event(event, &mut std::io::stderr());
+            }
+            Self::Quiet => {}
+        }
+    }
+}
+
+fn on_bar(bar: &ProgressBar, event: &Event<'_>) {
+    match event {
+        Event::RunStarted { eval, samples, .. } => {
+            CORRECT.store(0, Ordering::Relaxed);
+            bar.set_prefix(terminal::clean(eval));
+            bar.set_length(*samples as u64);
+            bar.set_position(0);
+            bar.reset_elapsed();
+            bar.enable_steady_tick(Duration::from_millis(200));
+        }
+        Event::SampleFinished { record } => {
+            let correct = u64::from(record.result.is_correct());
+            let correct = CORRECT.fetch_add(correct, Ordering::Relaxed) + correct;
+            bar.set_message(format!("{correct} correct"));
+            bar.inc(1);
+        }
+        Event::RunFinished { .. } => {
+            bar.disable_steady_tick();
+            bar.finish_and_clear();
+            return;
+        }
+        _ => {}
+    }
+    let mut text = Vec::new();
+    if terminal::event(event, &mut text).is_ok() && !text.is_empty() {
+        bar.suspend(|| std::io::stderr().write_all(&text))
+            .unwrap_or_default();
+    }
+}
+
+impl Lines {
+    fn event(&mut self, event: &Event<'_>, out: &mut dyn Write) -> std::io::Result<()> {
+        match event {
+            Event::RunStarted { eval, samples, .. } => {
+                *self = Self {
+                    eval: terminal::clean(eval),
+                    total: *samples as u64,
+                    ..Self::default()
+                };
+                self.next = self.step();
+                terminal::event(event, out)
+            }
+            Event::SampleFinished { record } => {
+                self.done += 1;
+                self.correct += u64::from(record.result.is_correct());
+                self.errors += u64::from(record.result.status.is_error());
+                if self.done < self.next || self.done == self.total {
+                    return Ok(());
+                }
+                self.next = self.done + self.step();
+                let Self {
+                    eval,
+                    done,
+                    total,
+                    correct,
+                    errors,
+                    ..
+                } = self;
+                writeln!(
+                    out,
+                    "{eval}: {done} of {total} samples, {correct} correct, {errors} errors"
+                )
+            }
+            Event::RunFinished { .. } => Ok(()),
+            _ => terminal::event(event, out),
+        }
+    }
+
+    fn step(&self) -> u64 {
+        (self.total / 10).max(10)
+    }
+}

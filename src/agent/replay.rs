@@ -1,0 +1,150 @@
+//! The `replay` agent: answers that were paid for before.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use super::{Agent, AgentError, FailureKind, Output};
+use crate::artifact::{self, RunDir};
+use crate::error::{Error, Result};
+use crate::sample::Task;
+
+const IDS: [&str; 3] = ["task_id", "id", "sample_id"];
+const ANSWERS: [&str; 6] = [
+    "model_answer",
+    "answer",
+    "prediction",
+    "response",
+    "output",
+    "text",
+];
+
+/// Gives the recorded answer of a sample's id. A sample without one is `agent_failed`.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    answers: HashMap<String, Output>,
+    source: String,
+}
+
+impl Replay {
+    /// Reads answers from a JSONL file or from a run directory. Field names are guessed (`task_id`, `id`,
+    /// `sample_id`; `model_answer`, `answer`, `prediction`, `response`, `output`, `text`) unless given.
+    ///
+    /// # Errors
+    /// With file and line where the file is no JSONL, lacks a field, or has an id twice.
+    pub fn open(path: &Path, id_field: Option<&str>, answer_field: Option<&str>) -> Result<Self> {
+        let source = path.display().to_string();
+        let answers = if path.is_dir() {
+            from_run(&RunDir::open(path)?)?
+        } else {
+            from_jsonl(path, id_field, answer_field)?
+        };
+        if answers.is_empty() {
+            return Err(Error::usage(format!("`{source}` holds no answers")));
+        }
+        Ok(Self { answers, source })
+    }
+}
+
+impl Agent for Replay {
+    fn answer(&self, task: &Task) -> Result<Output, AgentError> {
+        self.answers.get(task.id()).cloned().ok_or_else(|| {
+            let message = format!(
+                "no recorded answer for `{}` in `{}`",
+                task.id(),
+                self.source
+            );
+            AgentError::of(FailureKind::NotFound, message)
+        })
+    }
+
+    fn is_deterministic(&self) -> bool {
+        true
+    }
+
+    fn keeps_deadline(&self) -> bool {
+        true
+    }
+}
+
+fn from_run(dir: &RunDir) -> Result<HashMap<String, Output>> {
+    let mut answers = HashMap::new();
+    for record in artifact::read_records(&dir.file("samples.jsonl"))? {
+        let record = record?;
+        if let Some(output) = record.result.output {
+            answers.insert(record.sample_id, output);
+        }
+    }
+    Ok(answers)
+}
+
+fn from_jsonl(
+    path: &Path,
+    id: Option<&str>,
+    answer: Option<&str>,
+) -> Result<HashMap<String, Output>> {
+    let rows = crate::dataset::Rows::read(path)?;
+    let mut answers = HashMap::new();
+    for row in rows.rows {
+        let place = format!("{}:{}", path.display(), row.line.unwrap_or_default());
+        let id = field(&row.fields, id, &IDS).map_err(|error| error.at(&place))?;
+        let id = match &row.fields[id] {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let answer = field(&row.fields, answer, &ANSWERS).map_err(|error| error.at(&place))?;
+        let text = match &row.fields[answer] {
+            Value::Null => None,
+            Value::String(text) => Some(text.clone()),
+            other => Some(other.to_string()),
+        };
+        let list = |name: &str| {
+            row.fields
+                .get(name)
+                .and_then(Value::as_array)
+                .cloned()
+                .unwrap_or_default()
+        };
+        let usage = row
+            .fields
+            .get("usage")
+            .cloned()
+            .and_then(|usage| serde_json::from_value(usage).ok());
+        let output = Output {
+            text,
+            messages: list("messages"),
+            tool_calls: list("tool_calls"),
+            usage,
+        };
+        if answers.insert(id.clone(), output).is_some() {
+            return Err(Error::usage(format!("{place}: a second answer for `{id}`"))
+                .hint("keep one answer for each id"));
+        }
+    }
+    Ok(answers)
+}
+
+/// The name of the field: the given one, else the first of `usual` that is there.
+fn field<'a>(
+    fields: &Map<String, Value>,
+    given: Option<&'a str>,
+    usual: &[&'a str],
+) -> Result<&'a str> {
+    let found = match given {
+        Some(name) => fields.contains_key(name).then_some(name),
+        None => usual
+            .iter()
+            .copied()
+            .find(|name| fields.contains_key(*name)),
+    };
+    found.ok_or_else(|| {
+        let wanted = given.map_or_else(|| usual.join("`, `"), str::to_owned);
+        let there: Vec<_> = fields.keys().map(String::as_str).collect();
+        Error::usage(format!(
+            "no field `{wanted}`; there are `{}`",
+            there.join("`, `")
+        ))
+        .hint("name the fields: `fields: { id: task_id, answer: model_answer }`")
+    })
+}

@@ -1,0 +1,174 @@
+//! The run directory: everything a run leaves on disk, and the contract between the library and the
+//! command line.
+//!
+//! ```text
+//! <output root>/                      made with a `.gitignore` of `*`
+//!   <YYYYMMDDTHHMMSSZ>_<run id>/
+//!     manifest.json    what was run, when, with which hashes          (artifact/manifest.rs)
+//!     events.jsonl     appended as it happens; an answer is complete
+//!                      on disk before it is scored                    (artifact/events.rs)
+//!     samples.jsonl    one record per sample, in dataset order        (artifact/records.rs)
+//!     errors.jsonl     the records that ended without a verdict
+//!     summary.json, summary.md
+//!     scratch/         folders of attempts that `keep_scratch` kept
+//! ```
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+
+pub(crate) mod events;
+pub(crate) mod manifest;
+pub(crate) mod records;
+
+pub use manifest::{Manifest, RunStatus};
+pub use records::read as read_records;
+
+/// Version of the files in a run directory.
+///
+/// * 1: the first.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// The folder of runs unless the spec names another, in the project's root.
+pub const DEFAULT_OUTPUT_ROOT: &str = "evaltest-runs";
+
+/// A run directory.
+#[derive(Clone, Debug)]
+pub struct RunDir {
+    path: PathBuf,
+}
+
+impl RunDir {
+    /// Makes a new run directory below `root`.
+    pub(crate) fn create(root: &Path, run_id: &str) -> Result<Self> {
+        if run_id.is_empty() || run_id.contains(['/', '\\', '\0']) || run_id.starts_with('.') {
+            return Err(
+                Error::usage(format!("run id `{run_id}` is not a file name"))
+                    .hint("use letters, digits, `-` and `_`"),
+            );
+        }
+        make_root(root)?;
+        let stamp = jiff::Timestamp::now()
+            .strftime("%Y%m%dT%H%M%SZ")
+            .to_string();
+        let path = root.join(format!("{stamp}_{run_id}"));
+        match fs::create_dir(&path) {
+            Ok(()) => Ok(Self {
+                path: absolute(&path)?,
+            }),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(Error::usage(
+                format!("run directory `{}` exists already", path.display()),
+            )
+            .hint("choose another `--run-id`, or continue it with `--resume`")),
+            Err(error) => Err(Error::io("create", &path, &error)),
+        }
+    }
+
+    /// Makes exactly this folder.
+    pub(crate) fn create_at(path: &Path) -> Result<Self> {
+        fs::create_dir_all(path).map_err(|error| Error::io("create", path, &error))?;
+        Ok(Self {
+            path: absolute(path)?,
+        })
+    }
+
+    /// Opens an existing run directory.
+    pub fn open(path: &Path) -> Result<Self> {
+        if !path.join("manifest.json").is_file() {
+            return Err(Error::usage(format!(
+                "`{}` is not a run directory: it has no `manifest.json`",
+                path.display()
+            ))
+            .hint("name a folder below `evaltest-runs/`, such as the one a run printed last"));
+        }
+        Ok(Self {
+            path: absolute(path)?,
+        })
+    }
+
+    /// Where it is, absolute.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A file in it.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Its manifest.
+    pub fn manifest(&self) -> Result<Manifest> {
+        Manifest::read(&self.file("manifest.json"))
+    }
+
+    /// What happened to one sample, as the lines of `events.jsonl`.
+    pub fn attempts(&self, sample_id: &str) -> Result<Vec<serde_json::Value>> {
+        let events = events::read(&self.file("events.jsonl"))?;
+        let of_sample = events
+            .into_iter()
+            .filter(|event| event.sample_id == sample_id);
+        Ok(of_sample
+            .filter_map(|event| serde_json::to_value(event).ok())
+            .collect())
+    }
+
+    /// Writes a file whole or not at all.
+    pub(crate) fn write(&self, name: &str, content: &[u8]) -> Result<()> {
+        write_atomically(&self.file(name), content)
+    }
+}
+
+/// Makes the folder of runs, ignored by git.
+pub(crate) fn make_root(root: &Path) -> Result<()> {
+    fs::create_dir_all(root).map_err(|error| Error::io("create", root, &error))?;
+    let ignore = root.join(".gitignore");
+    if !ignore.exists() {
+        fs::write(&ignore, "*\n").map_err(|error| Error::io("write", &ignore, &error))?;
+    }
+    Ok(())
+}
+
+/// Every run directory below `root`, the oldest first.
+pub fn runs_in(root: &Path) -> Vec<RunDir> {
+    let Ok(entries) = fs::read_dir(root) else {
+        return Vec::new();
+    };
+    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+        .iter()
+        .filter_map(|path| RunDir::open(path).ok())
+        .collect()
+}
+
+/// Writes to a neighbour and renames it over `path`.
+pub(crate) fn write_atomically(path: &Path, content: &[u8]) -> Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let temporary = path.with_file_name(name);
+    fs::write(&temporary, content)
+        .and_then(|()| fs::rename(&temporary, path))
+        .map_err(|error| {
+            let _ = fs::remove_file(&temporary);
+            Error::io("write", path, &error)
+        })
+}
+
+/// `path` made absolute, symbolic links kept.
+pub(crate) fn absolute(path: &Path) -> Result<PathBuf> {
+    std::path::absolute(path).map_err(|error| Error::io("resolve", path, &error))
+}
+
+/// A name that no other run has: `gaia-3f09ab`.
+pub(crate) fn random_run_id(eval: &str) -> String {
+    use std::hash::{BuildHasher, Hasher};
+    // `RandomState` is seeded by the operating system.
+    let random = std::hash::RandomState::new().build_hasher().finish();
+    format!(
+        "{}-{:06x}",
+        crate::snapshot::file_name(eval),
+        random & 0xff_ffff
+    )
+}

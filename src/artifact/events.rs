@@ -1,0 +1,278 @@
+//! `events.jsonl`: the journal of a run, from which a resumed run is rebuilt.
+//!
+//! One line per event, written whole by one call before anything that depends on it happens: an
+//! `answered` line is complete before the answer is scored, so `kill -9` loses nothing. A thread syncs
+//! the file at most a second later, so power loss costs at most that second. A torn last line is cut
+//! when a run is resumed.
+
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::agent::{AgentError, Output};
+use crate::error::{Error, Result};
+use crate::hash::Hasher;
+use crate::run::Outcome;
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    /// An attempt began.
+    Started,
+    /// An attempt gave an answer, which `output` holds.
+    Answered,
+    /// An attempt has no answer; `error` says why.
+    Failed,
+    /// The sample ended with a verdict, which `result` holds.
+    Scored,
+    /// The sample ended without a verdict; `result` says how.
+    Ended,
+    /// A flipped sample was asked again; `result` holds that verdict, which counts in no metric.
+    Confirmed,
+}
+
+/// A line of `events.jsonl`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct StoredEvent {
+    pub(crate) sample_id: String,
+    pub(crate) event_index: u64,
+    pub(crate) epoch: u32,
+    pub(crate) attempt: u32,
+    pub(crate) kind: Kind,
+    pub(crate) time: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) latency_s: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) output: Option<Output>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<AgentError>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) result: Option<Outcome>,
+    /// How many secrets were blanked in `output`.
+    #[serde(default)]
+    pub(crate) redacted: u32,
+}
+
+impl StoredEvent {
+    /// An event of now; its index is given when it is written.
+    pub(crate) fn new(sample_id: &str, epoch: u32, attempt: u32, kind: Kind) -> Self {
+        Self {
+            sample_id: sample_id.to_owned(),
+            event_index: 0,
+            epoch,
+            attempt,
+            kind,
+            time: format!("{:.3}", jiff::Timestamp::now()),
+            latency_s: None,
+            output: None,
+            error: None,
+            result: None,
+            redacted: 0,
+        }
+    }
+}
+
+/// Appends events.
+pub(crate) struct EventLog {
+    state: Mutex<State>,
+    dirty: Arc<AtomicBool>,
+    syncer: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+struct State {
+    file: File,
+    path: PathBuf,
+    length: u64,
+    next_index: u64,
+    hash: Hasher,
+}
+
+impl EventLog {
+    /// Opens the journal for appending and locks it; what stood in it before is given back.
+    pub(crate) fn open(path: &Path) -> Result<(Self, Vec<StoredEvent>)> {
+        let file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .read(true)
+            .open(path);
+        let file = file.map_err(|error| Error::io("open", path, &error))?;
+        rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive).map_err(
+            |_| {
+                Error::usage(format!("another process is writing `{}`", path.display()))
+                    .hint("wait for it to end, or stop it")
+            },
+        )?;
+        let (events, length, hash) = recover(path, &file)?;
+        let next_index = events.last().map_or(0, |event| event.event_index + 1);
+        let dirty = Arc::new(AtomicBool::new(false));
+        let syncer = file
+            .try_clone()
+            .ok()
+            .map(|file| spawn_syncer(file, Arc::clone(&dirty)));
+        let state = State {
+            file,
+            path: path.to_owned(),
+            length,
+            next_index,
+            hash,
+        };
+        Ok((
+            Self {
+                state: Mutex::new(state),
+                dirty,
+                syncer,
+            },
+            events,
+        ))
+    }
+
+    /// Writes one event, whole. After an error the file is as it was before.
+    pub(crate) fn append(&self, mut event: StoredEvent) -> Result<()> {
+        let mut state = self
+            .state
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        event.event_index = state.next_index;
+        let mut line = serde_json::to_vec(&event).map_err(|error| {
+            Error::infrastructure(format!("an event cannot be written: {error}"))
+        })?;
+        line.push(b'\n');
+        if let Err(error) = state.file.write_all(&line) {
+            let _ = state.file.set_len(state.length);
+            return Err(Error::infrastructure(format!(
+                "cannot write `{}`: {error}",
+                state.path.display()
+            ))
+            .hint("free some space, then continue the run with `--resume`"));
+        }
+        state.length += line.len() as u64;
+        state.next_index += 1;
+        state.hash.bytes(&line);
+        self.dirty.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// Syncs the file and gives its SHA-256.
+    pub(crate) fn close(&self) -> Result<String> {
+        let state = self
+            .state
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let synced = state.file.sync_data();
+        synced.map_err(|error| Error::io("sync", &state.path, &error))?;
+        Ok(state.hash.clone().hex())
+    }
+}
+
+impl Drop for EventLog {
+    fn drop(&mut self) {
+        if let Some((stop, thread)) = self.syncer.take() {
+            drop(stop);
+            let _ = thread.join();
+        }
+    }
+}
+
+fn spawn_syncer(file: File, dirty: Arc<AtomicBool>) -> (Sender<()>, JoinHandle<()>) {
+    let (stop, stopped) = channel::<()>();
+    let thread = std::thread::spawn(move || {
+        while stopped.recv_timeout(Duration::from_secs(1)) == Err(RecvTimeoutError::Timeout) {
+            if dirty.swap(false, Ordering::AcqRel) {
+                let _ = file.sync_data();
+            }
+        }
+    });
+    (stop, thread)
+}
+
+/// Reads the journal and cuts a torn last line.
+fn recover(path: &Path, file: &File) -> Result<(Vec<StoredEvent>, u64, Hasher)> {
+    let content = std::fs::read(path).map_err(|error| Error::io("read", path, &error))?;
+    let whole = content
+        .iter()
+        .rposition(|&byte| byte == b'\n')
+        .map_or(0, |place| place + 1);
+    if whole < content.len() {
+        file.set_len(whole as u64)
+            .map_err(|error| Error::io("repair", path, &error))?;
+    }
+    let mut hash = Hasher::default();
+    hash.bytes(&content[..whole]);
+    Ok((parse(path, &content[..whole])?, whole as u64, hash))
+}
+
+fn parse(path: &Path, content: &[u8]) -> Result<Vec<StoredEvent>> {
+    let lines = content.split(|&byte| byte == b'\n').enumerate();
+    let lines = lines.filter(|(_, line)| !line.is_empty());
+    let parse = |(number, line): (usize, &[u8])| {
+        serde_json::from_slice(line).map_err(|error| {
+            Error::usage(format!(
+                "{}:{}: not an event: {error}",
+                path.display(),
+                number + 1
+            ))
+            .hint("the journal was changed by hand or by another version; start a new run")
+        })
+    };
+    lines.map(parse).collect()
+}
+
+/// The attempts of a journal by sample: what `show` prints.
+pub(crate) fn read(path: &Path) -> Result<Vec<StoredEvent>> {
+    match std::fs::read(path) {
+        Ok(content) => {
+            let whole = content
+                .iter()
+                .rposition(|&byte| byte == b'\n')
+                .map_or(0, |place| place + 1);
+            parse(path, &content[..whole])
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(Error::io("read", path, &error)),
+    }
+}
+
+/// What an earlier, interrupted run knows of a sample.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Past {
+    /// How often it was asked.
+    pub(crate) attempts: u32,
+    /// The answer, with its latency and the number of secrets that were blanked in it.
+    pub(crate) answer: Option<(Output, f64, u32)>,
+    /// The outcome, if the sample ended with an answer.
+    pub(crate) outcome: Option<Outcome>,
+}
+
+/// Folds the journal by (sample, epoch). A sample that ended without an answer is to be asked again,
+/// unless `failures_count`.
+pub(crate) fn fold(events: Vec<StoredEvent>, failures_count: bool) -> HashMap<(String, u32), Past> {
+    let mut pasts: HashMap<(String, u32), Past> = HashMap::new();
+    for event in events {
+        let past = pasts.entry((event.sample_id, event.epoch)).or_default();
+        match event.kind {
+            Kind::Started => past.attempts = past.attempts.max(event.attempt),
+            Kind::Answered => {
+                let latency = event.latency_s.unwrap_or_default();
+                past.answer = event.output.map(|output| (output, latency, event.redacted));
+                past.outcome = None;
+            }
+            Kind::Scored | Kind::Ended => {
+                if past.answer.is_some() || failures_count {
+                    let output = past.answer.as_ref().map(|(output, ..)| output.clone());
+                    past.outcome = event.result.map(|outcome| Outcome { output, ..outcome });
+                }
+            }
+            Kind::Failed | Kind::Confirmed => {}
+        }
+    }
+    pasts
+}

@@ -1,0 +1,176 @@
+//! `manifest.json`: what was run, when, with which hashes.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::RunDir;
+use crate::error::{Error, Result};
+
+/// How a run stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunStatus {
+    /// It is going on, or was killed.
+    Running,
+    /// Every sample ended.
+    Finished,
+    /// A signal ended it early.
+    Interrupted,
+    /// It stopped early for another reason, such as a full disk or `--fail-fast`.
+    Stopped,
+}
+
+/// What was run, when, with which hashes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Manifest {
+    /// [`super::FORMAT_VERSION`] of the program that wrote it.
+    pub format_version: u32,
+    /// The version of evaltest.
+    pub evaltest_version: String,
+    /// The run's id.
+    pub run_id: String,
+    /// Shared by all runs of one command.
+    pub invocation: String,
+    /// The eval's name.
+    pub eval: String,
+    /// The benchmark's name.
+    pub benchmark: String,
+    /// How the run stands.
+    pub status: RunStatus,
+    /// Why it stopped early.
+    #[serde(default)]
+    pub stop_reason: Option<String>,
+    /// Start, RFC 3339.
+    pub started_at: String,
+    /// End, RFC 3339.
+    #[serde(default)]
+    pub ended_at: Option<String>,
+    /// Wall time in seconds; of the last part, for a resumed run.
+    #[serde(default)]
+    pub duration_s: Option<f64>,
+    /// Samples of the eval.
+    pub samples: usize,
+    /// Samples this run was to ask.
+    pub selected: usize,
+    /// Whether the run covers the eval as its spec defines it: only such a run can be a baseline.
+    pub whole: bool,
+    /// Commit that was checked out.
+    #[serde(default)]
+    pub git_sha: Option<String>,
+    /// Whether files differed from that commit.
+    #[serde(default)]
+    pub git_dirty: Option<bool>,
+    /// A few variables that explain a run; never secrets.
+    pub environment: BTreeMap<String, String>,
+    /// The resolved eval, redacted.
+    pub config: Value,
+    /// The spec, absolute.
+    #[serde(default)]
+    pub spec: Option<PathBuf>,
+    /// The spec, relative to the project's root: for a run directory that was moved to another checkout.
+    #[serde(default)]
+    pub spec_in_project: Option<PathBuf>,
+    /// Where the eval's snapshots are, absolute.
+    pub snapshots: PathBuf,
+    /// The snapshots' folder relative to the project's root.
+    #[serde(default)]
+    pub snapshots_in_project: Option<PathBuf>,
+    /// Whether snapshots hide answers that are correct.
+    #[serde(default)]
+    pub masked: bool,
+    /// Hash of all ids, inputs and ground truths.
+    pub dataset_hash: String,
+    /// Hash of everything that decides what is asked; a resumed run must have the same.
+    pub request_hash: String,
+    /// Hash of extraction and scorers; only runs with the same are compared.
+    pub scorer_hash: String,
+    /// The extraction, as in a spec.
+    #[serde(default)]
+    pub extract: Option<Value>,
+    /// Run directory whose answers were scored again.
+    #[serde(default)]
+    pub parent: Option<PathBuf>,
+    /// SHA-256 of the other files.
+    #[serde(default)]
+    pub artifacts: BTreeMap<String, String>,
+}
+
+impl Manifest {
+    /// Reads a manifest and refuses versions from the future.
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = std::fs::read(path).map_err(|error| Error::io("read", path, &error))?;
+        let manifest: Self = serde_json::from_slice(&text).map_err(|error| {
+            Error::usage(format!("{}: not a manifest: {error}", path.display()))
+        })?;
+        if manifest.format_version > super::FORMAT_VERSION {
+            return Err(Error::usage(format!(
+                "{}: format {} is newer than this evaltest understands ({})",
+                path.display(),
+                manifest.format_version,
+                super::FORMAT_VERSION
+            ))
+            .hint("cargo install cargo-evaltest"));
+        }
+        Ok(manifest)
+    }
+
+    /// Writes `manifest.json`.
+    pub(crate) fn write(&self, dir: &RunDir) -> Result<()> {
+        let mut text = serde_json::to_vec_pretty(self).map_err(|error| {
+            Error::infrastructure(format!("the manifest cannot be written: {error}"))
+        })?;
+        text.push(b'\n');
+        dir.write("manifest.json", &text)
+    }
+}
+
+/// Variables that explain a run and hold no secrets.
+pub(crate) fn environment() -> BTreeMap<String, String> {
+    const NAMES: [&str; 10] = [
+        "CI",
+        "GITHUB_ACTIONS",
+        "GITHUB_REF",
+        "GITHUB_RUN_ID",
+        "GITHUB_SHA",
+        "GITLAB_CI",
+        "LANG",
+        "NEXTEST_RUN_ID",
+        "RUST_TEST_THREADS",
+        "TZ",
+    ];
+    let mut environment: BTreeMap<_, _> = NAMES
+        .iter()
+        .filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)))
+        .collect();
+    environment.insert("os".to_owned(), std::env::consts::OS.to_owned());
+    environment.insert("arch".to_owned(), std::env::consts::ARCH.to_owned());
+    environment
+}
+
+/// The commit that is checked out in `folder`, and whether files differ from it.
+pub(crate) fn git_state(folder: &Path) -> (Option<String>, Option<bool>) {
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git")
+            .arg("-C")
+            .arg(folder)
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .output()
+            .ok()?;
+        output
+            .status
+            .success()
+            .then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    let sha = git(&["rev-parse", "HEAD"]);
+    let dirty = sha
+        .is_some()
+        .then(|| git(&["status", "--porcelain"]))
+        .flatten();
+    (sha, dirty.map(|changes| !changes.is_empty()))
+}

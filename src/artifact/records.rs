@@ -1,0 +1,169 @@
+//! `samples.jsonl` and `errors.jsonl`.
+//!
+//! Records are spooled as samples end and put into dataset order when the run ends, so that memory holds
+//! no answers.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use crate::error::{Error, Result};
+use crate::hash::Hasher;
+use crate::run::Record;
+
+/// Records in the order in which samples ended.
+pub(crate) struct Spool {
+    path: PathBuf,
+    state: Mutex<State>,
+}
+
+struct State {
+    file: BufWriter<File>,
+    length: u64,
+    /// By sample: where its line stands, how long it is, whether it belongs into `errors.jsonl`.
+    places: Vec<Option<(u64, usize, bool)>>,
+}
+
+impl Spool {
+    /// A spool for `samples` records.
+    pub(crate) fn create(path: PathBuf, samples: usize) -> Result<Self> {
+        let file = File::options()
+            .create(true)
+            .truncate(true)
+            .read(true)
+            .write(true)
+            .open(&path);
+        let file = BufWriter::new(file.map_err(|error| Error::io("create", &path, &error))?);
+        let state = Mutex::new(State {
+            file,
+            length: 0,
+            places: vec![None; samples],
+        });
+        Ok(Self { path, state })
+    }
+
+    /// Adds the record of the sample with this place in the dataset.
+    pub(crate) fn add(&self, place: usize, record: &Record) -> Result<()> {
+        let mut line = serde_json::to_vec(record).map_err(|error| {
+            Error::infrastructure(format!("a record cannot be written: {error}"))
+        })?;
+        line.push(b'\n');
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = state.file.write_all(&line);
+        written.map_err(|error| self.failed(&error))?;
+        let entry = (state.length, line.len(), record.result.status.is_error());
+        state.length += line.len() as u64;
+        state.places[place] = Some(entry);
+        Ok(())
+    }
+
+    /// Writes `samples.jsonl` and `errors.jsonl`, removes the spool, and gives the files' SHA-256.
+    pub(crate) fn finish(&self, folder: &Path) -> Result<[(String, String); 2]> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.file.flush().map_err(|error| self.failed(&error))?;
+        let places = state.places.clone();
+        let spool = state.file.get_mut();
+        let mut samples = Sorted::create(folder.join("samples.jsonl"))?;
+        let mut errors = Sorted::create(folder.join("errors.jsonl"))?;
+        let mut line = Vec::new();
+        let mut at = None;
+        for (offset, length, is_error) in places.into_iter().flatten() {
+            line.resize(length, 0);
+            if at != Some(offset) {
+                spool
+                    .seek(SeekFrom::Start(offset))
+                    .map_err(|error| self.failed(&error))?;
+            }
+            spool
+                .read_exact(&mut line)
+                .map_err(|error| self.failed(&error))?;
+            at = Some(offset + length as u64);
+            samples.write(&line)?;
+            if is_error {
+                errors.write(&line)?;
+            }
+        }
+        let hashes = [
+            ("samples.jsonl".to_owned(), samples.finish()?),
+            ("errors.jsonl".to_owned(), errors.finish()?),
+        ];
+        let _ = std::fs::remove_file(&self.path);
+        Ok(hashes)
+    }
+
+    fn failed(&self, error: &std::io::Error) -> Error {
+        Error::infrastructure(format!("cannot write `{}`: {error}", self.path.display()))
+            .hint("free some space, then continue the run with `--resume`")
+    }
+}
+
+/// A file written beside its place and renamed into it.
+struct Sorted {
+    path: PathBuf,
+    temporary: PathBuf,
+    file: BufWriter<File>,
+    hash: Hasher,
+}
+
+impl Sorted {
+    fn create(path: PathBuf) -> Result<Self> {
+        let temporary = path.with_extension("jsonl.tmp");
+        let file =
+            File::create(&temporary).map_err(|error| Error::io("create", &temporary, &error))?;
+        Ok(Self {
+            path,
+            temporary,
+            file: BufWriter::with_capacity(1 << 16, file),
+            hash: Hasher::default(),
+        })
+    }
+
+    fn write(&mut self, line: &[u8]) -> Result<()> {
+        self.hash.bytes(line);
+        self.file
+            .write_all(line)
+            .map_err(|error| self.failed(&error))
+    }
+
+    fn finish(mut self) -> Result<String> {
+        self.file
+            .flush()
+            .and_then(|()| self.file.get_ref().sync_data())
+            .and_then(|()| std::fs::rename(&self.temporary, &self.path))
+            .map_err(|error| self.failed(&error))?;
+        Ok(self.hash.hex())
+    }
+
+    fn failed(&self, error: &std::io::Error) -> Error {
+        let _ = std::fs::remove_file(&self.temporary);
+        Error::infrastructure(format!("cannot write `{}`: {error}", self.path.display()))
+            .hint("free some space, then continue the run with `--resume`")
+    }
+}
+
+/// The records of a `samples.jsonl`, one at a time.
+pub fn read(path: &Path) -> Result<impl Iterator<Item = Result<Record>> + use<>> {
+    let file = File::open(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => Error::usage(format!(
+            "`{}` is missing: the run was killed before its end",
+            path.display()
+        ))
+        .hint("continue it with `cargo evaltest run --resume DIR`"),
+        _ => Error::io("open", path, &error),
+    })?;
+    let path = path.to_owned();
+    let lines = BufReader::with_capacity(1 << 16, file)
+        .split(b'\n')
+        .enumerate();
+    Ok(lines.map(move |(number, line)| {
+        let line = line.map_err(|error| Error::io("read", &path, &error))?;
+        serde_json::from_slice(&line).map_err(|error| {
+            Error::usage(format!(
+                "{}:{}: not a record: {error}",
+                path.display(),
+                number + 1
+            ))
+        })
+    }))
+}

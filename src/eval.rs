@@ -1,0 +1,369 @@
+//! `Eval` and its builder: a benchmark, an agent, scorers, limits and gates under one name.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use crate::agent::Agent;
+use crate::benchmark::Benchmark;
+use crate::error::Result;
+use crate::extract::Extract;
+use crate::gate::Gate;
+use crate::prompt::Prompt;
+use crate::run::Run;
+use crate::runner::{RunOptions, Session};
+use crate::scorer::Scorer;
+
+/// One evaluation: what is asked, who answers, who judges, and what must hold.
+///
+/// ```no_run
+/// use evaltest::{Eval, Gate, Output, Task, benchmark::gaia::Gaia};
+///
+/// fn main() -> evaltest::Result<evaltest::Conclusion> {
+///     let agent = |task: &Task| Ok(Output::text(task.question().len().to_string()));
+///     let gaia = Eval::new(Gaia::open("data/gaia")?.levels([1]), agent)
+///         .gate(Gate::accuracy(0.60))
+///         .concurrency(8);
+///     evaltest::run([gaia])
+/// }
+/// ```
+#[derive(Clone)]
+pub struct Eval {
+    pub(crate) name: String,
+    pub(crate) benchmark: Arc<dyn Benchmark>,
+    pub(crate) agent: Arc<dyn Agent>,
+    pub(crate) prompt: Prompt,
+    pub(crate) extract: Option<Extract>,
+    pub(crate) scorers: Vec<Arc<dyn Scorer>>,
+    pub(crate) limits: Limits,
+    pub(crate) shuffle: Option<u64>,
+    pub(crate) snapshot: SnapshotConfig,
+    pub(crate) gates: Vec<Gate>,
+    pub(crate) output_root: Option<PathBuf>,
+    pub(crate) redact: Vec<String>,
+    /// Values that were passed to the agent and must not be written anywhere.
+    pub(crate) secrets: Vec<String>,
+    pub(crate) agent_options: Arc<Map<String, Value>>,
+    pub(crate) keep_scratch: KeepScratch,
+    /// Where the eval was defined.
+    pub(crate) spec: Option<PathBuf>,
+    /// The spec as it was understood, for the manifest; builder evals describe themselves.
+    pub(crate) config: Value,
+}
+
+/// Bounds of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limits {
+    /// Samples in flight at once.
+    pub concurrency: usize,
+    /// How long one attempt may take.
+    pub timeout: Duration,
+    /// How often a failed attempt is repeated. Wrong answers and timeouts are not.
+    pub retries: u32,
+    /// Pause before the first repetition; doubles each time up to 30 s.
+    pub backoff: Duration,
+    /// Bytes that an agent may print as its answer.
+    pub max_output_bytes: u64,
+    /// Ask only the first samples, after shuffling.
+    pub limit: Option<usize>,
+    /// Stop at the first sample whose agent failed.
+    pub fail_fast: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            concurrency: 8,
+            timeout: Duration::from_secs(600),
+            retries: 0,
+            backoff: Duration::from_millis(500),
+            max_output_bytes: 1 << 20,
+            limit: None,
+            fail_fast: false,
+        }
+    }
+}
+
+/// Which folders of attempts stay on disk, for looking into them. What an agent itself writes there is
+/// not redacted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KeepScratch {
+    /// None.
+    #[default]
+    Never,
+    /// Those of failed attempts.
+    Failed,
+    /// All.
+    Always,
+}
+
+/// What makes a sample's test fail.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Assert {
+    /// A sample fails if it was correct in the baseline and is not now; without a snapshot, if it is wrong.
+    #[default]
+    Baseline,
+    /// A sample fails if its answer or verdict differs from the snapshot at all.
+    Exact,
+    /// A sample fails if it is wrong.
+    Correct,
+    /// Only a failing agent fails a sample.
+    Off,
+}
+
+impl Assert {
+    /// Whether failed assertions decide the exit code of `cargo evaltest` too.
+    pub(crate) fn decides(self) -> bool {
+        matches!(self, Self::Exact | Self::Correct)
+    }
+}
+
+/// Whether snapshots show correct answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answers {
+    /// As they are.
+    Plain,
+    /// A correct answer as "(ground truth)" with a hash, so that snapshots publish no benchmark.
+    Masked,
+}
+
+/// Snapshots of an eval.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SnapshotConfig {
+    /// What makes a sample's test fail.
+    pub assert: Assert,
+    /// Whether correct answers are shown; the benchmark decides unless this is set.
+    pub answers: Option<Answers>,
+    /// How often a flipped sample is asked again under `cargo test` before it fails.
+    pub confirm: u32,
+    /// Where they are.
+    pub folder: PathBuf,
+}
+
+impl Eval {
+    /// An eval of `benchmark` with `agent`, named after the benchmark.
+    pub fn new(benchmark: impl Benchmark + 'static, agent: impl Agent + 'static) -> Self {
+        Self::from_parts(Arc::new(benchmark), Arc::new(agent))
+    }
+
+    pub(crate) fn from_parts(benchmark: Arc<dyn Benchmark>, agent: Arc<dyn Agent>) -> Self {
+        let name = benchmark.name().to_owned();
+        Self {
+            snapshot: SnapshotConfig {
+                confirm: 2,
+                folder: crate::project::package_root()
+                    .join("tests/snapshots")
+                    .join(&name),
+                ..SnapshotConfig::default()
+            },
+            name,
+            benchmark,
+            agent,
+            prompt: Prompt::Default,
+            extract: None,
+            scorers: Vec::new(),
+            limits: Limits::default(),
+            shuffle: None,
+            gates: Vec::new(),
+            output_root: None,
+            redact: Vec::new(),
+            secrets: Vec::new(),
+            agent_options: Arc::default(),
+            keep_scratch: KeepScratch::Never,
+            spec: None,
+            config: Value::Null,
+        }
+    }
+
+    /// Gives the eval a name of its own, which is the first part of its tests' names.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self.snapshot.folder.set_file_name(&self.name);
+        self
+    }
+
+    /// Chooses the prompt preset.
+    #[must_use]
+    pub fn prompt(mut self, prompt: Prompt) -> Self {
+        self.prompt = prompt;
+        self
+    }
+
+    /// Chooses how predictions are taken from answers.
+    #[must_use]
+    pub fn extract(mut self, extract: Extract) -> Self {
+        self.extract = Some(extract);
+        self
+    }
+
+    /// Adds a scorer; the first decides.
+    #[must_use]
+    pub fn scorer(mut self, scorer: impl Scorer + 'static) -> Self {
+        self.scorers.push(Arc::new(scorer));
+        self
+    }
+
+    /// Adds a gate.
+    #[must_use]
+    pub fn gate(mut self, gate: Gate) -> Self {
+        self.gates.push(gate);
+        self
+    }
+
+    /// How many samples are in flight at once.
+    #[must_use]
+    pub fn concurrency(mut self, samples: usize) -> Self {
+        self.limits.concurrency = samples.max(1);
+        self
+    }
+
+    /// How long one attempt may take.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.limits.timeout = timeout;
+        self
+    }
+
+    /// How often a failed attempt is repeated, and the pause before the first repetition.
+    #[must_use]
+    pub fn retries(mut self, retries: u32, backoff: Duration) -> Self {
+        self.limits.retries = retries;
+        self.limits.backoff = backoff;
+        self
+    }
+
+    /// Asks only the first samples, after shuffling.
+    #[must_use]
+    pub fn limit(mut self, samples: usize) -> Self {
+        self.limits.limit = Some(samples);
+        self
+    }
+
+    /// Puts the samples into an order that depends on `seed` alone.
+    #[must_use]
+    pub fn shuffle(mut self, seed: u64) -> Self {
+        self.shuffle = Some(seed);
+        self
+    }
+
+    /// What makes a sample's test fail.
+    #[must_use]
+    pub fn assert(mut self, assert: Assert) -> Self {
+        self.snapshot.assert = assert;
+        self
+    }
+
+    /// Whether snapshots show correct answers.
+    #[must_use]
+    pub fn answers(mut self, answers: Answers) -> Self {
+        self.snapshot.answers = Some(answers);
+        self
+    }
+
+    /// How often a flipped sample is asked again under `cargo test` before it fails; default 2.
+    #[must_use]
+    pub fn confirm(mut self, times: u32) -> Self {
+        self.snapshot.confirm = times;
+        self
+    }
+
+    /// Where the snapshots are; default `tests/snapshots/<eval>`.
+    #[must_use]
+    pub fn snapshots(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.snapshot.folder = folder.into();
+        self
+    }
+
+    /// The folder of run directories; default `evaltest-runs` in the project's root.
+    #[must_use]
+    pub fn output_root(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.output_root = Some(folder.into());
+        self
+    }
+
+    /// Blanks what matches this regular expression in everything that is written.
+    #[must_use]
+    pub fn redact(mut self, pattern: impl Into<String>) -> Self {
+        self.redact.push(pattern.into());
+        self
+    }
+
+    /// The eval's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The benchmark's name.
+    pub fn benchmark_name(&self) -> &str {
+        self.benchmark.name()
+    }
+
+    /// The spec the eval was read from.
+    pub fn spec_path(&self) -> Option<&Path> {
+        self.spec.as_deref()
+    }
+
+    /// Asks every sample and records the run, without printing anything.
+    ///
+    /// # Errors
+    /// A mistake in the eval or its dataset (nothing was asked then), or a run directory that cannot be
+    /// written. A failing agent is no error; see the records.
+    pub fn run(&self) -> Result<Run> {
+        Session::start(self, RunOptions::default(), Arc::new(|_| {}))?.run()
+    }
+
+    pub(crate) fn effective_extract(&self) -> Extract {
+        self.extract
+            .clone()
+            .unwrap_or_else(|| self.benchmark.extract())
+    }
+
+    /// The folder of run directories.
+    pub fn output_folder(&self) -> PathBuf {
+        let default = || crate::project::root().join(crate::artifact::DEFAULT_OUTPUT_ROOT);
+        self.output_root.clone().unwrap_or_else(default)
+    }
+
+    /// Whether the eval itself says where its runs go.
+    pub fn has_output_root(&self) -> bool {
+        self.output_root.is_some()
+    }
+
+    /// The eval for a manifest: its spec, or what a builder eval can tell of itself.
+    pub(crate) fn describe(&self) -> Value {
+        if !self.config.is_null() {
+            return self.config.clone();
+        }
+        let gates: Vec<_> = self.gates.iter().map(ToString::to_string).collect();
+        serde_json::json!({
+            "name": self.name,
+            "benchmark": { "type": self.benchmark.name() },
+            "limits": {
+                "concurrency": self.limits.concurrency,
+                "timeout_s": self.limits.timeout.as_secs_f64(),
+                "retries": self.limits.retries,
+                "limit": self.limits.limit,
+            },
+            "gates": gates,
+        })
+    }
+
+    /// Whether snapshots hide correct answers. GAIA asks not to republish its answers.
+    pub(crate) fn masks_answers(&self) -> bool {
+        match self.snapshot.answers {
+            Some(answers) => answers == Answers::Masked,
+            None => self.benchmark.is_gated(),
+        }
+    }
+}
+
+impl std::fmt::Debug for Eval {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Eval")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}

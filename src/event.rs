@@ -1,0 +1,63 @@
+//! `Event`: the interface between the runner and reporters.
+//!
+//! The runner emits events and never prints. Everything in an event is redacted.
+
+use std::path::Path;
+
+use crate::agent::AgentError;
+use crate::run::{Record, Run};
+
+/// Something that happened in a run.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// The dataset is loaded, the run directory exists, nothing was asked yet.
+    RunStarted {
+        /// The eval's name.
+        eval: &'a str,
+        /// How many samples the run will end.
+        samples: usize,
+        /// How many of them an earlier, interrupted run had ended.
+        resumed: usize,
+        /// Where the run is recorded.
+        dir: &'a Path,
+        /// Things about the dataset worth knowing.
+        notices: &'a [String],
+    },
+    /// A sample is about to be asked.
+    SampleStarted {
+        /// The sample's id.
+        id: &'a str,
+    },
+    /// An attempt has no answer.
+    AttemptFailed {
+        /// The sample's id.
+        id: &'a str,
+        /// Which attempt, from 1.
+        attempt: u32,
+        /// Why.
+        error: &'a AgentError,
+        /// Whether the sample is asked again.
+        retry: bool,
+    },
+    /// A line that a running agent printed (only when streaming).
+    AgentOutput {
+        /// The sample's id.
+        id: &'a str,
+        /// The line, without its end.
+        line: &'a str,
+    },
+    /// A sample ended.
+    SampleFinished {
+        /// The sample with its outcome.
+        record: &'a Record,
+    },
+    /// All samples ended, or the run stopped.
+    RunFinished {
+        /// The whole run.
+        run: &'a Run,
+    },
+}
+
+/// Consumes events; called from many threads at once.
+pub type Observer<'a> = dyn Fn(&Event<'_>) + Sync + Send + 'a;

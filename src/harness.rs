@@ -1,0 +1,317 @@
+//! The test harness: samples and gates as libtest cases. The only file that names libtest-mimic.
+//!
+//! Trials are named `<eval>::<slice>::<sample id>`, gates `<eval>::gate::<metric>[<slice>]`. All gates of
+//! all evals come after all samples, and each waits on a latch that every selected sample of its eval
+//! releases. libtest-mimic starts trials first in, first out, so no gate can wait for a sample that a
+//! waiting gate keeps from starting, at any number of threads.
+//!
+//! Nothing starts on `--list` or when everything is filtered out: the run directory is made when the
+//! first sample starts.
+
+use std::collections::HashSet;
+use std::io::Write;
+use std::process::{ExitCode, Termination};
+use std::sync::Arc;
+
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
+
+use crate::cancel::Cancel;
+use crate::drive::{self, Drive};
+use crate::error::{Error, Result};
+use crate::eval::Eval;
+use crate::plan::{BaselineUse, Plan};
+use crate::report::terminal;
+use crate::snapshot::{self, update};
+
+mod board;
+mod parts;
+mod shim;
+mod verdict;
+
+use board::Board;
+use verdict::Verdict;
+
+/// How a test binary ended. Return it from `main`.
+#[derive(Clone, Copy, Debug)]
+#[must_use = "return it from `main`, or the exit code is lost"]
+pub struct Conclusion {
+    /// Tests that passed.
+    pub passed: u64,
+    /// Tests that failed.
+    pub failed: u64,
+    /// Tests that were ignored, such as gates of a partial selection.
+    pub ignored: u64,
+    code: u8,
+}
+
+impl Conclusion {
+    fn of_code(code: u8) -> Self {
+        Self {
+            passed: 0,
+            failed: 0,
+            ignored: 0,
+            code,
+        }
+    }
+
+    /// The exit code: 0, libtest's 101 for failures, 2 for usage, 130 when interrupted.
+    pub fn code(&self) -> u8 {
+        self.code
+    }
+}
+
+impl Termination for Conclusion {
+    fn report(self) -> ExitCode {
+        ExitCode::from(self.code)
+    }
+}
+
+/// Runs evals as tests, with the arguments of the process. Call it as the whole of `main` in a test with
+/// `harness = false`.
+///
+/// # Errors
+/// A mistake in an eval or its dataset; nothing was asked then.
+pub fn run(evals: impl IntoIterator<Item = Eval>) -> Result<Conclusion> {
+    let evals: Vec<Eval> = evals.into_iter().collect();
+    check_names(&evals)?;
+    if let Some(drive) = Drive::from_env()? {
+        return driven(&drive, evals);
+    }
+    let args = match shim::parse(
+        std::env::args().skip(1),
+        std::env::var("RUST_TEST_THREADS").ok(),
+    ) {
+        Ok(args) => args,
+        Err(message) => return refused(&message),
+    };
+    let mut arguments = Arguments::from_iter(
+        std::iter::once("evaltest".to_owned()).chain(args.rest.iter().cloned()),
+    );
+    arguments.test_threads = args.threads.or(arguments.test_threads);
+    if arguments.test_threads == Some(0) {
+        return refused("`--test-threads` must be at least 1");
+    }
+    let per_process = parts::run_id().filter(|_| !arguments.list);
+    let baseline = if arguments.list || per_process.is_some() {
+        BaselineUse::Ignore
+    } else {
+        BaselineUse::Compare
+    };
+    let plans = evals
+        .iter()
+        .map(|eval| Plan::load(eval, baseline))
+        .collect::<Result<Vec<_>>>()?;
+    if !arguments.list {
+        for plan in &plans {
+            let folder = &plan.eval.snapshot.folder;
+            update::reference(
+                plan.items
+                    .iter()
+                    .map(|item| snapshot::path(folder, &item.sample.id)),
+            );
+        }
+    }
+    match per_process {
+        Some(run_id) => per_process_run(&arguments, &args, plans, &run_id),
+        None => in_process_run(arguments, &args, plans),
+    }
+}
+
+fn check_names(evals: &[Eval]) -> Result<()> {
+    let mut seen = HashSet::new();
+    match evals.iter().find(|eval| !seen.insert(eval.name())) {
+        None => Ok(()),
+        Some(eval) => Err(
+            Error::usage(format!("two evals are called `{}`", eval.name()))
+                .hint("give one of them another name: `.named(\"…\")` or `name:` in its spec"),
+        ),
+    }
+}
+
+#[expect(
+    clippy::print_stderr,
+    reason = "a test binary tells its user why it does not start"
+)]
+fn refused(message: &str) -> Result<Conclusion> {
+    eprintln!("error: {message}");
+    Ok(Conclusion::of_code(2))
+}
+
+fn driven(drive: &Drive, evals: Vec<Eval>) -> Result<Conclusion> {
+    let cancel = Cancel::new();
+    let signals = crate::signal::cancel_on_signals(&cancel);
+    signals.map_err(|error| Error::infrastructure(format!("cannot handle signals: {error}")))?;
+    match drive::serve(drive, evals, &cancel, &mut std::io::stdout()) {
+        Ok(code) => Ok(Conclusion::of_code(code)),
+        Err(error) => {
+            // Kept on stderr: `main` would turn an error into exit code 1.
+            let _ = writeln!(std::io::stderr(), "error: {error}");
+            Ok(Conclusion::of_code(error.exit_code()))
+        }
+    }
+}
+
+/// The usual case: all trials in this process.
+fn in_process_run(
+    mut arguments: Arguments,
+    args: &shim::Args,
+    plans: Vec<Plan>,
+) -> Result<Conclusion> {
+    let explicit = arguments.test_threads.is_some();
+    let concurrency = plans
+        .iter()
+        .map(|plan| plan.eval.limits.concurrency)
+        .max()
+        .unwrap_or(1);
+    arguments.test_threads = Some(arguments.test_threads.unwrap_or(concurrency));
+    let cancel = Cancel::new();
+    let boards: Vec<Arc<Board>> = plans
+        .into_iter()
+        .map(|plan| Arc::new(Board::new(plan, &cancel, !explicit)))
+        .collect();
+    let mut trials = Vec::new();
+    for board in &boards {
+        for (place, name) in board.names().iter().enumerate() {
+            let board = Arc::clone(board);
+            trials.push(Trial::ignorable_test(name.clone(), move || {
+                completion(board.sample(place))
+            }));
+        }
+    }
+    for board in &boards {
+        for (number, name) in board.gate_names().into_iter().enumerate() {
+            let board = Arc::clone(board);
+            trials.push(Trial::ignorable_test(name, move || {
+                completion(board.gate(number))
+            }));
+        }
+    }
+    let trials = args.apply(&mut arguments, trials);
+    let runs = |trial: &&Trial| !arguments.is_filtered_out(trial) && !arguments.is_ignored(trial);
+    let selected: HashSet<&str> = trials.iter().filter(runs).map(Trial::name).collect();
+    for board in &boards {
+        board.select(&selected);
+    }
+    let interrupt =
+        if arguments.list || selected.is_empty() {
+            None
+        } else {
+            let signals = crate::signal::cancel_on_signals(&cancel);
+            Some(signals.map_err(|error| {
+                Error::infrastructure(format!("cannot handle signals: {error}"))
+            })?)
+        };
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    for board in &boards {
+        if let Some(run) = board.finish_if_started() {
+            // Not on stdout, which may be read by a machine.
+            let mut stderr = std::io::stderr();
+            let _ = match run {
+                Ok(run) => writeln!(
+                    stderr,
+                    "{}: run directory: {}",
+                    run.eval,
+                    terminal::shown(&run.dir)
+                ),
+                Err(error) => writeln!(stderr, "error: {error}"),
+            };
+        }
+    }
+    let interrupted = interrupt.is_some_and(|interrupt| interrupt.is_set());
+    Ok(concluded(&conclusion, interrupted))
+}
+
+/// Under nextest: this process runs one trial.
+fn per_process_run(
+    arguments: &Arguments,
+    args: &shim::Args,
+    plans: Vec<Plan>,
+    run_id: &str,
+) -> Result<Conclusion> {
+    let cancel = Cancel::new();
+    let signals = crate::signal::cancel_on_signals(&cancel);
+    let interrupt = signals
+        .map_err(|error| Error::infrastructure(format!("cannot handle signals: {error}")))?;
+    let mut samples = Vec::new();
+    let mut gates = Vec::new();
+    for plan in plans {
+        let names = plan.trial_names();
+        let gate_names = board::gate_names(&plan);
+        let part = Arc::new(parts::Parts::new(plan, run_id, &cancel));
+        for (place, name) in names.into_iter().enumerate() {
+            let part = Arc::clone(&part);
+            samples.push(Trial::ignorable_test(name, move || {
+                completion(part.sample(place))
+            }));
+        }
+        for (number, name) in gate_names.into_iter().enumerate() {
+            let part = Arc::clone(&part);
+            gates.push(Trial::ignorable_test(name, move || {
+                completion(part.gate(number))
+            }));
+        }
+    }
+    samples.extend(gates);
+    let mut arguments = arguments.clone();
+    let trials = args.apply(&mut arguments, samples);
+    Ok(concluded(
+        &libtest_mimic::run(&arguments, trials),
+        interrupt.is_set(),
+    ))
+}
+
+fn concluded(conclusion: &libtest_mimic::Conclusion, interrupted: bool) -> Conclusion {
+    let code = match (interrupted, conclusion.has_failed()) {
+        (true, _) => 130,
+        (false, true) => 101,
+        (false, false) => 0,
+    };
+    Conclusion {
+        passed: conclusion.num_passed,
+        failed: conclusion.num_failed,
+        ignored: conclusion.num_ignored,
+        code,
+    }
+}
+
+fn completion(verdict: Verdict) -> std::result::Result<Completion, Failed> {
+    match verdict {
+        Verdict::Passed => Ok(Completion::Completed),
+        Verdict::Ignored(reason) => Ok(Completion::ignored_with(reason)),
+        Verdict::Failed(message) => Err(message.into()),
+    }
+}
+
+impl shim::Args {
+    /// Applies what libtest-mimic cannot: several filters, any of which selects a test.
+    fn apply(&self, arguments: &mut Arguments, trials: Vec<Trial>) -> Vec<Trial> {
+        /// No test's kind holds this, so it hides exactly the trials that carry it.
+        const HIDDEN: &str = "\u{1}hidden";
+        if self.filters.len() < 2 {
+            arguments.filter = self.filters.first().cloned();
+            return trials;
+        }
+        let exact = arguments.exact;
+        let skip = std::mem::replace(&mut arguments.skip, vec![HIDDEN.to_owned()]);
+        arguments.exact = false;
+        let matches = |name: &str, filter: &String| {
+            if exact {
+                name == filter
+            } else {
+                name.contains(filter.as_str())
+            }
+        };
+        let keep = |name: &str| {
+            self.filters.iter().any(|filter| matches(name, filter))
+                && !skip.iter().any(|filter| matches(name, filter))
+        };
+        let hide = |trial: Trial| {
+            if keep(trial.name()) {
+                trial
+            } else {
+                trial.with_kind(HIDDEN)
+            }
+        };
+        trials.into_iter().map(hide).collect()
+    }
+}

@@ -1,0 +1,214 @@
+//! `Board`: one eval while its trials run on libtest's threads.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+
+use once_cell::sync::OnceCell;
+
+use super::verdict::{self, Verdict};
+use crate::cancel::Cancel;
+use crate::error::Error;
+use crate::plan::Plan;
+use crate::run::Run;
+use crate::runner::{RunOptions, Session};
+use crate::snapshot::update::Policy;
+
+/// One eval, its session and the latch on which its gates wait.
+pub(super) struct Board {
+    eval: String,
+    names: Vec<String>,
+    gates: Vec<String>,
+    ids: Vec<String>,
+    plan: Mutex<Option<Plan>>,
+    cancel: Cancel,
+    policy: Policy,
+    selected: OnceLock<HashSet<usize>>,
+    session: OnceCell<Session>,
+    broken: OnceLock<String>,
+    run: OnceCell<Run>,
+    latch: Latch,
+    /// Free places, when the harness may not use more than `limits.concurrency`.
+    slots: Option<(Mutex<usize>, Condvar)>,
+}
+
+/// Opens when every selected sample is through.
+#[derive(Default)]
+struct Latch {
+    left: Mutex<usize>,
+    opened: Condvar,
+}
+
+/// Counts a sample as through, also when its trial panics.
+struct Release<'a>(&'a Board);
+
+impl Drop for Release<'_> {
+    fn drop(&mut self) {
+        let mut left = self
+            .0
+            .latch
+            .left
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *left = left.saturating_sub(1);
+        if *left == 0 {
+            self.0.latch.opened.notify_all();
+        }
+        drop(left);
+        if let Some((free, freed)) = &self.0.slots {
+            *free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+            freed.notify_one();
+        }
+    }
+}
+
+/// The names of an eval's gates, as tests.
+pub(super) fn gate_names(plan: &Plan) -> Vec<String> {
+    plan.eval
+        .gates
+        .iter()
+        .map(|gate| format!("{}::gate::{}", plan.eval.name, gate.name()))
+        .collect()
+}
+
+impl Board {
+    pub(super) fn new(plan: Plan, cancel: &Cancel, bounded: bool) -> Self {
+        Self {
+            eval: plan.eval.name.clone(),
+            names: plan.trial_names(),
+            gates: gate_names(&plan),
+            ids: plan
+                .items
+                .iter()
+                .map(|item| item.sample.id.clone())
+                .collect(),
+            slots: bounded.then(|| (Mutex::new(plan.eval.limits.concurrency), Condvar::new())),
+            plan: Mutex::new(Some(plan)),
+            cancel: cancel.clone(),
+            policy: Policy::from_env(),
+            selected: OnceLock::new(),
+            session: OnceCell::new(),
+            broken: OnceLock::new(),
+            run: OnceCell::new(),
+            latch: Latch::default(),
+        }
+    }
+
+    pub(super) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    pub(super) fn gate_names(&self) -> Vec<String> {
+        self.gates.clone()
+    }
+
+    /// Tells which of the trials will run.
+    pub(super) fn select(&self, trials: &HashSet<&str>) {
+        let places =
+            (0..self.names.len()).filter(|&place| trials.contains(self.names[place].as_str()));
+        let places: HashSet<usize> = places.collect();
+        *self
+            .latch
+            .left
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = places.len();
+        let _ = self.selected.set(places);
+    }
+
+    /// Runs one sample's trial.
+    pub(super) fn sample(&self, place: usize) -> Verdict {
+        if let Some((free, freed)) = &self.slots {
+            let free = free.lock().unwrap_or_else(PoisonError::into_inner);
+            let waited = freed.wait_while(free, |free| *free == 0);
+            *waited.unwrap_or_else(PoisonError::into_inner) -= 1;
+        }
+        let _release = Release(self);
+        match self.session() {
+            Err(message) => Verdict::Failed(message),
+            Ok(session) => {
+                let record = session.run_sample(place);
+                verdict::of_sample(session, place, &record, self.policy)
+            }
+        }
+    }
+
+    /// Waits for the samples and gives a gate's verdict.
+    pub(super) fn gate(&self, number: usize) -> Verdict {
+        let total = self.names.len();
+        let selected = self.selected.get().map_or(0, HashSet::len);
+        if selected < total {
+            return Verdict::Ignored(format!("{selected} of {total} samples selected"));
+        }
+        let left = self
+            .latch
+            .left
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        drop(self.latch.opened.wait_while(left, |left| *left > 0));
+        match self.finish() {
+            Ok(run) => verdict::of_gate(&run.summary.gates[number], &run.dir),
+            Err(message) => Verdict::Failed(message),
+        }
+    }
+
+    /// Ends the run if a sample started it.
+    pub(super) fn finish_if_started(&self) -> Option<Result<&Run, Error>> {
+        self.session.get()?;
+        Some(self.finish().map_err(Error::infrastructure))
+    }
+
+    fn finish(&self) -> Result<&Run, String> {
+        let session = self.session()?;
+        self.run
+            .get_or_try_init(|| session.finish())
+            .map_err(|error| error.to_string())
+    }
+
+    /// The session, started by the first sample.
+    fn session(&self) -> Result<&Session, String> {
+        if let Some(message) = self.broken.get() {
+            return Err(message.clone());
+        }
+        self.session
+            .get_or_try_init(|| {
+                let plan = self
+                    .plan
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .take();
+                let plan =
+                    plan.ok_or_else(|| Error::infrastructure("the run could not be started"))?;
+                let options = RunOptions {
+                    only: self.only(),
+                    cancel: self.cancel.clone(),
+                    ci: is_ci(),
+                    ..RunOptions::default()
+                };
+                Session::with_plan(plan, options, Arc::new(|_| {}))
+            })
+            .map_err(|error| {
+                let message = format!("infrastructure: eval `{}`: {error}", self.eval);
+                self.broken.get_or_init(|| message).clone()
+            })
+    }
+
+    fn only(&self) -> Option<HashSet<String>> {
+        let selected = self
+            .selected
+            .get()
+            .filter(|selected| selected.len() < self.ids.len())?;
+        Some(
+            selected
+                .iter()
+                .map(|&place| self.ids[place].clone())
+                .collect(),
+        )
+    }
+}
+
+/// Whether this is CI, where a missing baseline is a failure.
+pub(super) fn is_ci() -> bool {
+    !matches!(
+        std::env::var("CI").as_deref(),
+        Err(_) | Ok("" | "0" | "false")
+    )
+}

@@ -1,0 +1,151 @@
+//! Under nextest each trial is a process of its own. A sample leaves a small run directory, its part, in
+//! `<output root>/.parts/$NEXTEST_RUN_ID/<eval>/`; the first gate puts all parts together into one run
+//! and the others read its verdicts. A part that is missing or unfinished fails the gates.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::board::is_ci;
+use super::verdict::{self, Verdict};
+use crate::artifact::{RunDir, RunStatus, events, make_root};
+use crate::cancel::Cancel;
+use crate::error::{Error, Result};
+use crate::plan::Plan;
+use crate::runner::{Home, RunOptions, Session};
+use crate::snapshot::{self, update::Policy};
+use crate::summary::Summary;
+
+/// nextest's id of the whole test run, if each test is a process.
+pub(super) fn run_id() -> Option<String> {
+    let mode = std::env::var("NEXTEST_EXECUTION_MODE").ok()?;
+    let id = std::env::var("NEXTEST_RUN_ID").ok()?;
+    (mode == "process-per-test").then(|| snapshot::file_name(&id))
+}
+
+/// One eval in a process that runs one of its trials.
+pub(super) struct Parts {
+    plan: Mutex<Option<Plan>>,
+    folder: PathBuf,
+    cancel: Cancel,
+}
+
+impl Parts {
+    pub(super) fn new(plan: Plan, run_id: &str, cancel: &Cancel) -> Self {
+        let name = snapshot::file_name(&plan.eval.name);
+        let folder = plan
+            .eval
+            .output_folder()
+            .join(".parts")
+            .join(run_id)
+            .join(name);
+        Self {
+            plan: Mutex::new(Some(plan)),
+            folder,
+            cancel: cancel.clone(),
+        }
+    }
+
+    /// Runs one sample's trial and leaves its part.
+    pub(super) fn sample(&self, place: usize) -> Verdict {
+        let run = || -> Result<Verdict> {
+            let plan = self.take_plan()?;
+            make_root(&plan.eval.output_folder())?;
+            let id = plan.items[place].sample.id.clone();
+            let part = self.part(&id);
+            // nextest repeats a failed test: the last attempt counts.
+            let _ = std::fs::remove_dir_all(&part);
+            let options = RunOptions {
+                home: Home::Part(part),
+                only: Some(HashSet::from([id])),
+                cancel: self.cancel.clone(),
+                ci: is_ci(),
+                ..RunOptions::default()
+            };
+            let session = Session::with_plan(plan, options, Arc::new(|_| {}))?;
+            let record = session.run_sample(place);
+            let verdict = verdict::of_sample(&session, place, &record, Policy::from_env());
+            session.finish()?;
+            Ok(verdict)
+        };
+        run().unwrap_or_else(|error| Verdict::Failed(format!("infrastructure: {error}")))
+    }
+
+    /// Puts the parts together, unless another gate did, and gives one gate's verdict.
+    pub(super) fn gate(&self, number: usize) -> Verdict {
+        let run = || -> Result<Verdict> {
+            let plan = self.take_plan()?;
+            let (summary, dir) = self.merged(plan)?;
+            let gate = summary.gates.get(number).ok_or_else(|| {
+                Error::infrastructure(format!("`{}` lacks the gate", dir.display()))
+            })?;
+            Ok(verdict::of_gate(gate, &dir))
+        };
+        run().unwrap_or_else(|error| Verdict::Failed(format!("infrastructure: {error}")))
+    }
+
+    fn take_plan(&self) -> Result<Plan> {
+        let plan = self
+            .plan
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        plan.ok_or_else(|| Error::infrastructure("this process has run its trial already"))
+    }
+
+    fn part(&self, id: &str) -> PathBuf {
+        self.folder.join(snapshot::file_name(id))
+    }
+
+    fn merged(&self, plan: Plan) -> Result<(Summary, PathBuf)> {
+        std::fs::create_dir_all(&self.folder)
+            .map_err(|error| Error::io("create", &self.folder, &error))?;
+        let lock = self.folder.join("lock");
+        let file = File::create(&lock).map_err(|error| Error::io("create", &lock, &error))?;
+        rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).map_err(|error| {
+            Error::infrastructure(format!("cannot lock `{}`: {error}", lock.display()))
+        })?;
+        let marker = self.folder.join("merged");
+        if let Ok(path) = std::fs::read_to_string(&marker) {
+            let dir = PathBuf::from(path);
+            return Ok((Summary::read(&dir.join("summary.json"))?, dir));
+        }
+        let mut journal = Vec::new();
+        let mut missing = Vec::new();
+        for item in &plan.items {
+            let part = self.part(&item.sample.id);
+            if is_finished(&part) {
+                journal.extend(events::read(&part.join("events.jsonl"))?);
+            } else {
+                missing.push(item.sample.id.clone());
+            }
+        }
+        if let Some(first) = missing.first() {
+            let (there, all) = (plan.items.len() - missing.len(), plan.items.len());
+            return Err(Error::usage(format!(
+                "incomplete: {there} of {all} samples ran in this nextest run; missing is `{first}`"
+            ))
+            .hint("run all of them, with `fail-fast = false` and gates last: cargo evaltest init writes the configuration"));
+        }
+        // The baseline was left aside to start quickly; the gates need it.
+        let plan = Plan::load(&plan.eval, crate::plan::BaselineUse::Compare)?;
+        let options = RunOptions {
+            home: Home::Merged(journal),
+            cancel: self.cancel.clone(),
+            ci: is_ci(),
+            ..RunOptions::default()
+        };
+        let run = Session::with_plan(plan, options, Arc::new(|_| {}))?.run()?;
+        crate::artifact::write_atomically(&marker, run.dir.to_string_lossy().as_bytes())?;
+        for record in &run.records {
+            let _ = std::fs::remove_dir_all(self.part(&record.sample_id));
+        }
+        Ok((run.summary, run.dir))
+    }
+}
+
+fn is_finished(part: &Path) -> bool {
+    let manifest = RunDir::open(part).and_then(|dir| dir.manifest());
+    manifest.is_ok_and(|manifest| manifest.status == RunStatus::Finished)
+}

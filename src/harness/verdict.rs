@@ -1,0 +1,201 @@
+//! From a record to the verdict of its test.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use crate::eval::Assert;
+use crate::gate::{self, GateResult};
+use crate::report::terminal::{clean, excerpt, shown};
+use crate::run::{Record, Status};
+use crate::runner::Session;
+use crate::scorer::Normalized;
+use crate::snapshot::update::Policy;
+use crate::snapshot::{self, Content};
+
+/// How a test ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Passed,
+    /// With the reason.
+    Ignored(String),
+    /// With the message.
+    Failed(String),
+}
+
+/// The verdict on a gate.
+pub(super) fn of_gate(gate: &GateResult, dir: &Path) -> Verdict {
+    let message = format!("{}\nrun directory: {}", gate.message, shown(dir));
+    match gate.verdict {
+        gate::Verdict::Passed => Verdict::Passed,
+        gate::Verdict::Ignored => Verdict::Ignored(clean(&gate.message)),
+        gate::Verdict::Failed => Verdict::Failed(message),
+        gate::Verdict::Inconclusive => Verdict::Failed(format!("inconclusive: {message}")),
+    }
+}
+
+/// The verdict on a sample, which may ask a flipped one again.
+pub(super) fn of_sample(
+    session: &Session,
+    place: usize,
+    record: &Record,
+    policy: Policy,
+) -> Verdict {
+    let status = record.result.status;
+    if status == Status::Skipped {
+        return Verdict::Ignored("not asked: the run stopped".to_owned());
+    }
+    if status.is_error() {
+        return Verdict::Failed(infrastructure(session, record));
+    }
+    let judged = match session.plan().eval.snapshot.assert {
+        Assert::Off => Ok(Verdict::Passed),
+        Assert::Correct if status == Status::Scored && !record.result.is_correct() => {
+            Ok(Verdict::Failed(wrong(session, record, "is wrong")))
+        }
+        Assert::Correct => Ok(Verdict::Passed),
+        Assert::Exact => exact(session, record, policy),
+        Assert::Baseline => baseline(session, place, record, policy),
+    };
+    judged.unwrap_or_else(|error| Verdict::Failed(error.to_string()))
+}
+
+fn exact(session: &Session, record: &Record, policy: Policy) -> crate::Result<Verdict> {
+    let (path, new) = snapshot_of(session, record);
+    let old = Content::read(&path)?;
+    if old.as_ref() == Some(&new) {
+        return Ok(Verdict::Passed);
+    }
+    if policy.settle(&path, &record.sample_id, old.is_some(), &new)? {
+        return Ok(Verdict::Passed);
+    }
+    let mut message = wrong(session, record, "differs from its snapshot");
+    let _ = match old {
+        Some(old) => write!(
+            message,
+            "\n  snapshot:\n{}\n  now:\n{}",
+            old.text(),
+            new.text()
+        ),
+        None => write!(message, "\n  there is no snapshot\n  now:\n{}", new.text()),
+    };
+    message.push_str("\n  accept it: cargo insta review, or a whole run: cargo evaltest accept");
+    Ok(Verdict::Failed(message))
+}
+
+fn baseline(
+    session: &Session,
+    place: usize,
+    record: &Record,
+    policy: Policy,
+) -> crate::Result<Verdict> {
+    let (path, new) = snapshot_of(session, record);
+    let old = Content::read(&path)?;
+    let exists = old.is_some();
+    // A snapshot of another question or of another ground truth says nothing about this one.
+    let comparable = old
+        .as_ref()
+        .filter(|old| old.input_hash == new.input_hash && old.target_hash == new.target_hash);
+    let is_wrong = new.correct == Some(false);
+    let title = match comparable {
+        Some(old) if old.correct == Some(true) && is_wrong => {
+            "was correct in the baseline and is wrong now"
+        }
+        None if is_wrong && exists => {
+            "is wrong, and its question or ground truth changed since the baseline"
+        }
+        None if is_wrong => "is wrong, and has no snapshot to compare with",
+        _ => {
+            if policy.writes(exists) && old.as_ref() != Some(&new) {
+                new.write(&path, &record.sample_id)?;
+            }
+            return Ok(Verdict::Passed);
+        }
+    };
+    let mut answers = 1;
+    if comparable.is_some() {
+        for _ in 0..confirmations(session) {
+            if session.is_stopped() {
+                break;
+            }
+            match session.confirm(place) {
+                Some(again) if again.result.is_correct() => return Ok(Verdict::Passed),
+                Some(_) => answers += 1,
+                // An outage confirms nothing.
+                None => {}
+            }
+        }
+    }
+    if policy.settle(&path, &record.sample_id, exists, &new)? {
+        return Ok(Verdict::Passed);
+    }
+    let mut message = wrong(session, record, title);
+    if answers > 1 {
+        let _ = write!(message, "\n  asked {answers} times, wrong each time");
+    }
+    if comparable.is_none() {
+        message.push_str("\n  make this run the baseline: cargo evaltest accept");
+    }
+    Ok(Verdict::Failed(message))
+}
+
+/// How often a flip is asked again.
+fn confirmations(session: &Session) -> u32 {
+    let eval = &session.plan().eval;
+    if eval.agent.is_deterministic() {
+        0
+    } else {
+        eval.snapshot.confirm
+    }
+}
+
+fn snapshot_of(session: &Session, record: &Record) -> (std::path::PathBuf, Content) {
+    let eval = &session.plan().eval;
+    let path = snapshot::path(&eval.snapshot.folder, &record.sample_id);
+    (path, Content::of(record, eval.masks_answers()))
+}
+
+fn infrastructure(session: &Session, record: &Record) -> String {
+    let error = record.result.error.as_ref();
+    let reason = error.map_or("no reason given", |error| error.message.as_str());
+    let mut message = format!(
+        "infrastructure: {}: {}",
+        record.result.status.as_str(),
+        excerpt(reason)
+    );
+    if let Some(tail) = error.and_then(|error| error.stderr_tail.as_deref()) {
+        let lines: Vec<_> = tail.lines().collect();
+        for line in &lines[lines.len().saturating_sub(10)..] {
+            let _ = write!(message, "\n  stderr: {}", clean(line));
+        }
+    }
+    let _ = write!(message, "\n  attempts: {}", record.result.attempts);
+    message + &more(session, record)
+}
+
+fn wrong(session: &Session, record: &Record, title: &str) -> String {
+    let answered = record.result.prediction.as_deref().unwrap_or("(nothing)");
+    let mut message = format!("{} {title}", clean(&record.sample_id));
+    let _ = write!(message, "\n  answered: {}", excerpt(answered));
+    if session.plan().eval.masks_answers() {
+        message.push_str("\n  expected: (not shown: `snapshot.answers` is `masked`)");
+    } else {
+        let truth = record.ground_truth.as_str().map(str::to_owned);
+        let truth = truth.unwrap_or_else(|| record.ground_truth.to_string());
+        let _ = write!(message, "\n  expected: {}", excerpt(&truth));
+    }
+    if let Some(score) = &record.result.score {
+        if let Normalized::Text(text) = &score.normalized_prediction {
+            let _ = write!(message, "\n  compared: {}", excerpt(text));
+        }
+        let _ = write!(message, "\n  reason: {}", clean(&score.reason));
+    }
+    message + &more(session, record)
+}
+
+fn more(session: &Session, record: &Record) -> String {
+    let dir = shown(session.dir().path());
+    format!(
+        "\n  more: cargo evaltest show {dir} {}",
+        clean(&record.sample_id)
+    )
+}

@@ -1,0 +1,45 @@
+//! Where a project begins: the folder of its runs, and of its `.env`.
+
+use std::path::{Path, PathBuf};
+
+/// The package whose test is running (`CARGO_MANIFEST_DIR` at run time), else the current folder.
+pub(crate) fn package_root() -> PathBuf {
+    let manifest = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    manifest
+        .filter(|folder| folder.is_dir())
+        .unwrap_or_else(current)
+}
+
+fn current() -> PathBuf {
+    std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."))
+}
+
+/// The root of the project: the cargo workspace around the running test or the current folder, else that
+/// folder itself.
+pub fn root() -> PathBuf {
+    let start = package_root();
+    workspace_root(&start).unwrap_or(start)
+}
+
+/// The cargo workspace that holds `folder`: the nearest manifest upwards with `[workspace]`, else the
+/// nearest manifest at all.
+pub fn workspace_root(folder: &Path) -> Option<PathBuf> {
+    let mut nearest = None;
+    for folder in folder.ancestors() {
+        if let Ok(manifest) = std::fs::read_to_string(folder.join("Cargo.toml")) {
+            if manifest
+                .lines()
+                .any(|line| line.trim_start().starts_with("[workspace"))
+            {
+                return Some(folder.to_owned());
+            }
+            nearest = nearest.or_else(|| Some(folder.to_owned()));
+        }
+    }
+    nearest
+}
+
+/// `path` relative to `root`, if it lies inside.
+pub(crate) fn inside(root: &Path, path: &Path) -> Option<PathBuf> {
+    path.strip_prefix(root).ok().map(Path::to_owned)
+}

@@ -1,0 +1,67 @@
+//! Prompt presets: what is put around a question.
+
+use crate::benchmark::Benchmark;
+use crate::error::{Error, Result};
+use crate::sample::Sample;
+
+/// What is put around a question.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Prompt {
+    /// `official` where the benchmark has instructions of its own, else the question alone.
+    #[default]
+    Default,
+    /// The benchmark's own instructions, word for word.
+    Official,
+    /// Answer only, no explanation.
+    Concise,
+    /// The question alone.
+    None,
+    /// A text with `{prompt}` in it, and `{id}` if wanted.
+    Template(String),
+}
+
+const CONCISE: &str = "Answer the question below. Reply with the answer only: no explanation, no full \
+sentence, no unit unless the question asks for one. Separate the elements of a list by commas.";
+
+impl Prompt {
+    /// Refuses a preset that the benchmark does not have and a template without `{prompt}`.
+    pub(crate) fn check(&self, benchmark: &dyn Benchmark) -> Result<()> {
+        match self {
+            Self::Official if benchmark.official_prompt().is_none() => Err(Error::usage(format!(
+                "benchmark `{}` has no official prompt",
+                benchmark.name()
+            ))
+            .hint("use `prompt: concise`, `prompt: none` or a template")),
+            Self::Template(text) if !text.contains("{prompt}") => {
+                Err(Error::usage("the prompt template has no `{prompt}` in it")
+                    .hint("write `prompt: { template: \"Answer briefly: {prompt}\" }`"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The whole prompt of a sample. Attached files are named by their names alone, so that the prompt
+    /// is the same on every machine.
+    pub(crate) fn render(&self, benchmark: &dyn Benchmark, sample: &Sample) -> String {
+        let mut question = sample.prompt.clone();
+        for file in &sample.files {
+            question.push_str("\n\nAttached file: ");
+            question.push_str(&file.name);
+        }
+        let instructions = match self {
+            Self::Default | Self::Official => benchmark.official_prompt().unwrap_or_default(),
+            Self::Concise => CONCISE,
+            Self::None => "",
+            Self::Template(template) => {
+                return template
+                    .replace("{id}", &sample.id)
+                    .replace("{prompt}", &question);
+            }
+        };
+        if instructions.is_empty() {
+            question
+        } else {
+            format!("{instructions}\n\n{question}")
+        }
+    }
+}

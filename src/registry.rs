@@ -1,0 +1,151 @@
+//! Benchmarks, agents and scorers of a user's own, by name, for specs.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::agent::Agent;
+use crate::benchmark::Benchmark;
+use crate::error::{Error, Result};
+use crate::scorer::Scorer;
+
+type Make<T> = Arc<dyn Fn(&Options) -> Result<Arc<T>> + Send + Sync>;
+
+/// What specs may name besides the built-in things.
+///
+/// ```no_run
+/// # use evaltest::{Agent, AgentError, Eval, Output, Registry, Task};
+/// struct Mine;
+/// impl Agent for Mine {
+///     fn answer(&self, task: &Task) -> Result<Output, AgentError> {
+///         Ok(task.question().to_uppercase().into())
+///     }
+/// }
+///
+/// fn main() -> evaltest::Result<evaltest::Conclusion> {
+///     let registry = Registry::new().agent("mine", |_options| Ok(Mine));
+///     evaltest::run([Eval::from_yaml_with("evals/mine.yaml", &registry)?])
+/// }
+/// ```
+#[derive(Clone, Default)]
+pub struct Registry {
+    agents: BTreeMap<String, Make<dyn Agent>>,
+    benchmarks: BTreeMap<String, Make<dyn Benchmark>>,
+    scorers: BTreeMap<String, Make<dyn Scorer>>,
+}
+
+/// The keys that a spec gives beside `type`.
+#[derive(Clone, Debug)]
+pub struct Options {
+    what: String,
+    values: Map<String, Value>,
+    folder: PathBuf,
+}
+
+impl Options {
+    pub(crate) fn new(what: String, values: Map<String, Value>, folder: &Path) -> Self {
+        Self {
+            what,
+            values,
+            folder: folder.to_owned(),
+        }
+    }
+
+    /// The keys as they are.
+    pub fn values(&self) -> &Map<String, Value> {
+        &self.values
+    }
+
+    /// The keys as a type of the user's own; `deny_unknown_fields` on it makes typing errors visible.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T> {
+        serde_json::from_value(Value::Object(self.values.clone()))
+            .map_err(|error| Error::usage(format!("{}: {error}", self.what)))
+    }
+
+    /// A path of the spec, resolved against its folder.
+    pub fn path(&self, relative: impl AsRef<Path>) -> PathBuf {
+        self.folder.join(relative)
+    }
+}
+
+impl Registry {
+    /// Nothing but what is built in.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds an agent.
+    #[must_use]
+    pub fn agent<A, F>(mut self, name: &str, make: F) -> Self
+    where
+        A: Agent + 'static,
+        F: Fn(&Options) -> Result<A> + Send + Sync + 'static,
+    {
+        let make = move |options: &Options| Ok(Arc::new(make(options)?) as Arc<dyn Agent>);
+        self.agents.insert(name.to_owned(), Arc::new(make));
+        self
+    }
+
+    /// Adds a benchmark.
+    #[must_use]
+    pub fn benchmark<B, F>(mut self, name: &str, make: F) -> Self
+    where
+        B: Benchmark + 'static,
+        F: Fn(&Options) -> Result<B> + Send + Sync + 'static,
+    {
+        let make = move |options: &Options| Ok(Arc::new(make(options)?) as Arc<dyn Benchmark>);
+        self.benchmarks.insert(name.to_owned(), Arc::new(make));
+        self
+    }
+
+    /// Adds a scorer.
+    #[must_use]
+    pub fn scorer<S, F>(mut self, name: &str, make: F) -> Self
+    where
+        S: Scorer + 'static,
+        F: Fn(&Options) -> Result<S> + Send + Sync + 'static,
+    {
+        let make = move |options: &Options| Ok(Arc::new(make(options)?) as Arc<dyn Scorer>);
+        self.scorers.insert(name.to_owned(), Arc::new(make));
+        self
+    }
+
+    pub(crate) fn make_agent(
+        &self,
+        name: &str,
+        options: &Options,
+    ) -> Option<Result<Arc<dyn Agent>>> {
+        self.agents.get(name).map(|make| make(options))
+    }
+
+    pub(crate) fn make_benchmark(
+        &self,
+        name: &str,
+        options: &Options,
+    ) -> Option<Result<Arc<dyn Benchmark>>> {
+        self.benchmarks.get(name).map(|make| make(options))
+    }
+
+    pub(crate) fn make_scorer(
+        &self,
+        name: &str,
+        options: &Options,
+    ) -> Option<Result<Arc<dyn Scorer>>> {
+        self.scorers.get(name).map(|make| make(options))
+    }
+
+    pub(crate) fn agent_names(&self) -> impl Iterator<Item = &str> {
+        self.agents.keys().map(String::as_str)
+    }
+
+    pub(crate) fn benchmark_names(&self) -> impl Iterator<Item = &str> {
+        self.benchmarks.keys().map(String::as_str)
+    }
+
+    pub(crate) fn scorer_names(&self) -> impl Iterator<Item = &str> {
+        self.scorers.keys().map(String::as_str)
+    }
+}

@@ -1,0 +1,290 @@
+//! What a run looks like on a terminal or in a CI log.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::event::Event;
+use crate::gate::Verdict;
+use crate::run::{Run, Status};
+use crate::summary::Summary;
+
+/// How many flipped or failed samples are listed; the rest is counted.
+const LISTED: usize = 20;
+
+/// `text` on one line without anything a terminal would act on.
+pub fn clean(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    for c in text.chars() {
+        // Bidirectional overrides can make a line read as something else.
+        if c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') {
+            clean.extend(c.escape_default());
+        } else {
+            clean.push(c);
+        }
+    }
+    clean
+}
+
+/// As [`clean`], cut to a readable length.
+pub fn excerpt(text: &str) -> String {
+    let mut short: String = clean(text.trim()).chars().take(200).collect();
+    if text.trim().chars().count() > 200 {
+        short.push('…');
+    }
+    short
+}
+
+/// A path as short as it can be shown: relative to the current folder where it lies inside.
+pub fn shown(path: &Path) -> String {
+    let current = std::env::current_dir().unwrap_or_default();
+    path.strip_prefix(&current)
+        .unwrap_or(path)
+        .display()
+        .to_string()
+}
+
+/// Writes what an event has to tell a person; nothing for most.
+pub fn event(event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
+    match event {
+        Event::RunStarted {
+            eval,
+            notices,
+            resumed,
+            ..
+        } => {
+            for notice in *notices {
+                writeln!(out, "{eval}: note: {}", clean(notice))?;
+            }
+            if *resumed > 0 {
+                writeln!(
+                    out,
+                    "{eval}: {resumed} samples were answered before and are not asked again"
+                )?;
+            }
+            Ok(())
+        }
+        Event::AttemptFailed {
+            id,
+            attempt,
+            error,
+            retry,
+        } => {
+            let then = if *retry { ", asking again" } else { "" };
+            writeln!(
+                out,
+                "{}: attempt {attempt} failed{then}: {}",
+                clean(id),
+                excerpt(&error.message)
+            )
+        }
+        Event::AgentOutput { id, line } => writeln!(out, "{}| {}", clean(id), clean(line)),
+        Event::RunFinished { run } => self::run(run, out),
+        Event::SampleStarted { .. } | Event::SampleFinished { .. } => Ok(()),
+    }
+}
+
+/// Writes the result of a run.
+pub fn run(run: &Run, out: &mut dyn Write) -> io::Result<()> {
+    let summary = &run.summary;
+    let asked = summary.samples - summary.skipped;
+    write!(
+        out,
+        "{}: {} samples, {} correct",
+        run.eval, asked, summary.correct
+    )?;
+    if let Some(accuracy) = summary.accuracy {
+        write!(out, ", accuracy {}", percent(accuracy))?;
+        if let Some([low, high]) = summary.accuracy_ci95 {
+            write!(
+                out,
+                " (95 % interval {} to {})",
+                percent(low),
+                percent(high)
+            )?;
+        }
+    }
+    write!(out, ", {} errors", summary.errors)?;
+    if summary.unscored > 0 {
+        write!(out, ", {} unscored", summary.unscored)?;
+    }
+    writeln!(out, ", {:.1} s", run.duration_s)?;
+    slices(summary, out)?;
+    if let Some(reason) = &run.stop_reason {
+        let left = summary.skipped;
+        writeln!(
+            out,
+            "  stopped early: {} ({left} samples not asked)",
+            clean(reason)
+        )?;
+    }
+    for gate in &summary.gates {
+        let verdict = match gate.verdict {
+            Verdict::Passed => "passed",
+            Verdict::Failed => "FAILED",
+            Verdict::Inconclusive => "INCONCLUSIVE",
+            Verdict::Ignored => "ignored",
+        };
+        writeln!(
+            out,
+            "  gate {}: {verdict}: {}",
+            gate.gate,
+            indented(&gate.message)
+        )?;
+    }
+    flips(run, out)?;
+    listed("failed assertion", &run.failed_assertions, out)?;
+    errors(run, out)?;
+    writeln!(out, "  run directory: {}", shown(&run.dir))?;
+    if let Some(next) = next_command(run) {
+        writeln!(out, "  next: {next}")?;
+    }
+    Ok(())
+}
+
+fn slices(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    for (dimension, values) in &summary.slices {
+        if values.len() > 12 {
+            continue;
+        }
+        let shown = values.iter().map(|(value, slice)| {
+            let accuracy = slice
+                .accuracy
+                .map_or_else(|| "unscored".to_owned(), percent);
+            format!(
+                "{dimension} {} {accuracy} of {}",
+                clean(value),
+                slice.samples
+            )
+        });
+        writeln!(out, "  {}", shown.collect::<Vec<_>>().join(", "))?;
+    }
+    Ok(())
+}
+
+fn flips(run: &Run, out: &mut dyn Write) -> io::Result<()> {
+    for (worse, title) in [
+        (true, "correct in the baseline, wrong now"),
+        (false, "wrong in the baseline, correct now"),
+    ] {
+        let ids: Vec<String> = run
+            .flips
+            .iter()
+            .filter(|flip| flip.worse == worse)
+            .map(|flip| flip.id.clone())
+            .collect();
+        listed(title, &ids, out)?;
+    }
+    Ok(())
+}
+
+fn listed(title: &str, ids: &[String], out: &mut dyn Write) -> io::Result<()> {
+    if ids.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "  {title} ({}):", ids.len())?;
+    for id in ids.iter().take(LISTED) {
+        writeln!(out, "    {}", clean(id))?;
+    }
+    if ids.len() > LISTED {
+        writeln!(out, "    … and {} more", ids.len() - LISTED)?;
+    }
+    Ok(())
+}
+
+fn errors(run: &Run, out: &mut dyn Write) -> io::Result<()> {
+    let failed: Vec<_> = run
+        .records
+        .iter()
+        .filter(|record| record.result.status.is_error())
+        .collect();
+    if failed.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "  ended without a verdict ({}):", failed.len())?;
+    for record in failed.iter().take(LISTED) {
+        let reason = record
+            .result
+            .error
+            .as_ref()
+            .map_or("", |error| error.message.as_str());
+        writeln!(out, "    {}: {}", clean(&record.sample_id), excerpt(reason))?;
+    }
+    if failed.len() > LISTED {
+        writeln!(
+            out,
+            "    … and {} more, see errors.jsonl",
+            failed.len() - LISTED
+        )?;
+    }
+    Ok(())
+}
+
+/// The one command to type next: for what is worst, or to make a first baseline.
+pub fn next_command(run: &Run) -> Option<String> {
+    let dir = shown(&run.dir);
+    let show = |id: &str| format!("cargo evaltest show {dir} {}", quoted(id));
+    if run.stop_reason.is_some() {
+        return Some(format!("cargo evaltest run --resume {dir}"));
+    }
+    let error = run
+        .records
+        .iter()
+        .find(|record| record.result.status.is_error());
+    if let Some(record) = error {
+        return Some(show(&record.sample_id));
+    }
+    if let Some(flip) = run.flips.iter().find(|flip| flip.worse) {
+        return Some(show(&flip.id));
+    }
+    if let Some(id) = run.failed_assertions.first() {
+        return Some(show(id));
+    }
+    let failed = run
+        .summary
+        .gates
+        .iter()
+        .any(|gate| gate.verdict == Verdict::Failed);
+    let wrong = |record: &&crate::run::Record| {
+        record.result.status == Status::Scored && !record.result.is_correct()
+    };
+    let wrong = run.records.iter().find(wrong);
+    failed
+        .then_some(wrong)
+        .flatten()
+        .map(|record| show(&record.sample_id))
+}
+
+/// `id` as one word of a shell command.
+fn quoted(id: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+,=".contains(c);
+    let id = clean(id);
+    if !id.is_empty() && id.chars().all(plain) {
+        id
+    } else {
+        format!("'{}'", id.replace('\'', r"'\''"))
+    }
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(clean).collect::<Vec<_>>().join("\n    ")
+}
+
+/// `0.6222` as `62.2 %`.
+pub fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_reaches_the_terminal_that_it_would_act_on() {
+        assert_eq!(
+            clean("a\x1b[2Jb\u{202e}c\r\n"),
+            "a\\u{1b}[2Jb\\u{202e}c\\r\\n"
+        );
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quoted("a-1"), "a-1");
+    }
+}

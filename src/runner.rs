@@ -1,0 +1,508 @@
+//! The runner: one sample through agent, journal and scorer; retries, timeouts, stopping.
+//!
+//! A [`Session`] is one run of one eval. [`Session::run_sample`] can be called from any thread, in any
+//! order: `cargo evaltest` drives it from its own pool ([`Session::run`]), `cargo test` from the threads
+//! of libtest-mimic. The runner emits events and never prints.
+
+use std::collections::{HashMap, HashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::agent::{AgentError, FailureKind, Output};
+use crate::artifact::events::{EventLog, Kind, Past, StoredEvent, fold};
+use crate::artifact::records::Spool;
+use crate::artifact::{Manifest, RunDir, RunStatus, random_run_id};
+use crate::cancel::Cancel;
+use crate::error::{Error, Result};
+use crate::eval::Eval;
+use crate::event::{Event, Observer};
+use crate::plan::{BaselineUse, Item, Plan};
+use crate::run::{Outcome, Record, Run, Status};
+
+mod attempt;
+mod finish;
+pub(crate) mod judge;
+mod retry;
+
+use attempt::{Bench, CONFIRM};
+
+/// How one run is done, apart from what its eval says.
+#[derive(Default)]
+pub(crate) struct RunOptions {
+    /// The run's id; `<eval>-<6 hex>` unless given.
+    pub(crate) run_id: Option<String>,
+    /// Shared by all runs of one command.
+    pub(crate) invocation: Option<String>,
+    /// Where the run is recorded.
+    pub(crate) home: Home,
+    /// Ask only the samples with these ids. Gates are then ignored.
+    pub(crate) only: Option<HashSet<String>>,
+    /// The run does not cover the eval as its spec defines it, so that it cannot become a baseline.
+    pub(crate) partial: bool,
+    /// Emit what agents print.
+    pub(crate) stream: bool,
+    /// Stops the run.
+    pub(crate) cancel: Cancel,
+    /// Whether this is CI, where a missing baseline fails `no_regression`.
+    pub(crate) ci: bool,
+}
+
+/// Where a run is recorded, and what is known already.
+#[derive(Default)]
+pub(crate) enum Home {
+    /// A new run directory.
+    #[default]
+    New,
+    /// An existing one, to be continued.
+    Resume(PathBuf),
+    /// Exactly this folder, for one sample under nextest.
+    Part(PathBuf),
+    /// A new run directory that begins with these events, failures included; nothing is asked again.
+    Merged(Vec<StoredEvent>),
+}
+
+/// One run of one eval.
+pub(crate) struct Session {
+    plan: Plan,
+    dir: RunDir,
+    manifest: Mutex<Manifest>,
+    events: EventLog,
+    spool: Spool,
+    pasts: Mutex<HashMap<(String, u32), Past>>,
+    records: Mutex<Vec<Option<Record>>>,
+    selected: Vec<usize>,
+    bench: Bench,
+    observer: Arc<Observer<'static>>,
+    options: RunOptions,
+    stop: Mutex<Option<Stop>>,
+    started: Instant,
+}
+
+/// Why a run stops early.
+#[derive(Clone, Debug)]
+struct Stop {
+    reason: String,
+    /// Whether a person or the system asked for it.
+    interrupted: bool,
+}
+
+impl Session {
+    /// Loads the dataset, checks everything, and makes the run directory. No agent starts yet.
+    pub(crate) fn start(
+        eval: &Eval,
+        options: RunOptions,
+        observer: Arc<Observer<'static>>,
+    ) -> Result<Self> {
+        Self::with_plan(Plan::load(eval, BaselineUse::Compare)?, options, observer)
+    }
+
+    pub(crate) fn with_plan(
+        plan: Plan,
+        options: RunOptions,
+        observer: Arc<Observer<'static>>,
+    ) -> Result<Self> {
+        let selected = select(&plan, options.only.as_ref())?;
+        let (dir, resumed) = match &options.home {
+            Home::Resume(path) => {
+                let dir = RunDir::open(path)?;
+                let manifest = dir.manifest()?;
+                check_resumable(&plan, &manifest, &dir)?;
+                (dir, Some(manifest))
+            }
+            Home::Part(path) => (RunDir::create_at(path)?, None),
+            Home::New | Home::Merged(_) => {
+                let id = options
+                    .run_id
+                    .clone()
+                    .unwrap_or_else(|| random_run_id(&plan.eval.name));
+                (RunDir::create(&plan.eval.output_folder(), &id)?, None)
+            }
+        };
+        let (events, mut past) = EventLog::open(&dir.file("events.jsonl"))?;
+        let mut options = options;
+        let merged = if let Home::Merged(journal) = &mut options.home {
+            past = std::mem::take(journal);
+            past.iter()
+                .try_for_each(|event| events.append(event.clone()))?;
+            true
+        } else {
+            false
+        };
+        let manifest = match resumed {
+            Some(manifest) => Manifest {
+                status: RunStatus::Running,
+                stop_reason: None,
+                ..manifest
+            },
+            None => finish::new_manifest(&plan, &dir, &options, selected.len())?,
+        };
+        let spool = Spool::create(dir.file("samples.jsonl.part"), plan.items.len())?;
+        let session = Self {
+            bench: Bench::new(Arc::clone(&plan.eval.agent)),
+            records: Mutex::new(vec![None; plan.items.len()]),
+            pasts: Mutex::new(fold(past, merged)),
+            manifest: Mutex::new(manifest),
+            plan,
+            dir,
+            events,
+            spool,
+            selected,
+            observer,
+            options,
+            stop: Mutex::new(None),
+            started: Instant::now(),
+        };
+        session.write_manifest()?;
+        let notices = session.notices();
+        session.emit(&Event::RunStarted {
+            eval: &session.plan.eval.name,
+            samples: session.selected.len(),
+            resumed: session.resumed(),
+            dir: session.dir.path(),
+            notices: &notices,
+        });
+        Ok(session)
+    }
+
+    /// Asks every selected sample, `limits.concurrency` at a time, and ends the run.
+    pub(crate) fn run(self) -> Result<Run> {
+        let next = AtomicUsize::new(0);
+        let threads = self
+            .plan
+            .eval
+            .limits
+            .concurrency
+            .clamp(1, self.selected.len().max(1));
+        std::thread::scope(|scope| {
+            let work = || {
+                while let Some(&place) = self.selected.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if self.is_stopped() {
+                        return;
+                    }
+                    self.run_sample(place);
+                }
+            };
+            // One of the workers is this thread.
+            for number in 1..threads {
+                let builder = std::thread::Builder::new().name(format!("evaltest-{number}"));
+                if builder.spawn_scoped(scope, work).is_err() {
+                    break;
+                }
+            }
+            work();
+        });
+        self.finish()
+    }
+
+    /// Asks the sample with this place in the dataset, unless an earlier part of the run did, and gives
+    /// its record, redacted.
+    pub(crate) fn run_sample(&self, place: usize) -> Record {
+        let item = &self.plan.items[place];
+        let past = self
+            .lock(&self.pasts)
+            .remove(&(item.sample.id.clone(), 0))
+            .unwrap_or_default();
+        let outcome = match past {
+            Past {
+                outcome: Some(outcome),
+                ..
+            } => outcome,
+            Past {
+                answer: Some((output, latency, redacted)),
+                attempts,
+                ..
+            } => {
+                let mut outcome = self.judge(item, output, latency, attempts);
+                outcome.redacted = redacted;
+                self.end(item, outcome)
+            }
+            Past { attempts, .. } => {
+                self.emit(&Event::SampleStarted {
+                    id: &item.sample.id,
+                });
+                let outcome = self.ask(item, attempts);
+                self.end(item, outcome)
+            }
+        };
+        let mut record = record(&self.plan, item, outcome);
+        self.plan.redactor.record(&mut record);
+        self.keep(place, record)
+    }
+
+    /// Journals how a sample ended.
+    fn end(&self, item: &Item, outcome: Outcome) -> Outcome {
+        if outcome.status == Status::Skipped {
+            return outcome;
+        }
+        let kind = if outcome.status == Status::Scored {
+            Kind::Scored
+        } else {
+            Kind::Ended
+        };
+        let mut copy = record(
+            &self.plan,
+            item,
+            Outcome {
+                output: None,
+                ..outcome.clone()
+            },
+        );
+        self.plan.redactor.record(&mut copy);
+        let mut event = StoredEvent::new(&item.sample.id, 0, outcome.attempts, kind);
+        event.result = Some(copy.result);
+        self.journal(event);
+        outcome
+    }
+
+    /// Puts a record onto disk and its abridged form into memory.
+    fn keep(&self, place: usize, mut record: Record) -> Record {
+        if record.result.status != Status::Skipped {
+            if let Err(error) = self.spool.add(place, &record) {
+                self.stop_for(&error);
+            }
+            self.emit(&Event::SampleFinished { record: &record });
+            let failed = record.result.status.is_error();
+            if failed && self.plan.eval.limits.fail_fast {
+                self.stop(
+                    &format!(
+                        "sample `{}` failed and `fail_fast` is set",
+                        record.sample_id
+                    ),
+                    false,
+                );
+            }
+        }
+        let whole = record.clone();
+        record.abridge();
+        self.lock(&self.records)[place] = Some(record);
+        whole
+    }
+
+    /// Asks until there is an answer or no attempt is left.
+    fn ask(&self, item: &Item, earlier: u32) -> Outcome {
+        let limits = &self.plan.eval.limits;
+        let id = &item.sample.id;
+        let mut attempt = earlier;
+        loop {
+            if self.is_stopped() {
+                return skipped(attempt);
+            }
+            attempt += 1;
+            self.journal(StoredEvent::new(id, 0, attempt, Kind::Started));
+            let (answer, latency) = self.attempt(item, attempt);
+            match answer {
+                Ok(output) => {
+                    // On disk before it is scored; redacted, while the scorer sees the real answer.
+                    let mut event = StoredEvent::new(id, 0, attempt, Kind::Answered);
+                    let mut clean = output.clone();
+                    self.plan.redactor.output(&mut clean, &mut event.redacted);
+                    event.output = Some(clean);
+                    event.latency_s = Some(latency);
+                    self.journal(event);
+                    return self.judge(item, output, latency, attempt);
+                }
+                Err(error) if error.kind == FailureKind::Cancelled => return skipped(attempt),
+                Err(error) => {
+                    let retry = error.is_transient() && attempt - earlier <= limits.retries;
+                    let mut clean = error.clone();
+                    self.plan.redactor.agent_error(&mut clean, &mut 0);
+                    let mut event = StoredEvent::new(id, 0, attempt, Kind::Failed);
+                    event.error = Some(clean.clone());
+                    event.latency_s = Some(latency);
+                    self.journal(event);
+                    self.emit(&Event::AttemptFailed {
+                        id,
+                        attempt,
+                        error: &clean,
+                        retry,
+                    });
+                    if !retry {
+                        return failed(error, latency, attempt);
+                    }
+                    self.pause(retry::backoff(limits.backoff, attempt - earlier, id));
+                }
+            }
+        }
+    }
+
+    /// Asks a sample once more, to tell a flip from flakiness. The answer counts in no metric.
+    pub(crate) fn confirm(&self, place: usize) -> Option<Record> {
+        let item = &self.plan.items[place];
+        let (answer, latency) = self.attempt(item, CONFIRM);
+        let outcome = self.judge(item, answer.ok()?, latency, 1);
+        let mut record = record(&self.plan, item, outcome);
+        self.plan.redactor.record(&mut record);
+        let mut event = StoredEvent::new(&item.sample.id, 0, 0, Kind::Confirmed);
+        event.result = Some(record.result.clone());
+        self.journal(event);
+        Some(record)
+    }
+
+    fn journal(&self, event: StoredEvent) {
+        if let Err(error) = self.events.append(event) {
+            self.stop_for(&error);
+        }
+    }
+
+    /// Waits, unless the run stops.
+    fn pause(&self, pause: Duration) {
+        let end = Instant::now() + pause;
+        while !self.is_stopped() {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            std::thread::sleep(left.min(Duration::from_millis(50)));
+        }
+    }
+
+    /// Stops the run: no sample starts any more, running agents are killed.
+    fn stop(&self, reason: &str, interrupted: bool) {
+        let mut stop = self.lock(&self.stop);
+        stop.get_or_insert_with(|| Stop {
+            reason: reason.to_owned(),
+            interrupted,
+        });
+        drop(stop);
+        self.options.cancel.cancel();
+    }
+
+    fn stop_for(&self, error: &Error) {
+        self.stop(error.message(), false);
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.options.cancel.is_cancelled()
+    }
+
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    pub(crate) fn dir(&self) -> &RunDir {
+        &self.dir
+    }
+
+    /// How many samples an earlier part of the run answered.
+    fn resumed(&self) -> usize {
+        self.lock(&self.pasts)
+            .values()
+            .filter(|past| past.answer.is_some())
+            .count()
+    }
+
+    fn emit(&self, event: &Event<'_>) {
+        // A reporter that panics must not take a paid answer with it.
+        let _ = catch_unwind(AssertUnwindSafe(|| (self.observer)(event)));
+    }
+
+    fn lock<'a, T>(&self, mutex: &'a Mutex<T>) -> std::sync::MutexGuard<'a, T> {
+        mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The places of the samples to ask.
+fn select(plan: &Plan, only: Option<&HashSet<String>>) -> Result<Vec<usize>> {
+    let Some(only) = only else {
+        return Ok((0..plan.items.len()).collect());
+    };
+    let is_wanted = |place: &usize| only.contains(&plan.items[*place].sample.id);
+    let places: Vec<usize> = (0..plan.items.len()).filter(is_wanted).collect();
+    if places.is_empty() {
+        return Err(
+            Error::usage(format!("eval `{}`: no sample is selected", plan.eval.name))
+                .hint("cargo evaltest list"),
+        );
+    }
+    Ok(places)
+}
+
+fn check_resumable(plan: &Plan, manifest: &Manifest, dir: &RunDir) -> Result<()> {
+    let refuse = |what: &str| {
+        Err(Error::usage(format!(
+            "run `{}` cannot be resumed: {what} has changed since",
+            dir.path().display()
+        ))
+        .hint("undo the change, or start a new run without `--resume`"))
+    };
+    if manifest.eval != plan.eval.name {
+        return Err(Error::usage(format!(
+            "run `{}` is of eval `{}`, not of `{}`",
+            dir.path().display(),
+            manifest.eval,
+            plan.eval.name
+        ))
+        .hint("name the spec that the run was made with"));
+    }
+    if manifest.dataset_hash != plan.dataset_hash {
+        return refuse("the dataset or the prompt");
+    }
+    if manifest.scorer_hash != plan.scorer_hash {
+        return refuse("the scorer or the extraction");
+    }
+    if manifest.request_hash != plan.request_hash {
+        return refuse("the agent in the spec");
+    }
+    Ok(())
+}
+
+fn record(plan: &Plan, item: &Item, outcome: Outcome) -> Record {
+    let slices = item
+        .sample
+        .slices
+        .iter()
+        .map(|(key, value)| (key.clone(), value.as_str().into()));
+    Record {
+        sample_id: item.sample.id.clone(),
+        eval: plan.eval.name.clone(),
+        epoch: 0,
+        prompt: item.prompt.to_string(),
+        ground_truth: item
+            .sample
+            .target
+            .as_ref()
+            .map(|target| target.0.clone())
+            .unwrap_or_default(),
+        metadata: item.sample.metadata.clone(),
+        slices: slices.collect(),
+        input_hash: item.input_hash.clone(),
+        target_hash: item.target_hash.clone(),
+        result: outcome,
+    }
+}
+
+fn failed(error: AgentError, latency: f64, attempts: u32) -> Outcome {
+    let timed_out = error.kind == FailureKind::TimedOut;
+    let status = if timed_out {
+        Status::TimedOut
+    } else {
+        Status::AgentFailed
+    };
+    Outcome {
+        status,
+        error: Some(error),
+        latency_s: latency,
+        ..skipped(attempts)
+    }
+}
+
+fn skipped(attempts: u32) -> Outcome {
+    Outcome {
+        status: Status::Skipped,
+        output: None,
+        prediction: None,
+        score: None,
+        scores: serde_json::Map::new(),
+        usage: None,
+        error: None,
+        attempts,
+        latency_s: 0.0,
+        redacted: 0,
+    }
+}
+
+/// What an attempt gave, and the seconds it took.
+type Attempted = (std::result::Result<Output, AgentError>, f64);

@@ -1,0 +1,204 @@
+//! The two ends of a run: its manifest, and what is written when it is over.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{Home, RunOptions, Session, record, skipped};
+use crate::artifact::manifest::{environment, git_state};
+use crate::artifact::{FORMAT_VERSION, Manifest, RunDir, RunStatus};
+use crate::conclude::{Circumstances, conclude};
+use crate::error::Result;
+use crate::eval::Assert;
+use crate::event::Event;
+use crate::plan::{Item, Plan};
+use crate::run::{Record, Run, Status};
+use crate::sample::Live;
+use crate::{project, snapshot};
+
+/// The manifest of a run that begins now.
+pub(super) fn new_manifest(
+    plan: &Plan,
+    dir: &RunDir,
+    options: &RunOptions,
+    selected: usize,
+) -> Result<Manifest> {
+    let name = dir.path().file_name().unwrap_or_default().to_string_lossy();
+    let run_id = name.split_once('_').map_or(&*name, |(_, id)| id).to_owned();
+    let eval = &plan.eval;
+    let home = eval
+        .spec
+        .as_deref()
+        .and_then(Path::parent)
+        .map(Path::to_owned);
+    let home = home.unwrap_or_else(project::package_root);
+    let root = project::workspace_root(&home).unwrap_or_else(project::root);
+    let snapshots = crate::artifact::absolute(&eval.snapshot.folder)?;
+    let mut config = eval.describe();
+    plan.redactor.config(&mut config);
+    Ok(Manifest {
+        format_version: FORMAT_VERSION,
+        evaltest_version: env!("CARGO_PKG_VERSION").to_owned(),
+        invocation: options.invocation.clone().unwrap_or_else(|| run_id.clone()),
+        run_id,
+        eval: eval.name.clone(),
+        benchmark: eval.benchmark.name().to_owned(),
+        status: RunStatus::Running,
+        stop_reason: None,
+        started_at: format!("{:.3}", jiff::Timestamp::now()),
+        ended_at: None,
+        duration_s: None,
+        samples: plan.items.len(),
+        selected,
+        whole: selected == plan.items.len() && !options.partial,
+        git_sha: None,
+        git_dirty: None,
+        environment: environment()
+            .into_iter()
+            .map(|(name, value)| (name, plan.redactor.text(&value, &mut 0).into_owned()))
+            .collect(),
+        config,
+        spec_in_project: eval
+            .spec
+            .as_deref()
+            .and_then(|path| project::inside(&root, path)),
+        spec: eval.spec.clone(),
+        snapshots_in_project: project::inside(&root, &snapshots),
+        snapshots,
+        masked: eval.masks_answers(),
+        dataset_hash: plan.dataset_hash.clone(),
+        request_hash: plan.request_hash.clone(),
+        scorer_hash: plan.scorer_hash.clone(),
+        extract: Some(plan.extract.to_value()),
+        parent: None,
+        artifacts: BTreeMap::new(),
+    })
+}
+
+impl Session {
+    pub(super) fn write_manifest(&self) -> Result<()> {
+        self.lock(&self.manifest).write(&self.dir)
+    }
+
+    /// Things about the dataset and the baseline that people should know.
+    pub(super) fn notices(&self) -> Vec<String> {
+        self.plan.notices.clone()
+    }
+
+    /// Where what the agent prints goes, if someone watches.
+    pub(super) fn live(&self, item: &Item) -> Option<Live> {
+        if !self.options.stream {
+            return None;
+        }
+        let (observer, redactor) = (Arc::clone(&self.observer), self.plan.redactor.clone());
+        let id = item.sample.id.clone();
+        Some(Live(Arc::new(move |line: &str| {
+            observer(&Event::AgentOutput {
+                id: &id,
+                line: &redactor.text(line, &mut 0),
+            });
+        })))
+    }
+
+    /// Ends the run: records in dataset order, summary, gates, manifest.
+    ///
+    /// # Errors
+    /// When something cannot be written. Answers are in `events.jsonl` all the same.
+    pub(crate) fn finish(&self) -> Result<Run> {
+        let stop = self.lock(&self.stop).clone();
+        let interrupted = stop
+            .as_ref()
+            .map_or_else(|| self.is_stopped(), |stop| stop.interrupted);
+        let stop_reason = stop.map(|stop| stop.reason);
+        let stop_reason = stop_reason.or_else(|| interrupted.then(|| "interrupted".to_owned()));
+        let records = self.take_records();
+        let kept = self.dir.file("scratch");
+        // Empty unless folders were kept; only then it may stay.
+        let _ = std::fs::remove_dir(kept);
+        let circumstances = Circumstances {
+            eval: self.plan.eval.name.clone(),
+            dir: self.dir.path().to_owned(),
+            gates: &self.plan.eval.gates,
+            baseline: self.plan.baseline.as_ref(),
+            scorer: self.plan.scorers.first().map(|scorer| scorer.name()),
+            total: self.plan.items.len(),
+            interrupted,
+            stop_reason,
+            failed_assertions: self.failed_assertions(&records),
+            metrics: self.plan.eval.benchmark.metrics(&records),
+            notices: self.notices(),
+            duration_s: self.started.elapsed().as_secs_f64(),
+            ci: self.options.ci,
+        };
+        let run = conclude(records, circumstances);
+        self.write_results(&run, interrupted)?;
+        self.emit(&Event::RunFinished { run: &run });
+        Ok(run)
+    }
+
+    /// The records in dataset order; samples that were never asked are `skipped`.
+    fn take_records(&self) -> Vec<Record> {
+        let records = std::mem::take(&mut *self.lock(&self.records));
+        let selected = self.selected.iter().copied();
+        let mut records = records;
+        let fill = |place: usize| {
+            records[place].take().unwrap_or_else(|| {
+                let mut record = record(&self.plan, &self.plan.items[place], skipped(0));
+                self.plan.redactor.record(&mut record);
+                record
+            })
+        };
+        selected.map(fill).collect()
+    }
+
+    fn failed_assertions(&self, records: &[Record]) -> Vec<String> {
+        if !self.plan.eval.snapshot.assert.decides() {
+            return Vec::new();
+        }
+        let exact = self.plan.eval.snapshot.assert == Assert::Exact;
+        let fails = |record: &&Record| match record.result.status {
+            Status::Skipped => false,
+            status if status.is_error() => true,
+            _ if exact => !snapshot::is_current(&self.plan, record),
+            status => status == Status::Scored && !record.result.is_correct(),
+        };
+        records
+            .iter()
+            .filter(fails)
+            .map(|record| record.sample_id.clone())
+            .collect()
+    }
+
+    fn write_results(&self, run: &Run, interrupted: bool) -> Result<()> {
+        for (&place, record) in self.selected.iter().zip(&run.records) {
+            if record.result.status == Status::Skipped {
+                self.spool.add(place, record)?;
+            }
+        }
+        let mut artifacts: BTreeMap<_, _> = self.spool.finish(self.dir.path())?.into();
+        artifacts.insert("events.jsonl".to_owned(), self.events.close()?);
+        artifacts.extend(run.write_summary(&self.dir)?);
+        let mut manifest = self.lock(&self.manifest);
+        manifest.status = match &run.stop_reason {
+            _ if interrupted => RunStatus::Interrupted,
+            Some(_) => RunStatus::Stopped,
+            None => RunStatus::Finished,
+        };
+        let reason = run.stop_reason.as_deref();
+        manifest.stop_reason =
+            reason.map(|reason| self.plan.redactor.text(reason, &mut 0).into_owned());
+        manifest.ended_at = Some(format!("{:.3}", jiff::Timestamp::now()));
+        manifest.duration_s = Some(run.duration_s);
+        manifest.artifacts = artifacts;
+        let home = manifest
+            .spec
+            .as_deref()
+            .and_then(Path::parent)
+            .unwrap_or(Path::new("."));
+        if !matches!(self.options.home, Home::Part(_)) {
+            (manifest.git_sha, manifest.git_dirty) = git_state(home);
+        }
+        drop(manifest);
+        self.write_manifest()
+    }
+}

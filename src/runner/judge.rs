@@ -1,0 +1,112 @@
+//! From an answer to a verdict.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use serde_json::{Map, Value};
+
+use super::Session;
+use crate::agent::{AgentError, Output};
+use crate::error::{Error, Result};
+use crate::plan::Item;
+use crate::run::{Outcome, Status};
+use crate::sample::Target;
+use crate::scorer::{Answer, Score, Scorer};
+
+impl Session {
+    /// Extracts the prediction and asks every scorer. The first decides.
+    pub(super) fn judge(
+        &self,
+        item: &Item,
+        output: Output,
+        latency: f64,
+        attempts: u32,
+    ) -> Outcome {
+        let prediction = output
+            .text
+            .as_deref()
+            .map(|text| self.plan.extract.apply(text).to_owned());
+        let mut outcome = Outcome {
+            status: Status::Unscored,
+            prediction,
+            score: None,
+            scores: Map::new(),
+            usage: output.usage,
+            error: None,
+            attempts,
+            latency_s: latency,
+            redacted: 0,
+            output: None,
+        };
+        if let Some(target) = &item.sample.target {
+            score_all(
+                &self.plan.scorers,
+                &item.sample.metadata,
+                target,
+                &output,
+                &mut outcome,
+            );
+        }
+        outcome.output = Some(output);
+        outcome
+    }
+}
+
+pub(crate) fn score_all(
+    scorers: &[std::sync::Arc<dyn Scorer>],
+    metadata: &Map<String, Value>,
+    target: &Target,
+    output: &Output,
+    outcome: &mut Outcome,
+) {
+    for (number, scorer) in scorers.iter().enumerate() {
+        let prediction = outcome.prediction.as_deref();
+        let score = score_one(
+            &**scorer,
+            &Answer {
+                prediction,
+                target,
+                output,
+                metadata,
+            },
+        );
+        if scorers.len() > 1 {
+            let entry = match &score {
+                Ok(score) => serde_json::to_value(score).unwrap_or_default(),
+                Err(error) => serde_json::json!({ "error": error.message() }),
+            };
+            outcome.scores.insert(scorer.name().to_owned(), entry);
+        }
+        if number > 0 {
+            continue;
+        }
+        match score {
+            Ok(score) => {
+                outcome.status = Status::Scored;
+                outcome.score = Some(score);
+            }
+            Err(error) => {
+                outcome.status = Status::ScorerFailed;
+                let message = format!("scorer `{}`: {}", scorer.name(), error.message());
+                outcome.error = Some(AgentError::new(message));
+            }
+        }
+    }
+}
+
+/// One verdict; a panic and a value that is no number are errors.
+pub(crate) fn score_one(scorer: &dyn Scorer, answer: &Answer<'_>) -> Result<Score> {
+    let judged = catch_unwind(AssertUnwindSafe(|| scorer.score(answer)));
+    let score = judged.map_err(|payload| {
+        Error::usage(format!(
+            "panicked: {}",
+            super::attempt::panic_message(&*payload)
+        ))
+    })??;
+    if !score.value.is_finite() {
+        return Err(Error::usage(format!(
+            "gave the value {}, which is no number",
+            score.value
+        )));
+    }
+    Ok(score)
+}

@@ -1,0 +1,42 @@
+//! Signals: INT, TERM and HUP stop a run instead of killing it, so that agents are killed and what was
+//! answered is kept. The second signal kills at once.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
+
+use crate::cancel::Cancel;
+
+/// Which signal arrived.
+#[derive(Clone, Debug, Default)]
+pub struct Interrupt(Arc<AtomicI32>);
+
+impl Interrupt {
+    /// Whether one arrived.
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::SeqCst) != 0
+    }
+}
+
+/// Has the signals cancel; for the life of the process.
+pub fn cancel_on_signals(cancel: &Cancel) -> io::Result<Interrupt> {
+    let interrupt = Interrupt::default();
+    // A file at its size limit is a full disk to us, not a reason to die.
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGXFSZ])?;
+    let (flag, cancel) = (interrupt.clone(), cancel.clone());
+    std::thread::Builder::new()
+        .name("evaltest-signals".to_owned())
+        .spawn(move || {
+            for signal in signals.forever().filter(|&signal| signal != SIGXFSZ) {
+                if flag.0.swap(signal, Ordering::SeqCst) != 0 {
+                    let _ = emulate_default_handler(signal);
+                }
+                cancel.cancel();
+            }
+        })?;
+    Ok(interrupt)
+}

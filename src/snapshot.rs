@@ -1,0 +1,273 @@
+//! Snapshots: what each sample's answer was when a run was accepted. The only file that names insta.
+//!
+//! One insta file per sample, at `<folder>/<bucket>/<id>.snap`, the same for every front door. The
+//! buckets keep folders small: tools that list a folder per snapshot would need quadratic time otherwise.
+//! `cargo insta review` works on the files. A whole accepted run is a baseline; `_baseline.json` beside
+//! the buckets says which (see [`baseline`]).
+//!
+//! The files are read through insta. The assertion itself is ours, for two reasons: insta prints diffs
+//! straight to stdout, which would break `--format json`, and an answer that is wrong in another way than
+//! before is no failure here. The `INSTA_*` variables keep their meaning ([`update`]).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::hash::Hasher;
+use crate::plan::Plan;
+use crate::run::{Record, Status};
+use crate::scorer::Normalized;
+
+mod accept;
+mod baseline;
+pub(crate) mod update;
+
+pub use accept::{Accepted, accept};
+pub(crate) use baseline::read as read_baseline;
+
+/// Version of the snapshots' content and of `_baseline.json`.
+///
+/// * 1: the first.
+pub(crate) const FORMAT_VERSION: u32 = 1;
+
+/// Longer answers are cut in snapshots; a hash of the whole follows.
+const LONGEST_ANSWER: usize = 1000;
+
+/// A file name for any text: `[a-z0-9._-]`, at most 100 characters, with a hash where that lost
+/// something.
+pub(crate) fn file_name(text: &str) -> String {
+    let fits =
+        |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '_' | '-');
+    let mut name: String = text
+        .chars()
+        .take(80)
+        .map(|c| c.to_ascii_lowercase())
+        .map(|c| if fits(c) { c } else { '_' })
+        .collect();
+    if name != text || name.is_empty() || name.starts_with('.') {
+        name = format!(
+            "{}-{}",
+            name.trim_start_matches('.'),
+            &Hasher::default().part(text).short()[..8]
+        );
+    }
+    name
+}
+
+/// A test name's part for any text: control characters and white space become `_`.
+pub(crate) fn readable(text: &str) -> String {
+    let clean = |c: char| {
+        if c.is_control() || c.is_whitespace() {
+            '_'
+        } else {
+            c
+        }
+    };
+    if text.is_empty() {
+        "_".to_owned()
+    } else {
+        text.chars().map(clean).collect()
+    }
+}
+
+/// Where the snapshot of a sample is.
+pub(crate) fn path(folder: &Path, id: &str) -> PathBuf {
+    let bucket = &Hasher::default().part(id).short()[..2];
+    folder.join(bucket).join(format!("{}.snap", file_name(id)))
+}
+
+/// What a snapshot says of a sample.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Content {
+    /// `None` for a sample without ground truth.
+    pub(crate) correct: Option<bool>,
+    /// The normalised answer as JSON, or its mask.
+    pub(crate) answer: String,
+    pub(crate) input_hash: String,
+    pub(crate) target_hash: String,
+}
+
+impl Content {
+    /// What the snapshot of a record says.
+    pub(crate) fn of(record: &Record, masked: bool) -> Self {
+        let outcome = &record.result;
+        let correct = (outcome.status == Status::Scored).then(|| outcome.is_correct());
+        let normalized = outcome
+            .score
+            .as_ref()
+            .map(|score| &score.normalized_prediction);
+        let answer = match normalized {
+            Some(Normalized::Text(text)) => json(text),
+            Some(list @ Normalized::List(_)) => serde_json::to_string(list).unwrap_or_default(),
+            Some(Normalized::None) | None => {
+                json(outcome.prediction.as_deref().unwrap_or_default().trim())
+            }
+        };
+        let answer = if masked && correct == Some(true) {
+            let hash = Hasher::default()
+                .part(&record.sample_id)
+                .part(&answer)
+                .short();
+            format!("(ground truth) {}", &hash[..8])
+        } else {
+            shorten(answer)
+        };
+        Self {
+            correct,
+            answer,
+            input_hash: record.input_hash.clone(),
+            target_hash: record.target_hash.clone(),
+        }
+    }
+
+    fn verdict(&self) -> &'static str {
+        match self.correct {
+            Some(true) => "correct",
+            Some(false) => "incorrect",
+            None => "unscored",
+        }
+    }
+
+    /// The snapshot's text, below insta's header.
+    pub(crate) fn text(&self) -> String {
+        let Self {
+            answer,
+            input_hash,
+            target_hash,
+            ..
+        } = self;
+        format!(
+            "verdict: {}\nanswer: {answer}\ninput: {input_hash}\ntarget: {target_hash}",
+            self.verdict()
+        )
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let field = |name: &str| {
+            let line = text
+                .lines()
+                .find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+            line.map(str::to_owned)
+        };
+        let correct = match field("verdict")?.as_str() {
+            "correct" => Some(true),
+            "incorrect" => Some(false),
+            _ => None,
+        };
+        Some(Self {
+            correct,
+            answer: field("answer")?,
+            input_hash: field("input")?,
+            target_hash: field("target")?,
+        })
+    }
+
+    /// Reads a snapshot; `None` if there is none.
+    pub(crate) fn read(path: &Path) -> Result<Option<Self>> {
+        if !path.exists() {
+            return Ok(None);
+        }
+        let snapshot =
+            insta::Snapshot::from_file(path).map_err(|error| broken(path, &error.to_string()))?;
+        let text = snapshot
+            .as_text()
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        Self::parse(&text)
+            .map(Some)
+            .ok_or_else(|| broken(path, "it has no `verdict` and `answer`"))
+    }
+
+    /// Writes a snapshot in insta's format.
+    pub(crate) fn write(&self, path: &Path, id: &str) -> Result<()> {
+        let folder = path.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, &error))?;
+        let text = format!(
+            "---\nsource: evaltest\nexpression: {}\n---\n{}\n",
+            json(id),
+            self.text()
+        );
+        crate::artifact::write_atomically(path, text.as_bytes())
+    }
+}
+
+fn broken(path: &Path, reason: &str) -> Error {
+    Error::usage(format!(
+        "{}: not a snapshot of evaltest: {reason}",
+        path.display()
+    ))
+    .hint("restore it from version control, or delete it and run: cargo evaltest accept")
+}
+
+fn json(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+fn shorten(answer: String) -> String {
+    if answer.len() <= LONGEST_ANSWER {
+        return answer;
+    }
+    let hash = Hasher::default().part(&answer).short();
+    format!(
+        "{}… ({} bytes, {})",
+        &answer[..answer.floor_char_boundary(LONGEST_ANSWER)],
+        answer.len(),
+        &hash[..8]
+    )
+}
+
+/// Whether a record equals its snapshot; a missing or broken snapshot does not equal anything.
+pub(crate) fn is_current(plan: &Plan, record: &Record) -> bool {
+    let path = path(&plan.eval.snapshot.folder, &record.sample_id);
+    let content = Content::of(record, plan.eval.masks_answers());
+    Content::read(&path).is_ok_and(|old| old.as_ref() == Some(&content))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_id_becomes_a_file_name_of_its_own() {
+        assert_eq!(file_name("e1fc63a2-da7a"), "e1fc63a2-da7a");
+        for id in [
+            "",
+            ".",
+            "..",
+            "a/b",
+            "A",
+            "a b",
+            "日本",
+            "con\n",
+            &"x".repeat(300),
+        ] {
+            let name = file_name(id);
+            assert!(
+                name.len() <= 100 && !name.starts_with('.') && !name.contains('/'),
+                "{name}"
+            );
+            assert_ne!(name, id);
+        }
+        assert_ne!(file_name("a/b"), file_name("a_b"));
+        assert_ne!(file_name("A"), file_name("a"));
+    }
+
+    #[test]
+    fn a_written_snapshot_is_one_for_insta_and_reads_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = path(folder.path(), "a: \"b\"\n");
+        let content = Content {
+            correct: Some(true),
+            answer: json("x\n---\ny: \"z\""),
+            input_hash: "00".into(),
+            target_hash: "11".into(),
+        };
+        content.write(&path, "a: \"b\"\n").unwrap();
+        assert_eq!(Content::read(&path).unwrap(), Some(content.clone()));
+        let mut settings = insta::Settings::clone_current();
+        settings.set_snapshot_path(path.parent().unwrap());
+        settings.set_prepend_module_to_snapshot(false);
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        settings.bind(|| insta::assert_snapshot!(name, content.text()));
+    }
+}

@@ -1,0 +1,93 @@
+//! What the `INSTA_*` variables ask for.
+
+use super::Content;
+use crate::error::Result;
+use std::path::{Path, PathBuf};
+
+/// What becomes of a snapshot that differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Update {
+    /// Nothing is written (`no`, and the default under `CI`).
+    No,
+    /// A `.snap.new` is written for `cargo insta review` (`new`, and the default elsewhere).
+    New,
+    /// Missing snapshots are written, differing ones as `.snap.new` (`unseen`).
+    Unseen,
+    /// Snapshots are written (`always`, `force`).
+    Always,
+}
+
+/// What insta's variables say.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Policy {
+    pub(crate) update: Update,
+    /// `INSTA_FORCE_PASS`, which `cargo insta test` sets: assertions pass, and review decides.
+    pub(crate) force_pass: bool,
+}
+
+impl Policy {
+    /// Reads `INSTA_UPDATE`, `INSTA_FORCE_PASS` and `CI` as insta does.
+    pub(crate) fn from_env() -> Self {
+        let var = |name| std::env::var(name).unwrap_or_default();
+        let ci = !matches!(var("CI").as_str(), "" | "0" | "false") || !var("TF_BUILD").is_empty();
+        let update = match var("INSTA_UPDATE").as_str() {
+            "always" | "force" | "1" => Update::Always,
+            "new" => Update::New,
+            "no" => Update::No,
+            "unseen" => Update::Unseen,
+            _ if ci => Update::No,
+            _ => Update::New,
+        };
+        Self {
+            update,
+            force_pass: var("INSTA_FORCE_PASS") == "1",
+        }
+    }
+
+    /// Deals with a snapshot that fails its assertion; returns whether the sample may pass all the same.
+    pub(crate) fn settle(self, path: &Path, id: &str, exists: bool, new: &Content) -> Result<bool> {
+        let write = match self.update {
+            Update::Always => true,
+            Update::Unseen => !exists,
+            Update::New | Update::No => false,
+        };
+        if write {
+            new.write(path, id)?;
+            let _ = std::fs::remove_file(pending(path));
+            return Ok(true);
+        }
+        if self.update != Update::No {
+            new.write(&pending(path), id)?;
+        }
+        Ok(self.force_pass)
+    }
+
+    /// Whether snapshots are to be written even where no assertion fails.
+    pub(crate) fn writes(self, exists: bool) -> bool {
+        self.update == Update::Always || (self.update == Update::Unseen && !exists)
+    }
+}
+
+/// Where the new version of a snapshot waits for review.
+pub(crate) fn pending(path: &Path) -> PathBuf {
+    path.with_extension("snap.new")
+}
+
+/// Tells `cargo insta --unreferenced` of every snapshot of an eval, so that samples that a filter left
+/// out do not look orphaned.
+pub(crate) fn reference(paths: impl Iterator<Item = PathBuf>) {
+    use std::io::Write;
+    let Some(list) = std::env::var_os("INSTA_SNAPSHOT_REFERENCES_FILE") else {
+        return;
+    };
+    let Ok(mut list) = std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(list)
+    else {
+        return;
+    };
+    let text: String = paths.map(|path| format!("{}\n", path.display())).collect();
+    // An optimisation for another tool: nothing depends on it.
+    let _ = list.write_all(text.as_bytes());
+}

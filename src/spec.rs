@@ -1,0 +1,89 @@
+//! Specs: YAML to [`Eval`]. The only place that parses YAML.
+//!
+//! [`keys`] holds the types that serde reads, [`tagged`] the `{ type: …, … }` maps, [`build`] turns them
+//! into an eval, [`overrides`] applies `key=value` pairs from the command line, and [`problem`] turns
+//! serde's messages into ours.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::eval::Eval;
+use crate::registry::Registry;
+
+mod build;
+mod keys;
+mod overrides;
+mod problem;
+mod tagged;
+mod variables;
+
+pub use overrides::Override;
+
+use keys::SpecFile;
+
+impl Eval {
+    /// Reads a spec that names only built-in benchmarks, agents and scorers.
+    ///
+    /// # Errors
+    /// With file, line and column when the spec is wrong, or with the path of what it names and is missing.
+    pub fn from_yaml(path: impl AsRef<Path>) -> Result<Self> {
+        Self::from_yaml_with(path, &Registry::new())
+    }
+
+    /// Reads a spec that may also name what is registered.
+    pub fn from_yaml_with(path: impl AsRef<Path>, registry: &Registry) -> Result<Self> {
+        let path = path.as_ref();
+        let path = if path.is_relative() {
+            crate::project::package_root().join(path)
+        } else {
+            path.to_owned()
+        };
+        load(&path, registry, &crate::drive::overrides()?)
+    }
+}
+
+/// Reads a spec and applies overrides.
+///
+/// # Errors
+/// As [`Eval::from_yaml`].
+pub fn load(path: &Path, registry: &Registry, overrides: &[Override]) -> Result<Eval> {
+    let bytes = std::fs::read(path).map_err(|error| {
+        Error::io("read the spec", path, &error).hint("cargo evaltest init writes an example")
+    })?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let line = error.as_bytes()[..error.utf8_error().valid_up_to()]
+            .split(|&b| b == b'\n')
+            .count();
+        Error::usage(format!(
+            "{}:{line}: the spec is not valid UTF-8",
+            path.display()
+        ))
+    })?;
+    parse(&text, path, registry, overrides)
+}
+
+/// As [`load`], for a spec that is not a file; `path` is where it would be.
+pub fn parse(text: &str, path: &Path, registry: &Registry, overrides: &[Override]) -> Result<Eval> {
+    let spec: SpecFile =
+        serde_yaml::from_str(text).map_err(|error| problem::explain(path, text, &error))?;
+    let value: Value =
+        serde_yaml::from_str(text).map_err(|error| problem::explain(path, text, &error))?;
+    let (spec, value) = if overrides.is_empty() {
+        (spec, value)
+    } else {
+        let value = overrides::apply(value, overrides)?;
+        let spec = SpecFile::deserialize(&value).map_err(|error| {
+            let given: Vec<_> = overrides.iter().map(ToString::to_string).collect();
+            problem::explain_override(path, &given.join("`, `"), &error.to_string())
+        })?;
+        (spec, value)
+    };
+    let problem = |error: Error, name: &str| match problem::line_of(text, name) {
+        Some(line) => error.at(format!("{}:{line}", path.display())),
+        None => error.at(path.display()),
+    };
+    build::build(spec, value, path, registry).map_err(|(error, name)| problem(error, &name))
+}

@@ -1,0 +1,356 @@
+//! From the keys of a spec to an eval: paths are resolved, names are looked up.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::keys::{
+    AgentKeys, BenchmarkKeys, ColumnKeys, CommandKeys, CwdKey, Form, GaiaKeys, LimitsKeys,
+    NoBuiltIn, SpecFile,
+};
+use super::tagged::{BuiltIns, Tagged};
+use super::variables;
+use crate::agent::command::{Command, Cwd, Input, Reply};
+use crate::agent::{Agent, demo::Demo, echo::Echo, replay::Replay};
+use crate::benchmark::{Benchmark, gaia::Gaia};
+use crate::dataset::Columns;
+use crate::error::{Error, Result, nearest};
+use crate::eval::{Eval, KeepScratch, Limits};
+use crate::registry::{Options, Registry};
+use crate::scorer::{self, Scorer};
+use crate::{artifact, gate};
+
+/// An error with the text in the spec that it is about, to find its line.
+type Placed<T> = std::result::Result<T, (Error, String)>;
+
+/// Puts no line on an error.
+fn anywhere(error: Error) -> (Error, String) {
+    (error, String::new())
+}
+
+/// What an agent's keys say beside the agent itself.
+#[derive(Default)]
+struct AgentParts {
+    options: Map<String, Value>,
+    secrets: Vec<String>,
+    keep_scratch: Option<KeepScratch>,
+}
+
+pub(super) fn build(
+    spec: SpecFile,
+    config: Value,
+    path: &Path,
+    registry: &Registry,
+) -> Placed<Eval> {
+    let path = artifact::absolute(path).map_err(anywhere)?;
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    let limits = limits(&spec.limits).map_err(|(key, error)| (error, key.to_owned()))?;
+    let benchmark = benchmark(spec.benchmark, folder, registry)?;
+    let (agent, parts) = agent(spec.agent, folder, &limits, registry)?;
+    let mut eval = Eval::from_parts(benchmark, agent);
+    if let Some(name) = spec.name {
+        if name.is_empty() || name.contains("::") || name.contains(char::is_whitespace) {
+            let error = Error::usage(format!("`{name}` cannot be the name of an eval"));
+            return Err((
+                error.hint("use letters, digits, `-` and `_`"),
+                "name".to_owned(),
+            ));
+        }
+        eval.name = name;
+    }
+    eval.prompt = spec.prompt;
+    eval.extract = match spec.extract {
+        None => None,
+        Some(Tagged::BuiltIn(keys)) => Some(keys.0),
+        Some(Tagged::Other { name, .. }) => {
+            return Err(unknown(
+                "extraction",
+                &name,
+                ["none", "final_answer"].into_iter(),
+            ));
+        }
+    };
+    eval.scorers = match (spec.scorer, spec.scorers) {
+        (Some(_), Some(_)) => {
+            let error = Error::usage("both `scorer` and `scorers` are given");
+            return Err((
+                error.hint("write all of them into `scorers`"),
+                "scorers".to_owned(),
+            ));
+        }
+        (Some(one), None) => vec![scorer(one, folder, registry)?],
+        (None, Some(list)) => list
+            .into_iter()
+            .map(|one| scorer(one, folder, registry))
+            .collect::<Placed<_>>()?,
+        (None, None) => Vec::new(),
+    };
+    gate::check_unique(&spec.gates).map_err(|error| {
+        let name = error
+            .message()
+            .split('`')
+            .nth(1)
+            .unwrap_or_default()
+            .to_owned();
+        (error, name)
+    })?;
+    eval.gates = spec.gates;
+    eval.limits = limits;
+    eval.shuffle = spec.shuffle.map(|shuffle| shuffle.seed);
+    eval.snapshot.assert = spec.snapshot.assert.0;
+    eval.snapshot.answers = spec.snapshot.answers.map(Into::into);
+    eval.snapshot.confirm = spec.snapshot.confirm.unwrap_or(2);
+    let snapshots = spec
+        .snapshot
+        .path
+        .unwrap_or_else(|| Path::new("snapshots").join(&eval.name));
+    eval.snapshot.folder = folder.join(snapshots);
+    eval.output_root = spec.output_root.map(|root| folder.join(root));
+    eval.redact = spec.redact;
+    eval.secrets = parts.secrets;
+    eval.agent_options = Arc::new(parts.options);
+    eval.keep_scratch = parts
+        .keep_scratch
+        .or(spec.keep_scratch.map(Into::into))
+        .unwrap_or_default();
+    eval.spec = Some(path.clone());
+    eval.config = config;
+    // A pattern that cannot be compiled is a mistake in the spec: say so before anything starts.
+    for pattern in &eval.redact {
+        crate::redact::Redactor::new(std::slice::from_ref(pattern), Vec::new())
+            .map_err(|error| (error, pattern.clone()))?;
+    }
+    Ok(eval)
+}
+
+fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> (Error, String) {
+    let known: Vec<&str> = known.collect();
+    let error = Error::unregistered(format!("unknown {what} `{name}`"));
+    let list = known.join("`, `");
+    let error = match nearest(name, known) {
+        Some(near) => error.hint(format!("did you mean `{near}`? legal names: `{list}`")),
+        None => error.hint(format!(
+            "legal names: `{list}`; one of your own is registered in a test binary with `Registry`"
+        )),
+    };
+    (error, name.to_owned())
+}
+
+fn benchmark(
+    tagged: Tagged<BenchmarkKeys>,
+    folder: &Path,
+    registry: &Registry,
+) -> Placed<Arc<dyn Benchmark>> {
+    match tagged {
+        Tagged::BuiltIn(BenchmarkKeys::Gaia(keys)) => {
+            let shown = keys.path.display().to_string();
+            let gaia = gaia(keys, folder).map_err(|error| (error, shown))?;
+            Ok(Arc::new(gaia))
+        }
+        Tagged::Other { name, options } => {
+            let options = Options::new(format!("benchmark `{name}`"), options, folder);
+            let made = registry.make_benchmark(&name, &options);
+            let known = BenchmarkKeys::NAMES
+                .iter()
+                .copied()
+                .chain(registry.benchmark_names());
+            made.ok_or_else(|| unknown("benchmark", &name, known))?
+                .map_err(|error| (error, name))
+        }
+    }
+}
+
+fn gaia(keys: GaiaKeys, folder: &Path) -> Result<Gaia> {
+    let mut gaia = Gaia::open(folder.join(keys.path))?.columns(columns(keys.columns));
+    if let Some(split) = keys.split {
+        gaia = gaia.split(split);
+    }
+    if let Some(levels) = keys.levels {
+        let text = |level: Value| match level {
+            Value::String(text) => text,
+            other => other.to_string(),
+        };
+        gaia = gaia.levels(levels.into_iter().map(text));
+    }
+    if let Some(ids) = keys.ids {
+        gaia = gaia.ids(ids);
+    }
+    Ok(gaia)
+}
+
+fn columns(keys: ColumnKeys) -> Columns {
+    let ColumnKeys {
+        prompt,
+        ground_truth,
+        id,
+        level,
+        file_name,
+        file_path,
+    } = keys;
+    Columns {
+        prompt,
+        ground_truth,
+        id,
+        level,
+        file_name,
+        file_path,
+    }
+}
+
+fn agent(
+    tagged: Tagged<AgentKeys>,
+    folder: &Path,
+    limits: &Limits,
+    registry: &Registry,
+) -> Placed<(Arc<dyn Agent>, AgentParts)> {
+    match tagged {
+        Tagged::BuiltIn(AgentKeys::Command(keys)) => command(keys, folder, limits),
+        Tagged::BuiltIn(AgentKeys::Replay(keys)) => {
+            let shown = keys.path.display().to_string();
+            let path = folder.join(&keys.path);
+            let replay = Replay::open(
+                &path,
+                keys.fields.id.as_deref(),
+                keys.fields.answer.as_deref(),
+            )
+            .map_err(|error| (error, shown))?;
+            Ok((
+                Arc::new(replay),
+                AgentParts {
+                    options: keys.options,
+                    ..AgentParts::default()
+                },
+            ))
+        }
+        Tagged::BuiltIn(AgentKeys::Echo(keys)) => {
+            let parts = AgentParts {
+                options: keys.options,
+                ..AgentParts::default()
+            };
+            Ok((Arc::new(Echo::new(keys.text)), parts))
+        }
+        Tagged::BuiltIn(AgentKeys::Demo(keys)) => {
+            let parts = AgentParts {
+                options: keys.options,
+                ..AgentParts::default()
+            };
+            Ok((Arc::new(Demo), parts))
+        }
+        Tagged::Other { name, options } => {
+            let common = options.get("options").and_then(Value::as_object).cloned();
+            let options = Options::new(format!("agent `{name}`"), options, folder);
+            let made = registry.make_agent(&name, &options);
+            let known = AgentKeys::NAMES
+                .iter()
+                .copied()
+                .chain(registry.agent_names());
+            let agent = made.ok_or_else(|| unknown("agent", &name, known))?;
+            let parts = AgentParts {
+                options: common.unwrap_or_default(),
+                ..AgentParts::default()
+            };
+            Ok((agent.map_err(|error| (error, name))?, parts))
+        }
+    }
+}
+
+fn command(
+    keys: CommandKeys,
+    folder: &Path,
+    limits: &Limits,
+) -> Placed<(Arc<dyn Agent>, AgentParts)> {
+    let wrong =
+        |message: &str, hint: &str| (Error::usage(message).hint(hint), "type: command".to_owned());
+    let argv = match (keys.command.is_empty(), keys.shell) {
+        (false, None) => keys.command,
+        (true, Some(line)) => vec!["/bin/sh".to_owned(), "-c".to_owned(), line],
+        (true, None) => {
+            return Err(wrong(
+                "agent.command is missing",
+                "write `command: [python3, agent.py]`",
+            ));
+        }
+        (false, Some(_)) => {
+            return Err(wrong(
+                "agent has both `command` and `shell`",
+                "remove one of them",
+            ));
+        }
+    };
+    let input = match keys.input {
+        Form::Text => Input::Text,
+        Form::Json => Input::Json,
+    };
+    let output = match keys.output {
+        Form::Text => Reply::Text,
+        Form::Json => Reply::Json,
+    };
+    let cwd = match keys.cwd {
+        CwdKey::Spec => Cwd::Folder(folder.to_owned()),
+        CwdKey::Scratch => Cwd::Scratch,
+    };
+    let vars = variables::from_dot_env(&keys.env, folder).map_err(anywhere)?;
+    let command = Command::new(argv, folder)
+        .input(input)
+        .output(output)
+        .env(keys.env)
+        .vars(vars)
+        .cwd(cwd)
+        .max_output_bytes(limits.max_output_bytes);
+    let parts = AgentParts {
+        options: keys.options,
+        secrets: command.secret_values(),
+        keep_scratch: keys.keep_scratch.map(Into::into),
+    };
+    Ok((Arc::new(command), parts))
+}
+
+fn scorer(
+    tagged: Tagged<NoBuiltIn>,
+    folder: &Path,
+    registry: &Registry,
+) -> Placed<Arc<dyn Scorer>> {
+    let Tagged::Other { name, options } = tagged;
+    if scorer::NAMES.contains(&name.as_str()) {
+        let made = scorer::by_name(&name, &options);
+        return made.map(Arc::from).map_err(|error| (error, name));
+    }
+    let options = Options::new(format!("scorer `{name}`"), options, folder);
+    let made = registry.make_scorer(&name, &options);
+    let known = scorer::NAMES.iter().copied().chain(registry.scorer_names());
+    made.ok_or_else(|| unknown("scorer", &name, known))?
+        .map_err(|error| (error, name))
+}
+
+fn limits(keys: &LimitsKeys) -> std::result::Result<Limits, (&'static str, Error)> {
+    let default = Limits::default();
+    let at_least_one = |key: &'static str, value: Option<usize>| match value {
+        Some(0) => Err((
+            key,
+            Error::usage(format!("limits.{key} must be at least 1")),
+        )),
+        value => Ok(value),
+    };
+    let seconds = |key: &'static str, value: Option<f64>, least: f64, default: Duration| match value
+    {
+        None => Ok(default),
+        Some(value) if value.is_finite() && value >= least && value <= 1e9 => {
+            Ok(Duration::from_secs_f64(value))
+        }
+        Some(value) => {
+            let message = format!("limits.{key} is {value}, which is no number of seconds");
+            Err((key, Error::usage(message)))
+        }
+    };
+    Ok(Limits {
+        concurrency: at_least_one("concurrency", keys.concurrency)?.unwrap_or(default.concurrency),
+        timeout: seconds("timeout_s", keys.timeout_s, 0.001, default.timeout)?,
+        retries: keys.retries.unwrap_or(default.retries),
+        backoff: seconds("backoff_s", keys.backoff_s, 0.0, default.backoff)?,
+        max_output_bytes: keys.max_output_bytes.unwrap_or(default.max_output_bytes),
+        limit: at_least_one("limit", keys.limit)?,
+        fail_fast: keys.fail_fast.unwrap_or(default.fail_fast),
+    })
+}

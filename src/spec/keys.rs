@@ -1,0 +1,333 @@
+//! The keys of a spec, as serde reads them. The only types that face the YAML.
+
+use std::path::PathBuf;
+
+use serde::de::MapAccess;
+use serde::de::value::MapAccessDeserializer;
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
+
+use super::tagged::{BuiltIns, Tagged};
+use crate::eval::{Answers, Assert, KeepScratch};
+use crate::extract::Extract;
+use crate::gate::Gate;
+use crate::prompt::Prompt;
+
+/// A whole spec.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SpecFile {
+    pub(super) name: Option<String>,
+    pub(super) benchmark: Tagged<BenchmarkKeys>,
+    #[serde(default, deserialize_with = "prompt")]
+    pub(super) prompt: Prompt,
+    pub(super) agent: Tagged<AgentKeys>,
+    pub(super) extract: Option<Tagged<ExtractKeys>>,
+    pub(super) scorer: Option<Tagged<NoBuiltIn>>,
+    pub(super) scorers: Option<Vec<Tagged<NoBuiltIn>>>,
+    #[serde(default)]
+    pub(super) limits: LimitsKeys,
+    pub(super) shuffle: Option<ShuffleKeys>,
+    #[serde(default)]
+    pub(super) snapshot: SnapshotKeys,
+    #[serde(default)]
+    pub(super) gates: Vec<Gate>,
+    pub(super) output_root: Option<PathBuf>,
+    #[serde(default)]
+    pub(super) redact: Vec<String>,
+    pub(super) keep_scratch: Option<KeepKey>,
+}
+
+/// Built-in benchmarks.
+pub(super) enum BenchmarkKeys {
+    Gaia(GaiaKeys),
+}
+
+impl BuiltIns for BenchmarkKeys {
+    const WHAT: &'static str = "benchmark";
+    const NAMES: &'static [&'static str] = &["gaia"];
+
+    fn read<'de, A: MapAccess<'de>>(name: &str, rest: A) -> Option<Result<Self, A::Error>> {
+        let rest = MapAccessDeserializer::new(rest);
+        (name == "gaia").then(|| GaiaKeys::deserialize(rest).map(Self::Gaia))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GaiaKeys {
+    pub(super) path: PathBuf,
+    pub(super) split: Option<String>,
+    pub(super) levels: Option<Vec<Value>>,
+    pub(super) ids: Option<Vec<String>>,
+    #[serde(default)]
+    pub(super) columns: ColumnKeys,
+}
+
+/// Names of columns, where they differ from what is looked for.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ColumnKeys {
+    pub(super) prompt: Option<String>,
+    pub(super) ground_truth: Option<String>,
+    pub(super) id: Option<String>,
+    pub(super) level: Option<String>,
+    pub(super) file_name: Option<String>,
+    pub(super) file_path: Option<String>,
+}
+
+/// Built-in agents.
+pub(super) enum AgentKeys {
+    Command(CommandKeys),
+    Replay(ReplayKeys),
+    Echo(EchoKeys),
+    Demo(DemoKeys),
+}
+
+impl BuiltIns for AgentKeys {
+    const WHAT: &'static str = "agent";
+    const NAMES: &'static [&'static str] = &["command", "replay", "echo", "demo"];
+
+    fn read<'de, A: MapAccess<'de>>(name: &str, rest: A) -> Option<Result<Self, A::Error>> {
+        let rest = MapAccessDeserializer::new(rest);
+        Some(match name {
+            "command" => CommandKeys::deserialize(rest).map(Self::Command),
+            "replay" => ReplayKeys::deserialize(rest).map(Self::Replay),
+            "echo" => EchoKeys::deserialize(rest).map(Self::Echo),
+            "demo" => DemoKeys::deserialize(rest).map(Self::Demo),
+            _ => return None,
+        })
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CommandKeys {
+    #[serde(default)]
+    pub(super) command: Vec<String>,
+    /// A line for `sh -c`, instead of `command`.
+    pub(super) shell: Option<String>,
+    #[serde(default)]
+    pub(super) input: Form,
+    #[serde(default)]
+    pub(super) output: Form,
+    #[serde(default)]
+    pub(super) env: Vec<String>,
+    #[serde(default)]
+    pub(super) cwd: CwdKey,
+    #[serde(default)]
+    pub(super) options: Map<String, Value>,
+    pub(super) keep_scratch: Option<KeepKey>,
+}
+
+/// How a prompt goes in or an answer comes out.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Form {
+    #[default]
+    Text,
+    Json,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum CwdKey {
+    /// The spec's folder.
+    #[default]
+    Spec,
+    Scratch,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum KeepKey {
+    Failed,
+    Always,
+    Never,
+}
+
+impl From<KeepKey> for KeepScratch {
+    fn from(key: KeepKey) -> Self {
+        match key {
+            KeepKey::Failed => Self::Failed,
+            KeepKey::Always => Self::Always,
+            KeepKey::Never => Self::Never,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReplayKeys {
+    pub(super) path: PathBuf,
+    #[serde(default)]
+    pub(super) fields: ReplayFields,
+    #[serde(default)]
+    pub(super) options: Map<String, Value>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReplayFields {
+    pub(super) id: Option<String>,
+    pub(super) answer: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EchoKeys {
+    pub(super) text: Option<String>,
+    #[serde(default)]
+    pub(super) options: Map<String, Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DemoKeys {
+    #[serde(default)]
+    pub(super) options: Map<String, Value>,
+}
+
+/// Ways of extraction.
+pub(super) struct ExtractKeys(pub(super) Extract);
+
+impl BuiltIns for ExtractKeys {
+    const WHAT: &'static str = "extraction";
+    const NAMES: &'static [&'static str] = &["none", "final_answer"];
+
+    fn read<'de, A: MapAccess<'de>>(name: &str, rest: A) -> Option<Result<Self, A::Error>> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct NoneKeys {}
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct FinalAnswerKeys {
+            #[serde(default)]
+            first: bool,
+        }
+        let rest = MapAccessDeserializer::new(rest);
+        Some(match name {
+            "none" => NoneKeys::deserialize(rest).map(|NoneKeys {}| Self(Extract::None)),
+            "final_answer" => FinalAnswerKeys::deserialize(rest)
+                .map(|keys| Self(Extract::FinalAnswer { first: keys.first })),
+            _ => return None,
+        })
+    }
+}
+
+/// Scorers are made from a name and options, whether they are built in or registered.
+pub(super) enum NoBuiltIn {}
+
+impl BuiltIns for NoBuiltIn {
+    const WHAT: &'static str = "scorer";
+    const NAMES: &'static [&'static str] = &[];
+
+    fn read<'de, A: MapAccess<'de>>(_: &str, _: A) -> Option<Result<Self, A::Error>> {
+        None
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LimitsKeys {
+    pub(super) concurrency: Option<usize>,
+    pub(super) timeout_s: Option<f64>,
+    pub(super) retries: Option<u32>,
+    pub(super) backoff_s: Option<f64>,
+    pub(super) max_output_bytes: Option<u64>,
+    pub(super) limit: Option<usize>,
+    pub(super) fail_fast: Option<bool>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ShuffleKeys {
+    pub(super) seed: u64,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SnapshotKeys {
+    #[serde(default)]
+    pub(super) assert: AssertKey,
+    pub(super) answers: Option<AnswersKey>,
+    pub(super) confirm: Option<u32>,
+    pub(super) path: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Default)]
+pub(super) struct AssertKey(pub(super) Assert);
+
+impl<'de> Deserialize<'de> for AssertKey {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        enum Word {
+            Baseline,
+            Exact,
+            Correct,
+            Off,
+        }
+        /// YAML 1.1 reads a bare `off` as false, and so do some editors.
+        #[derive(Deserialize)]
+        #[serde(untagged, expecting = "`baseline`, `exact`, `correct` or `off`")]
+        enum Either {
+            Word(Word),
+            Bool(bool),
+        }
+        Ok(Self(match Either::deserialize(deserializer)? {
+            Either::Word(Word::Baseline) | Either::Bool(true) => Assert::Baseline,
+            Either::Word(Word::Exact) => Assert::Exact,
+            Either::Word(Word::Correct) => Assert::Correct,
+            Either::Word(Word::Off) | Either::Bool(false) => Assert::Off,
+        }))
+    }
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum AnswersKey {
+    Plain,
+    Masked,
+}
+
+impl From<AnswersKey> for Answers {
+    fn from(key: AnswersKey) -> Self {
+        match key {
+            AnswersKey::Plain => Self::Plain,
+            AnswersKey::Masked => Self::Masked,
+        }
+    }
+}
+
+/// A preset's name or `{ template: … }`.
+fn prompt<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Prompt, D::Error> {
+    struct Visitor;
+    impl<'de> serde::de::Visitor<'de> for Visitor {
+        type Value = Prompt;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("`official`, `concise`, `none` or `{ template: \"… {prompt}\" }`")
+        }
+
+        fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Prompt, E> {
+            match name {
+                "official" => Ok(Prompt::Official),
+                "concise" => Ok(Prompt::Concise),
+                "none" => Ok(Prompt::None),
+                _ => Err(E::unknown_variant(name, &["official", "concise", "none"])),
+            }
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Prompt, A::Error> {
+            #[derive(Deserialize)]
+            #[serde(deny_unknown_fields)]
+            struct Keys {
+                template: String,
+            }
+            let keys = Keys::deserialize(MapAccessDeserializer::new(map))?;
+            Ok(Prompt::Template(keys.template))
+        }
+    }
+    deserializer.deserialize_any(Visitor)
+}

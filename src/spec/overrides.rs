@@ -1,0 +1,116 @@
+//! `key=value` pairs from the command line, laid over a spec.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::error::{Error, Result};
+
+/// One key of a spec with another value: `limits.concurrency=4`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Override {
+    /// The key, with dots: `benchmark.split`.
+    pub key: String,
+    /// The value.
+    pub value: Value,
+}
+
+impl Override {
+    /// An override of `key`.
+    pub fn new(key: impl Into<String>, value: impl Into<Value>) -> Self {
+        Self {
+            key: key.into(),
+            value: value.into(),
+        }
+    }
+
+    /// Reads `key=value`; the value is YAML, so that `4`, `true` and `[1, 2]` are what they look like.
+    pub fn parse(prefix: &str, pair: &str) -> Result<Self> {
+        let Some((key, value)) = pair
+            .split_once('=')
+            .filter(|(key, _)| !key.trim().is_empty())
+        else {
+            return Err(
+                Error::usage(format!("`{pair}` is not of the form `key=value`")).hint(format!(
+                    "write `{}=value`",
+                    if pair.is_empty() { "key" } else { pair }
+                )),
+            );
+        };
+        Ok(Self::new(
+            format!("{prefix}{}", key.trim()),
+            Self::value(value)?,
+        ))
+    }
+
+    /// Reads a value as YAML.
+    pub fn value(text: &str) -> Result<Value> {
+        serde_yaml::from_str(text)
+            .map_err(|error| Error::usage(format!("`{text}` is not YAML: {error}")))
+    }
+}
+
+impl fmt::Display for Override {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.key, self.value)
+    }
+}
+
+/// The spec with all overrides, the last of a key winning.
+pub(super) fn apply(mut spec: Value, overrides: &[Override]) -> Result<Value> {
+    for change in overrides {
+        let mut place = &mut spec;
+        let mut keys = change.key.split('.').peekable();
+        while let Some(key) = keys.next() {
+            if let Value::String(name) = place {
+                // `agent: echo` is short for `agent: { type: echo }`.
+                *place = Value::Object(Map::from_iter([("type".to_owned(), name.clone().into())]));
+            }
+            if place.is_null() {
+                *place = Value::Object(Map::new());
+            }
+            let Value::Object(map) = place else {
+                return Err(Error::usage(format!(
+                    "`{}` cannot be set: it lies inside a value",
+                    change.key
+                )));
+            };
+            if keys.peek().is_none() {
+                map.insert(key.to_owned(), change.value.clone());
+                break;
+            }
+            place = map.entry(key).or_insert(Value::Null);
+        }
+        // One scorer replaces a list of them, and the other way round.
+        if let Value::Object(map) = &mut spec {
+            match change.key.as_str() {
+                "scorer" => drop(map.remove("scorers")),
+                "scorers" => drop(map.remove("scorer")),
+                _ => {}
+            }
+        }
+    }
+    Ok(spec)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn sets_keys_at_any_depth() {
+        let spec = json!({"agent": "echo", "limits": {"limit": 1}});
+        let changes = [
+            Override::parse("agent.", "text=hi").unwrap(),
+            Override::parse("", "limits.concurrency=4").unwrap(),
+            Override::parse("benchmark.", "levels=[1, x]").unwrap(),
+        ];
+        let expect = json!({"agent": {"type": "echo", "text": "hi"}, "limits": {"limit": 1, "concurrency": 4},
+            "benchmark": {"levels": [1, "x"]}});
+        assert_eq!(apply(spec, &changes).unwrap(), expect);
+        assert!(Override::parse("", "nonsense").is_err());
+        assert!(apply(json!({"limits": 3}), &[Override::new("limits.x", 1)]).is_err());
+    }
+}
