@@ -32,7 +32,9 @@ pub(crate) struct Circumstances<'a> {
 /// Concludes a run.
 pub(crate) fn conclude(records: Vec<Record>, given: Circumstances<'_>) -> Run {
     let mut builder = SummaryBuilder::new(&*given.eval).metrics(given.metrics);
-    records.iter().for_each(|record| builder.add(record));
+    for record in &records {
+        builder.add(record);
+    }
     let mut summary = builder.finish();
     let current: Vec<CurrentSample> = records.iter().map(CurrentSample::of).collect();
     let evidence = Evidence {

@@ -27,6 +27,10 @@ pub const VARIABLE: &str = "EVALTEST_DRIVE";
 /// How the evals of a command are to be run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are flags of a command line"
+)]
 pub struct Drive {
     /// Print the names of the evals, a line each, and end.
     pub names_only: bool,

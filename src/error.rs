@@ -84,7 +84,7 @@ impl Error {
         self
     }
 
-    /// Puts a place before the message: `evals/gaia.yaml:3:5`, `sample \`a1\``.
+    /// Puts a place before the message: `evals/gaia.yaml:3:5`, or the id of a sample.
     #[must_use]
     pub fn at(mut self, place: impl fmt::Display) -> Self {
         self.0.message = format!("{place}: {}", self.0.message);

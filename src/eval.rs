@@ -76,7 +76,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             concurrency: 8,
-            timeout: Duration::from_secs(600),
+            timeout: Duration::from_mins(10),
             retries: 0,
             backoff: Duration::from_millis(500),
             max_output_bytes: 1 << 20,

@@ -82,14 +82,14 @@ pub fn run(evals: impl IntoIterator<Item = Eval>) -> Result<Conclusion> {
         std::env::var("RUST_TEST_THREADS").ok(),
     ) {
         Ok(args) => args,
-        Err(message) => return refused(&message),
+        Err(message) => return Ok(refused(&message)),
     };
     let mut arguments = Arguments::from_iter(
         std::iter::once("evaltest".to_owned()).chain(args.rest.iter().cloned()),
     );
     arguments.test_threads = args.threads.or(arguments.test_threads);
     if arguments.test_threads == Some(0) {
-        return refused("`--test-threads` must be at least 1");
+        return Ok(refused("`--test-threads` must be at least 1"));
     }
     let per_process = parts::run_id().filter(|_| !arguments.list);
     let baseline = if arguments.list || per_process.is_some() {
@@ -132,9 +132,9 @@ fn check_names(evals: &[Eval]) -> Result<()> {
     clippy::print_stderr,
     reason = "a test binary tells its user why it does not start"
 )]
-fn refused(message: &str) -> Result<Conclusion> {
+fn refused(message: &str) -> Conclusion {
     eprintln!("error: {message}");
-    Ok(Conclusion::of_code(2))
+    Conclusion::of_code(2)
 }
 
 fn driven(drive: &Drive, evals: Vec<Eval>) -> Result<Conclusion> {

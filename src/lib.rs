@@ -35,6 +35,8 @@
 //! * Scorers, summary, statistics and gates know no clock, no environment and no file.
 //! * The library prints nothing, except as a test harness.
 
+#![warn(missing_docs)]
+
 mod attachment;
 mod cancel;
 mod conclude;

@@ -234,7 +234,9 @@ impl Redactor {
                 Normalized::None => {}
                 Normalized::Text(text) => self.string(text, count),
                 Normalized::List(items) => {
-                    items.iter_mut().for_each(|item| self.string(item, count));
+                    for item in items {
+                        self.string(item, count);
+                    }
                 }
             }
         }

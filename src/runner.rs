@@ -201,8 +201,7 @@ impl Session {
     /// its record, redacted.
     pub(crate) fn run_sample(&self, place: usize) -> Record {
         let item = &self.plan.items[place];
-        let past = self
-            .lock(&self.pasts)
+        let past = lock(&self.pasts)
             .remove(&(item.sample.id.clone(), 0))
             .unwrap_or_default();
         let outcome = match past {
@@ -277,7 +276,7 @@ impl Session {
         }
         let whole = record.clone();
         record.abridge();
-        self.lock(&self.records)[place] = Some(record);
+        lock(&self.records)[place] = Some(record);
         whole
     }
 
@@ -361,7 +360,7 @@ impl Session {
 
     /// Stops the run: no sample starts any more, running agents are killed.
     fn stop(&self, reason: &str, interrupted: bool) {
-        let mut stop = self.lock(&self.stop);
+        let mut stop = lock(&self.stop);
         stop.get_or_insert_with(|| Stop {
             reason: reason.to_owned(),
             interrupted,
@@ -388,7 +387,7 @@ impl Session {
 
     /// How many samples an earlier part of the run answered.
     fn resumed(&self) -> usize {
-        self.lock(&self.pasts)
+        lock(&self.pasts)
             .values()
             .filter(|past| past.answer.is_some())
             .count()
@@ -398,10 +397,11 @@ impl Session {
         // A reporter that panics must not take a paid answer with it.
         let _ = catch_unwind(AssertUnwindSafe(|| (self.observer)(event)));
     }
+}
 
-    fn lock<'a, T>(&self, mutex: &'a Mutex<T>) -> std::sync::MutexGuard<'a, T> {
-        mutex.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// Locks; a thread that panicked elsewhere left nothing half done that matters here.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The places of the samples to ask.

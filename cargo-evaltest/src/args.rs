@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     List(ListArgs),
     Show(ShowArgs),
     Score(ScoreArgs),

@@ -76,7 +76,7 @@ impl Parts {
     pub(super) fn gate(&self, number: usize) -> Verdict {
         let run = || -> Result<Verdict> {
             let plan = self.take_plan()?;
-            let (summary, dir) = self.merged(plan)?;
+            let (summary, dir) = self.merged(&plan)?;
             let gate = summary.gates.get(number).ok_or_else(|| {
                 Error::infrastructure(format!("`{}` lacks the gate", dir.display()))
             })?;
@@ -98,7 +98,7 @@ impl Parts {
         self.folder.join(snapshot::file_name(id))
     }
 
-    fn merged(&self, plan: Plan) -> Result<(Summary, PathBuf)> {
+    fn merged(&self, plan: &Plan) -> Result<(Summary, PathBuf)> {
         std::fs::create_dir_all(&self.folder)
             .map_err(|error| Error::io("create", &self.folder, &error))?;
         let lock = self.folder.join("lock");

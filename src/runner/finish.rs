@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Home, RunOptions, Session, record, skipped};
+use super::{Home, RunOptions, Session, lock, record, skipped};
 use crate::artifact::manifest::{environment, git_state};
 use crate::artifact::{FORMAT_VERSION, Manifest, RunDir, RunStatus};
 use crate::conclude::{Circumstances, conclude};
@@ -77,7 +77,7 @@ pub(super) fn new_manifest(
 
 impl Session {
     pub(super) fn write_manifest(&self) -> Result<()> {
-        self.lock(&self.manifest).write(&self.dir)
+        lock(&self.manifest).write(&self.dir)
     }
 
     /// Things about the dataset and the baseline that people should know.
@@ -105,7 +105,7 @@ impl Session {
     /// # Errors
     /// When something cannot be written. Answers are in `events.jsonl` all the same.
     pub(crate) fn finish(&self) -> Result<Run> {
-        let stop = self.lock(&self.stop).clone();
+        let stop = lock(&self.stop).clone();
         let interrupted = stop
             .as_ref()
             .map_or_else(|| self.is_stopped(), |stop| stop.interrupted);
@@ -138,7 +138,7 @@ impl Session {
 
     /// The records in dataset order; samples that were never asked are `skipped`.
     fn take_records(&self) -> Vec<Record> {
-        let records = std::mem::take(&mut *self.lock(&self.records));
+        let records = std::mem::take(&mut *lock(&self.records));
         let selected = self.selected.iter().copied();
         let mut records = records;
         let fill = |place: usize| {
@@ -178,7 +178,7 @@ impl Session {
         let mut artifacts: BTreeMap<_, _> = self.spool.finish(self.dir.path())?.into();
         artifacts.insert("events.jsonl".to_owned(), self.events.close()?);
         artifacts.extend(run.write_summary(&self.dir)?);
-        let mut manifest = self.lock(&self.manifest);
+        let mut manifest = lock(&self.manifest);
         manifest.status = match &run.stop_reason {
             _ if interrupted => RunStatus::Interrupted,
             Some(_) => RunStatus::Stopped,

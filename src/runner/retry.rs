@@ -20,7 +20,7 @@ pub(super) fn backoff(first: Duration, failures: u32, id: &str) -> Duration {
         .part(failures.to_le_bytes())
         .short();
     let share = u32::from_str_radix(&spread[..4], 16).unwrap_or_default();
-    pause - (pause / 4).mul_f64(f64::from(share) / 65_536.0)
+    pause.mul_f64(1.0 - f64::from(share) / 65_536.0 / 4.0)
 }
 
 #[cfg(test)]

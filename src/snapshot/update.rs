@@ -87,7 +87,11 @@ pub(crate) fn reference(paths: impl Iterator<Item = PathBuf>) {
     else {
         return;
     };
-    let text: String = paths.map(|path| format!("{}\n", path.display())).collect();
+    let mut text = String::new();
+    for path in paths {
+        text.push_str(&path.to_string_lossy());
+        text.push('\n');
+    }
     // An optimisation for another tool: nothing depends on it.
     let _ = list.write_all(text.as_bytes());
 }

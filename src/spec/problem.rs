@@ -7,7 +7,7 @@ use regex::Regex;
 
 use crate::error::{Error, nearest};
 
-/// `agent: unknown field `comand`, expected one of `command`, `input``
+/// Such as: agent: unknown field `comand`, expected one of `command`, `input`
 static UNKNOWN: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         "^(?:(?P<path>[^ :`]+): )?unknown (?:field|variant) `(?P<given>[^`]*)`,? (?P<rest>.*)$",

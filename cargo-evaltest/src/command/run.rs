@@ -429,7 +429,7 @@ impl RunArgs {
         let mut unregistered = Vec::new();
         for path in &found.specs {
             match spec::load(&absolute(path)?, &Registry::new(), &drive.overrides) {
-                Ok(eval) => evals.push(drive.adapt(self.with_root(eval)?)),
+                Ok(eval) => evals.push(drive.adapt(with_root(eval)?)),
                 // A test binary may know the name.
                 Err(error) if error.is_unregistered() => unregistered.push(error),
                 Err(error) => return Err(error),
@@ -506,16 +506,16 @@ impl RunArgs {
             path
         };
         let eval = spec::parse(&text, &path, &Registry::new(), &drive.overrides)?;
-        Ok(Some(drive.adapt(self.with_root(eval)?)))
+        Ok(Some(drive.adapt(with_root(eval)?)))
     }
+}
 
-    /// The eval with the project's folder of runs, unless its spec names one.
-    fn with_root(&self, eval: Eval) -> Result<Eval> {
-        if eval.has_output_root() {
-            return Ok(eval);
-        }
-        Ok(eval.output_root(discover::root()?.join(evaltest::artifact::DEFAULT_OUTPUT_ROOT)))
+/// The eval with the project's folder of runs, unless its spec names one.
+fn with_root(eval: Eval) -> Result<Eval> {
+    if eval.has_output_root() {
+        return Ok(eval);
     }
+    Ok(eval.output_root(discover::root()?.join(evaltest::artifact::DEFAULT_OUTPUT_ROOT)))
 }
 
 fn check_names(evals: &[Eval]) -> Result<()> {

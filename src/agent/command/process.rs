@@ -27,7 +27,7 @@ const PIECE_BYTES: usize = 16 * 1024;
 /// How long a process may take to end by SIGKILL before it is left behind.
 const KILL_PATIENCE: Duration = Duration::from_secs(5);
 /// The longest grace period; keeps sums of times in range.
-const MAX_GRACE: Duration = Duration::from_secs(3600);
+const MAX_GRACE: Duration = Duration::from_hours(1);
 /// How often to look when a descriptor to wait on is missing.
 const TICK: Duration = Duration::from_millis(10);
 
