@@ -25,9 +25,13 @@ use crate::run::{Outcome, Record, Run, Status};
 mod attempt;
 mod finish;
 pub(crate) mod judge;
+mod outcome;
 mod retry;
+mod select;
 
 use attempt::{Bench, CONFIRM};
+use outcome::{failed, record, skipped};
+use select::{check_resumable, select};
 
 /// How one run is done, apart from what its eval says.
 #[derive(Default)]
@@ -402,106 +406,6 @@ impl Session {
 /// Locks; a thread that panicked elsewhere left nothing half done that matters here.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The places of the samples to ask.
-fn select(plan: &Plan, only: Option<&HashSet<String>>) -> Result<Vec<usize>> {
-    let Some(only) = only else {
-        return Ok((0..plan.items.len()).collect());
-    };
-    let is_wanted = |place: &usize| only.contains(&plan.items[*place].sample.id);
-    let places: Vec<usize> = (0..plan.items.len()).filter(is_wanted).collect();
-    if places.is_empty() {
-        return Err(
-            Error::usage(format!("eval `{}`: no sample is selected", plan.eval.name))
-                .hint("cargo evaltest list"),
-        );
-    }
-    Ok(places)
-}
-
-fn check_resumable(plan: &Plan, manifest: &Manifest, dir: &RunDir) -> Result<()> {
-    let refuse = |what: &str| {
-        Err(Error::usage(format!(
-            "run `{}` cannot be resumed: {what} has changed since",
-            dir.path().display()
-        ))
-        .hint("undo the change, or start a new run without `--resume`"))
-    };
-    if manifest.eval != plan.eval.name {
-        return Err(Error::usage(format!(
-            "run `{}` is of eval `{}`, not of `{}`",
-            dir.path().display(),
-            manifest.eval,
-            plan.eval.name
-        ))
-        .hint("name the spec that the run was made with"));
-    }
-    if manifest.dataset_hash != plan.dataset_hash {
-        return refuse("the dataset or the prompt");
-    }
-    if manifest.scorer_hash != plan.scorer_hash {
-        return refuse("the scorer or the extraction");
-    }
-    if manifest.request_hash != plan.request_hash {
-        return refuse("the agent in the spec");
-    }
-    Ok(())
-}
-
-fn record(plan: &Plan, item: &Item, outcome: Outcome) -> Record {
-    let slices = item
-        .sample
-        .slices
-        .iter()
-        .map(|(key, value)| (key.clone(), value.as_str().into()));
-    Record {
-        sample_id: item.sample.id.clone(),
-        eval: plan.eval.name.clone(),
-        epoch: 0,
-        prompt: item.prompt.to_string(),
-        ground_truth: item
-            .sample
-            .target
-            .as_ref()
-            .map(|target| target.0.clone())
-            .unwrap_or_default(),
-        metadata: item.sample.metadata.clone(),
-        slices: slices.collect(),
-        input_hash: item.input_hash.clone(),
-        target_hash: item.target_hash.clone(),
-        result: outcome,
-    }
-}
-
-fn failed(error: AgentError, latency: f64, attempts: u32) -> Outcome {
-    let timed_out = error.kind == FailureKind::TimedOut;
-    let status = if timed_out {
-        Status::TimedOut
-    } else {
-        Status::AgentFailed
-    };
-    Outcome {
-        status,
-        error: Some(error),
-        latency_s: latency,
-        ..skipped(attempts)
-    }
-}
-
-fn skipped(attempts: u32) -> Outcome {
-    Outcome {
-        status: Status::Skipped,
-        output: None,
-        prediction: None,
-        score: None,
-        scores: serde_json::Map::new(),
-        usage: None,
-        error: None,
-        attempts,
-        latency_s: 0.0,
-        redacted: 0,
-    }
 }
 
 /// What an attempt gave, and the seconds it took.

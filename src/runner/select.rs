@@ -1,0 +1,53 @@
+//! Which samples a run asks, and whether an earlier run can be continued.
+
+use std::collections::HashSet;
+
+use crate::artifact::{Manifest, RunDir};
+use crate::error::{Error, Result};
+use crate::plan::Plan;
+
+/// The places of the samples to ask.
+pub(super) fn select(plan: &Plan, only: Option<&HashSet<String>>) -> Result<Vec<usize>> {
+    let Some(only) = only else {
+        return Ok((0..plan.items.len()).collect());
+    };
+    let is_wanted = |place: &usize| only.contains(&plan.items[*place].sample.id);
+    let places: Vec<usize> = (0..plan.items.len()).filter(is_wanted).collect();
+    if places.is_empty() {
+        return Err(
+            Error::usage(format!("eval `{}`: no sample is selected", plan.eval.name))
+                .hint("cargo evaltest list"),
+        );
+    }
+    Ok(places)
+}
+
+/// Refuses to continue a run whose questions, agent or judges have changed.
+pub(super) fn check_resumable(plan: &Plan, manifest: &Manifest, dir: &RunDir) -> Result<()> {
+    let refuse = |what: &str| {
+        Err(Error::usage(format!(
+            "run `{}` cannot be resumed: {what} has changed since",
+            dir.path().display()
+        ))
+        .hint("undo the change, or start a new run without `--resume`"))
+    };
+    if manifest.eval != plan.eval.name {
+        return Err(Error::usage(format!(
+            "run `{}` is of eval `{}`, not of `{}`",
+            dir.path().display(),
+            manifest.eval,
+            plan.eval.name
+        ))
+        .hint("name the spec that the run was made with"));
+    }
+    if manifest.dataset_hash != plan.dataset_hash {
+        return refuse("the dataset or the prompt");
+    }
+    if manifest.scorer_hash != plan.scorer_hash {
+        return refuse("the scorer or the extraction");
+    }
+    if manifest.request_hash != plan.request_hash {
+        return refuse("the agent in the spec");
+    }
+    Ok(())
+}

@@ -1,0 +1,7 @@
+//! Tests of the `cargo evaltest` program on real temporary projects. One binary, a module per topic.
+//!
+//! They belong to the package `cargo-evaltest`, which builds the program.
+
+mod project;
+mod story;
+mod tidy;

@@ -1,0 +1,244 @@
+//! `Project`: a temporary folder with specs and data, in which the program is run.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A temporary project; removed when dropped.
+pub(crate) struct Project {
+    folder: TempDir,
+}
+
+/// What a command printed and how it ended.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Ran {
+    pub(crate) fn of(output: &Output) -> Self {
+        Self {
+            code: output.status.code(),
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// Asserts the exit code, and shows everything if it is another.
+    #[track_caller]
+    pub(crate) fn exits(self, code: i32) -> Self {
+        assert_eq!(
+            self.code,
+            Some(code),
+            "stdout:\n{}\nstderr:\n{}",
+            self.out,
+            self.err
+        );
+        self
+    }
+
+    /// Asserts that a text stands in what was printed.
+    #[track_caller]
+    pub(crate) fn says(self, text: &str) -> Self {
+        assert!(
+            self.out.contains(text) || self.err.contains(text),
+            "`{text}` is missing in\nstdout:\n{}\nstderr:\n{}",
+            self.out,
+            self.err
+        );
+        self
+    }
+
+    /// Asserts that a text does not stand in what was printed.
+    #[track_caller]
+    pub(crate) fn says_nothing_of(self, text: &str) -> Self {
+        assert!(
+            !self.out.contains(text) && !self.err.contains(text),
+            "`{text}` stands in\nstdout:\n{}\nstderr:\n{}",
+            self.out,
+            self.err
+        );
+        self
+    }
+
+    /// Standard output as JSON.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.out)
+            .unwrap_or_else(|error| panic!("{error} in\n{}\nstderr:\n{}", self.out, self.err))
+    }
+}
+
+impl Project {
+    /// An empty folder, outside every cargo project.
+    pub(crate) fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    /// A folder with a GAIA-shaped dataset of `questions` (id, level, question, answer) in `data.jsonl`, and
+    /// `eval.yaml` with this agent and these further lines.
+    pub(crate) fn with_eval(
+        questions: &[(&str, u32, &str, &str)],
+        agent: &str,
+        more: &str,
+    ) -> Self {
+        let project = Self::new();
+        project.questions(questions);
+        project.spec(agent, more);
+        project
+    }
+
+    /// Writes `data.jsonl`.
+    pub(crate) fn questions(&self, questions: &[(&str, u32, &str, &str)]) {
+        let line = |&(id, level, question, answer): &(&str, u32, &str, &str)| {
+            serde_json::json!({
+                "task_id": id, "Question": question, "Level": level, "Final answer": answer,
+                "file_name": "",
+            })
+            .to_string()
+        };
+        let lines: Vec<_> = questions.iter().map(line).collect();
+        self.write("data.jsonl", &(lines.join("\n") + "\n"));
+    }
+
+    /// Writes `eval.yaml`.
+    pub(crate) fn spec(&self, agent: &str, more: &str) {
+        self.write(
+            "eval.yaml",
+            &format!(
+                "name: e\nbenchmark: {{ type: gaia, path: data.jsonl }}\nprompt: none\nagent: {agent}\n\
+                 snapshot: {{ answers: plain }}\n{more}"
+            ),
+        );
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.path().join(name)
+    }
+
+    /// Writes a file and the folders above it.
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        let path = self.file(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    /// Writes a file that can be executed.
+    pub(crate) fn script(&self, name: &str, content: &str) {
+        use std::os::unix::fs::PermissionsExt;
+        self.write(name, content);
+        fs::set_permissions(self.file(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.file(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// `cargo evaltest` with arguments split at white space, not started yet.
+    pub(crate) fn command(&self, arguments: &str) -> Command {
+        let arguments: Vec<_> = arguments.split_whitespace().collect();
+        self.command_of(&arguments)
+    }
+
+    /// `cargo evaltest` with these arguments, not started yet.
+    pub(crate) fn command_of(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-evaltest"));
+        command
+            .arg("evaltest")
+            .args(arguments)
+            .current_dir(self.path())
+            .stdin(Stdio::null());
+        // The tests run under cargo, perhaps under nextest, perhaps in CI; the program must not notice.
+        for name in [
+            "CARGO_MANIFEST_DIR",
+            "CI",
+            "NEXTEST",
+            "NEXTEST_EXECUTION_MODE",
+            "NEXTEST_RUN_ID",
+            "RUST_TEST_THREADS",
+            "INSTA_UPDATE",
+            "INSTA_FORCE_PASS",
+            "EVALTEST_DRIVE",
+        ] {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    /// Runs `cargo evaltest` with arguments split at white space.
+    pub(crate) fn run(&self, arguments: &str) -> Ran {
+        Ran::of(&self.command(arguments).output().unwrap())
+    }
+
+    /// The run directories, the oldest first.
+    pub(crate) fn runs(&self) -> Vec<PathBuf> {
+        let Ok(entries) = fs::read_dir(self.file("evaltest-runs")) else {
+            return Vec::new();
+        };
+        let mut runs: Vec<_> = entries
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.join("manifest.json").is_file())
+            .collect();
+        let started = |path: &PathBuf| {
+            let manifest: Value =
+                serde_json::from_slice(&fs::read(path.join("manifest.json")).unwrap()).unwrap();
+            manifest["started_at"].as_str().unwrap().to_owned()
+        };
+        runs.sort_by_key(started);
+        runs
+    }
+
+    /// The last run directory.
+    pub(crate) fn last_run(&self) -> PathBuf {
+        self.runs().pop().expect("there is a run")
+    }
+
+    /// A JSON file of the last run.
+    pub(crate) fn last_json(&self, name: &str) -> Value {
+        serde_json::from_slice(&fs::read(self.last_run().join(name)).unwrap()).unwrap()
+    }
+
+    /// The lines of a JSONL file of the last run.
+    pub(crate) fn last_lines(&self, name: &str) -> Vec<Value> {
+        let text = fs::read_to_string(self.last_run().join(name)).unwrap();
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+}
+
+/// Every file below a folder that holds one of these texts.
+pub(crate) fn files_with(folder: &Path, needles: &[&str]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let content = fs::read(&path).unwrap();
+            let holds = |needle: &&str| {
+                content
+                    .windows(needle.len())
+                    .any(|part| part == needle.as_bytes())
+            };
+            if needles.iter().any(|needle| holds(needle)) {
+                found.push(path);
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,139 @@
+//! The whole story, on a cargo project of a user.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::project::{Project, Ran};
+
+/// `cargo` in the project, with this repository's target folder so that dependencies are built once.
+fn cargo(project: &Project, arguments: &str) -> Ran {
+    let target = Path::new(env!("CARGO_BIN_EXE_cargo-evaltest"))
+        .ancestors()
+        .nth(2)
+        .unwrap();
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command
+        .args(arguments.split_whitespace())
+        .current_dir(project.path())
+        .stdin(Stdio::null())
+        .env("CARGO_TARGET_DIR", target);
+    for name in [
+        "CI",
+        "NEXTEST",
+        "NEXTEST_RUN_ID",
+        "NEXTEST_EXECUTION_MODE",
+        "RUST_TEST_THREADS",
+    ] {
+        command.env_remove(name);
+    }
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy().into_owned();
+        if name.starts_with("CARGO_PKG")
+            || name == "CARGO_MANIFEST_DIR"
+            || name.starts_with("INSTA_")
+        {
+            command.env_remove(name);
+        }
+    }
+    Ran::of(&command.output().unwrap())
+}
+
+/// An agent in Python's place: a shell script that looks answers up in a table.
+const AGENT: &str = "#!/bin/sh\nprompt=$(cat)\nwhile IFS='|' read -r question answer; do\n  \
+    case \"$prompt\" in *\"$question\"*) echo \"FINAL ANSWER: $answer\"; exit 0;; esac\ndone < answers.txt\n\
+    echo 'FINAL ANSWER: unknown'\n";
+
+#[test]
+fn init_run_accept_break_see_red_fix_see_green() {
+    let project = Project::new();
+    project.write(
+        "Cargo.toml",
+        "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n",
+    );
+    project.write("src/lib.rs", "//! A user's crate.\n");
+    project.run("init").exits(0).says("cargo evaltest");
+    // The same dependency versions as this repository, so that nothing is resolved over the network.
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    project.write(
+        "Cargo.lock",
+        std::fs::read(root.join("Cargo.lock")).unwrap(),
+    );
+    project
+        .run("run")
+        .exits(0)
+        .says("example: 6 samples, 5 correct");
+
+    // The user's own agent and questions.
+    let questions: Vec<(String, u32, String, String)> = (0..12)
+        .map(|n| {
+            (
+                format!("q{n:02}"),
+                n % 3 + 1,
+                format!("Question number {n}?"),
+                format!("{}", n * n),
+            )
+        })
+        .collect();
+    let table: String = questions
+        .iter()
+        .map(|(_, _, question, answer)| format!("{question}|{answer}\n"))
+        .collect();
+    let lines: String = questions
+        .iter()
+        .map(|(id, level, question, answer)| {
+            serde_json::json!({"task_id": id, "Question": question, "Level": level, "Final answer": answer})
+                .to_string()
+                + "\n"
+        })
+        .collect();
+    project.write("evals/example/questions.jsonl", lines);
+    project.write("evals/answers.txt", &table);
+    project.script("evals/agent.sh", AGENT);
+    let spec = project.read("evals/example.yaml");
+    let spec = spec.replace(
+        "agent: { type: demo }",
+        "agent: { type: command, command: [./agent.sh] }",
+    );
+    let spec = spec.replace("  # - no_regression", "  - no_regression");
+    project.write("evals/example.yaml", &spec);
+    project
+        .run("run")
+        .exits(0)
+        .says("example: 12 samples, 12 correct")
+        .says("no baseline yet");
+    project
+        .run("accept")
+        .exits(0)
+        .says("12 samples, 12 correct");
+    cargo(&project, "test --offline --test example")
+        .exits(0)
+        .says("15 passed");
+
+    // The agent gets worse at two questions.
+    let broken = table.replace("Question number 3?|9", "Question number 3?|10");
+    let broken = broken.replace("Question number 8?|64", "Question number 8?|65");
+    project.write("evals/answers.txt", &broken);
+    let red = cargo(&project, "test --offline --test example").exits(101);
+    let failed = |id: &str, level: u32| format!("test example::level{level}::{id} ... FAILED");
+    let squeezed = red.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(squeezed.contains(&failed("q03", 1)), "{}", red.out);
+    assert!(squeezed.contains(&failed("q08", 3)), "{}", red.out);
+    let failures = squeezed.matches("... FAILED").count();
+    assert_eq!(failures, 3, "two samples and the gate: {}", red.out);
+    red.says("was correct in the baseline and is wrong now")
+        .says("asked 3 times, wrong each time");
+    project
+        .run("run")
+        .exits(1)
+        .says("correct in the baseline, wrong now (2):")
+        .says("    q03\n    q08\n")
+        .says("no_regression(alpha=0.05, max_drop=0.02): FAILED")
+        .says("next: cargo evaltest show");
+
+    // And is mended.
+    project.write("evals/answers.txt", &table);
+    cargo(&project, "test --offline --test example")
+        .exits(0)
+        .says("15 passed");
+    project.run("run").exits(0).says_nothing_of("wrong now");
+}

@@ -1,0 +1,84 @@
+//! The local rules of this repository.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .unwrap()
+        .to_owned()
+}
+
+/// Every Rust source below a folder, with its path relative to the repository.
+fn sources(folder: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut folders = vec![root().join(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|end| end == "rs") {
+                let name = path.strip_prefix(root()).unwrap().display().to_string();
+                found.push((name, fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    assert!(!found.is_empty());
+    found
+}
+
+/// Files outside `allowed` whose code (not comments) holds `word`.
+fn check_only(word: &str, allowed: &[&str]) {
+    for (name, text) in sources("src") {
+        let named = text.lines().any(|line| {
+            let code = line.trim_start();
+            !code.starts_with("//") && code.contains(word)
+        });
+        assert!(
+            !named || allowed.iter().any(|start| name.starts_with(start)),
+            "{name} names `{word}`"
+        );
+    }
+}
+
+#[test]
+fn one_file_names_each_framework() {
+    check_only("libtest_mimic", &["src/harness.rs"]);
+    check_only("insta::", &["src/snapshot.rs"]);
+    check_only(
+        "serde_yaml",
+        &["src/spec.rs", "src/spec/", "src/snapshot/baseline.rs"],
+    );
+}
+
+#[test]
+fn no_file_is_too_long_to_read() {
+    for folder in ["src", "cargo-evaltest/src", "tests"] {
+        for (name, text) in sources(folder) {
+            let lines = text.lines().count();
+            assert!(
+                lines <= 500,
+                "{name} has {lines} lines: is it still one noun?"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_spec_of_the_fixtures_parses() {
+    let mut specs = 0;
+    for entry in fs::read_dir(root().join("fixtures")).unwrap() {
+        let folder = entry.unwrap().path();
+        for entry in fs::read_dir(&folder).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|end| end == "yaml") {
+                let eval = evaltest::spec::load(&path, &evaltest::Registry::new(), &[]);
+                eval.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+                specs += 1;
+            }
+        }
+    }
+    assert!(specs > 0);
+}
