@@ -1,0 +1,100 @@
+//! From the flags to what the library understands.
+
+use std::path::{Path, PathBuf};
+
+use evaltest::drive::Drive;
+use evaltest::spec::Override;
+use evaltest::{Error, Result};
+use serde_json::{Value, json};
+
+use super::RunArgs;
+
+impl RunArgs {
+    /// How the evals are to be run.
+    pub(super) fn drive(&self) -> Result<Drive> {
+        let root = match &self.output_root {
+            Some(root) => Some(absolute(root)?),
+            None => None,
+        };
+        let stamp = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let stamp = stamp.map(|since| since.as_nanos()).unwrap_or_default();
+        Ok(Drive {
+            overrides: self.overrides()?,
+            invocation: format!("{stamp:x}-{}", std::process::id()),
+            run_id: self.run_id.clone(),
+            output_root: root,
+            redact: self.redact_pattern.clone(),
+            filter: self.filter.clone(),
+            failed: self.failed.as_deref().map(absolute).transpose()?,
+            resume: self.resume.as_deref().map(absolute).transpose()?,
+            ignore_baseline: self.ignore_baseline,
+            partial: self.limit.is_some(),
+            stream: self.stream,
+            dry_run: self.dry_run,
+            ci: !matches!(
+                std::env::var("CI").as_deref(),
+                Err(_) | Ok("" | "0" | "false")
+            ),
+            ..Drive::default()
+        })
+    }
+
+    /// The flags as keys of a spec.
+    fn overrides(&self) -> Result<Vec<Override>> {
+        let mut changes = Vec::new();
+        for (key, text) in [
+            ("agent", &self.agent),
+            ("scorer", &self.scorer),
+            ("extract", &self.extract),
+        ] {
+            if let Some(text) = text {
+                changes.push(Override::new(key, Override::value(text)?));
+            }
+        }
+        for pair in &self.benchmark_option {
+            let mut change = Override::parse("benchmark.", pair)?;
+            let path = change.value.as_str().map(PathBuf::from);
+            if change.key == "benchmark.path"
+                && let Some(path) = path
+            {
+                // Typed in a shell, a path means what it means there.
+                change.value = absolute(&path)?.to_string_lossy().as_ref().into();
+            }
+            changes.push(change);
+        }
+        for pair in &self.agent_option {
+            changes.push(Override::parse("agent.options.", pair)?);
+        }
+        let number = |key: &str, value: Option<Value>| value.map(|value| Override::new(key, value));
+        changes.extend(number(
+            "benchmark.split",
+            self.split.clone().map(Value::from),
+        ));
+        changes.extend(number("limits.limit", self.limit.map(Value::from)));
+        changes.extend(number(
+            "limits.concurrency",
+            self.concurrency.map(Value::from),
+        ));
+        changes.extend(number("limits.timeout_s", self.timeout_s.map(Value::from)));
+        changes.extend(number("limits.retries", self.retries.map(Value::from)));
+        if self.fail_fast {
+            changes.push(Override::new("limits.fail_fast", true));
+        }
+        if self.shuffle || self.seed.is_some() {
+            changes.push(Override::new(
+                "shuffle",
+                json!({ "seed": self.seed.unwrap_or_default() }),
+            ));
+        }
+        for pair in &self.set {
+            changes.push(Override::parse("", pair)?);
+        }
+        Ok(changes)
+    }
+}
+
+/// A path typed in a shell, made absolute.
+pub(super) fn absolute(path: &Path) -> Result<PathBuf> {
+    std::path::absolute(path)
+        .map_err(|error| Error::usage(format!("`{}` is not a path: {error}", path.display())))
+}

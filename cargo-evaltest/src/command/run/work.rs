@@ -1,0 +1,171 @@
+//! What a command runs: specs, and test targets for what the specs do not cover.
+
+use std::path::PathBuf;
+
+use evaltest::artifact::RunDir;
+use evaltest::drive::Drive;
+use evaltest::report::terminal;
+use evaltest::{Error, Eval, Registry, Result, spec};
+
+use super::RunArgs;
+use super::options::absolute;
+use super::target::evals_in;
+use crate::discover::{self, TestTarget};
+
+/// What a command runs.
+pub(super) struct Work {
+    pub(super) evals: Vec<Eval>,
+    pub(super) tests: Vec<TestTarget>,
+}
+
+impl RunArgs {
+    /// Everything there is to run. Every spec is read before anything starts.
+    pub(super) fn work(&self, drive: &mut Drive) -> Result<Work> {
+        if let Some(eval) = self.without_spec(drive)? {
+            return Ok(Work {
+                evals: vec![eval],
+                tests: Vec::new(),
+            });
+        }
+        let resumed = self
+            .resume
+            .as_deref()
+            .filter(|_| self.specs.is_empty())
+            .map(spec_of_run)
+            .transpose()?;
+        let named: Vec<PathBuf> = self.specs.iter().cloned().chain(resumed).collect();
+        let found = if named.is_empty() {
+            discover::find()?
+        } else {
+            discover::Found {
+                specs: named,
+                tests: Vec::new(),
+            }
+        };
+        if found.specs.is_empty() && found.tests.is_empty() {
+            return Err(discover::nothing_found());
+        }
+        let mut evals = Vec::new();
+        let mut unregistered = Vec::new();
+        for path in &found.specs {
+            match spec::load(&absolute(path)?, &Registry::new(), &drive.overrides) {
+                Ok(eval) => evals.push(drive.adapt(with_root(eval)?)),
+                // A test binary may know the name.
+                Err(error) if error.is_unregistered() => unregistered.push(error),
+                Err(error) => return Err(error),
+            }
+        }
+        check_names(&evals)?;
+        if drive.output_root.is_none() {
+            drive.output_root =
+                Some(discover::root()?.join(evaltest::artifact::DEFAULT_OUTPUT_ROOT));
+        }
+        let wanted = |name: &str, benchmark: &str| {
+            self.benchmark
+                .as_deref()
+                .is_none_or(|wanted| wanted == name || wanted == benchmark)
+        };
+        drive.skip = evals.iter().map(|eval| eval.name().to_owned()).collect();
+        evals.retain(|eval| wanted(eval.name(), eval.benchmark_name()));
+        let tests = if found.tests.is_empty() && !unregistered.is_empty() {
+            discover::find()?.tests
+        } else {
+            found.tests
+        };
+        let mut left = Vec::new();
+        for test in tests {
+            let is_ours = |name: &String| !drive.skip.contains(name) && wanted(name, name);
+            let names = match &test.evals {
+                Some(names) => names.clone(),
+                None => evals_in(&test, drive)?,
+            };
+            if names.iter().any(is_ours) {
+                drive.evals.extend(names.into_iter().filter(is_ours));
+                left.push(test);
+            }
+        }
+        if left.is_empty()
+            && let Some(error) = unregistered.into_iter().next()
+        {
+            return Err(error);
+        }
+        if evals.is_empty() && left.is_empty() {
+            let name = self.benchmark.as_deref().unwrap_or_default();
+            return Err(Error::usage(format!(
+                "no eval is called `{name}` or is of benchmark `{name}`"
+            ))
+            .hint("cargo evaltest list"));
+        }
+        Ok(Work { evals, tests: left })
+    }
+
+    /// An eval from flags alone.
+    fn without_spec(&self, drive: &Drive) -> Result<Option<Eval>> {
+        let has_path = drive
+            .overrides
+            .iter()
+            .any(|change| change.key == "benchmark.path");
+        let Some(name) = self
+            .benchmark
+            .as_ref()
+            .filter(|_| self.specs.is_empty() && has_path)
+        else {
+            return Ok(None);
+        };
+        if self.agent.is_none() {
+            return Err(
+                Error::usage("an eval without a spec needs an agent").hint("add `--agent echo`")
+            );
+        }
+        let path = discover::root()?.join("evals").join(format!("{name}.yaml"));
+        let folder = std::env::current_dir().unwrap_or_default();
+        let text = format!("benchmark: {{ type: {name}, path: . }}\nagent: echo\n");
+        let path = if path.exists() {
+            folder.join(format!("{name}.yaml"))
+        } else {
+            path
+        };
+        let eval = spec::parse(&text, &path, &Registry::new(), &drive.overrides)?;
+        Ok(Some(drive.adapt(with_root(eval)?)))
+    }
+}
+
+/// The eval with the project's folder of runs, unless its spec names one.
+fn with_root(eval: Eval) -> Result<Eval> {
+    if eval.has_output_root() {
+        return Ok(eval);
+    }
+    Ok(eval.output_root(discover::root()?.join(evaltest::artifact::DEFAULT_OUTPUT_ROOT)))
+}
+
+fn check_names(evals: &[Eval]) -> Result<()> {
+    let mut seen: Vec<&Eval> = Vec::new();
+    for eval in evals {
+        if let Some(other) = seen.iter().find(|other| other.name() == eval.name()) {
+            let path = |eval: &Eval| eval.spec_path().map(terminal::shown).unwrap_or_default();
+            return Err(Error::usage(format!(
+                "two evals are called `{}`: `{}` and `{}`",
+                eval.name(),
+                path(other),
+                path(eval)
+            ))
+            .hint("give one of them another `name:`"));
+        }
+        seen.push(eval);
+    }
+    Ok(())
+}
+
+fn spec_of_run(dir: &std::path::Path) -> Result<PathBuf> {
+    let manifest = RunDir::open(dir)?.manifest()?;
+    let local = manifest
+        .spec_in_project
+        .map(|path| discover::root().map(|root| root.join(path)));
+    if let Some(local) = local.transpose()?.filter(|path| path.is_file()) {
+        return Ok(local);
+    }
+    manifest.spec.ok_or_else(|| {
+        Error::usage(format!("run `{}` was not made from a spec", dir.display()))
+            .hint("only runs of specs can be resumed")
+    })
+}
