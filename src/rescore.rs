@@ -36,7 +36,7 @@ pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: bool) -> Result<Run> {
         Some(gates) => gates,
         None => gates_of(&manifest)?,
     };
-    let baseline = snapshot::read_baseline(&manifest.snapshots)?;
+    let baseline = snapshot::read_baseline(&manifest.snapshot_folder())?;
     if let Some(baseline) = &baseline
         && gates.iter().any(Gate::needs_baseline)
     {

@@ -1,7 +1,7 @@
 //! Specs: YAML to [`Eval`]. The only place that parses YAML.
 //!
-//! [`keys`] holds the types that serde reads, [`tagged`] the `{ type: …, … }` maps, [`build`] turns them
-//! into an eval, [`overrides`] applies `key=value` pairs from the command line, and [`problem`] turns
+//! `keys` holds the types that serde reads, `tagged` the `{ type: …, … }` maps, `build` turns them
+//! into an eval, `overrides` applies `key=value` pairs from the command line, and `problem` turns
 //! serde's messages into ours.
 
 use std::path::Path;

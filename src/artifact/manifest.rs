@@ -118,6 +118,18 @@ impl Manifest {
         Ok(manifest)
     }
 
+    /// Where the eval's snapshots are on this machine: where the run found them, else the same place in
+    /// the project around the current folder, for a run directory that came from another machine.
+    pub fn snapshot_folder(&self) -> PathBuf {
+        let here = |path: &PathBuf| path.ancestors().skip(1).take(2).any(Path::is_dir);
+        let moved = self
+            .snapshots_in_project
+            .as_ref()
+            .filter(|_| !here(&self.snapshots));
+        let moved = moved.and_then(|inside| Some(crate::project::current_root()?.join(inside)));
+        moved.filter(here).unwrap_or_else(|| self.snapshots.clone())
+    }
+
     /// Writes `manifest.json`.
     pub(crate) fn write(&self, dir: &RunDir) -> Result<()> {
         let mut text = serde_json::to_vec_pretty(self).map_err(|error| {
