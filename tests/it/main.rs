@@ -2,6 +2,8 @@
 //!
 //! They belong to the package `cargo-evaltest`, which builds the program.
 
+mod fixtures;
+mod init;
 mod project;
 mod story;
 mod tidy;
