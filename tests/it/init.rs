@@ -88,17 +88,13 @@ fn an_agent_that_may_cost_money_is_not_asked_by_plain_cargo_test() {
     );
     project.write("src/lib.rs", "");
     project
-        .run("init --name paid --command ./agent.sh --fast")
-        .exits(2);
-    project
-        .command_of(&["init", "--name", "paid", "--command", "./agent.sh"])
-        .output()
-        .unwrap();
+        .run("init --name paid -- ./agent.sh --fast")
+        .exits(0);
     assert!(project.read("Cargo.toml").contains("test = false"));
     assert!(
         project
             .read("evals/paid.yaml")
-            .contains("command: [\"./agent.sh\"]")
+            .contains("command: [\"./agent.sh\",\"--fast\"]")
     );
 }
 
