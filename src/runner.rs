@@ -17,7 +17,7 @@ use crate::artifact::records::Spool;
 use crate::artifact::{Manifest, RunDir, RunStatus, random_run_id};
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
-use crate::eval::Eval;
+use crate::eval::{Eval, KeepScratch};
 use crate::event::{Event, Observer};
 use crate::plan::{BaselineUse, Item, Plan};
 use crate::run::{Outcome, Record, Run, Status};
@@ -46,6 +46,8 @@ pub(crate) struct RunOptions {
     pub(crate) only: Option<HashSet<String>>,
     /// The run does not cover the eval as its spec defines it, so that it cannot become a baseline.
     pub(crate) partial: bool,
+    /// Patterns that the command line added to those of the eval, for the manifest.
+    pub(crate) redact: Vec<String>,
     /// Emit what agents print.
     pub(crate) stream: bool,
     /// Stops the run.
@@ -143,6 +145,10 @@ impl Session {
             },
             None => finish::new_manifest(&plan, &dir, &options, selected.len())?,
         };
+        if matches!(options.home, Home::Resume(_)) && plan.eval.keep_scratch == KeepScratch::Never {
+            // What a killed run could not tidy up.
+            let _ = std::fs::remove_dir_all(dir.file("scratch"));
+        }
         let spool = Spool::create(dir.file("samples.jsonl.part"), plan.items.len())?;
         let session = Self {
             bench: Bench::new(Arc::clone(&plan.eval.agent)),

@@ -85,5 +85,8 @@ pub fn parse(text: &str, path: &Path, registry: &Registry, overrides: &[Override
         Some(line) => error.at(format!("{}:{line}", path.display())),
         None => error.at(path.display()),
     };
-    build::build(spec, value, path, registry).map_err(|(error, name)| problem(error, &name))
+    let eval = build::build(spec, value, path, registry);
+    let mut eval = eval.map_err(|(error, name)| problem(error, &name))?;
+    eval.overrides = overrides.to_vec();
+    Ok(eval)
 }

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::RunDir;
 use crate::error::{Error, Result};
+use crate::spec::Override;
 
 /// How a run stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,6 +89,15 @@ pub struct Manifest {
     pub request_hash: String,
     /// Hash of extraction and scorers; only runs with the same are compared.
     pub scorer_hash: String,
+    /// What the command line set otherwise than the spec, redacted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overrides: Vec<Override>,
+    /// Patterns that the command line added to those of the spec.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redact: Vec<String>,
+    /// The ids that were selected, when those are not all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only: Option<Vec<String>>,
     /// The extraction, as in a spec.
     #[serde(default)]
     pub extract: Option<Value>,

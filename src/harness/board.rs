@@ -9,6 +9,7 @@ use super::verdict::{self, Verdict};
 use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::plan::Plan;
+use crate::project;
 use crate::run::Run;
 use crate::runner::{RunOptions, Session};
 use crate::snapshot::update::Policy;
@@ -180,7 +181,7 @@ impl Board {
                 let options = RunOptions {
                     only: self.only(),
                     cancel: self.cancel.clone(),
-                    ci: is_ci(),
+                    ci: project::is_ci(),
                     ..RunOptions::default()
                 };
                 Session::with_plan(plan, options, Arc::new(|_| {}))
@@ -203,12 +204,4 @@ impl Board {
                 .collect(),
         )
     }
-}
-
-/// Whether this is CI, where a missing baseline is a failure.
-pub(super) fn is_ci() -> bool {
-    !matches!(
-        std::env::var("CI").as_deref(),
-        Err(_) | Ok("" | "0" | "false")
-    )
 }

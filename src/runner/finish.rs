@@ -36,6 +36,17 @@ pub(super) fn new_manifest(
     let snapshots = crate::artifact::absolute(&eval.snapshot.folder)?;
     let mut config = eval.describe();
     plan.redactor.config(&mut config);
+    let overrides = eval.overrides.iter().cloned().map(|mut change| {
+        // As an entry of a map, so that the key's name counts.
+        let mut entry = serde_json::json!({ &change.key: change.value });
+        plan.redactor.config(&mut entry);
+        change.value = entry[&change.key].take();
+        change
+    });
+    let only = options.only.as_ref().map(|only| {
+        let ids = plan.items.iter().map(|item| &item.sample.id);
+        ids.filter(|id| only.contains(*id)).cloned().collect()
+    });
     Ok(Manifest {
         format_version: FORMAT_VERSION,
         evaltest_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -69,6 +80,9 @@ pub(super) fn new_manifest(
         dataset_hash: plan.dataset_hash.clone(),
         request_hash: plan.request_hash.clone(),
         scorer_hash: plan.scorer_hash.clone(),
+        overrides: overrides.collect(),
+        redact: options.redact.clone(),
+        only,
         extract: Some(plan.extract.to_value()),
         parent: None,
         artifacts: BTreeMap::new(),

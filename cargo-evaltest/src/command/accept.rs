@@ -97,11 +97,8 @@ fn last_runs() -> Result<Vec<RunDir>> {
         if let Ok(manifest) = dir.manifest()
             && manifest.status != RunStatus::Running
         {
-            runs.push((
-                manifest.started_at.clone(),
-                manifest.invocation.clone(),
-                dir,
-            ));
+            let ended = manifest.ended_at.clone().unwrap_or_default();
+            runs.push((ended, manifest.invocation.clone(), dir));
         }
     }
     let last = runs

@@ -31,10 +31,7 @@ impl RunArgs {
             partial: self.limit.is_some(),
             stream: self.stream,
             dry_run: self.dry_run,
-            ci: !matches!(
-                std::env::var("CI").as_deref(),
-                Err(_) | Ok("" | "0" | "false")
-            ),
+            ci: evaltest::project::is_ci(),
             ..Drive::default()
         })
     }

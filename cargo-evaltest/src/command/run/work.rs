@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use evaltest::artifact::RunDir;
+use evaltest::artifact::{Manifest, RunDir};
 use evaltest::drive::Drive;
 use evaltest::report::terminal;
 use evaltest::{Error, Eval, Registry, Result, spec};
@@ -30,10 +30,26 @@ impl RunArgs {
         let resumed = self
             .resume
             .as_deref()
-            .filter(|_| self.specs.is_empty())
-            .map(spec_of_run)
+            .map(|dir| RunDir::open(dir)?.manifest())
             .transpose()?;
-        let named: Vec<PathBuf> = self.specs.iter().cloned().chain(resumed).collect();
+        let mut named = self.specs.clone();
+        if let Some(manifest) = &resumed {
+            // The run goes on as it began; what is typed now comes on top.
+            drive
+                .overrides
+                .splice(0..0, manifest.overrides.iter().cloned());
+            drive.redact.extend(manifest.redact.iter().cloned());
+            drive.evals = vec![manifest.eval.clone()];
+            if named.is_empty() {
+                match spec_of(manifest)? {
+                    Some(spec) => named.push(spec),
+                    None if manifest.config.get("agent").is_some() => {
+                        return from_config(manifest, drive);
+                    }
+                    None => {}
+                }
+            }
+        }
         let found = if named.is_empty() {
             discover::find()?
         } else {
@@ -74,7 +90,12 @@ impl RunArgs {
         };
         let mut left = Vec::new();
         for test in tests {
-            let is_ours = |name: &String| !drive.skip.contains(name) && wanted(name, name);
+            let is_ours = |name: &String| {
+                let resumed = resumed
+                    .as_ref()
+                    .is_none_or(|manifest| manifest.eval == *name);
+                !drive.skip.contains(name) && wanted(name, name) && resumed
+            };
             let names = match &test.evals {
                 Some(names) => names.clone(),
                 None => evals_in(&test, drive)?,
@@ -156,16 +177,28 @@ fn check_names(evals: &[Eval]) -> Result<()> {
     Ok(())
 }
 
-fn spec_of_run(dir: &std::path::Path) -> Result<PathBuf> {
-    let manifest = RunDir::open(dir)?.manifest()?;
+/// The spec that a run was made from, in this checkout or where it was; `None` for a run without one.
+fn spec_of(manifest: &Manifest) -> Result<Option<PathBuf>> {
+    let root = discover::root()?;
     let local = manifest
         .spec_in_project
-        .map(|path| discover::root().map(|root| root.join(path)));
-    if let Some(local) = local.transpose()?.filter(|path| path.is_file()) {
-        return Ok(local);
-    }
-    manifest.spec.ok_or_else(|| {
-        Error::usage(format!("run `{}` was not made from a spec", dir.display()))
-            .hint("only runs of specs can be resumed")
+        .as_ref()
+        .map(|path| root.join(path));
+    let places = local.into_iter().chain(manifest.spec.clone());
+    Ok(places.into_iter().find(|path| path.is_file()))
+}
+
+/// A run that was made from flags alone: its manifest is its spec.
+fn from_config(manifest: &Manifest, drive: &Drive) -> Result<Work> {
+    let path = manifest.spec.clone().unwrap_or_default();
+    let eval = spec::parse(
+        &manifest.config.to_string(),
+        &path,
+        &Registry::new(),
+        &drive.overrides,
+    )?;
+    Ok(Work {
+        evals: vec![drive.adapt(with_root(eval)?)],
+        tests: Vec::new(),
     })
 }
