@@ -1,8 +1,8 @@
 //! A flag that stops a run, and wakes everything that waits on a file descriptor.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// Set once, by a signal or by the runner; cheap to clone and to ask.
 #[derive(Clone, Debug)]
@@ -13,6 +13,8 @@ struct Inner {
     flag: AtomicBool,
     /// Readable from the moment of cancelling on. `None` where the system has no descriptor left.
     wake: Option<OwnedFd>,
+    /// Flags that are set with this one.
+    children: Mutex<Vec<Weak<Inner>>>,
 }
 
 impl Default for Cancel {
@@ -22,6 +24,7 @@ impl Default for Cancel {
         Self(Arc::new(Inner {
             flag: AtomicBool::new(false),
             wake,
+            children: Mutex::default(),
         }))
     }
 }
@@ -32,12 +35,31 @@ impl Cancel {
         Self::default()
     }
 
+    /// A flag that is set with this one, while setting it leaves this one alone: a run that stops for
+    /// a reason of its own must not stop the next.
+    pub(crate) fn child(&self) -> Self {
+        let child = Self::new();
+        let mut children = lock(&self.0.children);
+        children.retain(|child| child.strong_count() > 0);
+        children.push(Arc::downgrade(&child.0));
+        drop(children);
+        // Whoever set the flag before it knew of the child did not set the child's.
+        if self.is_cancelled() {
+            child.cancel();
+        }
+        child
+    }
+
     /// Sets the flag and wakes every waiter, for good.
     pub fn cancel(&self) {
         self.0.flag.store(true, Ordering::SeqCst);
         if let Some(wake) = &self.0.wake {
             // A failed write means the counter is full: then it is readable already.
             let _ = rustix::io::write(wake, &1_u64.to_ne_bytes());
+        }
+        let children = std::mem::take(&mut *lock(&self.0.children));
+        for child in children.iter().filter_map(Weak::upgrade) {
+            Self(child).cancel();
         }
     }
 
@@ -49,5 +71,26 @@ impl Cancel {
     /// A descriptor that turns readable when the flag is set; for `poll`.
     pub(crate) fn wake_fd(&self) -> Option<BorrowedFd<'_>> {
         self.0.wake.as_ref().map(AsFd::as_fd)
+    }
+}
+
+/// Locks; a list of flags cannot be half changed.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_follows_and_does_not_lead() {
+        let parent = Cancel::new();
+        let (one, other) = (parent.child(), parent.child());
+        one.cancel();
+        assert!(one.is_cancelled() && !parent.is_cancelled() && !other.is_cancelled());
+        parent.cancel();
+        assert!(other.is_cancelled());
+        assert!(parent.child().is_cancelled());
     }
 }
