@@ -88,6 +88,12 @@ pub struct Manifest {
     pub request_hash: String,
     /// Hash of extraction and scorers; only runs with the same are compared.
     pub scorer_hash: String,
+    /// The scorers' names; the first decides.
+    #[serde(default)]
+    pub scorers: Vec<String>,
+    /// Samples whose assertion failed under `exact` and `correct`.
+    #[serde(default)]
+    pub failed_assertions: Vec<String>,
     /// The extraction, as in a spec.
     #[serde(default)]
     pub extract: Option<Value>,
@@ -116,6 +122,16 @@ impl Manifest {
             .hint("cargo install cargo-evaltest"));
         }
         Ok(manifest)
+    }
+
+    /// Where the eval's snapshots are: where the run says, else the same folder of this checkout.
+    pub fn snapshots_here(&self) -> PathBuf {
+        let inside = self.snapshots_in_project.as_ref();
+        inside
+            .filter(|_| !self.snapshots.is_dir())
+            .map(|path| crate::project::root().join(path))
+            .filter(|path| path.is_dir())
+            .unwrap_or_else(|| self.snapshots.clone())
     }
 
     /// Writes `manifest.json`.

@@ -69,6 +69,12 @@ pub(super) fn new_manifest(
         dataset_hash: plan.dataset_hash.clone(),
         request_hash: plan.request_hash.clone(),
         scorer_hash: plan.scorer_hash.clone(),
+        scorers: plan
+            .scorers
+            .iter()
+            .map(|scorer| scorer.name().to_owned())
+            .collect(),
+        failed_assertions: Vec::new(),
         extract: Some(plan.extract.to_value()),
         parent: None,
         artifacts: BTreeMap::new(),
@@ -189,6 +195,9 @@ impl Session {
             reason.map(|reason| self.plan.redactor.text(reason, &mut 0).into_owned());
         manifest.ended_at = Some(format!("{:.3}", jiff::Timestamp::now()));
         manifest.duration_s = Some(run.duration_s);
+        manifest
+            .failed_assertions
+            .clone_from(&run.failed_assertions);
         manifest.artifacts = artifacts;
         let home = manifest
             .spec
