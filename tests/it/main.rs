@@ -2,6 +2,9 @@
 //!
 //! They belong to the package `cargo-evaltest`, which builds the program.
 
+mod asked;
 mod project;
+mod resume;
+mod signals;
 mod story;
 mod tidy;
