@@ -19,10 +19,14 @@ use crate::plan::{BaselineUse, Plan};
 use crate::report::terminal;
 use crate::run::Run;
 use crate::runner::{Home, RunOptions, Session};
-use crate::spec::Override;
+use crate::spec::{Override, override_built};
 
 /// The variable that carries a [`Drive`] as JSON.
 pub const VARIABLE: &str = "EVALTEST_DRIVE";
+
+/// Exit code of a driven test binary for "a gate or an assertion failed". Not 1, with which a `main` ends
+/// that returns an error, such as that of a broken spec.
+pub const GATE_FAILED: u8 = 71;
 
 /// How the evals of a command are to be run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -48,6 +52,8 @@ pub struct Drive {
     pub output_root: Option<PathBuf>,
     /// More patterns to blank.
     pub redact: Vec<String>,
+    /// Standard input is held open by the command: its end stops the run.
+    pub watched: bool,
     /// Only samples whose test name holds this text.
     pub filter: Option<String>,
     /// Only samples that failed or flipped in this run.
@@ -102,12 +108,15 @@ impl Drive {
     }
 
     /// The eval with what the command line says of it.
-    pub fn adapt(&self, mut eval: Eval) -> Eval {
+    pub fn adapt(&self, mut eval: Eval) -> Result<Eval> {
+        if eval.spec_path().is_none() {
+            eval = override_built(eval, &self.overrides)?;
+        }
         if let Some(root) = &self.output_root {
             eval.output_root = Some(root.clone());
         }
         eval.redact.extend(self.redact.iter().cloned());
-        eval
+        Ok(eval)
     }
 
     /// Runs one eval.
@@ -186,6 +195,15 @@ impl Drive {
 /// or were wrong at all where there is none.
 fn failed_samples(path: &Path, plan: &Plan) -> Result<HashSet<String>> {
     let dir = RunDir::open(path)?;
+    let manifest = dir.manifest()?;
+    if manifest.eval != plan.eval.name {
+        let (theirs, ours) = (manifest.eval, &plan.eval.name);
+        let message = format!(
+            "run `{}` is of eval `{theirs}`, not of `{ours}`",
+            path.display()
+        );
+        return Err(Error::usage(message).hint("name the spec that the run was made with"));
+    }
     let mut failed = HashSet::new();
     for record in read_records(&dir.file("samples.jsonl"))? {
         let record = record?;
@@ -222,12 +240,22 @@ pub(crate) fn serve(
 ) -> Result<u8> {
     let io = |error: std::io::Error| Error::infrastructure(format!("cannot print: {error}"));
     let mut worst = 0;
+    if drive.watched {
+        cancel_at_end_of_input(cancel);
+    }
     for eval in evals.into_iter().filter(|eval| drive.wants(&eval.name)) {
         if drive.names_only {
             writeln!(out, "{}", eval.name).map_err(io)?;
             continue;
         }
-        let eval = drive.adapt(eval);
+        if cancel.is_cancelled() {
+            return Ok(130);
+        }
+        let eval = drive.adapt(eval)?;
+        if drive.filter.is_some() && drive.count(&eval)?.samples == 0 {
+            writeln!(out, "{}: no sample is selected", eval.name).map_err(io)?;
+            continue;
+        }
         if drive.dry_run {
             let DryRun {
                 eval,
@@ -258,6 +286,20 @@ pub(crate) fn serve(
         worst = worse_exit(worst, run.summary.exit_code);
     }
     Ok(worst)
+}
+
+/// Stops the run when the command that drives us lets go of our standard input: it was interrupted, or is
+/// gone.
+fn cancel_at_end_of_input(cancel: &Cancel) {
+    let cancel = cancel.clone();
+    let watch = move || {
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        cancel.cancel();
+    };
+    // Without it only signals stop the run.
+    let _ = std::thread::Builder::new()
+        .name("evaltest-watch".to_owned())
+        .spawn(watch);
 }
 
 /// The exit code of two evals together: 130 before 2 before 3 before 1 before 0.

@@ -142,6 +142,7 @@ fn driven(drive: &Drive, evals: Vec<Eval>) -> Result<Conclusion> {
     let signals = crate::signal::cancel_on_signals(&cancel);
     signals.map_err(|error| Error::infrastructure(format!("cannot handle signals: {error}")))?;
     match drive::serve(drive, evals, &cancel, &mut std::io::stdout()) {
+        Ok(1) => Ok(Conclusion::of_code(drive::GATE_FAILED)),
         Ok(code) => Ok(Conclusion::of_code(code)),
         Err(error) => {
             // Kept on stderr: `main` would turn an error into exit code 1.
@@ -207,12 +208,20 @@ fn in_process_run(
             // Not on stdout, which may be read by a machine.
             let mut stderr = std::io::stderr();
             let _ = match run {
-                Ok(run) => writeln!(
-                    stderr,
-                    "{}: run directory: {}",
-                    run.eval,
-                    terminal::shown(&run.dir)
-                ),
+                Ok(run) => {
+                    // A gate that passes shows nothing of its own.
+                    let comparisons = run
+                        .summary
+                        .gates
+                        .iter()
+                        .filter_map(|gate| gate.regression.as_ref());
+                    for warning in comparisons.filter_map(|comparison| comparison.warning.as_ref())
+                    {
+                        let _ = writeln!(stderr, "{}: warning: {warning}", run.eval);
+                    }
+                    let dir = terminal::shown(&run.dir);
+                    writeln!(stderr, "{}: run directory: {dir}", run.eval)
+                }
                 Err(error) => writeln!(stderr, "error: {error}"),
             };
         }

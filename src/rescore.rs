@@ -32,9 +32,10 @@ pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: bool) -> Result<Run> {
         record.abridge();
         records.push(record);
     }
-    let gates = match gates {
-        Some(gates) => gates,
-        None => gates_of(&manifest)?,
+    // Other gates are asked for alone, without what else decided the run.
+    let (gates, failed_assertions) = match gates {
+        Some(gates) => (gates, Vec::new()),
+        None => (gates_of(&manifest)?, manifest.failed_assertions.clone()),
     };
     let baseline = snapshot::read_baseline(&manifest.snapshot_folder())?;
     if let Some(baseline) = &baseline
@@ -61,11 +62,11 @@ pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: bool) -> Result<Run> {
             dir: dir.path().to_owned(),
             gates: &gates,
             baseline: baseline.as_ref(),
-            scorer: None,
+            scorer: manifest.scorers.first().map(String::as_str),
             total: manifest.samples,
             interrupted: manifest.status == RunStatus::Interrupted,
             stop_reason,
-            failed_assertions: Vec::new(),
+            failed_assertions,
             metrics: Map::new(),
             notices: Vec::new(),
             duration_s: manifest.duration_s.unwrap_or_default(),
@@ -149,7 +150,7 @@ pub fn rescore(dir: &RunDir, how: Rescore) -> Result<Run> {
             dir: new.path().to_owned(),
             gates: &gates,
             baseline: None,
-            scorer: None,
+            scorer: scorers.first().map(|scorer| scorer.name()),
             total: parent.samples,
             interrupted: false,
             stop_reason: None,
@@ -169,6 +170,11 @@ pub fn rescore(dir: &RunDir, how: Rescore) -> Result<Run> {
         ended_at: Some(now),
         duration_s: Some(0.0),
         scorer_hash,
+        scorers: scorers
+            .iter()
+            .map(|scorer| scorer.name().to_owned())
+            .collect(),
+        failed_assertions: Vec::new(),
         parent: Some(dir.path().to_owned()),
         extract: Some(extract.to_value()),
         artifacts: artifacts.into_iter().collect(),

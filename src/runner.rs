@@ -129,6 +129,8 @@ impl Session {
         };
         let (events, mut past) = EventLog::open(&dir.file("events.jsonl"))?;
         let mut options = options;
+        // What stops this run alone, such as `fail_fast`, must not stop the next one.
+        options.cancel = options.cancel.child();
         let merged = if let Home::Merged(journal) = &mut options.home {
             past = std::mem::take(journal);
             past.iter()
@@ -141,6 +143,8 @@ impl Session {
             Some(manifest) => Manifest {
                 status: RunStatus::Running,
                 stop_reason: None,
+                selected: selected.len(),
+                whole: selected.len() == plan.items.len() && !options.partial,
                 ..manifest
             },
             None => finish::new_manifest(&plan, &dir, &options, selected.len())?,

@@ -26,7 +26,11 @@ impl Interrupt {
 pub fn cancel_on_signals(cancel: &Cancel) -> io::Result<Interrupt> {
     let interrupt = Interrupt::default();
     // A file at its size limit is a full disk to us, not a reason to die.
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGXFSZ])?;
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGXFSZ])?;
+    // `nohup` has it ignored, so that the run outlives its terminal.
+    if !is_ignored(SIGHUP) {
+        signals.add_signal(SIGHUP)?;
+    }
     let (flag, cancel) = (interrupt.clone(), cancel.clone());
     std::thread::Builder::new()
         .name("evaltest-signals".to_owned())
@@ -39,4 +43,14 @@ pub fn cancel_on_signals(cancel: &Cancel) -> io::Result<Interrupt> {
             }
         })?;
     Ok(interrupt)
+}
+
+/// Whether the process was started with a signal ignored; false where the system does not tell.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }

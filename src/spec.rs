@@ -14,12 +14,14 @@ use crate::eval::Eval;
 use crate::registry::Registry;
 
 mod build;
+mod builder;
 mod keys;
 mod overrides;
 mod problem;
 mod tagged;
 mod variables;
 
+pub(crate) use builder::override_built;
 pub use overrides::Override;
 
 use keys::SpecFile;
@@ -63,6 +65,19 @@ pub fn load(path: &Path, registry: &Registry, overrides: &[Override]) -> Result<
         ))
     })?;
     parse(&text, path, registry, overrides)
+}
+
+/// The names of a spec's eval and benchmark, also where it names what is not registered here.
+pub fn names(path: &Path) -> Result<(String, String)> {
+    let text =
+        std::fs::read_to_string(path).map_err(|error| Error::io("read the spec", path, &error))?;
+    let spec: SpecFile =
+        serde_yaml::from_str(&text).map_err(|error| problem::explain(path, &text, &error))?;
+    let benchmark = match spec.benchmark {
+        tagged::Tagged::BuiltIn(keys::BenchmarkKeys::Gaia(_)) => "gaia".to_owned(),
+        tagged::Tagged::Other { name, .. } => name,
+    };
+    Ok((spec.name.unwrap_or_else(|| benchmark.clone()), benchmark))
 }
 
 /// As [`load`], for a spec that is not a file; `path` is where it would be.

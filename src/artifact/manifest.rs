@@ -98,6 +98,12 @@ pub struct Manifest {
     /// The ids that were selected, when those are not all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<Vec<String>>,
+    /// The scorers' names; the first decides.
+    #[serde(default)]
+    pub scorers: Vec<String>,
+    /// Samples whose assertion failed under `exact` and `correct`.
+    #[serde(default)]
+    pub failed_assertions: Vec<String>,
     /// The extraction, as in a spec.
     #[serde(default)]
     pub extract: Option<Value>,

@@ -83,6 +83,12 @@ pub(super) fn new_manifest(
         overrides: overrides.collect(),
         redact: options.redact.clone(),
         only,
+        scorers: plan
+            .scorers
+            .iter()
+            .map(|scorer| scorer.name().to_owned())
+            .collect(),
+        failed_assertions: Vec::new(),
         extract: Some(plan.extract.to_value()),
         parent: None,
         artifacts: BTreeMap::new(),
@@ -203,6 +209,9 @@ impl Session {
             reason.map(|reason| self.plan.redactor.text(reason, &mut 0).into_owned());
         manifest.ended_at = Some(format!("{:.3}", jiff::Timestamp::now()));
         manifest.duration_s = Some(run.duration_s);
+        manifest
+            .failed_assertions
+            .clone_from(&run.failed_assertions);
         manifest.artifacts = artifacts;
         let home = manifest
             .spec

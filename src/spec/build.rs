@@ -46,7 +46,8 @@ pub(super) fn build(
 ) -> Placed<Eval> {
     let path = artifact::absolute(path).map_err(anywhere)?;
     let folder = path.parent().unwrap_or(Path::new("/"));
-    let limits = limits(&spec.limits).map_err(|(key, error)| (error, key.to_owned()))?;
+    let limits =
+        limits(&spec.limits, &Limits::default()).map_err(|(key, error)| (error, key.to_owned()))?;
     let benchmark = benchmark(spec.benchmark, folder, registry)?;
     let (agent, parts) = agent(spec.agent, folder, &limits, registry)?;
     let mut eval = Eval::from_parts(benchmark, agent);
@@ -324,8 +325,11 @@ fn scorer(
         .map_err(|error| (error, name))
 }
 
-fn limits(keys: &LimitsKeys) -> std::result::Result<Limits, (&'static str, Error)> {
-    let default = Limits::default();
+/// Limits as the keys say, else as in `default`.
+pub(super) fn limits(
+    keys: &LimitsKeys,
+    default: &Limits,
+) -> std::result::Result<Limits, (&'static str, Error)> {
     let at_least_one = |key: &'static str, value: Option<usize>| match value {
         Some(0) => Err((
             key,
@@ -350,7 +354,7 @@ fn limits(keys: &LimitsKeys) -> std::result::Result<Limits, (&'static str, Error
         retries: keys.retries.unwrap_or(default.retries),
         backoff: seconds("backoff_s", keys.backoff_s, 0.0, default.backoff)?,
         max_output_bytes: keys.max_output_bytes.unwrap_or(default.max_output_bytes),
-        limit: at_least_one("limit", keys.limit)?,
+        limit: at_least_one("limit", keys.limit)?.or(default.limit),
         fail_fast: keys.fail_fast.unwrap_or(default.fail_fast),
     })
 }

@@ -2,8 +2,11 @@
 //!
 //! They belong to the package `cargo-evaltest`, which builds the program.
 
+mod asked;
 mod fixtures;
 mod init;
 mod project;
+mod resume;
+mod signals;
 mod story;
 mod tidy;

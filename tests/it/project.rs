@@ -74,6 +74,38 @@ impl Ran {
     }
 }
 
+/// This repository.
+pub(crate) fn root() -> PathBuf {
+    let member = Path::new(env!("CARGO_MANIFEST_DIR"));
+    member.parent().unwrap().to_owned()
+}
+
+/// The target folder of this build.
+fn target() -> PathBuf {
+    let program = Path::new(env!("CARGO_BIN_EXE_cargo-evaltest"));
+    program.ancestors().nth(2).unwrap().to_owned()
+}
+
+/// The tests run under cargo, perhaps under nextest, perhaps in CI; what they start must not notice.
+pub(crate) fn without_surroundings(command: &mut Command) {
+    let starts = ["CARGO_PKG", "INSTA_", "NEXTEST", "EVALTEST_"];
+    let names = ["CI", "TF_BUILD", "RUST_TEST_THREADS", "CARGO_MANIFEST_DIR"];
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if starts.iter().any(|start| text.starts_with(start)) || names.contains(&&*text) {
+            command.env_remove(&name);
+        }
+    }
+}
+
+/// The lines of a JSONL file.
+pub(crate) fn json_lines(path: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(path).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
 impl Project {
     /// An empty folder, outside every cargo project.
     pub(crate) fn new() -> Self {
@@ -112,7 +144,7 @@ impl Project {
     pub(crate) fn spec(&self, agent: &str, more: &str) {
         self.write(
             "eval.yaml",
-            &format!(
+            format!(
                 "name: e\nbenchmark: {{ type: gaia, path: data.jsonl }}\nprompt: none\nagent: {agent}\n\
                  snapshot: {{ answers: plain }}\n{more}"
             ),
@@ -159,21 +191,36 @@ impl Project {
             .args(arguments)
             .current_dir(self.path())
             .stdin(Stdio::null());
-        // The tests run under cargo, perhaps under nextest, perhaps in CI; the program must not notice.
-        for name in [
-            "CARGO_MANIFEST_DIR",
-            "CI",
-            "NEXTEST",
-            "NEXTEST_EXECUTION_MODE",
-            "NEXTEST_RUN_ID",
-            "RUST_TEST_THREADS",
-            "INSTA_UPDATE",
-            "INSTA_FORCE_PASS",
-            "EVALTEST_DRIVE",
-        ] {
-            command.env_remove(name);
-        }
+        without_surroundings(&mut command);
+        // Where it calls cargo: nothing is fetched, dependencies are built once.
         command
+            .env("CARGO_NET_OFFLINE", "true")
+            .env("CARGO_TARGET_DIR", target());
+        command
+    }
+
+    /// `cargo` in the project, with this repository's target folder so that dependencies are built once.
+    pub(crate) fn cargo(&self, arguments: &str) -> Ran {
+        Ran::of(&self.cargo_command(arguments).output().unwrap())
+    }
+
+    /// As [`Project::cargo`], not started yet.
+    pub(crate) fn cargo_command(&self, arguments: &str) -> Command {
+        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        command
+            .args(arguments.split_whitespace())
+            .current_dir(self.path())
+            .stdin(Stdio::null());
+        without_surroundings(&mut command);
+        command
+            .env("CARGO_NET_OFFLINE", "true")
+            .env("CARGO_TARGET_DIR", target());
+        command
+    }
+
+    /// The same dependency versions as this repository, so that nothing is resolved over the network.
+    pub(crate) fn lock_file(&self) {
+        self.write("Cargo.lock", fs::read(root().join("Cargo.lock")).unwrap());
     }
 
     /// Runs `cargo evaltest` with arguments split at white space.
@@ -211,10 +258,7 @@ impl Project {
 
     /// The lines of a JSONL file of the last run.
     pub(crate) fn last_lines(&self, name: &str) -> Vec<Value> {
-        let text = fs::read_to_string(self.last_run().join(name)).unwrap();
-        text.lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect()
+        json_lines(&self.last_run().join(name))
     }
 }
 
@@ -235,7 +279,7 @@ pub(crate) fn files_with(folder: &Path, needles: &[&str]) -> Vec<PathBuf> {
                     .windows(needle.len())
                     .any(|part| part == needle.as_bytes())
             };
-            if needles.iter().any(|needle| holds(needle)) {
+            if needles.iter().any(holds) {
                 found.push(path);
             }
         }

@@ -1,42 +1,6 @@
 //! The whole story, on a cargo project of a user.
 
-use std::path::Path;
-use std::process::{Command, Stdio};
-
-use crate::project::{Project, Ran};
-
-/// `cargo` in the project, with this repository's target folder so that dependencies are built once.
-fn cargo(project: &Project, arguments: &str) -> Ran {
-    let target = Path::new(env!("CARGO_BIN_EXE_cargo-evaltest"))
-        .ancestors()
-        .nth(2)
-        .unwrap();
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command
-        .args(arguments.split_whitespace())
-        .current_dir(project.path())
-        .stdin(Stdio::null())
-        .env("CARGO_TARGET_DIR", target);
-    for name in [
-        "CI",
-        "NEXTEST",
-        "NEXTEST_RUN_ID",
-        "NEXTEST_EXECUTION_MODE",
-        "RUST_TEST_THREADS",
-    ] {
-        command.env_remove(name);
-    }
-    for (name, _) in std::env::vars_os() {
-        let name = name.to_string_lossy().into_owned();
-        if name.starts_with("CARGO_PKG")
-            || name == "CARGO_MANIFEST_DIR"
-            || name.starts_with("INSTA_")
-        {
-            command.env_remove(name);
-        }
-    }
-    Ran::of(&command.output().unwrap())
-}
+use crate::project::Project;
 
 /// An agent in Python's place: a shell script that looks answers up in a table.
 const AGENT: &str = "#!/bin/sh\nprompt=$(cat)\nwhile IFS='|' read -r question answer; do\n  \
@@ -53,11 +17,7 @@ fn init_run_accept_break_see_red_fix_see_green() {
     project.write("src/lib.rs", "//! A user's crate.\n");
     project.run("init").exits(0).says("cargo evaltest");
     // The same dependency versions as this repository, so that nothing is resolved over the network.
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    project.write(
-        "Cargo.lock",
-        std::fs::read(root.join("Cargo.lock")).unwrap(),
-    );
+    project.lock_file();
     project
         .run("run")
         .exits(0)
@@ -105,7 +65,8 @@ fn init_run_accept_break_see_red_fix_see_green() {
         .run("accept")
         .exits(0)
         .says("12 samples, 12 correct");
-    cargo(&project, "test --offline --test example")
+    project
+        .cargo("test --offline --test example")
         .exits(0)
         .says("15 passed");
 
@@ -113,7 +74,7 @@ fn init_run_accept_break_see_red_fix_see_green() {
     let broken = table.replace("Question number 3?|9", "Question number 3?|10");
     let broken = broken.replace("Question number 8?|64", "Question number 8?|65");
     project.write("evals/answers.txt", &broken);
-    let red = cargo(&project, "test --offline --test example").exits(101);
+    let red = project.cargo("test --offline --test example").exits(101);
     let failed = |id: &str, level: u32| format!("test example::level{level}::{id} ... FAILED");
     let squeezed = red.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(squeezed.contains(&failed("q03", 1)), "{}", red.out);
@@ -132,7 +93,8 @@ fn init_run_accept_break_see_red_fix_see_green() {
 
     // And is mended.
     project.write("evals/answers.txt", &table);
-    cargo(&project, "test --offline --test example")
+    project
+        .cargo("test --offline --test example")
         .exits(0)
         .says("15 passed");
     project.run("run").exits(0).says_nothing_of("wrong now");

@@ -115,7 +115,7 @@ pub(crate) fn run(args: &InitArgs) -> Result<u8> {
     if manifest.is_file() && manifest::is_package(&manifest)? {
         let costs_money = !args.command.is_empty();
         writer.create(&format!("tests/{name}.rs"), &TEST.replace("NAME", name))?;
-        writer.create(".config/nextest.toml", &NEXTEST.replace("NAME", name))?;
+        writer.create(".config/nextest.toml", NEXTEST)?;
         if manifest::add_test(&manifest, name, costs_money)? {
             writer
                 .report

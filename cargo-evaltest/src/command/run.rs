@@ -9,7 +9,8 @@ use evaltest::artifact::{RunDir, runs_in};
 use evaltest::drive::{Drive, DryRun, worse_exit};
 use evaltest::event::Event;
 use evaltest::report::terminal;
-use evaltest::{Cancel, Error, Result, Run, signal};
+use evaltest::signal::{self, Interrupt};
+use evaltest::{Cancel, Error, Eval, Result, Run};
 use serde_json::{Value, json};
 
 use crate::console;
@@ -137,8 +138,9 @@ pub(crate) struct RunArgs {
 
 pub(crate) fn run(args: &RunArgs) -> Result<u8> {
     let mut drive = args.drive()?;
-    let work = args.work(&mut drive)?;
-    if work.evals.len() + work.tests.len() > 1 && (args.run_id.is_some() || args.resume.is_some()) {
+    let mut work = args.work(&mut drive)?;
+    let evals = work.evals.len() + drive.evals.len();
+    if evals > 1 && (args.run_id.is_some() || args.resume.is_some()) {
         return Err(Error::usage("`--run-id` and `--resume` are for one eval")
             .hint("name the spec: cargo evaltest run SPEC"));
     }
@@ -148,6 +150,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8> {
     let cancel = Cancel::new();
     let interrupt = signal::cancel_on_signals(&cancel)
         .map_err(|error| Error::infrastructure(format!("cannot handle signals: {error}")))?;
+    if args.filter.is_some() && evals > 1 {
+        work.evals = selected(&drive, work.evals)?;
+    }
     let progress = Arc::new(Progress::new(args.json));
     let mut runs = Vec::new();
     let mut code = 0;
@@ -175,9 +180,16 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8> {
     }
     for test in &work.tests {
         if !interrupt.is_set() {
-            code = worse_exit(code, run_test(test, &drive, args.json)?);
+            code = worse_exit(code, run_test(test, &drive, args.json, &interrupt)?);
             runs.extend(results_of(&drive, &runs)?);
         }
+    }
+    if args.filter.is_some() && runs.is_empty() && work.tests.is_empty() && !interrupt.is_set() {
+        let filter = args.filter.as_deref().unwrap_or_default();
+        return Err(Error::usage(format!(
+            "no sample of any eval is selected by `--filter {filter}`"
+        ))
+        .hint("cargo evaltest list"));
     }
     if args.json {
         console::print_json(&json!({ "runs": runs, "exit_code": code }))?;
@@ -185,6 +197,17 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8> {
         console::print(|out| writeln!(out, "{} evals, exit code {code}", runs.len()))?;
     }
     Ok(if interrupt.is_set() { 130 } else { code })
+}
+
+/// The evals of which `--filter` leaves something.
+fn selected(drive: &Drive, evals: Vec<Eval>) -> Result<Vec<Eval>> {
+    let mut selected = Vec::new();
+    for eval in evals {
+        if drive.count(&eval)?.samples > 0 {
+            selected.push(eval);
+        }
+    }
+    Ok(selected)
 }
 
 fn dry_run(args: &RunArgs, drive: &Drive, work: &Work) -> Result<u8> {
@@ -204,7 +227,10 @@ fn dry_run(args: &RunArgs, drive: &Drive, work: &Work) -> Result<u8> {
         })?;
     }
     work.tests.iter().try_fold(0, |code, test| {
-        Ok(worse_exit(code, run_test(test, drive, args.json)?))
+        Ok(worse_exit(
+            code,
+            run_test(test, drive, args.json, &Interrupt::default())?,
+        ))
     })
 }
 

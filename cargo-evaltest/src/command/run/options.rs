@@ -18,8 +18,13 @@ impl RunArgs {
         };
         let stamp = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         let stamp = stamp.map(|since| since.as_nanos()).unwrap_or_default();
+        let overrides = self.overrides()?;
+        // With other samples than the spec says it cannot become a baseline.
+        let narrows =
+            |change: &Override| change.key.starts_with("benchmark") || change.key == "limits.limit";
         Ok(Drive {
-            overrides: self.overrides()?,
+            partial: overrides.iter().any(narrows),
+            overrides,
             invocation: format!("{stamp:x}-{}", std::process::id()),
             run_id: self.run_id.clone(),
             output_root: root,
@@ -28,7 +33,6 @@ impl RunArgs {
             failed: self.failed.as_deref().map(absolute).transpose()?,
             resume: self.resume.as_deref().map(absolute).transpose()?,
             ignore_baseline: self.ignore_baseline,
-            partial: self.limit.is_some(),
             stream: self.stream,
             dry_run: self.dry_run,
             ci: evaltest::project::is_ci(),

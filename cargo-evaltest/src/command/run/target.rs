@@ -1,26 +1,56 @@
 //! Test targets that hold evals: listed and run through cargo.
 
+use std::os::unix::process::CommandExt;
 use std::process::Stdio;
+use std::time::Duration;
 
 use evaltest::drive::{self, Drive};
+use evaltest::signal::Interrupt;
 use evaltest::{Error, Result};
 
 use crate::discover::{self, TestTarget};
 
-/// Runs the evals of a test target as we run specs.
-pub(super) fn run_test(test: &TestTarget, drive: &Drive, json: bool) -> Result<u8> {
-    let mut cargo = test_command(test, drive)?;
+/// How often a running test target is looked after.
+const GLANCE: Duration = Duration::from_millis(30);
+
+/// Runs the evals of a test target as we run specs. An interrupt lets it end well.
+pub(super) fn run_test(
+    test: &TestTarget,
+    drive: &Drive,
+    json: bool,
+    interrupt: &Interrupt,
+) -> Result<u8> {
+    let drive = Drive {
+        watched: true,
+        ..drive.clone()
+    };
+    let mut cargo = test_command(test, &drive)?;
     if json {
         cargo.stdout(Stdio::null());
     }
-    let status = cargo
-        .status()
-        .map_err(|error| Error::usage(format!("cannot run cargo: {error}")))?;
+    // Cargo would die of a Ctrl-C and leave the binary to itself. In a group of their own neither sees it;
+    // what stops the run is the end of its standard input, also when we are killed.
+    let child = cargo.stdin(Stdio::piped()).process_group(0).spawn();
+    let failed = |error: std::io::Error| Error::usage(format!("cannot run cargo: {error}"));
+    let mut child = child.map_err(failed)?;
+    let mut lifeline = child.stdin.take();
+    let status = loop {
+        if let Some(status) = child.try_wait().map_err(failed)? {
+            break status;
+        }
+        if interrupt.is_set() {
+            drop(lifeline.take());
+        }
+        std::thread::sleep(GLANCE);
+    };
     // Cargo hands the binary's exit code on; its own failures (a build that fails) are usage errors.
-    Ok(match status.code() {
-        Some(code @ (0 | 1 | 3 | 130)) => u8::try_from(code).unwrap_or(2),
-        _ => 2,
-    })
+    Ok(
+        match status.code().and_then(|code| u8::try_from(code).ok()) {
+            Some(drive::GATE_FAILED) => 1,
+            Some(code @ (0 | 3 | 130)) => code,
+            _ => 2,
+        },
+    )
 }
 
 fn test_command(test: &TestTarget, drive: &Drive) -> Result<std::process::Command> {

@@ -18,28 +18,39 @@ pub(super) struct Work {
     pub(super) tests: Vec<TestTarget>,
 }
 
+/// A spec that names what is not built in.
+struct Unregistered {
+    name: String,
+    benchmark: String,
+    error: Error,
+}
+
 impl RunArgs {
     /// Everything there is to run. Every spec is read before anything starts.
     pub(super) fn work(&self, drive: &mut Drive) -> Result<Work> {
         if let Some(eval) = self.without_spec(drive)? {
+            // The flags are all the spec there is.
+            drive.partial = self.limit.is_some();
             return Ok(Work {
                 evals: vec![eval],
                 tests: Vec::new(),
             });
         }
-        let resumed = self
-            .resume
-            .as_deref()
+        // What a run was made of, for `--resume` and `--failed`.
+        let earlier = self.resume.as_deref().or(self.failed.as_deref());
+        let earlier = earlier
             .map(|dir| RunDir::open(dir)?.manifest())
             .transpose()?;
+        let earlier_name = earlier.as_ref().map(|manifest| manifest.eval.clone());
         let mut named = self.specs.clone();
-        if let Some(manifest) = &resumed {
-            // The run goes on as it began; what is typed now comes on top.
-            drive
-                .overrides
-                .splice(0..0, manifest.overrides.iter().cloned());
-            drive.redact.extend(manifest.redact.iter().cloned());
-            drive.evals = vec![manifest.eval.clone()];
+        if let Some(manifest) = &earlier {
+            if self.resume.is_some() {
+                // The run goes on as it began; what is typed now comes on top.
+                drive
+                    .overrides
+                    .splice(0..0, manifest.overrides.iter().cloned());
+                drive.redact.extend(manifest.redact.iter().cloned());
+            }
             if named.is_empty() {
                 match spec_of(manifest)? {
                     Some(spec) => named.push(spec),
@@ -50,6 +61,7 @@ impl RunArgs {
                 }
             }
         }
+        let names_specs = !named.is_empty();
         let found = if named.is_empty() {
             discover::find()?
         } else {
@@ -65,9 +77,16 @@ impl RunArgs {
         let mut unregistered = Vec::new();
         for path in &found.specs {
             match spec::load(&absolute(path)?, &Registry::new(), &drive.overrides) {
-                Ok(eval) => evals.push(drive.adapt(with_root(eval)?)),
+                Ok(eval) => evals.push(drive.adapt(with_root(eval)?)?),
                 // A test binary may know the name.
-                Err(error) if error.is_unregistered() => unregistered.push(error),
+                Err(error) if error.is_unregistered() => {
+                    let (name, benchmark) = spec::names(&absolute(path)?)?;
+                    unregistered.push(Unregistered {
+                        name,
+                        benchmark,
+                        error,
+                    });
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -83,32 +102,42 @@ impl RunArgs {
         };
         drive.skip = evals.iter().map(|eval| eval.name().to_owned()).collect();
         evals.retain(|eval| wanted(eval.name(), eval.benchmark_name()));
+        if !names_specs {
+            let is_earlier =
+                |eval: &Eval| earlier_name.as_ref().is_none_or(|name| name == eval.name());
+            evals.retain(is_earlier);
+        }
         let tests = if found.tests.is_empty() && !unregistered.is_empty() {
             discover::find()?.tests
         } else {
             found.tests
         };
         let mut left = Vec::new();
+        let mut known = Vec::new();
         for test in tests {
             let is_ours = |name: &String| {
-                let resumed = resumed
-                    .as_ref()
-                    .is_none_or(|manifest| manifest.eval == *name);
-                !drive.skip.contains(name) && wanted(name, name) && resumed
+                let spec = unregistered.iter().find(|spec| spec.name == *name);
+                !drive.skip.contains(name)
+                    && wanted(name, spec.map_or(name, |spec| &spec.benchmark))
+                    && (spec.is_some() || !names_specs)
+                    && earlier_name.as_ref().is_none_or(|wanted| wanted == name)
             };
             let names = match &test.evals {
                 Some(names) => names.clone(),
                 None => evals_in(&test, drive)?,
             };
+            known.extend(names.iter().cloned());
             if names.iter().any(is_ours) {
                 drive.evals.extend(names.into_iter().filter(is_ours));
                 left.push(test);
             }
         }
-        if left.is_empty()
-            && let Some(error) = unregistered.into_iter().next()
-        {
-            return Err(error);
+        // No test binary knows it either: a typing error, most likely.
+        let lost = |spec: &Unregistered| {
+            !known.contains(&spec.name) && wanted(&spec.name, &spec.benchmark)
+        };
+        if let Some(spec) = unregistered.into_iter().find(lost) {
+            return Err(spec.error);
         }
         if evals.is_empty() && left.is_empty() {
             let name = self.benchmark.as_deref().unwrap_or_default();
@@ -147,7 +176,7 @@ impl RunArgs {
             path
         };
         let eval = spec::parse(&text, &path, &Registry::new(), &drive.overrides)?;
-        Ok(Some(drive.adapt(with_root(eval)?)))
+        drive.adapt(with_root(eval)?).map(Some)
     }
 }
 
@@ -198,7 +227,7 @@ fn from_config(manifest: &Manifest, drive: &Drive) -> Result<Work> {
         &drive.overrides,
     )?;
     Ok(Work {
-        evals: vec![drive.adapt(with_root(eval)?)],
+        evals: vec![drive.adapt(with_root(eval)?)?],
         tests: Vec::new(),
     })
 }

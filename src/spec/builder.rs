@@ -1,0 +1,66 @@
+//! Overrides for an eval that was built in Rust and has no spec to lay them over.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::build::limits;
+use super::keys::{AssertKey, LimitsKeys, ShuffleKeys};
+use super::overrides::{Override, apply};
+use crate::error::{Error, Result};
+use crate::eval::Eval;
+use crate::gate::Gate;
+
+/// What the command line can say of such an eval. Its benchmark, agent and scorers are code.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BuilderKeys {
+    #[serde(default)]
+    limits: LimitsKeys,
+    shuffle: Option<ShuffleKeys>,
+    #[serde(default)]
+    snapshot: BuilderSnapshotKeys,
+    gates: Option<Vec<Gate>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BuilderSnapshotKeys {
+    assert: Option<AssertKey>,
+    confirm: Option<u32>,
+}
+
+/// The eval with these keys changed.
+pub(crate) fn override_built(mut eval: Eval, overrides: &[Override]) -> Result<Eval> {
+    const CODE: [&str; 6] = [
+        "benchmark",
+        "agent",
+        "scorer",
+        "scorers",
+        "extract",
+        "prompt",
+    ];
+    let place = |error: Error| error.at(format!("eval `{}`", eval.name));
+    let of_code = overrides
+        .iter()
+        .filter_map(|change| change.key.split('.').next())
+        .find(|key| CODE.contains(key));
+    if let Some(key) = of_code {
+        let message =
+            format!("`{key}` is built in Rust and cannot be changed from the command line");
+        return Err(place(Error::usage(message)).hint("change it in the test, or write a spec"));
+    }
+    let value = apply(Value::Object(Map::new()), overrides).map_err(place)?;
+    let keys = BuilderKeys::deserialize(&value)
+        .map_err(|error| place(Error::usage(format!("`{value}`: {error}"))))?;
+    let changed = limits(&keys.limits, &eval.limits).map_err(|(_, error)| place(error))?;
+    eval.limits = changed;
+    eval.shuffle = keys.shuffle.map(|keys| keys.seed).or(eval.shuffle);
+    eval.snapshot.confirm = keys.snapshot.confirm.unwrap_or(eval.snapshot.confirm);
+    if let Some(assert) = keys.snapshot.assert {
+        eval.snapshot.assert = assert.0;
+    }
+    if let Some(gates) = keys.gates {
+        eval.gates = gates;
+    }
+    Ok(eval)
+}

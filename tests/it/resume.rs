@@ -1,0 +1,263 @@
+//! Runs that are killed, and continued.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::asked::{self, asked, times};
+use crate::project::{Project, json_lines};
+
+/// Moments that differ from run to run, and can be had again.
+struct Moments(u64);
+
+impl Moments {
+    fn new() -> Self {
+        let given = std::env::var("RESUME_SEED")
+            .ok()
+            .and_then(|text| text.parse().ok());
+        let now = || std::time::UNIX_EPOCH.elapsed().unwrap().as_nanos() & 0xffff_ffff;
+        let seed = given.unwrap_or_else(|| u64::try_from(now()).unwrap());
+        println!("again with RESUME_SEED={seed}");
+        Self(seed | 1)
+    }
+
+    fn next(&mut self, below: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % below
+    }
+}
+
+/// The ids with an `answered` line; a torn last line does not count.
+fn answered(dir: &Path) -> Vec<String> {
+    let text = fs::read_to_string(dir.join("events.jsonl")).unwrap_or_default();
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    let events = whole
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    events
+        .filter(|event| event["kind"] == "answered")
+        .map(|event| event["sample_id"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// What a run said of its samples, in order.
+fn verdicts(dir: &Path) -> Vec<(String, String, Value, Value)> {
+    let verdict = |record: &Value| {
+        let result = &record["result"];
+        (
+            record["sample_id"].as_str().unwrap().to_owned(),
+            result["status"].as_str().unwrap().to_owned(),
+            result["prediction"].clone(),
+            result["score"]["correct"].clone(),
+        )
+    };
+    json_lines(&dir.join("samples.jsonl"))
+        .iter()
+        .map(verdict)
+        .collect()
+}
+
+fn start(project: &Project, arguments: &str) -> Child {
+    let mut command = project.command(arguments);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().unwrap()
+}
+
+#[test]
+fn killed_at_any_moment_nothing_answered_is_lost_or_asked_again() {
+    const KILLS: u32 = 24;
+    const SAMPLES: u32 = 160;
+    let mut moments = Moments::new();
+    let project = asked::project(SAMPLES, "sleep 0.02", "limits: { concurrency: 4 }\n");
+    project.run("run eval.yaml").exits(0);
+    let whole = verdicts(&project.last_run());
+    assert_eq!(whole.len(), SAMPLES as usize);
+    let (mut kills, mut torn, mut between) = (0, 0, 0);
+    while kills < KILLS {
+        fs::remove_file(project.file("asked.log")).unwrap();
+        let before = project.runs();
+        let mut child = start(&project, "run eval.yaml");
+        // The asks that had led to an answer by the time of a kill.
+        let mut settled: BTreeMap<String, usize> = BTreeMap::new();
+        let dir = loop {
+            std::thread::sleep(Duration::from_millis(40 + moments.next(140)));
+            child.kill().unwrap();
+            let status = child.wait().unwrap();
+            kills += u32::from(!status.success());
+            let new = project.runs().into_iter().find(|run| !before.contains(run));
+            let Some(dir) = new else {
+                // Killed before there was a run directory: nothing was asked.
+                assert_eq!(asked(&project), [""; 0]);
+                child = start(&project, "run eval.yaml");
+                continue;
+            };
+            let asked = asked(&project);
+            let done = answered(&dir);
+            between += usize::from(!done.is_empty() && done.len() < SAMPLES as usize);
+            for id in done {
+                let times = times(&asked, &id);
+                assert!(times > 0, "{id} was answered and not asked");
+                let earlier = *settled.entry(id.clone()).or_insert(times);
+                assert_eq!(times, earlier, "{id} was answered and asked again");
+            }
+            if status.success() {
+                break dir;
+            }
+            if moments.next(3) == 0 {
+                // What a torn write leaves.
+                let log = fs::OpenOptions::new()
+                    .append(true)
+                    .open(dir.join("events.jsonl"));
+                log.unwrap()
+                    .write_all(br#"{"sample_id":"q000","event_index":9"#)
+                    .unwrap();
+                torn += 1;
+            }
+            child = start(&project, &format!("run --resume {}", dir.display()));
+        };
+        assert_eq!(verdicts(&dir), whole);
+        let asked = asked(&project);
+        for (id, earlier) in settled {
+            assert_eq!(
+                times(&asked, &id),
+                earlier,
+                "{id} was answered and asked again"
+            );
+        }
+        let summary: Value =
+            serde_json::from_slice(&fs::read(dir.join("summary.json")).unwrap()).unwrap();
+        assert_eq!(summary["correct"], SAMPLES / 2);
+        for (place, event) in json_lines(&dir.join("events.jsonl")).iter().enumerate() {
+            assert_eq!(event["event_index"], place, "the journal has no gap");
+        }
+    }
+    assert!(torn > 0 && between > KILLS as usize / 3, "{torn} {between}");
+}
+
+#[test]
+fn a_finished_run_is_resumed_without_asking_and_a_torn_line_is_cut() {
+    let project = asked::project(6, ":", "");
+    project.run("run eval.yaml").exits(0);
+    let dir = project.last_run();
+    let before = verdicts(&dir);
+    let events = fs::read_to_string(dir.join("events.jsonl")).unwrap();
+    // The verdict of the last sample and half of its answer are lost.
+    let cut = events.rfind("{\"sample_id\"").unwrap();
+    let cut = events[..cut].rfind("{\"sample_id\"").unwrap() + 60;
+    assert!(events[cut..].contains("answered"), "{}", &events[cut..]);
+    fs::write(dir.join("events.jsonl"), &events[..cut]).unwrap();
+    project
+        .run(&format!("run --resume {}", dir.display()))
+        .exits(0)
+        .says("5 samples were answered before");
+    assert_eq!(verdicts(&dir), before);
+    assert_eq!(
+        asked(&project).len(),
+        7,
+        "the torn answer is asked again, alone"
+    );
+    project
+        .run(&format!("run --resume {}", dir.display()))
+        .exits(0);
+    assert_eq!(asked(&project).len(), 7);
+    // A line broken in the middle is no torn end.
+    fs::write(dir.join("events.jsonl"), format!("oops\n{events}")).unwrap();
+    project
+        .run(&format!("run --resume {}", dir.display()))
+        .exits(2)
+        .says("events.jsonl:1");
+}
+
+#[test]
+fn failed_samples_are_asked_again() {
+    let fails =
+        "test -f fixed || case $EVALTEST_SAMPLE_ID in q001|q004) echo broken >&2; exit 3;; esac";
+    let project = asked::project(6, fails, "gates: [error_rate <= 0.0]\n");
+    project.run("run eval.yaml").exits(3);
+    assert_eq!(project.last_lines("errors.jsonl").len(), 2);
+    project.write("fixed", "");
+    let dir = project.last_run();
+    project
+        .run(&format!("run --resume {}", dir.display()))
+        .exits(0);
+    let asked = asked(&project);
+    assert_eq!(asked.len(), 8);
+    assert_eq!((times(&asked, "q001"), times(&asked, "q004")), (2, 2));
+    assert_eq!(project.last_lines("errors.jsonl"), [Value::Null; 0]);
+    let records = project.last_lines("samples.jsonl");
+    assert_eq!(records[1]["result"]["attempts"], 2, "every attempt is kept");
+    assert_eq!(project.last_json("manifest.json")["status"], "finished");
+}
+
+#[test]
+fn another_question_prompt_agent_or_scorer_is_refused() {
+    let project = asked::project(4, ":", "gates: [accuracy >= 0.1]\n");
+    project.run("run eval.yaml").exits(0);
+    let dir = project.last_run();
+    let spec = project.read("eval.yaml");
+    let data = project.read("data.jsonl");
+    let resume = format!("run --resume {}", dir.display());
+    let refuses = |what: &str| {
+        project
+            .run(&resume)
+            .exits(2)
+            .says("cannot be resumed")
+            .says(what);
+        project.write("eval.yaml", &spec);
+        project.write("data.jsonl", &data);
+    };
+    project.write("data.jsonl", data.replace("What is 2?", "What is two?"));
+    refuses("the dataset or the prompt");
+    project.write("data.jsonl", data.replace("\"002\"", "\"003\""));
+    refuses("the dataset or the prompt");
+    project.write("eval.yaml", spec.replace("prompt: none", "prompt: concise"));
+    refuses("the dataset or the prompt");
+    project.write(
+        "eval.yaml",
+        spec.replace("[./agent.sh]", "[./agent.sh, -v]"),
+    );
+    refuses("the agent");
+    project.write("eval.yaml", format!("{spec}extract: none\n"));
+    refuses("the scorer or the extraction");
+    assert_eq!(asked(&project).len(), 4, "nothing was started");
+    // What does not change the questions may change.
+    let other =
+        spec.replace(">= 0.1", ">= 0.9") + "limits: { concurrency: 1, timeout_s: 9, retries: 2 }\n";
+    project.write("eval.yaml", other);
+    project
+        .run(&resume)
+        .exits(1)
+        .says("accuracy >= 0.9: FAILED");
+    assert_eq!(asked(&project).len(), 4);
+    project
+        .run(&format!(
+            "{resume} --concurrency 2 --timeout-s 5 --retries 1"
+        ))
+        .exits(1);
+}
+
+#[test]
+fn a_run_directory_has_one_writer() {
+    let project = asked::project(3, "while test ! -f go; do sleep 0.02; done", "");
+    let mut first = start(&project, "run eval.yaml");
+    let end = Instant::now() + Duration::from_secs(20);
+    while asked(&project).len() < 3 && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let dir = project.last_run();
+    project
+        .run(&format!("run --resume {}", dir.display()))
+        .exits(2)
+        .says("another process is writing");
+    project.write("go", "");
+    assert_eq!(first.wait().unwrap().code(), Some(0));
+    assert_eq!(verdicts(&dir).len(), 3);
+    assert_eq!(asked(&project).len(), 3);
+}

@@ -1,0 +1,169 @@
+//! Runs that are told to stop.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::asked::{self, asked};
+use crate::project::{Project, json_lines};
+
+/// Waits for something, a good while.
+#[track_caller]
+pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(30);
+    while !is_so() {
+        assert!(Instant::now() < end, "waited in vain: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Sends a signal to one process.
+pub(crate) fn send(signal: &str, child: &Child) {
+    let id = child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-s", signal, &id])
+            .status()
+            .unwrap()
+            .success()
+    );
+}
+
+/// Whether a process is there and no zombie.
+pub(crate) fn is_alive(id: &str) -> bool {
+    let stat = fs::read_to_string(Path::new("/proc").join(id).join("stat")).unwrap_or_default();
+    stat.rsplit(')').next().is_some_and(|rest| {
+        let state = rest.trim_start().chars().next();
+        state.is_some_and(|state| state != 'Z' && state != 'X')
+    })
+}
+
+/// The first three samples are answered, the others hang, each with a child of its own.
+const HANGS: &str = "case $EVALTEST_SAMPLE_ID in q000|q001|q002) ;; *) test -f go || \
+    { sleep 600 & echo $! >> children; echo $$ >> children; wait; };; esac";
+
+fn children(project: &Project) -> Vec<String> {
+    let text = fs::read_to_string(project.file("children")).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}
+
+fn stops(signal: &str) {
+    let project = asked::project(
+        12,
+        HANGS,
+        "limits: { concurrency: 3, retries: 2 }\ngates: [accuracy >= 0.3]\n",
+    );
+    let mut command = project.command("run eval.yaml");
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    until("three hang", || children(&project).len() == 6);
+    send(signal, &child);
+    let sent = Instant::now();
+    let mut out = String::new();
+    child
+        .stdout
+        .take()
+        .unwrap()
+        .read_to_string(&mut out)
+        .unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{signal}: {out}");
+    assert!(
+        sent.elapsed() < Duration::from_secs(8),
+        "{signal}: {:?}",
+        sent.elapsed()
+    );
+    for id in children(&project) {
+        until("its processes are gone", || !is_alive(&id));
+    }
+    assert_eq!(
+        asked(&project).len(),
+        6,
+        "{signal}: no sample started after it"
+    );
+
+    let records = project.last_lines("samples.jsonl");
+    let of = |status: &str| {
+        records
+            .iter()
+            .filter(|record| record["result"]["status"] == status)
+            .count()
+    };
+    assert_eq!((records.len(), of("scored"), of("skipped")), (12, 3, 9));
+    let summary = project.last_json("summary.json");
+    assert_eq!(
+        (&summary["scored"], &summary["exit_code"]),
+        (&3.into(), &130.into())
+    );
+    assert_eq!(summary["gates"][0]["verdict"], "inconclusive");
+    let manifest = project.last_json("manifest.json");
+    assert_eq!(
+        (&manifest["status"], &manifest["stop_reason"]),
+        (&"interrupted".into(), &"interrupted".into())
+    );
+    assert!(manifest["ended_at"].is_string());
+    let dir = project.last_run();
+    assert!(!dir.join("samples.jsonl.part").exists());
+    project.run(&format!("gate {}", dir.display())).exits(130);
+    project.run("accept").exits(2).says("did not finish");
+
+    project.write("go", "");
+    project
+        .run(&format!("run --resume {}", dir.display()))
+        .exits(0)
+        .says("3 samples were answered before");
+    assert_eq!(asked(&project).len(), 15);
+    assert_eq!(project.last_json("manifest.json")["status"], "finished");
+    assert_eq!(json_lines(&dir.join("samples.jsonl")).len(), 12);
+    assert_eq!(project.last_json("summary.json")["correct"], 6);
+}
+
+#[test]
+fn int_stops_a_run() {
+    stops("INT");
+}
+
+#[test]
+fn term_stops_a_run() {
+    stops("TERM");
+}
+
+#[test]
+fn hup_stops_a_run() {
+    stops("HUP");
+}
+
+#[test]
+fn nohup_outlives_its_terminal() {
+    let project = asked::project(1, "while test ! -f go; do sleep 0.02; done", "");
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", "trap '' HUP; exec \"$0\" evaltest run eval.yaml"])
+        .arg(env!("CARGO_BIN_EXE_cargo-evaltest"))
+        .current_dir(project.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    until("it was asked", || asked(&project).len() == 1);
+    send("HUP", &child);
+    std::thread::sleep(Duration::from_millis(150));
+    project.write("go", "");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn one_eval_that_stops_does_not_stop_the_next() {
+    let project = asked::project(4, "case $EVALTEST_SAMPLE_ID in q000) exit 1;; esac", "");
+    let spec = project.read("eval.yaml");
+    let first =
+        spec.replace("name: e", "name: first") + "limits: { fail_fast: true, concurrency: 1 }\n";
+    project.write("first.yaml", first);
+    let ran = project.run("run first.yaml eval.yaml").exits(3);
+    ran.says("e: 4 samples, 1 correct")
+        .says_nothing_of("interrupted");
+}
