@@ -15,7 +15,7 @@ use crate::eval::{Assert, Eval};
 use crate::extract::Extract;
 use crate::hash::{self, Hasher};
 use crate::redact::Redactor;
-use crate::sample::Sample;
+use crate::sample::{Question, Sample};
 use crate::scorer::{Answer, Score, Scorer};
 use crate::{gate, snapshot};
 
@@ -36,6 +36,7 @@ pub(crate) struct Plan {
 /// A sample with what is derived from it.
 pub(crate) struct Item {
     pub(crate) sample: Arc<Sample>,
+    pub(crate) question: Arc<Question>,
     pub(crate) prompt: Arc<str>,
     pub(crate) input_hash: String,
     pub(crate) target_hash: String,
@@ -197,6 +198,7 @@ fn item(eval: &Eval, sample: Sample) -> Item {
         // The id goes in, so that equal answers do not show as equal hashes.
         target_hash: Hasher::default().part(&sample.id).part(target).short(),
         prompt: prompt.into(),
+        question: Arc::new(Question::of(&sample)),
         sample: Arc::new(sample),
     }
 }
@@ -215,29 +217,30 @@ fn scorers(eval: &Eval) -> Vec<Arc<dyn Scorer>> {
 /// [`Benchmark::score`] as a scorer.
 struct BenchmarkScorer(Arc<dyn Benchmark>);
 
-impl BenchmarkScorer {
-    /// Rebuilds what `Benchmark::score` takes from what a scorer is given.
-    fn judge(&self, answer: &Answer<'_>) -> Result<Score> {
-        let sample = Sample {
-            target: Some(answer.target.clone()),
-            metadata: answer.metadata.clone(),
-            ..Sample::default()
-        };
-        let output = Output {
-            text: answer.prediction.map(str::to_owned),
-            ..answer.output.clone()
-        };
-        self.0.score(&sample, &output)
-    }
-}
-
 impl Scorer for BenchmarkScorer {
     fn name(&self) -> &str {
         self.0.name()
     }
 
     fn score(&self, answer: &Answer<'_>) -> Result<Score> {
-        self.judge(answer)
+        let sample = answer.sample.ok_or_else(|| {
+            Error::usage(format!(
+                "benchmark `{}` judges whole samples only",
+                self.0.name()
+            ))
+        })?;
+        let text = answer.prediction.map(str::to_owned);
+        self.0.score(
+            sample,
+            &Output {
+                text,
+                ..answer.output.clone()
+            },
+        )
+    }
+
+    fn needs_target(&self) -> bool {
+        false
     }
 }
 

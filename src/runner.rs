@@ -30,7 +30,7 @@ mod retry;
 mod select;
 
 use attempt::{Bench, CONFIRM};
-use outcome::{failed, record, skipped};
+use outcome::{failed, record, skipped, unjudged};
 use select::{check_resumable, select};
 
 /// How one run is done, apart from what its eval says.
@@ -228,7 +228,11 @@ impl Session {
                 attempts,
                 ..
             } => {
-                let mut outcome = self.judge(item, output, latency, attempts);
+                let mut outcome = if redacted == 0 {
+                    self.judge(item, output, latency, attempts)
+                } else {
+                    unjudged(output, latency, attempts)
+                };
                 outcome.redacted = redacted;
                 self.end(item, outcome)
             }
@@ -342,16 +346,29 @@ impl Session {
     }
 
     /// Asks a sample once more, to tell a flip from flakiness. The answer counts in no metric.
-    pub(crate) fn confirm(&self, place: usize) -> Option<Record> {
+    pub(crate) fn confirm(&self, place: usize) -> std::result::Result<Record, AgentError> {
         let item = &self.plan.items[place];
+        let id = &item.sample.id;
         let (answer, latency) = self.attempt(item, CONFIRM);
-        let outcome = self.judge(item, answer.ok()?, latency, 1);
-        let mut record = record(&self.plan, item, outcome);
-        self.plan.redactor.record(&mut record);
-        let mut event = StoredEvent::new(&item.sample.id, 0, 0, Kind::Confirmed);
-        event.result = Some(record.result.clone());
+        let mut output = answer.map_err(|mut error| {
+            self.plan.redactor.agent_error(&mut error, &mut 0);
+            error
+        })?;
+        let mut event = StoredEvent::new(id, 0, CONFIRM, Kind::Confirmed);
+        let raw = output.clone();
+        self.plan.redactor.output(&mut output, &mut event.redacted);
+        event.output = Some(output);
+        event.latency_s = Some(latency);
         self.journal(event);
-        Some(record)
+        let mut record = record(&self.plan, item, self.judge(item, raw, latency, 1));
+        self.plan.redactor.record(&mut record);
+        let mut event = StoredEvent::new(id, 0, CONFIRM, Kind::Confirmed);
+        event.result = Some(Outcome {
+            output: None,
+            ..record.result.clone()
+        });
+        self.journal(event);
+        Ok(record)
     }
 
     fn journal(&self, event: StoredEvent) {
