@@ -17,10 +17,11 @@ use crate::artifact::records::Spool;
 use crate::artifact::{Manifest, RunDir, RunStatus, random_run_id};
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
-use crate::eval::{Eval, KeepScratch};
+use crate::eval::{Assert, Eval, KeepScratch};
 use crate::event::{Event, Observer};
 use crate::plan::{BaselineUse, Item, Plan};
 use crate::run::{Outcome, Record, Run, Status};
+use crate::snapshot;
 
 mod attempt;
 mod finish;
@@ -79,6 +80,8 @@ pub(crate) struct Session {
     spool: Spool,
     pasts: Mutex<HashMap<(String, u32), Past>>,
     records: Mutex<Vec<Option<Record>>>,
+    /// Places of samples that differ from their snapshots, under `exact`.
+    differing: Mutex<HashSet<usize>>,
     selected: Vec<usize>,
     bench: Bench,
     observer: Arc<Observer<'static>>,
@@ -163,6 +166,7 @@ impl Session {
             dir,
             events,
             spool,
+            differing: Mutex::default(),
             selected,
             observer,
             options,
@@ -291,6 +295,11 @@ impl Session {
                     false,
                 );
             }
+        }
+        let exact = self.plan.eval.snapshot.assert == Assert::Exact;
+        if exact && !snapshot::is_current(&self.plan, &record) {
+            // Now, while the answer is whole.
+            lock(&self.differing).insert(place);
         }
         let whole = record.clone();
         record.abridge();

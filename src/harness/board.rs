@@ -26,7 +26,8 @@ pub(super) struct Board {
     selected: OnceLock<HashSet<usize>>,
     session: OnceCell<Session>,
     broken: OnceLock<String>,
-    run: OnceCell<Run>,
+    /// How the run ended; ending it twice would lose records.
+    run: OnceLock<Result<Run, String>>,
     latch: Latch,
     /// Free places, when the harness may not use more than `limits.concurrency`.
     slots: Option<(Mutex<usize>, Condvar)>,
@@ -89,7 +90,7 @@ impl Board {
             selected: OnceLock::new(),
             session: OnceCell::new(),
             broken: OnceLock::new(),
-            run: OnceCell::new(),
+            run: OnceLock::new(),
             latch: Latch::default(),
         }
     }
@@ -159,9 +160,10 @@ impl Board {
 
     fn finish(&self) -> Result<&Run, String> {
         let session = self.session()?;
-        self.run
-            .get_or_try_init(|| session.finish())
-            .map_err(|error| error.to_string())
+        let run = self
+            .run
+            .get_or_init(|| session.finish().map_err(|error| error.to_string()));
+        run.as_ref().map_err(Clone::clone)
     }
 
     /// The session, started by the first sample.

@@ -12,9 +12,9 @@ use crate::error::Result;
 use crate::eval::Assert;
 use crate::event::Event;
 use crate::plan::{Item, Plan};
+use crate::project;
 use crate::run::{Record, Run, Status};
 use crate::sample::Live;
-use crate::{project, snapshot};
 
 /// The manifest of a run that begins now.
 pub(super) fn new_manifest(
@@ -144,6 +144,7 @@ impl Session {
             total: self.plan.items.len(),
             interrupted,
             stop_reason,
+            needs_every_verdict: self.plan.eval.snapshot.assert.decides(),
             failed_assertions: self.failed_assertions(&records),
             metrics: self.plan.eval.benchmark.metrics(&records),
             notices: self.notices(),
@@ -176,17 +177,16 @@ impl Session {
             return Vec::new();
         }
         let exact = self.plan.eval.snapshot.assert == Assert::Exact;
-        let fails = |record: &&Record| match record.result.status {
+        let differing = lock(&self.differing);
+        // An outage fails no assertion: it makes the run inconclusive.
+        let fails = |(place, record): &(&usize, &Record)| match record.result.status {
             Status::Skipped => false,
-            status if status.is_error() => true,
-            _ if exact => !snapshot::is_current(&self.plan, record),
+            status if status.is_error() => false,
+            _ if exact => differing.contains(*place),
             status => status == Status::Scored && !record.result.is_correct(),
         };
-        records
-            .iter()
-            .filter(fails)
-            .map(|record| record.sample_id.clone())
-            .collect()
+        let failed = self.selected.iter().zip(records).filter(fails);
+        failed.map(|(_, record)| record.sample_id.clone()).collect()
     }
 
     fn write_results(&self, run: &Run, interrupted: bool) -> Result<()> {
