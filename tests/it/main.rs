@@ -3,8 +3,10 @@
 //! They belong to the package `cargo-evaltest`, which builds the program.
 
 mod asked;
+mod harness;
 mod project;
 mod resume;
 mod signals;
 mod story;
 mod tidy;
+mod trials;
