@@ -10,3 +10,4 @@ mod signals;
 mod story;
 mod tidy;
 mod trials;
+mod verdicts;
