@@ -4,9 +4,12 @@
 
 mod asked;
 mod fixtures;
+mod harness;
 mod init;
 mod project;
 mod resume;
 mod signals;
 mod story;
 mod tidy;
+mod trials;
+mod verdicts;

@@ -1,0 +1,267 @@
+//! What `cargo test` sees: names, filters, threads, formats, signals.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::asked::asked;
+use crate::project::Project;
+use crate::signals::{is_alive, send, until};
+use crate::trials::{self, run, run_with, tests};
+
+const GATES: &str =
+    "limits: { concurrency: 4 }\ngates: [accuracy >= 0.1, 'accuracy[level=1] >= 0.1']\n";
+
+fn project(then: &str) -> Project {
+    let project = trials::project(6, then, GATES);
+    trials::edit(
+        &project,
+        "snapshot: { answers: plain }",
+        "snapshot: { assert: off }",
+    );
+    project
+}
+
+fn names(arguments: &str) -> Vec<String> {
+    let ran = run(&project(":"), arguments);
+    let listed = ran
+        .out
+        .lines()
+        .filter_map(|line| line.strip_suffix(": test"));
+    listed.map(str::to_owned).collect()
+}
+
+#[test]
+fn listing_and_empty_selections_start_nothing() {
+    let project = project(":");
+    let all = [
+        "e::level1::q000",
+        "e::level2::q001",
+        "e::level3::q002",
+        "e::level1::q003",
+        "e::level2::q004",
+        "e::level3::q005",
+        "e::gate::accuracy",
+        "e::gate::accuracy[level=1]",
+    ];
+    assert_eq!(names("--list"), all);
+    assert_eq!(names("--list --format terse"), all);
+    assert_eq!(names("--list q001 gate"), [all[1], all[6], all[7]]);
+    for arguments in [
+        "--list",
+        "nothing-like-this",
+        "--ignored",
+        "--list nope --exact",
+        "x y",
+    ] {
+        run(&project, arguments).exits(0);
+    }
+    run(&project, "gate::accuracy")
+        .exits(0)
+        .says("0 of 6 samples selected");
+    assert_eq!(asked(&project), [""; 0]);
+    assert_eq!(project.runs(), [""; 0].map(std::path::PathBuf::from));
+    assert!(!project.file("evaltest-runs").exists());
+}
+
+#[test]
+fn filters_select_and_gates_are_ignored_with_the_reason() {
+    let check = |arguments: &str, expect: &[&str], gates: &str| {
+        let project = project(":");
+        let ran = run(&project, arguments).exits(0);
+        let mut ids = asked(&project);
+        ids.sort();
+        assert_eq!(ids, expect, "{arguments}");
+        let ignored = ran.out.matches("6 samples selected").count();
+        let reason = format!("ignored ({gates} of 6 samples selected)");
+        assert_eq!(
+            ran.out.matches(&reason).count(),
+            ignored,
+            "{arguments}: {}",
+            ran.out
+        );
+        assert_eq!(ignored > 0, !gates.is_empty(), "{arguments}: {}", ran.out);
+        let run = project.last_json("summary.json");
+        assert_eq!(
+            run["gates"][0]["verdict"],
+            if expect.len() < 6 {
+                "ignored"
+            } else {
+                "passed"
+            }
+        );
+    };
+    check("q001", &["q001"], "");
+    check("q001 q005 gate", &["q001", "q005"], "2");
+    check("e::level1::q003 e::level1::q00 --exact", &["q003"], "");
+    check("--skip level1 --skip q005", &["q001", "q002", "q004"], "3");
+    check(
+        "level1 level2 --skip q003 --skip gate",
+        &["q000", "q001", "q004"],
+        "",
+    );
+    check(
+        "e:: --skip gate",
+        &["q000", "q001", "q002", "q003", "q004", "q005"],
+        "",
+    );
+    check("", &["q000", "q001", "q002", "q003", "q004", "q005"], "");
+}
+
+#[test]
+fn threads_are_as_many_as_were_asked_for() {
+    // Every agent says how many run at once.
+    const COUNTS: &str =
+        "touch running.$$; ls | grep -c running >> counts; sleep 0.15; rm running.$$";
+    let most = |arguments: &str, variable: &str| {
+        let project = project(COUNTS);
+        let variables = [("RUST_TEST_THREADS", variable)];
+        let ran = run_with(
+            &project,
+            arguments,
+            &variables[..usize::from(!variable.is_empty())],
+        );
+        let ran = ran.exits(0);
+        let order: Vec<bool> = tests(&ran)
+            .iter()
+            .map(|(name, _)| name.contains("gate"))
+            .collect();
+        assert!(order.is_sorted(), "gates are last: {}", ran.out);
+        let counts = project.read("fixtures/gaia/counts");
+        counts
+            .lines()
+            .map(|line| line.parse::<usize>().unwrap())
+            .max()
+            .unwrap()
+    };
+    assert_eq!(most("--test-threads=1", ""), 1);
+    assert_eq!(most("", "1"), 1);
+    assert_eq!(most("--test-threads 2", "1"), 2);
+    assert!((3..=4).contains(&most("", "")), "`limits.concurrency`");
+    assert!(most("--test-threads=64", "") > 4);
+    for (arguments, variable) in [
+        ("--test-threads=0", "3"),
+        ("--test-threads 0", "3"),
+        ("", "0"),
+        ("", "many"),
+    ] {
+        let started = Instant::now();
+        let project = project(":");
+        run_with(&project, arguments, &[("RUST_TEST_THREADS", variable)]).exits(2);
+        assert!(started.elapsed() < Duration::from_secs(10));
+        assert_eq!(asked(&project), [""; 0]);
+    }
+}
+
+#[test]
+fn json_is_nothing_but_json() {
+    let project =
+        project("case $EVALTEST_SAMPLE_ID in q003) echo noise; echo noise >&2; exit 1;; esac");
+    let ran = run(&project, "--format json -Z unstable-options").exits(101);
+    let events: Vec<Value> = ran
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}")))
+        .collect();
+    let failed: Vec<_> = events
+        .iter()
+        .filter(|event| event["event"] == "failed")
+        .collect();
+    assert_eq!(failed[0]["name"], "e::level1::q003");
+    assert!(
+        failed[0]["stdout"]
+            .as_str()
+            .unwrap()
+            .contains("infrastructure: agent_failed")
+    );
+    assert!(ran.err.contains("run directory: "), "{}", ran.err);
+    let ran = run(&project, "--format=json -Z unstable-options q001 gate").exits(0);
+    assert!(
+        ran.out
+            .lines()
+            .all(|line| serde_json::from_str::<Value>(line).is_ok()),
+        "{}",
+        ran.out
+    );
+}
+
+#[test]
+fn flags_of_libtest_are_taken() {
+    let project = project(":");
+    for flags in [
+        "--report-time",
+        "--report-time=plain",
+        "--ensure-time",
+        "--nocapture",
+        "--no-capture",
+        "--show-output",
+        "--shuffle",
+        "--shuffle-seed 7",
+        "--shuffle-seed=7",
+        "--exclude-should-panic",
+        "--force-run-in-process",
+        "--include-ignored",
+        "--test",
+        "--quiet",
+        "-q",
+        "--color=never",
+        "--color always",
+        "--format pretty",
+        "--logfile tests.log",
+        "-Z unstable-options",
+    ] {
+        trials::forget(&project);
+        let ran = run(&project, &format!("{flags} q001"));
+        assert_eq!(ran.code, Some(0), "{flags}: {}{}", ran.out, ran.err);
+        assert_eq!(asked(&project), ["q001"], "{flags}");
+    }
+    run(&project, "--no-such-flag").exits(2);
+}
+
+#[test]
+fn an_agent_that_fails_is_infrastructure() {
+    let project = project("test $EVALTEST_SAMPLE_ID != q004 || { echo 'no network' >&2; exit 7; }");
+    let ran = run(&project, "").exits(101);
+    assert_eq!(trials::verdict(&ran, "q004"), "FAILED");
+    assert_eq!(
+        tests(&ran)
+            .iter()
+            .filter(|(_, how)| how == "FAILED")
+            .count(),
+        1,
+        "{}",
+        ran.out
+    );
+    let message = ran.out.split("---- e::level2::q004 ----").nth(1).unwrap();
+    assert!(
+        message
+            .trim_start()
+            .starts_with("infrastructure: agent_failed"),
+        "{message}"
+    );
+    assert!(message.contains("stderr: no network"), "{message}");
+}
+
+#[test]
+fn a_signal_stops_the_tests_and_kills_the_agents() {
+    let project =
+        project("test $EVALTEST_SAMPLE_ID = q000 || { sleep 600 & echo $! >> children; wait; }");
+    let mut command = trials::command(&project, "--test-threads=2");
+    let mut child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let children = project.file("fixtures/gaia/children");
+    let read = || std::fs::read_to_string(&children).unwrap_or_default();
+    until("two hang", || read().lines().count() == 2);
+    send("INT", &child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    for id in read().lines() {
+        until("its processes are gone", || !is_alive(id));
+    }
+    assert_eq!(asked(&project).len(), 3);
+    assert_eq!(project.last_json("manifest.json")["status"], "interrupted");
+    assert_eq!(project.last_lines("samples.jsonl").len(), 6);
+}
