@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::agent::Output;
 use crate::baseline::Baseline;
@@ -178,7 +178,17 @@ fn load_items(eval: &Eval) -> Result<Vec<Item>> {
         .collect())
 }
 
-fn item(eval: &Eval, sample: Sample) -> Item {
+/// A map without the room that growing left: the metadata of a whole dataset stay in memory.
+fn tight(map: Map<String, Value>) -> Map<String, Value> {
+    let entry = |(key, value)| match value {
+        Value::Object(map) => (key, Value::Object(tight(map))),
+        value => (key, value),
+    };
+    map.into_iter().map(entry).collect()
+}
+
+fn item(eval: &Eval, mut sample: Sample) -> Item {
+    sample.metadata = tight(sample.metadata);
     let prompt = eval.prompt.render(&*eval.benchmark, &sample);
     let mut input = Hasher::default().part(&prompt);
     for file in &sample.files {

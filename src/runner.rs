@@ -136,8 +136,7 @@ impl Session {
         options.cancel = options.cancel.child();
         let merged = if let Home::Merged(journal) = &mut options.home {
             past = std::mem::take(journal);
-            past.iter()
-                .try_for_each(|event| events.append(event.clone()))?;
+            past.iter().try_for_each(|event| events.append(event))?;
             true
         } else {
             false
@@ -200,7 +199,8 @@ impl Session {
                     if self.is_stopped() {
                         return;
                     }
-                    self.run_sample(place);
+                    let record = self.ask_sample(place);
+                    self.keep(place, record);
                 }
             };
             // One of the workers is this thread.
@@ -216,17 +216,29 @@ impl Session {
     }
 
     /// Asks the sample with this place in the dataset, unless an earlier part of the run did, and gives
-    /// its record, redacted.
+    /// its record, redacted, without what only the disk needs.
     pub(crate) fn run_sample(&self, place: usize) -> Record {
+        let mut record = self.ask_sample(place);
+        record.forget();
+        self.keep(place, record.clone());
+        record
+    }
+
+    /// Asks a sample, unless an earlier part of the run did, and puts its redacted record onto disk.
+    fn ask_sample(&self, place: usize) -> Record {
         let item = &self.plan.items[place];
         let past = lock(&self.pasts)
             .remove(&(item.sample.id.clone(), 0))
             .unwrap_or_default();
+        let mut counted = None;
         let outcome = match past {
             Past {
                 outcome: Some(outcome),
                 ..
-            } => outcome,
+            } => {
+                counted = Some(outcome.redacted);
+                outcome
+            }
             Past {
                 answer: Some((output, latency, redacted)),
                 attempts,
@@ -238,73 +250,69 @@ impl Session {
                     unjudged(output, latency, attempts)
                 };
                 outcome.redacted = redacted;
-                self.end(item, outcome)
+                outcome
             }
             Past { attempts, .. } => {
                 self.emit(&Event::SampleStarted {
                     id: &item.sample.id,
                 });
-                let outcome = self.ask(item, attempts);
-                self.end(item, outcome)
+                self.ask(item, attempts)
             }
         };
         let mut record = record(&self.plan, item, outcome);
         self.plan.redactor.record(&mut record);
-        self.keep(place, record)
-    }
-
-    /// Journals how a sample ended.
-    fn end(&self, item: &Item, outcome: Outcome) -> Outcome {
-        if outcome.status == Status::Skipped {
-            return outcome;
+        match counted {
+            // The count in the journal is that of the whole record.
+            Some(counted) => record.result.redacted = counted,
+            None => self.end(&mut record),
         }
-        let kind = if outcome.status == Status::Scored {
-            Kind::Scored
-        } else {
-            Kind::Ended
-        };
-        let mut copy = record(
-            &self.plan,
-            item,
-            Outcome {
-                output: None,
-                ..outcome.clone()
-            },
-        );
-        self.plan.redactor.record(&mut copy);
-        let mut event = StoredEvent::new(&item.sample.id, 0, outcome.attempts, kind);
-        event.result = Some(copy.result);
-        self.journal(event);
-        outcome
+        self.write(place, &record);
+        record
     }
 
-    /// Puts a record onto disk and its abridged form into memory.
-    fn keep(&self, place: usize, mut record: Record) -> Record {
-        if record.result.status != Status::Skipped {
-            if let Err(error) = self.spool.add(place, &record) {
-                self.stop_for(&error);
-            }
-            self.emit(&Event::SampleFinished { record: &record });
-            let failed = record.result.status.is_error();
-            if failed && self.plan.eval.limits.fail_fast {
-                self.stop(
-                    &format!(
-                        "sample `{}` failed and `fail_fast` is set",
-                        record.sample_id
-                    ),
-                    false,
-                );
-            }
+    /// Journals how a sample ended. The answer stands in the journal already.
+    fn end(&self, record: &mut Record) {
+        let kind = match record.result.status {
+            Status::Skipped => return,
+            Status::Scored => Kind::Scored,
+            _ => Kind::Ended,
+        };
+        let mut event = StoredEvent::new(&record.sample_id, 0, record.result.attempts, kind);
+        // Lent, for a copy of every outcome would be for nothing.
+        let mut outcome = std::mem::replace(&mut record.result, skipped(0));
+        let output = outcome.output.take();
+        event.result = Some(outcome);
+        self.journal(&event);
+        if let Some(outcome) = event.result {
+            record.result = Outcome { output, ..outcome };
+        }
+    }
+
+    /// Puts a record onto disk and tells of it.
+    fn write(&self, place: usize, record: &Record) {
+        if record.result.status == Status::Skipped {
+            return;
         }
         let exact = self.plan.eval.snapshot.assert == Assert::Exact;
-        if exact && !snapshot::is_current(&self.plan, &record) {
+        if exact && !snapshot::is_current(&self.plan, record) {
             // Now, while the answer is whole.
             lock(&self.differing).insert(place);
         }
-        let whole = record.clone();
+        if let Err(error) = self.spool.add(place, record) {
+            self.stop_for(&error);
+        }
+        self.emit(&Event::SampleFinished { record });
+        if record.result.status.is_error() && self.plan.eval.limits.fail_fast {
+            let id = &record.sample_id;
+            let reason = format!("sample `{id}` failed and `fail_fast` is set");
+            self.stop(&reason, false);
+        }
+    }
+
+    /// Keeps the abridged form of a record in memory.
+    fn keep(&self, place: usize, mut record: Record) {
         record.abridge();
         lock(&self.records)[place] = Some(record);
-        whole
     }
 
     /// Asks until there is an answer or no attempt is left.
@@ -317,7 +325,7 @@ impl Session {
                 return skipped(attempt);
             }
             attempt += 1;
-            self.journal(StoredEvent::new(id, 0, attempt, Kind::Started));
+            self.journal(&StoredEvent::new(id, 0, attempt, Kind::Started));
             let (answer, latency) = self.attempt(item, attempt);
             match answer {
                 Ok(output) => {
@@ -327,7 +335,7 @@ impl Session {
                     self.plan.redactor.output(&mut clean, &mut event.redacted);
                     event.output = Some(clean);
                     event.latency_s = Some(latency);
-                    self.journal(event);
+                    self.journal(&event);
                     return self.judge(item, output, latency, attempt);
                 }
                 Err(error) if error.kind == FailureKind::Cancelled => return skipped(attempt),
@@ -338,7 +346,7 @@ impl Session {
                     let mut event = StoredEvent::new(id, 0, attempt, Kind::Failed);
                     event.error = Some(clean.clone());
                     event.latency_s = Some(latency);
-                    self.journal(event);
+                    self.journal(&event);
                     self.emit(&Event::AttemptFailed {
                         id,
                         attempt,
@@ -368,7 +376,7 @@ impl Session {
         self.plan.redactor.output(&mut output, &mut event.redacted);
         event.output = Some(output);
         event.latency_s = Some(latency);
-        self.journal(event);
+        self.journal(&event);
         let mut record = record(&self.plan, item, self.judge(item, raw, latency, 1));
         self.plan.redactor.record(&mut record);
         let mut event = StoredEvent::new(id, 0, CONFIRM, Kind::Confirmed);
@@ -376,11 +384,11 @@ impl Session {
             output: None,
             ..record.result.clone()
         });
-        self.journal(event);
+        self.journal(&event);
         Ok(record)
     }
 
-    fn journal(&self, event: StoredEvent) {
+    fn journal(&self, event: &StoredEvent) {
         if let Err(error) = self.events.append(event) {
             self.stop_for(&error);
         }

@@ -1,5 +1,7 @@
 //! Making records and the outcomes that hold no verdict.
 
+use std::sync::Arc;
+
 use crate::agent::{AgentError, FailureKind, Output};
 use crate::plan::{Item, Plan};
 use crate::run::{Outcome, Record, Status};
@@ -15,7 +17,7 @@ pub(super) fn record(plan: &Plan, item: &Item, outcome: Outcome) -> Record {
         sample_id: item.sample.id.clone(),
         eval: plan.eval.name.clone(),
         epoch: 0,
-        prompt: item.prompt.to_string(),
+        prompt: Arc::clone(&item.prompt),
         ground_truth: item
             .sample
             .target
