@@ -122,9 +122,11 @@ impl RunDir {
 
 /// Makes the folder of runs, ignored by git.
 pub(crate) fn make_root(root: &Path) -> Result<()> {
+    // A folder that holds other things is the user's: git must go on seeing them.
+    let is_ours = fs::read_dir(root).map_or(true, |mut entries| entries.next().is_none());
     fs::create_dir_all(root).map_err(|error| Error::io("create", root, &error))?;
-    let ignore = root.join(".gitignore");
-    if !ignore.exists() {
+    if is_ours {
+        let ignore = root.join(".gitignore");
         fs::write(&ignore, "*\n").map_err(|error| Error::io("write", &ignore, &error))?;
     }
     Ok(())

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +15,7 @@ use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 use crate::eval::Eval;
 use crate::event::{Event, Observer};
+use crate::listing::Listing;
 use crate::plan::{BaselineUse, Plan};
 use crate::report::terminal;
 use crate::run::Run;
@@ -28,6 +29,9 @@ pub const VARIABLE: &str = "EVALTEST_DRIVE";
 /// that returns an error, such as that of a broken spec.
 pub const GATE_FAILED: u8 = 71;
 
+/// Begins every line that a test binary prints for the command rather than for people.
+pub const MARK: &str = "evaltest> ";
+
 /// How the evals of a command are to be run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -38,6 +42,8 @@ pub const GATE_FAILED: u8 = 71;
 pub struct Drive {
     /// Print the names of the evals, a line each, and end.
     pub names_only: bool,
+    /// Print a [`Listing`] of each eval as a line of JSON, and end.
+    pub list: bool,
     /// Evals that run elsewhere.
     pub skip: Vec<String>,
     /// Only these evals, if any are given.
@@ -48,8 +54,10 @@ pub struct Drive {
     pub invocation: String,
     /// The id of the run.
     pub run_id: Option<String>,
-    /// The folder of run directories.
+    /// The folder of run directories, whatever the eval says.
     pub output_root: Option<PathBuf>,
+    /// The folder of run directories for evals that say nothing.
+    pub default_output_root: Option<PathBuf>,
     /// More patterns to blank.
     pub redact: Vec<String>,
     /// Standard input is held open by the command: its end stops the run.
@@ -70,6 +78,28 @@ pub struct Drive {
     pub dry_run: bool,
     /// Whether this is CI.
     pub ci: bool,
+}
+
+/// An eval that is ready to run.
+pub struct Prepared {
+    plan: Plan,
+    only: Option<HashSet<String>>,
+}
+
+impl Prepared {
+    /// Counts what a run would ask.
+    pub fn count(&self) -> DryRun {
+        let samples = self
+            .only
+            .as_ref()
+            .map_or(self.plan.items.len(), HashSet::len);
+        let attempts = 1 + self.plan.eval.limits.retries as usize;
+        DryRun {
+            eval: self.plan.eval.name.clone(),
+            samples,
+            most_requests: samples * attempts,
+        }
+    }
 }
 
 /// What a dry run found.
@@ -115,45 +145,45 @@ impl Drive {
         if let Some(root) = &self.output_root {
             eval.output_root = Some(root.clone());
         }
+        if eval.output_root.is_none() {
+            eval.output_root.clone_from(&self.default_output_root);
+        }
         eval.redact.extend(self.redact.iter().cloned());
         Ok(eval)
     }
 
-    /// Runs one eval.
+    /// Loads an eval's dataset and baseline and checks everything that can be checked before an agent
+    /// starts.
+    pub fn prepare(&self, eval: &Eval) -> Result<Prepared> {
+        let plan = self.plan(eval)?;
+        let only = self.selection(&plan)?;
+        Ok(Prepared { plan, only })
+    }
+
+    /// Runs a prepared eval.
     pub fn run(
         &self,
-        eval: &Eval,
+        prepared: Prepared,
         cancel: &Cancel,
         observer: Arc<Observer<'static>>,
     ) -> Result<Run> {
-        let plan = self.plan(eval)?;
-        let only = self.selection(&plan)?;
         let options = RunOptions {
             run_id: self.run_id.clone(),
             invocation: Some(self.invocation.clone()),
             home: self.resume.clone().map_or(Home::New, Home::Resume),
-            only,
+            only: prepared.only,
             redact: self.redact.clone(),
             partial: self.partial,
             stream: self.stream,
             cancel: cancel.clone(),
             ci: self.ci,
         };
-        Session::with_plan(plan, options, observer)?.run()
+        Session::with_plan(prepared.plan, options, observer)?.run()
     }
 
     /// Counts what a run would ask.
     pub fn count(&self, eval: &Eval) -> Result<DryRun> {
-        let plan = self.plan(eval)?;
-        let samples = self
-            .selection(&plan)?
-            .map_or(plan.items.len(), |only| only.len());
-        let attempts = 1 + plan.eval.limits.retries as usize;
-        Ok(DryRun {
-            eval: eval.name.clone(),
-            samples,
-            most_requests: samples * attempts,
-        })
+        Ok(self.prepare(eval)?.count())
     }
 
     fn plan(&self, eval: &Eval) -> Result<Plan> {
@@ -243,9 +273,29 @@ pub(crate) fn serve(
     if drive.watched {
         cancel_at_end_of_input(cancel);
     }
+    if drive.names_only || drive.list {
+        // Says that this is a binary with evals, also when none of them is wanted.
+        writeln!(out, "{MARK}").map_err(io)?;
+    }
+    if let Some(name) = drive
+        .evals
+        .iter()
+        .find(|name| !evals.iter().any(|eval| eval.name == **name))
+    {
+        return Err(
+            Error::usage(format!("this test binary has no eval `{name}`"))
+                .hint("correct `evals` in `[package.metadata.evaltest]`, or leave it out"),
+        );
+    }
     for eval in evals.into_iter().filter(|eval| drive.wants(&eval.name)) {
         if drive.names_only {
-            writeln!(out, "{}", eval.name).map_err(io)?;
+            writeln!(out, "{MARK}{}", eval.name).map_err(io)?;
+            continue;
+        }
+        if drive.list {
+            let listing = serde_json::to_string(&Listing::of(&eval)?)
+                .map_err(|error| Error::infrastructure(format!("cannot list: {error}")))?;
+            writeln!(out, "{MARK}{listing}").map_err(io)?;
             continue;
         }
         if cancel.is_cancelled() {
@@ -269,20 +319,14 @@ pub(crate) fn serve(
             .map_err(io)?;
             continue;
         }
-        let lines: Arc<Mutex<Vec<u8>>> = Arc::default();
-        let sink = Arc::clone(&lines);
-        let observer = move |event: &Event<'_>| {
-            let mut buffer = sink
-                .lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner);
-            // Shown when the run is over: the command that drives us shows the progress.
-            let _ = terminal::event(event, &mut *buffer);
+        let observer = |event: &Event<'_>| {
+            let mut text = Vec::new();
+            if terminal::event(event, &mut text).is_ok() && !text.is_empty() {
+                // Written at once: `--stream` is for watching.
+                let _ = std::io::stdout().write_all(&text);
+            }
         };
-        let run = drive.run(&eval, cancel, Arc::new(observer))?;
-        let buffer = lines
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        out.write_all(&buffer).map_err(io)?;
+        let run = drive.run(drive.prepare(&eval)?, cancel, Arc::new(observer))?;
         worst = worse_exit(worst, run.summary.exit_code);
     }
     Ok(worst)

@@ -254,7 +254,7 @@ fn per_process_run(
     let mut gates = Vec::new();
     for plan in plans {
         let names = plan.trial_names();
-        let gate_names = board::gate_names(&plan);
+        let gate_names = plan.gate_names();
         let part = Arc::new(parts::Parts::new(plan, run_id, &cancel));
         for (place, name) in names.into_iter().enumerate() {
             let part = Arc::clone(&part);

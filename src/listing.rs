@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::eval::Eval;
 use crate::plan::{BaselineUse, Plan};
 
 /// The samples of an eval and what they have in common.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Listing {
     /// The eval's name.
     pub eval: String,
@@ -27,7 +27,7 @@ pub struct Listing {
 }
 
 /// One sample of a listing.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ListedSample {
     /// The name of its test.
     pub name: String,
@@ -40,7 +40,7 @@ pub struct ListedSample {
 }
 
 /// Figures over the samples of an eval.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Stats {
     /// How many samples.
     pub samples: usize,
@@ -98,11 +98,8 @@ impl Listing {
                 files: sample.files.iter().map(|file| file.name.clone()).collect(),
             });
         }
-        let gates = plan.eval.gates.iter();
         Ok(Self {
-            gates: gates
-                .map(|gate| format!("{}::gate::{}", plan.eval.name, gate.name()))
-                .collect(),
+            gates: plan.gate_names(),
             eval: plan.eval.name.clone(),
             benchmark: plan.eval.benchmark.name().to_owned(),
             samples,

@@ -55,15 +55,16 @@ pub(crate) enum BaselineUse {
 impl Plan {
     /// Loads the dataset and the baseline and checks that all fits together.
     pub(crate) fn load(eval: &Eval, baseline: BaselineUse) -> Result<Self> {
+        check_name(&eval.name)?;
         eval.prompt.check(&*eval.benchmark)?;
         gate::check_unique(&eval.gates)?;
         let redactor = Redactor::new(&eval.redact, eval.secrets.clone())?;
-        let items = load_items(eval)?;
+        let (items, slices) = load_items(eval)?;
         let extract = eval.effective_extract();
         let scorers = scorers(eval);
         let names: Vec<_> = scorers.iter().map(|scorer| scorer.name()).collect();
         check_scorer_names(&names)?;
-        check_gates(eval, &items, &names)?;
+        check_gates(eval, slices, &names)?;
         let scorer_hash = crate::rescore::scorer_hash(&extract, &scorers);
         let dataset_hash = items
             .iter()
@@ -123,7 +124,7 @@ impl Plan {
                 format!(
                     "{}::{}{}::{id}",
                     self.eval.name,
-                    dimension,
+                    snapshot::readable(dimension),
                     snapshot::readable(value)
                 )
             }
@@ -131,23 +132,47 @@ impl Plan {
         }
     }
 
+    /// The test names of the gates: `gaia::gate::accuracy[level=1]`.
+    pub(crate) fn gate_names(&self) -> Vec<String> {
+        let gates = self.eval.gates.iter();
+        gates
+            .map(|gate| format!("{}::gate::{}", self.eval.name, gate.name()))
+            .collect()
+    }
+
     /// Test names of all samples, unique.
     pub(crate) fn trial_names(&self) -> Vec<String> {
-        let mut seen = HashSet::with_capacity(self.items.len());
+        // Gates are tests too.
+        let mut seen: HashSet<String> = self.gate_names().into_iter().collect();
         let unique = |item: &Item| {
-            let name = self.trial_name(item);
-            if seen.insert(name.clone()) {
-                return name;
+            let mut name = self.trial_name(item);
+            if seen.contains(&name) {
+                name.push('~');
+                name.push_str(&Hasher::default().part(&item.sample.id).short());
             }
-            let name = format!("{name}~{}", Hasher::default().part(&item.sample.id).short());
-            seen.insert(name.clone());
+            while !seen.insert(name.clone()) {
+                name.push('~');
+            }
             name
         };
         self.items.iter().map(unique).collect()
     }
 }
 
-fn load_items(eval: &Eval) -> Result<Vec<Item>> {
+/// Names of evals are parts of test names, folder names and run ids.
+pub(crate) fn check_name(name: &str) -> Result<()> {
+    let legal = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    if name.is_empty() || name.starts_with('.') || !name.chars().all(legal) {
+        return Err(Error::usage(format!(
+            "`{}` cannot be the name of an eval",
+            name.escape_debug()
+        ))
+        .hint("use letters, digits, `-`, `_` and `.`, and begin with no `.`"));
+    }
+    Ok(())
+}
+
+fn load_items(eval: &Eval) -> Result<(Vec<Item>, Slices)> {
     let samples = eval
         .benchmark
         .samples()
@@ -171,12 +196,32 @@ fn load_items(eval: &Eval) -> Result<Vec<Item>> {
         seed: eval.shuffle,
         limit: eval.limits.limit,
     };
+    // A limit must not make a gate on a slice look like a typing error.
+    let mut slices = Slices::new();
+    for (dimension, value) in samples.iter().flat_map(|sample| &sample.slices) {
+        slices
+            .entry(dimension.clone())
+            .or_default()
+            .insert(value.clone());
+    }
     let samples = filter.apply(samples)?;
-    Ok(samples
-        .into_iter()
-        .map(|sample| item(eval, sample))
-        .collect())
+    if samples.is_empty() {
+        return Err(
+            Error::usage(format!("eval `{}`: the limit leaves no sample", eval.name))
+                .hint("set `limits.limit` to at least 1"),
+        );
+    }
+    Ok((
+        samples
+            .into_iter()
+            .map(|sample| item(eval, sample))
+            .collect(),
+        slices,
+    ))
 }
+
+/// The values of each slice dimension.
+type Slices = BTreeMap<String, BTreeSet<String>>;
 
 /// A map without the room that growing left: the metadata of a whole dataset stay in memory.
 fn tight(map: Map<String, Value>) -> Map<String, Value> {
@@ -263,14 +308,7 @@ fn check_scorer_names(names: &[&str]) -> Result<()> {
     }
 }
 
-fn check_gates(eval: &Eval, items: &[Item], scorers: &[&str]) -> Result<()> {
-    let mut slices: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (dimension, value) in items.iter().flat_map(|item| &item.sample.slices) {
-        slices
-            .entry(dimension.clone())
-            .or_default()
-            .insert(value.clone());
-    }
+fn check_gates(eval: &Eval, slices: Slices, scorers: &[&str]) -> Result<()> {
     let known = gate::Known {
         slices,
         scorers: scorers.iter().map(ToString::to_string).collect(),

@@ -10,6 +10,7 @@ mod command;
 mod console;
 mod discover;
 mod progress;
+mod target;
 
 use args::{Arguments, Command};
 

@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Shows how far a run is.
 pub(crate) enum Progress {
-    Bar(ProgressBar),
+    Bar(ProgressBar, AtomicU64),
     Lines(Mutex<Lines>),
     Quiet,
 }
@@ -27,8 +27,6 @@ pub(crate) struct Lines {
     next: u64,
 }
 
-static CORRECT: AtomicU64 = AtomicU64::new(0);
-
 impl Progress {
     /// Chooses by where stderr goes. `quiet`: standard output is data for a machine.
     pub(crate) fn new(quiet: bool) -> Self {
@@ -37,7 +35,7 @@ impl Progress {
             let style =
                 ProgressStyle::with_template("{prefix} {bar:30} {pos}/{len} {msg} {elapsed}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-            Self::Bar(bar)
+            Self::Bar(bar, AtomicU64::new(0))
         } else if quiet {
             Self::Quiet
         } else {
@@ -48,7 +46,7 @@ impl Progress {
     /// Takes note of an event.
     pub(crate) fn event(&self, event: &Event<'_>) {
         match self {
-            Self::Bar(bar) => on_bar(bar, event),
+            Self::Bar(bar, correct) => on_bar(bar, correct, event),
             Self::Lines(lines) => {
                 let mut lines = lines
                     .lock()
@@ -61,19 +59,20 @@ impl Progress {
     }
 }
 
-fn on_bar(bar: &ProgressBar, event: &Event<'_>) {
+fn on_bar(bar: &ProgressBar, count: &AtomicU64, event: &Event<'_>) {
     match event {
         Event::RunStarted { eval, samples, .. } => {
-            CORRECT.store(0, Ordering::Relaxed);
+            count.store(0, Ordering::Relaxed);
+            // It was finished by the eval before.
+            bar.reset();
             bar.set_prefix(terminal::clean(eval));
             bar.set_length(*samples as u64);
-            bar.set_position(0);
-            bar.reset_elapsed();
+            bar.set_message("");
             bar.enable_steady_tick(Duration::from_millis(200));
         }
         Event::SampleFinished { record } => {
             let correct = u64::from(record.result.is_correct());
-            let correct = CORRECT.fetch_add(correct, Ordering::Relaxed) + correct;
+            let correct = count.fetch_add(correct, Ordering::Relaxed) + correct;
             bar.set_message(format!("{correct} correct"));
             bar.inc(1);
         }

@@ -35,8 +35,9 @@ impl Gate {
             return self.result(Verdict::Ignored, None, message);
         }
         let Some(figures) = Figures::of(summary, self.slice.as_ref()) else {
+            // Every slice was checked against the whole dataset, so it is the limit that left it out.
             let message = format!("no sample of this run belongs to `{}`", self.name());
-            return self.result(Verdict::Inconclusive, None, message);
+            return self.result(Verdict::Ignored, None, message);
         };
         let Some((op, threshold)) = self.bound else {
             return match figures.nothing_scored() {

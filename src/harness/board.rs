@@ -63,21 +63,12 @@ impl Drop for Release<'_> {
     }
 }
 
-/// The names of an eval's gates, as tests.
-pub(super) fn gate_names(plan: &Plan) -> Vec<String> {
-    plan.eval
-        .gates
-        .iter()
-        .map(|gate| format!("{}::gate::{}", plan.eval.name, gate.name()))
-        .collect()
-}
-
 impl Board {
     pub(super) fn new(plan: Plan, cancel: &Cancel, bounded: bool) -> Self {
         Self {
             eval: plan.eval.name.clone(),
             names: plan.trial_names(),
-            gates: gate_names(&plan),
+            gates: plan.gate_names(),
             ids: plan
                 .items
                 .iter()

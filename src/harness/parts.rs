@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::verdict::{self, Verdict};
-use crate::artifact::{RunDir, RunStatus, events, make_root};
+use crate::artifact::{RunDir, RunStatus, events, make_root, read_records};
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 use crate::plan::Plan;
@@ -53,8 +53,12 @@ impl Parts {
             let plan = self.take_plan()?;
             make_root(&plan.eval.output_folder())?;
             let id = plan.items[place].sample.id.clone();
-            let part = self.part(&id);
-            // nextest repeats a failed test: the last attempt counts.
+            snapshot::check_scorer(&plan)?;
+            let mut part = self.part(&id);
+            if has_answer(&part) {
+                // nextest repeats a failed test. The first answer alone feeds the gates.
+                part.as_mut_os_string().push(".again");
+            }
             let _ = std::fs::remove_dir_all(&part);
             let options = RunOptions {
                 home: Home::Part(part),
@@ -139,10 +143,21 @@ impl Parts {
         let run = Session::with_plan(plan, options, Arc::new(|_| {}))?.run()?;
         crate::artifact::write_atomically(&marker, run.dir.to_string_lossy().as_bytes())?;
         for record in &run.records {
-            let _ = std::fs::remove_dir_all(self.part(&record.sample_id));
+            let part = self.part(&record.sample_id);
+            let _ = std::fs::remove_dir_all(part.with_added_extension("again"));
+            let _ = std::fs::remove_dir_all(part);
         }
         Ok((run.summary, run.dir))
     }
+}
+
+/// Whether the sample of a part was answered, and not ended by an outage.
+fn has_answer(part: &Path) -> bool {
+    let records = is_finished(part).then(|| read_records(&part.join("samples.jsonl")));
+    let records = records.and_then(Result::ok).into_iter().flatten().flatten();
+    records
+        .into_iter()
+        .any(|record| !record.result.status.is_error())
 }
 
 fn is_finished(part: &Path) -> bool {

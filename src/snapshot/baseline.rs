@@ -14,6 +14,7 @@ use super::Content;
 use crate::baseline::{Baseline, BaselineSample};
 use crate::error::{Error, Result};
 use crate::hash::Hasher;
+use crate::plan::Plan;
 
 pub(super) const FILE: &str = "_baseline.json";
 
@@ -42,6 +43,40 @@ pub(super) fn digest(samples: &BTreeMap<String, BaselineSample>) -> String {
             .part(&sample.target_hash)
     };
     samples.iter().fold(Hasher::default(), fold).short()
+}
+
+/// Refuses a baseline of another scorer, without reading the snapshots: for a process that runs one sample.
+pub(crate) fn check_scorer(plan: &Plan) -> Result<()> {
+    let Some(file) = file(&plan.eval.snapshot.folder.join(FILE))? else {
+        return Ok(());
+    };
+    let baseline = Baseline {
+        run_id: file.run_id,
+        scorer_hash: file.scorer_hash,
+        samples: BTreeMap::new(),
+        digest_matches: true,
+    };
+    baseline.check_comparable(&plan.scorer_hash, [])
+}
+
+/// Reads `_baseline.json`, if there is one.
+fn file(path: &Path) -> Result<Option<BaselineFile>> {
+    let text = match std::fs::read(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Error::io("read", path, &error)),
+    };
+    let file: BaselineFile = serde_json::from_slice(&text).map_err(|error| {
+        Error::usage(format!("{}: not a baseline: {error}", path.display()))
+            .hint("restore it from version control, or run: cargo evaltest accept")
+    })?;
+    if file.format_version > super::FORMAT_VERSION {
+        return Err(
+            Error::usage(format!("{}: written by a newer evaltest", path.display()))
+                .hint("cargo install cargo-evaltest"),
+        );
+    }
+    Ok(Some(file))
 }
 
 /// The baseline in a folder of snapshots, if there is one.
@@ -80,24 +115,7 @@ pub(crate) fn read(folder: &Path) -> Result<Option<Baseline>> {
         }
     }
     let path = folder.join(FILE);
-    let file = match std::fs::read(&path) {
-        Ok(text) => Some(
-            serde_json::from_slice::<BaselineFile>(&text).map_err(|error| {
-                Error::usage(format!("{}: not a baseline: {error}", path.display()))
-                    .hint("restore it from version control, or run: cargo evaltest accept")
-            })?,
-        ),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-        Err(error) => return Err(Error::io("read", &path, &error)),
-    };
-    if let Some(file) = &file
-        && file.format_version > super::FORMAT_VERSION
-    {
-        return Err(
-            Error::usage(format!("{}: written by a newer evaltest", path.display()))
-                .hint("cargo install cargo-evaltest"),
-        );
-    }
+    let file = file(&path)?;
     if samples.is_empty() && file.is_none() {
         return Ok(None);
     }

@@ -52,13 +52,7 @@ pub(super) fn build(
     let (agent, parts) = agent(spec.agent, folder, &limits, registry)?;
     let mut eval = Eval::from_parts(benchmark, agent);
     if let Some(name) = spec.name {
-        if name.is_empty() || name.contains("::") || name.contains(char::is_whitespace) {
-            let error = Error::usage(format!("`{name}` cannot be the name of an eval"));
-            return Err((
-                error.hint("use letters, digits, `-` and `_`"),
-                "name".to_owned(),
-            ));
-        }
+        crate::plan::check_name(&name).map_err(|error| (error, "name".to_owned()))?;
         eval.name = name;
     }
     eval.prompt = spec.prompt;

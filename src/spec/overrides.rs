@@ -76,6 +76,11 @@ pub(super) fn apply(mut spec: Value, overrides: &[Override]) -> Result<Value> {
                     change.key
                 )));
             };
+            if keys.peek().is_none() && change.key == "shuffle.seed" && change.value.is_null() {
+                // `--shuffle` without a seed of its own.
+                map.entry(key).or_insert(0.into());
+                break;
+            }
             if keys.peek().is_none() {
                 map.insert(key.to_owned(), change.value.clone());
                 break;

@@ -8,12 +8,13 @@ use evaltest::report::terminal::clean;
 use evaltest::spec;
 use evaltest::{Registry, Result};
 
-use crate::{console, discover};
+use crate::discover::{self, Found};
+use crate::{console, target};
 
 /// List evals and the test names of their samples
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// Specs to list; every spec of the project when none is named
+    /// Specs to list; every eval of the project when none is named
     #[arg(value_name = "SPEC")]
     specs: Vec<PathBuf>,
 
@@ -27,17 +28,38 @@ pub(crate) struct ListArgs {
 }
 
 pub(crate) fn run(args: &ListArgs) -> Result<u8> {
-    let specs = if args.specs.is_empty() {
-        discover::find()?.specs
+    let found = if args.specs.is_empty() {
+        discover::find()?
     } else {
-        args.specs.clone()
+        Found {
+            specs: args.specs.clone(),
+            tests: Vec::new(),
+        }
     };
-    if specs.is_empty() {
+    if found.specs.is_empty() && found.tests.is_empty() {
         return Err(discover::nothing_found());
     }
     let mut listings = Vec::new();
-    for path in specs {
-        listings.push(Listing::of(&spec::load(&path, &Registry::new(), &[])?)?);
+    for path in found.specs {
+        match spec::load(&path, &Registry::new(), &[]) {
+            Ok(eval) => listings.push(Listing::of(&eval)?),
+            // A test target that knows the name lists it.
+            Err(error) if error.is_unregistered() && !found.tests.is_empty() => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let known: Vec<String> = listings
+        .iter()
+        .map(|listing| listing.eval.clone())
+        .collect();
+    for test in &found.tests {
+        let covered = test
+            .evals
+            .as_ref()
+            .is_some_and(|evals| evals.iter().all(|eval| known.contains(eval)));
+        if !covered {
+            listings.extend(target::listings(test, &known)?);
+        }
     }
     if args.json {
         console::print_json(&listings)?;

@@ -10,17 +10,16 @@ use evaltest::drive::{Drive, DryRun, worse_exit};
 use evaltest::event::Event;
 use evaltest::report::terminal;
 use evaltest::signal::{self, Interrupt};
-use evaltest::{Cancel, Error, Eval, Result, Run};
+use evaltest::{Cancel, Error, Result, Run};
 use serde_json::{Value, json};
 
 use crate::console;
 use crate::progress::Progress;
 
 mod options;
-mod target;
 mod work;
 
-use target::run_test;
+use crate::target::run_test;
 use work::Work;
 
 /// Run evals: ask the agent, score the answers, check the gates
@@ -138,7 +137,7 @@ pub(crate) struct RunArgs {
 
 pub(crate) fn run(args: &RunArgs) -> Result<u8> {
     let mut drive = args.drive()?;
-    let mut work = args.work(&mut drive)?;
+    let work = args.work(&mut drive)?;
     let evals = work.evals.len() + drive.evals.len();
     if evals > 1 && (args.run_id.is_some() || args.resume.is_some()) {
         return Err(Error::usage("`--run-id` and `--resume` are for one eval")
@@ -150,13 +149,19 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8> {
     let cancel = Cancel::new();
     let interrupt = signal::cancel_on_signals(&cancel)
         .map_err(|error| Error::infrastructure(format!("cannot handle signals: {error}")))?;
-    if args.filter.is_some() && evals > 1 {
-        work.evals = selected(&drive, work.evals)?;
+    // Every dataset and baseline is read before the first agent starts.
+    let mut prepared = Vec::new();
+    for eval in &work.evals {
+        let eval = drive.prepare(eval)?;
+        if args.filter.is_none() || evals == 1 || eval.count().samples > 0 {
+            prepared.push(eval);
+        }
     }
+    let several = prepared.len() > 1;
     let progress = Arc::new(Progress::new(args.json));
     let mut runs = Vec::new();
     let mut code = 0;
-    for eval in &work.evals {
+    for eval in prepared {
         if interrupt.is_set() {
             break;
         }
@@ -170,8 +175,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8> {
                 }
                 runs.push(result(&run));
             }
-            // A spec that is wrong says so before the others start; what fails here is this eval's own.
-            Err(error) if work.evals.len() == 1 => return Err(error),
+            // What fails here is this eval's own, such as its run directory.
+            Err(error) if !several => return Err(error),
             Err(error) => {
                 console::complain(&error);
                 code = worse_exit(code, error.exit_code());
@@ -197,17 +202,6 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8> {
         console::print(|out| writeln!(out, "{} evals, exit code {code}", runs.len()))?;
     }
     Ok(if interrupt.is_set() { 130 } else { code })
-}
-
-/// The evals of which `--filter` leaves something.
-fn selected(drive: &Drive, evals: Vec<Eval>) -> Result<Vec<Eval>> {
-    let mut selected = Vec::new();
-    for eval in evals {
-        if drive.count(&eval)?.samples > 0 {
-            selected.push(eval);
-        }
-    }
-    Ok(selected)
 }
 
 fn dry_run(args: &RunArgs, drive: &Drive, work: &Work) -> Result<u8> {
@@ -261,7 +255,11 @@ fn results_of(drive: &Drive, known: &[Value]) -> Result<Vec<Value>> {
         .iter()
         .filter_map(|run| run["run_dir"].as_str())
         .collect();
-    let Some(root) = &drive.output_root else {
+    let root = drive
+        .output_root
+        .as_ref()
+        .or(drive.default_output_root.as_ref());
+    let Some(root) = root else {
         return Ok(Vec::new());
     };
     let mut results = Vec::new();

@@ -12,18 +12,29 @@ use super::RunArgs;
 impl RunArgs {
     /// How the evals are to be run.
     pub(super) fn drive(&self) -> Result<Drive> {
+        if self.resume.is_some() && (self.filter.is_some() || self.failed.is_some()) {
+            return Err(
+                Error::usage("a resumed run keeps its own selection of samples")
+                    .hint("leave `--filter` and `--failed` out"),
+            );
+        }
+        if self.timeout_s.is_some_and(|seconds| !seconds.is_finite()) {
+            return Err(Error::usage("`--timeout-s` must be a number of seconds"));
+        }
+        let overrides = self.overrides()?;
+        // A run of fewer samples than the spec names cannot become a baseline by mistake.
+        let fewer = ["limits.limit", "benchmark.levels", "benchmark.ids"];
+        let partial = overrides
+            .iter()
+            .any(|change| fewer.contains(&change.key.as_str()));
         let root = match &self.output_root {
             Some(root) => Some(absolute(root)?),
             None => None,
         };
         let stamp = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         let stamp = stamp.map(|since| since.as_nanos()).unwrap_or_default();
-        let overrides = self.overrides()?;
-        // With other samples than the spec says it cannot become a baseline.
-        let narrows =
-            |change: &Override| change.key.starts_with("benchmark") || change.key == "limits.limit";
         Ok(Drive {
-            partial: overrides.iter().any(narrows),
+            partial,
             overrides,
             invocation: format!("{stamp:x}-{}", std::process::id()),
             run_id: self.run_id.clone(),
@@ -81,11 +92,11 @@ impl RunArgs {
         if self.fail_fast {
             changes.push(Override::new("limits.fail_fast", true));
         }
-        if self.shuffle || self.seed.is_some() {
-            changes.push(Override::new(
-                "shuffle",
-                json!({ "seed": self.seed.unwrap_or_default() }),
-            ));
+        if let Some(seed) = self.seed {
+            changes.push(Override::new("shuffle", json!({ "seed": seed })));
+        } else if self.shuffle {
+            // The spec's seed, if it has one.
+            changes.push(Override::new("shuffle.seed", Value::Null));
         }
         for pair in &self.set {
             changes.push(Override::parse("", pair)?);

@@ -9,8 +9,8 @@ use evaltest::{Error, Eval, Registry, Result, spec};
 
 use super::RunArgs;
 use super::options::absolute;
-use super::target::evals_in;
 use crate::discover::{self, TestTarget};
+use crate::target::evals_in;
 
 /// What a command runs.
 pub(super) struct Work {
@@ -28,6 +28,8 @@ struct Unregistered {
 impl RunArgs {
     /// Everything there is to run. Every spec is read before anything starts.
     pub(super) fn work(&self, drive: &mut Drive) -> Result<Work> {
+        drive.default_output_root =
+            Some(discover::root()?.join(evaltest::artifact::DEFAULT_OUTPUT_ROOT));
         if let Some(eval) = self.without_spec(drive)? {
             // The flags are all the spec there is.
             drive.partial = self.limit.is_some();
@@ -77,7 +79,7 @@ impl RunArgs {
         let mut unregistered = Vec::new();
         for path in &found.specs {
             match spec::load(&absolute(path)?, &Registry::new(), &drive.overrides) {
-                Ok(eval) => evals.push(drive.adapt(with_root(eval)?)?),
+                Ok(eval) => evals.push(drive.adapt(eval)?),
                 // A test binary may know the name.
                 Err(error) if error.is_unregistered() => {
                     let (name, benchmark) = spec::names(&absolute(path)?)?;
@@ -91,10 +93,6 @@ impl RunArgs {
             }
         }
         check_names(&evals)?;
-        if drive.output_root.is_none() {
-            drive.output_root =
-                Some(discover::root()?.join(evaltest::artifact::DEFAULT_OUTPUT_ROOT));
-        }
         let wanted = |name: &str, benchmark: &str| {
             self.benchmark
                 .as_deref()
@@ -176,16 +174,8 @@ impl RunArgs {
             path
         };
         let eval = spec::parse(&text, &path, &Registry::new(), &drive.overrides)?;
-        drive.adapt(with_root(eval)?).map(Some)
+        drive.adapt(eval).map(Some)
     }
-}
-
-/// The eval with the project's folder of runs, unless its spec names one.
-fn with_root(eval: Eval) -> Result<Eval> {
-    if eval.has_output_root() {
-        return Ok(eval);
-    }
-    Ok(eval.output_root(discover::root()?.join(evaltest::artifact::DEFAULT_OUTPUT_ROOT)))
 }
 
 fn check_names(evals: &[Eval]) -> Result<()> {
@@ -227,7 +217,7 @@ fn from_config(manifest: &Manifest, drive: &Drive) -> Result<Work> {
         &drive.overrides,
     )?;
     Ok(Work {
-        evals: vec![drive.adapt(with_root(eval)?)?],
+        evals: vec![drive.adapt(eval)?],
         tests: Vec::new(),
     })
 }

@@ -5,6 +5,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use evaltest::drive::{self, Drive};
+use evaltest::listing::Listing;
 use evaltest::signal::Interrupt;
 use evaltest::{Error, Result};
 
@@ -14,7 +15,7 @@ use crate::discover::{self, TestTarget};
 const GLANCE: Duration = Duration::from_millis(30);
 
 /// Runs the evals of a test target as we run specs. An interrupt lets it end well.
-pub(super) fn run_test(
+pub(crate) fn run_test(
     test: &TestTarget,
     drive: &Drive,
     json: bool,
@@ -74,24 +75,54 @@ fn test_command(test: &TestTarget, drive: &Drive) -> Result<std::process::Comman
 }
 
 /// The names of the evals in a test target.
-pub(super) fn evals_in(test: &TestTarget, drive: &Drive) -> Result<Vec<String>> {
+pub(crate) fn evals_in(test: &TestTarget, drive: &Drive) -> Result<Vec<String>> {
     let drive = Drive {
         names_only: true,
         ..drive.clone()
     };
-    let output = test_command(test, &drive)?
+    ask(test, &drive)
+}
+
+/// What a test target prints for us, in lines without their mark.
+fn ask(test: &TestTarget, drive: &Drive) -> Result<Vec<String>> {
+    let output = test_command(test, drive)?
         .stderr(Stdio::inherit())
         .output()
         .map_err(|error| Error::usage(format!("cannot run cargo: {error}")))?;
-    if !output.status.success() {
+    let out = String::from_utf8_lossy(&output.stdout);
+    let lines: Vec<_> = out
+        .lines()
+        .filter_map(|line| line.strip_prefix(drive::MARK))
+        .collect();
+    // A target with the usual harness prints lines too, and none of them is for us.
+    if !output.status.success() || lines.is_empty() {
         return Err(Error::usage(format!(
             "test target `{}` does not list its evals",
             test.name
         ))
-        .hint(format!("cargo test --test {}", test.name)));
+        .hint("it needs `harness = false` and a `main` that calls `evaltest::run`"));
     }
-    Ok(String::from_utf8_lossy(&output.stdout)
-        .lines()
+    Ok(lines
+        .into_iter()
         .map(str::to_owned)
+        .filter(|line| !line.is_empty())
         .collect())
+}
+
+/// What the evals in a test target consist of, apart from those to `skip`.
+pub(crate) fn listings(test: &TestTarget, skip: &[String]) -> Result<Vec<Listing>> {
+    let drive = Drive {
+        list: true,
+        skip: skip.to_vec(),
+        ..Drive::default()
+    };
+    let parse = |line: &String| {
+        serde_json::from_str(line).map_err(|error| {
+            Error::usage(format!(
+                "test target `{}` is of another version: {error}",
+                test.name
+            ))
+        })
+    };
+    ask(test, &drive)?.iter().map(parse).collect()
 }
