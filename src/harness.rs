@@ -92,10 +92,10 @@ pub fn run(evals: impl IntoIterator<Item = Eval>) -> Result<Conclusion> {
         return Ok(refused("`--test-threads` must be at least 1"));
     }
     let per_process = parts::run_id().filter(|_| !arguments.list);
-    let baseline = if arguments.list || per_process.is_some() {
-        BaselineUse::Ignore
-    } else {
-        BaselineUse::Compare
+    let baseline = match &per_process {
+        _ if arguments.list => BaselineUse::Ignore,
+        Some(_) => BaselineUse::Head,
+        None => BaselineUse::Compare,
     };
     let plans = evals
         .iter()

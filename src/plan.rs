@@ -1,6 +1,7 @@
 //! `Plan`: an eval with its dataset loaded and everything checked that can be checked before an agent
 //! starts.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
@@ -25,6 +26,8 @@ pub(crate) struct Plan {
     pub(crate) items: Vec<Item>,
     pub(crate) extract: Extract,
     pub(crate) scorers: Vec<Arc<dyn Scorer>>,
+    /// Whether there is no scorer but `Benchmark::score`.
+    benchmark_judges: bool,
     pub(crate) redactor: Redactor,
     pub(crate) baseline: Option<Baseline>,
     pub(crate) dataset_hash: String,
@@ -47,6 +50,8 @@ pub(crate) enum BaselineUse {
     /// It is read and must fit.
     #[default]
     Compare,
+    /// Only who judged it must fit: a process that runs one sample does not read all snapshots.
+    Head,
     /// It is left alone.
     Ignore,
 }
@@ -78,6 +83,7 @@ impl Plan {
             eval: eval.clone(),
             items,
             extract,
+            benchmark_judges: eval.scorers.is_empty() && eval.benchmark.scorer().is_none(),
             scorers,
             redactor,
             baseline: None,
@@ -87,6 +93,10 @@ impl Plan {
         if baseline == BaselineUse::Compare {
             plan.baseline = snapshot::read_baseline(&plan.eval.snapshot.folder)?;
             plan.check_baseline()?;
+        } else if baseline == BaselineUse::Head {
+            plan.baseline = snapshot::read_baseline_head(&plan.eval.snapshot.folder)?;
+            plan.check_baseline()?;
+            plan.baseline = None;
         }
         Ok(plan)
     }
@@ -112,6 +122,18 @@ impl Plan {
                 let folder = self.eval.snapshot.folder.display();
                 error.at(format!("eval `{}`, `{folder}`", self.eval.name))
             })
+    }
+
+    /// The scorers for one sample.
+    pub(crate) fn scorers_for(&self, item: &Item) -> Cow<'_, [Arc<dyn Scorer>]> {
+        if !self.benchmark_judges {
+            return Cow::Borrowed(&self.scorers);
+        }
+        let scorer: Arc<dyn Scorer> = Arc::new(BenchmarkScorer {
+            benchmark: Arc::clone(&self.eval.benchmark),
+            sample: Some(Arc::clone(&item.sample)),
+        });
+        Cow::Owned(vec![scorer])
     }
 
     /// The test name of a sample: `gaia::level1::<id>`.
@@ -208,32 +230,40 @@ fn scorers(eval: &Eval) -> Vec<Arc<dyn Scorer>> {
     }
     match eval.benchmark.scorer() {
         Some(scorer) => vec![Arc::from(scorer)],
-        None => vec![Arc::new(BenchmarkScorer(Arc::clone(&eval.benchmark)))],
+        None => vec![Arc::new(BenchmarkScorer {
+            benchmark: Arc::clone(&eval.benchmark),
+            sample: None,
+        })],
     }
 }
 
 /// [`Benchmark::score`] as a scorer.
-struct BenchmarkScorer(Arc<dyn Benchmark>);
+struct BenchmarkScorer {
+    benchmark: Arc<dyn Benchmark>,
+    /// The sample that is judged: `Benchmark::score` may look at all of it, a scorer may not.
+    sample: Option<Arc<Sample>>,
+}
 
 impl BenchmarkScorer {
-    /// Rebuilds what `Benchmark::score` takes from what a scorer is given.
     fn judge(&self, answer: &Answer<'_>) -> Result<Score> {
-        let sample = Sample {
-            target: Some(answer.target.clone()),
-            metadata: answer.metadata.clone(),
-            ..Sample::default()
-        };
+        let sample = self.sample.clone().unwrap_or_else(|| {
+            Arc::new(Sample {
+                target: Some(answer.target.clone()),
+                metadata: answer.metadata.clone(),
+                ..Sample::default()
+            })
+        });
         let output = Output {
             text: answer.prediction.map(str::to_owned),
             ..answer.output.clone()
         };
-        self.0.score(&sample, &output)
+        self.benchmark.score(&sample, &output)
     }
 }
 
 impl Scorer for BenchmarkScorer {
     fn name(&self) -> &str {
-        self.0.name()
+        self.benchmark.name()
     }
 
     fn score(&self, answer: &Answer<'_>) -> Result<Score> {

@@ -23,7 +23,7 @@ mod baseline;
 pub(crate) mod update;
 
 pub use accept::{Accepted, accept};
-pub(crate) use baseline::read as read_baseline;
+pub(crate) use baseline::{read as read_baseline, read_head as read_baseline_head};
 
 /// Version of the snapshots' content and of `_baseline.json`.
 ///

@@ -39,7 +39,7 @@ impl Session {
         };
         if let Some(target) = &item.sample.target {
             score_all(
-                &self.plan.scorers,
+                &self.plan.scorers_for(item),
                 &item.sample.metadata,
                 target,
                 &output,

@@ -79,6 +79,34 @@ pub(crate) fn read(folder: &Path) -> Result<Option<Baseline>> {
             );
         }
     }
+    let file = read_file(folder)?;
+    if samples.is_empty() && file.is_none() {
+        return Ok(None);
+    }
+    let digest_matches = file
+        .as_ref()
+        .is_some_and(|file| file.verdict_digest == digest(&samples));
+    let (run_id, scorer_hash) =
+        file.map_or_else(Default::default, |file| (file.run_id, file.scorer_hash));
+    Ok(Some(Baseline {
+        run_id,
+        scorer_hash,
+        samples,
+        digest_matches,
+    }))
+}
+
+/// The baseline in a folder of snapshots, without its samples.
+pub(crate) fn read_head(folder: &Path) -> Result<Option<Baseline>> {
+    let head = |file: BaselineFile| Baseline {
+        run_id: file.run_id,
+        scorer_hash: file.scorer_hash,
+        ..Baseline::default()
+    };
+    read_file(folder).map(|file| file.map(head))
+}
+
+fn read_file(folder: &Path) -> Result<Option<BaselineFile>> {
     let path = folder.join(FILE);
     let file = match std::fs::read(&path) {
         Ok(text) => Some(
@@ -98,20 +126,7 @@ pub(crate) fn read(folder: &Path) -> Result<Option<Baseline>> {
                 .hint("cargo install cargo-evaltest"),
         );
     }
-    if samples.is_empty() && file.is_none() {
-        return Ok(None);
-    }
-    let digest_matches = file
-        .as_ref()
-        .is_some_and(|file| file.verdict_digest == digest(&samples));
-    let (run_id, scorer_hash) =
-        file.map_or_else(Default::default, |file| (file.run_id, file.scorer_hash));
-    Ok(Some(Baseline {
-        run_id,
-        scorer_hash,
-        samples,
-        digest_matches,
-    }))
+    Ok(file)
 }
 
 /// A snapshot with the id in its header.
