@@ -3,17 +3,20 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use evaltest::drive::Drive;
 use evaltest::listing::Listing;
 use evaltest::report::terminal::clean;
 use evaltest::spec;
-use evaltest::{Registry, Result};
+use evaltest::{Error, Registry, Result};
 
-use crate::{console, discover};
+use super::run::target::{evals_in, trials_in};
+use crate::console;
+use crate::discover::{self, Found, TestTarget};
 
 /// List evals and the test names of their samples
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// Specs to list; every spec of the project when none is named
+    /// Specs to list; every eval of the project when none is named
     #[arg(value_name = "SPEC")]
     specs: Vec<PathBuf>,
 
@@ -27,17 +30,37 @@ pub(crate) struct ListArgs {
 }
 
 pub(crate) fn run(args: &ListArgs) -> Result<u8> {
-    let specs = if args.specs.is_empty() {
-        discover::find()?.specs
+    let Found { specs, tests } = if args.specs.is_empty() {
+        discover::find()?
     } else {
-        args.specs.clone()
+        Found {
+            specs: args.specs.clone(),
+            tests: Vec::new(),
+        }
     };
-    if specs.is_empty() {
+    if specs.is_empty() && tests.is_empty() {
         return Err(discover::nothing_found());
     }
     let mut listings = Vec::new();
+    let mut unregistered = Vec::new();
     for path in specs {
-        listings.push(Listing::of(&spec::load(&path, &Registry::new(), &[])?)?);
+        match spec::load(&path, &Registry::new(), &[]) {
+            Ok(eval) => listings.push(Listing::of(&eval)?),
+            // A test binary may know the name, and lists the eval then.
+            Err(error) if error.is_unregistered() && args.specs.is_empty() => {
+                unregistered.push((spec::names(&path)?.0, error));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let listed: Vec<String> = listings
+        .iter()
+        .map(|listing| listing.eval.clone())
+        .collect();
+    let (known, trials) = of_tests(&tests, &listed)?;
+    let lost = |(name, _): &(String, Error)| !known.contains(name);
+    if let Some((_, error)) = unregistered.into_iter().find(lost) {
+        return Err(error);
     }
     if args.json {
         console::print_json(&listings)?;
@@ -56,9 +79,34 @@ pub(crate) fn run(args: &ListArgs) -> Result<u8> {
                 writeln!(out, "{}", clean(gate))?;
             }
         }
+        if !args.stats {
+            for name in &trials {
+                writeln!(out, "{}", clean(name))?;
+            }
+        }
         Ok(())
     })?;
     Ok(0)
+}
+
+/// The evals of test targets, and the names of the tests of those that are not `listed`.
+fn of_tests(tests: &[TestTarget], listed: &[String]) -> Result<(Vec<String>, Vec<String>)> {
+    let (mut known, mut trials) = (Vec::new(), Vec::new());
+    for test in tests {
+        let evals = match &test.evals {
+            Some(evals) => evals.clone(),
+            None => evals_in(test, &Drive::default())?,
+        };
+        if evals.iter().any(|eval| !listed.contains(eval)) {
+            let is_new = |name: &String| {
+                let eval = name.split("::").next().unwrap_or_default();
+                !listed.iter().any(|listed| listed == eval)
+            };
+            trials.extend(trials_in(test)?.into_iter().filter(is_new));
+        }
+        known.extend(evals);
+    }
+    Ok((known, trials))
 }
 
 fn stats(listing: &Listing, out: &mut dyn std::io::Write) -> std::io::Result<()> {

@@ -17,7 +17,7 @@ use crate::console;
 use crate::progress::Progress;
 
 mod options;
-mod target;
+pub(crate) mod target;
 mod work;
 
 use target::run_test;

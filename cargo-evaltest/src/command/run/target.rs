@@ -74,12 +74,26 @@ fn test_command(test: &TestTarget, drive: &Drive) -> Result<std::process::Comman
 }
 
 /// The names of the evals in a test target.
-pub(super) fn evals_in(test: &TestTarget, drive: &Drive) -> Result<Vec<String>> {
+pub(crate) fn evals_in(test: &TestTarget, drive: &Drive) -> Result<Vec<String>> {
     let drive = Drive {
         names_only: true,
         ..drive.clone()
     };
-    let output = test_command(test, &drive)?
+    lines_of(test, &mut test_command(test, &drive)?)
+}
+
+/// The names of all tests of a test target.
+pub(crate) fn trials_in(test: &TestTarget) -> Result<Vec<String>> {
+    let mut cargo = test_command(test, &Drive::default())?;
+    cargo.env_remove(drive::VARIABLE).args(["--", "--list"]);
+    let names = lines_of(test, &mut cargo)?.into_iter();
+    Ok(names
+        .filter_map(|line| Some(line.strip_suffix(": test")?.to_owned()))
+        .collect())
+}
+
+fn lines_of(test: &TestTarget, cargo: &mut std::process::Command) -> Result<Vec<String>> {
+    let output = cargo
         .stderr(Stdio::inherit())
         .output()
         .map_err(|error| Error::usage(format!("cannot run cargo: {error}")))?;
@@ -90,8 +104,6 @@ pub(super) fn evals_in(test: &TestTarget, drive: &Drive) -> Result<Vec<String>> 
         ))
         .hint(format!("cargo test --test {}", test.name)));
     }
-    Ok(String::from_utf8_lossy(&output.stdout)
-        .lines()
-        .map(str::to_owned)
-        .collect())
+    let out = String::from_utf8_lossy(&output.stdout);
+    Ok(out.lines().map(str::to_owned).collect())
 }
