@@ -3,7 +3,9 @@
 //! They belong to the package `cargo-evaltest`, which builds the program.
 
 mod asked;
+mod custom;
 mod harness;
+mod nextest;
 mod project;
 mod resume;
 mod signals;
