@@ -8,6 +8,8 @@ mod harness;
 mod nextest;
 mod project;
 mod resume;
+mod run_dir;
+mod run_options;
 mod signals;
 mod story;
 mod tidy;
