@@ -315,8 +315,36 @@ fn scorer(
     let options = Options::new(format!("scorer `{name}`"), options, folder);
     let made = registry.make_scorer(&name, &options);
     let known = scorer::NAMES.iter().copied().chain(registry.scorer_names());
-    made.ok_or_else(|| unknown("scorer", &name, known))?
-        .map_err(|error| (error, name))
+    let scorer = made
+        .ok_or_else(|| unknown("scorer", &name, known))?
+        .map_err(|error| (error, name))?;
+    Ok(Arc::new(Registered { scorer, options }))
+}
+
+/// A registered scorer with its options, which change its verdicts although the scorer itself may not
+/// tell.
+struct Registered {
+    scorer: Arc<dyn Scorer>,
+    options: Options,
+}
+
+impl Scorer for Registered {
+    fn name(&self) -> &str {
+        self.scorer.name()
+    }
+
+    fn score(&self, answer: &scorer::Answer<'_>) -> Result<scorer::Score> {
+        self.scorer.score(answer)
+    }
+
+    fn needs_target(&self) -> bool {
+        self.scorer.needs_target()
+    }
+
+    fn fingerprint(&self) -> String {
+        let options = Value::Object(self.options.values().clone());
+        format!("{} {options}", self.scorer.fingerprint())
+    }
 }
 
 /// Limits as the keys say, else as in `default`.

@@ -3,11 +3,15 @@
 //! They belong to the package `cargo-evaltest`, which builds the program.
 
 mod asked;
+mod custom;
 mod fixtures;
 mod harness;
 mod init;
+mod nextest;
 mod project;
 mod resume;
+mod run_dir;
+mod run_options;
 mod signals;
 mod story;
 mod tidy;

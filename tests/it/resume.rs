@@ -16,6 +16,10 @@ use crate::project::{Project, json_lines};
 struct Moments(u64);
 
 impl Moments {
+    #[expect(
+        clippy::print_stdout,
+        reason = "a test that fails says how to repeat it"
+    )]
     fn new() -> Self {
         let given = std::env::var("RESUME_SEED")
             .ok()

@@ -34,10 +34,10 @@ fn init_run_accept_break_see_red_fix_see_green() {
             )
         })
         .collect();
-    let table: String = questions
+    let rows = questions
         .iter()
-        .map(|(_, _, question, answer)| format!("{question}|{answer}\n"))
-        .collect();
+        .map(|(_, _, question, answer)| format!("{question}|{answer}\n"));
+    let table = rows.collect::<Vec<_>>().concat();
     let lines: String = questions
         .iter()
         .map(|(id, level, question, answer)| {

@@ -6,7 +6,7 @@ use clap::Args;
 use evaltest::listing::Listing;
 use evaltest::report::terminal::clean;
 use evaltest::spec;
-use evaltest::{Registry, Result};
+use evaltest::{Error, Registry, Result};
 
 use crate::discover::{self, Found};
 use crate::{console, target};
@@ -40,11 +40,14 @@ pub(crate) fn run(args: &ListArgs) -> Result<u8> {
         return Err(discover::nothing_found());
     }
     let mut listings = Vec::new();
+    let mut unregistered = Vec::new();
     for path in found.specs {
         match spec::load(&path, &Registry::new(), &[]) {
             Ok(eval) => listings.push(Listing::of(&eval)?),
-            // A test target that knows the name lists it.
-            Err(error) if error.is_unregistered() && !found.tests.is_empty() => {}
+            // A test target may know the name, and lists the eval then.
+            Err(error) if error.is_unregistered() => {
+                unregistered.push((spec::names(&path)?.0, error));
+            }
             Err(error) => return Err(error),
         }
     }
@@ -60,6 +63,11 @@ pub(crate) fn run(args: &ListArgs) -> Result<u8> {
         if !covered {
             listings.extend(target::listings(test, &known)?);
         }
+    }
+    let is_unknown =
+        |(name, _): &(String, Error)| !listings.iter().any(|listing| listing.eval == *name);
+    if let Some((_, error)) = unregistered.into_iter().find(is_unknown) {
+        return Err(error);
     }
     if args.json {
         console::print_json(&listings)?;

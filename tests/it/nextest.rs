@@ -1,0 +1,151 @@
+//! The same tests under nextest, where each is a process of its own.
+
+use std::fs;
+
+use crate::asked::{self, asked};
+use crate::project::{Project, Ran};
+
+/// A cargo project made by `init`, with samples that log what they are asked.
+fn project() -> Option<Project> {
+    let project = Project::new();
+    if project.cargo("nextest --version").code != Some(0) {
+        note("skipped: cargo-nextest is not installed");
+        return None;
+    }
+    let name =
+        "[package]\nname = \"next\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n";
+    project.write("Cargo.toml", name);
+    project.write("src/lib.rs", "//! A user's crate.\n");
+    project.run("init --name e").exits(0);
+    project.lock_file();
+    asked::write_questions(&project, 8);
+    asked::agent(
+        &project,
+        "test ! -f wrong -o $EVALTEST_SAMPLE_ID != q002 || { echo 99; exit; }",
+    );
+    project.write(
+        "evals/e.yaml",
+        "name: e\nbenchmark: { type: gaia, path: ../data.jsonl }\nprompt: none\n\
+         agent: { type: command, command: [../agent.sh] }\nsnapshot: { answers: plain, confirm: 1 }\n\
+         gates: [accuracy >= 0.1, min_samples >= 8, no_regression(max_drop=0.02)]\n",
+    );
+    Some(project)
+}
+
+#[expect(
+    clippy::print_stderr,
+    reason = "whoever reads the log learns that nothing was tested"
+)]
+fn note(text: &str) {
+    eprintln!("{text}");
+}
+
+fn nextest(project: &Project, arguments: &str) -> Ran {
+    project.cargo(&format!(
+        "nextest run --offline --color never --test e {arguments}"
+    ))
+}
+
+/// The tests with this verdict, sorted.
+fn with(ran: &Ran, verdict: &str) -> Vec<String> {
+    let of = |line: &str| {
+        let rest = line.trim().strip_prefix(verdict)?.trim_start();
+        let name = rest
+            .starts_with('[')
+            .then(|| rest.split_whitespace().last())??;
+        Some(name.to_owned())
+    };
+    let mut names: Vec<_> = ran.err.lines().filter_map(of).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+#[test]
+fn nextest_gives_the_verdicts_of_cargo_test() {
+    let Some(project) = project() else { return };
+    project.run("run").exits(0).says("no baseline yet");
+    project.run("accept").exits(0).says("8 samples, 4 correct");
+
+    let ran = nextest(&project, "").exits(0);
+    assert_eq!(with(&ran, "PASS").len(), 8 + 3, "{}", ran.err);
+    // One run directory holds all of it, and can be the baseline.
+    assert_eq!(project.runs().len(), 2);
+    assert_eq!(project.last_lines("samples.jsonl").len(), 8);
+    let manifest = project.last_json("manifest.json");
+    assert_eq!(
+        (&manifest["status"], &manifest["whole"]),
+        (&"finished".into(), &true.into())
+    );
+    let ids = |lines: Vec<serde_json::Value>| -> Vec<String> {
+        lines
+            .iter()
+            .map(|line| line["sample_id"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert!(
+        ids(project.last_lines("samples.jsonl")).is_sorted(),
+        "in dataset order"
+    );
+    project.run("accept").exits(0).says("8 samples, 4 correct");
+    assert_eq!(asked(&project).len(), 16, "merging asks nobody");
+
+    // A flip fails its sample and its gate, as under cargo test.
+    project.write("evals/wrong", "");
+    let red = ["e::gate::no_regression", "e::level3::q002"];
+    let ran = nextest(&project, "").exits(100);
+    assert_eq!(with(&ran, "FAIL"), red, "{}", ran.err);
+    assert_eq!(project.last_json("summary.json")["correct"], 3);
+    let ran = project.cargo("test --offline --test e").exits(101);
+    let mut failed: Vec<_> = crate::trials::tests(&ran)
+        .into_iter()
+        .filter(|(_, how)| how == "FAILED")
+        .collect();
+    failed.sort();
+    assert_eq!(
+        failed.into_iter().map(|(name, _)| name).collect::<Vec<_>>(),
+        red
+    );
+    fs::remove_file(project.file("evals/wrong")).unwrap();
+
+    // A part of the samples says nothing about the whole.
+    for arguments in ["level1 gate", "gate", "--partition count:1/2"] {
+        let runs = project.runs().len();
+        let ran = nextest(&project, arguments).exits(100);
+        let failed = with(&ran, "FAIL");
+        assert!(
+            !failed.is_empty() && failed.iter().all(|name| name.contains("::gate::")),
+            "{}",
+            ran.err
+        );
+        ran.says("incomplete: ");
+        assert_eq!(project.runs().len(), runs, "{arguments}");
+    }
+    nextest(&project, "q001").exits(0);
+
+    // An outage is one sample's, and the gates weigh it.
+    asked::agent(&project, "test $EVALTEST_SAMPLE_ID != q004 || exit 1");
+    let ran = nextest(&project, "").exits(100);
+    let failed = with(&ran, "FAIL");
+    assert!(
+        failed.contains(&"e::level2::q004".to_owned()),
+        "{}",
+        ran.err
+    );
+    assert!(
+        !failed.contains(&"e::gate::accuracy".to_owned()),
+        "{}",
+        ran.err
+    );
+    ran.says("infrastructure: agent_failed");
+    assert_eq!(project.last_lines("errors.jsonl").len(), 1);
+
+    // Judged by another scorer: nobody is asked.
+    let spec = project.read("evals/e.yaml");
+    project.write("evals/e.yaml", spec + "extract: none\n");
+    let before = asked(&project).len();
+    nextest(&project, "")
+        .exits(100)
+        .says("another scorer, scorer option or extraction");
+    assert_eq!(asked(&project).len(), before);
+}
