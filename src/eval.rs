@@ -41,6 +41,8 @@ pub struct Eval {
     pub(crate) limits: Limits,
     pub(crate) shuffle: Option<u64>,
     pub(crate) snapshot: SnapshotConfig,
+    /// Whether the snapshots' folder follows the eval's name.
+    default_snapshots: bool,
     pub(crate) gates: Vec<Gate>,
     pub(crate) output_root: Option<PathBuf>,
     pub(crate) redact: Vec<String>,
@@ -162,6 +164,7 @@ impl Eval {
                 ..SnapshotConfig::default()
             },
             name,
+            default_snapshots: true,
             benchmark,
             agent,
             prompt: Prompt::Default,
@@ -185,7 +188,9 @@ impl Eval {
     #[must_use]
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
-        self.snapshot.folder.set_file_name(&self.name);
+        if self.default_snapshots {
+            self.snapshot.folder.set_file_name(&self.name);
+        }
         self
     }
 
@@ -278,6 +283,7 @@ impl Eval {
     #[must_use]
     pub fn snapshots(mut self, folder: impl Into<PathBuf>) -> Self {
         self.snapshot.folder = folder.into();
+        self.default_snapshots = false;
         self
     }
 

@@ -1,5 +1,6 @@
 //! Working on a run that is over: its summary and gates again, or its answers scored anew.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -11,13 +12,14 @@ use crate::artifact::{RunDir, RunStatus, random_run_id, read_records};
 use crate::conclude::{Circumstances, conclude};
 use crate::error::{Error, Result};
 use crate::extract::Extract;
-use crate::gate::Gate;
+use crate::gate::{self, Gate};
 use crate::hash::Hasher;
 use crate::run::{Outcome, Record, Run, Status};
 use crate::runner::judge::{Judged, score_all};
 use crate::sample::Target;
 use crate::scorer::Scorer;
 use crate::snapshot;
+use crate::summary::Summary;
 
 /// A finished run, read from its directory, with gates checked again: `gates`, or those the run had.
 ///
@@ -36,9 +38,20 @@ pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: bool) -> Result<Run> {
         Some(gates) => (gates, Vec::new()),
         None => (gates_of(&manifest)?, manifest.failed_assertions.clone()),
     };
-    let baseline = snapshot::read_baseline(&manifest.snapshot_folder())?;
+    check_slices(&gates, &records, &manifest)?;
+    let needs_baseline = gates.iter().any(Gate::needs_baseline);
+    let folder = manifest.snapshot_folder();
+    let baseline = snapshot::read_baseline(&folder)?;
+    if baseline.is_none() && needs_baseline && manifest.baseline.is_some() {
+        return Err(Error::usage(format!(
+            "the baseline that run `{}` was compared with is not in `{}`",
+            manifest.run_id,
+            folder.display()
+        ))
+        .hint("check this in the checkout that has the snapshots"));
+    }
     if let Some(baseline) = &baseline
-        && gates.iter().any(Gate::needs_baseline)
+        && needs_baseline
     {
         baseline.check_comparable(
             &manifest.scorer_hash,
@@ -67,13 +80,30 @@ pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: bool) -> Result<Run> {
             stop_reason,
             needs_every_verdict: false,
             failed_assertions,
-            metrics: Map::new(),
+            // The benchmark that worked them out is not here.
+            metrics: Summary::read(&dir.file("summary.json"))
+                .map(|summary| summary.metrics)
+                .unwrap_or_default(),
             notices: Vec::new(),
             duration_s: manifest.duration_s.unwrap_or_default(),
             ci,
         },
     );
     Ok(run)
+}
+
+/// Refuses a gate on a slice that no record has.
+fn check_slices(gates: &[Gate], records: &[Record], manifest: &Manifest) -> Result<()> {
+    let mut slices: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (dimension, value) in records.iter().flat_map(|record| &record.slices) {
+        let value = value.as_str().unwrap_or_default().to_owned();
+        slices.entry(dimension.clone()).or_default().insert(value);
+    }
+    let known = gate::Known {
+        slices,
+        scorers: manifest.scorers.clone(),
+    };
+    gates.iter().try_for_each(|gate| gate.validate(&known))
 }
 
 fn gates_of(manifest: &Manifest) -> Result<Vec<Gate>> {
@@ -116,11 +146,13 @@ pub fn rescore(dir: &RunDir, how: Rescore) -> Result<Run> {
         .or_else(|| dir.path().parent().map(PathBuf::from));
     let root = root.ok_or_else(|| Error::usage("the run directory has no folder"))?;
     let run_id = random_run_id(&parent.eval);
+    // Read before anything is made, so that a run that cannot be read leaves no half of one.
+    let whole = read_records(&dir.file("samples.jsonl"))?;
     let new = RunDir::create(&root, &run_id)?;
     let spool = Spool::create(new.file("samples.jsonl.part"), parent.selected)?;
     let mut kept = 0;
     let mut records = Vec::with_capacity(parent.selected);
-    for (place, record) in read_records(&dir.file("samples.jsonl"))?.enumerate() {
+    for (place, record) in whole.enumerate() {
         let mut record = record?;
         if record.result.redacted > 0 && record.result.status == Status::Scored {
             kept += 1;
@@ -132,15 +164,19 @@ pub fn rescore(dir: &RunDir, how: Rescore) -> Result<Run> {
         records.push(record);
     }
     let scorer_hash = scorer_hash(&extract, &scorers);
-    let gates: Vec<Gate> = gates_of(&parent)?
-        .into_iter()
-        .filter(|gate| !gate.needs_baseline())
-        .collect();
+    let baseline = snapshot::read_baseline(&parent.snapshot_folder())?;
+    let baseline = baseline.filter(|baseline| baseline.scorer_hash == scorer_hash);
+    let mut gates = gates_of(&parent)?;
+    let all = gates.len();
+    gates.retain(|gate| baseline.is_some() || !gate.needs_baseline());
     let mut notices = Vec::new();
     if kept > 0 {
         notices.push(format!(
             "{kept} records lost a secret to redaction and keep their verdicts"
         ));
+    }
+    if gates.len() < all {
+        notices.push("the baseline was judged otherwise: `no_regression` is left out".to_owned());
     }
     let now = format!("{:.3}", jiff::Timestamp::now());
     let run = conclude(
@@ -149,7 +185,7 @@ pub fn rescore(dir: &RunDir, how: Rescore) -> Result<Run> {
             eval: parent.eval.clone(),
             dir: new.path().to_owned(),
             gates: &gates,
-            baseline: None,
+            baseline: baseline.as_ref(),
             scorer: scorers.first().map(|scorer| scorer.name()),
             total: parent.samples,
             interrupted: false,

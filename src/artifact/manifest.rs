@@ -98,6 +98,9 @@ pub struct Manifest {
     /// The ids that were selected, when those are not all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<Vec<String>>,
+    /// The run that was the baseline.
+    #[serde(default)]
+    pub baseline: Option<String>,
     /// The scorers' names; the first decides.
     #[serde(default)]
     pub scorers: Vec<String>,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::eval::Assert;
 use crate::gate::{self, GateResult};
-use crate::report::terminal::{clean, excerpt, shown};
+use crate::report::terminal::{clean, excerpt, quoted, shown};
 use crate::run::{Record, Status};
 use crate::runner::Session;
 use crate::scorer::Normalized;
@@ -203,9 +203,7 @@ fn wrong(session: &Session, record: &Record, title: &str) -> String {
 }
 
 fn more(session: &Session, record: &Record) -> String {
-    let dir = shown(session.dir().path());
-    format!(
-        "\n  more: cargo evaltest show {dir} {}",
-        clean(&record.sample_id)
-    )
+    let dir = quoted(&shown(session.dir().path()));
+    let id = quoted(&record.sample_id);
+    format!("\n  more: cargo evaltest show {dir} {id}")
 }

@@ -257,7 +257,7 @@ fn errors(run: &Run, out: &mut dyn Write) -> io::Result<()> {
 
 /// The one command to type next: for what is worst, or to make a first baseline.
 pub fn next_command(run: &Run) -> Option<String> {
-    let dir = shown(&run.dir);
+    let dir = quoted(&shown(&run.dir));
     let show = |id: &str| format!("cargo evaltest show {dir} {}", quoted(id));
     if run.stop_reason.is_some() {
         return Some(format!("cargo evaltest run --resume {dir}"));
@@ -291,7 +291,7 @@ pub fn next_command(run: &Run) -> Option<String> {
 }
 
 /// `id` as one word of a shell command.
-fn quoted(id: &str) -> String {
+pub fn quoted(id: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+,=".contains(c);
     let id = clean(id);
     if !id.is_empty() && id.chars().all(plain) {

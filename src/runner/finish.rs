@@ -83,6 +83,10 @@ pub(super) fn new_manifest(
         overrides: overrides.collect(),
         redact: options.redact.clone(),
         only,
+        baseline: plan
+            .baseline
+            .as_ref()
+            .map(|baseline| baseline.run_id.clone()),
         scorers: plan
             .scorers
             .iter()

@@ -75,23 +75,7 @@ impl RunArgs {
         if found.specs.is_empty() && found.tests.is_empty() {
             return Err(discover::nothing_found());
         }
-        let mut evals = Vec::new();
-        let mut unregistered = Vec::new();
-        for path in &found.specs {
-            match spec::load(&absolute(path)?, &Registry::new(), &drive.overrides) {
-                Ok(eval) => evals.push(drive.adapt(eval)?),
-                // A test binary may know the name.
-                Err(error) if error.is_unregistered() => {
-                    let (name, benchmark) = spec::names(&absolute(path)?)?;
-                    unregistered.push(Unregistered {
-                        name,
-                        benchmark,
-                        error,
-                    });
-                }
-                Err(error) => return Err(error),
-            }
-        }
+        let (mut evals, unregistered) = load(&found.specs, drive)?;
         check_names(&evals)?;
         let wanted = |name: &str, benchmark: &str| {
             self.benchmark
@@ -176,6 +160,28 @@ impl RunArgs {
         let eval = spec::parse(&text, &path, &Registry::new(), &drive.overrides)?;
         drive.adapt(eval).map(Some)
     }
+}
+
+/// The evals of specs, and the specs that name what only a test binary may know.
+fn load(specs: &[PathBuf], drive: &Drive) -> Result<(Vec<Eval>, Vec<Unregistered>)> {
+    let mut evals = Vec::new();
+    let mut unregistered = Vec::new();
+    for path in specs {
+        let path = absolute(path)?;
+        match spec::load(&path, &Registry::new(), &drive.overrides) {
+            Ok(eval) => evals.push(drive.adapt(eval)?),
+            Err(error) if error.is_unregistered() => {
+                let (name, benchmark) = spec::names(&path)?;
+                unregistered.push(Unregistered {
+                    name,
+                    benchmark,
+                    error,
+                });
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok((evals, unregistered))
 }
 
 fn check_names(evals: &[Eval]) -> Result<()> {
