@@ -99,8 +99,8 @@ pub struct Usage {
 
 /// Why an attempt has no answer.
 ///
-/// Any `std::error::Error` converts into it, so `?` works in an agent; the type itself does not
-/// implement `Error` for that reason.
+/// Anything that displays converts into it, so `?` works in an agent on every error, and on a text. The
+/// type itself displays nothing for that reason; see its `message`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgentError {
     /// The class of the failure.
@@ -174,14 +174,8 @@ impl AgentError {
     }
 }
 
-impl<E: std::error::Error> From<E> for AgentError {
+impl<E: fmt::Display> From<E> for AgentError {
     fn from(error: E) -> Self {
         Self::new(error.to_string())
-    }
-}
-
-impl fmt::Display for AgentError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
     }
 }

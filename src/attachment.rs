@@ -150,7 +150,7 @@ mod tests {
         let attachment = attachment(folder, "x.txt", path);
         let error = attachment.resolve().unwrap_err();
         assert_eq!(error.kind, FailureKind::Attachment);
-        assert!(error.message.contains(expect), "{error}");
+        assert!(error.message.contains(expect), "{error:?}");
         let scratch = tempfile::tempdir().unwrap();
         assert_eq!(attachment.copy_into(scratch.path()), Err(error));
         assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0);

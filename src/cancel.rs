@@ -1,6 +1,7 @@
 //! A flag that stops a run, and wakes everything that waits on a file descriptor.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::io::{PipeReader, PipeWriter, Write};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -12,15 +13,14 @@ pub struct Cancel(Arc<Inner>);
 struct Inner {
     flag: AtomicBool,
     /// Readable from the moment of cancelling on. `None` where the system has no descriptor left.
-    wake: Option<OwnedFd>,
+    wake: Option<(PipeReader, PipeWriter)>,
     /// Flags that are set with this one.
     children: Mutex<Vec<Weak<Inner>>>,
 }
 
 impl Default for Cancel {
     fn default() -> Self {
-        use rustix::event::{EventfdFlags, eventfd};
-        let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).ok();
+        let wake = std::io::pipe().ok();
         Self(Arc::new(Inner {
             flag: AtomicBool::new(false),
             wake,
@@ -52,10 +52,12 @@ impl Cancel {
 
     /// Sets the flag and wakes every waiter, for good.
     pub fn cancel(&self) {
-        self.0.flag.store(true, Ordering::SeqCst);
-        if let Some(wake) = &self.0.wake {
-            // A failed write means the counter is full: then it is readable already.
-            let _ = rustix::io::write(wake, &1_u64.to_ne_bytes());
+        if self.0.flag.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        if let Some((_, writer)) = &self.0.wake {
+            // One byte, written once: the pipe is empty, so this neither blocks nor fails.
+            let _ = (&mut &*writer).write(&[1]);
         }
         let children = std::mem::take(&mut *lock(&self.0.children));
         for child in children.iter().filter_map(Weak::upgrade) {
@@ -70,7 +72,7 @@ impl Cancel {
 
     /// A descriptor that turns readable when the flag is set; for `poll`.
     pub(crate) fn wake_fd(&self) -> Option<BorrowedFd<'_>> {
-        self.0.wake.as_ref().map(AsFd::as_fd)
+        self.0.wake.as_ref().map(|(reader, _)| reader.as_fd())
     }
 }
 

@@ -21,6 +21,8 @@ pub(crate) struct Circumstances<'a> {
     pub(crate) total: usize,
     pub(crate) interrupted: bool,
     pub(crate) stop_reason: Option<String>,
+    /// Under `exact` and `correct` an outage leaves the question open.
+    pub(crate) needs_every_verdict: bool,
     pub(crate) failed_assertions: Vec<String>,
     /// The benchmark's own aggregates.
     pub(crate) metrics: Map<String, Value>,
@@ -62,7 +64,7 @@ pub(crate) fn conclude(records: Vec<Record>, given: Circumstances<'_>) -> Run {
     let facts = Facts {
         interrupted: given.interrupted,
         stopped_early: given.stop_reason.is_some(),
-        all_errored: asked > 0 && errors == asked,
+        all_errored: asked > 0 && errors == asked || given.needs_every_verdict && errors > 0,
         failed_assertions: given.failed_assertions.len() as u64,
     };
     summary.exit_code = gate::exit_code(&summary.gates, facts);

@@ -133,6 +133,7 @@ impl Drive {
             invocation: Some(self.invocation.clone()),
             home: self.resume.clone().map_or(Home::New, Home::Resume),
             only,
+            redact: self.redact.clone(),
             partial: self.partial,
             stream: self.stream,
             cancel: cancel.clone(),
@@ -167,6 +168,10 @@ impl Drive {
     /// The ids that `--filter` and `--failed` leave.
     fn selection(&self, plan: &Plan) -> Result<Option<HashSet<String>>> {
         let mut only = None;
+        if let Some(dir) = &self.resume {
+            // The selection of the run that is continued.
+            only = RunDir::open(dir)?.manifest()?.only.map(HashSet::from_iter);
+        }
         if let Some(filter) = &self.filter {
             let names = plan.trial_names().into_iter().zip(&plan.items);
             let hits = names.filter(|(name, _)| name.contains(filter.as_str()));

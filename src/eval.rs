@@ -15,6 +15,7 @@ use crate::prompt::Prompt;
 use crate::run::Run;
 use crate::runner::{RunOptions, Session};
 use crate::scorer::Scorer;
+use crate::spec::Override;
 
 /// One evaluation: what is asked, who answers, who judges, and what must hold.
 ///
@@ -49,6 +50,8 @@ pub struct Eval {
     pub(crate) keep_scratch: KeepScratch,
     /// Where the eval was defined.
     pub(crate) spec: Option<PathBuf>,
+    /// What the command line set otherwise than the spec.
+    pub(crate) overrides: Vec<Override>,
     /// The spec as it was understood, for the manifest; builder evals describe themselves.
     pub(crate) config: Value,
 }
@@ -173,6 +176,7 @@ impl Eval {
             agent_options: Arc::default(),
             keep_scratch: KeepScratch::Never,
             spec: None,
+            overrides: Vec::new(),
             config: Value::Null,
         }
     }

@@ -203,6 +203,7 @@ fn in_process_run(
             })?)
         };
     let conclusion = libtest_mimic::run(&arguments, trials);
+    let mut broken = false;
     for board in &boards {
         if let Some(run) = board.finish_if_started() {
             // Not on stdout, which may be read by a machine.
@@ -222,12 +223,20 @@ fn in_process_run(
                     let dir = terminal::shown(&run.dir);
                     writeln!(stderr, "{}: run directory: {dir}", run.eval)
                 }
-                Err(error) => writeln!(stderr, "error: {error}"),
+                Err(error) => {
+                    broken = true;
+                    writeln!(stderr, "error: {error}")
+                }
             };
         }
     }
     let interrupted = interrupt.is_some_and(|interrupt| interrupt.is_set());
-    Ok(concluded(&conclusion, interrupted))
+    let mut concluded = concluded(&conclusion, interrupted);
+    if broken && concluded.code == 0 {
+        // No gate saw it; a run that could not be written must not look green.
+        concluded.code = 101;
+    }
+    Ok(concluded)
 }
 
 /// Under nextest: this process runs one trial.

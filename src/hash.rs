@@ -1,6 +1,5 @@
 //! Content hashes, as hex.
 
-use std::fmt::Write as _;
 use std::io::Read;
 use std::path::Path;
 
@@ -26,20 +25,21 @@ impl Hasher {
 
     /// 64 hex digits.
     pub(crate) fn hex(self) -> String {
-        let mut text = String::with_capacity(64);
-        for byte in self.0.finalize() {
-            // Writing to a `String` cannot fail.
-            let _ = write!(text, "{byte:02x}");
-        }
-        text
+        hex(&self.0.finalize())
     }
 
     /// The first 16 hex digits: enough to tell versions of a sample apart, short enough to read.
     pub(crate) fn short(self) -> String {
-        let mut text = self.hex();
-        text.truncate(16);
-        text
+        hex(&self.0.finalize()[..8])
     }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digit = |nibble: u8| char::from(b"0123456789abcdef"[usize::from(nibble)]);
+    bytes
+        .iter()
+        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
+        .collect()
 }
 
 /// SHA-256 of a file's content.

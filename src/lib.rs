@@ -23,7 +23,7 @@
 //! | `runner`, [`event`] | one sample through agent, journal and scorer |
 //! | [`agent`], [`extract`], [`scorer`], [`text`] | answers, predictions, verdicts |
 //! | [`redact`], [`artifact`] | what is written, and where |
-//! | [`run`], [`summary`], [`stats`], [`gate`], [`baseline`] | records become figures and verdicts; pure |
+//! | [`mod@run`], [`summary`], [`stats`], [`gate`], [`baseline`] | records become figures and verdicts; pure |
 //! | [`snapshot`], `harness` | insta and libtest-mimic |
 //! | [`report`], [`drive`], [`rescore`], [`listing`] | what `cargo evaltest` builds on |
 //!

@@ -1,11 +1,10 @@
 //! `Plan`: an eval with its dataset loaded and everything checked that can be checked before an agent
 //! starts.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::agent::Output;
 use crate::baseline::Baseline;
@@ -16,7 +15,7 @@ use crate::eval::{Assert, Eval};
 use crate::extract::Extract;
 use crate::hash::{self, Hasher};
 use crate::redact::Redactor;
-use crate::sample::Sample;
+use crate::sample::{Question, Sample};
 use crate::scorer::{Answer, Score, Scorer};
 use crate::{gate, snapshot};
 
@@ -26,8 +25,6 @@ pub(crate) struct Plan {
     pub(crate) items: Vec<Item>,
     pub(crate) extract: Extract,
     pub(crate) scorers: Vec<Arc<dyn Scorer>>,
-    /// Whether there is no scorer but `Benchmark::score`.
-    benchmark_judges: bool,
     pub(crate) redactor: Redactor,
     pub(crate) baseline: Option<Baseline>,
     pub(crate) dataset_hash: String,
@@ -39,6 +36,7 @@ pub(crate) struct Plan {
 /// A sample with what is derived from it.
 pub(crate) struct Item {
     pub(crate) sample: Arc<Sample>,
+    pub(crate) question: Arc<Question>,
     pub(crate) prompt: Arc<str>,
     pub(crate) input_hash: String,
     pub(crate) target_hash: String,
@@ -83,7 +81,6 @@ impl Plan {
             eval: eval.clone(),
             items,
             extract,
-            benchmark_judges: eval.scorers.is_empty() && eval.benchmark.scorer().is_none(),
             scorers,
             redactor,
             baseline: None,
@@ -122,18 +119,6 @@ impl Plan {
                 let folder = self.eval.snapshot.folder.display();
                 error.at(format!("eval `{}`, `{folder}`", self.eval.name))
             })
-    }
-
-    /// The scorers for one sample.
-    pub(crate) fn scorers_for(&self, item: &Item) -> Cow<'_, [Arc<dyn Scorer>]> {
-        if !self.benchmark_judges {
-            return Cow::Borrowed(&self.scorers);
-        }
-        let scorer: Arc<dyn Scorer> = Arc::new(BenchmarkScorer {
-            benchmark: Arc::clone(&self.eval.benchmark),
-            sample: Some(Arc::clone(&item.sample)),
-        });
-        Cow::Owned(vec![scorer])
     }
 
     /// The test name of a sample: `gaia::level1::<id>`.
@@ -199,7 +184,17 @@ fn load_items(eval: &Eval) -> Result<Vec<Item>> {
         .collect())
 }
 
-fn item(eval: &Eval, sample: Sample) -> Item {
+/// A map without the room that growing left: the metadata of a whole dataset stay in memory.
+fn tight(map: Map<String, Value>) -> Map<String, Value> {
+    let entry = |(key, value)| match value {
+        Value::Object(map) => (key, Value::Object(tight(map))),
+        value => (key, value),
+    };
+    map.into_iter().map(entry).collect()
+}
+
+fn item(eval: &Eval, mut sample: Sample) -> Item {
+    sample.metadata = tight(sample.metadata);
     let prompt = eval.prompt.render(&*eval.benchmark, &sample);
     let mut input = Hasher::default().part(&prompt);
     for file in &sample.files {
@@ -219,6 +214,7 @@ fn item(eval: &Eval, sample: Sample) -> Item {
         // The id goes in, so that equal answers do not show as equal hashes.
         target_hash: Hasher::default().part(&sample.id).part(target).short(),
         prompt: prompt.into(),
+        question: Arc::new(Question::of(&sample)),
         sample: Arc::new(sample),
     }
 }
@@ -230,44 +226,37 @@ fn scorers(eval: &Eval) -> Vec<Arc<dyn Scorer>> {
     }
     match eval.benchmark.scorer() {
         Some(scorer) => vec![Arc::from(scorer)],
-        None => vec![Arc::new(BenchmarkScorer {
-            benchmark: Arc::clone(&eval.benchmark),
-            sample: None,
-        })],
+        None => vec![Arc::new(BenchmarkScorer(Arc::clone(&eval.benchmark)))],
     }
 }
 
 /// [`Benchmark::score`] as a scorer.
-struct BenchmarkScorer {
-    benchmark: Arc<dyn Benchmark>,
-    /// The sample that is judged: `Benchmark::score` may look at all of it, a scorer may not.
-    sample: Option<Arc<Sample>>,
-}
-
-impl BenchmarkScorer {
-    fn judge(&self, answer: &Answer<'_>) -> Result<Score> {
-        let sample = self.sample.clone().unwrap_or_else(|| {
-            Arc::new(Sample {
-                target: Some(answer.target.clone()),
-                metadata: answer.metadata.clone(),
-                ..Sample::default()
-            })
-        });
-        let output = Output {
-            text: answer.prediction.map(str::to_owned),
-            ..answer.output.clone()
-        };
-        self.benchmark.score(&sample, &output)
-    }
-}
+struct BenchmarkScorer(Arc<dyn Benchmark>);
 
 impl Scorer for BenchmarkScorer {
     fn name(&self) -> &str {
-        self.benchmark.name()
+        self.0.name()
     }
 
     fn score(&self, answer: &Answer<'_>) -> Result<Score> {
-        self.judge(answer)
+        let sample = answer.sample.ok_or_else(|| {
+            Error::usage(format!(
+                "benchmark `{}` judges whole samples only",
+                self.0.name()
+            ))
+        })?;
+        let text = answer.prediction.map(str::to_owned);
+        self.0.score(
+            sample,
+            &Output {
+                text,
+                ..answer.output.clone()
+            },
+        )
+    }
+
+    fn needs_target(&self) -> bool {
+        false
     }
 }
 

@@ -21,6 +21,21 @@ pub fn root() -> PathBuf {
     workspace_root(&start).unwrap_or(start)
 }
 
+/// Whether this is continuous integration, where a missing baseline is a failure: `CI` is set, and not to
+/// `0` or `false`.
+pub fn is_ci() -> bool {
+    !matches!(
+        std::env::var("CI").as_deref(),
+        Err(_) | Ok("" | "0" | "false")
+    )
+}
+
+/// The root of the project around the current folder.
+pub(crate) fn current_root() -> Option<PathBuf> {
+    let current = std::env::current_dir().ok()?;
+    Some(workspace_root(&current).unwrap_or(current))
+}
+
 /// The cargo workspace that holds `folder`: the nearest manifest upwards with `[workspace]`, else the
 /// nearest manifest at all.
 pub fn workspace_root(folder: &Path) -> Option<PathBuf> {

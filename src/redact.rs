@@ -189,7 +189,9 @@ impl Redactor {
     /// Blanks a whole record and notes how many places were blanked.
     pub fn record(&self, record: &mut Record) {
         let mut count = record.result.redacted;
-        self.string(&mut record.prompt, &mut count);
+        if let Cow::Owned(clean) = self.text(&record.prompt, &mut count) {
+            record.prompt = clean.into();
+        }
         self.value(&mut record.ground_truth, &mut count);
         for value in record.metadata.values_mut() {
             self.value(value, &mut count);

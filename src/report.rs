@@ -1,4 +1,5 @@
 //! Reports: a summary in a form that people or other tools read, one format in each file.
 
+pub mod gaia;
 pub mod markdown;
 pub mod terminal;

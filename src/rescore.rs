@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::agent::Output;
 use crate::artifact::manifest::Manifest;
 use crate::artifact::records::Spool;
 use crate::artifact::{RunDir, RunStatus, random_run_id, read_records};
@@ -15,7 +14,7 @@ use crate::extract::Extract;
 use crate::gate::Gate;
 use crate::hash::Hasher;
 use crate::run::{Outcome, Record, Run, Status};
-use crate::runner::judge::score_all;
+use crate::runner::judge::{Judged, score_all};
 use crate::sample::Target;
 use crate::scorer::Scorer;
 use crate::snapshot;
@@ -37,7 +36,7 @@ pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: bool) -> Result<Run> {
         Some(gates) => (gates, Vec::new()),
         None => (gates_of(&manifest)?, manifest.failed_assertions.clone()),
     };
-    let baseline = snapshot::read_baseline(&manifest.snapshots_here())?;
+    let baseline = snapshot::read_baseline(&manifest.snapshot_folder())?;
     if let Some(baseline) = &baseline
         && gates.iter().any(Gate::needs_baseline)
     {
@@ -66,6 +65,7 @@ pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: bool) -> Result<Run> {
             total: manifest.samples,
             interrupted: manifest.status == RunStatus::Interrupted,
             stop_reason,
+            needs_every_verdict: false,
             failed_assertions,
             metrics: Map::new(),
             notices: Vec::new(),
@@ -154,6 +154,7 @@ pub fn rescore(dir: &RunDir, how: Rescore) -> Result<Run> {
             total: parent.samples,
             interrupted: false,
             stop_reason: None,
+            needs_every_verdict: false,
             failed_assertions: Vec::new(),
             metrics: Map::new(),
             notices,
@@ -215,15 +216,13 @@ fn judge(record: &mut Record, extract: &Extract, scorers: &[Arc<dyn Scorer>]) {
         ..record.result.clone()
     };
     record.result = outcome;
-    if !record.ground_truth.is_null() {
-        let target = Target(record.ground_truth.clone());
-        score_all(
-            scorers,
-            &record.metadata,
-            &target,
-            &output,
-            &mut record.result,
-        );
-    }
-    record.result.output = Some(Output { ..output });
+    let target = Some(Target(record.ground_truth.clone())).filter(|target| !target.0.is_null());
+    let judged = Judged {
+        target: target.as_ref(),
+        metadata: &record.metadata,
+        sample: None,
+        output: &output,
+    };
+    score_all(scorers, &judged, &mut record.result);
+    record.result.output = Some(output);
 }

@@ -2,6 +2,7 @@
 //! outcome in a word.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -64,7 +65,7 @@ pub struct Record {
     /// Which repetition, from 0.
     pub epoch: u32,
     /// The whole prompt.
-    pub prompt: String,
+    pub prompt: Arc<str>,
     /// The ground truth, `null` when hidden.
     pub ground_truth: Value,
     /// Everything else the dataset says of the sample.
@@ -128,11 +129,16 @@ fn is_zero(n: &u32) -> bool {
 const ABRIDGED: usize = 4096;
 
 impl Record {
+    /// Drops what no verdict and no report needs once it is on disk.
+    pub(crate) fn forget(&mut self) {
+        self.result.output = None;
+        self.metadata = Map::new();
+    }
+
     /// Drops what is on disk already, so that a run of any size fits into memory: the output, and the
     /// rest of predictions longer than a screen.
     pub(crate) fn abridge(&mut self) {
-        self.result.output = None;
-        self.metadata = Map::new();
+        self.forget();
         let cut = |text: &mut String| {
             if text.len() > ABRIDGED {
                 text.truncate(text.floor_char_boundary(ABRIDGED));
@@ -142,7 +148,11 @@ impl Record {
         if let Some(prediction) = &mut self.result.prediction {
             cut(prediction);
         }
-        cut(&mut self.prompt);
+        if self.prompt.len() > ABRIDGED {
+            let mut prompt = String::from(&*self.prompt);
+            cut(&mut prompt);
+            self.prompt = prompt.into();
+        }
         let scores = self.result.score.iter_mut();
         for side in scores.flat_map(|score| {
             [

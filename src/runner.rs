@@ -17,10 +17,11 @@ use crate::artifact::records::Spool;
 use crate::artifact::{Manifest, RunDir, RunStatus, random_run_id};
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
-use crate::eval::Eval;
+use crate::eval::{Assert, Eval, KeepScratch};
 use crate::event::{Event, Observer};
 use crate::plan::{BaselineUse, Item, Plan};
 use crate::run::{Outcome, Record, Run, Status};
+use crate::snapshot;
 
 mod attempt;
 mod finish;
@@ -30,7 +31,7 @@ mod retry;
 mod select;
 
 use attempt::{Bench, CONFIRM};
-use outcome::{failed, record, skipped};
+use outcome::{failed, record, skipped, unjudged};
 use select::{check_resumable, select};
 
 /// How one run is done, apart from what its eval says.
@@ -46,6 +47,8 @@ pub(crate) struct RunOptions {
     pub(crate) only: Option<HashSet<String>>,
     /// The run does not cover the eval as its spec defines it, so that it cannot become a baseline.
     pub(crate) partial: bool,
+    /// Patterns that the command line added to those of the eval, for the manifest.
+    pub(crate) redact: Vec<String>,
     /// Emit what agents print.
     pub(crate) stream: bool,
     /// Stops the run.
@@ -77,6 +80,8 @@ pub(crate) struct Session {
     spool: Spool,
     pasts: Mutex<HashMap<(String, u32), Past>>,
     records: Mutex<Vec<Option<Record>>>,
+    /// Places of samples that differ from their snapshots, under `exact`.
+    differing: Mutex<HashSet<usize>>,
     selected: Vec<usize>,
     bench: Bench,
     observer: Arc<Observer<'static>>,
@@ -131,8 +136,7 @@ impl Session {
         options.cancel = options.cancel.child();
         let merged = if let Home::Merged(journal) = &mut options.home {
             past = std::mem::take(journal);
-            past.iter()
-                .try_for_each(|event| events.append(event.clone()))?;
+            past.iter().try_for_each(|event| events.append(event))?;
             true
         } else {
             false
@@ -142,11 +146,16 @@ impl Session {
                 status: RunStatus::Running,
                 stop_reason: None,
                 selected: selected.len(),
-                whole: selected.len() == plan.items.len() && !options.partial,
+                // A part stays a part: the run goes on as it began.
+                whole: manifest.whole && selected.len() == plan.items.len(),
                 ..manifest
             },
             None => finish::new_manifest(&plan, &dir, &options, selected.len())?,
         };
+        if matches!(options.home, Home::Resume(_)) && plan.eval.keep_scratch == KeepScratch::Never {
+            // What a killed run could not tidy up.
+            let _ = std::fs::remove_dir_all(dir.file("scratch"));
+        }
         let spool = Spool::create(dir.file("samples.jsonl.part"), plan.items.len())?;
         let session = Self {
             bench: Bench::new(Arc::clone(&plan.eval.agent)),
@@ -157,6 +166,7 @@ impl Session {
             dir,
             events,
             spool,
+            differing: Mutex::default(),
             selected,
             observer,
             options,
@@ -190,7 +200,8 @@ impl Session {
                     if self.is_stopped() {
                         return;
                     }
-                    self.run_sample(place);
+                    let record = self.ask_sample(place);
+                    self.keep(place, record);
                 }
             };
             // One of the workers is this thread.
@@ -206,86 +217,103 @@ impl Session {
     }
 
     /// Asks the sample with this place in the dataset, unless an earlier part of the run did, and gives
-    /// its record, redacted.
+    /// its record, redacted, without what only the disk needs.
     pub(crate) fn run_sample(&self, place: usize) -> Record {
+        let mut record = self.ask_sample(place);
+        record.forget();
+        self.keep(place, record.clone());
+        record
+    }
+
+    /// Asks a sample, unless an earlier part of the run did, and puts its redacted record onto disk.
+    fn ask_sample(&self, place: usize) -> Record {
         let item = &self.plan.items[place];
         let past = lock(&self.pasts)
             .remove(&(item.sample.id.clone(), 0))
             .unwrap_or_default();
+        let mut counted = None;
         let outcome = match past {
             Past {
                 outcome: Some(outcome),
                 ..
-            } => outcome,
+            } => {
+                counted = Some(outcome.redacted);
+                outcome
+            }
             Past {
                 answer: Some((output, latency, redacted)),
                 attempts,
                 ..
             } => {
-                let mut outcome = self.judge(item, output, latency, attempts);
+                let mut outcome = if redacted == 0 {
+                    self.judge(item, output, latency, attempts)
+                } else {
+                    unjudged(output, latency, attempts)
+                };
                 outcome.redacted = redacted;
-                self.end(item, outcome)
+                outcome
             }
             Past { attempts, .. } => {
                 self.emit(&Event::SampleStarted {
                     id: &item.sample.id,
                 });
-                let outcome = self.ask(item, attempts);
-                self.end(item, outcome)
+                self.ask(item, attempts)
             }
         };
         let mut record = record(&self.plan, item, outcome);
         self.plan.redactor.record(&mut record);
-        self.keep(place, record)
+        match counted {
+            // The count in the journal is that of the whole record.
+            Some(counted) => record.result.redacted = counted,
+            None => self.end(&mut record),
+        }
+        self.write(place, &record);
+        record
     }
 
-    /// Journals how a sample ended.
-    fn end(&self, item: &Item, outcome: Outcome) -> Outcome {
-        if outcome.status == Status::Skipped {
-            return outcome;
-        }
-        let kind = if outcome.status == Status::Scored {
-            Kind::Scored
-        } else {
-            Kind::Ended
+    /// Journals how a sample ended. The answer stands in the journal already.
+    fn end(&self, record: &mut Record) {
+        let kind = match record.result.status {
+            Status::Skipped => return,
+            Status::Scored => Kind::Scored,
+            _ => Kind::Ended,
         };
-        let mut copy = record(
-            &self.plan,
-            item,
-            Outcome {
-                output: None,
-                ..outcome.clone()
-            },
-        );
-        self.plan.redactor.record(&mut copy);
-        let mut event = StoredEvent::new(&item.sample.id, 0, outcome.attempts, kind);
-        event.result = Some(copy.result);
-        self.journal(event);
-        outcome
+        let mut event = StoredEvent::new(&record.sample_id, 0, record.result.attempts, kind);
+        // Lent, for a copy of every outcome would be for nothing.
+        let mut outcome = std::mem::replace(&mut record.result, skipped(0));
+        let output = outcome.output.take();
+        event.result = Some(outcome);
+        self.journal(&event);
+        if let Some(outcome) = event.result {
+            record.result = Outcome { output, ..outcome };
+        }
     }
 
-    /// Puts a record onto disk and its abridged form into memory.
-    fn keep(&self, place: usize, mut record: Record) -> Record {
-        if record.result.status != Status::Skipped {
-            if let Err(error) = self.spool.add(place, &record) {
-                self.stop_for(&error);
-            }
-            self.emit(&Event::SampleFinished { record: &record });
-            let failed = record.result.status.is_error();
-            if failed && self.plan.eval.limits.fail_fast {
-                self.stop(
-                    &format!(
-                        "sample `{}` failed and `fail_fast` is set",
-                        record.sample_id
-                    ),
-                    false,
-                );
-            }
+    /// Puts a record onto disk and tells of it.
+    fn write(&self, place: usize, record: &Record) {
+        if record.result.status == Status::Skipped {
+            return;
         }
-        let whole = record.clone();
+        let exact = self.plan.eval.snapshot.assert == Assert::Exact;
+        if exact && !snapshot::is_current(&self.plan, record) {
+            // Now, while the answer is whole.
+            lock(&self.differing).insert(place);
+        }
+        if let Err(error) = self.spool.add(place, record) {
+            self.stop_for(&error);
+        }
+        self.emit(&Event::SampleFinished { record });
+        if record.result.status.is_error() && self.plan.eval.limits.fail_fast {
+            let id = &record.sample_id;
+            let reason = format!("sample `{id}` failed and `fail_fast` is set");
+            self.stop(&reason, false);
+        }
+    }
+
+    /// Keeps the abridged form of a record in memory.
+    fn keep(&self, place: usize, mut record: Record) {
         record.abridge();
         lock(&self.records)[place] = Some(record);
-        whole
     }
 
     /// Asks until there is an answer or no attempt is left.
@@ -298,7 +326,7 @@ impl Session {
                 return skipped(attempt);
             }
             attempt += 1;
-            self.journal(StoredEvent::new(id, 0, attempt, Kind::Started));
+            self.journal(&StoredEvent::new(id, 0, attempt, Kind::Started));
             let (answer, latency) = self.attempt(item, attempt);
             match answer {
                 Ok(output) => {
@@ -308,7 +336,7 @@ impl Session {
                     self.plan.redactor.output(&mut clean, &mut event.redacted);
                     event.output = Some(clean);
                     event.latency_s = Some(latency);
-                    self.journal(event);
+                    self.journal(&event);
                     return self.judge(item, output, latency, attempt);
                 }
                 Err(error) if error.kind == FailureKind::Cancelled => return skipped(attempt),
@@ -319,7 +347,7 @@ impl Session {
                     let mut event = StoredEvent::new(id, 0, attempt, Kind::Failed);
                     event.error = Some(clean.clone());
                     event.latency_s = Some(latency);
-                    self.journal(event);
+                    self.journal(&event);
                     self.emit(&Event::AttemptFailed {
                         id,
                         attempt,
@@ -336,19 +364,32 @@ impl Session {
     }
 
     /// Asks a sample once more, to tell a flip from flakiness. The answer counts in no metric.
-    pub(crate) fn confirm(&self, place: usize) -> Option<Record> {
+    pub(crate) fn confirm(&self, place: usize) -> std::result::Result<Record, AgentError> {
         let item = &self.plan.items[place];
+        let id = &item.sample.id;
         let (answer, latency) = self.attempt(item, CONFIRM);
-        let outcome = self.judge(item, answer.ok()?, latency, 1);
-        let mut record = record(&self.plan, item, outcome);
+        let mut output = answer.map_err(|mut error| {
+            self.plan.redactor.agent_error(&mut error, &mut 0);
+            error
+        })?;
+        let mut event = StoredEvent::new(id, 0, CONFIRM, Kind::Confirmed);
+        let raw = output.clone();
+        self.plan.redactor.output(&mut output, &mut event.redacted);
+        event.output = Some(output);
+        event.latency_s = Some(latency);
+        self.journal(&event);
+        let mut record = record(&self.plan, item, self.judge(item, raw, latency, 1));
         self.plan.redactor.record(&mut record);
-        let mut event = StoredEvent::new(&item.sample.id, 0, 0, Kind::Confirmed);
-        event.result = Some(record.result.clone());
-        self.journal(event);
-        Some(record)
+        let mut event = StoredEvent::new(id, 0, CONFIRM, Kind::Confirmed);
+        event.result = Some(Outcome {
+            output: None,
+            ..record.result.clone()
+        });
+        self.journal(&event);
+        Ok(record)
     }
 
-    fn journal(&self, event: StoredEvent) {
+    fn journal(&self, event: &StoredEvent) {
         if let Err(error) = self.events.append(event) {
             self.stop_for(&error);
         }

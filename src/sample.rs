@@ -102,10 +102,33 @@ pub struct TaskFile {
     pub path: PathBuf,
 }
 
+/// What agents may see of a sample, in every attempt. It has no target, and no other metadata.
+#[derive(Debug, Default)]
+pub(crate) struct Question {
+    id: String,
+    text: String,
+    tools: Vec<Value>,
+    metadata: Map<String, Value>,
+}
+
+impl Question {
+    /// The part of a sample that agents may see.
+    pub(crate) fn of(sample: &Sample) -> Self {
+        let visible = sample.visible.iter();
+        let entry = |key: &String| Some((key.clone(), sample.metadata.get(key)?.clone()));
+        Self {
+            id: sample.id.clone(),
+            text: sample.prompt.clone(),
+            tools: sample.tools.clone(),
+            metadata: visible.filter_map(entry).collect(),
+        }
+    }
+}
+
 /// What an agent may see of a sample, for one attempt.
 #[derive(Clone, Debug)]
 pub struct Task {
-    pub(crate) sample: Arc<Sample>,
+    pub(crate) question: Arc<Question>,
     pub(crate) prompt: Arc<str>,
     pub(crate) files: Vec<TaskFile>,
     pub(crate) options: Arc<Map<String, Value>>,
@@ -130,7 +153,7 @@ impl std::fmt::Debug for Live {
 impl Task {
     /// The sample's id.
     pub fn id(&self) -> &str {
-        &self.sample.id
+        &self.question.id
     }
 
     /// The whole prompt: instructions of the preset, the question, the names of attached files.
@@ -140,7 +163,7 @@ impl Task {
 
     /// The question alone, without the preset's instructions.
     pub fn question(&self) -> &str {
-        &self.sample.prompt
+        &self.question.text
     }
 
     /// The attached files, copied for this attempt.
@@ -150,19 +173,12 @@ impl Task {
 
     /// Tool definitions the agent may call.
     pub fn tools(&self) -> &[Value] {
-        &self.sample.tools
+        &self.question.tools
     }
 
     /// The metadata that the benchmark marks as visible to agents.
-    pub fn metadata(&self) -> Map<String, Value> {
-        let visible = |key: &&String| self.sample.metadata.contains_key(*key);
-        let entry = |key: &String| (key.clone(), self.sample.metadata[key].clone());
-        self.sample
-            .visible
-            .iter()
-            .filter(visible)
-            .map(entry)
-            .collect()
+    pub fn metadata(&self) -> &Map<String, Value> {
+        &self.question.metadata
     }
 
     /// `agent.options` of the spec.
@@ -205,7 +221,7 @@ impl Task {
     /// A task as the runner would make it: first attempt, no files, no deadline. Tests change its fields.
     pub(crate) fn for_test(prompt: &str) -> Self {
         Self {
-            sample: Arc::new(Sample::new("sample-1", prompt)),
+            question: Arc::new(Question::of(&Sample::new("sample-1", prompt))),
             prompt: prompt.into(),
             files: Vec::new(),
             options: Arc::default(),

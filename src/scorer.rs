@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::agent::Output;
 use crate::error::Result;
-use crate::sample::Target;
+use crate::sample::{Sample, Target};
 
 pub use registry::{NAMES, by_name};
 
@@ -28,6 +28,8 @@ pub struct Answer<'a> {
     pub output: &'a Output,
     /// The sample's metadata, for scorers that need a criterion from there.
     pub metadata: &'a Map<String, Value>,
+    /// The whole sample, when there is one: `score` and `rescore` have none.
+    pub sample: Option<&'a Sample>,
 }
 
 /// Judges one answer.
@@ -37,6 +39,11 @@ pub trait Scorer: Send + Sync {
 
     /// Judges; an error means that it could not.
     fn score(&self, answer: &Answer<'_>) -> Result<Score>;
+
+    /// Whether samples without a ground truth are left `unscored`. A scorer that judges by itself says no.
+    fn needs_target(&self) -> bool {
+        true
+    }
 
     /// Everything that can change a verdict: name, options, version of the rule. Two runs are only
     /// compared when it is equal.

@@ -3,11 +3,11 @@
 //! One insta file per sample, at `<folder>/<bucket>/<id>.snap`, the same for every front door. The
 //! buckets keep folders small: tools that list a folder per snapshot would need quadratic time otherwise.
 //! `cargo insta review` works on the files. A whole accepted run is a baseline; `_baseline.json` beside
-//! the buckets says which (see [`baseline`]).
+//! the buckets says which (see `baseline`).
 //!
 //! The files are read through insta. The assertion itself is ours, for two reasons: insta prints diffs
 //! straight to stdout, which would break `--format json`, and an answer that is wrong in another way than
-//! before is no failure here. The `INSTA_*` variables keep their meaning ([`update`]).
+//! before is no failure here. The `INSTA_*` variables keep their meaning (`update`).
 
 use std::fs;
 use std::path::{Path, PathBuf};

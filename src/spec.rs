@@ -1,7 +1,7 @@
 //! Specs: YAML to [`Eval`]. The only place that parses YAML.
 //!
-//! [`keys`] holds the types that serde reads, [`tagged`] the `{ type: …, … }` maps, [`build`] turns them
-//! into an eval, [`overrides`] applies `key=value` pairs from the command line, and [`problem`] turns
+//! `keys` holds the types that serde reads, `tagged` the `{ type: …, … }` maps, `build` turns them
+//! into an eval, `overrides` applies `key=value` pairs from the command line, and `problem` turns
 //! serde's messages into ours.
 
 use std::path::Path;
@@ -100,5 +100,8 @@ pub fn parse(text: &str, path: &Path, registry: &Registry, overrides: &[Override
         Some(line) => error.at(format!("{}:{line}", path.display())),
         None => error.at(path.display()),
     };
-    build::build(spec, value, path, registry).map_err(|(error, name)| problem(error, &name))
+    let eval = build::build(spec, value, path, registry);
+    let mut eval = eval.map_err(|(error, name)| problem(error, &name))?;
+    eval.overrides = overrides.to_vec();
+    Ok(eval)
 }

@@ -200,7 +200,7 @@ fn record(correct: bool) -> Record {
         sample_id: String::new(),
         eval: String::new(),
         epoch: 0,
-        prompt: String::new(),
+        prompt: "".into(),
         ground_truth: serde_json::Value::Null,
         metadata: serde_json::Map::new(),
         slices: serde_json::Map::new(),

@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use clap::{Parser, Subcommand};
 
 use crate::command::{
-    accept::AcceptArgs, gate::GateArgs, init::InitArgs, list::ListArgs, rescore::RescoreArgs,
-    run::RunArgs, score::ScoreArgs, show::ShowArgs, summarize::SummarizeArgs,
+    accept::AcceptArgs, export::ExportArgs, gate::GateArgs, init::InitArgs, list::ListArgs,
+    rescore::RescoreArgs, run::RunArgs, score::ScoreArgs, show::ShowArgs, summarize::SummarizeArgs,
 };
 
 /// Evaluate LLM agents: benchmarks as tests, snapshots, accuracy gates.
@@ -41,6 +41,7 @@ pub(crate) enum Command {
     Rescore(RescoreArgs),
     Gate(GateArgs),
     Accept(AcceptArgs),
+    Export(ExportArgs),
     Init(InitArgs),
 }
 

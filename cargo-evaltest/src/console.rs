@@ -28,3 +28,8 @@ pub(crate) fn complain(error: &Error) {
     // With stderr gone there is nobody left to tell.
     let _ = writeln!(io::stderr(), "error: {error}");
 }
+
+/// Says something beside the data on standard output.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(io::stderr(), "note: {text}");
+}

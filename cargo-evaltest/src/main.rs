@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Some(Command::Rescore(args)) => command::rescore::run(&args),
         Some(Command::Gate(args)) => command::gate::run(&args),
         Some(Command::Accept(args)) => command::accept::run(&args),
+        Some(Command::Export(args)) => command::export::run(&args),
         Some(Command::Init(args)) => command::init::run(&args),
     };
     ExitCode::from(done.unwrap_or_else(|error| {

@@ -8,7 +8,7 @@
 //!
 //! Limits: it understands English phrasing only, by general rules; it reads
 //! csv, tsv, json, jsonl and plain text (no office files, pictures or PDFs); it
-//! never reads more than [`MAX_FILE_BYTES`] of a file or [`MAX_QUESTION_CHARS`]
+//! never reads more than `MAX_FILE_BYTES` of a file or `MAX_QUESTION_CHARS`
 //! of a question; it never panics, whatever it is given. It can be wrong.
 
 mod arithmetic;
@@ -100,7 +100,7 @@ fn json_lines(text: &str) -> serde_json::Value {
         .collect()
 }
 
-/// The text of a regular file of at most [`MAX_FILE_BYTES`], invalid UTF-8 replaced.
+/// The text of a regular file of at most `MAX_FILE_BYTES`, invalid UTF-8 replaced.
 fn read_text(path: &Path) -> Option<String> {
     if !std::fs::metadata(path).ok()?.is_file() {
         return None;

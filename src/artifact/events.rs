@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -136,16 +137,13 @@ impl EventLog {
     }
 
     /// Writes one event, whole. After an error the file is as it was before.
-    pub(crate) fn append(&self, mut event: StoredEvent) -> Result<()> {
+    pub(crate) fn append(&self, event: &StoredEvent) -> Result<()> {
+        let unnumbered = Unnumbered::new(event)?;
         let mut state = self
             .state
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
-        event.event_index = state.next_index;
-        let mut line = serde_json::to_vec(&event).map_err(|error| {
-            Error::infrastructure(format!("an event cannot be written: {error}"))
-        })?;
-        line.push(b'\n');
+        let line = unnumbered.number(state.next_index);
         if let Err(error) = state.file.write_all(&line) {
             let _ = state.file.set_len(state.length);
             return Err(Error::infrastructure(format!(
@@ -170,6 +168,37 @@ impl EventLog {
         let synced = state.file.sync_data();
         synced.map_err(|error| Error::io("sync", &state.path, &error))?;
         Ok(state.hash.clone().hex())
+    }
+}
+
+/// The line of an event but for its index, which only the holder of the lock knows: everything else is
+/// done before, by the threads side by side.
+struct Unnumbered {
+    line: Vec<u8>,
+    /// Where the digits of the index stand.
+    place: Range<usize>,
+}
+
+impl Unnumbered {
+    fn new(event: &StoredEvent) -> Result<Self> {
+        /// No text of an event can hold this: JSON would escape its quotes.
+        const KEY: &[u8] = br#","event_index":"#;
+        let mut line = serde_json::to_vec(event).map_err(|error| {
+            Error::infrastructure(format!("an event cannot be written: {error}"))
+        })?;
+        line.push(b'\n');
+        let start = line.windows(KEY.len()).position(|part| part == KEY);
+        let start = start.map_or(0, |start| start + KEY.len());
+        let digits = line[start..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit());
+        let place = start..start + digits.count();
+        Ok(Self { line, place })
+    }
+
+    fn number(mut self, index: u64) -> Vec<u8> {
+        self.line.splice(self.place, index.to_string().bytes());
+        self.line
     }
 }
 

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::RunDir;
 use crate::error::{Error, Result};
+use crate::spec::Override;
 
 /// How a run stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,6 +89,15 @@ pub struct Manifest {
     pub request_hash: String,
     /// Hash of extraction and scorers; only runs with the same are compared.
     pub scorer_hash: String,
+    /// What the command line set otherwise than the spec, redacted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overrides: Vec<Override>,
+    /// Patterns that the command line added to those of the spec.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redact: Vec<String>,
+    /// The ids that were selected, when those are not all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only: Option<Vec<String>>,
     /// The scorers' names; the first decides.
     #[serde(default)]
     pub scorers: Vec<String>,
@@ -124,14 +134,16 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Where the eval's snapshots are: where the run says, else the same folder of this checkout.
-    pub fn snapshots_here(&self) -> PathBuf {
-        let inside = self.snapshots_in_project.as_ref();
-        inside
-            .filter(|_| !self.snapshots.is_dir())
-            .map(|path| crate::project::root().join(path))
-            .filter(|path| path.is_dir())
-            .unwrap_or_else(|| self.snapshots.clone())
+    /// Where the eval's snapshots are on this machine: where the run found them, else the same place in
+    /// the project around the current folder, for a run directory that came from another machine.
+    pub fn snapshot_folder(&self) -> PathBuf {
+        let here = |path: &PathBuf| path.ancestors().skip(1).take(2).any(Path::is_dir);
+        let moved = self
+            .snapshots_in_project
+            .as_ref()
+            .filter(|_| !here(&self.snapshots));
+        let moved = moved.and_then(|inside| Some(crate::project::current_root()?.join(inside)));
+        moved.filter(here).unwrap_or_else(|| self.snapshots.clone())
     }
 
     /// Writes `manifest.json`.

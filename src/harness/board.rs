@@ -9,6 +9,7 @@ use super::verdict::{self, Verdict};
 use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::plan::Plan;
+use crate::project;
 use crate::run::Run;
 use crate::runner::{RunOptions, Session};
 use crate::snapshot::update::Policy;
@@ -25,7 +26,8 @@ pub(super) struct Board {
     selected: OnceLock<HashSet<usize>>,
     session: OnceCell<Session>,
     broken: OnceLock<String>,
-    run: OnceCell<Run>,
+    /// How the run ended; ending it twice would lose records.
+    run: OnceLock<Result<Run, String>>,
     latch: Latch,
     /// Free places, when the harness may not use more than `limits.concurrency`.
     slots: Option<(Mutex<usize>, Condvar)>,
@@ -88,7 +90,7 @@ impl Board {
             selected: OnceLock::new(),
             session: OnceCell::new(),
             broken: OnceLock::new(),
-            run: OnceCell::new(),
+            run: OnceLock::new(),
             latch: Latch::default(),
         }
     }
@@ -158,9 +160,10 @@ impl Board {
 
     fn finish(&self) -> Result<&Run, String> {
         let session = self.session()?;
-        self.run
-            .get_or_try_init(|| session.finish())
-            .map_err(|error| error.to_string())
+        let run = self
+            .run
+            .get_or_init(|| session.finish().map_err(|error| error.to_string()));
+        run.as_ref().map_err(Clone::clone)
     }
 
     /// The session, started by the first sample.
@@ -180,7 +183,7 @@ impl Board {
                 let options = RunOptions {
                     only: self.only(),
                     cancel: self.cancel.clone(),
-                    ci: is_ci(),
+                    ci: project::is_ci(),
                     ..RunOptions::default()
                 };
                 Session::with_plan(plan, options, Arc::new(|_| {}))
@@ -203,12 +206,4 @@ impl Board {
                 .collect(),
         )
     }
-}
-
-/// Whether this is CI, where a missing baseline is a failure.
-pub(super) fn is_ci() -> bool {
-    !matches!(
-        std::env::var("CI").as_deref(),
-        Err(_) | Ok("" | "0" | "false")
-    )
 }

@@ -7,12 +7,12 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::board::is_ci;
 use super::verdict::{self, Verdict};
 use crate::artifact::{RunDir, RunStatus, events, make_root};
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 use crate::plan::Plan;
+use crate::project;
 use crate::runner::{Home, RunOptions, Session};
 use crate::snapshot::{self, update::Policy};
 use crate::summary::Summary;
@@ -60,7 +60,7 @@ impl Parts {
                 home: Home::Part(part),
                 only: Some(HashSet::from([id])),
                 cancel: self.cancel.clone(),
-                ci: is_ci(),
+                ci: project::is_ci(),
                 ..RunOptions::default()
             };
             let session = Session::with_plan(plan, options, Arc::new(|_| {}))?;
@@ -133,7 +133,7 @@ impl Parts {
         let options = RunOptions {
             home: Home::Merged(journal),
             cancel: self.cancel.clone(),
-            ci: is_ci(),
+            ci: project::is_ci(),
             ..RunOptions::default()
         };
         let run = Session::with_plan(plan, options, Arc::new(|_| {}))?.run()?;

@@ -111,18 +111,29 @@ fn baseline(
         }
     };
     let mut answers = 1;
+    let mut outages = Vec::new();
     if comparable.is_some() {
         for _ in 0..confirmations(session) {
             if session.is_stopped() {
                 break;
             }
             match session.confirm(place) {
-                Some(again) if again.result.is_correct() => return Ok(Verdict::Passed),
-                Some(_) => answers += 1,
+                Ok(again) if again.result.is_correct() => return Ok(Verdict::Passed),
+                Ok(again) if again.result.status == Status::Scored => answers += 1,
                 // An outage confirms nothing.
-                None => {}
+                Ok(again) => outages.push(again.result.status.as_str().to_owned()),
+                Err(error) => outages.push(error.message),
             }
         }
+    }
+    if answers == 1
+        && let Some(outage) = outages.first()
+    {
+        let reason = format!(
+            "infrastructure: {title}, which could not be confirmed: {}",
+            excerpt(outage)
+        );
+        return Ok(Verdict::Failed(reason + &more(session, record)));
     }
     if policy.settle(&path, &record.sample_id, exists, &new)? {
         return Ok(Verdict::Passed);

@@ -109,6 +109,7 @@ pub fn run(run: &Run, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out, ", {:.1} s", run.duration_s)?;
     slices(summary, out)?;
+    costs(summary, out)?;
     if let Some(reason) = &run.stop_reason {
         let left = summary.skipped;
         writeln!(
@@ -147,9 +148,11 @@ fn slices(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             continue;
         }
         let shown = values.iter().map(|(value, slice)| {
-            let accuracy = slice
-                .accuracy
-                .map_or_else(|| "unscored".to_owned(), percent);
+            let accuracy = match slice.accuracy {
+                Some(accuracy) => percent(accuracy),
+                None if slice.skipped == slice.samples => "not asked".to_owned(),
+                None => "unscored".to_owned(),
+            };
             format!(
                 "{dimension} {} {accuracy} of {}",
                 clean(value),
@@ -159,6 +162,39 @@ fn slices(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "  {}", shown.collect::<Vec<_>>().join(", "))?;
     }
     Ok(())
+}
+
+/// Tokens, cost and retries, where there are any.
+fn costs(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let mut parts = Vec::new();
+    if let Some(latency) = summary
+        .latency_s
+        .as_ref()
+        .filter(|latency| latency.max >= 0.05)
+    {
+        parts.push(format!(
+            "latency median {:.1} s, p95 {:.1} s",
+            latency.p50, latency.p95
+        ));
+    }
+    if let Some(tokens) = summary.usage.tokens() {
+        parts.push(format!("{tokens} tokens"));
+    }
+    if let Some(cost) = summary.usage.cost_usd {
+        parts.push(format!("{cost:.4} USD"));
+    }
+    let recovered = &summary.recovered_by_retry;
+    if recovered.retried > 0 {
+        let (recovered, retried) = (recovered.recovered, recovered.retried);
+        parts.push(format!(
+            "{recovered} of {retried} retried samples recovered"
+        ));
+    }
+    if parts.is_empty() {
+        Ok(())
+    } else {
+        writeln!(out, "  {}", parts.join(", "))
+    }
 }
 
 fn flips(run: &Run, out: &mut dyn Write) -> io::Result<()> {

@@ -155,14 +155,15 @@ impl Session {
         let (folder, files) = scratch;
         let started = Instant::now();
         let task = Task {
-            sample: Arc::clone(&item.sample),
+            question: Arc::clone(&item.question),
             prompt: Arc::clone(&item.prompt),
             files,
             options: Arc::clone(&self.plan.eval.agent_options),
             scratch: folder.clone(),
             epoch: 0,
             attempt,
-            deadline: Some(started + self.plan.eval.limits.timeout),
+            // A timeout beyond what the clock can count is none.
+            deadline: started.checked_add(self.plan.eval.limits.timeout),
             cancel: self.options.cancel.clone(),
             live: self.live(item),
         };

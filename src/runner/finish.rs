@@ -12,9 +12,9 @@ use crate::error::Result;
 use crate::eval::Assert;
 use crate::event::Event;
 use crate::plan::{Item, Plan};
+use crate::project;
 use crate::run::{Record, Run, Status};
 use crate::sample::Live;
-use crate::{project, snapshot};
 
 /// The manifest of a run that begins now.
 pub(super) fn new_manifest(
@@ -36,6 +36,17 @@ pub(super) fn new_manifest(
     let snapshots = crate::artifact::absolute(&eval.snapshot.folder)?;
     let mut config = eval.describe();
     plan.redactor.config(&mut config);
+    let overrides = eval.overrides.iter().cloned().map(|mut change| {
+        // As an entry of a map, so that the key's name counts.
+        let mut entry = serde_json::json!({ &change.key: change.value });
+        plan.redactor.config(&mut entry);
+        change.value = entry[&change.key].take();
+        change
+    });
+    let only = options.only.as_ref().map(|only| {
+        let ids = plan.items.iter().map(|item| &item.sample.id);
+        ids.filter(|id| only.contains(*id)).cloned().collect()
+    });
     Ok(Manifest {
         format_version: FORMAT_VERSION,
         evaltest_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -69,6 +80,9 @@ pub(super) fn new_manifest(
         dataset_hash: plan.dataset_hash.clone(),
         request_hash: plan.request_hash.clone(),
         scorer_hash: plan.scorer_hash.clone(),
+        overrides: overrides.collect(),
+        redact: options.redact.clone(),
+        only,
         scorers: plan
             .scorers
             .iter()
@@ -130,6 +144,7 @@ impl Session {
             total: self.plan.items.len(),
             interrupted,
             stop_reason,
+            needs_every_verdict: self.plan.eval.snapshot.assert.decides(),
             failed_assertions: self.failed_assertions(&records),
             metrics: self.plan.eval.benchmark.metrics(&records),
             notices: self.notices(),
@@ -144,17 +159,16 @@ impl Session {
 
     /// The records in dataset order; samples that were never asked are `skipped`.
     fn take_records(&self) -> Vec<Record> {
-        let records = std::mem::take(&mut *lock(&self.records));
-        let selected = self.selected.iter().copied();
-        let mut records = records;
-        let fill = |place: usize| {
-            records[place].take().unwrap_or_else(|| {
+        let mut records = std::mem::take(&mut *lock(&self.records));
+        for &place in &self.selected {
+            records[place].get_or_insert_with(|| {
                 let mut record = record(&self.plan, &self.plan.items[place], skipped(0));
                 self.plan.redactor.record(&mut record);
                 record
-            })
-        };
-        selected.map(fill).collect()
+            });
+        }
+        // What was not selected is not there. This reuses the allocation, which is a large one.
+        records.into_iter().flatten().collect()
     }
 
     fn failed_assertions(&self, records: &[Record]) -> Vec<String> {
@@ -162,17 +176,16 @@ impl Session {
             return Vec::new();
         }
         let exact = self.plan.eval.snapshot.assert == Assert::Exact;
-        let fails = |record: &&Record| match record.result.status {
+        let differing = lock(&self.differing);
+        // An outage fails no assertion: it makes the run inconclusive.
+        let fails = |(place, record): &(&usize, &Record)| match record.result.status {
             Status::Skipped => false,
-            status if status.is_error() => true,
-            _ if exact => !snapshot::is_current(&self.plan, record),
+            status if status.is_error() => false,
+            _ if exact => differing.contains(*place),
             status => status == Status::Scored && !record.result.is_correct(),
         };
-        records
-            .iter()
-            .filter(fails)
-            .map(|record| record.sample_id.clone())
-            .collect()
+        let failed = self.selected.iter().zip(records).filter(fails);
+        failed.map(|(_, record)| record.sample_id.clone()).collect()
     }
 
     fn write_results(&self, run: &Run, interrupted: bool) -> Result<()> {

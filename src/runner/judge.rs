@@ -9,7 +9,7 @@ use crate::agent::{AgentError, Output};
 use crate::error::{Error, Result};
 use crate::plan::Item;
 use crate::run::{Outcome, Status};
-use crate::sample::Target;
+use crate::sample::{Sample, Target};
 use crate::scorer::{Answer, Score, Scorer};
 
 impl Session {
@@ -37,38 +37,46 @@ impl Session {
             redacted: 0,
             output: None,
         };
-        if let Some(target) = &item.sample.target {
-            score_all(
-                &self.plan.scorers_for(item),
-                &item.sample.metadata,
-                target,
-                &output,
-                &mut outcome,
-            );
-        }
+        let judged = Judged {
+            target: item.sample.target.as_ref(),
+            metadata: &item.sample.metadata,
+            sample: Some(&item.sample),
+            output: &output,
+        };
+        score_all(&self.plan.scorers, &judged, &mut outcome);
         outcome.output = Some(output);
         outcome
     }
 }
 
+/// What scorers judge, besides the prediction.
+#[derive(Clone, Copy)]
+pub(crate) struct Judged<'a> {
+    pub(crate) target: Option<&'a Target>,
+    pub(crate) metadata: &'a Map<String, Value>,
+    pub(crate) sample: Option<&'a Sample>,
+    pub(crate) output: &'a Output,
+}
+
+/// Asks every scorer that can judge without what is missing; the first of all decides.
 pub(crate) fn score_all(
     scorers: &[std::sync::Arc<dyn Scorer>],
-    metadata: &Map<String, Value>,
-    target: &Target,
-    output: &Output,
+    judged: &Judged<'_>,
     outcome: &mut Outcome,
 ) {
+    let hidden = Target(Value::Null);
     for (number, scorer) in scorers.iter().enumerate() {
-        let prediction = outcome.prediction.as_deref();
-        let score = score_one(
-            &**scorer,
-            &Answer {
-                prediction,
-                target,
-                output,
-                metadata,
-            },
-        );
+        if judged.target.is_none() && scorer.needs_target() {
+            continue;
+        }
+        let answer = Answer {
+            prediction: outcome.prediction.as_deref(),
+            target: judged.target.unwrap_or(&hidden),
+            output: judged.output,
+            metadata: judged.metadata,
+            sample: judged.sample,
+        };
+        let score = score_one(&**scorer, &answer);
         if scorers.len() > 1 {
             let entry = match &score {
                 Ok(score) => serde_json::to_value(score).unwrap_or_default(),

@@ -364,6 +364,7 @@ mod tests {
             target: &Target::from(19),
             output: &Output::default(),
             metadata: &Map::new(),
+            sample: None,
         });
         assert_eq!(
             error.expect_err("no verdict").message(),

@@ -26,7 +26,7 @@ pub struct Accepted {
     pub changed: usize,
     /// Snapshots of samples that are no longer in the eval.
     pub removed: usize,
-    /// Samples that ended in an error: their snapshots stay as they were.
+    /// Samples that ended in an error: their snapshots stay as they were, if they are still comparable.
     pub errors: Vec<String>,
 }
 
@@ -47,6 +47,8 @@ pub fn accept(dir: &RunDir, folder: Option<&Path>, partial: bool) -> Result<Acce
         removed: 0,
         errors: Vec::new(),
     };
+    let before = super::read_baseline(&accepted.folder).ok().flatten();
+    let same_scorer = before.is_none_or(|before| before.scorer_hash == manifest.scorer_hash);
     let mut contents = BTreeMap::new();
     let mut known = HashSet::new();
     for record in read_records(&dir.file("samples.jsonl"))? {
@@ -54,9 +56,19 @@ pub fn accept(dir: &RunDir, folder: Option<&Path>, partial: bool) -> Result<Acce
         let path = path(&accepted.folder, &record.sample_id);
         known.insert(path.clone());
         if record.result.status.is_error() {
-            // An outage must not overwrite what is known of a sample.
-            if let Some(old) = Content::read(&path)? {
-                contents.insert(record.sample_id.clone(), old);
+            // An outage must not overwrite what is known of a sample, if that is still comparable.
+            let same = |old: &Content| {
+                same_scorer
+                    && old.input_hash == record.input_hash
+                    && old.target_hash == record.target_hash
+            };
+            match Content::read(&path)?.filter(same) {
+                Some(old) => {
+                    contents.insert(record.sample_id.clone(), old);
+                }
+                None => {
+                    known.remove(&path);
+                }
             }
             accepted.errors.push(record.sample_id);
             continue;

@@ -1,45 +1,53 @@
 //! How many lines `cargo evaltest score` does per CPU second, and in how much memory.
 //!
 //! `cargo bench --bench score [-- LINES]`: makes up lines as an agent on GAIA would leave them (seeded, the
-//! same each time), pipes them through the command and reads what `/proc` tells of it (Linux only).
+//! same each time), pipes them through the command and reads what `/proc` tells of it.
 
-use std::fs;
+mod figure;
+mod process;
+
 use std::io::{self, Read as _, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::thread;
 use std::time::Instant;
+
+use figure::{Figure, is_bench, report};
+use process::{children_cpu_s, peak_kib};
 
 /// Lines of a proper run.
 const LINES: u64 = 4_000_000;
 
-fn main() -> io::Result<()> {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    // Without `--bench` it is `cargo test` that asks whether this still works.
-    let default = if args.iter().any(|arg| arg == "--bench") {
-        LINES
-    } else {
-        10_000
-    };
-    let lines = args
-        .iter()
+fn main() -> io::Result<ExitCode> {
+    let default = if is_bench() { LINES } else { 10_000 };
+    let lines = std::env::args()
         .find_map(|arg| arg.parse().ok())
         .unwrap_or(default);
-    let out = &mut io::stdout().lock();
-    writeln!(
-        out,
-        "threads     lines  lines/s wall  lines/s CPU  peak RSS"
-    )?;
+    let mut figures = Vec::new();
     for threads in ["1", "2"] {
         let run = run(threads, lines)?;
-        writeln!(
-            out,
-            "{threads:>7} {lines:>9} {:>13.0} {:>12.0} {:>5} KiB",
-            count(lines) / run.wall_s,
-            count(lines) / run.cpu_s,
-            run.peak_kib,
-        )?;
+        let mut figure = |what: &str, measured, unit, target, decides| {
+            figures.push(Figure {
+                what: format!("score, {lines} lines, {threads} threads, {what}"),
+                measured,
+                unit,
+                target,
+                decides,
+            });
+        };
+        let told = f64::NEG_INFINITY..=f64::INFINITY;
+        let (per_cpu_s, per_s) = (count(lines) / run.cpu_s, count(lines) / run.wall_s);
+        figure(
+            "per CPU second",
+            per_cpu_s,
+            "lines",
+            500_000.0..=f64::INFINITY,
+            true,
+        );
+        figure("per second", per_s, "lines", told, false);
+        let peak_mib = f64::from(run.peak_kib) / 1024.0;
+        figure("peak memory", peak_mib, "MiB", 0.0..=32.0, true);
     }
-    Ok(())
+    report(&figures)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
@@ -50,7 +58,7 @@ fn count(lines: u64) -> f64 {
 struct Run {
     wall_s: f64,
     cpu_s: f64,
-    peak_kib: u64,
+    peak_kib: u32,
 }
 
 fn run(threads: &str, lines: u64) -> io::Result<Run> {
@@ -87,15 +95,15 @@ fn run(threads: &str, lines: u64) -> io::Result<Run> {
 }
 
 /// Reads all results; counts their lines and watches the peak of the memory.
-fn drain(child: &mut Child) -> io::Result<(u64, u64)> {
-    let status = format!("/proc/{}/status", child.id());
+fn drain(child: &mut Child) -> io::Result<(u64, u32)> {
+    let id = child.id().to_string();
     let mut stdout = child
         .stdout
         .take()
         .ok_or_else(|| io::Error::other("no pipe"))?;
     let mut buffer = vec![0; 1 << 16];
     let mut lines = 0;
-    let mut peak_kib = 0;
+    let mut peak = 0;
     for round in 0_u64.. {
         let length = stdout.read(&mut buffer)?;
         if length == 0 {
@@ -107,33 +115,10 @@ fn drain(child: &mut Child) -> io::Result<(u64, u64)> {
             .sum::<u64>();
         // A peak stays, so a look now and then is enough.
         if round % 64 == 0 {
-            peak_kib = peak_kib.max(peak_of(&fs::read_to_string(&status)?));
+            peak = peak.max(peak_kib(&id));
         }
     }
-    Ok((lines, peak_kib))
-}
-
-fn peak_of(status: &str) -> u64 {
-    status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))
-        .and_then(|rest| rest.trim().trim_end_matches(" kB").parse().ok())
-        .unwrap_or(0)
-}
-
-/// The CPU time of all children that have ended, in user and kernel mode.
-fn children_cpu_s() -> io::Result<f64> {
-    let stat = fs::read_to_string("/proc/self/stat")?;
-    // The second field, the name, may hold spaces; `cutime` and `cstime` are the 16th and 17th.
-    let fields = stat.rsplit(')').next().unwrap_or_default();
-    let ticks: f64 = fields
-        .split_whitespace()
-        .skip(13)
-        .take(2)
-        .filter_map(|field| field.parse::<f64>().ok())
-        .sum();
-    // Linux shows every program a clock of 100 ticks per second here.
-    Ok(ticks / 100.0)
+    Ok((lines, peak))
 }
 
 /// A line of each kind that there is, a third of the answers wrong.

@@ -4,7 +4,9 @@
 
 mod asked;
 mod custom;
+mod fixtures;
 mod harness;
+mod init;
 mod nextest;
 mod project;
 mod resume;

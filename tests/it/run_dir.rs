@@ -95,7 +95,7 @@ fn every_file_holds_what_the_contract_says() {
     manifest(&project);
     // Nothing secret is anywhere; counts of tokens are.
     let secrets = ["sk-abcdefghij", "abcdefghijkl", "corp-77"];
-    assert_eq!(files_with(&dir, &secrets), [Path::new(""); 0]);
+    assert!(files_with(&dir, &secrets).is_empty());
     let text = std::fs::read_to_string(dir.join("summary.md")).unwrap();
     assert!(text.contains("accuracy") && text.contains('%'), "{text}");
 }

@@ -33,10 +33,10 @@ pub(crate) fn run(args: &AcceptArgs) -> Result<u8> {
     };
     for dir in &dirs {
         let folder = match &args.snapshots {
-            Some(folder) => Some(folder.clone()),
-            None => moved(&dir.manifest()?)?,
+            Some(folder) => folder.clone(),
+            None => here(&dir.manifest()?)?,
         };
-        let accepted = accept(dir, folder.as_deref(), args.partial)?;
+        let accepted = accept(dir, Some(&folder), args.partial)?;
         console::print(|out| {
             writeln!(
                 out,
@@ -62,25 +62,18 @@ pub(crate) fn run(args: &AcceptArgs) -> Result<u8> {
     Ok(0)
 }
 
-/// Where the snapshots are in this checkout, for a run that was made in another.
-fn moved(manifest: &Manifest) -> Result<Option<PathBuf>> {
-    let is_here = |path: &Path| path.ancestors().skip(1).take(2).any(Path::is_dir);
-    let inside = manifest
-        .snapshots_in_project
-        .as_ref()
-        .map(|path| discover::root().map(|root| root.join(path)));
-    if is_here(&manifest.snapshots) {
-        return Ok(None);
+/// The folder of snapshots, which must be on this machine.
+fn here(manifest: &Manifest) -> Result<PathBuf> {
+    let folder = manifest.snapshot_folder();
+    if folder.ancestors().skip(1).take(2).any(Path::is_dir) {
+        return Ok(folder);
     }
-    match inside.transpose()?.filter(|path| is_here(path)) {
-        Some(path) => Ok(Some(path)),
-        None => Err(Error::usage(format!(
-            "the snapshots of eval `{}` should be in `{}`, which is not on this machine",
-            manifest.eval,
-            manifest.snapshots.display()
-        ))
-        .hint("name their folder: cargo evaltest accept RUN_DIR --snapshots DIR")),
-    }
+    Err(Error::usage(format!(
+        "the snapshots of eval `{}` should be in `{}`, which is not on this machine",
+        manifest.eval,
+        folder.display()
+    ))
+    .hint("name their folder: cargo evaltest accept RUN_DIR --snapshots DIR"))
 }
 
 /// The runs of the last command, in all folders of runs that the project's specs name.
@@ -104,11 +97,8 @@ fn last_runs() -> Result<Vec<RunDir>> {
         if let Ok(manifest) = dir.manifest()
             && manifest.status != RunStatus::Running
         {
-            runs.push((
-                manifest.started_at.clone(),
-                manifest.invocation.clone(),
-                dir,
-            ));
+            let ended = manifest.ended_at.clone().unwrap_or_default();
+            runs.push((ended, manifest.invocation.clone(), dir));
         }
     }
     let last = runs

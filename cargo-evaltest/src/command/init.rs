@@ -20,9 +20,9 @@ pub(crate) struct InitArgs {
     #[arg(long, default_value = "example")]
     name: String,
 
-    /// Evaluate this program instead of the built-in demo agent; the prompt goes to its stdin, the answer
+    /// Evaluate this program instead of the built-in demo agent: the prompt goes to its stdin, the answer
     /// comes from its stdout
-    #[arg(long, value_name = "PROGRAM", num_args = 1.., value_terminator = ";")]
+    #[arg(last = true, value_name = "PROGRAM")]
     command: Vec<String>,
 
     /// Also write a workflow that gates pull requests

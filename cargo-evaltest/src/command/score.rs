@@ -1,7 +1,7 @@
 //! `cargo evaltest score`: JSON lines in, the same lines with a score out. No agent runs.
 //!
 //! The input is cut into [`chunks`] of whole lines, a [`pool`] of threads lets the [`judge`] score them,
-//! and their results are written in input order. Of each [`line`] only the members that matter are
+//! and their results are written in input order. Of each `line` only the members that matter are
 //! decoded, by a reader for Python's dialect of [`json`]; its bytes are never printed anew, the score is
 //! spliced in. Memory stays the same for a file of any size.
 

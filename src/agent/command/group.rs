@@ -8,9 +8,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::{Child, ExitStatus};
 
-use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open, waitid,
-};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 /// The leader and everything that stayed in its group.
 ///
@@ -31,7 +29,7 @@ impl Group {
             pidfd: None,
             gone: false,
         };
-        group.pidfd = pidfd_open(group.pid(), PidfdFlags::empty()).ok();
+        group.pidfd = open_pidfd(group.pid());
         group
     }
 
@@ -90,4 +88,17 @@ impl Drop for Group {
             let _ = self.child.wait();
         }
     }
+}
+
+/// A descriptor that turns readable when the process ends; where the system has none, the caller looks
+/// from time to time.
+#[cfg(target_os = "linux")]
+fn open_pidfd(pid: Pid) -> Option<OwnedFd> {
+    use rustix::process::{PidfdFlags, pidfd_open};
+    pidfd_open(pid, PidfdFlags::empty()).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_pidfd(_: Pid) -> Option<OwnedFd> {
+    None
 }

@@ -26,7 +26,7 @@ struct Request<'a> {
     prompt: &'a str,
     question: &'a str,
     files: Vec<File<'a>>,
-    metadata: Map<String, Value>,
+    metadata: &'a Map<String, Value>,
     tools: &'a [Value],
     options: &'a Map<String, Value>,
     epoch: u32,

@@ -51,7 +51,7 @@ fn check_error(folder: &TempDir, gaia: &Gaia, expect: &str) {
     let error = gaia.samples().unwrap_err();
     let path = folder.path().display().to_string();
     assert_eq!(error.message().replace(&path, "{path}"), expect);
-    assert!(error.hint_text().is_some(), "{error}");
+    assert!(error.hint_text().is_some(), "{error:?}");
     assert_eq!(error.exit_code(), 2);
 }
 
@@ -143,7 +143,7 @@ fn a_missing_split_lists_what_is_there() {
          `metadata.{jsonl,parquet,csv}`; no split is there",
     );
     let error = Gaia::open(empty.path().join("none")).unwrap_err();
-    assert!(error.message().starts_with("cannot open `"), "{error}");
+    assert!(error.message().starts_with("cannot open `"), "{error:?}");
     assert_eq!(error.exit_code(), 2);
 }
 
@@ -359,7 +359,7 @@ fn check_file(name: Option<&str>, path: Option<&str>, expect: Result<&str, &str>
         (Some(Err(error)), expect) => {
             assert_eq!(error.kind, FailureKind::Attachment);
             let expect = expect.unwrap_err();
-            assert!(error.message.contains(expect), "{error}");
+            assert!(error.message.contains(expect), "{error:?}");
         }
     }
 }
@@ -407,7 +407,7 @@ fn a_link_out_of_the_folder_is_an_error_of_its_sample() {
     let error = samples[0].files[0].resolve().unwrap_err();
     assert!(
         error.message.contains("a symbolic link that leaves"),
-        "{error}"
+        "{error:?}"
     );
     assert!(
         gaia.notices()[0].contains("--local-dir"),

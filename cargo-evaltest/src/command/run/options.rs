@@ -35,10 +35,7 @@ impl RunArgs {
             ignore_baseline: self.ignore_baseline,
             stream: self.stream,
             dry_run: self.dry_run,
-            ci: !matches!(
-                std::env::var("CI").as_deref(),
-                Err(_) | Ok("" | "0" | "false")
-            ),
+            ci: evaltest::project::is_ci(),
             ..Drive::default()
         })
     }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use evaltest::artifact::RunDir;
+use evaltest::artifact::{Manifest, RunDir};
 use evaltest::drive::Drive;
 use evaltest::report::terminal;
 use evaltest::{Error, Eval, Registry, Result, spec};
@@ -38,10 +38,29 @@ impl RunArgs {
         }
         // What a run was made of, for `--resume` and `--failed`.
         let earlier = self.resume.as_deref().or(self.failed.as_deref());
-        let earlier = earlier.map(eval_of_run).transpose()?;
-        let (earlier_name, earlier_spec) = earlier.unzip();
-        let earlier_spec = earlier_spec.flatten().filter(|_| self.specs.is_empty());
-        let named: Vec<PathBuf> = self.specs.iter().cloned().chain(earlier_spec).collect();
+        let earlier = earlier
+            .map(|dir| RunDir::open(dir)?.manifest())
+            .transpose()?;
+        let earlier_name = earlier.as_ref().map(|manifest| manifest.eval.clone());
+        let mut named = self.specs.clone();
+        if let Some(manifest) = &earlier {
+            if self.resume.is_some() {
+                // The run goes on as it began; what is typed now comes on top.
+                drive
+                    .overrides
+                    .splice(0..0, manifest.overrides.iter().cloned());
+                drive.redact.extend(manifest.redact.iter().cloned());
+            }
+            if named.is_empty() {
+                match spec_of(manifest)? {
+                    Some(spec) => named.push(spec),
+                    None if manifest.config.get("agent").is_some() => {
+                        return from_config(manifest, drive);
+                    }
+                    None => {}
+                }
+            }
+        }
         let names_specs = !named.is_empty();
         let found = if named.is_empty() {
             discover::find()?
@@ -54,24 +73,7 @@ impl RunArgs {
         if found.specs.is_empty() && found.tests.is_empty() {
             return Err(discover::nothing_found());
         }
-        let mut evals = Vec::new();
-        let mut unregistered = Vec::new();
-        for path in &found.specs {
-            match spec::load(&absolute(path)?, &Registry::new(), &drive.overrides) {
-                Ok(eval) => evals.push(drive.adapt(with_root(eval)?)?),
-                // A test binary may know the name.
-                Err(error) if error.is_unregistered() => {
-                    let (name, benchmark) = spec::names(&absolute(path)?)?;
-                    unregistered.push(Unregistered {
-                        name,
-                        benchmark,
-                        error,
-                    });
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        check_names(&evals)?;
+        let (mut evals, unregistered) = load_all(&found.specs, drive)?;
         if drive.output_root.is_none() {
             drive.output_root =
                 Some(discover::root()?.join(evaltest::artifact::DEFAULT_OUTPUT_ROOT));
@@ -93,26 +95,14 @@ impl RunArgs {
         } else {
             found.tests
         };
-        let mut left = Vec::new();
-        let mut known = Vec::new();
-        for test in tests {
-            let is_ours = |name: &String| {
-                let spec = unregistered.iter().find(|spec| spec.name == *name);
-                !drive.skip.contains(name)
-                    && wanted(name, spec.map_or(name, |spec| &spec.benchmark))
-                    && (spec.is_some() || !names_specs)
-                    && earlier_name.as_ref().is_none_or(|wanted| wanted == name)
-            };
-            let names = match &test.evals {
-                Some(names) => names.clone(),
-                None => evals_in(&test, drive)?,
-            };
-            known.extend(names.iter().cloned());
-            if names.iter().any(is_ours) {
-                drive.evals.extend(names.into_iter().filter(is_ours));
-                left.push(test);
-            }
-        }
+        let is_ours = |name: &String, skip: &[String]| {
+            let spec = unregistered.iter().find(|spec| spec.name == *name);
+            !skip.contains(name)
+                && wanted(name, spec.map_or(name, |spec| &spec.benchmark))
+                && (spec.is_some() || !names_specs)
+                && earlier_name.as_ref().is_none_or(|wanted| wanted == name)
+        };
+        let (left, known) = choose(tests, drive, is_ours)?;
         // No test binary knows it either: a typing error, most likely.
         let lost = |spec: &Unregistered| {
             !known.contains(&spec.name) && wanted(&spec.name, &spec.benchmark)
@@ -161,6 +151,52 @@ impl RunArgs {
     }
 }
 
+/// The test targets with evals that are ours to run, which are added to `drive`; and the names of all evals
+/// in test targets.
+fn choose(
+    tests: Vec<TestTarget>,
+    drive: &mut Drive,
+    is_ours: impl Fn(&String, &[String]) -> bool,
+) -> Result<(Vec<TestTarget>, Vec<String>)> {
+    let (mut left, mut known) = (Vec::new(), Vec::new());
+    for test in tests {
+        let names = match &test.evals {
+            Some(names) => names.clone(),
+            None => evals_in(&test, drive)?,
+        };
+        known.extend(names.iter().cloned());
+        let ours = names.into_iter().filter(|name| is_ours(name, &drive.skip));
+        let ours: Vec<String> = ours.collect();
+        if !ours.is_empty() {
+            drive.evals.extend(ours);
+            left.push(test);
+        }
+    }
+    Ok((left, known))
+}
+
+/// Reads every spec; those that name what is not built in are given apart.
+fn load_all(specs: &[PathBuf], drive: &Drive) -> Result<(Vec<Eval>, Vec<Unregistered>)> {
+    let (mut evals, mut unregistered) = (Vec::new(), Vec::new());
+    for path in specs {
+        match spec::load(&absolute(path)?, &Registry::new(), &drive.overrides) {
+            Ok(eval) => evals.push(drive.adapt(with_root(eval)?)?),
+            // A test binary may know the name.
+            Err(error) if error.is_unregistered() => {
+                let (name, benchmark) = spec::names(&absolute(path)?)?;
+                unregistered.push(Unregistered {
+                    name,
+                    benchmark,
+                    error,
+                });
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    check_names(&evals)?;
+    Ok((evals, unregistered))
+}
+
 /// The eval with the project's folder of runs, unless its spec names one.
 fn with_root(eval: Eval) -> Result<Eval> {
     if eval.has_output_root() {
@@ -187,14 +223,28 @@ fn check_names(evals: &[Eval]) -> Result<()> {
     Ok(())
 }
 
-/// The eval of a run, and its spec unless it was built in Rust.
-fn eval_of_run(dir: &std::path::Path) -> Result<(String, Option<PathBuf>)> {
-    let manifest = RunDir::open(dir)?.manifest()?;
+/// The spec that a run was made from, in this checkout or where it was; `None` for a run without one.
+fn spec_of(manifest: &Manifest) -> Result<Option<PathBuf>> {
+    let root = discover::root()?;
     let local = manifest
         .spec_in_project
-        .map(|path| discover::root().map(|root| root.join(path)));
-    if let Some(local) = local.transpose()?.filter(|path| path.is_file()) {
-        return Ok((manifest.eval, Some(local)));
-    }
-    Ok((manifest.eval, manifest.spec))
+        .as_ref()
+        .map(|path| root.join(path));
+    let places = local.into_iter().chain(manifest.spec.clone());
+    Ok(places.into_iter().find(|path| path.is_file()))
+}
+
+/// A run that was made from flags alone: its manifest is its spec.
+fn from_config(manifest: &Manifest, drive: &Drive) -> Result<Work> {
+    let path = manifest.spec.clone().unwrap_or_default();
+    let eval = spec::parse(
+        &manifest.config.to_string(),
+        &path,
+        &Registry::new(),
+        &drive.overrides,
+    )?;
+    Ok(Work {
+        evals: vec![drive.adapt(with_root(eval)?)?],
+        tests: Vec::new(),
+    })
 }

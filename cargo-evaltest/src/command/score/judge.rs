@@ -134,6 +134,7 @@ impl Judge {
             target: &buffers.target,
             output: &buffers.output,
             metadata: &buffers.metadata,
+            sample: None,
         };
         line.splice(member, out, |out| self.scores(&answer, out))
     }

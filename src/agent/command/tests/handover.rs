@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::sample::{Sample, TaskFile};
+use crate::sample::{Question, Sample, TaskFile};
 
 #[test]
 fn the_prompt_is_on_stdin() {
@@ -32,7 +32,7 @@ fn a_json_task_is_one_line() {
         .collect();
     sample.visible = vec!["level".into()];
     sample.tools = vec![json!({"name": "add"})];
-    task.sample = Arc::new(sample);
+    task.question = Arc::new(Question::of(&sample));
     task.options = Arc::new([("fast".to_owned(), json!(true))].into_iter().collect());
     task.files = vec![TaskFile {
         name: "a.csv".into(),

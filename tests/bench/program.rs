@@ -1,0 +1,88 @@
+//! Running a program to its end, measured.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use crate::process::{children_cpu_s, peak_kib};
+
+/// How often the memory of a running program is looked at. A peak stays, so only the last moment before
+/// the end can be missed.
+const GLANCE: Duration = Duration::from_millis(2);
+
+/// What a program used.
+pub(crate) struct Usage {
+    pub(crate) cpu_s: f64,
+    pub(crate) wall_s: f64,
+    pub(crate) peak_mib: f64,
+    /// From before the program was executed to the first event of its run.
+    pub(crate) first_sample_ms: f64,
+}
+
+/// Runs `program`, which records one run below `output_root`.
+pub(crate) fn run(program: &mut Command, output_root: &Path) -> io::Result<Usage> {
+    let cpu_before = children_cpu_s()?;
+    // To a file, as in CI: a closed stdout would spare the program the writing.
+    let log = output_root.with_extension("log");
+    program
+        .stdin(Stdio::null())
+        .stdout(std::fs::File::create(&log)?)
+        .stderr(std::fs::File::create(log.with_extension("err"))?);
+    let (started, at) = (Instant::now(), SystemTime::now());
+    let mut child = program.spawn()?;
+    let peak = watch(&mut child)?;
+    let wall_s = started.elapsed().as_secs_f64();
+    if !child.wait()?.success() {
+        let text = std::fs::read_to_string(log.with_extension("err"))?;
+        return Err(io::Error::other(format!("{program:?} failed: {text}")));
+    }
+    Ok(Usage {
+        cpu_s: children_cpu_s()? - cpu_before,
+        wall_s,
+        peak_mib: f64::from(peak) / 1024.0,
+        first_sample_ms: first_event_ms(output_root, at)?,
+    })
+}
+
+fn watch(child: &mut Child) -> io::Result<u32> {
+    let id = child.id().to_string();
+    let mut peak = 0;
+    while child.try_wait()?.is_none() {
+        peak = peak.max(peak_kib(&id));
+        thread::sleep(GLANCE);
+    }
+    Ok(peak)
+}
+
+/// The last run directory.
+pub(crate) fn last_run(output_root: &Path) -> io::Result<PathBuf> {
+    let entries = std::fs::read_dir(output_root)?.flatten();
+    let mut runs: Vec<PathBuf> = entries
+        .map(|entry| entry.path())
+        .filter(|path| path.is_dir())
+        .collect();
+    runs.sort_by_key(|path| path.metadata().and_then(|data| data.modified()).ok());
+    runs.pop().ok_or_else(|| io::Error::other("no run"))
+}
+
+/// Milliseconds from `at` to the first event of the last run.
+fn first_event_ms(output_root: &Path, at: SystemTime) -> io::Result<f64> {
+    const DAY_MS: f64 = 86_400_000.0;
+    let events = std::fs::read_to_string(last_run(output_root)?.join("events.jsonl"))?;
+    // `"time":"2026-01-31T12:34:56.789Z"`: the time of day is enough.
+    let time = events.split_once(r#""time":""#).and_then(|(_, rest)| {
+        let (_, rest) = rest.split_once('T')?;
+        let fields = rest.split_once('Z')?.0.split(':');
+        fields
+            .map(|field| field.parse::<f64>().ok())
+            .collect::<Option<Vec<_>>>()
+    });
+    let Some([hours, minutes, seconds]) = time.as_deref() else {
+        return Err(io::Error::other("the journal begins with no time"));
+    };
+    let first = ((hours * 60.0 + minutes) * 60.0 + seconds) * 1000.0;
+    let at = at.duration_since(UNIX_EPOCH).map_err(io::Error::other)?;
+    Ok((first - at.as_secs_f64() * 1000.0 % DAY_MS).rem_euclid(DAY_MS))
+}

@@ -1,0 +1,111 @@
+//! `init` leaves something that runs at the next command.
+
+use crate::project::Project;
+
+#[test]
+fn in_a_folder_that_is_no_cargo_project() {
+    let project = Project::new();
+    project
+        .run("run")
+        .exits(2)
+        .says("no evals found")
+        .says("cargo evaltest init");
+    project
+        .run("init")
+        .exits(0)
+        .says("created  evals/example.yaml")
+        .says_nothing_of("Cargo.toml");
+    project
+        .run("")
+        .exits(0)
+        .says("example: 6 samples, 5 correct");
+    project.run("accept").exits(0);
+    project.run("").exits(0);
+    // A worse agent: the samples that flipped are named, the wrong one from before is not.
+    project
+        .run("run --agent echo")
+        .exits(1)
+        .says("wrong now (5):")
+        .says("    percent\n");
+    assert!(project.read(".gitignore").contains("/evaltest-runs/"));
+    assert_eq!(project.read("evaltest-runs/.gitignore"), "*\n");
+}
+
+#[test]
+fn in_a_cargo_project_it_keeps_what_is_there() {
+    let project = Project::new();
+    let manifest = "# mine\n[package]\nname = \"a\"   # odd   spacing\nversion = \"0.1.0\"\nedition = \"2024\"\n";
+    project.write("Cargo.toml", manifest);
+    project.write("src/lib.rs", "");
+    project
+        .run("init --ci github")
+        .exits(0)
+        .says("created  .github/workflows/evaltest.yml");
+    let changed = project.read("Cargo.toml");
+    assert!(changed.starts_with(manifest), "{changed}");
+    for text in [
+        "[[test]]",
+        "harness = false",
+        "[dev-dependencies]",
+        "[package.metadata.evaltest]",
+    ] {
+        assert!(changed.contains(text), "{text} is missing in {changed}");
+    }
+    assert!(
+        !changed.contains("test = false"),
+        "the demo agent costs nothing: {changed}"
+    );
+    assert!(
+        project
+            .read(".config/nextest.toml")
+            .contains("fail-fast = false")
+    );
+    assert!(
+        project
+            .read(".github/workflows/evaltest.yml")
+            .contains("cargo evaltest")
+    );
+    // Once more changes nothing.
+    project.write(
+        "evals/example.yaml",
+        "# edited\n".to_owned() + &project.read("evals/example.yaml"),
+    );
+    project
+        .run("init --ci github")
+        .exits(0)
+        .says("kept     evals/example.yaml");
+    assert_eq!(project.read("Cargo.toml"), changed);
+    assert!(project.read("evals/example.yaml").starts_with("# edited"));
+    project.run("").exits(0).says("example: 6 samples");
+}
+
+#[test]
+fn an_agent_that_may_cost_money_is_not_asked_by_plain_cargo_test() {
+    let project = Project::new();
+    project.write(
+        "Cargo.toml",
+        "[package]\nname = \"a\"\nversion = \"0.1.0\"\nedition = \"2024\"\n",
+    );
+    project.write("src/lib.rs", "");
+    project
+        .run("init --name paid -- ./agent.sh --fast")
+        .exits(0);
+    assert!(project.read("Cargo.toml").contains("test = false"));
+    assert!(
+        project
+            .read("evals/paid.yaml")
+            .contains("command: [\"./agent.sh\",\"--fast\"]")
+    );
+}
+
+#[test]
+fn a_dot_env_file_serves_the_variables_that_a_spec_names() {
+    let agent = "{ type: command, command: [sh, -c, 'echo \"$MY_NAME $OTHER\"'], env: [MY_NAME] }";
+    let project = Project::with_eval(&[("a", 1, "Who?", "ada")], agent, "");
+    project.write(".env", "MY_NAME=ada\nOTHER=x\n");
+    project.run("run eval.yaml").exits(0).says("1 correct");
+    // The environment wins.
+    let mut command = project.command("run eval.yaml");
+    let ran = command.env("MY_NAME", "bob").output().unwrap();
+    assert!(String::from_utf8_lossy(&ran.stdout).contains("0 correct"));
+}
