@@ -146,7 +146,8 @@ impl Session {
                 status: RunStatus::Running,
                 stop_reason: None,
                 selected: selected.len(),
-                whole: selected.len() == plan.items.len() && !options.partial,
+                // A part stays a part: the run goes on as it began.
+                whole: manifest.whole && selected.len() == plan.items.len(),
                 ..manifest
             },
             None => finish::new_manifest(&plan, &dir, &options, selected.len())?,

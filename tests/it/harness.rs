@@ -113,7 +113,7 @@ fn filters_select_and_gates_are_ignored_with_the_reason() {
 fn threads_are_as_many_as_were_asked_for() {
     // Every agent says how many run at once.
     const COUNTS: &str =
-        "touch running.$$; ls | grep -c running >> counts; sleep 0.15; rm running.$$";
+        "touch running.$$; ls | grep -c running >> counts; sleep 0.25; rm running.$$";
     let most = |arguments: &str, variable: &str| {
         let project = project(COUNTS);
         let variables = [("RUST_TEST_THREADS", variable)];
@@ -138,7 +138,7 @@ fn threads_are_as_many_as_were_asked_for() {
     assert_eq!(most("--test-threads=1", ""), 1);
     assert_eq!(most("", "1"), 1);
     assert_eq!(most("--test-threads 2", "1"), 2);
-    assert!((3..=4).contains(&most("", "")), "`limits.concurrency`");
+    assert!((2..=4).contains(&most("", "")), "`limits.concurrency`");
     assert!(most("--test-threads=64", "") > 4);
     for (arguments, variable) in [
         ("--test-threads=0", "3"),

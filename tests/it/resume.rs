@@ -266,3 +266,20 @@ fn a_run_directory_has_one_writer() {
     assert_eq!(verdicts(&dir).len(), 3);
     assert_eq!(asked(&project).len(), 3);
 }
+
+#[test]
+fn a_part_stays_a_part_when_it_is_resumed() {
+    let project = asked::project(6, ":", "");
+    for part in ["--limit 2", "--filter q001"] {
+        project.run(&format!("run eval.yaml {part}")).exits(0);
+        let dir = project.last_run();
+        let before = verdicts(&dir);
+        project
+            .run(&format!("run --resume {}", dir.display()))
+            .exits(0);
+        assert_eq!(verdicts(&dir), before, "{part}");
+        assert_eq!(project.last_json("manifest.json")["whole"], false, "{part}");
+        project.run("accept").exits(2).says("asked only a part");
+    }
+    assert_eq!(asked(&project).len(), 3);
+}

@@ -80,7 +80,8 @@ fn a_flip_is_confirmed_and_the_first_answer_counts() {
         .iter()
         .filter(|event| event["kind"] == "confirmed")
         .collect();
-    assert_eq!(confirmed.len(), 2, "the answer, then its verdict");
+    assert_eq!(confirmed.len(), 2, "the answer, then the verdict");
+    assert_eq!(confirmed[0]["output"]["text"], "002");
     assert_eq!(confirmed[1]["result"]["prediction"], "002");
 
     // `confirm` says how often.
