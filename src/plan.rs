@@ -56,7 +56,7 @@ impl Plan {
     pub(crate) fn load(eval: &Eval, baseline: BaselineUse) -> Result<Self> {
         eval.prompt.check(&*eval.benchmark)?;
         gate::check_unique(&eval.gates)?;
-        let redactor = Redactor::new(&eval.redact, eval.secrets.clone())?;
+        let redactor = Redactor::new(&eval.redact, &eval.secrets)?;
         let items = load_items(eval)?;
         let extract = eval.effective_extract();
         let scorers = scorers(eval);

@@ -219,6 +219,9 @@ impl Session {
                 ..
             } => {
                 let mut outcome = self.judge(item, output, latency, attempts);
+                if redacted > 0 {
+                    judge::doubt(&mut outcome);
+                }
                 outcome.redacted = redacted;
                 self.end(item, outcome)
             }

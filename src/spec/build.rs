@@ -119,7 +119,7 @@ pub(super) fn build(
     eval.config = config;
     // A pattern that cannot be compiled is a mistake in the spec: say so before anything starts.
     for pattern in &eval.redact {
-        crate::redact::Redactor::new(std::slice::from_ref(pattern), Vec::new())
+        crate::redact::Redactor::new(std::slice::from_ref(pattern), &[])
             .map_err(|error| (error, pattern.clone()))?;
     }
     Ok(eval)

@@ -3,5 +3,6 @@
 //! They belong to the package `cargo-evaltest`, which builds the program.
 
 mod project;
+mod redaction;
 mod story;
 mod tidy;

@@ -112,7 +112,7 @@ impl Project {
     pub(crate) fn spec(&self, agent: &str, more: &str) {
         self.write(
             "eval.yaml",
-            &format!(
+            format!(
                 "name: e\nbenchmark: {{ type: gaia, path: data.jsonl }}\nprompt: none\nagent: {agent}\n\
                  snapshot: {{ answers: plain }}\n{more}"
             ),
@@ -218,8 +218,8 @@ impl Project {
     }
 }
 
-/// Every file below a folder that holds one of these texts.
-pub(crate) fn files_with(folder: &Path, needles: &[&str]) -> Vec<PathBuf> {
+/// Every file below a folder.
+pub(crate) fn all_files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -227,15 +227,7 @@ pub(crate) fn files_with(folder: &Path, needles: &[&str]) -> Vec<PathBuf> {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-                continue;
-            }
-            let content = fs::read(&path).unwrap();
-            let holds = |needle: &&str| {
-                content
-                    .windows(needle.len())
-                    .any(|part| part == needle.as_bytes())
-            };
-            if needles.iter().any(|needle| holds(needle)) {
+            } else {
                 found.push(path);
             }
         }
