@@ -307,7 +307,10 @@ impl Session {
                     self.plan.redactor.output(&mut clean, &mut event.redacted);
                     event.output = Some(clean);
                     event.latency_s = Some(latency);
-                    self.journal(event);
+                    if !self.journal(event) {
+                        // The disk is full. What is not on disk was not said, and is asked again.
+                        return skipped(attempt);
+                    }
                     return self.judge(item, output, latency, attempt);
                 }
                 Err(error) if error.kind == FailureKind::Cancelled => return skipped(attempt),
@@ -347,10 +350,13 @@ impl Session {
         Some(record)
     }
 
-    fn journal(&self, event: StoredEvent) {
-        if let Err(error) = self.events.append(event) {
-            self.stop_for(&error);
+    /// Writes an event; a run that cannot do so stops.
+    fn journal(&self, event: StoredEvent) -> bool {
+        let written = self.events.append(event);
+        if let Err(error) = &written {
+            self.stop_for(error);
         }
+        written.is_ok()
     }
 
     /// Waits, unless the run stops.

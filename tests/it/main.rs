@@ -2,6 +2,7 @@
 //!
 //! They belong to the package `cargo-evaltest`, which builds the program.
 
+mod disk_full;
 mod project;
 mod redaction;
 mod story;
