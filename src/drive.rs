@@ -66,6 +66,12 @@ pub struct Drive {
     pub ci: bool,
 }
 
+/// An eval that was checked and can start.
+pub struct Ready {
+    plan: Plan,
+    only: Option<HashSet<String>>,
+}
+
 /// What a dry run found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DryRun {
@@ -110,15 +116,21 @@ impl Drive {
         eval
     }
 
+    /// Loads an eval's dataset and checks everything that can be checked before an agent starts.
+    pub fn prepare(&self, eval: &Eval) -> Result<Ready> {
+        let plan = self.plan(eval)?;
+        let only = self.selection(&plan)?;
+        Ok(Ready { plan, only })
+    }
+
     /// Runs one eval.
     pub fn run(
         &self,
-        eval: &Eval,
+        ready: Ready,
         cancel: &Cancel,
         observer: Arc<Observer<'static>>,
     ) -> Result<Run> {
-        let plan = self.plan(eval)?;
-        let only = self.selection(&plan)?;
+        let Ready { plan, only } = ready;
         let options = RunOptions {
             run_id: self.run_id.clone(),
             invocation: Some(self.invocation.clone()),
@@ -245,7 +257,7 @@ pub(crate) fn serve(
             // Shown when the run is over: the command that drives us shows the progress.
             let _ = terminal::event(event, &mut *buffer);
         };
-        let run = drive.run(&eval, cancel, Arc::new(observer))?;
+        let run = drive.run(drive.prepare(&eval)?, cancel, Arc::new(observer))?;
         let buffer = lines
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -49,6 +49,8 @@ pub struct Eval {
     pub(crate) keep_scratch: KeepScratch,
     /// Where the eval was defined.
     pub(crate) spec: Option<PathBuf>,
+    /// The lines in the spec of `gates`, for errors; empty for builder evals.
+    pub(crate) gate_lines: Vec<Option<usize>>,
     /// The spec as it was understood, for the manifest; builder evals describe themselves.
     pub(crate) config: Value,
 }
@@ -173,6 +175,7 @@ impl Eval {
             agent_options: Arc::default(),
             keep_scratch: KeepScratch::Never,
             spec: None,
+            gate_lines: Vec::new(),
             config: Value::Null,
         }
     }

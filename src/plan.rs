@@ -262,9 +262,17 @@ fn check_gates(eval: &Eval, items: &[Item], scorers: &[&str]) -> Result<()> {
         slices,
         scorers: scorers.iter().map(ToString::to_string).collect(),
     };
-    eval.gates.iter().try_for_each(|gate| {
+    let lines = eval
+        .gate_lines
+        .iter()
+        .copied()
+        .chain(std::iter::repeat(None));
+    eval.gates.iter().zip(lines).try_for_each(|(gate, line)| {
         gate.validate(&known)
-            .map_err(|error| error.at(format!("eval `{}`", eval.name)))
+            .map_err(|error| match (&eval.spec, line) {
+                (Some(spec), Some(line)) => error.at(format!("{}:{line}", spec.display())),
+                _ => error.at(format!("eval `{}`", eval.name)),
+            })
     })
 }
 

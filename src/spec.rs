@@ -61,6 +61,10 @@ pub fn load(path: &Path, registry: &Registry, overrides: &[Override]) -> Result<
             "{}:{line}: the spec is not valid UTF-8",
             path.display()
         ))
+        .hint(format!(
+            "convert the file: `iconv -f LATIN1 -t UTF-8 '{}'`",
+            path.display()
+        ))
     })?;
     parse(&text, path, registry, overrides)
 }
@@ -85,5 +89,12 @@ pub fn parse(text: &str, path: &Path, registry: &Registry, overrides: &[Override
         Some(line) => error.at(format!("{}:{line}", path.display())),
         None => error.at(path.display()),
     };
-    build::build(spec, value, path, registry).map_err(|(error, name)| problem(error, &name))
+    // A gate that no sample matches is found with the dataset, when this text is gone.
+    let gates = value.get("gates").and_then(Value::as_array);
+    let line = |gate: &Value| problem::line_of(text, gate.as_str()?);
+    let gate_lines = gates.into_iter().flatten().map(line).collect();
+    let mut eval =
+        build::build(spec, value, path, registry).map_err(|(error, name)| problem(error, &name))?;
+    eval.gate_lines = gate_lines;
+    Ok(eval)
 }

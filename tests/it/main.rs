@@ -2,6 +2,7 @@
 //!
 //! They belong to the package `cargo-evaltest`, which builds the program.
 
+mod bad_input;
 mod disk_full;
 mod project;
 mod redaction;

@@ -145,19 +145,25 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8> {
     if args.dry_run {
         return dry_run(args, &drive, &work);
     }
+    // All datasets, baselines and gates are checked before the first agent starts.
+    let ready = work
+        .evals
+        .iter()
+        .map(|eval| drive.prepare(eval))
+        .collect::<Result<Vec<_>>>()?;
     let cancel = Cancel::new();
     let interrupt = signal::cancel_on_signals(&cancel)
         .map_err(|error| Error::infrastructure(format!("cannot handle signals: {error}")))?;
     let progress = Arc::new(Progress::new(args.json));
     let mut runs = Vec::new();
     let mut code = 0;
-    for eval in &work.evals {
+    for ready in ready {
         if interrupt.is_set() {
             break;
         }
         let progress = Arc::clone(&progress);
         let observer = move |event: &Event<'_>| progress.event(event);
-        match drive.run(eval, &cancel, Arc::new(observer)) {
+        match drive.run(ready, &cancel, Arc::new(observer)) {
             Ok(run) => {
                 code = worse_exit(code, run.summary.exit_code);
                 if !args.json {
@@ -165,7 +171,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8> {
                 }
                 runs.push(result(&run));
             }
-            // A spec that is wrong says so before the others start; what fails here is this eval's own.
+            // What is wrong with an eval was said before the first started; this is the machine's fault.
             Err(error) if work.evals.len() == 1 => return Err(error),
             Err(error) => {
                 console::complain(&error);
