@@ -122,7 +122,9 @@ impl RunDir {
 
 /// Makes the folder of runs, ignored by git.
 pub(crate) fn make_root(root: &Path) -> Result<()> {
-    fs::create_dir_all(root).map_err(|error| Error::io("create", root, &error))?;
+    fs::create_dir_all(root).map_err(|error| {
+        Error::io("create", root, &error).hint("name another folder for runs: `--output-root DIR`")
+    })?;
     let ignore = root.join(".gitignore");
     if !ignore.exists() {
         fs::write(&ignore, "*\n").map_err(|error| Error::io("write", &ignore, &error))?;

@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod disk_full;
+mod faults;
 mod project;
 mod redaction;
 mod story;
