@@ -54,6 +54,13 @@ static SHAPES: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&shapes.join("|")).expect("the patterns are constant")
 });
 
+/// What every shape holds. Most texts hold none of it, which is found out a hundred times as fast.
+static MARKS: LazyLock<Regex> = LazyLock::new(|| {
+    let marks = "[spr]k-|hf_|jina_|api_org_|pplx-|AIza|[bB][eE][aA][rR][eE][rR]|gh[pousr]_|github_pat_|\
+                 AKIA|ASIA|AROA|AIDA|(?i-u:aws_)|xox[abeprs]-";
+    Regex::new(marks).expect("the pattern is constant")
+});
+
 /// Whether a candidate is a token rather than words: `sk-learn-estimators` is a library's name.
 fn looks_random(candidate: &str) -> bool {
     candidate
@@ -109,7 +116,7 @@ impl Redactor {
         if result.contains(CUT) {
             result = self.without_begun(result, count);
         }
-        if SHAPES.is_match(&result) {
+        if MARKS.is_match(&result) && SHAPES.is_match(&result) {
             let blank = |found: &Captures<'_>| {
                 let random = found
                     .iter()
