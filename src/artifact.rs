@@ -124,7 +124,9 @@ impl RunDir {
 pub(crate) fn make_root(root: &Path) -> Result<()> {
     // A folder that holds other things is the user's: git must go on seeing them.
     let is_ours = fs::read_dir(root).map_or(true, |mut entries| entries.next().is_none());
-    fs::create_dir_all(root).map_err(|error| Error::io("create", root, &error))?;
+    fs::create_dir_all(root).map_err(|error| {
+        Error::io("create", root, &error).hint("name another folder for runs: `--output-root DIR`")
+    })?;
     if is_ours {
         let ignore = root.join(".gitignore");
         fs::write(&ignore, "*\n").map_err(|error| Error::io("write", &ignore, &error))?;

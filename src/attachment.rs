@@ -47,7 +47,8 @@ impl Attachment {
     /// Copies the file into `folder` for one attempt.
     ///
     /// The copy has the last component of the attachment's name, without control characters. A name that
-    /// is taken gets a number: `data.csv`, `data-2.csv`. Nothing is ever overwritten.
+    /// is taken gets a number: `data.csv`, `data-2.csv`. Nothing is ever overwritten. A disk that is full is
+    /// of kind [`FailureKind::NotStarted`]: it is no fault of the sample.
     pub fn copy_into(&self, folder: &Path) -> Result<TaskFile, AgentError> {
         let source = self.resolve()?;
         let mut from = File::open(&source).map_err(|error| self.error(&source, &reason(&error)))?;
@@ -64,7 +65,17 @@ impl Attachment {
             };
             return match copied {
                 Ok(_) => Ok(TaskFile { name, path }),
-                Err(error) => Err(self.error(&path, &format!("cannot copy it there: {error}"))),
+                Err(error) => {
+                    let full = matches!(
+                        error.kind(),
+                        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge
+                    );
+                    let mut error = self.error(&path, &format!("cannot copy it there: {error}"));
+                    if full {
+                        error.kind = FailureKind::NotStarted;
+                    }
+                    Err(error)
+                }
             };
         }
         Err(self.error(&folder.join(wanted), "the name is taken"))

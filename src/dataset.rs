@@ -129,7 +129,9 @@ pub fn unique_ids<'a>(ids: impl IntoIterator<Item = (&'a str, Place<'a>)>) -> Re
 
 /// The whole file as text, without a byte order mark.
 fn read_text(path: &Path) -> Result<String> {
-    let bytes = fs::read(path).map_err(|error| Error::io("read", path, &error))?;
+    let bytes = fs::read(path).map_err(|error| {
+        Error::io("read", path, &error).hint("relative paths count from the spec's folder")
+    })?;
     let mut text = String::from_utf8(bytes).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = 1 + count_newlines(valid);

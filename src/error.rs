@@ -58,6 +58,7 @@ impl Error {
         let kind = match source.kind() {
             std::io::ErrorKind::NotFound
             | std::io::ErrorKind::PermissionDenied
+            | std::io::ErrorKind::AlreadyExists
             | std::io::ErrorKind::IsADirectory
             | std::io::ErrorKind::NotADirectory
             | std::io::ErrorKind::InvalidData => Kind::Usage,

@@ -54,6 +54,8 @@ pub struct Eval {
     pub(crate) spec: Option<PathBuf>,
     /// What the command line set otherwise than the spec.
     pub(crate) overrides: Vec<Override>,
+    /// The lines in the spec of `gates`, for errors; empty for builder evals.
+    pub(crate) gate_lines: Vec<Option<usize>>,
     /// The spec as it was understood, for the manifest; builder evals describe themselves.
     pub(crate) config: Value,
 }
@@ -180,6 +182,7 @@ impl Eval {
             keep_scratch: KeepScratch::Never,
             spec: None,
             overrides: Vec::new(),
+            gate_lines: Vec::new(),
             config: Value::Null,
         }
     }

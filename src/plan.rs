@@ -58,7 +58,7 @@ impl Plan {
         check_name(&eval.name)?;
         eval.prompt.check(&*eval.benchmark)?;
         gate::check_unique(&eval.gates)?;
-        let redactor = Redactor::new(&eval.redact, eval.secrets.clone())?;
+        let redactor = Redactor::new(&eval.redact, &eval.secrets)?;
         let (items, slices) = load_items(eval)?;
         let extract = eval.effective_extract();
         let scorers = scorers(eval);
@@ -313,9 +313,17 @@ fn check_gates(eval: &Eval, slices: Slices, scorers: &[&str]) -> Result<()> {
         slices,
         scorers: scorers.iter().map(ToString::to_string).collect(),
     };
-    eval.gates.iter().try_for_each(|gate| {
+    let lines = eval
+        .gate_lines
+        .iter()
+        .copied()
+        .chain(std::iter::repeat(None));
+    eval.gates.iter().zip(lines).try_for_each(|(gate, line)| {
         gate.validate(&known)
-            .map_err(|error| error.at(format!("eval `{}`", eval.name)))
+            .map_err(|error| match (&eval.spec, line) {
+                (Some(spec), Some(line)) => error.at(format!("{}:{line}", spec.display())),
+                _ => error.at(format!("eval `{}`", eval.name)),
+            })
     })
 }
 

@@ -17,6 +17,10 @@ use crate::error::{Error, Result};
 use crate::run::{Outcome, Record};
 use crate::scorer::{Normalized, Score};
 
+mod normalized;
+
+use normalized::{Side, hide_normalized};
+
 /// What stands in the place of a secret.
 pub const REDACTED: &str = "[REDACTED]";
 
@@ -26,25 +30,42 @@ const MIN_SECRET: usize = 8;
 /// How much of an agent's stderr is kept, in bytes, after redaction.
 const STDERR_TAIL: usize = 4096;
 
+/// How much of the beginning of a long stderr may be the half of a secret, in bytes.
+const HALF_SECRET: usize = 512;
+
 /// Token shapes. The second group, where there is one, must look random: [`looks_random`].
 static SHAPES: LazyLock<Regex> = LazyLock::new(|| {
+    // A token may follow a colour (`\x1b[31m`), an escape in a text that is JSON itself (`\n`), or `_`:
+    // for `\b` alone, the letter that these end with would be the beginning of the word.
+    let start = r"(?:\b|_|\x1b\[[0-9;]*[A-Za-z]|\\u\{1b\}\[[0-9;]*[A-Za-z]|\\u00[0-9A-Fa-f]{2}(?:\[[0-9;]*[A-Za-z])?|\\[bfnrt])";
     let shapes = [
-        r"\b(?:sk|pk|rk)-(?P<sk>[A-Za-z0-9_-]{8,})",
-        r"\b(?:hf|jina|api_org)_(?P<hf>[A-Za-z0-9_-]{8,})",
-        r"\bpplx-(?P<pplx>[A-Za-z0-9_-]{8,})",
-        r"\bAIza[A-Za-z0-9_-]{16,}",
-        r"\b(?i:bearer)\s+(?P<bearer>[A-Za-z0-9._~+/=-]{8,})",
-        r"\bgh[pousr]_[A-Za-z0-9]{16,}",
-        r"\bgithub_pat_[A-Za-z0-9_]{16,}",
-        r"\b(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{12,}\b",
-        r"\bxox[abeprs]-[A-Za-z0-9-]{10,}",
+        format!(r"{start}(?:sk|pk|rk)-(?P<sk>[A-Za-z0-9_-]{{8,}})"),
+        r"(?:hf|jina|api_org)_(?P<hf>[A-Za-z0-9_-]{8,})".to_owned(),
+        r"pplx-(?P<pplx>[A-Za-z0-9_-]{8,})".to_owned(),
+        r"AIza[A-Za-z0-9_-]{16,}".to_owned(),
+        format!(r"{start}(?i:bearer)(?:\s|\\[nrt])+(?P<bearer>[A-Za-z0-9._~+/=-]{{8,}})"),
+        r"gh[pousr]_[A-Za-z0-9]{16,}".to_owned(),
+        r"github_pat_[A-Za-z0-9_]{16,}".to_owned(),
+        format!(r"{start}(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{{12,}}\b"),
+        r#"(?i:aws_(?:secret_access_key|session_token))[\\"']*\s*[:=]\s*[\\"']*[A-Za-z0-9/+=]{16,}"#
+            .to_owned(),
+        r"xox[abeprs]-[A-Za-z0-9-]{10,}".to_owned(),
     ];
     Regex::new(&shapes.join("|")).expect("the patterns are constant")
 });
 
+/// What every shape holds. Most texts hold none of it, which is found out a hundred times as fast.
+static MARKS: LazyLock<Regex> = LazyLock::new(|| {
+    let marks = "[spr]k-|hf_|jina_|api_org_|pplx-|AIza|[bB][eE][aA][rR][eE][rR]|gh[pousr]_|github_pat_|\
+                 AKIA|ASIA|AROA|AIDA|(?i-u:aws_)|xox[abeprs]-";
+    Regex::new(marks).expect("the pattern is constant")
+});
+
 /// Whether a candidate is a token rather than words: `sk-learn-estimators` is a library's name.
 fn looks_random(candidate: &str) -> bool {
-    candidate.len() >= 20 && !candidate.contains(['-', '_', '.'])
+    candidate
+        .split(['-', '_', '.'])
+        .any(|part| part.len() >= 20)
         || candidate.bytes().any(|byte| byte.is_ascii_digit())
 }
 
@@ -57,7 +78,7 @@ pub struct Redactor {
 
 impl Redactor {
     /// A redactor with the default patterns, `patterns` (regular expressions) and literal `secrets`.
-    pub fn new(patterns: &[String], mut secrets: Vec<String>) -> Result<Self> {
+    pub fn new(patterns: &[String], secrets: &[String]) -> Result<Self> {
         let compile = |pattern: &String| {
             Regex::new(pattern).map_err(|error| {
                 let reason = error
@@ -65,6 +86,7 @@ impl Redactor {
                     .lines()
                     .last()
                     .unwrap_or_default()
+                    .trim_start_matches("error: ")
                     .to_owned();
                 Error::usage(format!(
                     "redact pattern `{pattern}` is not a regular expression: {reason}"
@@ -73,9 +95,11 @@ impl Redactor {
             })
         };
         let custom = patterns.iter().map(compile).collect::<Result<Vec<_>>>()?;
+        let mut secrets: Vec<String> = secrets.iter().flat_map(|secret| forms(secret)).collect();
         secrets.retain(|secret| secret.len() >= MIN_SECRET);
         // The longest first, so that a secret that contains another goes whole.
-        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        secrets.sort_by(|one, other| other.len().cmp(&one.len()).then_with(|| one.cmp(other)));
+        secrets.dedup();
         Ok(Self { custom, secrets })
     }
 
@@ -89,7 +113,10 @@ impl Redactor {
                 result = Cow::Owned(result.replace(secret.as_str(), REDACTED));
             }
         }
-        if SHAPES.is_match(&result) {
+        if result.contains(CUT) {
+            result = self.without_begun(result, count);
+        }
+        if MARKS.is_match(&result) && SHAPES.is_match(&result) {
             let blank = |found: &Captures<'_>| {
                 let random = found
                     .iter()
@@ -120,6 +147,24 @@ impl Redactor {
             }
         }
         result
+    }
+
+    /// Blanks the beginning of a secret that ends in the mark of a text that was cut.
+    fn without_begun<'a>(&self, text: Cow<'a, str>, count: &mut u32) -> Cow<'a, str> {
+        let Some((head, tail)) = text.rsplit_once(CUT) else {
+            return text;
+        };
+        let begun = self.secrets.iter().filter_map(|secret| {
+            let ends = secret.char_indices().map(|(end, _)| end).rev();
+            ends.take_while(|&end| end >= MIN_BEGUN)
+                .find(|&end| head.ends_with(&secret[..end]))
+        });
+        let Some(length) = begun.max() else {
+            return text;
+        };
+        *count += 1;
+        let kept = &head[..head.len() - length];
+        Cow::Owned(format!("{kept}{REDACTED}{CUT}{tail}"))
     }
 
     /// Applies [`Redactor::text`] in place.
@@ -176,13 +221,19 @@ impl Redactor {
 
     /// Blanks an agent's failure and cuts its stderr to the last bytes.
     ///
-    /// The cut comes second: cutting first could leave the unrecognisable half of a token.
+    /// The cut comes second: cutting first could leave the unrecognisable half of a token. A long tail may
+    /// have been cut before it came here, so that its beginning goes in any case.
     pub fn agent_error(&self, error: &mut AgentError, count: &mut u32) {
         self.string(&mut error.message, count);
         if let Some(tail) = &mut error.stderr_tail {
+            let is_long = tail.len() > STDERR_TAIL;
             self.string(tail, count);
-            let excess = tail.len().saturating_sub(STDERR_TAIL);
-            *tail = tail.split_off(tail.ceil_char_boundary(excess));
+            if is_long {
+                let excess = tail.len().saturating_sub(STDERR_TAIL).max(HALF_SECRET);
+                let start = tail.ceil_char_boundary(excess.min(tail.len()));
+                let word = tail[start..].find(char::is_whitespace);
+                *tail = tail.split_off(start + word.unwrap_or_default());
+            }
         }
     }
 
@@ -192,7 +243,11 @@ impl Redactor {
         if let Cow::Owned(clean) = self.text(&record.prompt, &mut count) {
             record.prompt = clean.into();
         }
+        let before = count;
         self.value(&mut record.ground_truth, &mut count);
+        if count > before {
+            hide_normalized(&mut record.result, Side::GroundTruth);
+        }
         for value in record.metadata.values_mut() {
             self.value(value, &mut count);
         }
@@ -208,15 +263,13 @@ impl Redactor {
         if let Some(prediction) = &mut outcome.prediction {
             self.string(prediction, count);
         }
-        // Normalising (lower case, no punctuation) hides a secret from the patterns but not from people.
-        let lost = *count > before;
+        if *count > before {
+            hide_normalized(outcome, Side::Prediction);
+        }
         if let Some(score) = &mut outcome.score {
-            self.score(score, lost, count);
+            self.score(score, count);
         }
         for value in outcome.scores.values_mut() {
-            if lost && let Some(normalized) = value.get_mut("normalized_prediction") {
-                *normalized = REDACTED.into();
-            }
             self.value(value, count);
         }
         if let Some(error) = &mut outcome.error {
@@ -224,9 +277,9 @@ impl Redactor {
         }
     }
 
-    fn score(&self, score: &mut Score, lost: bool, count: &mut u32) {
-        if lost {
-            score.normalized_prediction = Normalized::Text(REDACTED.to_owned());
+    fn score(&self, score: &mut Score, count: &mut u32) {
+        if let Cow::Owned(clean) = self.text(&score.reason, count) {
+            score.reason = clean.into();
         }
         for side in [
             &mut score.normalized_prediction,
@@ -248,6 +301,32 @@ impl Redactor {
     }
 }
 
+/// What marks the place where a text was cut.
+const CUT: char = '…';
+
+/// Shorter beginnings of a secret, in bytes, say nothing.
+const MIN_BEGUN: usize = 4;
+
+/// A secret as it may be met: whole, line by line (a log is shown and cut by lines), and each of these as
+/// it stands inside of JSON.
+fn forms(secret: &str) -> Vec<String> {
+    let whole = secret.trim();
+    let mut forms = vec![whole.to_owned()];
+    if whole.contains('\n') {
+        forms.extend(whole.lines().map(|line| line.trim().to_owned()));
+    }
+    // JSON may hold JSON, as the arguments of a tool call do, in the reply of an agent.
+    for form in forms.clone() {
+        let mut form = form;
+        for _ in 0..3 {
+            let quoted = Value::from(form.as_str()).to_string();
+            quoted[1..quoted.len() - 1].clone_into(&mut form);
+            forms.push(form.clone());
+        }
+    }
+    forms
+}
+
 /// Whether a key names a secret: one of the words stands in it whole. `max_tokens` does not.
 pub fn is_secret_name(key: &str) -> bool {
     words(key).any(|word| {
@@ -261,6 +340,7 @@ pub fn is_secret_name(key: &str) -> bool {
                 | "authorization"
                 | "apikey"
                 | "credential"
+                | "credentials"
         )
     })
 }
@@ -292,7 +372,7 @@ mod tests {
     fn check(text: &str, expect: &str) {
         let redactor = Redactor::new(
             &["corp-[0-9]+".into()],
-            vec!["hunter2hunter2".into(), "short".into()],
+            &["hunter2hunter2".into(), "short".into()],
         );
         assert_eq!(redactor.unwrap().text(text, &mut 0), expect);
     }
@@ -318,6 +398,16 @@ mod tests {
             "sk-learn-estimators and risk-adjusted-1234",
             "sk-learn-estimators and risk-adjusted-1234",
         );
+        check("\x1b[31msk-abc12345\x1b[0m", "[REDACTED]\x1b[0m");
+        check(r#"{"a": "\nsk-abc12345"}"#, r#"{"a": "[REDACTED]"}"#);
+        check("MY_sk-abc12345", "MY[REDACTED]");
+        check("sk-proj-AbCdEfGhIjKlMnOpQrStUvWx", "[REDACTED]");
+        check(
+            "aws_secret_access_key = wJalrXUtnFEMIKMDENGbPxRfiCYEXAMPLEKEY",
+            "[REDACTED]",
+        );
+        check("said hunter2hun…", "said [REDACTED]…");
+        check("said hunter…, hun…", "said hunter…, hun…");
         check("bearer certificates", "bearer certificates");
         check("hf_hub_download", "hf_hub_download");
     }
@@ -335,11 +425,22 @@ mod tests {
     }
 
     #[test]
+    fn a_secret_is_met_in_lines_and_inside_of_json() {
+        let secret = "-----BEGIN KEY-----\nMIIE\"abcdefg\nend\n".to_owned();
+        let redactor = Redactor::new(&[], std::slice::from_ref(&secret)).unwrap();
+        let clean = |text: &str| redactor.text(text, &mut 0).into_owned();
+        assert_eq!(clean(&secret), "[REDACTED]\n");
+        assert_eq!(clean("MIIE\"abcdefg"), REDACTED);
+        assert_eq!(clean(&json!(secret).to_string()), "\"[REDACTED]\\n\"");
+        assert_eq!(clean("the end"), "the end");
+    }
+
+    #[test]
     fn a_bad_pattern_is_named() {
-        let error = Redactor::new(&["a(".into()], vec![]).unwrap_err();
+        let error = Redactor::new(&["a(".into()], &[]).unwrap_err();
         assert!(error.message().contains("`a(`"), "{error}");
         // A pattern that matches the empty string blanks nothing.
-        let lax = Redactor::new(&["x*".into()], vec![]).unwrap();
+        let lax = Redactor::new(&["x*".into()], &[]).unwrap();
         assert_eq!(lax.text("abc", &mut 0), "abc");
     }
 }

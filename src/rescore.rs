@@ -154,7 +154,8 @@ pub fn rescore(dir: &RunDir, how: Rescore) -> Result<Run> {
     let mut records = Vec::with_capacity(parent.selected);
     for (place, record) in whole.enumerate() {
         let mut record = record?;
-        if record.result.redacted > 0 && record.result.status == Status::Scored {
+        let lost = record.result.redacted > 0;
+        if lost && matches!(record.result.status, Status::Scored | Status::ScorerFailed) {
             kept += 1;
         } else {
             judge(&mut record, &extract, &scorers);

@@ -31,7 +31,7 @@ mod retry;
 mod select;
 
 use attempt::{Bench, CONFIRM};
-use outcome::{failed, record, skipped, unjudged};
+use outcome::{failed, record, skipped};
 use select::{check_resumable, select};
 
 /// How one run is done, apart from what its eval says.
@@ -245,11 +245,10 @@ impl Session {
                 attempts,
                 ..
             } => {
-                let mut outcome = if redacted == 0 {
-                    self.judge(item, output, latency, attempts)
-                } else {
-                    unjudged(output, latency, attempts)
-                };
+                let mut outcome = self.judge(item, output, latency, attempts);
+                if redacted > 0 {
+                    judge::doubt(&mut outcome);
+                }
                 outcome.redacted = redacted;
                 outcome
             }
@@ -336,7 +335,10 @@ impl Session {
                     self.plan.redactor.output(&mut clean, &mut event.redacted);
                     event.output = Some(clean);
                     event.latency_s = Some(latency);
-                    self.journal(&event);
+                    if !self.journal(&event) {
+                        // The disk is full. What is not on disk was not said, and is asked again.
+                        return skipped(attempt);
+                    }
                     return self.judge(item, output, latency, attempt);
                 }
                 Err(error) if error.kind == FailureKind::Cancelled => return skipped(attempt),
@@ -389,10 +391,13 @@ impl Session {
         Ok(record)
     }
 
-    fn journal(&self, event: &StoredEvent) {
-        if let Err(error) = self.events.append(event) {
-            self.stop_for(&error);
+    /// Writes an event; a run that cannot do so stops.
+    fn journal(&self, event: &StoredEvent) -> bool {
+        let written = self.events.append(event);
+        if let Err(error) = &written {
+            self.stop_for(error);
         }
+        written.is_ok()
     }
 
     /// Waits, unless the run stops.

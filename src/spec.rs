@@ -63,6 +63,10 @@ pub fn load(path: &Path, registry: &Registry, overrides: &[Override]) -> Result<
             "{}:{line}: the spec is not valid UTF-8",
             path.display()
         ))
+        .hint(format!(
+            "convert the file: `iconv -f LATIN1 -t UTF-8 '{}'`",
+            path.display()
+        ))
     })?;
     parse(&text, path, registry, overrides)
 }
@@ -100,8 +104,13 @@ pub fn parse(text: &str, path: &Path, registry: &Registry, overrides: &[Override
         Some(line) => error.at(format!("{}:{line}", path.display())),
         None => error.at(path.display()),
     };
+    // A gate that no sample matches is found with the dataset, when this text is gone.
+    let gates = value.get("gates").and_then(Value::as_array);
+    let line = |gate: &Value| problem::line_of(text, gate.as_str()?);
+    let gate_lines = gates.into_iter().flatten().map(line).collect();
     let eval = build::build(spec, value, path, registry);
     let mut eval = eval.map_err(|(error, name)| problem(error, &name))?;
     eval.overrides = overrides.to_vec();
+    eval.gate_lines = gate_lines;
     Ok(eval)
 }

@@ -15,12 +15,28 @@ pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Res
     }
 }
 
-/// Prints a value as JSON.
+/// Prints a value as JSON. What a terminal would act on and JSON allows is escaped as well.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<()> {
     print(|out| {
-        serde_json::to_writer_pretty(&mut *out, value)?;
-        writeln!(out)
+        let text = serde_json::to_string_pretty(value)?;
+        let mut rest = text.as_str();
+        while let Some(place) = rest.find(acts_on_terminal) {
+            let (plain, tail) = rest.split_at(place);
+            out.write_all(plain.as_bytes())?;
+            let mut tail = tail.chars();
+            if let Some(c) = tail.next() {
+                write!(out, "\\u{:04x}", u32::from(c))?;
+            }
+            rest = tail.as_str();
+        }
+        writeln!(out, "{rest}")
     })
+}
+
+/// The C1 controls, of which one begins an escape sequence, and marks that turn the direction of a text.
+/// JSON escapes the other controls itself, and all of these stand in strings.
+fn acts_on_terminal(c: char) -> bool {
+    matches!(c, '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Shows an error that does not end the command.

@@ -19,7 +19,7 @@ impl FromStr for Gate {
         let text = text.trim();
         let gate = Parts::of(text).and_then(Parts::into_gate);
         let gate = gate.map_err(|error| error.at(format_args!("gate `{text}`")))?;
-        gate.validate_alone()?;
+        gate.validate_as(text)?;
         Ok(gate)
     }
 }

@@ -94,8 +94,13 @@ impl Gate {
     }
 
     /// The part that needs nothing but the gate.
-    pub(super) fn validate_alone(&self) -> Result<()> {
-        let refuse = |why: String| Err(Error::usage(format!("gate `{self}`: {why}")));
+    fn validate_alone(&self) -> Result<()> {
+        self.validate_as(&self.to_string())
+    }
+
+    /// As [`Gate::validate_alone`], with the gate's text as somebody wrote it, to be found again.
+    pub(super) fn validate_as(&self, text: &str) -> Result<()> {
+        let refuse = |why: String| Err(Error::usage(format!("gate `{text}`: {why}")));
         if let Metric::Latency(LatencyStatistic::Percentile(percent)) = self.metric
             && !(0.0..=100.0).contains(&percent)
         {
@@ -121,7 +126,7 @@ impl Gate {
             return refuse("the threshold is no number".to_owned());
         }
         if self.metric.is_rate() {
-            return self.validate_rate(op, threshold);
+            return self.validate_rate(text, op, threshold);
         }
         if self.metric.is_count() && (threshold < 0.0 || threshold.fract() != 0.0) {
             return refuse("the threshold is no whole number".to_owned());
@@ -135,9 +140,9 @@ impl Gate {
         Ok(())
     }
 
-    fn validate_rate(&self, op: Op, threshold: f64) -> Result<()> {
+    fn validate_rate(&self, text: &str, op: Op, threshold: f64) -> Result<()> {
         if !(0.0..=1.0).contains(&threshold) {
-            let message = format!("gate `{self}`: `{}` lies between 0 and 1", self.metric);
+            let message = format!("gate `{text}`: `{}` lies between 0 and 1", self.metric);
             let error = Error::usage(message);
             // 60 was most likely meant as 60 %.
             return Err(if threshold > 1.0 && threshold <= 100.0 {
@@ -153,7 +158,7 @@ impl Gate {
             Op::AtLeast | Op::AtMost => false,
         };
         if never {
-            let message = format!("gate `{self}` can never hold");
+            let message = format!("gate `{text}` can never hold");
             return Err(Error::usage(message).hint(if op == Op::Above {
                 "write `>=`"
             } else {

@@ -150,6 +150,14 @@ impl Session {
     pub(super) fn attempt(&self, item: &Item, attempt: u32) -> Attempted {
         let scratch = match self.prepare(item, attempt) {
             Ok(prepared) => prepared,
+            // The scratch folder is ours: without one, no sample can be asked.
+            Err(error) if error.kind == FailureKind::NotStarted => {
+                self.stop(&error.message, false);
+                return (
+                    Err(AgentError::of(FailureKind::Cancelled, error.message)),
+                    0.0,
+                );
+            }
             Err(error) => return (Err(error), 0.0),
         };
         let (folder, files) = scratch;
@@ -262,7 +270,7 @@ impl Session {
         made.map_err(|error| {
             AgentError::of(
                 FailureKind::NotStarted,
-                format!("no scratch folder: {error}"),
+                format!("cannot make `{}`: {error}", folder.display()),
             )
         })?;
         let copies = item.sample.files.iter().map(|file| file.copy_into(&folder));

@@ -8,6 +8,7 @@ use super::Session;
 use crate::agent::{AgentError, Output};
 use crate::error::{Error, Result};
 use crate::plan::Item;
+use crate::redact::REDACTED;
 use crate::run::{Outcome, Status};
 use crate::sample::{Sample, Target};
 use crate::scorer::{Answer, Score, Scorer};
@@ -46,6 +47,26 @@ impl Session {
         score_all(&self.plan.scorers, &judged, &mut outcome);
         outcome.output = Some(output);
         outcome
+    }
+}
+
+/// Takes back a verdict on an answer of which a secret was blanked before it could be scored: the run was
+/// killed between the two. Where what is compared is whole, the verdict stands.
+pub(super) fn doubt(outcome: &mut Outcome) {
+    // Extraction takes brackets off.
+    let mark = REDACTED.trim_matches(['[', ']']);
+    let is_blanked = |text: &str| text.contains(mark);
+    let calls = outcome.output.iter().flat_map(|output| &output.tool_calls);
+    let blanked = outcome.prediction.as_deref().is_some_and(is_blanked)
+        || calls.into_iter().any(|call| is_blanked(&call.to_string()));
+    if blanked && outcome.status == Status::Scored {
+        outcome.status = Status::ScorerFailed;
+        outcome.score = None;
+        outcome.scores.clear();
+        outcome.error = Some(AgentError::new(
+            "the run was killed before this answer was scored, and on disk a secret in it is blanked; \
+             hint: ask it again with `--failed RUN_DIR`",
+        ));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::agent::{AgentError, FailureKind, Output};
+use crate::agent::{AgentError, FailureKind};
 use crate::plan::{Item, Plan};
 use crate::run::{Outcome, Record, Status};
 
@@ -61,20 +61,5 @@ pub(super) fn skipped(attempts: u32) -> Outcome {
         attempts,
         latency_s: 0.0,
         redacted: 0,
-    }
-}
-
-/// The outcome of an answer that lost a secret before it could be scored: the run was killed between the
-/// two. Judging what is left could turn a correct answer into a wrong one.
-pub(super) fn unjudged(output: Output, latency: f64, attempts: u32) -> Outcome {
-    let message = "the run was killed before this answer was scored, and the answer lost text to redaction; \
-                   ask it again with `--failed`";
-    Outcome {
-        status: Status::ScorerFailed,
-        usage: output.usage,
-        output: Some(output),
-        error: Some(AgentError::new(message)),
-        latency_s: latency,
-        ..skipped(attempts)
     }
 }

@@ -18,9 +18,10 @@ use crate::benchmark::{Benchmark, gaia::Gaia};
 use crate::dataset::Columns;
 use crate::error::{Error, Result, nearest};
 use crate::eval::{Eval, KeepScratch, Limits};
+use crate::gate::{self, Gate};
 use crate::registry::{Options, Registry};
 use crate::scorer::{self, Scorer};
-use crate::{artifact, gate};
+use crate::{artifact, prompt::Prompt};
 
 /// An error with the text in the spec that it is about, to find its line.
 type Placed<T> = std::result::Result<T, (Error, String)>;
@@ -56,6 +57,13 @@ pub(super) fn build(
         eval.name = name;
     }
     eval.prompt = spec.prompt;
+    eval.prompt.check(&*eval.benchmark).map_err(|error| {
+        let word = match eval.prompt {
+            Prompt::Template(_) => "template",
+            _ => "official",
+        };
+        (error, word.to_owned())
+    })?;
     eval.extract = match spec.extract {
         None => None,
         Some(Tagged::BuiltIn(keys)) => Some(keys.0),
@@ -82,15 +90,8 @@ pub(super) fn build(
             .collect::<Placed<_>>()?,
         (None, None) => Vec::new(),
     };
-    gate::check_unique(&spec.gates).map_err(|error| {
-        let name = error
-            .message()
-            .split('`')
-            .nth(1)
-            .unwrap_or_default()
-            .to_owned();
-        (error, name)
-    })?;
+    gate::check_unique(&spec.gates)
+        .map_err(|error| (error, second_of_a_name(&spec.gates, &config)))?;
     eval.gates = spec.gates;
     eval.limits = limits;
     eval.shuffle = spec.shuffle.map(|shuffle| shuffle.seed);
@@ -114,10 +115,25 @@ pub(super) fn build(
     eval.config = config;
     // A pattern that cannot be compiled is a mistake in the spec: say so before anything starts.
     for pattern in &eval.redact {
-        crate::redact::Redactor::new(std::slice::from_ref(pattern), Vec::new())
+        crate::redact::Redactor::new(std::slice::from_ref(pattern), &[])
             .map_err(|error| (error, pattern.clone()))?;
     }
     Ok(eval)
+}
+
+/// The text of the first gate whose name an earlier one has.
+fn second_of_a_name(gates: &[Gate], config: &Value) -> String {
+    let repeated = |place: &usize| {
+        let earlier = &gates[..*place];
+        earlier
+            .iter()
+            .any(|gate| gate.name() == gates[*place].name())
+    };
+    let text = |place: usize| config["gates"][place].as_str().map(str::to_owned);
+    (0..gates.len())
+        .find(repeated)
+        .and_then(text)
+        .unwrap_or_default()
 }
 
 fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> (Error, String) {
@@ -355,7 +371,8 @@ pub(super) fn limits(
     let at_least_one = |key: &'static str, value: Option<usize>| match value {
         Some(0) => Err((
             key,
-            Error::usage(format!("limits.{key} must be at least 1")),
+            Error::usage(format!("limits.{key} must be at least 1"))
+                .hint(format!("write a whole number from 1: `{key}: 4`")),
         )),
         value => Ok(value),
     };
@@ -367,7 +384,8 @@ pub(super) fn limits(
         }
         Some(value) => {
             let message = format!("limits.{key} is {value}, which is no number of seconds");
-            Err((key, Error::usage(message)))
+            let hint = format!("write seconds: `{key}: 30`");
+            Err((key, Error::usage(message).hint(hint)))
         }
     };
     Ok(Limits {

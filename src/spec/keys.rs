@@ -260,27 +260,31 @@ pub(super) struct AssertKey(pub(super) Assert);
 
 impl<'de> Deserialize<'de> for AssertKey {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "snake_case")]
-        enum Word {
-            Baseline,
-            Exact,
-            Correct,
-            Off,
+        const WORDS: &[&str] = &["baseline", "exact", "correct", "off"];
+        struct Visitor;
+        impl serde::de::Visitor<'_> for Visitor {
+            type Value = Assert;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("`baseline`, `exact`, `correct` or `off`")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, word: &str) -> Result<Assert, E> {
+                match word {
+                    "baseline" => Ok(Assert::Baseline),
+                    "exact" => Ok(Assert::Exact),
+                    "correct" => Ok(Assert::Correct),
+                    "off" => Ok(Assert::Off),
+                    _ => Err(E::unknown_variant(word, WORDS)),
+                }
+            }
+
+            // YAML 1.1 reads a bare `off` as false, and so do some editors.
+            fn visit_bool<E: serde::de::Error>(self, on: bool) -> Result<Assert, E> {
+                Ok(if on { Assert::Baseline } else { Assert::Off })
+            }
         }
-        /// YAML 1.1 reads a bare `off` as false, and so do some editors.
-        #[derive(Deserialize)]
-        #[serde(untagged, expecting = "`baseline`, `exact`, `correct` or `off`")]
-        enum Either {
-            Word(Word),
-            Bool(bool),
-        }
-        Ok(Self(match Either::deserialize(deserializer)? {
-            Either::Word(Word::Baseline) | Either::Bool(true) => Assert::Baseline,
-            Either::Word(Word::Exact) => Assert::Exact,
-            Either::Word(Word::Correct) => Assert::Correct,
-            Either::Word(Word::Off) | Either::Bool(false) => Assert::Off,
-        }))
+        deserializer.deserialize_any(Visitor).map(Self)
     }
 }
 

@@ -34,7 +34,11 @@ impl Override {
             return Err(
                 Error::usage(format!("`{pair}` is not of the form `key=value`")).hint(format!(
                     "write `{}=value`",
-                    if pair.is_empty() { "key" } else { pair }
+                    if pair.contains('=') || pair.is_empty() {
+                        "key"
+                    } else {
+                        pair
+                    }
                 )),
             );
         };
@@ -46,8 +50,11 @@ impl Override {
 
     /// Reads a value as YAML.
     pub fn value(text: &str) -> Result<Value> {
-        serde_yaml::from_str(text)
-            .map_err(|error| Error::usage(format!("`{text}` is not YAML: {error}")))
+        serde_yaml::from_str(text).map_err(|error| {
+            Error::usage(format!("`{text}` is not YAML: {error}")).hint(
+                "quote it for the shell and for YAML: `--agent '{ type: echo, text: \"hi\" }'`",
+            )
+        })
     }
 }
 
@@ -74,7 +81,8 @@ pub(super) fn apply(mut spec: Value, overrides: &[Override]) -> Result<Value> {
                 return Err(Error::usage(format!(
                     "`{}` cannot be set: it lies inside a value",
                     change.key
-                )));
+                ))
+                .hint("set the whole of it, or a key that is a map"));
             };
             if keys.peek().is_none() && change.key == "shuffle.seed" && change.value.is_null() {
                 // `--shuffle` without a seed of its own.

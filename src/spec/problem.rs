@@ -14,6 +14,13 @@ static UNKNOWN: LazyLock<Regex> = LazyLock::new(|| {
     )
     .expect("the pattern is constant")
 });
+/// Such as: limits.concurrency: invalid type: string "many", expected usize
+static WRONG_TYPE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        "^(?P<place>(?:[^ :`]+: )?)invalid (?:type|value): (?P<given>.*), expected (?P<expected>.*)$",
+    )
+    .expect("the pattern is constant")
+});
 static NAME: LazyLock<Regex> =
     LazyLock::new(|| Regex::new("`([^`]*)`").expect("the pattern is constant"));
 
@@ -24,7 +31,7 @@ pub(super) fn explain(path: &Path, text: &str, error: &serde_yaml::Error) -> Err
     let bare = message
         .rfind(" at line ")
         .map_or(message.as_str(), |end| &message[..end]);
-    let place = if let Some(line) = gate_line(text, bare) {
+    let place = if let Some(line) = gate_line(text, bare).or_else(|| second_line(text, bare)) {
         format!("{}:{line}", path.display())
     } else if let Some(place) = error.location() {
         format!("{}:{}:{}", path.display(), place.line(), place.column())
@@ -39,14 +46,35 @@ pub(super) fn explain_override(path: &Path, given: &str, message: &str) -> Error
     rephrase(message).at(format!("{} with `{given}`", path.display()))
 }
 
+/// What a mistake in the YAML itself, found by nobody's rule, is answered with.
+const CHECK_YAML: &str = "check the indentation, quotes and brackets there";
+
+/// A value of another type: what is needed, in words, and an example.
+fn wrong_type(message: &str) -> Option<Error> {
+    let found = WRONG_TYPE.captures(message)?;
+    let (needed, example) = match &found["expected"] {
+        "usize" | "u64" | "u32" | "i64" => ("a whole number", "such as `4`"),
+        "f64" => ("a number", "such as `0.5`"),
+        "a boolean" => ("a boolean", "`true` or `false`"),
+        "a sequence" => ("a list", "such as `[a, b]`"),
+        "a string" | "path string" => ("a text", "in quotes if need be"),
+        other if other == "a map" || other.starts_with("struct ") => {
+            ("a map", "such as `{ key: value }`")
+        }
+        other => (other, "as the message says"),
+    };
+    let (place, given) = (&found["place"], &found["given"]);
+    let message = format!("{place}{needed} is needed, found {given}");
+    Some(Error::usage(message).hint(format!("write {needed}, {example}")))
+}
+
 fn rephrase(message: &str) -> Error {
+    // An error of ours that went through serde.
+    if let Some((message, hint)) = message.split_once("\n\nhint: ") {
+        return Error::usage(message).hint(hint);
+    }
     let Some(found) = UNKNOWN.captures(message) else {
-        let error = Error::usage(message.replace("missing field", "missing key"));
-        return if message.contains("duplicate field") {
-            Error::usage(message.replace("duplicate field", "duplicate key"))
-        } else {
-            error
-        };
+        return rephrase_other(message);
     };
     let (given, rest) = (&found["given"], &found["rest"]);
     let legal: Vec<&str> = NAME
@@ -74,6 +102,46 @@ fn rephrase(message: &str) -> Error {
         Some(near) => error.hint(format!("did you mean `{near}`? legal {what}s: `{list}`")),
         None => error.hint(format!("legal {what}s: `{list}`")),
     }
+}
+
+fn rephrase_other(message: &str) -> Error {
+    if let Some(error) = wrong_type(message) {
+        return error;
+    }
+    let named = || NAME.captures(message).map(|name| name[1].to_owned());
+    if let Some(key) = named().filter(|_| message.contains("missing field")) {
+        let example = match key.as_str() {
+            "benchmark" => "benchmark: { type: gaia, path: data.jsonl }",
+            "agent" => "agent: { type: command, command: [./agent] }",
+            _ => "",
+        };
+        let hint = if example.is_empty() {
+            format!("add the key `{key}`")
+        } else {
+            format!("add `{example}`")
+        };
+        return Error::usage(message.replace("missing field", "missing key")).hint(hint);
+    }
+    if message.contains("duplicate field") {
+        return Error::usage(message.replace("duplicate field", "duplicate key"))
+            .hint("keep one of the two");
+    }
+    if message.contains("must be the first key") {
+        return Error::usage(message).hint("write `{ type: NAME, … }`, the other keys behind it");
+    }
+    Error::usage(message).hint(CHECK_YAML)
+}
+
+/// serde places a duplicate key at the start of its map; here it is where the key stands again.
+fn second_line(text: &str, message: &str) -> Option<usize> {
+    let key = &NAME.captures(message.split_once("duplicate field ")?.1)?[1];
+    let is_key = |line: &str| {
+        line.trim_start()
+            .strip_prefix(key)
+            .is_some_and(|rest| rest.starts_with(':'))
+    };
+    let mut lines = text.lines().zip(1..).filter(|(line, _)| is_key(line));
+    lines.nth(1).map(|(_, number)| number)
 }
 
 /// serde places a bad gate at the start of the list; the gate's text leads to its own line.

@@ -77,8 +77,13 @@ impl<'de, B: BuiltIns> Visitor<'de> for TaggedVisitor<B> {
                 Self::read(name, map)
             }
             _ => Err(A::Error::custom(format!(
-                "`type` must be the first key of a {}",
-                B::WHAT
+                "`type` must be the first key of {article} {}",
+                B::WHAT,
+                article = if B::WHAT.starts_with(['a', 'e']) {
+                    "an"
+                } else {
+                    "a"
+                }
             ))),
         }
     }

@@ -3,12 +3,16 @@
 //! They belong to the package `cargo-evaltest`, which builds the program.
 
 mod asked;
+mod bad_input;
 mod custom;
+mod disk_full;
+mod faults;
 mod fixtures;
 mod harness;
 mod init;
 mod nextest;
 mod project;
+mod redaction;
 mod resume;
 mod run_dir;
 mod run_options;

@@ -262,8 +262,8 @@ impl Project {
     }
 }
 
-/// Every file below a folder that holds one of these texts.
-pub(crate) fn files_with(folder: &Path, needles: &[&str]) -> Vec<PathBuf> {
+/// Every file below a folder.
+pub(crate) fn all_files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -271,15 +271,7 @@ pub(crate) fn files_with(folder: &Path, needles: &[&str]) -> Vec<PathBuf> {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-                continue;
-            }
-            let content = fs::read(&path).unwrap();
-            let holds = |needle: &&str| {
-                content
-                    .windows(needle.len())
-                    .any(|part| part == needle.as_bytes())
-            };
-            if needles.iter().any(holds) {
+            } else {
                 found.push(path);
             }
         }

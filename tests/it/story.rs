@@ -34,10 +34,11 @@ fn init_run_accept_break_see_red_fix_see_green() {
             )
         })
         .collect();
-    let rows = questions
+    let table: Vec<_> = questions
         .iter()
-        .map(|(_, _, question, answer)| format!("{question}|{answer}\n"));
-    let table = rows.collect::<Vec<_>>().concat();
+        .map(|(_, _, question, answer)| format!("{question}|{answer}"))
+        .collect();
+    let table = table.join("\n") + "\n";
     let lines: String = questions
         .iter()
         .map(|(id, level, question, answer)| {

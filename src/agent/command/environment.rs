@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
 use crate::agent::AgentError;
+use crate::redact::is_secret_name;
 use crate::sample::Task;
 
 /// Passed without being named.
@@ -19,8 +20,6 @@ const ALLOWED: [&str; 7] = [
 ];
 /// Beginnings of further names that are passed without being named.
 const ALLOWED_PREFIXES: [&str; 2] = ["LC_", "SSL_CERT_"];
-/// Words of a name that mark its value as a secret; `api_key` is covered by its last word.
-const SECRET_WORDS: [&str; 5] = ["key", "token", "secret", "password", "authorization"];
 /// Shorter values are left alone: hiding every `1` or `true` would garble the records.
 const SECRET_BYTES: usize = 8;
 
@@ -65,7 +64,9 @@ impl Environment {
     pub(super) fn secret_values(&self) -> Vec<String> {
         self.passed()
             .into_iter()
-            .filter(|(name, value)| looks_secret(name) && value.len() >= SECRET_BYTES)
+            .filter(|(name, value)| {
+                is_secret_name(&name.to_string_lossy()) && value.len() >= SECRET_BYTES
+            })
             .map(|(_, value)| value.to_string_lossy().into_owned())
             .collect()
     }
@@ -135,11 +136,6 @@ fn is_allowed(name: &str) -> bool {
 
 fn quoted(names: &[&str]) -> String {
     format!("`{}`", names.join("`, `"))
-}
-
-fn looks_secret(name: &OsStr) -> bool {
-    let name = name.to_string_lossy().to_lowercase();
-    name.split('_').any(|word| SECRET_WORDS.contains(&word))
 }
 
 #[cfg(test)]

@@ -5,14 +5,22 @@ use std::sync::{Mutex, PoisonError};
 use super::StreamKind;
 use crate::sample::Live;
 
-/// A longer line is shown in pieces.
+/// The rest of a longer line is not shown: shown in pieces, a secret could be cut in two.
 const LONGEST_LINE: usize = 8 * 1024;
 
 /// Collects pieces of output and hands on whole lines.
 pub(super) struct Lines<'a> {
     live: &'a Live,
     /// What began on stdout and on stderr and has no end yet.
-    begun: Mutex<[Vec<u8>; 2]>,
+    begun: Mutex<[Begun; 2]>,
+}
+
+/// A line without an end.
+#[derive(Default)]
+struct Begun {
+    bytes: Vec<u8>,
+    /// Whether it was longer than what is kept of it.
+    is_cut: bool,
 }
 
 impl<'a> Lines<'a> {
@@ -27,26 +35,30 @@ impl<'a> Lines<'a> {
         let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = &mut begun[usize::from(kind == StreamKind::Stderr)];
         for part in piece.split_inclusive(|&byte| byte == b'\n') {
-            begun.extend_from_slice(part);
-            if begun.ends_with(b"\n") || begun.len() >= LONGEST_LINE {
-                self.show(begun);
+            let room = LONGEST_LINE - begun.bytes.len();
+            begun.is_cut |= part.trim_ascii_end().len() > room;
+            begun.bytes.extend_from_slice(&part[..part.len().min(room)]);
+            if part.ends_with(b"\n") {
+                self.show(&std::mem::take(begun));
             }
         }
     }
 
-    fn show(&self, line: &mut Vec<u8>) {
-        let text = String::from_utf8_lossy(line);
-        (self.live.0)(text.trim_end_matches(['\r', '\n']));
-        line.clear();
+    fn show(&self, line: &Begun) {
+        let text = String::from_utf8_lossy(&line.bytes);
+        if line.is_cut {
+            (self.live.0)(&super::reply::cut(&text));
+        } else {
+            (self.live.0)(text.trim_end_matches(['\r', '\n']));
+        }
     }
 }
 
 impl Drop for Lines<'_> {
     fn drop(&mut self) {
-        let mut begun =
-            std::mem::take(&mut *self.begun.lock().unwrap_or_else(PoisonError::into_inner));
-        for line in begun.iter_mut().filter(|line| !line.is_empty()) {
-            self.show(line);
+        let begun = std::mem::take(&mut *self.begun.lock().unwrap_or_else(PoisonError::into_inner));
+        for line in begun.into_iter().filter(|line| !line.bytes.is_empty()) {
+            self.show(&line);
         }
     }
 }

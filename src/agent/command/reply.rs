@@ -144,14 +144,13 @@ fn kind(value: &Value) -> &'static str {
 /// The beginning of what an agent said, on one line and without anything a terminal would obey.
 fn excerpt(bytes: &[u8], limit: usize) -> String {
     let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(limit)]);
-    let cut = bytes.len() > limit;
-    let shown = if cut {
-        // The limit may have gone through a character.
-        shown.trim_end_matches(char::REPLACEMENT_CHARACTER)
+    let is_cut = bytes.len() > limit;
+    let shown = if is_cut {
+        cut(&shown)
     } else {
-        &shown
+        shown.into_owned()
     };
-    let mut text = String::with_capacity(shown.len() + 3);
+    let mut text = String::with_capacity(shown.len());
     for character in shown.chars() {
         if character.is_control() || reorders(character) {
             text.extend(character.escape_default());
@@ -159,10 +158,14 @@ fn excerpt(bytes: &[u8], limit: usize) -> String {
             text.push(character);
         }
     }
-    if cut {
-        text.push('…');
-    }
     text
+}
+
+/// A text that was cut somewhere, without its last word, which may be half a secret, and with a mark. What
+/// begins with known secrets, the redactor finds by the mark.
+pub(super) fn cut(text: &str) -> String {
+    let is_of_word = |c: char| c.is_alphanumeric() || "._~+/=-\u{FFFD}".contains(c);
+    format!("{}…", text.trim_end_matches(is_of_word))
 }
 
 /// Marks that change the direction of a text, and so what a reader sees of a line.
@@ -328,7 +331,8 @@ mod tests {
 
     #[test]
     fn excerpts_end_between_characters() {
-        assert_eq!(excerpt("aé".as_bytes(), 2), "a…");
+        assert_eq!(excerpt("a ée".as_bytes(), 3), "a …");
+        assert_eq!(excerpt("say sk-12345678".as_bytes(), 9), "say …");
         assert_eq!(excerpt("aé".as_bytes(), 3), "aé");
         assert_eq!(excerpt("\u{202E}x\0".as_bytes(), 9), "\\u{202e}x\\u{0}");
     }

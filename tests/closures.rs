@@ -1,0 +1,268 @@
+//! Agents and scorers in Rust that panic, fail, hang: each fault stays with its sample.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use evaltest::{
+    Agent, AgentError, Answer, Benchmark, Error, Eval, FailureKind, Gate, Output, Record, Result,
+    Run, Sample, Score, Scorer, Status, Target, Task, Verdict,
+};
+
+/// Samples `0`, `1`, …, each with its id for an answer.
+struct Numbers(usize);
+
+impl Benchmark for Numbers {
+    fn name(&self) -> &'static str {
+        "numbers"
+    }
+
+    fn samples(&self) -> Result<Vec<Sample>> {
+        let sample = |n: usize| Sample {
+            id: n.to_string(),
+            prompt: format!("Say {n}."),
+            target: Some(Target(n.to_string().into())),
+            ..Sample::default()
+        };
+        Ok((0..self.0).map(sample).collect())
+    }
+
+    fn score(&self, sample: &Sample, output: &Output) -> Result<Score> {
+        let target = sample.target.as_ref().and_then(|target| target.0.as_str());
+        Ok(Score::binary(output.text.as_deref() == target))
+    }
+}
+
+/// Runs an eval in a folder of its own, and reads the records with their outputs back.
+fn run(eval: Eval) -> (Run, Vec<Record>) {
+    let folder = tempfile::tempdir().unwrap();
+    let eval = eval
+        .output_root(folder.path())
+        .snapshots(folder.path().join("snapshots"));
+    let run = eval.run().unwrap();
+    let records = run
+        .whole_records()
+        .unwrap()
+        .collect::<Result<Vec<_>>>()
+        .unwrap();
+    assert_eq!(records.len(), run.records.len());
+    (run, records)
+}
+
+fn status(records: &[Record], id: &str) -> Status {
+    let record = records.iter().find(|record| record.sample_id == id);
+    record.unwrap().result.status
+}
+
+fn with_status(records: &[Record], status: Status) -> usize {
+    records
+        .iter()
+        .filter(|record| record.result.status == status)
+        .count()
+}
+
+/// The agent that answers well.
+#[expect(clippy::unnecessary_wraps, reason = "so are agents shaped")]
+fn says_id(task: &Task) -> Result<Output, AgentError> {
+    Ok(task.id().into())
+}
+
+#[test]
+fn an_agent_that_panics_fails_its_sample() {
+    let agent = |task: &Task| {
+        assert!(task.id() != "2", "no way to say {}", task.id());
+        says_id(task)
+    };
+    let (run, records) = run(Eval::new(Numbers(5), agent).concurrency(2));
+    assert_eq!((run.summary.correct, run.summary.errors), (4, 1));
+    let error = records[2].result.error.as_ref().unwrap();
+    assert_eq!(error.kind, FailureKind::Panicked);
+    assert!(error.message.contains("no way to say 2"), "{error:?}");
+    assert_eq!(run.summary.exit_code, 0);
+}
+
+#[test]
+fn an_agent_that_keeps_deadlines_and_panics_fails_its_sample() {
+    struct Panics;
+    impl Agent for Panics {
+        fn answer(&self, task: &Task) -> Result<Output, AgentError> {
+            assert!(task.id() != "1", "on the worker's own thread");
+            says_id(task)
+        }
+        fn keeps_deadline(&self) -> bool {
+            true
+        }
+    }
+    let (run, records) = run(Eval::new(Numbers(3), Panics).concurrency(1));
+    assert_eq!(run.summary.correct, 2);
+    assert_eq!(status(&records, "1"), Status::AgentFailed);
+}
+
+#[test]
+fn a_panic_is_repeated_and_a_wrong_answer_is_not() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    let agent = move |task: &Task| {
+        count.fetch_add(1, Ordering::SeqCst);
+        assert!(task.id() != "0" || task.attempt() == 2, "not yet");
+        Ok::<Output, AgentError>(if task.id() == "1" {
+            "wrong".into()
+        } else {
+            task.id().into()
+        })
+    };
+    let (run, records) = run(Eval::new(Numbers(2), agent).retries(3, Duration::ZERO));
+    assert_eq!(asked.load(Ordering::SeqCst), 3);
+    assert_eq!(records[0].result.attempts, 2);
+    assert_eq!(records[1].result.attempts, 1);
+    assert_eq!((run.summary.correct, run.summary.errors), (1, 0));
+}
+
+/// Judges well, but for the samples of which the answer says otherwise.
+struct Moody;
+
+impl Scorer for Moody {
+    fn name(&self) -> &'static str {
+        "moody"
+    }
+
+    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+        match answer.prediction {
+            Some("1") => Err(Error::usage("cannot judge this")),
+            Some("2") => panic!("out of my mind"),
+            Some("3") => Ok(Score {
+                value: f64::NAN,
+                ..Score::binary(true)
+            }),
+            other => Ok(Score::binary(other == answer.target.0.as_str())),
+        }
+    }
+}
+
+#[test]
+fn a_scorer_that_fails_makes_no_wrong_answer() {
+    let eval = Eval::new(Numbers(5), says_id).scorer(Moody).concurrency(1);
+    let (run, records) = run(eval
+        .gate("error_rate <= 0.02".parse().unwrap())
+        .gate(Gate::accuracy(0.9)));
+    for (id, message) in [
+        ("1", "cannot judge this"),
+        ("2", "out of my mind"),
+        ("3", "no number"),
+    ] {
+        let record = records
+            .iter()
+            .find(|record| record.sample_id == id)
+            .unwrap();
+        assert_eq!(record.result.status, Status::ScorerFailed);
+        assert_eq!(record.result.score, None);
+        let error = record.result.error.as_ref().unwrap();
+        assert!(error.message.starts_with("scorer `moody`: "), "{error:?}");
+        assert!(error.message.contains(message), "{error:?}");
+        let text = record
+            .result
+            .output
+            .as_ref()
+            .and_then(|output| output.text.as_deref());
+        assert_eq!(text, Some(id), "the answer is kept");
+    }
+    assert_eq!(
+        (run.summary.scored, run.summary.correct, run.summary.errors),
+        (2, 2, 3)
+    );
+    assert_eq!(
+        run.summary.accuracy,
+        Some(1.0),
+        "errors are in no denominator"
+    );
+    let verdicts: Vec<_> = run.summary.gates.iter().map(|gate| gate.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Failed, Verdict::Inconclusive]);
+    assert_eq!(run.summary.exit_code, 3);
+}
+
+#[test]
+fn a_scorer_that_does_not_decide_fails_nothing() {
+    struct Plain;
+    impl Scorer for Plain {
+        fn name(&self) -> &'static str {
+            "plain"
+        }
+        fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+            Ok(Score::binary(answer.prediction == answer.target.0.as_str()))
+        }
+    }
+    let (run, records) = run(Eval::new(Numbers(4), says_id).scorer(Plain).scorer(Moody));
+    assert_eq!((run.summary.correct, run.summary.errors), (4, 0));
+    assert!(
+        records[2].result.scores["moody"]["error"]
+            .as_str()
+            .unwrap()
+            .contains("out of my mind")
+    );
+}
+
+#[test]
+fn an_agent_that_hangs_times_out() {
+    // Sample 1 works for ever, but asks whether it may.
+    let agent = |task: &Task| {
+        while task.id() == "1" && !task.is_cancelled() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        says_id(task)
+    };
+    let eval = Eval::new(Numbers(6), agent)
+        .timeout(Duration::from_millis(100))
+        .concurrency(2);
+    let (run, records) = run(eval.retries(3, Duration::ZERO));
+    assert_eq!(status(&records, "1"), Status::TimedOut);
+    assert_eq!(records[1].result.attempts, 1, "a timeout is not repeated");
+    assert_eq!(with_status(&records, Status::Scored), 5);
+    assert_eq!((run.stop_reason, run.summary.exit_code), (None, 0));
+}
+
+#[test]
+fn more_hanging_attempts_than_concurrency_stop_the_run() {
+    let release = Arc::new(AtomicBool::new(false));
+    let hold = Arc::clone(&release);
+    let agent = move |task: &Task| {
+        // Deaf to `is_cancelled`.
+        while task.id() != "0" && !hold.load(Ordering::SeqCst) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        says_id(task)
+    };
+    let started = Instant::now();
+    let eval = Eval::new(Numbers(20), agent)
+        .timeout(Duration::from_millis(50))
+        .concurrency(2);
+    let (run, records) = run(eval);
+    release.store(true, Ordering::SeqCst);
+    assert!(started.elapsed() < Duration::from_secs(5));
+    assert_eq!(run.summary.exit_code, 3);
+    assert!(
+        run.stop_reason
+            .unwrap()
+            .contains("a closure cannot be killed")
+    );
+    assert_eq!(status(&records, "0"), Status::Scored);
+    let timed_out = with_status(&records, Status::TimedOut);
+    assert!((3..=4).contains(&timed_out), "{timed_out} timed out");
+    assert_eq!(with_status(&records, Status::Skipped), 19 - timed_out);
+}
+
+#[test]
+fn an_answer_that_is_too_long_fails_its_sample() {
+    let agent = |task: &Task| {
+        Ok::<Output, AgentError>(if task.id() == "1" {
+            "x".repeat(2 << 20).into()
+        } else {
+            task.id().into()
+        })
+    };
+    let (run, records) = run(Eval::new(Numbers(3), agent));
+    assert_eq!(
+        records[1].result.error.as_ref().unwrap().kind,
+        FailureKind::OutputTooLarge
+    );
+    assert_eq!((run.summary.correct, run.summary.errors), (2, 1));
+}
