@@ -12,6 +12,9 @@ use crate::error::{Error, Result};
 use crate::hash::Hasher;
 use crate::run::Record;
 
+/// Bytes read or written at once.
+const BUFFER: usize = 1 << 17;
+
 /// Records in the order in which samples ended.
 pub(crate) struct Spool {
     path: PathBuf,
@@ -34,7 +37,9 @@ impl Spool {
             .read(true)
             .write(true)
             .open(&path);
-        let file = BufWriter::new(file.map_err(|error| Error::io("create", &path, &error))?);
+        let file = file.map_err(|error| Error::io("create", &path, &error))?;
+        // Nothing depends on the spool before the end: a resumed run writes it anew.
+        let file = BufWriter::with_capacity(BUFFER, file);
         let state = Mutex::new(State {
             file,
             length: 0,
@@ -66,7 +71,7 @@ impl Spool {
         let spool = state.file.get_mut();
         spool.rewind().map_err(|error| self.failed(&error))?;
         // Samples end nearly in dataset order: the next line is nearly always in the buffer.
-        let mut spool = BufReader::with_capacity(1 << 18, spool);
+        let mut spool = BufReader::with_capacity(BUFFER, spool);
         let mut samples = Sorted::create(folder.join("samples.jsonl"))?;
         let mut errors = Sorted::create(folder.join("errors.jsonl"))?;
         let mut line = Vec::new();
@@ -113,7 +118,7 @@ impl Sorted {
         Ok(Self {
             path,
             temporary,
-            file: BufWriter::with_capacity(1 << 16, file),
+            file: BufWriter::with_capacity(BUFFER, file),
             hash: Hasher::default(),
         })
     }
@@ -152,7 +157,7 @@ pub fn read(path: &Path) -> Result<impl Iterator<Item = Result<Record>> + use<>>
         _ => Error::io("open", path, &error),
     })?;
     let path = path.to_owned();
-    let lines = BufReader::with_capacity(1 << 16, file)
+    let lines = BufReader::with_capacity(BUFFER, file)
         .split(b'\n')
         .enumerate();
     Ok(lines.map(move |(number, line)| {

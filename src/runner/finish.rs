@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Home, RunOptions, Session, lock, record, skipped};
+use super::{Home, RunOptions, Session, lock, skipped};
 use crate::artifact::manifest::{environment, git_state};
 use crate::artifact::{FORMAT_VERSION, Manifest, RunDir, RunStatus};
 use crate::conclude::{Circumstances, conclude};
@@ -163,16 +163,18 @@ impl Session {
 
     /// The records in dataset order; samples that were never asked are `skipped`.
     fn take_records(&self) -> Vec<Record> {
-        let mut records = std::mem::take(&mut *lock(&self.records));
-        for &place in &self.selected {
-            records[place].get_or_insert_with(|| {
-                let mut record = record(&self.plan, &self.plan.items[place], skipped(0));
+        let records = std::mem::take(&mut *lock(&self.records));
+        let mut selected = self.selected.iter().copied().peekable();
+        let fill = |(place, record): (usize, Option<Record>)| {
+            selected.next_if_eq(&place)?;
+            Some(record.unwrap_or_else(|| {
+                let mut record = super::record(&self.plan, &self.plan.items[place], skipped(0));
                 self.plan.redactor.record(&mut record);
                 record
-            });
-        }
-        // What was not selected is not there. This reuses the allocation, which is a large one.
-        records.into_iter().flatten().collect()
+            }))
+        };
+        // These adapters let `collect` keep the allocation, which is a large one; `flatten` would not.
+        records.into_iter().enumerate().filter_map(fill).collect()
     }
 
     fn failed_assertions(&self, records: &[Record]) -> Vec<String> {

@@ -5,10 +5,11 @@
 //! with every round.
 
 use std::collections::BTreeMap;
+use std::num::NonZero;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use walkdir::WalkDir;
+use walkdir::{DirEntry, WalkDir};
 
 use super::Content;
 use crate::baseline::{Baseline, BaselineSample};
@@ -84,36 +85,7 @@ pub(crate) fn read(folder: &Path) -> Result<Option<Baseline>> {
     if !folder.is_dir() {
         return Ok(None);
     }
-    let mut samples = BTreeMap::new();
-    for entry in WalkDir::new(folder).min_depth(2).max_depth(2) {
-        let entry = entry.map_err(|error| {
-            Error::usage(format!(
-                "cannot read snapshots in `{}`: {error}",
-                folder.display()
-            ))
-        })?;
-        if entry
-            .path()
-            .extension()
-            .is_some_and(|extension| extension == "snap")
-        {
-            let (id, content) = snapshot(entry.path())?;
-            let Content {
-                correct,
-                input_hash,
-                target_hash,
-                ..
-            } = content;
-            samples.insert(
-                id,
-                BaselineSample {
-                    correct,
-                    input_hash,
-                    target_hash,
-                },
-            );
-        }
-    }
+    let samples = samples(folder)?;
     let path = folder.join(FILE);
     let file = file(&path)?;
     if samples.is_empty() && file.is_none() {
@@ -130,6 +102,74 @@ pub(crate) fn read(folder: &Path) -> Result<Option<Baseline>> {
         samples,
         digest_matches,
     }))
+}
+
+/// What the snapshots in a folder say. Nearly all the time goes into opening files, ten thousand of them
+/// before the first sample starts, so all processors take part.
+fn samples(folder: &Path) -> Result<BTreeMap<String, BaselineSample>> {
+    /// Fewer buckets than this are not worth a thread.
+    const SHARE: usize = 16;
+    let buckets = WalkDir::new(folder)
+        .min_depth(1)
+        .max_depth(1)
+        .sort_by_file_name();
+    let buckets = buckets
+        .into_iter()
+        .collect::<std::result::Result<Vec<_>, _>>();
+    let mut buckets = buckets.map_err(|error| unreadable(folder, &error))?;
+    buckets.retain(|entry| entry.file_type().is_dir());
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let share = buckets.len().div_ceil(threads).max(SHARE);
+    let read = |share: &[DirEntry]| -> Result<Vec<(String, BaselineSample)>> {
+        let buckets = share.iter().map(|entry| bucket(entry.path()));
+        Ok(buckets.collect::<Result<Vec<_>>>()?.concat())
+    };
+    std::thread::scope(|scope| {
+        let mut shares = buckets.chunks(share);
+        let first = shares.next();
+        let others: Vec<_> = shares.map(|share| scope.spawn(|| read(share))).collect();
+        let mut samples: BTreeMap<_, _> = first.map_or(Ok(Vec::new()), read)?.into_iter().collect();
+        for other in others {
+            let other = other
+                .join()
+                .map_err(|_| unreadable(folder, &"a thread panicked"))?;
+            samples.extend(other?);
+        }
+        Ok(samples)
+    })
+}
+
+/// What the snapshots in one bucket say.
+fn bucket(folder: &Path) -> Result<Vec<(String, BaselineSample)>> {
+    let mut samples = Vec::new();
+    for entry in WalkDir::new(folder).min_depth(1).max_depth(1) {
+        let entry = entry.map_err(|error| unreadable(folder, &error))?;
+        let path = entry.path();
+        if path.extension().is_none_or(|extension| extension != "snap") {
+            continue;
+        }
+        let (id, content) = snapshot(path)?;
+        let Content {
+            correct,
+            input_hash,
+            target_hash,
+            ..
+        } = content;
+        let sample = BaselineSample {
+            correct,
+            input_hash,
+            target_hash,
+        };
+        samples.push((id, sample));
+    }
+    Ok(samples)
+}
+
+fn unreadable(folder: &Path, reason: &dyn std::fmt::Display) -> Error {
+    Error::usage(format!(
+        "cannot read snapshots in `{}`: {reason}",
+        folder.display()
+    ))
 }
 
 /// A snapshot with the id in its header.

@@ -21,6 +21,18 @@ pub(crate) struct Usage {
     pub(crate) first_sample_ms: f64,
 }
 
+impl Usage {
+    /// The lower figures of two runs, but the higher memory.
+    pub(crate) fn better(&self, other: &Self) -> Self {
+        Self {
+            cpu_s: self.cpu_s.min(other.cpu_s),
+            wall_s: self.wall_s.min(other.wall_s),
+            peak_mib: self.peak_mib.max(other.peak_mib),
+            first_sample_ms: self.first_sample_ms.min(other.first_sample_ms),
+        }
+    }
+}
+
 /// Runs `program`, which records one run below `output_root`.
 pub(crate) fn run(program: &mut Command, output_root: &Path) -> io::Result<Usage> {
     let cpu_before = children_cpu_s()?;
