@@ -72,6 +72,7 @@ impl Termination for Conclusion {
 /// # Errors
 /// A mistake in an eval or its dataset; nothing was asked then.
 pub fn run(evals: impl IntoIterator<Item = Eval>) -> Result<Conclusion> {
+    crate::panics::quiet();
     let evals: Vec<Eval> = evals.into_iter().collect();
     check_names(&evals)?;
     if let Some(drive) = Drive::from_env()? {

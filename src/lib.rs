@@ -59,6 +59,7 @@ pub mod event;
 pub mod extract;
 pub mod gate;
 pub mod listing;
+pub mod panics;
 pub mod project;
 pub mod prompt;
 pub mod redact;

@@ -15,6 +15,7 @@ mod target;
 use args::{Arguments, Command};
 
 fn main() -> ExitCode {
+    evaltest::panics::quiet();
     let arguments = Arguments::parse_from(args::without_subcommand_name(std::env::args_os()));
     let done = match arguments.command {
         None => command::run::run(&arguments.run),

@@ -1,7 +1,6 @@
 //! `.parquet`: the format in which GAIA is published. Behind the cargo feature `parquet`.
 
 use std::fs::File;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use ::parquet::errors::ParquetError;
@@ -13,6 +12,7 @@ use serde_json::{Map, Number, Value};
 use crate::error::{Error, Result};
 
 use super::{Row, text};
+use crate::panics;
 
 /// The rows of a file.
 pub(super) fn rows(path: &Path) -> Result<Vec<Row>> {
@@ -20,7 +20,7 @@ pub(super) fn rows(path: &Path) -> Result<Vec<Row>> {
         Error::io("read", path, &error).hint("relative paths count from the spec's folder")
     })?;
     // The reader asserts its way through a damaged file in places.
-    let reason = match catch_unwind(AssertUnwindSafe(|| read(file))) {
+    let reason = match panics::catch(|| read(file)) {
         Ok(Ok(rows)) => return Ok(rows),
         Ok(Err(error)) => error.to_string(),
         Err(_) => "its content makes no sense".to_owned(),

@@ -3,8 +3,6 @@
 //! An agent that keeps deadlines itself is called on the worker's thread. Any other, such as a closure,
 //! cannot be killed: it runs on a thread of the [`Bench`] that is left behind when time is up.
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -16,7 +14,7 @@ use crate::agent::{Agent, AgentError, FailureKind, Output};
 use crate::eval::KeepScratch;
 use crate::plan::Item;
 use crate::sample::{Task, TaskFile};
-use crate::snapshot;
+use crate::{panics, snapshot};
 
 type Reply = std::result::Result<Output, AgentError>;
 /// A task with the way back for its answer; `None` ends the thread.
@@ -130,19 +128,12 @@ impl Drop for Bench {
 
 /// Calls the agent; a panic is a failure.
 fn guarded(agent: &dyn Agent, task: &Task) -> Reply {
-    catch_unwind(AssertUnwindSafe(|| agent.answer(task))).unwrap_or_else(|payload| {
-        let message = format!("the agent panicked: {}", panic_message(&*payload));
-        Err(AgentError::of(FailureKind::Panicked, message))
+    panics::catch(|| agent.answer(task)).unwrap_or_else(|reason| {
+        Err(AgentError::of(
+            FailureKind::Panicked,
+            format!("the agent {reason}"),
+        ))
     })
-}
-
-/// The text of a panic.
-pub(crate) fn panic_message(payload: &(dyn Any + Send)) -> &str {
-    payload
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("(no message)")
 }
 
 impl Session {

@@ -150,7 +150,7 @@ impl Session {
             stop_reason,
             needs_every_verdict: self.plan.eval.snapshot.assert.decides(),
             failed_assertions: self.failed_assertions(&records),
-            metrics: self.plan.eval.benchmark.metrics(&records),
+            metrics: self.metrics(&records),
             notices: self.notices(),
             duration_s: self.started.elapsed().as_secs_f64(),
             ci: self.options.ci,
@@ -175,6 +175,14 @@ impl Session {
         };
         // These adapters let `collect` keep the allocation, which is a large one; `flatten` would not.
         records.into_iter().enumerate().filter_map(fill).collect()
+    }
+
+    /// The benchmark's own aggregates; one that panics costs them, not the run.
+    fn metrics(&self, records: &[Record]) -> serde_json::Map<String, serde_json::Value> {
+        let metrics = crate::panics::catch(|| self.plan.eval.benchmark.metrics(records));
+        metrics.unwrap_or_else(|reason| {
+            serde_json::Map::from_iter([("error".to_owned(), format!("`metrics` {reason}").into())])
+        })
     }
 
     fn failed_assertions(&self, records: &[Record]) -> Vec<String> {

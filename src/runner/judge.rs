@@ -1,12 +1,11 @@
 //! From an answer to a verdict.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use serde_json::{Map, Value};
 
 use super::Session;
 use crate::agent::{AgentError, Output};
 use crate::error::{Error, Result};
+use crate::panics;
 use crate::plan::Item;
 use crate::redact::REDACTED;
 use crate::run::{Outcome, Status};
@@ -124,13 +123,7 @@ pub(crate) fn score_all(
 
 /// One verdict; a panic and a value that is no number are errors.
 pub(crate) fn score_one(scorer: &dyn Scorer, answer: &Answer<'_>) -> Result<Score> {
-    let judged = catch_unwind(AssertUnwindSafe(|| scorer.score(answer)));
-    let score = judged.map_err(|payload| {
-        Error::usage(format!(
-            "panicked: {}",
-            super::attempt::panic_message(&*payload)
-        ))
-    })??;
+    let score = panics::catch(|| scorer.score(answer)).map_err(Error::usage)??;
     if !score.value.is_finite() {
         return Err(Error::usage(format!(
             "gave the value {}, which is no number",
