@@ -126,6 +126,14 @@ impl Drop for Bench {
     }
 }
 
+/// Adds or removes a scratch folder, one thread at a time: all of them stand in one folder, for whose lock
+/// threads that meet in the kernel spin, at more CPU than starting the agent takes.
+fn in_turn<T>(change: impl FnOnce() -> T) -> T {
+    static TURN: Mutex<()> = Mutex::new(());
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    change()
+}
+
 /// Calls the agent; a panic is a failure.
 fn guarded(agent: &dyn Agent, task: &Task) -> Reply {
     panics::catch(|| agent.answer(task)).unwrap_or_else(|reason| {
@@ -257,7 +265,7 @@ impl Session {
         };
         let name = format!("{}.{attempt}", snapshot::file_name(&item.sample.id));
         let folder = self.dir.file("scratch").join(name);
-        let made = std::fs::create_dir_all(&folder);
+        let made = in_turn(|| std::fs::create_dir_all(&folder));
         made.map_err(|error| {
             AgentError::of(
                 FailureKind::NotStarted,
@@ -282,7 +290,9 @@ impl Session {
         };
         if !keep {
             // What cannot be removed (an agent may have taken the rights away) stays; it harms nothing.
-            let _ = std::fs::remove_dir_all(folder);
+            if in_turn(|| std::fs::remove_dir(folder)).is_err() {
+                let _ = std::fs::remove_dir_all(folder);
+            }
         }
     }
 }
