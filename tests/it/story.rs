@@ -99,4 +99,14 @@ fn init_run_accept_break_see_red_fix_see_green() {
         .exits(0)
         .says("15 passed");
     project.run("run").exits(0).says_nothing_of("wrong now");
+
+    // The library reads parquet with a feature that a user's test binary need not have.
+    let spec = project.read("evals/example.yaml");
+    let spec = spec.replace("example/questions.jsonl", "example/questions.parquet");
+    project.write("evals/example.yaml", spec);
+    project.write("evals/example/questions.parquet", "PAR1");
+    project
+        .cargo("test --offline --test example")
+        .says("questions.parquet")
+        .says("feature `parquet`");
 }
