@@ -173,7 +173,7 @@ fn in_process_run(
         .collect();
     let mut trials = Vec::new();
     for board in &boards {
-        for (place, name) in board.names().iter().enumerate() {
+        for (place, name) in board.names() {
             let board = Arc::clone(board);
             trials.push(Trial::ignorable_test(name.clone(), move || {
                 completion(board.sample(place))

@@ -79,6 +79,7 @@ pub mod text;
 pub use agent::{Agent, AgentError, FailureKind, Output, Usage};
 pub use baseline::{Baseline, BaselineSample};
 pub use benchmark::Benchmark;
+pub use benchmark::gaia::Gaia;
 pub use cancel::Cancel;
 pub use error::{Error, Result};
 pub use eval::{Answers, Assert, Eval, KeepScratch};

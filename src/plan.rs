@@ -1,7 +1,7 @@
 //! `Plan`: an eval with its dataset loaded and everything checked that can be checked before an agent
 //! starts.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -22,7 +22,10 @@ use crate::{gate, snapshot};
 /// An eval that is ready to run.
 pub(crate) struct Plan {
     pub(crate) eval: Eval,
+    /// In dataset order.
     pub(crate) items: Vec<Item>,
+    /// Places in `items` in the order in which they are asked.
+    pub(crate) order: Vec<usize>,
     pub(crate) extract: Extract,
     pub(crate) scorers: Vec<Arc<dyn Scorer>>,
     pub(crate) redactor: Redactor,
@@ -59,7 +62,12 @@ impl Plan {
         eval.prompt.check(&*eval.benchmark)?;
         gate::check_unique(&eval.gates)?;
         let redactor = Redactor::new(&eval.redact, &eval.secrets)?;
-        let (items, slices) = load_items(eval)?;
+        let Loaded {
+            items,
+            order,
+            slices,
+            left_out,
+        } = load_items(eval)?;
         let extract = eval.effective_extract();
         let scorers = scorers(eval);
         let names: Vec<_> = scorers.iter().map(|scorer| scorer.name()).collect();
@@ -74,11 +82,14 @@ impl Plan {
                     .part(&item.target_hash)
             })
             .hex();
+        let mut notices = eval.benchmark.notices();
+        notices.extend(missing_attachments(&items));
         let mut plan = Self {
             request_hash: request_hash(eval, &dataset_hash, &scorer_hash),
-            notices: eval.benchmark.notices(),
+            notices,
             eval: eval.clone(),
             items,
+            order,
             extract,
             scorers,
             redactor,
@@ -89,6 +100,10 @@ impl Plan {
         if baseline == BaselineUse::Compare {
             plan.baseline = snapshot::read_baseline(&plan.eval.snapshot.folder)?;
             plan.check_baseline()?;
+            if let Some(baseline) = &mut plan.baseline {
+                // Not asked is not gone.
+                baseline.samples.retain(|id, _| !left_out.contains(id));
+            }
         }
         Ok(plan)
     }
@@ -172,7 +187,16 @@ pub(crate) fn check_name(name: &str) -> Result<()> {
     Ok(())
 }
 
-fn load_items(eval: &Eval) -> Result<(Vec<Item>, Slices)> {
+/// A dataset, filtered.
+struct Loaded {
+    items: Vec<Item>,
+    order: Vec<usize>,
+    slices: Slices,
+    /// Samples that the limit left out.
+    left_out: HashSet<String>,
+}
+
+fn load_items(eval: &Eval) -> Result<Loaded> {
     let samples = eval
         .benchmark
         .samples()
@@ -204,6 +228,11 @@ fn load_items(eval: &Eval) -> Result<(Vec<Item>, Slices)> {
             .or_default()
             .insert(value.clone());
     }
+    let mut left_out: HashMap<String, usize> = samples
+        .iter()
+        .enumerate()
+        .map(|(index, sample)| (sample.id.clone(), index))
+        .collect();
     let samples = filter.apply(samples)?;
     if samples.is_empty() {
         return Err(
@@ -211,13 +240,24 @@ fn load_items(eval: &Eval) -> Result<(Vec<Item>, Slices)> {
                 .hint("set `limits.limit` to at least 1"),
         );
     }
-    Ok((
-        samples
+    // Asked in the order of the shuffle, recorded in that of the dataset.
+    let mut indexed: Vec<_> = samples
+        .into_iter()
+        .enumerate()
+        .map(|(turn, sample)| (left_out.remove(&sample.id).unwrap_or(turn), turn, sample))
+        .collect();
+    indexed.sort_by_key(|(index, ..)| *index);
+    let mut order: Vec<usize> = (0..indexed.len()).collect();
+    order.sort_by_key(|&place| indexed[place].1);
+    Ok(Loaded {
+        items: indexed
             .into_iter()
-            .map(|sample| item(eval, sample))
+            .map(|(_, _, sample)| item(eval, sample))
             .collect(),
+        order,
         slices,
-    ))
+        left_out: left_out.into_keys().collect(),
+    })
 }
 
 /// The values of each slice dimension.
@@ -230,6 +270,19 @@ fn tight(map: Map<String, Value>) -> Map<String, Value> {
         value => (key, value),
     };
     map.into_iter().map(entry).collect()
+}
+
+/// Says before anything is paid for which samples cannot be asked.
+fn missing_attachments(items: &[Item]) -> Option<String> {
+    let broken = |item: &&Item| item.sample.files.iter().any(|file| file.resolve().is_err());
+    let mut broken = items.iter().filter(broken);
+    let first = broken.next()?;
+    let count = 1 + broken.count();
+    Some(format!(
+        "{count} of {} samples have an attachment that cannot be read and will fail, the first is `{}`",
+        items.len(),
+        first.sample.id
+    ))
 }
 
 fn item(eval: &Eval, mut sample: Sample) -> Item {

@@ -35,10 +35,12 @@ pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: bool) -> Result<Run> {
     }
     // Other gates are asked for alone, without what else decided the run.
     let (gates, failed_assertions) = match gates {
-        Some(gates) => (gates, Vec::new()),
+        Some(gates) => {
+            check_slices(&gates, &records, &manifest)?;
+            (gates, Vec::new())
+        }
         None => (gates_of(&manifest)?, manifest.failed_assertions.clone()),
     };
-    check_slices(&gates, &records, &manifest)?;
     let needs_baseline = gates.iter().any(Gate::needs_baseline);
     let folder = manifest.snapshot_folder();
     let baseline = snapshot::read_baseline(&folder)?;

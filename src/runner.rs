@@ -82,7 +82,10 @@ pub(crate) struct Session {
     records: Mutex<Vec<Option<Record>>>,
     /// Places of samples that differ from their snapshots, under `exact`.
     differing: Mutex<HashSet<usize>>,
+    /// Places to ask, in dataset order.
     selected: Vec<usize>,
+    /// The same in the order in which they are asked.
+    queue: Vec<usize>,
     bench: Bench,
     observer: Arc<Observer<'static>>,
     options: RunOptions,
@@ -114,6 +117,8 @@ impl Session {
         observer: Arc<Observer<'static>>,
     ) -> Result<Self> {
         let selected = select(&plan, options.only.as_ref())?;
+        let is_selected = |place: &usize| selected.binary_search(place).is_ok();
+        let queue = plan.order.iter().copied().filter(is_selected).collect();
         let (dir, resumed) = match &options.home {
             Home::Resume(path) => {
                 let dir = RunDir::open(path)?;
@@ -168,6 +173,7 @@ impl Session {
             spool,
             differing: Mutex::default(),
             selected,
+            queue,
             observer,
             options,
             stop: Mutex::new(None),
@@ -196,7 +202,7 @@ impl Session {
             .clamp(1, self.selected.len().max(1));
         std::thread::scope(|scope| {
             let work = || {
-                while let Some(&place) = self.selected.get(next.fetch_add(1, Ordering::Relaxed)) {
+                while let Some(&place) = self.queue.get(next.fetch_add(1, Ordering::Relaxed)) {
                     if self.is_stopped() {
                         return;
                     }

@@ -273,7 +273,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<StoredEvent>> {
 /// What an earlier, interrupted run knows of a sample.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Past {
-    /// How often it was asked.
+    /// How often it was asked to the end, with or without an answer.
     pub(crate) attempts: u32,
     /// The answer, with its latency and the number of secrets that were blanked in it.
     pub(crate) answer: Option<(Output, f64, u32)>,
@@ -288,8 +288,11 @@ pub(crate) fn fold(events: Vec<StoredEvent>, failures_count: bool) -> HashMap<(S
     for event in events {
         let past = pasts.entry((event.sample_id, event.epoch)).or_default();
         match event.kind {
-            Kind::Started => past.attempts = past.attempts.max(event.attempt),
+            // An attempt that was cut off by the end of the process is no failure of the agent.
+            Kind::Started | Kind::Confirmed => {}
+            Kind::Failed => past.attempts = past.attempts.max(event.attempt),
             Kind::Answered => {
+                past.attempts = past.attempts.max(event.attempt);
                 let latency = event.latency_s.unwrap_or_default();
                 past.answer = event.output.map(|output| (output, latency, event.redacted));
                 past.outcome = None;
@@ -300,7 +303,6 @@ pub(crate) fn fold(events: Vec<StoredEvent>, failures_count: bool) -> HashMap<(S
                     past.outcome = event.result.map(|outcome| Outcome { output, ..outcome });
                 }
             }
-            Kind::Failed | Kind::Confirmed => {}
         }
     }
     pasts

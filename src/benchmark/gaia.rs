@@ -75,7 +75,12 @@ impl Gaia {
     pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
         let path = path.into();
         fs::metadata(&path).map_err(|error| {
-            Error::io("open", &path, &error).hint(format!(
+            let error = Error::io("open", &path, &error);
+            if path.extension().is_some() {
+                return error
+                    .hint("correct `benchmark.path`; relative paths count from the spec's folder");
+            }
+            error.hint(format!(
                 "GAIA itself is fetched with \
                  `hf download gaia-benchmark/GAIA --repo-type dataset --local-dir '{}'`",
                 path.display()

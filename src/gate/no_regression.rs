@@ -173,8 +173,8 @@ impl Regression {
             drop: counts.drop(),
             smallest_drop: stats::smallest_detectable_drop(counts.pairs, noise, alpha, POWER),
             assumption: format!(
-                "if samples flip independently, {} % of them from wrong to correct as in this comparison, \
-                 by chance, and by chance as many from correct to wrong",
+                "assuming that samples flip independently and that {} % of them flip each way by chance \
+                 (as many as became correct here)",
                 (noise * 1e3).round() / 10.0
             ),
             became_wrong: ids(|pair| pair.before && pair.after == Some(false)),
@@ -235,11 +235,13 @@ impl Regression {
         }
         lines.push(match self.smallest_drop {
             Some(drop) => format!(
-                "{} pairs detect a drop of {drop:.4} or more with 80 % power, {}",
-                self.pairs, self.assumption
+                "with {} pairs a drop of {:.1} points or more is seen with 80 % power, {}",
+                self.pairs,
+                drop * 100.0,
+                self.assumption
             ),
             None => format!(
-                "{} pairs detect no drop with 80 % power, {}",
+                "with {} pairs no drop is seen with 80 % power, {}",
                 self.pairs, self.assumption
             ),
         });

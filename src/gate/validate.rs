@@ -145,11 +145,11 @@ impl Gate {
             let message = format!("gate `{text}`: `{}` lies between 0 and 1", self.metric);
             let error = Error::usage(message);
             // 60 was most likely meant as 60 %.
-            return Err(if threshold > 1.0 && threshold <= 100.0 {
+            return Err(if threshold > 1.5 && threshold <= 100.0 {
                 let meant = format!("{} {op} {}", self.name(), threshold / 100.0);
                 error.hint(format!("did you mean `{meant}`?"))
             } else {
-                error
+                error.hint("write a share such as 0.6, or `60%`")
             });
         }
         let never = match op {

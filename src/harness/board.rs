@@ -20,6 +20,7 @@ pub(super) struct Board {
     names: Vec<String>,
     gates: Vec<String>,
     ids: Vec<String>,
+    order: Vec<usize>,
     plan: Mutex<Option<Plan>>,
     cancel: Cancel,
     policy: Policy,
@@ -74,6 +75,7 @@ impl Board {
                 .iter()
                 .map(|item| item.sample.id.clone())
                 .collect(),
+            order: plan.order.clone(),
             slots: bounded.then(|| (Mutex::new(plan.eval.limits.concurrency), Condvar::new())),
             plan: Mutex::new(Some(plan)),
             cancel: cancel.clone(),
@@ -86,8 +88,9 @@ impl Board {
         }
     }
 
-    pub(super) fn names(&self) -> &[String] {
-        &self.names
+    /// The samples' places and names, in the order in which they are asked.
+    pub(super) fn names(&self) -> impl Iterator<Item = (usize, &String)> {
+        self.order.iter().map(|&place| (place, &self.names[place]))
     }
 
     pub(super) fn gate_names(&self) -> Vec<String> {

@@ -71,8 +71,11 @@ pub(super) fn apply(mut spec: Value, overrides: &[Override]) -> Result<Value> {
         let mut keys = change.key.split('.').peekable();
         while let Some(key) = keys.next() {
             if let Value::String(name) = place {
-                // `agent: echo` is short for `agent: { type: echo }`.
-                *place = Value::Object(Map::from_iter([("type".to_owned(), name.clone().into())]));
+                // `agent: echo` is short for `agent: { type: echo }`; the name of a prompt is short for nothing.
+                let name = Value::from(name.clone());
+                let is_prompt = change.key.starts_with("prompt.");
+                let entry = (!is_prompt).then(|| ("type".to_owned(), name));
+                *place = Value::Object(entry.into_iter().collect());
             }
             if place.is_null() {
                 *place = Value::Object(Map::new());

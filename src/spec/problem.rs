@@ -157,11 +157,15 @@ pub(super) fn line_of(text: &str, needle: &str) -> Option<usize> {
     if needle.is_empty() {
         return None;
     }
-    let holds = |line: &str| {
-        line.split(" #")
-            .next()
-            .is_some_and(|line| line.contains(needle))
+    let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    let whole = |line: &str| {
+        line.match_indices(needle).any(|(start, found)| {
+            let (before, after) = (&line[..start], &line[start + found.len()..]);
+            !(is_word(before.chars().next_back()) && is_word(needle.chars().next())
+                || is_word(after.chars().next()) && is_word(needle.chars().next_back()))
+        })
     };
+    let holds = |line: &str| line.split(" #").next().is_some_and(whole);
     let mut lines = text.lines();
     lines
         .position(|line| !line.trim_start().starts_with('#') && holds(line))

@@ -268,9 +268,12 @@ fn shuffles_are_seeded_and_limits_come_after() {
         project
             .run(&format!("run eval.yaml --concurrency 1 {options}"))
             .exits(0);
-        let ids = project.last_lines("samples.jsonl").into_iter();
-        ids.map(|line| line["sample_id"].as_str().unwrap().to_owned())
-            .collect()
+        let id = |line: serde_json::Value| line["sample_id"].as_str().unwrap().to_owned();
+        let records = project.last_lines("samples.jsonl").into_iter().map(id);
+        assert!(records.is_sorted(), "records stand in dataset order");
+        let mut events = project.last_lines("events.jsonl");
+        events.retain(|event| event["kind"] == "started");
+        events.into_iter().map(id).collect()
     };
     let plain = order("");
     assert!(plain.is_sorted() && plain.len() == 8);

@@ -143,7 +143,7 @@ fn tells_everything() {
         "\nbecame wrong: s0, s1, s2, s3, s4, s5\n",
         "\nnot compared, new: s7\n",
         "\nnot compared, gone: s8\n",
-        "7 pairs detect no drop with 80 % power, if samples flip independently, 14.3 % of them from wrong",
+        "with 7 pairs no drop is seen with 80 % power, assuming that samples flip independently and that 14.3 % of",
         "warning: the snapshots are no longer those of run `r1`",
         "`cargo evaltest accept`",
     ] {
@@ -157,7 +157,7 @@ fn tells_everything() {
     assert_eq!(serde_json::from_str::<GateResult>(&json).unwrap(), result);
     let result = compare(&Gate::no_regression(), "CCCCCC", "CCCCCE", true);
     for expect in [
-        "5 pairs detect a drop of 1.0000 or more with 80 % power",
+        "with 5 pairs a drop of 100.0 points or more is seen with 80 % power",
         "p would be 0.5000 if they were wrong, 1.0000 if correct",
     ] {
         assert!(result.message.contains(expect), "{}", result.message);

@@ -86,7 +86,7 @@ fn datasets_that_cannot_be_used() {
         "none.jsonl",
         "eval.yaml:2: ",
         "none.jsonl`: No such file",
-        "hf download",
+        "benchmark.path",
     );
     check_spec(
         "type: command, command: [./agent.sh]",
