@@ -87,6 +87,11 @@ pub struct Prepared {
 }
 
 impl Prepared {
+    /// Things about the dataset that people should know before they pay for a run.
+    pub fn notices(&self) -> &[String] {
+        &self.plan.notices
+    }
+
     /// Counts what a run would ask.
     pub fn count(&self) -> DryRun {
         let samples = self

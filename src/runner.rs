@@ -437,6 +437,11 @@ impl Session {
         self.options.cancel.is_cancelled()
     }
 
+    /// Whether this is one sample of a run that is put together later.
+    pub(crate) fn is_part(&self) -> bool {
+        matches!(self.options.home, Home::Part(_))
+    }
+
     pub(crate) fn plan(&self) -> &Plan {
         &self.plan
     }

@@ -1,5 +1,6 @@
 //! Progress on stderr: a bar on a terminal, plain lines otherwise, nothing when a machine reads along.
 
+use std::collections::HashMap;
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,6 +26,8 @@ pub(crate) struct Lines {
     correct: u64,
     errors: u64,
     next: u64,
+    /// How often each failure was seen.
+    troubles: HashMap<String, u32>,
 }
 
 impl Progress {
@@ -124,6 +127,16 @@ impl Lines {
                 )
             }
             Event::RunFinished { .. } => Ok(()),
+            Event::AttemptFailed { error, .. } => {
+                // The same trouble of every sample is told in full at the end.
+                let times = self.troubles.entry(error.message.clone()).or_default();
+                *times += 1;
+                match *times {
+                    1..=3 => terminal::event(event, out),
+                    4 => writeln!(out, "{}: more of the same is not shown", self.eval),
+                    _ => Ok(()),
+                }
+            }
             _ => terminal::event(event, out),
         }
     }

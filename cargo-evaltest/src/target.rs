@@ -1,13 +1,15 @@
 //! Test targets that hold evals: listed and run through cargo.
 
 use std::os::unix::process::CommandExt;
-use std::process::Stdio;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use evaltest::drive::{self, Drive};
 use evaltest::listing::Listing;
 use evaltest::signal::Interrupt;
 use evaltest::{Error, Result};
+use serde::Deserialize;
 
 use crate::discover::{self, TestTarget};
 
@@ -25,14 +27,14 @@ pub(crate) fn run_test(
         watched: true,
         ..drive.clone()
     };
-    let mut cargo = test_command(test, &drive)?;
+    let mut command = test_command(test, &drive)?;
     if json {
-        cargo.stdout(Stdio::null());
+        command.stdout(Stdio::null());
     }
-    // Cargo would die of a Ctrl-C and leave the binary to itself. In a group of their own neither sees it;
-    // what stops the run is the end of its standard input, also when we are killed.
-    let child = cargo.stdin(Stdio::piped()).process_group(0).spawn();
-    let failed = |error: std::io::Error| Error::usage(format!("cannot run cargo: {error}"));
+    // In a group of its own it sees no Ctrl-C; what stops the run is the end of its standard input, also when
+    // we are killed.
+    let child = command.stdin(Stdio::piped()).process_group(0).spawn();
+    let failed = |error: std::io::Error| Error::usage(format!("cannot run test target: {error}"));
     let mut child = child.map_err(failed)?;
     let mut lifeline = child.stdin.take();
     let status = loop {
@@ -44,7 +46,7 @@ pub(crate) fn run_test(
         }
         std::thread::sleep(GLANCE);
     };
-    // Cargo hands the binary's exit code on; its own failures (a build that fails) are usage errors.
+    // Anything else is a `main` that returned an error.
     Ok(
         match status.code().and_then(|code| u8::try_from(code).ok()) {
             Some(drive::GATE_FAILED) => 1,
@@ -54,14 +56,41 @@ pub(crate) fn run_test(
     )
 }
 
-fn test_command(test: &TestTarget, drive: &Drive) -> Result<std::process::Command> {
+/// The built test binary, started as cargo starts it; not through cargo, which adds words of its own to a
+/// run that fails.
+fn test_command(test: &TestTarget, drive: &Drive) -> Result<Command> {
     let text = serde_json::to_string(drive)
         .map_err(|error| Error::infrastructure(format!("options cannot be passed on: {error}")))?;
-    let mut cargo = discover::cargo();
-    cargo
+    let folder = test.manifest.parent().unwrap_or(Path::new("."));
+    let mut command = Command::new(build(test)?);
+    command
+        .current_dir(folder)
+        .env("CARGO_MANIFEST_DIR", folder)
+        .env(drive::VARIABLE, text)
+        .stdin(Stdio::null());
+    Ok(command)
+}
+
+/// Builds a test target and tells where its binary is.
+fn build(test: &TestTarget) -> Result<PathBuf> {
+    #[derive(Deserialize)]
+    struct Message {
+        executable: Option<PathBuf>,
+        target: Option<Target>,
+    }
+    #[derive(Deserialize)]
+    struct Target {
+        name: String,
+    }
+    let output = discover::cargo()
         .args([
             "test",
             "--quiet",
+            "--no-run",
+            "--message-format",
+            "json-render-diagnostics",
+        ])
+        .args([
             "--package",
             &test.package,
             "--test",
@@ -69,9 +98,28 @@ fn test_command(test: &TestTarget, drive: &Drive) -> Result<std::process::Comman
             "--manifest-path",
         ])
         .arg(&test.manifest)
-        .env(drive::VARIABLE, text)
-        .stdin(Stdio::null());
-    Ok(cargo)
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| Error::usage(format!("cannot run cargo: {error}")))?;
+    let messages = output.stdout.split(|&byte| byte == b'\n');
+    let messages = messages.filter_map(|line| serde_json::from_slice::<Message>(line).ok());
+    let is_ours = |message: &Message| {
+        message
+            .target
+            .as_ref()
+            .is_some_and(|target| target.name == test.name)
+    };
+    let built = messages
+        .filter(is_ours)
+        .filter_map(|message| message.executable)
+        .next_back();
+    built.filter(|_| output.status.success()).ok_or_else(|| {
+        Error::usage(format!("test target `{}` cannot be built", test.name)).hint(format!(
+            "cargo test --package {} --test {} --no-run",
+            test.package, test.name
+        ))
+    })
 }
 
 /// The names of the evals in a test target.

@@ -203,7 +203,12 @@ fn wrong(session: &Session, record: &Record, title: &str) -> String {
 }
 
 fn more(session: &Session, record: &Record) -> String {
-    let dir = quoted(&shown(session.dir().path()));
     let id = quoted(&record.sample_id);
+    if session.is_part() {
+        // This sample's own folder is gone once the gates have put all of them together.
+        let root = shown(&session.plan().eval.output_folder());
+        return format!("\n  more: cargo evaltest show RUN_DIR {id}, the newest in {root}");
+    }
+    let dir = quoted(&shown(session.dir().path()));
     format!("\n  more: cargo evaltest show {dir} {id}")
 }

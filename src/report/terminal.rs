@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use crate::agent::AgentError;
 use crate::event::Event;
 use crate::gate::Verdict;
 use crate::run::{Run, Status};
@@ -74,7 +75,7 @@ pub fn event(event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
                 out,
                 "{}: attempt {attempt} failed{then}: {}",
                 clean(id),
-                excerpt(&error.message)
+                reason(error)
             )
         }
         Event::AgentOutput { id, line } => writeln!(out, "{}| {}", clean(id), clean(line)),
@@ -153,11 +154,17 @@ fn slices(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
                 None if slice.skipped == slice.samples => "not asked".to_owned(),
                 None => "unscored".to_owned(),
             };
-            format!(
+            let mut text = format!(
                 "{dimension} {} {accuracy} of {}",
                 clean(value),
-                slice.samples
-            )
+                slice.scored
+            );
+            for (count, what) in [(slice.errors, "errors"), (slice.skipped, "not asked")] {
+                if count > 0 && count < slice.samples {
+                    text = format!("{text} (+{count} {what})");
+                }
+            }
+            text
         });
         writeln!(out, "  {}", shown.collect::<Vec<_>>().join(", "))?;
     }
@@ -228,31 +235,54 @@ fn listed(title: &str, ids: &[String], out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn errors(run: &Run, out: &mut dyn Write) -> io::Result<()> {
-    let failed: Vec<_> = run
+    let failed = run
         .records
         .iter()
-        .filter(|record| record.result.status.is_error())
-        .collect();
-    if failed.is_empty() {
+        .filter(|record| record.result.status.is_error());
+    // The same reason a hundred times is one line.
+    let mut reasons: Vec<(String, &str, usize)> = Vec::new();
+    let mut total = 0;
+    for record in failed {
+        total += 1;
+        let reason = record.result.error.as_ref().map(reason).unwrap_or_default();
+        match reasons.iter_mut().find(|(known, ..)| *known == reason) {
+            Some((_, _, count)) => *count += 1,
+            None => reasons.push((reason, &record.sample_id, 1)),
+        }
+    }
+    if total == 0 {
         return Ok(());
     }
-    writeln!(out, "  ended without a verdict ({}):", failed.len())?;
-    for record in failed.iter().take(LISTED) {
-        let reason = record
-            .result
-            .error
-            .as_ref()
-            .map_or("", |error| error.message.as_str());
-        writeln!(out, "    {}: {}", clean(&record.sample_id), excerpt(reason))?;
+    writeln!(out, "  ended without a verdict ({total}):")?;
+    for (reason, id, count) in reasons.iter().take(LISTED) {
+        let others = if *count > 1 {
+            format!(" and {} more", count - 1)
+        } else {
+            String::new()
+        };
+        writeln!(out, "    {}{others}: {reason}", clean(id))?;
     }
-    if failed.len() > LISTED {
+    if reasons.len() > LISTED {
         writeln!(
             out,
-            "    … and {} more, see errors.jsonl",
-            failed.len() - LISTED
+            "    … and {} other reasons, see errors.jsonl",
+            reasons.len() - LISTED
         )?;
     }
     Ok(())
+}
+
+/// A failure in a line, with the last thing a process said.
+fn reason(error: &AgentError) -> String {
+    let reason = excerpt(&error.message);
+    let said = error
+        .stderr_tail
+        .as_deref()
+        .and_then(|tail| tail.lines().rfind(|line| !line.trim().is_empty()));
+    match said {
+        Some(line) => format!("{reason}; stderr: {}", excerpt(line)),
+        None => reason,
+    }
 }
 
 /// The one command to type next: for what is worst, or to make a first baseline.

@@ -94,7 +94,7 @@ fn an_agent_that_may_cost_money_is_not_asked_by_plain_cargo_test() {
     assert!(
         project
             .read("evals/paid.yaml")
-            .contains("command: [\"./agent.sh\",\"--fast\"]")
+            .contains("command: [\"../agent.sh\",\"--fast\"]")
     );
 }
 

@@ -1,5 +1,6 @@
 //! `cargo evaltest accept`.
 
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -8,13 +9,15 @@ use evaltest::report::terminal::{clean, shown};
 use evaltest::snapshot::accept;
 use evaltest::spec;
 use evaltest::{Error, Registry, Result};
+use serde_json::Value;
 
 use crate::{console, discover};
 
 /// Make a whole run the baseline: replace the snapshots of its eval
 #[derive(Debug, Args)]
 pub(crate) struct AcceptArgs {
-    /// The run directory; the last run when left out, with all evals that ran in the same command
+    /// The run directory; when left out the last finished run in `evaltest-runs` and the project's output
+    /// roots, with all evals that ran in the same command
     run_dir: Option<PathBuf>,
 
     /// The folder of the eval's snapshots, if it is not where the run says
@@ -56,10 +59,39 @@ pub(crate) fn run(args: &AcceptArgs) -> Result<u8> {
                     clean(id)
                 )?;
             }
+            notes(dir, out)?;
             writeln!(out, "  next: git add {}", shown(&accepted.folder))
         })?;
     }
     Ok(0)
+}
+
+/// What people should know of the run that they accept.
+fn notes(dir: &RunDir, out: &mut dyn Write) -> io::Result<()> {
+    let Ok(manifest) = dir.manifest() else {
+        return Ok(());
+    };
+    let gates = manifest.config.get("gates").and_then(Value::as_array);
+    let gates = || gates.into_iter().flatten().filter_map(Value::as_str);
+    if !manifest.overrides.is_empty() {
+        let changes: Vec<_> = manifest
+            .overrides
+            .iter()
+            .map(|change| clean(&change.key))
+            .collect();
+        writeln!(
+            out,
+            "  note: this run was told otherwise than its spec: {}",
+            changes.join(", ")
+        )?;
+    }
+    if !gates().any(|gate| gate.starts_with("no_regression")) {
+        writeln!(
+            out,
+            "  note: no gate compares with the baseline yet; add to `gates`: no_regression(alpha=0.05)"
+        )?;
+    }
+    Ok(())
 }
 
 /// The folder of snapshots, which must be on this machine.

@@ -111,6 +111,7 @@ pub(crate) fn run(args: &InitArgs) -> Result<u8> {
     writer.create(&format!("{folder}/harvest.csv"), TABLE)?;
     writer.append(".gitignore", &["/evaltest-runs/", "*.snap.new"])?;
     let mut next = vec!["cargo evaltest              # runs it".to_owned()];
+    let mut tests = None;
     let manifest = root.join("Cargo.toml");
     if manifest.is_file() && manifest::is_package(&manifest)? {
         let costs_money = !args.command.is_empty();
@@ -120,14 +121,24 @@ pub(crate) fn run(args: &InitArgs) -> Result<u8> {
             writer
                 .report
                 .push("changed  Cargo.toml (dev-dependency, test target, metadata)".to_owned());
+            if let Some(folder) = checkout() {
+                writer.report.push(format!(
+                    "note     the dev-dependency `evaltest` points to {}; other machines need a version or a git \
+                     address there",
+                    folder.display()
+                ));
+            }
         } else {
             writer
                 .report
                 .push("kept     Cargo.toml (the test target was there)".to_owned());
         }
-        next.push(format!("cargo test --test {name}   # the same as tests"));
+        tests = Some(format!(
+            "cargo test --test {name}   # the same samples as tests"
+        ));
     }
-    next.push("cargo evaltest accept       # makes the last run the baseline".to_owned());
+    next.push("cargo evaltest accept       # makes that run the baseline".to_owned());
+    next.extend(tests);
     if let Some(Ci::Github) = args.ci {
         writer.create(".github/workflows/evaltest.yml", WORKFLOW)?;
     }
@@ -149,7 +160,19 @@ fn spec(args: &InitArgs) -> Result<String> {
     if args.command.is_empty() {
         return Ok(text);
     }
-    let command = serde_json::to_string(&args.command)
+    // The program runs in the spec's folder, and was typed in the one above.
+    let from_spec = |word: &String| {
+        let inside = word.strip_prefix("./").unwrap_or(word);
+        let is_path =
+            word.starts_with("./") || (!word.starts_with('/') && Path::new(word).is_file());
+        if is_path {
+            format!("../{inside}")
+        } else {
+            word.clone()
+        }
+    };
+    let command: Vec<String> = args.command.iter().map(from_spec).collect();
+    let command = serde_json::to_string(&command)
         .map_err(|error| Error::usage(format!("the command cannot be written: {error}")))?;
     Ok(text.replace(
         "agent: { type: demo }",

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use evaltest::artifact::RunDir;
+use evaltest::artifact::{Manifest, RunDir};
 use evaltest::report::terminal;
 use evaltest::rescore::{Rescore, rescore};
 use evaltest::spec::Override;
-use evaltest::{Extract, Result, scorer};
-use serde_json::Map;
+use evaltest::{Error, Extract, Result, Scorer, scorer};
+use serde_json::Value;
 
 use crate::console;
 
@@ -18,8 +18,8 @@ pub(crate) struct RescoreArgs {
     /// The run directory whose answers are scored
     run_dir: PathBuf,
 
-    /// The scorer; given several times, the first decides
-    #[arg(long = "scorer", value_name = "NAME", default_value = "gaia")]
+    /// The scorer, as in a spec; given several times, the first decides. As the run had them when left out
+    #[arg(long = "scorer", value_name = "YAML")]
     scorers: Vec<String>,
 
     /// The extraction; as the run had it when left out
@@ -37,10 +37,18 @@ pub(crate) struct RescoreArgs {
 
 pub(crate) fn run(args: &RescoreArgs) -> Result<u8> {
     let dir = RunDir::open(&args.run_dir)?;
-    let scorers = args
+    let manifest = dir.manifest()?;
+    let given = args
         .scorers
         .iter()
-        .map(|name| scorer::by_name(name, &Map::new()));
+        .map(|text| Override::value(text))
+        .collect::<Result<Vec<_>>>()?;
+    let scorers = if given.is_empty() {
+        of_run(&manifest)
+    } else {
+        given
+    };
+    let scorers = scorers.iter().map(scorer_of);
     let extract = args.extract.as_deref().map(Override::value).transpose()?;
     let how = Rescore {
         scorers: scorers.collect::<Result<_>>()?,
@@ -56,4 +64,38 @@ pub(crate) fn run(args: &RescoreArgs) -> Result<u8> {
         console::print(|out| terminal::run(&run, out))?;
     }
     Ok(0)
+}
+
+/// The scorers of a run as its spec names them, else by their names.
+fn of_run(manifest: &Manifest) -> Vec<Value> {
+    let config = &manifest.config;
+    let one = config.get("scorer").cloned().map(|scorer| vec![scorer]);
+    let list = || config.get("scorers").and_then(Value::as_array).cloned();
+    let names = || {
+        manifest
+            .scorers
+            .iter()
+            .map(|name| name.as_str().into())
+            .collect()
+    };
+    one.or_else(list).unwrap_or_else(names)
+}
+
+/// A built-in scorer: its name, or a map with `type` and its options.
+fn scorer_of(value: &Value) -> Result<Box<dyn Scorer>> {
+    let mut options = value.as_object().cloned().unwrap_or_default();
+    let name = options.remove("type").unwrap_or_else(|| value.clone());
+    let name = name.as_str().unwrap_or_default();
+    scorer::by_name(name, &options).map_err(|error| {
+        if scorer::NAMES.contains(&name) {
+            return error;
+        }
+        Error::usage(format!(
+            "scorer `{name}` is not built in, so this program cannot score with it"
+        ))
+        .hint(format!(
+            "name another: --scorer {}",
+            scorer::NAMES.join(" or ")
+        ))
+    })
 }

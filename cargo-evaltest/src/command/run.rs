@@ -205,11 +205,14 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8> {
 }
 
 fn dry_run(args: &RunArgs, drive: &Drive, work: &Work) -> Result<u8> {
-    let counts = work
-        .evals
-        .iter()
-        .map(|eval| drive.count(eval))
-        .collect::<Result<Vec<DryRun>>>()?;
+    let mut counts = Vec::new();
+    for eval in &work.evals {
+        let prepared = drive.prepare(eval)?;
+        for notice in prepared.notices() {
+            console::note(&format!("{}: {}", eval.name(), terminal::clean(notice)));
+        }
+        counts.push(prepared.count());
+    }
     if args.json {
         console::print_json(&counts)?;
     } else {

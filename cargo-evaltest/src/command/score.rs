@@ -17,8 +17,9 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use evaltest::scorer::{Scorer, by_name};
+use evaltest::spec::Override;
 use evaltest::{Error, Extract, Result};
 use serde_json::Map;
 
@@ -35,9 +36,9 @@ pub(crate) struct ScoreArgs {
     #[arg(long = "scorer", value_name = "NAME", required = true)]
     scorers: Vec<String>,
 
-    /// What to take from each prediction before it is scored
-    #[arg(long, value_enum, default_value_t = Extraction::None)]
-    extract: Extraction,
+    /// What to take from each prediction before it is scored, as in a spec: `final_answer`
+    #[arg(long, value_name = "YAML", default_value = "none")]
+    extract: String,
 
     /// Replace the score that a line already has
     #[arg(long)]
@@ -56,16 +57,6 @@ pub(crate) struct ScoreArgs {
     file: PathBuf,
 }
 
-/// The legal values of `--extract`.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-#[value(rename_all = "snake_case")]
-enum Extraction {
-    /// The prediction as it is
-    None,
-    /// What follows the last `FINAL ANSWER:`
-    FinalAnswer,
-}
-
 /// Scores the input and tells the exit code.
 ///
 /// 0 also when the reader of the results goes away early; a malformed line is an error with exit code 2,
@@ -73,10 +64,7 @@ enum Extraction {
 pub(crate) fn run(args: &ScoreArgs) -> Result<u8> {
     let judge = Judge {
         scorers: scorers(&args.scorers)?,
-        extract: match args.extract {
-            Extraction::None => Extract::None,
-            Extraction::FinalAnswer => Extract::FinalAnswer { first: false },
-        },
+        extract: Extract::from_value(&Override::value(&args.extract)?)?,
         replace: args.replace,
         keep_going: args.keep_going,
     };

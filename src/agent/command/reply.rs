@@ -111,7 +111,9 @@ fn usage(reply: &Map<String, Value>) -> Result<Option<Usage>, String> {
             }),
         }
     };
-    let cost_usd = match reply.get("cost_usd") {
+    // Beside `usage`, or in it.
+    let cost = reply.get("cost_usd").filter(|cost| !cost.is_null());
+    let cost_usd = match cost.or_else(|| given.get("cost_usd")) {
         None | Some(Value::Null) => None,
         Some(value) => match value.as_f64() {
             Some(cost) if cost >= 0.0 => Some(cost),

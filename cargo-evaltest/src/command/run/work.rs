@@ -167,6 +167,11 @@ fn load(specs: &[PathBuf], drive: &Drive) -> Result<(Vec<Eval>, Vec<Unregistered
     let mut evals = Vec::new();
     let mut unregistered = Vec::new();
     for path in specs {
+        if !path.exists() && path.extension().is_none() {
+            let name = path.display();
+            return Err(Error::usage(format!("`{name}` is neither a command nor a spec"))
+                .hint("`cargo evaltest --help` lists the commands; a spec is a file such as evals/gaia.yaml"));
+        }
         let path = absolute(path)?;
         match spec::load(&path, &Registry::new(), &drive.overrides) {
             Ok(eval) => evals.push(drive.adapt(eval)?),
