@@ -6,7 +6,7 @@
 //!
 //! Invariants:
 //! - Nothing of the process group outlives the attempt, whether it ended by itself or was stopped.
-//!   A process that left its group (`setsid`) is not chased, and never waited for.
+//!   A process that left its group (`setsid`) is never waited for, and killed when the attempt is stopped.
 //! - What is held in memory is bounded by `max_output_bytes` and a few KiB, whatever the agent prints.
 //! - The program gets the allowed variables and nothing else; no shell reads its arguments.
 //! - One thread drives an attempt: no helper threads, no busy waiting.
@@ -15,6 +15,7 @@
 //! arranges before `main`.
 
 mod environment;
+mod escapees;
 mod group;
 mod input;
 mod launch;
@@ -215,6 +216,10 @@ impl Command {
         };
         let watched = lines.is_some() || self.stream.is_some();
         let finished = process::run(child, &stdin, &limits, watched.then_some(&watch));
+        let was_stopped = matches!(finished.end, End::TimedOut | End::Cancelled | End::TooLarge);
+        if was_stopped && let Some(scratch) = task.scratch() {
+            escapees::kill(&absolute(scratch)?);
+        }
         self.judge(&finished.end, started, task)
             .and_then(|()| self.output.decode(&finished.stdout))
             .map_err(|error| AgentError {

@@ -109,3 +109,42 @@ fn a_dot_env_file_serves_the_variables_that_a_spec_names() {
     let ran = command.env("MY_NAME", "bob").output().unwrap();
     assert!(String::from_utf8_lossy(&ran.stdout).contains("0 correct"));
 }
+
+#[test]
+fn an_agent_of_ones_own_is_found_from_the_specs_folder() {
+    let project = Project::new();
+    project.script(
+        "agent.sh",
+        "#!/bin/sh\ncat > /dev/null\necho FINAL ANSWER: 50\n",
+    );
+    project.run("init -- sh agent.sh").exits(0);
+    project
+        .run("run --ignore-baseline")
+        .exits(1)
+        .says("example: 6 samples, 1 correct")
+        .says("0 errors");
+}
+
+#[test]
+fn rescoring_keeps_the_scorers_of_the_run_and_accept_names_what_is_missing() {
+    let project = Project::new();
+    project.run("init").exits(0);
+    project.run("run").exits(0);
+    let dir = project.last_run();
+    let ran = project.run(&format!("rescore {}", dir.display())).exits(0);
+    ran.says("example: 6 samples, 5 correct");
+    // A scorer of a user's own is not known here, and is not replaced by another.
+    let manifest = std::fs::read_to_string(dir.join("manifest.json")).unwrap();
+    std::fs::write(
+        dir.join("manifest.json"),
+        manifest.replace("\"gaia\"\n", "\"mine\"\n"),
+    )
+    .unwrap();
+    let ran = project.run(&format!("rescore {}", dir.display())).exits(2);
+    ran.says("scorer `mine` is not built in")
+        .says("--scorer gaia");
+    project.run("run --retries 2").exits(0);
+    let ran = project.run("accept").exits(0);
+    ran.says("no gate compares with the baseline yet")
+        .says("otherwise than its spec: limits.retries");
+}

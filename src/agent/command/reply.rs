@@ -269,6 +269,17 @@ mod tests {
             usage: Some(usage),
         };
         assert_eq!(output, Ok(expected));
+        // The price may stand with the tokens, as in our own records.
+        let reply = json!({"answer": "4", "usage": {"input_tokens": 1, "cost_usd": 0.5}});
+        let output = Reply::Json
+            .decode(reply.to_string().as_bytes())
+            .map(|output| output.usage);
+        let usage = Usage {
+            input_tokens: Some(1),
+            output_tokens: None,
+            cost_usd: Some(0.5),
+        };
+        assert_eq!(output, Ok(Some(usage)));
     }
 
     #[test]

@@ -74,6 +74,19 @@ fn ignoring_sigterm_does_not_help() {
 }
 
 #[test]
+fn who_left_the_group_is_killed_with_a_stopped_attempt() {
+    let project = Project::new();
+    let script = format!(
+        "setsid sh -c 'echo $$ > escaped; while :; do sleep 1; done' & {}; sleep 20",
+        until_written("escaped")
+    );
+    let command = project.sh(&script).term_grace(Duration::from_millis(50));
+    let result = command.answer(&project.task_for(SHORT));
+    check_error(result, FailureKind::TimedOut, "did not answer in 500 ms");
+    project.assert_dead("escaped");
+}
+
+#[test]
 fn an_agent_under_a_wrapper_may_clean_up() {
     let project = Project::new();
     project.file(
