@@ -38,10 +38,11 @@ pub fn excerpt(text: &str) -> String {
 /// A path as short as it can be shown: relative to the current folder where it lies inside.
 pub fn shown(path: &Path) -> String {
     let current = std::env::current_dir().unwrap_or_default();
-    path.strip_prefix(&current)
-        .unwrap_or(path)
-        .display()
-        .to_string()
+    match path.strip_prefix(&current) {
+        Ok(inside) if inside.as_os_str().is_empty() => ".".to_owned(),
+        Ok(inside) => inside.display().to_string(),
+        Err(_) => path.display().to_string(),
+    }
 }
 
 /// Writes what an event has to tell a person; nothing for most.
@@ -149,18 +150,22 @@ fn slices(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             continue;
         }
         let shown = values.iter().map(|(value, slice)| {
-            let accuracy = match slice.accuracy {
-                Some(accuracy) => percent(accuracy),
-                None if slice.skipped == slice.samples => "not asked".to_owned(),
-                None => "unscored".to_owned(),
+            let value = clean(value);
+            let Some(accuracy) = slice.accuracy else {
+                let why = match (slice.skipped == slice.samples, slice.errors > 0) {
+                    (true, _) => "not asked",
+                    (false, true) => "without a verdict",
+                    (false, false) => "unscored",
+                };
+                return format!("{dimension} {value} {} {why}", slice.samples);
             };
             let mut text = format!(
-                "{dimension} {} {accuracy} of {}",
-                clean(value),
+                "{dimension} {value} {} of {}",
+                percent(accuracy),
                 slice.scored
             );
             for (count, what) in [(slice.errors, "errors"), (slice.skipped, "not asked")] {
-                if count > 0 && count < slice.samples {
+                if count > 0 {
                     text = format!("{text} (+{count} {what})");
                 }
             }

@@ -55,7 +55,10 @@ fn init_run_accept_break_see_red_fix_see_green() {
         "agent: { type: demo }",
         "agent: { type: command, command: [./agent.sh] }",
     );
-    let spec = spec.replace("  # - no_regression", "  - no_regression");
+    let spec = spec.replace(
+        "  # - no_regression(alpha=0.05)",
+        "  - no_regression(alpha=0.05, max_drop=0.02)",
+    );
     project.write("evals/example.yaml", &spec);
     project
         .run("run")
