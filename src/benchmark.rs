@@ -48,7 +48,7 @@ pub trait Benchmark: Send + Sync {
 
     /// Aggregates of the benchmark's own, shown in the summary under their names.
     ///
-    /// The records are those that stay in memory: their `metadata` and `output` are empty and long texts are
+    /// The records are those that stay in memory: their `prompt`, `metadata` and `output` are empty and long texts are
     /// cut. What an aggregate needs belongs into the `details` of scores.
     fn metrics(&self, records: &[Record]) -> Map<String, Value> {
         let _ = records;

@@ -15,7 +15,7 @@ use crate::eval::{Assert, Eval};
 use crate::extract::Extract;
 use crate::hash::{self, Hasher};
 use crate::redact::Redactor;
-use crate::sample::{Question, Sample};
+use crate::sample::Sample;
 use crate::scorer::{Answer, Score, Scorer};
 use crate::{gate, snapshot};
 
@@ -39,8 +39,6 @@ pub(crate) struct Plan {
 /// A sample with what is derived from it.
 pub(crate) struct Item {
     pub(crate) sample: Arc<Sample>,
-    pub(crate) question: Arc<Question>,
-    pub(crate) prompt: Arc<str>,
     pub(crate) input_hash: String,
     pub(crate) target_hash: String,
 }
@@ -106,6 +104,15 @@ impl Plan {
             }
         }
         Ok(plan)
+    }
+
+    /// The whole prompt of a sample. Made anew each time: instructions repeated ten thousand times are not
+    /// worth keeping.
+    pub(crate) fn prompt(&self, item: &Item) -> Arc<str> {
+        self.eval
+            .prompt
+            .render(&*self.eval.benchmark, &item.sample)
+            .into()
     }
 
     /// Refuses a baseline that nothing can be compared with.
@@ -305,8 +312,6 @@ fn item(eval: &Eval, mut sample: Sample) -> Item {
         input_hash: input.short(),
         // The id goes in, so that equal answers do not show as equal hashes.
         target_hash: Hasher::default().part(&sample.id).part(target).short(),
-        prompt: prompt.into(),
-        question: Arc::new(Question::of(&sample)),
         sample: Arc::new(sample),
     }
 }

@@ -2,7 +2,7 @@
 //! outcome in a word.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -64,7 +64,7 @@ pub struct Record {
     pub eval: String,
     /// Which repetition, from 0.
     pub epoch: u32,
-    /// The whole prompt.
+    /// The whole prompt. In memory it is empty once it is on disk.
     pub prompt: Arc<str>,
     /// The ground truth, `null` when hidden.
     pub ground_truth: Value,
@@ -128,6 +128,9 @@ fn is_zero(n: &u32) -> bool {
 /// What is kept in memory of a long text once the whole is on disk, in bytes.
 const ABRIDGED: usize = 4096;
 
+/// Shared by all records in memory, whose prompts are on disk.
+static NO_PROMPT: LazyLock<Arc<str>> = LazyLock::new(|| "".into());
+
 impl Record {
     /// Drops what no verdict and no report needs once it is on disk.
     pub(crate) fn forget(&mut self) {
@@ -139,6 +142,7 @@ impl Record {
     /// rest of predictions longer than a screen.
     pub(crate) fn abridge(&mut self) {
         self.forget();
+        self.prompt = Arc::clone(&NO_PROMPT);
         let cut = |text: &mut String| {
             if text.len() > ABRIDGED {
                 text.truncate(text.floor_char_boundary(ABRIDGED));
@@ -147,11 +151,6 @@ impl Record {
         };
         if let Some(prediction) = &mut self.result.prediction {
             cut(prediction);
-        }
-        if self.prompt.len() > ABRIDGED {
-            let mut prompt = String::from(&*self.prompt);
-            cut(&mut prompt);
-            self.prompt = prompt.into();
         }
         let scores = self.result.score.iter_mut();
         for side in scores.flat_map(|score| {
@@ -188,7 +187,8 @@ pub struct Run {
     pub eval: String,
     /// The run directory.
     pub dir: PathBuf,
-    /// Every sample with its outcome, in dataset order. Long texts are abridged; see [`Run::whole_records`].
+    /// Every sample with its outcome, in dataset order. Prompts, outputs and metadata are on disk only, and long
+    /// texts are abridged; see [`Run::whole_records`].
     pub records: Vec<Record>,
     /// Figures, and the verdicts of the gates.
     pub summary: Summary,

@@ -317,7 +317,10 @@ impl Session {
 
     /// Keeps the abridged form of a record in memory.
     fn keep(&self, place: usize, mut record: Record) {
-        record.abridge();
+        if record.result.status != Status::Skipped {
+            // What was not asked is written when the run ends, and must be whole until then.
+            record.abridge();
+        }
         lock(&self.records)[place] = Some(record);
     }
 

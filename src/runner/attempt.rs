@@ -13,7 +13,7 @@ use super::{Attempted, Session};
 use crate::agent::{Agent, AgentError, FailureKind, Output};
 use crate::eval::KeepScratch;
 use crate::plan::Item;
-use crate::sample::{Task, TaskFile};
+use crate::sample::{Question, Task, TaskFile};
 use crate::{panics, snapshot};
 
 type Reply = std::result::Result<Output, AgentError>;
@@ -162,8 +162,9 @@ impl Session {
         let (folder, files) = scratch;
         let started = Instant::now();
         let task = Task {
-            question: Arc::clone(&item.question),
-            prompt: Arc::clone(&item.prompt),
+            // Made for each attempt: kept for every sample it would hold each question twice.
+            question: Arc::new(Question::of(&item.sample)),
+            prompt: self.plan.prompt(item),
             files,
             options: Arc::clone(&self.plan.eval.agent_options),
             scratch: folder.clone(),

@@ -1,7 +1,5 @@
 //! Making records and the outcomes that hold no verdict.
 
-use std::sync::Arc;
-
 use crate::agent::{AgentError, FailureKind};
 use crate::plan::{Item, Plan};
 use crate::run::{Outcome, Record, Status};
@@ -17,7 +15,7 @@ pub(super) fn record(plan: &Plan, item: &Item, outcome: Outcome) -> Record {
         sample_id: item.sample.id.clone(),
         eval: plan.eval.name.clone(),
         epoch: 0,
-        prompt: Arc::clone(&item.prompt),
+        prompt: plan.prompt(item),
         ground_truth: item
             .sample
             .target
