@@ -87,6 +87,11 @@ fn stops(signal: &str) {
     );
 
     let records = project.last_lines("samples.jsonl");
+    for record in &records {
+        // Also those that were cut off in the middle, or never asked.
+        assert!(!record["prompt"].as_str().unwrap().is_empty(), "{record}");
+        assert!(record["metadata"].get("Level").is_some(), "{record}");
+    }
     let of = |status: &str| {
         records
             .iter()
