@@ -145,6 +145,11 @@ fn rescoring_keeps_the_scorers_of_the_run_and_accept_names_what_is_missing() {
         .says("--scorer gaia");
     project.run("run --retries 2").exits(0);
     let ran = project.run("accept").exits(0);
+    project.run("run --output-root elsewhere").exits(0);
+    project
+        .run("accept --output-root elsewhere")
+        .exits(0)
+        .says("elsewhere/");
     ran.says("no gate compares with the baseline yet")
         .says("otherwise than its spec: limits.retries");
 }

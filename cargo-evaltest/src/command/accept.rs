@@ -20,6 +20,10 @@ pub(crate) struct AcceptArgs {
     /// roots, with all evals that ran in the same command
     run_dir: Option<PathBuf>,
 
+    /// Look for the last run in this folder instead, as it was given to `run`
+    #[arg(long, value_name = "DIR", conflicts_with = "run_dir")]
+    output_root: Option<PathBuf>,
+
     /// The folder of the eval's snapshots, if it is not where the run says
     #[arg(long, value_name = "DIR", requires = "run_dir")]
     snapshots: Option<PathBuf>,
@@ -32,7 +36,7 @@ pub(crate) struct AcceptArgs {
 pub(crate) fn run(args: &AcceptArgs) -> Result<u8> {
     let dirs = match &args.run_dir {
         Some(path) => vec![RunDir::open(path)?],
-        None => last_runs()?,
+        None => last_runs(args.output_root.as_deref())?,
     };
     for dir in &dirs {
         let folder = match &args.snapshots {
@@ -108,8 +112,8 @@ fn here(manifest: &Manifest) -> Result<PathBuf> {
     .hint("name their folder: cargo evaltest accept RUN_DIR --snapshots DIR"))
 }
 
-/// The runs of the last command, in all folders of runs that the project's specs name.
-fn last_runs() -> Result<Vec<RunDir>> {
+/// Every folder in which the project's specs leave runs.
+fn output_roots() -> Result<Vec<PathBuf>> {
     let mut roots = vec![discover::root()?.join(DEFAULT_OUTPUT_ROOT)];
     for path in discover::find()
         .map(|found| found.specs)
@@ -123,6 +127,15 @@ fn last_runs() -> Result<Vec<RunDir>> {
     }
     roots.sort();
     roots.dedup();
+    Ok(roots)
+}
+
+/// The finished runs of the last command below `root`, or in all folders of the project's runs.
+fn last_runs(root: Option<&Path>) -> Result<Vec<RunDir>> {
+    let roots = match root {
+        Some(root) => vec![root.to_owned()],
+        None => output_roots()?,
+    };
     let mut runs = Vec::new();
     for dir in roots.iter().flat_map(|root| runs_in(root)) {
         // A run that is broken or still going on is not the last one that could be accepted.

@@ -49,17 +49,35 @@ impl Layout {
         index: usize,
         source: &Source,
     ) -> Result<Sample> {
-        // `Map::remove` would put the last column into the place of the removed one.
-        let mut take = |column: &str| scalar(column, fields.shift_remove(column));
-        let prompt = required(&self.prompt, "prompt", take(&self.prompt)?)?;
+        // One column may play two parts, the question as the id, say; the answer may not be shown to agents.
+        if let Some(truth) = &self.ground_truth
+            && (*truth == self.prompt || self.id.as_ref() == Some(truth))
+        {
+            return Err(Error::usage(format!(
+                "column `{truth}` is the ground truth, and what the agent sees as well"
+            ))
+            .hint("name another column in `columns`"));
+        }
+        let read = |column: &str| scalar(column, fields.get(column).cloned());
+        let prompt = required(&self.prompt, "prompt", read(&self.prompt)?)?;
         let target = match &self.ground_truth {
-            Some(column) => take(column)?.filter(|truth| !is_hidden(truth)),
+            Some(column) => read(column)?.filter(|truth| !is_hidden(truth)),
             None => None,
         };
         let id = match &self.id {
-            Some(column) => required(column, "id", take(column)?)?,
+            Some(column) => required(column, "id", read(column)?)?,
             None => index.to_string(),
         };
+        // They are not metadata; least of all the ground truth.
+        let roles = [
+            Some(&self.prompt),
+            self.ground_truth.as_ref(),
+            self.id.as_ref(),
+        ];
+        for column in roles.into_iter().flatten() {
+            // `Map::remove` would put the last column into the place of the removed one.
+            fields.shift_remove(column);
+        }
         let get = |column: &Option<String>| match column {
             Some(column) => scalar(column, fields.get(column).cloned()),
             None => Ok(None),

@@ -201,6 +201,20 @@ fn columns_can_be_named() {
 }
 
 #[test]
+fn one_column_may_be_question_and_id_but_not_the_answer_too() {
+    let (_folder, gaia) = of_rows(&[json!({"q": "1+1?", "answer": "2"})]);
+    let both = Columns::default().prompt("q").id("q");
+    let samples = gaia.clone().columns(both).samples().unwrap();
+    assert_eq!((&*samples[0].id, &*samples[0].prompt), ("1+1?", "1+1?"));
+    let leak = Columns::default().prompt("q").id("answer");
+    let error = gaia.columns(leak).samples().unwrap_err();
+    assert!(
+        error.message().contains("`answer` is the ground truth"),
+        "{error}"
+    );
+}
+
+#[test]
 fn without_a_prompt_column_there_is_nothing_to_ask() {
     let (folder, gaia) = of_rows(&[json!({"Questions": "x", "answer": 1})]);
     let expect = "`{path}/rows.jsonl`: no column for `prompt`: looked for `question`, `Question`; \
