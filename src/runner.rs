@@ -226,7 +226,9 @@ impl Session {
     /// its record, redacted, without what only the disk needs.
     pub(crate) fn run_sample(&self, place: usize) -> Record {
         let mut record = self.ask_sample(place);
-        record.forget();
+        if record.result.status != Status::Skipped {
+            record.forget();
+        }
         self.keep(place, record.clone());
         record
     }

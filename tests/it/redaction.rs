@@ -284,7 +284,10 @@ fn nothing_brings_one_back(given: &Secrets) {
             .collect()
     };
     let before = verdicts(&given.project.last_lines("samples.jsonl"));
-    given.run(&format!("rescore {dir}")).exits(0);
+    given
+        .run(&format!("rescore {dir}"))
+        .exits(0)
+        .says("keep their verdicts");
     assert_eq!(verdicts(&given.project.last_lines("samples.jsonl")), before);
     assert_eq!(given.project.runs().len(), 3);
 }

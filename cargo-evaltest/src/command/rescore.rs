@@ -58,6 +58,9 @@ pub(crate) fn run(args: &RescoreArgs) -> Result<u8> {
         output_root: args.output_root.clone(),
     };
     let run = rescore(&dir, how)?;
+    for notice in &run.notices {
+        console::note(&terminal::clean(notice));
+    }
     if args.json {
         console::print_json(&serde_json::json!({ "run_dir": run.dir, "summary": run.summary }))?;
     } else {
