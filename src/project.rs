@@ -30,8 +30,9 @@ pub fn is_ci() -> bool {
     )
 }
 
-/// The root of the project around the current folder.
-pub(crate) fn current_root() -> Option<PathBuf> {
+/// The root of the project around the current folder: its cargo workspace, else the folder itself. `None`
+/// where there is no current folder any more.
+pub fn current_root() -> Option<PathBuf> {
     let current = std::env::current_dir().ok()?;
     Some(workspace_root(&current).unwrap_or(current))
 }

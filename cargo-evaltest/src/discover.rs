@@ -39,9 +39,9 @@ pub(crate) struct TestTarget {
 
 /// The folder of the project: the cargo workspace around the current folder, else that folder.
 pub(crate) fn root() -> Result<PathBuf> {
-    let current = std::env::current_dir()
-        .map_err(|error| Error::usage(format!("there is no current folder: {error}")))?;
-    Ok(project::workspace_root(&current).unwrap_or(current))
+    project::current_root().ok_or_else(|| {
+        Error::usage("the current folder is gone").hint("cd to a folder that is there")
+    })
 }
 
 /// Everything in the project around the current folder.
