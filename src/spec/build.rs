@@ -1,6 +1,6 @@
 //! From the keys of a spec to an eval: paths are resolved, names are looked up.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -174,7 +174,9 @@ fn benchmark(
 }
 
 fn gaia(keys: GaiaKeys, folder: &Path) -> Result<Gaia> {
-    let mut gaia = Gaia::open(folder.join(keys.path))?.columns(columns(keys.columns));
+    // Without the `.` of `path: .`, which would stand in every message.
+    let path: PathBuf = folder.join(keys.path).components().collect();
+    let mut gaia = Gaia::open(path)?.columns(columns(keys.columns));
     if let Some(split) = keys.split {
         gaia = gaia.split(split);
     }
