@@ -38,7 +38,7 @@ pub trait Benchmark: Send + Sync {
 
     /// How predictions are extracted unless the eval says otherwise.
     fn extract(&self) -> Extract {
-        Extract::None
+        Extract::none()
     }
 
     /// The benchmark's own instructions, the prompt preset `official`.

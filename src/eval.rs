@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::agent::Agent;
 use crate::benchmark::Benchmark;
 use crate::error::Result;
-use crate::extract::Extract;
+use crate::extract::{Extract, Extraction};
 use crate::gate::Gate;
 use crate::prompt::Prompt;
 use crate::run::Run;
@@ -328,10 +328,12 @@ impl Eval {
         Session::start(self, RunOptions::default(), Arc::new(|_| {}))?.run()
     }
 
-    pub(crate) fn effective_extract(&self) -> Extract {
-        self.extract
-            .clone()
-            .unwrap_or_else(|| self.benchmark.extract())
+    pub(crate) fn extraction(&self) -> Extraction {
+        let given = self.extract.clone();
+        Extraction {
+            is_given: given.is_some(),
+            extract: given.unwrap_or_else(|| self.benchmark.extract()),
+        }
     }
 
     /// The folder of run directories.

@@ -1,177 +1,415 @@
 //! Answer extraction: from what an agent said to the prediction that scorers compare.
+//!
+//! A step of its own, the same for every scorer and recorded beside the raw answer. Each way takes time that
+//! grows with the length of the answer alone: what an agent says is hostile input.
 
+mod boxed;
+mod choice;
+mod final_answer;
+mod first_answer;
+mod json;
+mod number;
+mod think;
+
+use std::borrow::Cow;
 use std::fmt;
 
-use serde_json::Value;
+use regex::{Regex, RegexBuilder};
+use serde_json::{Map, Value};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, nearest};
+use crate::scorer::Scorer;
 
 /// How the prediction is taken from the raw answer.
 ///
-/// `FinalAnswer` looks for the marker `FINAL ANSWER:` (any case), the last one unless `first` is set, and
-/// takes the rest of its line, or the next line that is not blank when the rest is empty. Without a
-/// marker the whole answer counts. White space at the ends goes, and so does what people put around an
-/// answer but do not mean:
-///
-/// | the marker's line holds | prediction |
+/// | in a spec | the prediction |
 /// |---|---|
-/// | `[17]` | `17` (the template of GAIA's own prompt shows brackets) |
-/// | `**17**`, `` `17` `` | `17` |
-/// | `17.` | `17.` (scorers decide what a full stop means) |
-/// | `[1], [2]` | `[1], [2]` (not one pair) |
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Extract {
-    /// The raw answer, unchanged.
-    #[default]
-    None,
-    /// What follows `FINAL ANSWER:`.
-    FinalAnswer {
-        /// Take the first marker rather than the last.
-        first: bool,
-    },
+/// | `none` | the whole answer, unchanged |
+/// | `final_answer` | what follows the last `FINAL ANSWER:` (any case) on its line, or on the next line that is not blank; without the brackets, backticks and asterisks that people put around an answer: `[17]`, `**17**`. Without a marker the whole answer, trimmed |
+/// | `{ type: final_answer, first: true }` | what follows the first marker, as `HelloAgents` takes it; else what follows `答案：`, `Final answer:` or `Answer:`; else the last line that is no heading |
+/// | `last_line` | the last line that is not blank, trimmed |
+/// | `{ after: "####" }` | what follows the last such marker on its line, or on the next line that is not blank |
+/// | `{ regex: 'is (\d+)', group: 1 }` | what the group matched where the pattern first matches; the first group when there is one, else the whole match. For the last place write `(?s).*is (\d+)` |
+/// | `boxed` | the content of the last LaTeX `\boxed{…}`, braces nested |
+/// | `number` | the last number, thousands separators and sign included |
+/// | `{ json_pointer: /answer }` | the member of the JSON in the answer: the whole answer, a fenced block, or the first object or array in it |
+/// | `choice` | the letter of the choice that is named last as the answer: `The answer is (B)`, a line `B.`, `(B)`, a `B` alone; among `letters: ABCD` when given, else A to Z |
+///
+/// Where there is nothing to take, there is no prediction (`null`): a wrong answer, unlike a failed agent.
+/// With `strip_think: true` what stands between `<think>` and `</think>` is left out first.
+#[derive(Clone, Debug)]
+pub struct Extract {
+    way: Way,
+    strip_think: bool,
 }
 
+#[derive(Clone, Debug)]
+enum Way {
+    None,
+    FinalAnswer,
+    FirstAnswer,
+    LastLine,
+    After(String),
+    Regex {
+        pattern: Regex,
+        group: Option<usize>,
+    },
+    Boxed,
+    Number,
+    JsonPointer(String),
+    Choice(Option<String>),
+}
+
+/// The names in specs.
+const NAMES: &[&str] = &[
+    "after",
+    "boxed",
+    "choice",
+    "final_answer",
+    "json_pointer",
+    "last_line",
+    "none",
+    "number",
+    "regex",
+];
+
+/// Compiled patterns of a spec may take this much memory, which bounds the time that a match takes.
+const PATTERN_BYTES: usize = 1 << 20;
+
 impl Extract {
-    /// The prediction in `raw`.
-    pub fn apply<'a>(&self, raw: &'a str) -> &'a str {
-        match self {
-            Self::None => raw,
-            Self::FinalAnswer { first } => final_answer(raw, *first),
+    fn new(way: Way) -> Self {
+        Self {
+            way,
+            strip_think: false,
+        }
+    }
+
+    /// The whole answer, unchanged.
+    pub fn none() -> Self {
+        Self::new(Way::None)
+    }
+
+    /// What follows the last `FINAL ANSWER:`.
+    pub fn final_answer() -> Self {
+        Self::new(Way::FinalAnswer)
+    }
+
+    /// What follows the first `FINAL ANSWER:`, with the fallbacks of `HelloAgents`.
+    pub fn first_answer() -> Self {
+        Self::new(Way::FirstAnswer)
+    }
+
+    /// The last line that is not blank.
+    pub fn last_line() -> Self {
+        Self::new(Way::LastLine)
+    }
+
+    /// What follows the last such marker.
+    pub fn after(marker: impl Into<String>) -> Self {
+        Self::new(Way::After(marker.into()))
+    }
+
+    /// What a group of a regular expression matched: its first match, its first group if it has one.
+    ///
+    /// # Errors
+    /// When the pattern is none, or too large to be matched in a bounded time.
+    pub fn regex(pattern: &str) -> Result<Self> {
+        Self::from_regex(pattern, None)
+    }
+
+    /// The content of the last `\boxed{…}`.
+    pub fn boxed() -> Self {
+        Self::new(Way::Boxed)
+    }
+
+    /// The last number.
+    pub fn number() -> Self {
+        Self::new(Way::Number)
+    }
+
+    /// The member of the answer's JSON that a pointer such as `/answer` names.
+    pub fn json_pointer(pointer: impl Into<String>) -> Self {
+        Self::new(Way::JsonPointer(pointer.into()))
+    }
+
+    /// The letter of a choice.
+    pub fn choice() -> Self {
+        Self::new(Way::Choice(None))
+    }
+
+    /// Leaves out `<think>` blocks first.
+    #[must_use]
+    pub fn strip_think(mut self) -> Self {
+        self.strip_think = true;
+        self
+    }
+
+    /// The prediction in `raw`; `None` where there is nothing to take.
+    pub fn apply<'a>(&self, raw: &'a str) -> Option<Cow<'a, str>> {
+        if !self.strip_think {
+            return self.way.apply(raw);
+        }
+        match think::strip(raw) {
+            Cow::Borrowed(text) => self.way.apply(text),
+            Cow::Owned(text) => self
+                .way
+                .apply(&text)
+                .map(|found| Cow::Owned(found.into_owned())),
         }
     }
 }
 
+impl Way {
+    fn apply<'a>(&self, raw: &'a str) -> Option<Cow<'a, str>> {
+        let slice = match self {
+            Self::None => Some(raw),
+            Self::FinalAnswer => Some(final_answer::last(raw)),
+            Self::FirstAnswer => return Some(first_answer::first(raw)),
+            Self::LastLine => raw.lines().map(str::trim).rfind(|line| !line.is_empty()),
+            Self::After(marker) => raw
+                .rfind(marker.as_str())
+                .and_then(|place| raw[place + marker.len()..].trim_start().lines().next())
+                .map(str::trim),
+            // One search takes linear time; looking for all matches of a stranger's pattern may not.
+            Self::Regex { pattern, group } => {
+                let group = group.unwrap_or(usize::from(pattern.captures_len() > 1));
+                let found = pattern.captures(raw);
+                found
+                    .and_then(|found| found.get(group))
+                    .map(|found| found.as_str())
+            }
+            Self::Boxed => boxed::last(raw),
+            Self::Number => number::last(raw),
+            Self::JsonPointer(pointer) => return json::member(raw, pointer).map(Cow::Owned),
+            Self::Choice(letters) => choice::letter(raw, letters.as_deref()),
+        };
+        slice.map(Cow::Borrowed)
+    }
+}
+
+/// Which extraction holds in an eval, for each of its scorers.
+#[derive(Clone, Debug)]
+pub struct Extraction {
+    /// What the eval or its benchmark says.
+    pub extract: Extract,
+    /// Whether the eval says it: then it holds for scorers with an extraction of their own, too.
+    pub is_given: bool,
+}
+
+impl Extraction {
+    /// The extraction for a scorer.
+    pub fn of(&self, scorer: &dyn Scorer) -> Cow<'_, Extract> {
+        let own = scorer.extract().filter(|_| !self.is_given);
+        own.map_or(Cow::Borrowed(&self.extract), Cow::Owned)
+    }
+}
+
+/// Reading and writing the form of specs.
 impl Extract {
-    /// Reads an extraction as a spec writes it: `final_answer`, or `{ type: final_answer, first: true }`.
+    /// Reads an extraction as a spec writes it: `final_answer`, `{ after: "####" }`,
+    /// `{ type: regex, regex: '…', group: 2 }`.
     pub fn from_value(value: &Value) -> Result<Self> {
-        let name = value
-            .as_str()
-            .or_else(|| value.get("type")?.as_str())
-            .unwrap_or_default();
-        let options = value.as_object().map_or(0, |map| map.len() - 1);
-        let first = value.get("first").and_then(Value::as_bool);
-        match (name, options, first) {
-            ("none", 0, None) => Ok(Self::None),
-            ("final_answer", 0, None) => Ok(Self::FinalAnswer { first: false }),
-            ("final_answer", 1, Some(first)) => Ok(Self::FinalAnswer { first }),
-            _ => Err(Error::usage(format!("unknown extraction `{value}`")).hint(
-                "legal are `none`, `final_answer` and `{ type: final_answer, first: true }`",
-            )),
+        match value {
+            Value::String(name) => Self::by_name(name, &Map::new()),
+            Value::Object(map) => {
+                // `{ after: "####" }` is short for `{ type: after, after: "####" }`.
+                let name = match map.get("type") {
+                    Some(name) => name.as_str(),
+                    None => map
+                        .keys()
+                        .map(String::as_str)
+                        .find(|key| NAMES.contains(key)),
+                };
+                let name = name.ok_or_else(|| illegal(value))?;
+                let mut options = map.clone();
+                options.shift_remove("type");
+                Self::by_name(name, &options)
+            }
+            _ => Err(illegal(value)),
         }
+    }
+
+    /// Reads an extraction from its name and the other keys.
+    pub(crate) fn by_name(name: &str, options: &Map<String, Value>) -> Result<Self> {
+        let at = |error: Error| error.at(format_args!("extraction `{name}`"));
+        let legal: &[&str] = match name {
+            "after" => &["after"],
+            "json_pointer" => &["json_pointer"],
+            "regex" => &["regex", "group"],
+            "final_answer" => &["first"],
+            "choice" => &["letters"],
+            "boxed" | "last_line" | "none" | "number" => &[],
+            _ => {
+                let legal = NAMES.join("`, `");
+                let message = format!("unknown extraction `{name}`, expected one of `{legal}`");
+                let error = Error::usage(message);
+                return Err(match nearest(name, NAMES.iter().copied()) {
+                    Some(name) => error.hint(format!("did you mean `{name}`?")),
+                    None => error,
+                });
+            }
+        };
+        let is_legal = |key: &&String| legal.contains(&key.as_str()) || *key == "strip_think";
+        if let Some(key) = options.keys().find(|key| !is_legal(key)) {
+            let legal: Vec<_> = legal.iter().copied().chain(["strip_think"]).collect();
+            let message = format!(
+                "unknown option `{key}`, expected one of `{}`",
+                legal.join("`, `")
+            );
+            return Err(at(Error::usage(message)));
+        }
+        let flag = |key: &str| match options.get(key) {
+            None | Some(Value::Null) => Ok(false),
+            Some(Value::Bool(on)) => Ok(*on),
+            Some(other) => Err(at(Error::usage(format!(
+                "`{key}: {other}` is not true or false"
+            )))),
+        };
+        let text = |key: &str| match options.get(key) {
+            Some(Value::String(text)) if !text.is_empty() => Ok(text.clone()),
+            Some(other) => Err(at(Error::usage(format!("`{key}: {other}` is no text")))),
+            None => Err(at(Error::usage(format!("`{key}` is missing"))
+                .hint(format!("write `extract: {{ {name}: \"…\" }}`")))),
+        };
+        let mut extract = match name {
+            "after" => Self::after(text("after")?),
+            "boxed" => Self::boxed(),
+            "choice" => Self::new(Way::Choice(match options.get("letters") {
+                None => None,
+                Some(Value::String(letters)) if is_letters(letters) => Some(letters.clone()),
+                Some(other) => {
+                    let message = format!("`letters: {other}` are not letters from A to Z");
+                    return Err(at(Error::usage(message).hint("write `letters: ABCD`")));
+                }
+            })),
+            "final_answer" if flag("first")? => Self::first_answer(),
+            "final_answer" => Self::final_answer(),
+            "json_pointer" => {
+                let pointer = text("json_pointer")?;
+                if !pointer.starts_with('/') {
+                    let message = format!("`{pointer}` is no JSON pointer");
+                    return Err(at(Error::usage(message).hint(format!("write `/{pointer}`"))));
+                }
+                Self::json_pointer(pointer)
+            }
+            "last_line" => Self::last_line(),
+            "number" => Self::number(),
+            "regex" => {
+                let group = match options.get("group") {
+                    None => None,
+                    Some(group) => Some(
+                        group
+                            .as_u64()
+                            .and_then(|n| usize::try_from(n).ok())
+                            .ok_or_else(|| {
+                                at(Error::usage(format!(
+                                    "`group: {group}` is no number of a group"
+                                )))
+                            })?,
+                    ),
+                };
+                Self::from_regex(&text("regex")?, group).map_err(at)?
+            }
+            _ => Self::none(),
+        };
+        extract.strip_think = flag("strip_think")?;
+        Ok(extract)
+    }
+
+    fn from_regex(text: &str, group: Option<usize>) -> Result<Self> {
+        let pattern = RegexBuilder::new(text)
+            .size_limit(PATTERN_BYTES)
+            .build()
+            .map_err(|error| {
+                let reason = error.to_string();
+                let reason = reason.lines().last().unwrap_or_default().trim();
+                Error::usage(format!("`{text}` is no regular expression: {reason}"))
+            })?;
+        let groups = pattern.captures_len() - 1;
+        if let Some(group) = group.filter(|group| *group > groups) {
+            let message = format!("group {group} is not in `{text}`, which has {groups}");
+            return Err(Error::usage(message).hint("group 0 is the whole match"));
+        }
+        Ok(Self::new(Way::Regex { pattern, group }))
     }
 
     /// The extraction as a spec writes it.
-    pub(crate) fn to_value(&self) -> Value {
-        match self {
-            Self::None => "none".into(),
-            Self::FinalAnswer { first: false } => "final_answer".into(),
-            Self::FinalAnswer { first: true } => {
-                serde_json::json!({ "type": "final_answer", "first": true })
+    pub fn to_value(&self) -> Value {
+        let mut map = Map::new();
+        let mut set = |key: &str, value: Value| drop(map.insert(key.to_owned(), value));
+        let name = match &self.way {
+            Way::None => "none",
+            Way::FinalAnswer => "final_answer",
+            Way::FirstAnswer => {
+                set("first", true.into());
+                "final_answer"
             }
+            Way::LastLine => "last_line",
+            Way::After(marker) => {
+                set("after", marker.as_str().into());
+                "after"
+            }
+            Way::Regex { pattern, group } => {
+                set("regex", pattern.as_str().into());
+                if let Some(group) = group {
+                    set("group", (*group).into());
+                }
+                "regex"
+            }
+            Way::Boxed => "boxed",
+            Way::Number => "number",
+            Way::JsonPointer(pointer) => {
+                set("json_pointer", pointer.as_str().into());
+                "json_pointer"
+            }
+            Way::Choice(letters) => {
+                if let Some(letters) = letters {
+                    set("letters", letters.as_str().into());
+                }
+                "choice"
+            }
+        };
+        if self.strip_think {
+            set("strip_think", true.into());
         }
+        if map.is_empty() {
+            return name.into();
+        }
+        let tag = ("type".to_owned(), Value::from(name));
+        Value::Object(std::iter::once(tag).chain(map).collect())
     }
 }
 
+fn illegal(value: &Value) -> Error {
+    Error::usage(format!("`{value}` names no extraction"))
+        .hint("write a name such as `final_answer`, or a map such as `{ after: \"####\" }`")
+}
+
+fn is_letters(letters: &str) -> bool {
+    !letters.is_empty() && letters.bytes().all(|byte| byte.is_ascii_uppercase())
+}
+
+impl Default for Extract {
+    fn default() -> Self {
+        Self::none()
+    }
+}
+
+impl PartialEq for Extract {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_value() == other.to_value()
+    }
+}
+
+/// What scorer hashes are made of.
 impl fmt::Display for Extract {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::None => f.write_str("none"),
-            Self::FinalAnswer { first: false } => f.write_str("final_answer"),
-            Self::FinalAnswer { first: true } => f.write_str("final_answer(first)"),
+        match self.to_value() {
+            Value::String(name) => f.write_str(&name),
+            map => write!(f, "{map}"),
         }
     }
-}
-
-const MARKER: &[u8] = b"FINAL ANSWER:";
-
-fn final_answer(raw: &str, first: bool) -> &str {
-    let bytes = raw.as_bytes();
-    let is_marker = |window: &[u8]| window.eq_ignore_ascii_case(MARKER);
-    let mut places = bytes.windows(MARKER.len());
-    let place = if first {
-        places.position(is_marker)
-    } else {
-        places.rposition(is_marker)
-    };
-    // The marker is ASCII, so its end is a character boundary.
-    let Some(place) = place else {
-        return raw.trim();
-    };
-    // Leading `*`s close the emphasis that was opened before the marker: `**FINAL ANSWER:** 17`.
-    let rest = raw[place + MARKER.len()..]
-        .trim_start()
-        .trim_start_matches('*')
-        .trim_start();
-    unwrap(rest.lines().next().unwrap_or_default())
-}
-
-fn unwrap(line: &str) -> &str {
-    let mut answer = line.trim();
-    loop {
-        let inner = answer.trim_matches(['*', '`']).trim();
-        let inner = if is_one_bracket_pair(inner) {
-            inner[1..inner.len() - 1].trim()
-        } else {
-            inner
-        };
-        if inner.len() == answer.len() {
-            return answer;
-        }
-        answer = inner;
-    }
-}
-
-/// Whether the first character is a `[` whose partner is the last character.
-fn is_one_bracket_pair(text: &str) -> bool {
-    let mut depth = 0_i64;
-    for (place, byte) in text.bytes().enumerate() {
-        match byte {
-            b'[' => depth += 1,
-            b']' => depth -= 1,
-            _ => {}
-        }
-        if depth <= 0 {
-            return place > 0 && place + 1 == text.len() && depth == 0;
-        }
-    }
-    false
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(raw: &str, expect: &str) {
-        assert_eq!(
-            Extract::FinalAnswer { first: false }.apply(raw),
-            expect,
-            "{raw:?}"
-        );
-    }
-
-    #[test]
-    fn takes_the_last_marker_and_unwraps_it() {
-        check("thinking\nFINAL ANSWER: 17", "17");
-        check("FINAL ANSWER: 1\nno, wait\nfinal answer: 2\nbye", "2");
-        check("FINAL ANSWER: [17]", "17");
-        check("FINAL ANSWER: **17**", "17");
-        check("**FINAL ANSWER:** 17", "17");
-        check("**FINAL ANSWER: 17**", "17");
-        check("FINAL ANSWER: `[ a, b ]` ", "a, b");
-        check("FINAL ANSWER: 17.", "17.");
-        check("FINAL ANSWER: [1], [2]", "[1], [2]");
-        check("FINAL ANSWER:\n\n  Zürich \nmore", "Zürich");
-        check("FINAL ANSWER:", "");
-        check("FINAL ANSWER: []", "");
-        check("  no marker\nat all ", "no marker\nat all");
-        check("日本 Final Answer: 東京", "東京");
-        assert_eq!(
-            Extract::FinalAnswer { first: true }.apply("FINAL ANSWER: 1\nFINAL ANSWER: 2"),
-            "1"
-        );
-        assert_eq!(
-            Extract::None.apply(" FINAL ANSWER: 1 "),
-            " FINAL ANSWER: 1 "
-        );
-    }
-}
+mod tests;

@@ -83,7 +83,7 @@ pub use benchmark::gaia::Gaia;
 pub use cancel::Cancel;
 pub use error::{Error, Result};
 pub use eval::{Answers, Assert, Eval, KeepScratch};
-pub use extract::Extract;
+pub use extract::{Extract, Extraction};
 pub use gate::{Gate, GateResult, Verdict};
 pub use harness::{Conclusion, run};
 pub use prompt::Prompt;

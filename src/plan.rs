@@ -12,7 +12,7 @@ use crate::benchmark::Benchmark;
 use crate::dataset::Filter;
 use crate::error::{Error, Result};
 use crate::eval::{Assert, Eval};
-use crate::extract::Extract;
+use crate::extract::Extraction;
 use crate::hash::{self, Hasher};
 use crate::redact::Redactor;
 use crate::sample::Sample;
@@ -26,7 +26,7 @@ pub(crate) struct Plan {
     pub(crate) items: Vec<Item>,
     /// Places in `items` in the order in which they are asked.
     pub(crate) order: Vec<usize>,
-    pub(crate) extract: Extract,
+    pub(crate) extraction: Extraction,
     pub(crate) scorers: Vec<Arc<dyn Scorer>>,
     pub(crate) redactor: Redactor,
     pub(crate) baseline: Option<Baseline>,
@@ -66,12 +66,12 @@ impl Plan {
             slices,
             left_out,
         } = load_items(eval)?;
-        let extract = eval.effective_extract();
+        let extraction = eval.extraction();
         let scorers = scorers(eval);
         let names: Vec<_> = scorers.iter().map(|scorer| scorer.name()).collect();
         check_scorer_names(&names)?;
         check_gates(eval, slices, &names)?;
-        let scorer_hash = crate::rescore::scorer_hash(&extract, &scorers);
+        let scorer_hash = crate::rescore::scorer_hash(&extraction, &scorers);
         let dataset_hash = items
             .iter()
             .fold(Hasher::default(), |hash, item| {
@@ -88,7 +88,7 @@ impl Plan {
             eval: eval.clone(),
             items,
             order,
-            extract,
+            extraction,
             scorers,
             redactor,
             baseline: None,

@@ -1,5 +1,6 @@
 //! Working on a run that is over: its summary and gates again, or its answers scored anew.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use crate::artifact::records::Spool;
 use crate::artifact::{RunDir, RunStatus, random_run_id, read_records};
 use crate::conclude::{Circumstances, conclude};
 use crate::error::{Error, Result};
-use crate::extract::Extract;
+use crate::extract::{Extract, Extraction};
 use crate::gate::{self, Gate};
 use crate::hash::Hasher;
 use crate::run::{Outcome, Record, Run, Status};
@@ -121,7 +122,7 @@ fn gates_of(manifest: &Manifest) -> Result<Vec<Gate>> {
 /// How answers are scored again.
 pub struct Rescore {
     /// The scorers; the first decides.
-    pub scorers: Vec<Box<dyn Scorer>>,
+    pub scorers: Vec<Arc<dyn Scorer>>,
     /// The extraction; as the run had it when `None`.
     pub extract: Option<Extract>,
     /// The folder of run directories; that of the run itself when `None`.
@@ -135,13 +136,19 @@ pub struct Rescore {
 /// When the run cannot be read or the new directory cannot be written.
 pub fn rescore(dir: &RunDir, how: Rescore) -> Result<Run> {
     let parent = dir.manifest()?;
-    let scorers: Vec<Arc<dyn Scorer>> = how.scorers.into_iter().map(Arc::from).collect();
-    let extract = match how.extract {
-        Some(extract) => extract,
-        None => parent
-            .extract
-            .as_ref()
-            .map_or(Ok(Extract::None), Extract::from_value)?,
+    let scorers = how.scorers;
+    let extraction = match how.extract {
+        Some(extract) => Extraction {
+            extract,
+            is_given: true,
+        },
+        None => Extraction {
+            extract: parent
+                .extract
+                .as_ref()
+                .map_or(Ok(Extract::none()), Extract::from_value)?,
+            is_given: parent.extract_is_given,
+        },
     };
     let root = how
         .output_root
@@ -160,13 +167,13 @@ pub fn rescore(dir: &RunDir, how: Rescore) -> Result<Run> {
         if lost && matches!(record.result.status, Status::Scored | Status::ScorerFailed) {
             kept += 1;
         } else {
-            judge(&mut record, &extract, &scorers);
+            judge(&mut record, &extraction, &scorers);
         }
         spool.add(place, &record)?;
         record.abridge();
         records.push(record);
     }
-    let scorer_hash = scorer_hash(&extract, &scorers);
+    let scorer_hash = scorer_hash(&extraction, &scorers);
     let baseline = snapshot::read_baseline(&parent.snapshot_folder())?;
     let baseline = baseline.filter(|baseline| baseline.scorer_hash == scorer_hash);
     let mut gates = gates_of(&parent)?;
@@ -216,7 +223,8 @@ pub fn rescore(dir: &RunDir, how: Rescore) -> Result<Run> {
             .collect(),
         failed_assertions: Vec::new(),
         parent: Some(dir.path().to_owned()),
-        extract: Some(extract.to_value()),
+        extract: Some(extraction.extract.to_value()),
+        extract_is_given: extraction.is_given,
         artifacts: artifacts.into_iter().collect(),
         ..parent
     };
@@ -225,15 +233,21 @@ pub fn rescore(dir: &RunDir, how: Rescore) -> Result<Run> {
 }
 
 /// Hash of an extraction and scorers; see [`Manifest::scorer_hash`].
-pub(crate) fn scorer_hash(extract: &Extract, scorers: &[Arc<dyn Scorer>]) -> String {
-    let start = Hasher::default().part(extract.to_string());
+pub(crate) fn scorer_hash(extraction: &Extraction, scorers: &[Arc<dyn Scorer>]) -> String {
+    let start = Hasher::default().part(extraction.extract.to_string());
     scorers
         .iter()
-        .fold(start, |hash, scorer| hash.part(scorer.fingerprint()))
+        .fold(start, |hash, scorer| {
+            let hash = hash.part(scorer.fingerprint());
+            match extraction.of(&**scorer) {
+                Cow::Borrowed(_) => hash,
+                Cow::Owned(own) => hash.part(own.to_string()),
+            }
+        })
         .short()
 }
 
-fn judge(record: &mut Record, extract: &Extract, scorers: &[Arc<dyn Scorer>]) {
+fn judge(record: &mut Record, extraction: &Extraction, scorers: &[Arc<dyn Scorer>]) {
     let answered = matches!(
         record.result.status,
         Status::Scored | Status::Unscored | Status::ScorerFailed
@@ -241,13 +255,9 @@ fn judge(record: &mut Record, extract: &Extract, scorers: &[Arc<dyn Scorer>]) {
     let Some(output) = record.result.output.clone().filter(|_| answered) else {
         return;
     };
-    let prediction = output
-        .text
-        .as_deref()
-        .map(|text| extract.apply(text).to_owned());
     let outcome = Outcome {
         status: Status::Unscored,
-        prediction,
+        prediction: None,
         score: None,
         scores: Map::new(),
         error: None,
@@ -261,6 +271,7 @@ fn judge(record: &mut Record, extract: &Extract, scorers: &[Arc<dyn Scorer>]) {
         metadata: &record.metadata,
         sample: None,
         output: &output,
+        extraction,
     };
     score_all(scorers, &judged, &mut record.result);
     record.result.output = Some(output);

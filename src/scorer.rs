@@ -3,8 +3,10 @@
 //! Scorers are pure: no clock, no environment, no file. A scorer that cannot judge returns an error,
 //! which is recorded as `scorer_failed` and is no wrong answer.
 
+mod catalog;
+mod details;
 pub mod gaia;
-mod registry;
+mod options;
 
 use std::borrow::Cow;
 
@@ -13,9 +15,12 @@ use serde_json::{Map, Value};
 
 use crate::agent::Output;
 use crate::error::Result;
+use crate::extract::Extract;
 use crate::sample::{Sample, Target};
 
-pub use registry::{NAMES, by_name};
+pub use catalog::{Context, ENTRIES, Entry, Example, by_name, entry, from_value, names};
+pub use details::Details;
+pub(crate) use options::OptionReader;
 
 /// What a scorer judges.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +48,12 @@ pub trait Scorer: Send + Sync {
     /// Whether samples without a ground truth are left `unscored`. A scorer that judges by itself says no.
     fn needs_target(&self) -> bool {
         true
+    }
+
+    /// The extraction that is part of the rule. It replaces that of the benchmark, not one that a spec or
+    /// the command line asks for.
+    fn extract(&self) -> Option<Extract> {
+        None
     }
 
     /// Everything that can change a verdict: name, options, version of the rule. Two runs are only
@@ -80,7 +91,7 @@ pub struct Score {
     /// The ground truth as it was compared.
     pub normalized_ground_truth: Normalized,
     /// More of the scorer's own. Every numeric or boolean entry gets its mean in the summary.
-    pub details: Map<String, Value>,
+    pub details: Details,
 }
 
 impl Score {
@@ -92,8 +103,54 @@ impl Score {
             reason: Cow::Borrowed(if correct { "exact_match" } else { "mismatch" }),
             normalized_prediction: Normalized::None,
             normalized_ground_truth: Normalized::None,
-            details: Map::new(),
+            details: Details::new(),
         }
+    }
+
+    /// A verdict with a value from 0.0 to 1.0 and a reason, a short constant.
+    pub fn new(value: f64, correct: bool, reason: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            value,
+            reason: reason.into(),
+            ..Self::binary(correct)
+        }
+    }
+
+    /// Says what was compared.
+    #[must_use]
+    pub fn normalized(
+        mut self,
+        prediction: impl Into<Normalized>,
+        ground_truth: impl Into<Normalized>,
+    ) -> Self {
+        self.normalized_prediction = prediction.into();
+        self.normalized_ground_truth = ground_truth.into();
+        self
+    }
+
+    /// Adds a detail.
+    #[must_use]
+    pub fn detail(mut self, name: impl Into<Cow<'static, str>>, value: impl Into<Value>) -> Self {
+        self.details.insert(name, value);
+        self
+    }
+}
+
+impl From<String> for Normalized {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<&str> for Normalized {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<Vec<String>> for Normalized {
+    fn from(items: Vec<String>) -> Self {
+        Self::List(items)
     }
 }
 

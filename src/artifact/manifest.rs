@@ -110,6 +110,9 @@ pub struct Manifest {
     /// The extraction, as in a spec.
     #[serde(default)]
     pub extract: Option<Value>,
+    /// Whether the eval names the extraction; else it is the benchmark's.
+    #[serde(default)]
+    pub extract_is_given: bool,
     /// Run directory whose answers were scored again.
     #[serde(default)]
     pub parent: Option<PathBuf>,

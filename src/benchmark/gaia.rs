@@ -197,7 +197,7 @@ impl Benchmark for Gaia {
     }
 
     fn extract(&self) -> Extract {
-        Extract::FinalAnswer { first: false }
+        Extract::final_answer()
     }
 
     fn scorer(&self) -> Option<Box<dyn Scorer>> {

@@ -93,7 +93,8 @@ pub(super) fn new_manifest(
             .map(|scorer| scorer.name().to_owned())
             .collect(),
         failed_assertions: Vec::new(),
-        extract: Some(plan.extract.to_value()),
+        extract: Some(plan.extraction.extract.to_value()),
+        extract_is_given: plan.extraction.is_given,
         parent: None,
         artifacts: BTreeMap::new(),
     })

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::Session;
 use crate::agent::{AgentError, Output};
 use crate::error::{Error, Result};
+use crate::extract::Extraction;
 use crate::panics;
 use crate::plan::Item;
 use crate::redact::REDACTED;
@@ -21,13 +22,9 @@ impl Session {
         latency: f64,
         attempts: u32,
     ) -> Outcome {
-        let prediction = output
-            .text
-            .as_deref()
-            .map(|text| self.plan.extract.apply(text).to_owned());
         let mut outcome = Outcome {
             status: Status::Unscored,
-            prediction,
+            prediction: None,
             score: None,
             scores: Map::new(),
             usage: output.usage,
@@ -42,6 +39,7 @@ impl Session {
             metadata: &item.sample.metadata,
             sample: Some(&item.sample),
             output: &output,
+            extraction: &self.plan.extraction,
         };
         score_all(&self.plan.scorers, &judged, &mut outcome);
         outcome.output = Some(output);
@@ -76,21 +74,29 @@ pub(crate) struct Judged<'a> {
     pub(crate) metadata: &'a Map<String, Value>,
     pub(crate) sample: Option<&'a Sample>,
     pub(crate) output: &'a Output,
+    pub(crate) extraction: &'a Extraction,
 }
 
-/// Asks every scorer that can judge without what is missing; the first of all decides.
+/// Extracts the prediction and asks every scorer that can judge without what is missing; the first of all
+/// decides, and its prediction is recorded.
 pub(crate) fn score_all(
     scorers: &[std::sync::Arc<dyn Scorer>],
     judged: &Judged<'_>,
     outcome: &mut Outcome,
 ) {
     let hidden = Target(Value::Null);
+    let raw = judged.output.text.as_deref();
     for (number, scorer) in scorers.iter().enumerate() {
+        let extract = judged.extraction.of(&**scorer);
+        let prediction = raw.and_then(|raw| extract.apply(raw));
+        if number == 0 {
+            outcome.prediction = prediction.as_deref().map(str::to_owned);
+        }
         if judged.target.is_none() && scorer.needs_target() {
             continue;
         }
         let answer = Answer {
-            prediction: outcome.prediction.as_deref(),
+            prediction: prediction.as_deref(),
             target: judged.target.unwrap_or(&hidden),
             output: judged.output,
             metadata: judged.metadata,

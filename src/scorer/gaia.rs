@@ -1,16 +1,62 @@
 //! GAIA's own scorer: quasi-exact match of a number, a list or a text, chosen by the ground truth.
 //!
+#![doc = include_str!("gaia.md")]
+//!
 //! The rule is that of `question_scorer` of the GAIA leaderboard (`scorer.py`, Apache-2.0, The GAIA
 //! Benchmark Authors, 2023), oddities included: a verdict is only worth something if it is the one the
 //! leaderboard would give. Where the rule surprises, the verdict stands and `details` has a `warning`.
 
 use std::borrow::Cow;
-
-use serde_json::{Map, Value};
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::scorer::{Answer, Normalized, Score, Scorer};
+use crate::scorer::{Answer, Details, Entry, Example, Normalized, Score, Scorer};
 use crate::text::{is_py_punct, is_py_space, py_float, py_lower, py_repr_float};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "gaia",
+    summary: "the GAIA leaderboard's own rule: number, list or text, chosen by the ground truth",
+    rule: include_str!("gaia.md"),
+    options: &[],
+    examples: &[
+        Example {
+            options: "",
+            prediction: "$1,234.50",
+            ground_truth: "1234.5",
+            correct: true,
+            note: "a number: `$`, `%` and `,` leave the prediction",
+        },
+        Example {
+            options: "",
+            prediction: "Red; 3.0",
+            ground_truth: "red, 3",
+            correct: true,
+            note: "a list, element by element, in order",
+        },
+        Example {
+            options: "",
+            prediction: "Sea-gull.",
+            ground_truth: "sea gull",
+            correct: true,
+            note: "a text: case, white space and punctuation do not count",
+        },
+        Example {
+            options: "",
+            prediction: "19 km",
+            ground_truth: "19",
+            correct: false,
+            note: "a unit makes it no number",
+        },
+        Example {
+            options: "",
+            prediction: "1000",
+            ground_truth: "1,000",
+            correct: false,
+            note: "this ground truth is a list of two numbers",
+        },
+    ],
+    make: |_| Ok(Arc::new(Gaia)),
+};
 
 /// Scores as the GAIA leaderboard does, see [`question_scorer`].
 ///
@@ -74,7 +120,7 @@ pub struct Verdict {
 
 impl From<Verdict> for Score {
     fn from(verdict: Verdict) -> Self {
-        let mut details = Map::with_capacity(2);
+        let mut details = Details::new();
         let entries = [
             ("kind", Some(verdict.kind.as_str())),
             ("note", verdict.note),
@@ -82,7 +128,7 @@ impl From<Verdict> for Score {
         ];
         for (key, text) in entries {
             if let Some(text) = text {
-                details.insert(key.to_owned(), Value::from(text));
+                details.insert(key, text);
             }
         }
         Self {
@@ -251,7 +297,7 @@ fn normalize(text: &str, punctuation: Punctuation) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Map, Value, json};
 
     use super::*;
     use crate::agent::Output;

@@ -18,6 +18,7 @@ use crate::benchmark::{Benchmark, gaia::Gaia};
 use crate::dataset::Columns;
 use crate::error::{Error, Result, nearest};
 use crate::eval::{Eval, KeepScratch, Limits};
+use crate::extract::Extract;
 use crate::gate::{self, Gate};
 use crate::registry::{Options, Registry};
 use crate::scorer::{self, Scorer};
@@ -66,13 +67,9 @@ pub(super) fn build(
     })?;
     eval.extract = match spec.extract {
         None => None,
-        Some(Tagged::BuiltIn(keys)) => Some(keys.0),
-        Some(Tagged::Other { name, .. }) => {
-            return Err(unknown(
-                "extraction",
-                &name,
-                ["none", "final_answer"].into_iter(),
-            ));
+        Some(value) => {
+            let made = Extract::from_value(&value);
+            Some(made.map_err(|error| (error, "extract".to_owned()))?)
         }
     };
     eval.scorers = match (spec.scorer, spec.scorers) {
@@ -326,43 +323,11 @@ fn scorer(
     registry: &Registry,
 ) -> Placed<Arc<dyn Scorer>> {
     let Tagged::Other { name, options } = tagged;
-    if scorer::NAMES.contains(&name.as_str()) {
-        let made = scorer::by_name(&name, &options);
-        return made.map(Arc::from).map_err(|error| (error, name));
-    }
-    let options = Options::new(format!("scorer `{name}`"), options, folder);
-    let made = registry.make_scorer(&name, &options);
-    let known = scorer::NAMES.iter().copied().chain(registry.scorer_names());
-    let scorer = made
-        .ok_or_else(|| unknown("scorer", &name, known))?
-        .map_err(|error| (error, name))?;
-    Ok(Arc::new(Registered { scorer, options }))
-}
-
-/// A registered scorer with its options, which change its verdicts although the scorer itself may not
-/// tell.
-struct Registered {
-    scorer: Arc<dyn Scorer>,
-    options: Options,
-}
-
-impl Scorer for Registered {
-    fn name(&self) -> &str {
-        self.scorer.name()
-    }
-
-    fn score(&self, answer: &scorer::Answer<'_>) -> Result<scorer::Score> {
-        self.scorer.score(answer)
-    }
-
-    fn needs_target(&self) -> bool {
-        self.scorer.needs_target()
-    }
-
-    fn fingerprint(&self) -> String {
-        let options = Value::Object(self.options.values().clone());
-        format!("{} {options}", self.scorer.fingerprint())
-    }
+    let context = scorer::Context {
+        folder,
+        registry: Some(registry),
+    };
+    scorer::by_name(&name, &options, &context).map_err(|error| (error, name))
 }
 
 /// Limits as the keys say, else as in `default`.

@@ -9,7 +9,6 @@ use serde_json::{Map, Value};
 
 use super::tagged::{BuiltIns, Tagged};
 use crate::eval::{Answers, Assert, KeepScratch};
-use crate::extract::Extract;
 use crate::gate::Gate;
 use crate::prompt::Prompt;
 
@@ -22,7 +21,7 @@ pub(super) struct SpecFile {
     #[serde(default, deserialize_with = "prompt")]
     pub(super) prompt: Prompt,
     pub(super) agent: Tagged<AgentKeys>,
-    pub(super) extract: Option<Tagged<ExtractKeys>>,
+    pub(super) extract: Option<Value>,
     pub(super) scorer: Option<Tagged<NoBuiltIn>>,
     pub(super) scorers: Option<Vec<Tagged<NoBuiltIn>>>,
     #[serde(default)]
@@ -186,33 +185,6 @@ pub(super) struct EchoKeys {
 pub(super) struct DemoKeys {
     #[serde(default)]
     pub(super) options: Map<String, Value>,
-}
-
-/// Ways of extraction.
-pub(super) struct ExtractKeys(pub(super) Extract);
-
-impl BuiltIns for ExtractKeys {
-    const WHAT: &'static str = "extraction";
-    const NAMES: &'static [&'static str] = &["none", "final_answer"];
-
-    fn read<'de, A: MapAccess<'de>>(name: &str, rest: A) -> Option<Result<Self, A::Error>> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct NoneKeys {}
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct FinalAnswerKeys {
-            #[serde(default)]
-            first: bool,
-        }
-        let rest = MapAccessDeserializer::new(rest);
-        Some(match name {
-            "none" => NoneKeys::deserialize(rest).map(|NoneKeys {}| Self(Extract::None)),
-            "final_answer" => FinalAnswerKeys::deserialize(rest)
-                .map(|keys| Self(Extract::FinalAnswer { first: keys.first })),
-            _ => return None,
-        })
-    }
 }
 
 /// Scorers are made from a name and options, whether they are built in or registered.

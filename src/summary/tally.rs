@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::group::{Group, Latency, Range, ScorerSummary, UsageTotal};
 use crate::agent::Usage;
@@ -40,7 +40,7 @@ impl Tally {
         }
         self.correct += u64::from(outcome.is_correct());
         if let (Status::Scored, Some(score)) = (outcome.status, &outcome.score) {
-            self.means.add(score.value, &score.details);
+            self.means.add(score.value, score.details.iter());
         }
         for (name, score) in &outcome.scores {
             if !self.scorers.contains_key(name) {
@@ -117,9 +117,9 @@ impl ScorerTally {
         self.correct += u64::from(correct);
         let value = score.get("value").and_then(Value::as_f64);
         let details = score.get("details").and_then(Value::as_object);
-        let none = Map::new();
-        self.means
-            .add(value.unwrap_or(f64::NAN), details.unwrap_or(&none));
+        let details = details.into_iter().flatten();
+        let details = details.map(|(name, entry)| (name.as_str(), entry));
+        self.means.add(value.unwrap_or(f64::NAN), details);
     }
 
     fn finish(self, judged: u64) -> ScorerSummary {
@@ -141,7 +141,7 @@ struct Means(BTreeMap<String, Entry>);
 impl Means {
     /// Adds a score and the numeric and boolean entries of its details. A detail that is also called
     /// `value` gives way to the score.
-    fn add(&mut self, value: f64, details: &Map<String, Value>) {
+    fn add<'a>(&mut self, value: f64, details: impl Iterator<Item = (&'a str, &'a Value)>) {
         self.add_one(VALUE, value);
         for (name, entry) in details {
             let number = match entry {

@@ -131,7 +131,7 @@ fn means_of_the_score_and_its_details() {
         .enumerate()
         .map(|(i, details)| {
             let mut record = record("a", Status::Scored, i == 0, if i == 0 { "1" } else { "2" });
-            record.result.score.as_mut().unwrap().details = object(details);
+            record.result.score.as_mut().unwrap().details = object(details).into();
             record
         })
         .collect();

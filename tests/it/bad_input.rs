@@ -228,10 +228,10 @@ fn unknown_names_list_the_legal_ones() {
         "`gaia`",
     );
     check_more(
-        "extract: final",
+        "extract: final_answr",
         "eval.yaml:5: ",
-        "unknown extraction `final`",
-        "`final_answer`",
+        "unknown extraction `final_answr`",
+        "did you mean `final_answer`?",
     );
     check_flags(
         &["--agent", "ecko"],

@@ -1,11 +1,13 @@
 //! `cargo evaltest rescore`.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
 use evaltest::artifact::{Manifest, RunDir};
 use evaltest::report::terminal;
 use evaltest::rescore::{Rescore, rescore};
+use evaltest::scorer::Context;
 use evaltest::spec::Override;
 use evaltest::{Error, Extract, Result, Scorer, scorer};
 use serde_json::Value;
@@ -85,20 +87,17 @@ fn of_run(manifest: &Manifest) -> Vec<Value> {
 }
 
 /// A built-in scorer: its name, or a map with `type` and its options.
-fn scorer_of(value: &Value) -> Result<Box<dyn Scorer>> {
-    let mut options = value.as_object().cloned().unwrap_or_default();
-    let name = options.remove("type").unwrap_or_else(|| value.clone());
+fn scorer_of(value: &Value) -> Result<Arc<dyn Scorer>> {
+    let name = value.get("type").unwrap_or(value);
     let name = name.as_str().unwrap_or_default();
-    scorer::by_name(name, &options).map_err(|error| {
-        if scorer::NAMES.contains(&name) {
+    scorer::from_value(value, &Context::here()).map_err(|error| {
+        if scorer::entry(name).is_some() {
             return error;
         }
+        let known: Vec<_> = scorer::names().collect();
         Error::usage(format!(
             "scorer `{name}` is not built in, so this program cannot score with it"
         ))
-        .hint(format!(
-            "name another: --scorer {}",
-            scorer::NAMES.join(" or ")
-        ))
+        .hint(format!("name another: --scorer {}", known.join(" or ")))
     })
 }

@@ -15,13 +15,13 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread;
 
 use clap::Args;
-use evaltest::scorer::{Scorer, by_name};
+use evaltest::scorer::{Context, Scorer, from_value};
 use evaltest::spec::Override;
-use evaltest::{Error, Extract, Result};
-use serde_json::Map;
+use evaltest::{Error, Extract, Extraction, Result};
 
 use chunks::Chunks;
 use judge::Judge;
@@ -37,8 +37,8 @@ pub(crate) struct ScoreArgs {
     scorers: Vec<String>,
 
     /// What to take from each prediction before it is scored, as in a spec: `final_answer`
-    #[arg(long, value_name = "YAML", default_value = "none")]
-    extract: String,
+    #[arg(long, value_name = "YAML")]
+    extract: Option<String>,
 
     /// Replace the score that a line already has
     #[arg(long)]
@@ -64,7 +64,7 @@ pub(crate) struct ScoreArgs {
 pub(crate) fn run(args: &ScoreArgs) -> Result<u8> {
     let judge = Judge {
         scorers: scorers(&args.scorers)?,
-        extract: Extract::from_value(&Override::value(&args.extract)?)?,
+        extraction: extraction(args.extract.as_deref())?,
         replace: args.replace,
         keep_going: args.keep_going,
     };
@@ -76,7 +76,19 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<u8> {
     write_scores(judge, input, threads, &mut io::stdout().lock())
 }
 
-fn scorers(names: &[String]) -> Result<Vec<Box<dyn Scorer>>> {
+/// None unless asked for: a scorer that has an extraction of its own then uses it.
+fn extraction(given: Option<&str>) -> Result<Extraction> {
+    let extract = match given {
+        None => Extract::none(),
+        Some(text) => Extract::from_value(&Override::value(text)?)?,
+    };
+    Ok(Extraction {
+        extract,
+        is_given: given.is_some(),
+    })
+}
+
+fn scorers(names: &[String]) -> Result<Vec<Arc<dyn Scorer>>> {
     for (place, name) in names.iter().enumerate() {
         if names[..place].contains(name) {
             return Err(Error::usage(format!("scorer `{name}` is given twice")));
@@ -84,7 +96,7 @@ fn scorers(names: &[String]) -> Result<Vec<Box<dyn Scorer>>> {
     }
     names
         .iter()
-        .map(|name| by_name(name, &Map::new()))
+        .map(|name| from_value(&Override::value(name)?, &Context::here()))
         .collect()
 }
 

@@ -159,7 +159,7 @@ fn whole(record: &Record, attempts: &[Value], out: &mut dyn Write) -> io::Result
             writeln!(
                 out,
                 "details: {}",
-                clean(&Value::Object(score.details.clone()).to_string())
+                clean(&serde_json::to_string(&score.details).unwrap_or_default())
             )?;
         }
     }

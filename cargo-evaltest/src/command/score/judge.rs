@@ -1,9 +1,10 @@
 //! What happens to a chunk of lines: each line is scored or found malformed.
 
 use std::str;
+use std::sync::Arc;
 
 use evaltest::scorer::{Answer, Scorer};
-use evaltest::{Error, Extract, Output, Result, Target};
+use evaltest::{Error, Extraction, Output, Result, Target};
 use serde_json::{Map, Value, json};
 
 use super::chunks::Chunk;
@@ -13,8 +14,8 @@ use super::line::Line;
 /// Scores lines.
 pub(super) struct Judge {
     /// At least one. The results of one go into `score`, of several into `scores`, by name.
-    pub(super) scorers: Vec<Box<dyn Scorer>>,
-    pub(super) extract: Extract,
+    pub(super) scorers: Vec<Arc<dyn Scorer>>,
+    pub(super) extraction: Extraction,
     /// Whether a line may already have a score.
     pub(super) replace: bool,
     /// Whether a malformed line gets an `error` object and the next one is looked at.
@@ -130,7 +131,7 @@ impl Judge {
             }
         }
         let answer = Answer {
-            prediction: prediction.as_deref().map(|raw| self.extract.apply(raw)),
+            prediction: prediction.as_deref(),
             target: &buffers.target,
             output: &buffers.output,
             metadata: &buffers.metadata,
@@ -141,21 +142,28 @@ impl Judge {
 
     fn scores(&self, answer: &Answer<'_>, out: &mut Vec<u8>) -> Result<()> {
         if let [scorer] = &self.scorers[..] {
-            return write_score(&**scorer, answer, out);
+            return self.score(&**scorer, answer, out);
         }
         for (place, scorer) in self.scorers.iter().enumerate() {
             out.push(if place == 0 { b'{' } else { b',' });
             write_json(scorer.name(), out)?;
             out.push(b':');
-            write_score(&**scorer, answer, out)?;
+            self.score(&**scorer, answer, out)?;
         }
         out.push(b'}');
         Ok(())
     }
-}
 
-fn write_score(scorer: &dyn Scorer, answer: &Answer<'_>, out: &mut Vec<u8>) -> Result<()> {
-    write_json(&scorer.score(answer)?, out)
+    /// Extracts and scores; `answer` holds the raw prediction.
+    fn score(&self, scorer: &dyn Scorer, answer: &Answer<'_>, out: &mut Vec<u8>) -> Result<()> {
+        let extract = self.extraction.of(scorer);
+        let prediction = answer.prediction.and_then(|raw| extract.apply(raw));
+        let score = scorer.score(&Answer {
+            prediction: prediction.as_deref(),
+            ..*answer
+        })?;
+        write_json(&score, out)
+    }
 }
 
 fn write_json<T: serde::Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) -> Result<()> {
@@ -221,7 +229,7 @@ fn line_break(line: &[u8]) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use evaltest::Score;
+    use evaltest::{Extract, Score};
 
     use super::*;
 
@@ -236,8 +244,11 @@ mod tests {
         };
         let target = |answer: &Answer<'_>| Ok(Score::binary(answer.target.0 == json!([1])));
         Judge {
-            scorers: vec![Box::new(("long", long)), Box::new(("target", target))],
-            extract: Extract::None,
+            scorers: vec![Arc::new(("long", long)), Arc::new(("target", target))],
+            extraction: Extraction {
+                extract: Extract::none(),
+                is_given: false,
+            },
             replace: true,
             keep_going,
         }

@@ -1,0 +1,310 @@
+//! The catalog: every built-in scorer with its rule, options and examples; scorers by name, for specs and
+//! the command line.
+//!
+//! A new scorer is a file with its rule, a page of Markdown with the same name, and a line in [`ENTRIES`].
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::options::{OptionReader, unknown};
+use super::{Answer, Score, Scorer, gaia};
+use crate::agent::Output;
+use crate::error::{Error, Result};
+use crate::extract::Extract;
+use crate::registry::{Options, Registry};
+use crate::sample::Target;
+
+/// The built-in scorers, in alphabetical order.
+pub const ENTRIES: &[Entry] = &[gaia::ENTRY];
+
+/// A built-in scorer, as `cargo evaltest scorers` tells of it.
+#[derive(Debug)]
+pub struct Entry {
+    /// The name in specs.
+    pub name: &'static str,
+    /// The rule in a line.
+    pub summary: &'static str,
+    /// The whole rule, in Markdown: meaning, range, what `correct` and `reason` mean, details, limits.
+    pub rule: &'static str,
+    /// The options, each with its meaning and default.
+    pub options: &'static [(&'static str, &'static str)],
+    /// Pairs that show the rule.
+    pub examples: &'static [Example],
+    /// Makes the scorer.
+    pub(crate) make: fn(&OptionReader<'_>) -> Result<Arc<dyn Scorer>>,
+}
+
+/// A pair that shows a rule. A test holds every one of them true.
+#[derive(Clone, Copy, Debug)]
+pub struct Example {
+    /// The options, in YAML; empty for none.
+    pub options: &'static str,
+    /// What the agent said.
+    pub prediction: &'static str,
+    /// The ground truth, in JSON or as a bare text.
+    pub ground_truth: &'static str,
+    /// The verdict.
+    pub correct: bool,
+    /// What the example shows.
+    pub note: &'static str,
+}
+
+impl Example {
+    /// The verdict of a scorer on this pair.
+    pub fn judge(&self, scorer: &dyn Scorer) -> Result<Score> {
+        let text = self.ground_truth;
+        let value = text
+            .starts_with(['[', '{'])
+            .then(|| serde_json::from_str(text).ok());
+        let target = Target(value.flatten().unwrap_or_else(|| text.into()));
+        scorer.score(&Answer {
+            prediction: Some(self.prediction),
+            target: &target,
+            output: &Output::text(self.prediction),
+            metadata: &Map::new(),
+            sample: None,
+        })
+    }
+}
+
+/// What scorers are made in.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// Relative paths in options start here: the spec's folder, or the current one.
+    pub folder: &'a Path,
+    /// Scorers of a user's own.
+    pub registry: Option<&'a Registry>,
+}
+
+impl Context<'_> {
+    /// The current folder, and nothing but what is built in.
+    pub fn here() -> Context<'static> {
+        Context {
+            folder: Path::new("."),
+            registry: None,
+        }
+    }
+}
+
+/// The entry of a built-in scorer.
+pub fn entry(name: &str) -> Option<&'static Entry> {
+    ENTRIES.iter().find(|entry| entry.name == name)
+}
+
+/// The names of the built-in scorers.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    ENTRIES.iter().map(|entry| entry.name)
+}
+
+/// The scorer that a spec means with a name, or with a map of `type` and options.
+///
+/// The option `name` gives any scorer another name, so that one of a kind can stand in a list twice.
+pub fn from_value(value: &Value, context: &Context<'_>) -> Result<Arc<dyn Scorer>> {
+    let mut options = value.as_object().cloned().unwrap_or_default();
+    let name = match value {
+        Value::Object(_) => options.shift_remove("type"),
+        other => Some(other.clone()),
+    };
+    match name.as_ref().and_then(Value::as_str) {
+        Some(name) => by_name(name, &options, context),
+        None => Err(Error::usage(format!("`{value}` names no scorer"))
+            .hint("write a name, or a map: `{ type: substring, compat: true }`")),
+    }
+}
+
+/// The scorer of a name, with its options as a spec gives them.
+///
+/// Unknown names and unknown options are errors that list the legal ones.
+pub fn by_name(
+    name: &str,
+    options: &Map<String, Value>,
+    context: &Context<'_>,
+) -> Result<Arc<dyn Scorer>> {
+    let mut options = options.clone();
+    let alias = match options.shift_remove("name") {
+        None => None,
+        Some(Value::String(alias)) if !alias.is_empty() => Some(alias),
+        Some(other) => {
+            return Err(Error::usage(format!("`{other}` is not a name"))
+                .at(format_args!("scorer `{name}`, option `name`")));
+        }
+    };
+    let scorer = match (entry(name), context.registry) {
+        (Some(entry), _) => (entry.make)(&OptionReader::new(entry, &options, context)?)?,
+        (None, Some(registry)) => registered(name, options, context.folder, registry)?,
+        (None, None) => return Err(unknown("scorer", name, &names().collect::<Vec<_>>())),
+    };
+    Ok(match alias {
+        None => scorer,
+        Some(alias) => Arc::new(Renamed { scorer, alias }),
+    })
+}
+
+fn registered(
+    name: &str,
+    options: Map<String, Value>,
+    folder: &Path,
+    registry: &Registry,
+) -> Result<Arc<dyn Scorer>> {
+    let options = Options::new(format!("scorer `{name}`"), options, folder);
+    let Some(scorer) = registry.make_scorer(name, &options) else {
+        let known: Vec<_> = ENTRIES
+            .iter()
+            .map(|entry| entry.name)
+            .chain(registry.scorer_names())
+            .collect();
+        return Err(unknown("scorer", name, &known));
+    };
+    let scorer = scorer?;
+    Ok(Arc::new(Registered { scorer, options }))
+}
+
+/// A scorer under another name.
+struct Renamed {
+    scorer: Arc<dyn Scorer>,
+    alias: String,
+}
+
+impl Scorer for Renamed {
+    fn name(&self) -> &str {
+        &self.alias
+    }
+
+    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+        self.scorer.score(answer)
+    }
+
+    fn needs_target(&self) -> bool {
+        self.scorer.needs_target()
+    }
+
+    fn extract(&self) -> Option<Extract> {
+        self.scorer.extract()
+    }
+
+    fn fingerprint(&self) -> String {
+        self.scorer.fingerprint()
+    }
+}
+
+/// A registered scorer with its options, which change its verdicts although the scorer itself may not
+/// tell.
+struct Registered {
+    scorer: Arc<dyn Scorer>,
+    options: Options,
+}
+
+impl Scorer for Registered {
+    fn name(&self) -> &str {
+        self.scorer.name()
+    }
+
+    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+        self.scorer.score(answer)
+    }
+
+    fn needs_target(&self) -> bool {
+        self.scorer.needs_target()
+    }
+
+    fn extract(&self) -> Option<Extract> {
+        self.scorer.extract()
+    }
+
+    fn fingerprint(&self) -> String {
+        let options = Value::Object(self.options.values().clone());
+        format!("{} {options}", self.scorer.fingerprint())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::spec::Override;
+
+    fn check(spec: &Value, expect: &str) {
+        let error = from_value(spec, &Context::here()).err();
+        assert_eq!(
+            error.map(|error| error.to_string()).as_deref(),
+            Some(expect)
+        );
+    }
+
+    #[test]
+    fn the_entries_are_in_order_and_whole() {
+        assert!(names().is_sorted());
+        for entry in ENTRIES {
+            assert!(
+                !entry.summary.is_empty() && !entry.summary.ends_with('.'),
+                "{}",
+                entry.name
+            );
+            assert!(entry.rule.len() > entry.summary.len(), "{}", entry.name);
+            assert!(!entry.examples.is_empty(), "{}", entry.name);
+        }
+    }
+
+    #[test]
+    fn every_example_is_true() {
+        for entry in ENTRIES {
+            for example in entry.examples {
+                let options: Option<Map<String, Value>> =
+                    serde_json::from_value(Override::value(example.options).expect("YAML"))
+                        .expect("a map");
+                let context = Context::here();
+                let scorer = by_name(entry.name, &options.unwrap_or_default(), &context);
+                let scorer = scorer.unwrap_or_else(|error| panic!("{}: {error}", entry.name));
+                let score = example.judge(&*scorer);
+                let score = score.unwrap_or_else(|error| panic!("{}: {error}", entry.name));
+                assert_eq!(score.correct, example.correct, "{} {example:?}", entry.name);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_unknown_is_answered_with_what_is_legal() {
+        let error = from_value(&json!("gaya"), &Context::here())
+            .err()
+            .expect("an error");
+        let text = error.to_string();
+        assert!(
+            text.starts_with("unknown scorer `gaya`, expected one of `"),
+            "{text}"
+        );
+        assert!(text.ends_with("hint: did you mean `gaia`?"), "{text}");
+        check(
+            &json!({"type": "gaia", "strict": true}),
+            "unknown option `strict`: scorer `gaia` has no options\n\nhint: remove `strict`",
+        );
+        check(
+            &json!({"type": "gaia", "name": 3}),
+            "scorer `gaia`, option `name`: `3` is not a name",
+        );
+        check(
+            &json!(17),
+            "`17` names no scorer\n\nhint: write a name, or a map: `{ type: substring, compat: true }`",
+        );
+    }
+
+    #[test]
+    fn a_scorer_may_have_another_name() {
+        let spec = json!({"type": "gaia", "name": "official"});
+        let scorer = from_value(&spec, &Context::here()).expect("a scorer");
+        let answer = Answer {
+            prediction: Some("$5"),
+            target: &Target::from("5"),
+            output: &Output::default(),
+            metadata: &Map::new(),
+            sample: None,
+        };
+        assert_eq!(
+            (scorer.name(), scorer.fingerprint().as_str()),
+            ("official", "gaia")
+        );
+        assert!(scorer.score(&answer).expect("a verdict").correct);
+    }
+}

@@ -1,0 +1,162 @@
+//! `OptionReader`: the options of a scorer, as a spec or the command line gives them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::Scorer;
+use super::catalog::{Context, Entry, from_value};
+use crate::error::{Error, Result, nearest};
+
+/// Reads options one by one; what has the wrong type is an error that names scorer and option.
+pub(crate) struct OptionReader<'a> {
+    entry: &'static Entry,
+    given: &'a Map<String, Value>,
+    context: &'a Context<'a>,
+}
+
+impl<'a> OptionReader<'a> {
+    /// Refuses options that the scorer does not have.
+    pub(super) fn new(
+        entry: &'static Entry,
+        given: &'a Map<String, Value>,
+        context: &'a Context<'a>,
+    ) -> Result<Self> {
+        let legal: Vec<&str> = entry.options.iter().map(|option| option.0).collect();
+        let name = entry.name;
+        match given.keys().find(|key| !legal.contains(&key.as_str())) {
+            None => Ok(Self {
+                entry,
+                given,
+                context,
+            }),
+            Some(key) if legal.is_empty() => Err(Error::usage(format!(
+                "unknown option `{key}`: scorer `{name}` has no options"
+            ))
+            .hint(format!("remove `{key}`"))),
+            Some(key) => Err(unknown("option", key, &legal).at(format_args!("scorer `{name}`"))),
+        }
+    }
+
+    /// The folder that relative paths start from.
+    pub(crate) fn folder(&self) -> &Path {
+        self.context.folder
+    }
+
+    /// The option as it is; `null` counts as not given.
+    pub(crate) fn value(&self, key: &str) -> Option<&'a Value> {
+        debug_assert!(
+            self.entry.options.iter().any(|option| option.0 == key),
+            "scorer `{}` reads an option `{key}` that its entry does not list",
+            self.entry.name
+        );
+        self.given.get(key).filter(|value| !value.is_null())
+    }
+
+    /// An option that is `true` or `false`; `false` when not given.
+    pub(crate) fn flag(&self, key: &str) -> Result<bool> {
+        Ok(self
+            .read(key, "true or false", Value::as_bool)?
+            .unwrap_or(false))
+    }
+
+    /// A finite number.
+    pub(crate) fn number(&self, key: &str) -> Result<Option<f64>> {
+        self.read(key, "a number", Value::as_f64)
+    }
+
+    /// A number from `low` to `high`.
+    pub(crate) fn number_in(&self, key: &str, low: f64, high: f64) -> Result<Option<f64>> {
+        let number = self.number(key)?;
+        match number.filter(|number| !(low..=high).contains(number)) {
+            None => Ok(number),
+            Some(_) => Err(self.wrong(key, &format!("a number from {low} to {high}"))),
+        }
+    }
+
+    /// A whole number from 0.
+    pub(crate) fn count(&self, key: &str) -> Result<Option<u64>> {
+        self.read(key, "a whole number", Value::as_u64)
+    }
+
+    /// A text.
+    pub(crate) fn text(&self, key: &str) -> Result<Option<&'a str>> {
+        self.read(key, "a text", Value::as_str)
+    }
+
+    /// One of a few words.
+    pub(crate) fn word(&self, key: &str, legal: &[&str]) -> Result<Option<&'a str>> {
+        let word = self.text(key)?;
+        match word.filter(|word| !legal.contains(word)) {
+            None => Ok(word),
+            Some(word) => Err(unknown("value", word, legal).at(self.place(key))),
+        }
+    }
+
+    /// A list of texts.
+    pub(crate) fn texts(&self, key: &str) -> Result<Option<Vec<&'a str>>> {
+        self.read(key, "a list of texts", |value| {
+            value.as_array()?.iter().map(Value::as_str).collect()
+        })
+    }
+
+    /// A scorer: its name, or a map with `type` and its options.
+    pub(crate) fn scorer(&self, key: &str) -> Result<Option<Arc<dyn Scorer>>> {
+        let made = self.value(key).map(|value| from_value(value, self.context));
+        made.transpose().map_err(|error| error.at(self.place(key)))
+    }
+
+    /// A list of scorers that is not empty.
+    pub(crate) fn scorers(&self, key: &str) -> Result<Vec<Arc<dyn Scorer>>> {
+        let list = self.read(key, "a list of scorers", Value::as_array)?;
+        let list = list.filter(|list| !list.is_empty());
+        let list = list.ok_or_else(|| self.missing(key, "a list of scorers"))?;
+        let made = list.iter().map(|value| from_value(value, self.context));
+        made.collect::<Result<_>>()
+            .map_err(|error| error.at(self.place(key)))
+    }
+
+    /// Reads an option; an error that says what is `wanted` when it is something else.
+    pub(crate) fn read<T>(
+        &self,
+        key: &str,
+        wanted: &str,
+        read: impl FnOnce(&'a Value) -> Option<T>,
+    ) -> Result<Option<T>> {
+        match self.value(key) {
+            None => Ok(None),
+            Some(value) => read(value).map(Some).ok_or_else(|| self.wrong(key, wanted)),
+        }
+    }
+
+    /// The error for an option that is something else than `wanted`.
+    pub(crate) fn wrong(&self, key: &str, wanted: &str) -> Error {
+        let value = self.given.get(key).unwrap_or(&Value::Null);
+        Error::usage(format!("`{value}` is not {wanted}")).at(self.place(key))
+    }
+
+    /// The error for an option that is not given and must be.
+    pub(crate) fn missing(&self, key: &str, wanted: &str) -> Error {
+        let name = self.entry.name;
+        Error::usage(format!(
+            "scorer `{name}` needs the option `{key}`, {wanted}"
+        ))
+        .hint(format!("write `{{ type: {name}, {key}: … }}`"))
+    }
+
+    fn place(&self, key: &str) -> String {
+        format!("scorer `{}`, option `{key}`", self.entry.name)
+    }
+}
+
+pub(super) fn unknown(what: &str, given: &str, legal: &[&str]) -> Error {
+    let error = Error::usage(format!(
+        "unknown {what} `{given}`, expected one of `{}`",
+        legal.join("`, `")
+    ));
+    match nearest(given, legal.iter().copied()) {
+        Some(name) => error.hint(format!("did you mean `{name}`?")),
+        None => error,
+    }
+}
