@@ -65,6 +65,7 @@ impl Example {
             output: &Output::text(self.prediction),
             metadata: &Map::new(),
             sample: None,
+            extract_is_given: false,
         })
     }
 }
@@ -187,6 +188,10 @@ impl Scorer for Renamed {
     fn fingerprint(&self) -> String {
         self.scorer.fingerprint()
     }
+
+    fn secrets(&self) -> Vec<String> {
+        self.scorer.secrets()
+    }
 }
 
 /// A registered scorer with its options, which change its verdicts although the scorer itself may not
@@ -216,6 +221,10 @@ impl Scorer for Registered {
     fn fingerprint(&self) -> String {
         let options = Value::Object(self.options.values().clone());
         format!("{} {options}", self.scorer.fingerprint())
+    }
+
+    fn secrets(&self) -> Vec<String> {
+        self.scorer.secrets()
     }
 }
 
@@ -300,6 +309,7 @@ mod tests {
             output: &Output::default(),
             metadata: &Map::new(),
             sample: None,
+            extract_is_given: false,
         };
         assert_eq!(
             (scorer.name(), scorer.fingerprint().as_str()),
