@@ -4,10 +4,17 @@
 //! a program, `semantic` an endpoint. A scorer that cannot judge returns an error, which is recorded as
 //! `scorer_failed` and is no wrong answer.
 
+pub mod all;
+pub mod any;
+pub mod any_of;
 mod catalog;
 mod details;
 pub mod gaia;
+pub mod list;
+pub mod not;
 mod options;
+mod parts;
+pub mod weighted;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -20,9 +27,15 @@ use crate::error::Result;
 use crate::extract::Extract;
 use crate::sample::{Sample, Target};
 
+pub use all::All;
+pub use any::Any;
+pub use any_of::AnyOf;
 pub use catalog::{Context, ENTRIES, Entry, Example, by_name, entry, from_value, names};
 pub use details::Details;
+pub use list::List;
+pub use not::Not;
 pub(crate) use options::OptionReader;
+pub use weighted::Weighted;
 
 /// What a scorer judges.
 #[derive(Clone, Copy, Debug)]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::options::{OptionReader, unknown};
-use super::{Answer, Score, Scorer, gaia};
+use super::{Answer, Score, Scorer, all, any, any_of, gaia, list, not, weighted};
 use crate::agent::Output;
 use crate::error::{Error, Result};
 use crate::extract::Extract;
@@ -17,7 +17,15 @@ use crate::registry::{Options, Registry};
 use crate::sample::Target;
 
 /// The built-in scorers, in alphabetical order.
-pub const ENTRIES: &[Entry] = &[gaia::ENTRY];
+pub const ENTRIES: &[Entry] = &[
+    all::ENTRY,
+    any::ENTRY,
+    any_of::ENTRY,
+    gaia::ENTRY,
+    list::ENTRY,
+    not::ENTRY,
+    weighted::ENTRY,
+];
 
 /// A built-in scorer, as `cargo evaltest scorers` tells of it.
 #[derive(Debug)]
