@@ -48,7 +48,9 @@ mod hash;
 #[cfg(test)]
 mod parity;
 mod plan;
+mod process;
 mod runner;
+mod variables;
 
 pub mod agent;
 pub mod artifact;

@@ -71,6 +71,7 @@ impl Example {
             output: &Output::text(self.prediction),
             metadata: &Map::new(),
             sample: None,
+            extract_is_given: false,
         })
     }
 }
@@ -193,6 +194,10 @@ impl Scorer for Renamed {
     fn fingerprint(&self) -> String {
         self.scorer.fingerprint()
     }
+
+    fn secrets(&self) -> Vec<String> {
+        self.scorer.secrets()
+    }
 }
 
 /// A registered scorer with its options, which change its verdicts although the scorer itself may not
@@ -222,6 +227,10 @@ impl Scorer for Registered {
     fn fingerprint(&self) -> String {
         let options = Value::Object(self.options.values().clone());
         format!("{} {options}", self.scorer.fingerprint())
+    }
+
+    fn secrets(&self) -> Vec<String> {
+        self.scorer.secrets()
     }
 }
 
@@ -306,6 +315,7 @@ mod tests {
             output: &Output::default(),
             metadata: &Map::new(),
             sample: None,
+            extract_is_given: false,
         };
         assert_eq!(
             (scorer.name(), scorer.fingerprint().as_str()),
