@@ -41,12 +41,16 @@ mod attachment;
 mod cancel;
 mod conclude;
 mod error;
+#[cfg(test)]
+mod fuzz;
 mod harness;
 mod hash;
 #[cfg(test)]
 mod parity;
 mod plan;
+mod process;
 mod runner;
+mod variables;
 
 pub mod agent;
 pub mod artifact;

@@ -59,7 +59,6 @@ impl Plan {
         check_name(&eval.name)?;
         eval.prompt.check(&*eval.benchmark)?;
         gate::check_unique(&eval.gates)?;
-        let redactor = Redactor::new(&eval.redact, &eval.secrets)?;
         let Loaded {
             items,
             order,
@@ -70,6 +69,9 @@ impl Plan {
         let scorers = scorers(eval);
         let names: Vec<_> = scorers.iter().map(|scorer| scorer.name()).collect();
         check_scorer_names(&names)?;
+        let of_scorers = scorers.iter().flat_map(|scorer| scorer.secrets());
+        let secrets: Vec<String> = eval.secrets.iter().cloned().chain(of_scorers).collect();
+        let redactor = Redactor::new(&eval.redact, &secrets)?;
         check_gates(eval, slices, &names)?;
         let scorer_hash = crate::rescore::scorer_hash(&extraction, &scorers);
         let dataset_hash = items

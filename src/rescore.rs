@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::extract::{Extract, Extraction};
 use crate::gate::{self, Gate};
 use crate::hash::Hasher;
+use crate::redact::Redactor;
 use crate::run::{Outcome, Record, Run, Status};
 use crate::runner::judge::{Judged, score_all};
 use crate::sample::Target;
@@ -137,6 +138,8 @@ pub fn rescore(dir: &RunDir, how: Rescore) -> Result<Run> {
             is_given: parent.extract_is_given,
         },
     };
+    let secrets: Vec<String> = scorers.iter().flat_map(|scorer| scorer.secrets()).collect();
+    let redactor = Redactor::new(&[], &secrets)?;
     let root = how
         .output_root
         .or_else(|| dir.path().parent().map(PathBuf::from));
@@ -155,6 +158,8 @@ pub fn rescore(dir: &RunDir, how: Rescore) -> Result<Run> {
             kept += 1;
         } else {
             judge(&mut record, &extraction, &scorers);
+            // The answers were redacted when they were written. What scorers say is new, and no loss.
+            redactor.verdicts(&mut record.result, &mut 0);
         }
         spool.add(place, &record)?;
         record.abridge();

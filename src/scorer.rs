@@ -1,14 +1,19 @@
 //! The `Scorer` trait and `Score`: what a scorer says about one answer.
 //!
-//! Scorers are pure: no clock, no environment, no file. A scorer that cannot judge returns an error,
-//! which is recorded as `scorer_failed` and is no wrong answer.
+//! Scorers are pure: no clock, no environment, no file. Two are not, because they ask others: `command` asks
+//! a program, `semantic` an endpoint. A scorer that cannot judge returns an error, which is recorded as
+//! `scorer_failed` and is no wrong answer.
 
 mod catalog;
 mod details;
 pub mod gaia;
 mod options;
+pub mod qa_f1;
+pub mod quasi_exact;
+pub mod substring;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -35,6 +40,9 @@ pub struct Answer<'a> {
     pub metadata: &'a Map<String, Value>,
     /// The whole sample, when there is one: `score` and `rescore` have none.
     pub sample: Option<&'a Sample>,
+    /// Whether a spec or the command line named the extraction, or the prediction is a part of one: then it
+    /// holds for the parts of a composition, too, whatever extraction they have of their own.
+    pub extract_is_given: bool,
 }
 
 /// Judges one answer.
@@ -60,6 +68,38 @@ pub trait Scorer: Send + Sync {
     /// compared when it is equal.
     fn fingerprint(&self) -> String {
         self.name().to_owned()
+    }
+
+    /// Values that must not reach a record, such as a key that the scorer was given.
+    fn secrets(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// A shared scorer is one.
+impl<S: Scorer + ?Sized> Scorer for Arc<S> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+        (**self).score(answer)
+    }
+
+    fn needs_target(&self) -> bool {
+        (**self).needs_target()
+    }
+
+    fn extract(&self) -> Option<Extract> {
+        (**self).extract()
+    }
+
+    fn fingerprint(&self) -> String {
+        (**self).fingerprint()
+    }
+
+    fn secrets(&self) -> Vec<String> {
+        (**self).secrets()
     }
 }
 

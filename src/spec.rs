@@ -19,7 +19,6 @@ mod keys;
 mod overrides;
 mod problem;
 mod tagged;
-mod variables;
 
 pub(crate) use builder::override_built;
 pub use overrides::Override;

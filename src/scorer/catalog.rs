@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::options::{OptionReader, unknown};
-use super::{Answer, Score, Scorer, gaia};
+use super::{Answer, Score, Scorer, gaia, qa_f1, quasi_exact, substring};
 use crate::agent::Output;
 use crate::error::{Error, Result};
 use crate::extract::Extract;
@@ -17,7 +17,13 @@ use crate::registry::{Options, Registry};
 use crate::sample::Target;
 
 /// The built-in scorers, in alphabetical order.
-pub const ENTRIES: &[Entry] = &[gaia::ENTRY];
+pub const ENTRIES: &[Entry] = &[
+    gaia::ENTRY,
+    qa_f1::ENTRY,
+    qa_f1::FORMAT_ENTRY,
+    quasi_exact::ENTRY,
+    substring::ENTRY,
+];
 
 /// A built-in scorer, as `cargo evaltest scorers` tells of it.
 #[derive(Debug)]
@@ -65,6 +71,7 @@ impl Example {
             output: &Output::text(self.prediction),
             metadata: &Map::new(),
             sample: None,
+            extract_is_given: false,
         })
     }
 }
@@ -187,6 +194,10 @@ impl Scorer for Renamed {
     fn fingerprint(&self) -> String {
         self.scorer.fingerprint()
     }
+
+    fn secrets(&self) -> Vec<String> {
+        self.scorer.secrets()
+    }
 }
 
 /// A registered scorer with its options, which change its verdicts although the scorer itself may not
@@ -216,6 +227,10 @@ impl Scorer for Registered {
     fn fingerprint(&self) -> String {
         let options = Value::Object(self.options.values().clone());
         format!("{} {options}", self.scorer.fingerprint())
+    }
+
+    fn secrets(&self) -> Vec<String> {
+        self.scorer.secrets()
     }
 }
 
@@ -300,6 +315,7 @@ mod tests {
             output: &Output::default(),
             metadata: &Map::new(),
             sample: None,
+            extract_is_given: false,
         };
         assert_eq!(
             (scorer.name(), scorer.fingerprint().as_str()),

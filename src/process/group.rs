@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 ///
 /// Dropping it kills and reaps, which only matters when a live-output callback panics or `poll` fails:
 /// every other way goes through [`Group::reap`] or [`Group::abandon`].
-pub(super) struct Group {
+pub(crate) struct Group {
     child: Child,
     /// Readable once the leader has ended. `None` where the system has no descriptor left.
     pidfd: Option<OwnedFd>,
@@ -23,7 +23,7 @@ pub(super) struct Group {
 }
 
 impl Group {
-    pub(super) fn new(child: Child) -> Self {
+    pub(crate) fn new(child: Child) -> Self {
         let mut group = Self {
             child,
             pidfd: None,
@@ -33,16 +33,16 @@ impl Group {
         group
     }
 
-    pub(super) fn leader(&mut self) -> &mut Child {
+    pub(crate) fn leader(&mut self) -> &mut Child {
         &mut self.child
     }
 
-    pub(super) fn pidfd(&self) -> Option<BorrowedFd<'_>> {
+    pub(crate) fn pidfd(&self) -> Option<BorrowedFd<'_>> {
         self.pidfd.as_ref().map(AsFd::as_fd)
     }
 
     /// Sends a signal to every process of the group.
-    pub(super) fn signal(&self, signal: Signal) {
+    pub(crate) fn signal(&self, signal: Signal) {
         if !self.gone {
             // It fails when nobody is left, or when the group belongs to another user (`sudo`), which
             // the wait that follows every signal bounds.
@@ -51,7 +51,7 @@ impl Group {
     }
 
     /// Whether the leader has ended. It stays a zombie, so that its pid still names the group.
-    pub(super) fn leader_ended(&mut self) -> bool {
+    pub(crate) fn leader_ended(&mut self) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         let Ok(status) = waitid(WaitId::Pid(self.pid()), options) else {
             // Somebody else reaped it, as the kernel does while SIGCHLD is ignored.
@@ -62,7 +62,7 @@ impl Group {
     }
 
     /// Takes the exit status of a leader that has ended; afterwards nothing can be signalled.
-    pub(super) fn reap(&mut self) -> io::Result<ExitStatus> {
+    pub(crate) fn reap(&mut self) -> io::Result<ExitStatus> {
         if self.gone {
             let reason = "its exit status was taken by somebody else; is SIGCHLD ignored?";
             return Err(io::Error::other(reason));
@@ -72,7 +72,7 @@ impl Group {
     }
 
     /// Leaves behind a leader that does not even end by SIGKILL (a hung file system).
-    pub(super) fn abandon(&mut self) {
+    pub(crate) fn abandon(&mut self) {
         self.gone = true;
     }
 
