@@ -372,6 +372,7 @@ fn check_gates(eval: &Eval, slices: Slices, scorers: &[&str]) -> Result<()> {
     let known = gate::Known {
         slices,
         scorers: scorers.iter().map(ToString::to_string).collect(),
+        means: None,
     };
     let lines = eval
         .gate_lines
