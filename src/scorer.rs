@@ -8,6 +8,7 @@ pub mod all;
 pub mod any;
 pub mod any_of;
 mod catalog;
+pub mod command;
 mod details;
 pub mod gaia;
 pub mod list;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::options::{OptionReader, unknown};
-use super::{Answer, Score, Scorer, all, any, any_of, gaia, list, not, weighted};
+use super::{Answer, Score, Scorer, all, any, any_of, command, gaia, list, not, weighted};
 use crate::agent::Output;
 use crate::error::{Error, Result};
 use crate::extract::Extract;
@@ -21,6 +21,7 @@ pub const ENTRIES: &[Entry] = &[
     all::ENTRY,
     any::ENTRY,
     any_of::ENTRY,
+    command::ENTRY,
     gaia::ENTRY,
     list::ENTRY,
     not::ENTRY,
