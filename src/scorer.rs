@@ -5,6 +5,7 @@
 //! `scorer_failed` and is no wrong answer.
 
 mod catalog;
+pub mod command;
 mod details;
 pub mod gaia;
 mod options;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::options::{OptionReader, unknown};
-use super::{Answer, Score, Scorer, gaia, qa_f1, quasi_exact, substring};
+use super::{Answer, Score, Scorer};
 use crate::agent::Output;
 use crate::error::{Error, Result};
 use crate::extract::Extract;
@@ -18,11 +18,13 @@ use crate::sample::Target;
 
 /// The built-in scorers, in alphabetical order.
 pub const ENTRIES: &[Entry] = &[
-    gaia::ENTRY,
-    qa_f1::ENTRY,
-    qa_f1::FORMAT_ENTRY,
-    quasi_exact::ENTRY,
-    substring::ENTRY,
+    super::all::ENTRY,
+    super::any::ENTRY,
+    super::any_of::ENTRY,
+    super::list::ENTRY,
+    super::not::ENTRY,
+    super::qa_f1::FORMAT_ENTRY,
+    super::weighted::ENTRY,
 ];
 
 /// A built-in scorer, as `cargo evaltest scorers` tells of it.
