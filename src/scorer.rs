@@ -3,9 +3,11 @@
 //! Scorers are pure: no clock, no environment, no file. A scorer that cannot judge returns an error,
 //! which is recorded as `scorer_failed` and is no wrong answer.
 
+pub mod aime;
 mod catalog;
 mod details;
 pub mod gaia;
+pub mod gsm8k;
 mod options;
 
 use std::borrow::Cow;

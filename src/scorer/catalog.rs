@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::options::{OptionReader, unknown};
-use super::{Answer, Score, Scorer, gaia};
+use super::{Answer, Score, Scorer, aime, gaia, gsm8k};
 use crate::agent::Output;
 use crate::error::{Error, Result};
 use crate::extract::Extract;
@@ -17,7 +17,7 @@ use crate::registry::{Options, Registry};
 use crate::sample::Target;
 
 /// The built-in scorers, in alphabetical order.
-pub const ENTRIES: &[Entry] = &[gaia::ENTRY];
+pub const ENTRIES: &[Entry] = &[aime::ENTRY, gaia::ENTRY, gsm8k::ENTRY];
 
 /// A built-in scorer, as `cargo evaltest scorers` tells of it.
 #[derive(Debug)]
