@@ -9,6 +9,7 @@ mod details;
 pub mod gaia;
 pub mod gsm8k;
 mod options;
+pub mod per_sample;
 
 use std::borrow::Cow;
 
@@ -20,6 +21,7 @@ use crate::error::Result;
 use crate::extract::Extract;
 use crate::sample::{Sample, Target};
 
+pub(crate) use catalog::built_in;
 pub use catalog::{Context, ENTRIES, Entry, Example, by_name, entry, from_value, names};
 pub use details::Details;
 pub(crate) use options::OptionReader;
@@ -56,6 +58,16 @@ pub trait Scorer: Send + Sync {
     /// the command line asks for.
     fn extract(&self) -> Option<Extract> {
         None
+    }
+
+    /// What decides the verdict on one sample alone besides its ground truth, such as a rule in its metadata. It
+    /// is part of what tells versions of a sample apart.
+    ///
+    /// # Errors
+    /// When the sample cannot be judged. This is asked before any agent starts.
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        let _ = sample;
+        Ok(None)
     }
 
     /// Everything that can change a verdict: name, options, version of the rule. Two runs are only

@@ -9,15 +9,15 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::options::{OptionReader, unknown};
-use super::{Answer, Score, Scorer, aime, gaia, gsm8k};
+use super::{Answer, Score, Scorer, aime, gaia, gsm8k, per_sample};
 use crate::agent::Output;
 use crate::error::{Error, Result};
 use crate::extract::Extract;
 use crate::registry::{Options, Registry};
-use crate::sample::Target;
+use crate::sample::{Sample, Target};
 
 /// The built-in scorers, in alphabetical order.
-pub const ENTRIES: &[Entry] = &[aime::ENTRY, gaia::ENTRY, gsm8k::ENTRY];
+pub const ENTRIES: &[Entry] = &[aime::ENTRY, gaia::ENTRY, gsm8k::ENTRY, per_sample::ENTRY];
 
 /// A built-in scorer, as `cargo evaltest scorers` tells of it.
 #[derive(Debug)]
@@ -161,6 +161,13 @@ fn registered(
     Ok(Arc::new(Registered { scorer, options }))
 }
 
+/// The built-in scorer of a name, without options.
+pub(crate) fn built_in(name: &str) -> Option<Box<dyn Scorer>> {
+    let scorer = by_name(name, &Map::new(), &Context::here()).ok()?;
+    let alias = name.to_owned();
+    Some(Box::new(Renamed { scorer, alias }))
+}
+
 /// A scorer under another name.
 struct Renamed {
     scorer: Arc<dyn Scorer>,
@@ -182,6 +189,10 @@ impl Scorer for Renamed {
 
     fn extract(&self) -> Option<Extract> {
         self.scorer.extract()
+    }
+
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        self.scorer.criterion(sample)
     }
 
     fn fingerprint(&self) -> String {
@@ -211,6 +222,10 @@ impl Scorer for Registered {
 
     fn extract(&self) -> Option<Extract> {
         self.scorer.extract()
+    }
+
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        self.scorer.criterion(sample)
     }
 
     fn fingerprint(&self) -> String {
