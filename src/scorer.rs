@@ -4,14 +4,24 @@
 //! a program, `semantic` an endpoint. A scorer that cannot judge returns an error, which is recorded as
 //! `scorer_failed` and is no wrong answer.
 
+pub mod aime;
+pub mod all;
+pub mod any;
+pub mod any_of;
 mod catalog;
 pub mod command;
 mod details;
 pub mod gaia;
+pub mod gsm8k;
+pub mod list;
+pub mod not;
 mod options;
+mod parts;
+pub mod per_sample;
 pub mod qa_f1;
 pub mod quasi_exact;
 pub mod substring;
+pub mod weighted;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -24,9 +34,16 @@ use crate::error::Result;
 use crate::extract::Extract;
 use crate::sample::{Sample, Target};
 
+pub use all::All;
+pub use any::Any;
+pub use any_of::AnyOf;
+pub(crate) use catalog::built_in;
 pub use catalog::{Context, ENTRIES, Entry, Example, by_name, entry, from_value, names};
 pub use details::Details;
+pub use list::List;
+pub use not::Not;
 pub(crate) use options::OptionReader;
+pub use weighted::Weighted;
 
 /// What a scorer judges.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +80,16 @@ pub trait Scorer: Send + Sync {
     /// the command line asks for.
     fn extract(&self) -> Option<Extract> {
         None
+    }
+
+    /// What decides the verdict on one sample alone besides its ground truth, such as a rule in its metadata. It
+    /// is part of what tells versions of a sample apart.
+    ///
+    /// # Errors
+    /// When the sample cannot be judged. This is asked before any agent starts.
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        let _ = sample;
+        Ok(None)
     }
 
     /// Everything that can change a verdict: name, options, version of the rule. Two runs are only

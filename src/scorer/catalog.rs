@@ -14,16 +14,24 @@ use crate::agent::Output;
 use crate::error::{Error, Result};
 use crate::extract::Extract;
 use crate::registry::{Options, Registry};
-use crate::sample::Target;
+use crate::sample::{Sample, Target};
 
 /// The built-in scorers, in alphabetical order.
 pub const ENTRIES: &[Entry] = &[
+    super::aime::ENTRY,
     super::all::ENTRY,
     super::any::ENTRY,
     super::any_of::ENTRY,
+    super::command::ENTRY,
+    super::gaia::ENTRY,
+    super::gsm8k::ENTRY,
     super::list::ENTRY,
     super::not::ENTRY,
+    super::per_sample::ENTRY,
+    super::qa_f1::ENTRY,
     super::qa_f1::FORMAT_ENTRY,
+    super::quasi_exact::ENTRY,
+    super::substring::ENTRY,
     super::weighted::ENTRY,
 ];
 
@@ -170,6 +178,13 @@ fn registered(
     Ok(Arc::new(Registered { scorer, options }))
 }
 
+/// The built-in scorer of a name, without options.
+pub(crate) fn built_in(name: &str) -> Option<Box<dyn Scorer>> {
+    let scorer = by_name(name, &Map::new(), &Context::here()).ok()?;
+    let alias = name.to_owned();
+    Some(Box::new(Renamed { scorer, alias }))
+}
+
 /// A scorer under another name.
 struct Renamed {
     scorer: Arc<dyn Scorer>,
@@ -191,6 +206,10 @@ impl Scorer for Renamed {
 
     fn extract(&self) -> Option<Extract> {
         self.scorer.extract()
+    }
+
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        self.scorer.criterion(sample)
     }
 
     fn fingerprint(&self) -> String {
@@ -224,6 +243,10 @@ impl Scorer for Registered {
 
     fn extract(&self) -> Option<Extract> {
         self.scorer.extract()
+    }
+
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        self.scorer.criterion(sample)
     }
 
     fn fingerprint(&self) -> String {

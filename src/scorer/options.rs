@@ -44,6 +44,11 @@ impl<'a> OptionReader<'a> {
         self.context.folder
     }
 
+    /// What the scorer is made in.
+    pub(crate) fn context(&self) -> &'a Context<'a> {
+        self.context
+    }
+
     /// The option as it is; `null` counts as not given.
     pub(crate) fn value(&self, key: &str) -> Option<&'a Value> {
         debug_assert!(
@@ -151,10 +156,13 @@ impl<'a> OptionReader<'a> {
 }
 
 pub(super) fn unknown(what: &str, given: &str, legal: &[&str]) -> Error {
-    let error = Error::usage(format!(
-        "unknown {what} `{given}`, expected one of `{}`",
-        legal.join("`, `")
-    ));
+    let legal_names = legal.join("`, `");
+    let message = format!("unknown {what} `{given}`, expected one of `{legal_names}`");
+    let error = match what {
+        // A test binary may have registered it.
+        "scorer" => Error::unregistered(message),
+        _ => Error::usage(message),
+    };
     match nearest(given, legal.iter().copied()) {
         Some(name) => error.hint(format!("did you mean `{name}`?")),
         None => error,
