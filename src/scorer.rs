@@ -4,9 +4,22 @@
 //! which is recorded as `scorer_failed` and is no wrong answer.
 
 mod catalog;
+pub mod choice;
 mod details;
+pub mod exact;
+pub mod folding;
+#[cfg(test)]
+mod fuzz;
+pub mod fuzzy;
 pub mod gaia;
+mod golds;
+pub mod includes;
+pub mod json;
+pub mod numeric;
 mod options;
+pub mod regex;
+pub mod token_f1;
+pub mod tolerance;
 
 use std::borrow::Cow;
 

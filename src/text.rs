@@ -5,11 +5,19 @@
 //! pure and equal to Python 3.11 (Unicode 14) for every code point; the tests compare them with tables
 //! written by that interpreter.
 
+mod excerpt;
 mod lower;
 mod number;
+mod pattern;
+mod punctuation;
+mod whole_word;
 
+pub(crate) use excerpt::excerpt;
 pub use lower::py_lower;
 pub use number::{py_digit, py_float, py_repr_float};
+pub(crate) use pattern::{Scope, compile};
+pub(crate) use punctuation::without_punctuation;
+pub(crate) use whole_word::contains_whole;
 
 /// Whether Python's `str.isspace` holds, which is also `\s` of its regular expressions and what
 /// `str.strip()` and `str.split()` cut at.

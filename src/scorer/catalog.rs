@@ -9,7 +9,9 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::options::{OptionReader, unknown};
-use super::{Answer, Score, Scorer, gaia};
+use super::{
+    Answer, Score, Scorer, choice, exact, fuzzy, gaia, includes, json, numeric, regex, token_f1,
+};
 use crate::agent::Output;
 use crate::error::{Error, Result};
 use crate::extract::Extract;
@@ -17,7 +19,17 @@ use crate::registry::{Options, Registry};
 use crate::sample::Target;
 
 /// The built-in scorers, in alphabetical order.
-pub const ENTRIES: &[Entry] = &[gaia::ENTRY];
+pub const ENTRIES: &[Entry] = &[
+    choice::ENTRY,
+    exact::ENTRY,
+    fuzzy::ENTRY,
+    gaia::ENTRY,
+    includes::ENTRY,
+    json::ENTRY,
+    numeric::ENTRY,
+    regex::ENTRY,
+    token_f1::ENTRY,
+];
 
 /// A built-in scorer, as `cargo evaltest scorers` tells of it.
 #[derive(Debug)]
