@@ -15,6 +15,7 @@ pub mod list;
 pub mod not;
 mod options;
 mod parts;
+pub mod semantic;
 pub mod weighted;
 
 use std::borrow::Cow;
@@ -36,6 +37,7 @@ pub use details::Details;
 pub use list::List;
 pub use not::Not;
 pub(crate) use options::OptionReader;
+pub use semantic::{Embedder, Semantic};
 pub use weighted::Weighted;
 
 /// What a scorer judges.
