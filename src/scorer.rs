@@ -31,6 +31,7 @@ pub mod per_sample;
 pub mod qa_f1;
 pub mod quasi_exact;
 pub mod regex;
+pub mod semantic;
 pub mod substring;
 pub mod token_f1;
 pub mod tolerance;
@@ -56,6 +57,7 @@ pub use details::Details;
 pub use list::List;
 pub use not::Not;
 pub(crate) use options::OptionReader;
+pub use semantic::{Embedder, Semantic};
 pub use weighted::Weighted;
 
 /// What a scorer judges.
@@ -133,6 +135,10 @@ impl<S: Scorer + ?Sized> Scorer for Arc<S> {
 
     fn extract(&self) -> Option<Extract> {
         (**self).extract()
+    }
+
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        (**self).criterion(sample)
     }
 
     fn fingerprint(&self) -> String {

@@ -38,6 +38,7 @@ pub const ENTRIES: &[Entry] = &[
     super::qa_f1::FORMAT_ENTRY,
     super::quasi_exact::ENTRY,
     super::regex::ENTRY,
+    super::semantic::ENTRY,
     super::substring::ENTRY,
     super::token_f1::ENTRY,
     super::weighted::ENTRY,
@@ -298,7 +299,9 @@ mod tests {
 
     #[test]
     fn every_example_is_true() {
-        for entry in ENTRIES {
+        // Without the feature `http` a spec cannot name it.
+        let can_be_made = |entry: &&Entry| entry.name != "semantic" || cfg!(feature = "http");
+        for entry in ENTRIES.iter().filter(can_be_made) {
             for example in entry.examples {
                 let options: Option<Map<String, Value>> =
                     serde_json::from_value(Override::value(example.options).expect("YAML"))
