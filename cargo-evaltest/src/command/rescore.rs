@@ -1,16 +1,14 @@
 //! `cargo evaltest rescore`.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use clap::Args;
-use evaltest::artifact::{Manifest, RunDir};
+use evaltest::artifact::RunDir;
 use evaltest::report::terminal;
-use evaltest::rescore::{Rescore, rescore};
+use evaltest::rescore::{Origin, Rescore, rescore, scorers_of};
 use evaltest::scorer::Context;
 use evaltest::spec::Override;
-use evaltest::{Error, Extract, Result, Scorer, scorer};
-use serde_json::Value;
+use evaltest::{Extract, Result, scorer};
 
 use crate::console;
 
@@ -39,21 +37,15 @@ pub(crate) struct RescoreArgs {
 
 pub(crate) fn run(args: &RescoreArgs) -> Result<u8> {
     let dir = RunDir::open(&args.run_dir)?;
-    let manifest = dir.manifest()?;
-    let given = args
-        .scorers
-        .iter()
-        .map(|text| Override::value(text))
-        .collect::<Result<Vec<_>>>()?;
-    let scorers = if given.is_empty() {
-        of_run(&manifest)
+    let Origin { scorers, specs } = if args.scorers.is_empty() {
+        scorers_of(&dir.manifest()?)?
     } else {
-        given
+        named(&args.scorers)?
     };
-    let scorers = scorers.iter().map(scorer_of);
     let extract = args.extract.as_deref().map(Override::value).transpose()?;
     let how = Rescore {
-        scorers: scorers.collect::<Result<_>>()?,
+        scorers,
+        specs,
         extract: extract
             .map(|value| Extract::from_value(&value))
             .transpose()?,
@@ -71,33 +63,15 @@ pub(crate) fn run(args: &RescoreArgs) -> Result<u8> {
     Ok(0)
 }
 
-/// The scorers of a run as its spec names them, else by their names.
-fn of_run(manifest: &Manifest) -> Vec<Value> {
-    let config = &manifest.config;
-    let one = config.get("scorer").cloned().map(|scorer| vec![scorer]);
-    let list = || config.get("scorers").and_then(Value::as_array).cloned();
-    let names = || {
-        manifest
-            .scorers
-            .iter()
-            .map(|name| name.as_str().into())
-            .collect()
-    };
-    one.or_else(list).unwrap_or_else(names)
-}
-
-/// A built-in scorer: its name, or a map with `type` and its options.
-fn scorer_of(value: &Value) -> Result<Arc<dyn Scorer>> {
-    let name = value.get("type").unwrap_or(value);
-    let name = name.as_str().unwrap_or_default();
-    scorer::from_value(value, &Context::here()).map_err(|error| {
-        if scorer::entry(name).is_some() {
-            return error;
-        }
-        let known: Vec<_> = scorer::names().collect();
-        Error::usage(format!(
-            "scorer `{name}` is not built in, so this program cannot score with it"
-        ))
-        .hint(format!("name another: --scorer {}", known.join(" or ")))
+/// The scorers that the command line names.
+fn named(texts: &[String]) -> Result<Origin> {
+    let specs = texts.iter().map(|text| Override::value(text));
+    let specs = specs.collect::<Result<Vec<_>>>()?;
+    let scorers = specs
+        .iter()
+        .map(|value| scorer::from_value(value, &Context::here()));
+    Ok(Origin {
+        scorers: scorers.collect::<Result<_>>()?,
+        specs,
     })
 }

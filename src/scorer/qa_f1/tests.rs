@@ -25,6 +25,7 @@ fn judge(
         },
         metadata: &Map::new(),
         sample: None,
+        extract_is_given: false,
     })
 }
 
