@@ -8,11 +8,15 @@ use super::line::{Judge, Seen};
 use crate::artifact::records;
 use crate::error::{Error, Result};
 
-/// A chunk ends behind so many lines, so that a few slow verdicts are shared out,
-const LINES: u64 = 32;
+/// The lines of the first chunk: a few slow verdicts are to be shared out. Later chunks are larger, for it
+/// costs time to pass them around,
+const FEW_LINES: u64 = 4;
 
-/// or behind so many bytes.
-const BYTES: usize = 1 << 17;
+/// up to so many lines,
+const MANY_LINES: u64 = 128;
+
+/// and to so many bytes.
+const BYTES: usize = 1 << 18;
 
 /// Some whole lines.
 pub(super) struct Chunk {
@@ -36,6 +40,8 @@ pub(super) struct Chunks {
     path: PathBuf,
     file: BufReader<File>,
     next: u64,
+    /// How many lines the next chunk has.
+    lines: u64,
 }
 
 impl Chunks {
@@ -45,6 +51,7 @@ impl Chunks {
             file: records::open(path)?,
             path: path.to_owned(),
             next: 1,
+            lines: FEW_LINES,
         })
     }
 }
@@ -55,7 +62,9 @@ impl Iterator for Chunks {
     fn next(&mut self) -> Option<Self::Item> {
         let first = self.next;
         let mut bytes = Vec::new();
-        while self.next - first < LINES && bytes.len() < BYTES {
+        let end = first + self.lines;
+        self.lines = (self.lines + 1).min(MANY_LINES);
+        while self.next < end && bytes.len() < BYTES {
             match self.file.read_until(b'\n', &mut bytes) {
                 Ok(0) => break,
                 Ok(_) => self.next += 1,
