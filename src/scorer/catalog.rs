@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::options::{OptionReader, unknown};
-use super::{Answer, Score, Scorer, gaia};
+use super::{Answer, Reads, Score, Scorer, gaia};
 use crate::agent::Output;
 use crate::error::{Error, Result};
 use crate::extract::Extract;
@@ -184,6 +184,10 @@ impl Scorer for Renamed {
         self.scorer.extract()
     }
 
+    fn reads(&self) -> Reads {
+        self.scorer.reads()
+    }
+
     fn fingerprint(&self) -> String {
         self.scorer.fingerprint()
     }
@@ -211,6 +215,10 @@ impl Scorer for Registered {
 
     fn extract(&self) -> Option<Extract> {
         self.scorer.extract()
+    }
+
+    fn reads(&self) -> Reads {
+        self.scorer.reads()
     }
 
     fn fingerprint(&self) -> String {

@@ -260,6 +260,17 @@ impl<'a> Text<'a> {
             return (Cow::Borrowed(self.raw), false);
         }
         let mut text = String::with_capacity(self.raw.len());
+        let replaced = self.decode_to(&mut text);
+        (Cow::Owned(text), replaced)
+    }
+
+    /// Adds the string without its escapes to a text. Says whether a lone surrogate had to be replaced by
+    /// U+FFFD.
+    pub(super) fn decode_to(&self, text: &mut String) -> bool {
+        if !self.has_escapes {
+            text.push_str(self.raw);
+            return false;
+        }
         let mut replaced = false;
         let mut rest = self.raw;
         while let Some(place) = rest.find('\\') {
@@ -270,7 +281,27 @@ impl<'a> Text<'a> {
             rest = &rest[place + length..];
         }
         text.push_str(rest);
-        (Cow::Owned(text), replaced)
+        replaced
+    }
+}
+
+impl Raw<'_> {
+    pub(super) fn is_null(&self) -> bool {
+        matches!(self, Self::Other("null"))
+    }
+
+    /// What it is, for messages.
+    pub(super) fn kind(&self) -> &'static str {
+        let Self::Other(text) = self else {
+            return "a string";
+        };
+        match text.as_bytes().first() {
+            Some(b'{') => "an object",
+            Some(b'[') => "an array",
+            Some(b't' | b'f') => "a boolean",
+            Some(b'n') => "null",
+            _ => "a number",
+        }
     }
 }
 
