@@ -164,7 +164,7 @@ impl Way {
         let slice = match self {
             Self::None => Some(raw),
             Self::FinalAnswer => Some(final_answer::last(raw)),
-            Self::FirstAnswer => return Some(first_answer::first(raw)),
+            Self::FirstAnswer => Some(first_answer::first(raw)),
             Self::LastLine => raw.lines().map(str::trim).rfind(|line| !line.is_empty()),
             Self::After(marker) => raw
                 .rfind(marker.as_str())

@@ -41,6 +41,8 @@ mod attachment;
 mod cancel;
 mod conclude;
 mod error;
+#[cfg(test)]
+mod fuzz;
 mod harness;
 mod hash;
 #[cfg(test)]

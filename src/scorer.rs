@@ -7,6 +7,9 @@ mod catalog;
 mod details;
 pub mod gaia;
 mod options;
+pub mod qa_f1;
+pub mod quasi_exact;
+pub mod substring;
 
 use std::borrow::Cow;
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::options::{OptionReader, unknown};
-use super::{Answer, Reads, Score, Scorer, gaia};
+use super::{Answer, Reads, Score, Scorer, gaia, qa_f1, quasi_exact, substring};
 use crate::agent::Output;
 use crate::error::{Error, Result};
 use crate::extract::Extract;
@@ -17,7 +17,13 @@ use crate::registry::{Options, Registry};
 use crate::sample::Target;
 
 /// The built-in scorers, in alphabetical order.
-pub const ENTRIES: &[Entry] = &[gaia::ENTRY];
+pub const ENTRIES: &[Entry] = &[
+    gaia::ENTRY,
+    qa_f1::ENTRY,
+    qa_f1::FORMAT_ENTRY,
+    quasi_exact::ENTRY,
+    substring::ENTRY,
+];
 
 /// A built-in scorer, as `cargo evaltest scorers` tells of it.
 #[derive(Debug)]
