@@ -4,6 +4,7 @@ use std::io::{self, ErrorKind, Read};
 use std::str;
 
 use evaltest::{Error, Result};
+use memchr::{memchr, memchr_iter, memrchr};
 
 /// How much is asked of the input at once. Small enough for the second-level cache.
 pub(super) const READ_SIZE: usize = 128 * 1024;
@@ -57,8 +58,15 @@ impl Chunk {
             next(self.number(place - 1), bytes, text)
         };
         if let Ok(text) = str::from_utf8(&self.bytes) {
-            let mut lines = text.split_inclusive('\n');
-            let _ = lines.all(|line| next(line.as_bytes(), Ok(line)));
+            let mut rest = text;
+            while !rest.is_empty() {
+                let end = memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |end| end + 1);
+                let line;
+                (line, rest) = rest.split_at(end);
+                if !next(line.as_bytes(), Ok(line)) {
+                    return;
+                }
+            }
         } else {
             // Some line is no UTF-8; the others still count.
             let mut lines = self.bytes.split_inclusive(|&byte| byte == b'\n');
@@ -98,10 +106,7 @@ impl<R: Read> Chunks<R> {
 
     fn chunk(&mut self, mut bytes: Vec<u8>) -> Chunk {
         let first_line = self.next_line;
-        self.next_line += bytes
-            .split(|&byte| byte == b'\n')
-            .skip(1)
-            .fold(0, |lines, _| lines + 1);
+        self.next_line += memchr_iter(b'\n', &bytes).count() as u64;
         if first_line == 1 && bytes.starts_with(BOM) {
             bytes.drain(..BOM.len());
         }
@@ -145,7 +150,7 @@ impl<R: Read> Iterator for Chunks<R> {
                     return (!bytes.is_empty()).then(|| Ok(self.chunk(bytes)));
                 }
                 Ok(_) => {
-                    let end = bytes[old..].iter().rposition(|&byte| byte == b'\n');
+                    let end = memrchr(b'\n', &bytes[old..]);
                     if let Some(end) = end {
                         self.rest = bytes.split_off(old + end + 1);
                         return Some(Ok(self.chunk(bytes)));

@@ -40,7 +40,9 @@ pub(crate) struct Fields {
 pub(super) struct Path {
     /// As it was typed.
     text: String,
-    /// The keys and numbers of elements that lead to it.
+    /// The member of the line.
+    first: String,
+    /// The keys and numbers of elements that lead on from there.
     steps: Vec<String>,
     /// Whether `--map` names it.
     is_mapped: bool,
@@ -51,7 +53,8 @@ impl Fields {
     pub(crate) fn parse(maps: &[String]) -> Result<Self> {
         let named = |name: &str| Path {
             text: name.to_owned(),
-            steps: vec![name.to_owned()],
+            first: name.to_owned(),
+            steps: Vec::new(),
             is_mapped: false,
         };
         let mut paths: Vec<_> = ROLES[..ID]
@@ -106,7 +109,7 @@ impl Fields {
         let missing = |path: &&Path| {
             path.is_mapped
                 && !columns.contains(&path.text.as_str())
-                && !columns.contains(&path.steps[0].as_str())
+                && !columns.contains(&path.first.as_str())
         };
         match self.paths.iter().find(missing) {
             None => Ok(()),
@@ -123,14 +126,16 @@ impl Fields {
 impl Path {
     fn parse(text: &str) -> Option<Self> {
         let unescape = |step: &str| step.replace("~1", "/").replace("~0", "~");
-        let steps: Vec<_> = match text.strip_prefix('/') {
+        let mut steps: Vec<_> = match text.strip_prefix('/') {
             Some(rest) => rest.split('/').map(unescape).collect(),
             None => text.split('.').map(str::to_owned).collect(),
         };
-        let is_whole =
-            !text.is_empty() && (text.starts_with('/') || steps.iter().all(|s| !s.is_empty()));
+        let first = steps.remove(0);
+        let is_whole = !text.is_empty()
+            && (text.starts_with('/') || !first.is_empty() && steps.iter().all(|s| !s.is_empty()));
         is_whole.then(|| Self {
             text: text.to_owned(),
+            first,
             steps,
             is_mapped: true,
         })
@@ -139,11 +144,13 @@ impl Path {
     /// The value at this path, if the key and value of a member lead there. A key with dots in it counts
     /// as it is, too.
     pub(super) fn find<'a>(&self, key: &Text<'a>, value: Raw<'a>) -> Option<Raw<'a>> {
-        if key.is(&self.steps[0]) {
-            let mut steps = self.steps[1..].iter();
-            return steps.try_fold(value, |value, step| member(value, step));
+        if key.is(&self.first) {
+            return self
+                .steps
+                .iter()
+                .try_fold(value, |value, step| member(value, step));
         }
-        (self.steps.len() > 1 && key.is(&self.text)).then_some(value)
+        (!self.steps.is_empty() && key.is(&self.text)).then_some(value)
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod judge;
 mod pool;
+mod write;
 
 use std::io::{self, ErrorKind, Write};
 use std::num::NonZeroUsize;

@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use evaltest::scorer::{Reads, Scorer};
 use evaltest::{Error, Extract, Extraction, Result};
 use serde_json::json;
 
+use super::write;
 use crate::answers::{Answered, Chunk, Entry, Fields, Layout, Line, Wanted};
 
 /// Scores lines.
@@ -19,6 +21,8 @@ pub(super) struct Judge {
     replace: bool,
     /// Whether a malformed line gets an `error` object and the next one is looked at.
     keep_going: bool,
+    /// How many bytes the results of the last chunk took, which the next one will need, too.
+    usual: AtomicUsize,
 }
 
 /// A scorer with the extraction that holds for it.
@@ -86,6 +90,7 @@ impl Judge {
             wanted,
             replace: false,
             keep_going: false,
+            usual: AtomicUsize::new(0),
         }
     }
 
@@ -102,8 +107,7 @@ impl Judge {
     /// Scores the lines of a chunk, up to the first malformed one unless it is to keep going.
     pub(super) fn chunk(&self, chunk: &Chunk) -> Judged {
         let mut judged = Judged {
-            // A score is about as long as a short line.
-            bytes: Vec::with_capacity(chunk.bytes.len() * 2),
+            bytes: Vec::with_capacity(self.usual.load(Ordering::Relaxed)),
             ..Judged::default()
         };
         let mut buffers = Buffers::default();
@@ -128,6 +132,7 @@ impl Judge {
             judged.bytes.extend_from_slice(object.as_bytes());
             true
         });
+        self.usual.store(judged.bytes.len(), Ordering::Relaxed);
         judged
     }
 
@@ -177,7 +182,7 @@ impl Judge {
         judged.counts.redacted += u64::from(entry.redacted > 0);
         let out = &mut judged.bytes;
         self.write_entry(entry, answered, out)?;
-        write_key(self.member(), out);
+        write::key(self.member(), out);
         self.scores(answered, out)?;
         out.extend_from_slice(b"}\n");
         Ok(())
@@ -186,19 +191,19 @@ impl Judge {
     /// Everything of a record's line but the score.
     fn write_entry(&self, entry: &Entry, answered: &Answered, out: &mut Vec<u8>) -> Result<()> {
         out.extend_from_slice(b"{\"sample_id\":");
-        write_json(&entry.sample_id, out)?;
+        write::json(&entry.sample_id, out)?;
         if entry.epoch > 0 {
-            write_key("epoch", out);
-            write_json(&entry.epoch, out)?;
+            write::key("epoch", out);
+            write::json(&entry.epoch, out)?;
         }
-        write_key("prediction", out);
+        write::key("prediction", out);
         let prediction = self.scorers.first().and_then(|way| way.extract(answered));
-        write_json(&prediction, out)?;
-        write_key("ground_truth", out);
-        write_json(&answered.target.0, out)?;
+        write::json(&prediction, out)?;
+        write::key("ground_truth", out);
+        write::json(&answered.target.0, out)?;
         if entry.redacted > 0 {
-            write_key("redacted", out);
-            write_json(&entry.redacted, out)?;
+            write::key("redacted", out);
+            write::json(&entry.redacted, out)?;
         }
         Ok(())
     }
@@ -220,7 +225,7 @@ impl Judge {
         let able = |way: &&Way| !is_hidden || !way.scorer.needs_target();
         for (place, way) in self.scorers.iter().filter(able).enumerate() {
             out.push(if place == 0 { b'{' } else { b',' });
-            write_json(way.scorer.name(), out)?;
+            write::json(way.scorer.name(), out)?;
             out.push(b':');
             way.score(answered, out)?;
         }
@@ -238,7 +243,7 @@ impl Way {
     fn score(&self, answered: &Answered, out: &mut Vec<u8>) -> Result<()> {
         let prediction = self.extract(answered);
         let score = self.scorer.score(&answered.answer(prediction.as_deref()))?;
-        write_json(&score, out)
+        write::score(&score, out)
     }
 }
 
@@ -251,17 +256,6 @@ impl Counts {
         self.hidden += other.hidden;
         self.redacted += other.redacted;
     }
-}
-
-fn write_key(key: &str, out: &mut Vec<u8>) {
-    out.extend_from_slice(b",\"");
-    out.extend_from_slice(key.as_bytes());
-    out.extend_from_slice(b"\":");
-}
-
-fn write_json<T: serde::Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) -> Result<()> {
-    serde_json::to_writer(out, value)
-        .map_err(|error| Error::usage(format!("the score cannot be written: {error}")))
 }
 
 /// How the line ends.
