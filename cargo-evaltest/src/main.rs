@@ -5,11 +5,13 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+mod answers;
 mod args;
 mod command;
 mod console;
 mod discover;
 mod progress;
+mod scorers;
 mod target;
 
 use args::{Arguments, Command};

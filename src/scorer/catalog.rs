@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::options::{OptionReader, unknown};
-use super::{Answer, Score, Scorer, gaia, qa_f1, quasi_exact, substring};
+use super::{Answer, Reads, Score, Scorer, gaia, qa_f1, quasi_exact, substring};
 use crate::agent::Output;
 use crate::error::{Error, Result};
 use crate::extract::Extract;
@@ -191,6 +191,10 @@ impl Scorer for Renamed {
         self.scorer.extract()
     }
 
+    fn reads(&self) -> Reads {
+        self.scorer.reads()
+    }
+
     fn fingerprint(&self) -> String {
         self.scorer.fingerprint()
     }
@@ -222,6 +226,10 @@ impl Scorer for Registered {
 
     fn extract(&self) -> Option<Extract> {
         self.scorer.extract()
+    }
+
+    fn reads(&self) -> Reads {
+        self.scorer.reads()
     }
 
     fn fingerprint(&self) -> String {

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::error::{Error, Result};
-use crate::scorer::{Answer, Entry, Example, Score, Scorer};
+use crate::scorer::{Answer, Entry, Example, Reads, Score, Scorer};
 
 use normal::normalize;
 
@@ -93,6 +93,10 @@ impl Scorer for QaF1 {
         let reason = best.figures.reason();
         Ok(best.into_score(reason))
     }
+
+    fn reads(&self) -> Reads {
+        Reads::Text
+    }
 }
 
 impl Scorer for QaF1Format {
@@ -110,6 +114,10 @@ impl Scorer for QaF1Format {
             best.figures.reason()
         };
         Ok(best.into_score(reason).detail("tool_calls", calls))
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Roles
     }
 }
 
