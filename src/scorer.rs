@@ -100,6 +100,10 @@ impl<S: Scorer + ?Sized> Scorer for Arc<S> {
         (**self).extract()
     }
 
+    fn reads(&self) -> Reads {
+        (**self).reads()
+    }
+
     fn fingerprint(&self) -> String {
         (**self).fingerprint()
     }

@@ -15,7 +15,7 @@ use crate::redact::{REDACTED, Redactor};
 use crate::run::{NO_PROMPT, Outcome, Record, Status};
 use crate::runner::judge::{Judged, score_all};
 use crate::sample::Target;
-use crate::scorer::{Score, Scorer};
+use crate::scorer::{Reads, Score, Scorer};
 
 /// Who judges, and what of each answer.
 pub(super) struct Judge {
@@ -141,9 +141,7 @@ impl Judge {
         let old = &line.result;
         let target: Value = serde_json::from_str(line.ground_truth.get()).map_err(broken)?;
         let target = Some(Target(target)).filter(|target| !target.0.is_null());
-        let metadata: Map<String, Value> =
-            serde_json::from_str(line.metadata.get()).map_err(broken)?;
-        let output: Output = serde_json::from_str(raw.get()).map_err(broken)?;
+        let (metadata, output) = self.seen(line.metadata, raw).map_err(broken)?;
         let mut outcome = Outcome {
             status: Status::Unscored,
             output: None,
@@ -210,6 +208,32 @@ impl Judge {
             kept: false,
         })
     }
+
+    /// As much of the metadata and of what the agent said as the scorers look at.
+    fn seen(
+        &self,
+        metadata: &RawValue,
+        output: &RawValue,
+    ) -> serde_json::Result<(Map<String, Value>, Output)> {
+        let reads = self.scorers.iter().map(|scorer| scorer.reads()).max();
+        if reads != Some(Reads::Text) {
+            let metadata = serde_json::from_str(metadata.get())?;
+            return Ok((metadata, serde_json::from_str(output.get())?));
+        }
+        let Said { text } = serde_json::from_str(output.get())?;
+        let output = Output {
+            text: text.map(Cow::into_owned),
+            ..Output::default()
+        };
+        Ok((Map::new(), output))
+    }
+}
+
+/// The text of an [`Output`].
+#[derive(Deserialize)]
+struct Said<'a> {
+    #[serde(default, borrow)]
+    text: Option<Cow<'a, str>>,
 }
 
 /// Passes a line on as it is.
