@@ -147,7 +147,7 @@ impl Answers {
                 }
                 let dir = RunDir::open(path)?;
                 if !extraction.is_given {
-                    extraction = record::extraction(&dir.manifest()?)?;
+                    extraction = evaltest::rescore::extraction_of(&dir.manifest()?)?;
                 }
                 layout = Layout::Records;
                 source.path = dir.file("samples.jsonl");

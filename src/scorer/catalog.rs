@@ -58,16 +58,20 @@ pub struct Example {
 }
 
 impl Example {
-    /// The verdict of a scorer on this pair.
-    pub fn judge(&self, scorer: &dyn Scorer) -> Result<Score> {
+    /// The ground truth.
+    pub fn target(&self) -> Target {
         let text = self.ground_truth;
         let value = text
             .starts_with(['[', '{'])
             .then(|| serde_json::from_str(text).ok());
-        let target = Target(value.flatten().unwrap_or_else(|| text.into()));
+        Target(value.flatten().unwrap_or_else(|| text.into()))
+    }
+
+    /// The verdict of a scorer on this pair.
+    pub fn judge(&self, scorer: &dyn Scorer) -> Result<Score> {
         scorer.score(&Answer {
             prediction: Some(self.prediction),
-            target: &target,
+            target: &self.target(),
             output: &Output::text(self.prediction),
             metadata: &Map::new(),
             sample: None,

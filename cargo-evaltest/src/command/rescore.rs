@@ -6,23 +6,30 @@ use clap::Args;
 use evaltest::artifact::RunDir;
 use evaltest::report::terminal;
 use evaltest::rescore::{Origin, Rescore, rescore, scorers_of};
-use evaltest::scorer::Context;
 use evaltest::spec::Override;
-use evaltest::{Extract, Result, scorer};
+use evaltest::{Error, Extract, Result};
 
-use crate::console;
+use crate::{console, scorers};
 
 /// Score the answers of a run again, into a new run directory; no agent is asked
+///
+/// The new directory names its parent and is whole by itself: prompts and outputs are copied into its
+/// `samples.jsonl`. The exit code is 0 whatever the gates say; `cargo evaltest gate` tells theirs.
 #[derive(Debug, Args)]
 pub(crate) struct RescoreArgs {
     /// The run directory whose answers are scored
     run_dir: PathBuf,
 
-    /// The scorer, as in a spec; given several times, the first decides. As the run had them when left out
-    #[arg(long = "scorer", value_name = "YAML")]
+    /// The scorer, a name or a map as in a spec; given several times, the first decides. As the run had them
+    /// when left out
+    #[arg(long = "scorer", value_name = "NAME|YAML")]
     scorers: Vec<String>,
 
-    /// The extraction; as the run had it when left out
+    /// An option of the scorers: `compat=true` for every one that has it, `NAME.compat=true` for one
+    #[arg(long = "scorer-option", value_name = "[NAME.]KEY=YAML")]
+    scorer_options: Vec<String>,
+
+    /// The extraction, as in a spec; as the run had it when left out
     #[arg(long, value_name = "YAML")]
     extract: Option<String>,
 
@@ -38,9 +45,15 @@ pub(crate) struct RescoreArgs {
 pub(crate) fn run(args: &RescoreArgs) -> Result<u8> {
     let dir = RunDir::open(&args.run_dir)?;
     let Origin { scorers, specs } = if args.scorers.is_empty() {
+        if !args.scorer_options.is_empty() {
+            return Err(Error::usage("`--scorer-option` without `--scorer`")
+                .hint("name the scorer that it is for: `--scorer NAME`"));
+        }
         scorers_of(&dir.manifest()?)?
     } else {
-        named(&args.scorers)?
+        let made = scorers::with_specs(&args.scorers, &args.scorer_options)?;
+        let (specs, scorers) = made.into_iter().unzip();
+        Origin { scorers, specs }
     };
     let extract = args.extract.as_deref().map(Override::value).transpose()?;
     let how = Rescore {
@@ -61,17 +74,4 @@ pub(crate) fn run(args: &RescoreArgs) -> Result<u8> {
         console::print(|out| terminal::run(&run, out))?;
     }
     Ok(0)
-}
-
-/// The scorers that the command line names.
-fn named(texts: &[String]) -> Result<Origin> {
-    let specs = texts.iter().map(|text| Override::value(text));
-    let specs = specs.collect::<Result<Vec<_>>>()?;
-    let scorers = specs
-        .iter()
-        .map(|value| scorer::from_value(value, &Context::here()));
-    Ok(Origin {
-        scorers: scorers.collect::<Result<_>>()?,
-        specs,
-    })
 }

@@ -6,7 +6,7 @@
 //! any size.
 
 mod judge;
-mod pool;
+pub(crate) mod pool;
 mod write;
 
 use std::io::{self, ErrorKind, Write};
