@@ -198,10 +198,11 @@ fn is_blank(normalized: &str) -> bool {
 /// The text as it is compared: `a` to `z`, digits, `_`, and one space for each run of white space between
 /// other characters, also where these are left out.
 fn normalize(text: &str) -> String {
-    if text.is_ascii() {
-        return normalize_ascii(text.as_bytes());
-    }
-    // Lower case neither makes nor takes white space, so all steps are done at once.
+    normalize_bytes(text.as_bytes()).unwrap_or_else(|| normalize_chars(text))
+}
+
+/// By characters. Lower case neither makes nor takes white space, so all steps are done at once.
+fn normalize_chars(text: &str) -> String {
     let text = text.trim_matches(is_js_space);
     let mut normalized = String::with_capacity(text.len());
     let mut after_space = false;
@@ -221,38 +222,52 @@ fn normalize(text: &str) -> String {
     normalized
 }
 
-/// The same for ASCII, by a table and without branches: nobody can guess where words end.
-fn normalize_ascii(text: &[u8]) -> String {
-    let mut normalized = vec![0; text.len()];
-    let mut length = 0;
+/// By bytes, a block at a time and without branches: nobody can guess where words end. `None` where single
+/// bytes do not tell what the character is.
+fn normalize_bytes(text: &[u8]) -> Option<String> {
+    let mut normalized = Vec::with_capacity(text.len());
     // White space at the start goes as if there were some before it.
     let mut after_space = true;
-    for &byte in text {
-        let c = ASCII[usize::from(byte & 0x7f)];
-        normalized[length] = c;
-        let is_space = c == b' ';
-        length += usize::from((c != 0) & !(is_space & after_space));
-        after_space = is_space;
+    for part in text.chunks(64) {
+        let mut block = [0; 64];
+        let mut length = 0;
+        let mut is_unclear = false;
+        for &byte in part {
+            let c = BYTES[usize::from(byte)];
+            block[length] = c;
+            let is_space = c == b' ';
+            length += usize::from((c != 0) & !(is_space & after_space));
+            after_space = is_space;
+            is_unclear |= c == UNCLEAR;
+        }
+        if is_unclear {
+            return None;
+        }
+        normalized.extend_from_slice(&block[..length]);
     }
-    // At the end one may be left, unless it stands before something that is left out.
-    if after_space && length > 0 {
-        length -= 1;
+    // The last run of white space has left one.
+    if after_space {
+        normalized.pop();
     }
-    normalized.truncate(length);
-    String::from_utf8(normalized).unwrap_or_default()
+    String::from_utf8(normalized).ok()
 }
 
-/// What becomes of each character of ASCII; 0 if nothing does.
-const ASCII: [u8; 128] = {
-    let mut table = [0; 128];
-    let mut c = 0_u8;
-    while c < 128 {
-        table[c as usize] = match c {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' => c.to_ascii_lowercase(),
+/// A byte that begins a character of which something may be left, see [`js_lower_word`] and [`is_js_space`].
+const UNCLEAR: u8 = u8::MAX;
+
+/// What is left of each byte; 0 for nothing.
+const BYTES: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < u8::MAX {
+        table[byte as usize] = match byte {
+            c @ (b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_') => c.to_ascii_lowercase(),
             b'\t'..=b'\r' | b' ' => b' ',
+            // The first bytes of U+00A0, `İ`, U+1680, U+2000 to U+2FFF, U+3000, U+FEFF.
+            0xc2 | 0xc4 | 0xe1 | 0xe2 | 0xe3 | 0xef => UNCLEAR,
             _ => 0,
         };
-        c += 1;
+        byte += 1;
     }
     table
 };
