@@ -197,65 +197,59 @@ fn is_blank(normalized: &str) -> bool {
 
 /// The text as it is compared: `a` to `z`, digits, `_`, and one space for each run of white space between
 /// other characters, also where these are left out.
+///
+/// Lower case neither makes nor takes white space, so all steps are done at once. There are no branches where
+/// the first byte of a character tells what is left of it, since nobody can guess where words end.
 fn normalize(text: &str) -> String {
-    normalize_bytes(text.as_bytes()).unwrap_or_else(|| normalize_chars(text))
-}
-
-/// By characters. Lower case neither makes nor takes white space, so all steps are done at once.
-fn normalize_chars(text: &str) -> String {
-    let text = text.trim_matches(is_js_space);
-    let mut normalized = String::with_capacity(text.len());
-    let mut after_space = false;
-    for c in text.chars() {
-        if let Some(c) = js_lower_word(c) {
-            normalized.push(c);
-            after_space = false;
-        } else if is_js_space(c) {
-            if !after_space {
-                normalized.push(' ');
-            }
-            after_space = true;
-        } else {
-            after_space = false;
-        }
-    }
-    normalized
-}
-
-/// By bytes, a block at a time and without branches: nobody can guess where words end. `None` where single
-/// bytes do not tell what the character is.
-fn normalize_bytes(text: &[u8]) -> Option<String> {
-    let mut normalized = Vec::with_capacity(text.len());
+    let bytes = text.as_bytes();
+    let mut normalized = zeros(bytes.len());
+    let mut length = 0;
+    let mut place = 0;
     // White space at the start goes as if there were some before it.
     let mut after_space = true;
-    for part in text.chunks(64) {
-        let mut block = [0; 64];
-        let mut length = 0;
-        let mut is_unclear = false;
-        for &byte in part {
-            let c = BYTES[usize::from(byte)];
-            block[length] = c;
-            let is_space = c == b' ';
-            length += usize::from((c != 0) & !(is_space & after_space));
-            after_space = is_space;
-            is_unclear |= c == UNCLEAR;
+    while let Some(&byte) = bytes.get(place) {
+        let (mut left, mut width) = (BYTES[usize::from(byte)], 1);
+        if left == UNCLEAR {
+            let c = text[place..].chars().next().unwrap_or_default();
+            (left, width) = (what_is_left(c), c.len_utf8());
         }
-        if is_unclear {
-            return None;
-        }
-        normalized.extend_from_slice(&block[..length]);
+        normalized[length] = left;
+        let is_space = left == b' ';
+        length += usize::from((left != 0) & !(is_space & after_space));
+        after_space = is_space;
+        place += width;
     }
+    normalized.truncate(length);
     // The last run of white space has left one.
     if after_space {
         normalized.pop();
     }
-    String::from_utf8(normalized).ok()
+    String::from_utf8(normalized).unwrap_or_default()
 }
 
-/// A byte that begins a character of which something may be left, see [`js_lower_word`] and [`is_js_space`].
+#[expect(
+    clippy::slow_vector_initialization,
+    reason = "asking the allocator for zeros takes longer than writing so few"
+)]
+fn zeros(length: usize) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(length);
+    bytes.resize(length, 0);
+    bytes
+}
+
+/// A space of white space; 0 of what is left out.
+fn what_is_left(c: char) -> u8 {
+    match js_lower_word(c) {
+        Some(c) => u8::try_from(c).unwrap_or_default(),
+        None if is_js_space(c) => b' ',
+        None => 0,
+    }
+}
+
+/// Stands for the first byte of a character that has to be looked at as a whole.
 const UNCLEAR: u8 = u8::MAX;
 
-/// What is left of each byte; 0 for nothing.
+/// What is left of a character with this first byte, see [`what_is_left`]; of its other bytes nothing is.
 const BYTES: [u8; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
@@ -263,7 +257,7 @@ const BYTES: [u8; 256] = {
         table[byte as usize] = match byte {
             c @ (b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_') => c.to_ascii_lowercase(),
             b'\t'..=b'\r' | b' ' => b' ',
-            // The first bytes of U+00A0, `İ`, U+1680, U+2000 to U+2FFF, U+3000, U+FEFF.
+            // U+00A0, `İ`, U+1680, U+2000 to U+2FFF, U+3000, U+FEFF.
             0xc2 | 0xc4 | 0xe1 | 0xe2 | 0xe3 | 0xef => UNCLEAR,
             _ => 0,
         };
