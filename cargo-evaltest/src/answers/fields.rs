@@ -143,6 +143,7 @@ impl Path {
 
     /// The value at this path, if the key and value of a member lead there. A key with dots in it counts
     /// as it is, too.
+    #[inline]
     pub(super) fn find<'a>(&self, key: &Raw<'a>, value: Raw<'a>) -> Option<Raw<'a>> {
         if key.is(&self.first) {
             return self

@@ -51,6 +51,7 @@ impl<'a> Cursor<'a> {
         self.text.as_bytes().get(self.place).copied()
     }
 
+    #[inline]
     pub(super) fn skip_space(&mut self) {
         while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
             self.place += 1;
@@ -77,12 +78,26 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads a string, its opening quote included.
+    #[inline]
     fn string(&mut self) -> Result<Raw<'a>> {
+        let start = self.place + 1;
+        if self.peek() == Some(b'"')
+            && let rest = &self.text.as_bytes()[start..]
+            && let Some(length) = plain(rest)
+            && rest[length] == b'"'
+        {
+            self.place = start + length + 1;
+            return Ok(Raw::Plain(&self.text[start..start + length]));
+        }
+        self.string_with_escapes()
+    }
+
+    #[inline(never)]
+    fn string_with_escapes(&mut self) -> Result<Raw<'a>> {
         if !self.eat(b'"') {
             return Err(self.expected("a string"));
         }
         let start = self.place;
-        let mut has_escapes = false;
         loop {
             let rest = &self.text.as_bytes()[self.place..];
             let Some(run) = plain(rest) else {
@@ -92,18 +107,10 @@ impl<'a> Cursor<'a> {
             self.place += run;
             match rest[run] {
                 b'"' => {
-                    let raw = &self.text[start..self.place];
                     self.place += 1;
-                    return Ok(if has_escapes {
-                        Raw::Escaped(raw)
-                    } else {
-                        Raw::Plain(raw)
-                    });
+                    return Ok(Raw::Escaped(&self.text[start..self.place - 1]));
                 }
-                b'\\' => {
-                    has_escapes = true;
-                    self.escape()?;
-                }
+                b'\\' => self.escape()?,
                 _ => return Err(self.expected("a control character to be escaped")),
             }
         }
@@ -131,10 +138,15 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads a value of any kind.
+    #[inline]
     pub(super) fn value(&mut self) -> Result<Raw<'a>> {
         if self.peek() == Some(b'"') {
             return self.string();
         }
+        self.other()
+    }
+
+    fn other(&mut self) -> Result<Raw<'a>> {
         let start = self.place;
         self.scalar_or_open()?;
         while let Some(&container) = self.open.last() {
@@ -164,6 +176,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads a key, its colon and the space around that.
+    #[inline]
     pub(super) fn key(&mut self) -> Result<Raw<'a>> {
         if self.peek() != Some(b'"') {
             return Err(self.expected("a key in double quotes"));
@@ -244,6 +257,7 @@ impl<'a> Cursor<'a> {
 
 impl<'a> Raw<'a> {
     /// Whether it is this string, however it is spelt.
+    #[inline]
     pub(super) fn is(&self, other: &str) -> bool {
         match self {
             Self::Plain(raw) => *raw == other,
