@@ -2,7 +2,8 @@
 //!
 //! [`launch`] finds and starts a program with the variables that `environment` lets pass. A program leads a
 //! [`group`] of its own, with which its children are killed; `escapees` finds those that left it. Of what
-//! it says, [`tail`] keeps the end of stderr, and `excerpt` makes a line for a message.
+//! it says, [`tail`] keeps the end of stderr, and `excerpt` makes a line for a message. A [`worker`] is a
+//! program that stays, and answers a line with a line.
 
 pub(crate) mod environment;
 pub(crate) mod escapees;
@@ -10,3 +11,4 @@ pub(crate) mod excerpt;
 pub(crate) mod group;
 pub(crate) mod launch;
 pub(crate) mod tail;
+pub(crate) mod worker;

@@ -4,13 +4,38 @@
 //! a program, `semantic` an endpoint. A scorer that cannot judge returns an error, which is recorded as
 //! `scorer_failed` and is no wrong answer.
 
+pub mod aime;
+pub mod all;
+pub mod any;
+pub mod any_of;
 mod catalog;
+pub mod choice;
+pub mod command;
 mod details;
+pub mod exact;
+pub mod folding;
+#[cfg(test)]
+mod fuzz;
+pub mod fuzzy;
 pub mod gaia;
+mod golds;
+pub mod gsm8k;
+pub mod includes;
+pub mod json;
+pub mod list;
+pub mod not;
+pub mod numeric;
 mod options;
+mod parts;
+pub mod per_sample;
 pub mod qa_f1;
 pub mod quasi_exact;
+pub mod regex;
+pub mod semantic;
 pub mod substring;
+pub mod token_f1;
+pub mod tolerance;
+pub mod weighted;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -23,9 +48,17 @@ use crate::error::Result;
 use crate::extract::Extract;
 use crate::sample::{Sample, Target};
 
+pub use all::All;
+pub use any::Any;
+pub use any_of::AnyOf;
+pub(crate) use catalog::built_in;
 pub use catalog::{Context, ENTRIES, Entry, Example, by_name, entry, from_value, names};
 pub use details::Details;
+pub use list::List;
+pub use not::Not;
 pub(crate) use options::OptionReader;
+pub use semantic::{Embedder, Semantic};
+pub use weighted::Weighted;
 
 /// What a scorer judges.
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +97,16 @@ pub trait Scorer: Send + Sync {
         None
     }
 
+    /// What decides the verdict on one sample alone besides its ground truth, such as a rule in its metadata. It
+    /// is part of what tells versions of a sample apart.
+    ///
+    /// # Errors
+    /// When the sample cannot be judged. This is asked before any agent starts.
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        let _ = sample;
+        Ok(None)
+    }
+
     /// What it looks at besides the prediction and the ground truth. It need not be told, but whoever reads
     /// answers from a file then reads less of it.
     fn reads(&self) -> Reads {
@@ -98,6 +141,10 @@ impl<S: Scorer + ?Sized> Scorer for Arc<S> {
 
     fn extract(&self) -> Option<Extract> {
         (**self).extract()
+    }
+
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        (**self).criterion(sample)
     }
 
     fn reads(&self) -> Reads {

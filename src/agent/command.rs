@@ -34,6 +34,7 @@ pub use reply::Reply;
 use super::{Agent, AgentError, FailureKind, Output};
 use crate::process::environment::Environment;
 use crate::process::escapees;
+use crate::process::group::how_it_ended;
 use crate::process::launch::{Launch, NotStarted};
 use crate::sample::Task;
 use lines::Lines;
@@ -327,14 +328,9 @@ fn cancelled() -> AgentError {
 }
 
 fn exited(status: ExitStatus) -> AgentError {
-    let message = match status.code() {
-        Some(code) => format!("exited with code {code}"),
-        // The standard library's form: `signal: 9 (SIGKILL)`.
-        None => format!("was ended by {status}"),
-    };
     AgentError {
         exit_code: status.code(),
-        ..AgentError::of(FailureKind::Exited, message)
+        ..AgentError::of(FailureKind::Exited, how_it_ended(status))
     }
 }
 

@@ -9,6 +9,25 @@ pub(crate) fn excerpt(bytes: &[u8], limit: usize) -> String {
     } else {
         shown.into_owned()
     };
+    on_one_line(&shown)
+}
+
+/// The end of what a program said, in the same way. It begins with a whole word, unless there is none: half a
+/// word may be half a secret.
+pub(crate) fn ending(text: &str, limit: usize) -> String {
+    let text = text.trim();
+    if text.len() <= limit {
+        return on_one_line(text);
+    }
+    let rest = &text[text.ceil_char_boundary(text.len() - limit)..];
+    let word = rest.find(char::is_whitespace);
+    format!(
+        "…{}",
+        on_one_line(rest[word.unwrap_or_default()..].trim_start())
+    )
+}
+
+fn on_one_line(shown: &str) -> String {
     let mut text = String::with_capacity(shown.len());
     for character in shown.chars() {
         if character.is_control() || reorders(character) {
@@ -42,5 +61,13 @@ mod tests {
         assert_eq!(excerpt("say sk-12345678".as_bytes(), 9), "say …");
         assert_eq!(excerpt("aé".as_bytes(), 3), "aé");
         assert_eq!(excerpt("\u{202E}x\0".as_bytes(), 9), "\\u{202e}x\\u{0}");
+    }
+
+    #[test]
+    fn endings_begin_with_a_whole_word() {
+        assert_eq!(ending(" a\nb \n", 9), "a\\nb");
+        assert_eq!(ending("key sk-12345678 was refused", 16), "…was refused");
+        assert_eq!(ending("0123456789é", 3), "…9é");
+        assert_eq!(ending("", 3), "");
     }
 }

@@ -27,7 +27,7 @@ pub(crate) struct NotStarted {
 }
 
 impl NotStarted {
-    fn new(message: String) -> Self {
+    pub(crate) fn new(message: String) -> Self {
         Self {
             not_found: false,
             message,
@@ -88,6 +88,16 @@ impl Launch<'_> {
                 }
                 Err(error) => return Err(self.explain(name, &program, &error)),
             }
+        }
+    }
+
+    /// Whether there is such a program. It is not started.
+    pub(crate) fn check(&self) -> Result<(), NotStarted> {
+        let name = self.args.first().map_or("", String::as_str);
+        if self.resolve(name)?.exists() {
+            Ok(())
+        } else {
+            Err(self.not_found(name))
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 #![doc = include_str!("substring.md")]
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
@@ -179,15 +180,12 @@ impl Direction {
 
 /// A text can only contain what is no longer, so one search is enough.
 fn direction(prediction: &str, truth: &str) -> Option<Direction> {
-    if prediction.len() > truth.len() {
-        let found = prediction.contains(truth);
-        found.then_some(Direction::PredictionContains)
-    } else if prediction.len() < truth.len() {
-        let found = truth.contains(prediction);
-        found.then_some(Direction::GroundTruthContains)
-    } else {
-        (prediction == truth).then_some(Direction::Equal)
-    }
+    let (found, direction) = match prediction.len().cmp(&truth.len()) {
+        Ordering::Greater => (prediction.contains(truth), Direction::PredictionContains),
+        Ordering::Less => (truth.contains(prediction), Direction::GroundTruthContains),
+        Ordering::Equal => (prediction == truth, Direction::Equal),
+    };
+    found.then_some(direction)
 }
 
 /// Whether nothing is left, or only spaces that stood around punctuation.

@@ -4,6 +4,7 @@
 
 mod asked;
 mod bad_input;
+mod benchmarks;
 mod custom;
 mod disk_full;
 mod exported;
@@ -18,6 +19,7 @@ mod rescored;
 mod resume;
 mod run_dir;
 mod run_options;
+mod scorer_process;
 mod scorers;
 mod signals;
 mod story;
