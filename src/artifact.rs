@@ -16,6 +16,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
 
@@ -149,8 +150,11 @@ pub fn runs_in(root: &Path) -> Vec<RunDir> {
 
 /// Writes to a neighbour and renames it over `path`.
 pub(crate) fn write_atomically(path: &Path, content: &[u8]) -> Result<()> {
+    // Neither another process nor another thread may write to the same neighbour.
+    static WRITES: AtomicU64 = AtomicU64::new(0);
+    let write = WRITES.fetch_add(1, Ordering::Relaxed);
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
+    name.push(format!(".{}.{write}.tmp", std::process::id()));
     let temporary = path.with_file_name(name);
     fs::write(&temporary, content)
         .and_then(|()| fs::rename(&temporary, path))

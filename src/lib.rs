@@ -41,12 +41,16 @@ mod attachment;
 mod cancel;
 mod conclude;
 mod error;
+#[cfg(test)]
+mod fuzz;
 mod harness;
 mod hash;
 #[cfg(test)]
 mod parity;
 mod plan;
+mod process;
 mod runner;
+mod variables;
 
 pub mod agent;
 pub mod artifact;
@@ -79,7 +83,11 @@ pub mod text;
 pub use agent::{Agent, AgentError, FailureKind, Output, Usage};
 pub use baseline::{Baseline, BaselineSample};
 pub use benchmark::Benchmark;
+pub use benchmark::aime::Aime;
+pub use benchmark::custom::Custom;
 pub use benchmark::gaia::Gaia;
+pub use benchmark::gsm8k::Gsm8k;
+pub use benchmark::qa::Qa;
 pub use cancel::Cancel;
 pub use error::{Error, Result};
 pub use eval::{Answers, Assert, Eval, KeepScratch};

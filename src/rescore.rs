@@ -1,7 +1,6 @@
 //! Working on a run that is over: its summary and gates again, or its answers scored anew.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -15,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::extract::{Extract, Extraction};
 use crate::gate::{self, Gate};
 use crate::hash::Hasher;
+use crate::redact::Redactor;
 use crate::run::{Outcome, Record, Run, Status};
 use crate::runner::judge::{Judged, score_all};
 use crate::sample::Target;
@@ -35,11 +35,9 @@ pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: bool) -> Result<Run> {
         records.push(record);
     }
     // Other gates are asked for alone, without what else decided the run.
+    let others = gates.is_some();
     let (gates, failed_assertions) = match gates {
-        Some(gates) => {
-            check_slices(&gates, &records, &manifest)?;
-            (gates, Vec::new())
-        }
+        Some(gates) => (gates, Vec::new()),
         None => (gates_of(&manifest)?, manifest.failed_assertions.clone()),
     };
     let needs_baseline = gates.iter().any(Gate::needs_baseline);
@@ -92,21 +90,11 @@ pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: bool) -> Result<Run> {
             ci,
         },
     );
-    Ok(run)
-}
-
-/// Refuses a gate on a slice that no record has.
-fn check_slices(gates: &[Gate], records: &[Record], manifest: &Manifest) -> Result<()> {
-    let mut slices: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (dimension, value) in records.iter().flat_map(|record| &record.slices) {
-        let value = value.as_str().unwrap_or_default().to_owned();
-        slices.entry(dimension.clone()).or_default().insert(value);
+    if others {
+        let known = gate::Known::of_run(&run.summary, &manifest.scorers);
+        gates.iter().try_for_each(|gate| gate.validate(&known))?;
     }
-    let known = gate::Known {
-        slices,
-        scorers: manifest.scorers.clone(),
-    };
-    gates.iter().try_for_each(|gate| gate.validate(&known))
+    Ok(run)
 }
 
 fn gates_of(manifest: &Manifest) -> Result<Vec<Gate>> {
@@ -150,6 +138,8 @@ pub fn rescore(dir: &RunDir, how: Rescore) -> Result<Run> {
             is_given: parent.extract_is_given,
         },
     };
+    let secrets: Vec<String> = scorers.iter().flat_map(|scorer| scorer.secrets()).collect();
+    let redactor = Redactor::new(&[], &secrets)?;
     let root = how
         .output_root
         .or_else(|| dir.path().parent().map(PathBuf::from));
@@ -168,6 +158,8 @@ pub fn rescore(dir: &RunDir, how: Rescore) -> Result<Run> {
             kept += 1;
         } else {
             judge(&mut record, &extraction, &scorers);
+            // The answers were redacted when they were written. What scorers say is new, and no loss.
+            redactor.verdicts(&mut record.result, &mut 0);
         }
         spool.add(place, &record)?;
         record.abridge();

@@ -213,6 +213,7 @@ fn ways() -> Vec<Extract> {
         {"after": "a"}, {"regex": r"(?s).*is (\w+)"}, {"regex": r"(a*)*b"}, "boxed", "number",
         {"json_pointer": "/a/0"}, "choice", {"type": "choice", "letters": "ABC"},
         {"type": "none", "strip_think": true}, {"type": "number", "strip_think": true},
+        "gsm8k", "aime",
     ]);
     let ways = ways.as_array().unwrap().iter();
     ways.map(|way| Extract::from_value(way).unwrap()).collect()
@@ -334,6 +335,12 @@ fn a_megabyte_of_anything_is_read_at_once() {
         "A ",
         "#",
         "####\n",
+        "#### 1,",
+        "#### 1\n",
+        "A: ",
+        "A:\n",
+        "<<",
+        "answer is ",
         "a",
         "ab",
         "{\"a\":",
@@ -362,8 +369,8 @@ fn a_megabyte_of_anything_is_read_at_once() {
 fn what_is_illegal_is_answered_with_what_is_legal() {
     refuse(
         &json!("last_lines"),
-        "unknown extraction `last_lines`, expected one of `after`, `boxed`, `choice`, `final_answer`, \
-         `json_pointer`, `last_line`, `none`, `number`, `regex`\n\nhint: did you mean `last_line`?",
+        "unknown extraction `last_lines`, expected one of `after`, `aime`, `boxed`, `choice`, \
+         `final_answer`, `gsm8k`, `json_pointer`, `last_line`, `none`, `number`, `regex`\n\nhint: did you mean `last_line`?",
     );
     refuse(
         &json!({"type": "number", "first": true}),

@@ -9,26 +9,38 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::options::{OptionReader, unknown};
-use super::{
-    Answer, Score, Scorer, choice, exact, fuzzy, gaia, includes, json, numeric, regex, token_f1,
-};
+use super::{Answer, Score, Scorer};
 use crate::agent::Output;
 use crate::error::{Error, Result};
 use crate::extract::Extract;
 use crate::registry::{Options, Registry};
-use crate::sample::Target;
+use crate::sample::{Sample, Target};
 
 /// The built-in scorers, in alphabetical order.
 pub const ENTRIES: &[Entry] = &[
-    choice::ENTRY,
-    exact::ENTRY,
-    fuzzy::ENTRY,
-    gaia::ENTRY,
-    includes::ENTRY,
-    json::ENTRY,
-    numeric::ENTRY,
-    regex::ENTRY,
-    token_f1::ENTRY,
+    super::aime::ENTRY,
+    super::all::ENTRY,
+    super::any::ENTRY,
+    super::any_of::ENTRY,
+    super::choice::ENTRY,
+    super::command::ENTRY,
+    super::exact::ENTRY,
+    super::fuzzy::ENTRY,
+    super::gaia::ENTRY,
+    super::gsm8k::ENTRY,
+    super::includes::ENTRY,
+    super::json::ENTRY,
+    super::list::ENTRY,
+    super::not::ENTRY,
+    super::numeric::ENTRY,
+    super::per_sample::ENTRY,
+    super::qa_f1::ENTRY,
+    super::qa_f1::FORMAT_ENTRY,
+    super::quasi_exact::ENTRY,
+    super::regex::ENTRY,
+    super::substring::ENTRY,
+    super::token_f1::ENTRY,
+    super::weighted::ENTRY,
 ];
 
 /// A built-in scorer, as `cargo evaltest scorers` tells of it.
@@ -77,6 +89,7 @@ impl Example {
             output: &Output::text(self.prediction),
             metadata: &Map::new(),
             sample: None,
+            extract_is_given: false,
         })
     }
 }
@@ -173,6 +186,13 @@ fn registered(
     Ok(Arc::new(Registered { scorer, options }))
 }
 
+/// The built-in scorer of a name, without options.
+pub(crate) fn built_in(name: &str) -> Option<Box<dyn Scorer>> {
+    let scorer = by_name(name, &Map::new(), &Context::here()).ok()?;
+    let alias = name.to_owned();
+    Some(Box::new(Renamed { scorer, alias }))
+}
+
 /// A scorer under another name.
 struct Renamed {
     scorer: Arc<dyn Scorer>,
@@ -196,8 +216,16 @@ impl Scorer for Renamed {
         self.scorer.extract()
     }
 
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        self.scorer.criterion(sample)
+    }
+
     fn fingerprint(&self) -> String {
         self.scorer.fingerprint()
+    }
+
+    fn secrets(&self) -> Vec<String> {
+        self.scorer.secrets()
     }
 }
 
@@ -225,9 +253,17 @@ impl Scorer for Registered {
         self.scorer.extract()
     }
 
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        self.scorer.criterion(sample)
+    }
+
     fn fingerprint(&self) -> String {
         let options = Value::Object(self.options.values().clone());
         format!("{} {options}", self.scorer.fingerprint())
+    }
+
+    fn secrets(&self) -> Vec<String> {
+        self.scorer.secrets()
     }
 }
 
@@ -312,6 +348,7 @@ mod tests {
             output: &Output::default(),
             metadata: &Map::new(),
             sample: None,
+            extract_is_given: false,
         };
         assert_eq!(
             (scorer.name(), scorer.fingerprint().as_str()),

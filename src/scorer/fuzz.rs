@@ -36,6 +36,7 @@ pub(super) fn judge(
         output: &Output::default(),
         metadata: &Map::new(),
         sample: None,
+        extract_is_given: false,
     })?;
     let is_legal = (0.0..=1.0).contains(&score.value);
     assert!(is_legal, "{prediction:?} {ground_truth} {score:?}");

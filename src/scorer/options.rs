@@ -45,6 +45,11 @@ impl<'a> OptionReader<'a> {
         self.context.folder
     }
 
+    /// What the scorer is made in.
+    pub(crate) fn context(&self) -> &'a Context<'a> {
+        self.context
+    }
+
     /// Whether the scorer has an option of this name at all.
     pub(super) fn has(&self, key: &str) -> bool {
         self.entry.options.iter().any(|option| option.0 == key)
@@ -163,10 +168,13 @@ pub(super) fn fingerprint(name: &str, options: &impl Serialize) -> String {
 }
 
 pub(super) fn unknown(what: &str, given: &str, legal: &[&str]) -> Error {
-    let error = Error::usage(format!(
-        "unknown {what} `{given}`, expected one of `{}`",
-        legal.join("`, `")
-    ));
+    let legal_names = legal.join("`, `");
+    let message = format!("unknown {what} `{given}`, expected one of `{legal_names}`");
+    let error = match what {
+        // A test binary may have registered it.
+        "scorer" => Error::unregistered(message),
+        _ => Error::usage(message),
+    };
     match nearest(given, legal.iter().copied()) {
         Some(name) => error.hint(format!("did you mean `{name}`?")),
         None => error,

@@ -14,6 +14,7 @@ fn judge_with(spec: &str, prediction: &str, truth: &Value, choices: &Value) -> R
         output: &Output::default(),
         metadata: &metadata,
         sample: None,
+        extract_is_given: false,
     })
 }
 

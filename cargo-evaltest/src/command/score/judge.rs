@@ -136,6 +136,7 @@ impl Judge {
             output: &buffers.output,
             metadata: &buffers.metadata,
             sample: None,
+            extract_is_given: self.extraction.is_given,
         };
         line.splice(member, out, |out| self.scores(&answer, out))
     }

@@ -72,6 +72,11 @@ impl<O> Iterator for InOrder<O> {
         if let Some(Err(panic)) = worker.take().map(JoinHandle::join) {
             panic::resume_unwind(panic);
         }
+        // No item is left for the others either. What the work holds, such as a process that judges, is
+        // gone when they are.
+        for (_, worker) in &mut self.workers {
+            let _ = worker.take().map(JoinHandle::join);
+        }
         None
     }
 }
