@@ -31,6 +31,7 @@ pub mod per_sample;
 pub mod qa_f1;
 pub mod quasi_exact;
 pub mod regex;
+pub mod semantic;
 pub mod substring;
 pub mod token_f1;
 pub mod tolerance;
@@ -56,6 +57,7 @@ pub use details::Details;
 pub use list::List;
 pub use not::Not;
 pub(crate) use options::OptionReader;
+pub use semantic::{Embedder, Semantic};
 pub use weighted::Weighted;
 
 /// What a scorer judges.
@@ -105,6 +107,12 @@ pub trait Scorer: Send + Sync {
         Ok(None)
     }
 
+    /// What it looks at besides the prediction and the ground truth. It need not be told, but whoever reads
+    /// answers from a file then reads less of it.
+    fn reads(&self) -> Reads {
+        Reads::Everything
+    }
+
     /// Everything that can change a verdict: name, options, version of the rule. Two runs are only
     /// compared when it is equal.
     fn fingerprint(&self) -> String {
@@ -135,6 +143,14 @@ impl<S: Scorer + ?Sized> Scorer for Arc<S> {
         (**self).extract()
     }
 
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        (**self).criterion(sample)
+    }
+
+    fn reads(&self) -> Reads {
+        (**self).reads()
+    }
+
     fn fingerprint(&self) -> String {
         (**self).fingerprint()
     }
@@ -142,6 +158,17 @@ impl<S: Scorer + ?Sized> Scorer for Arc<S> {
     fn secrets(&self) -> Vec<String> {
         (**self).secrets()
     }
+}
+
+/// What a scorer looks at, besides the prediction and the ground truth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reads {
+    /// Nothing.
+    Text,
+    /// How many messages there are, and who wrote them: of each message only its `role`.
+    Roles,
+    /// Whatever an [`Answer`] has.
+    Everything,
 }
 
 /// A named closure is a scorer.
