@@ -103,20 +103,17 @@ pub(crate) fn ground_truth(target: &Target) -> Result<u16> {
         Value::Number(number) => read(&number.to_string()),
         _ => Read::NoInteger,
     };
-    match found {
-        Read::Integer(number) => Ok(number),
-        _ => {
-            let shown = target
-                .as_text()
-                .map_or_else(|| target.0.to_string(), str::to_owned);
-            let shown: String = shown.chars().take(40).collect();
-            Err(Error::usage(format!(
-                "`ground_truth` must be an integer from 0 to {LARGEST} for scorer `aime`, found `{}`",
-                shown.escape_debug()
-            ))
-            .hint("write `25`, or take another scorer"))
-        }
+    if let Read::Integer(number) = found {
+        return Ok(number);
     }
+    let text = target.as_text();
+    let shown = text.map_or_else(|| target.0.to_string(), str::to_owned);
+    let shown: String = shown.chars().take(40).collect();
+    Err(Error::usage(format!(
+        "`ground_truth` must be an integer from 0 to {LARGEST} for scorer `aime`, found `{}`",
+        shown.escape_debug()
+    ))
+    .hint("write `25`, or take another scorer"))
 }
 
 /// What a text is.
