@@ -16,11 +16,14 @@ mod think;
 use std::borrow::Cow;
 use std::fmt;
 
-use regex::{Regex, RegexBuilder};
+use regex::Regex;
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result, nearest};
 use crate::scorer::Scorer;
+use crate::text::{Scope, compile};
+
+pub(crate) use json::find as find_json;
 
 /// How the prediction is taken from the raw answer.
 ///
@@ -37,7 +40,7 @@ use crate::scorer::Scorer;
 /// | `{ json_pointer: /answer }` | the member of the JSON in the answer: the whole answer, a fenced block, or the first object or array in it |
 /// | `gsm8k` | what follows the last `####`, or an `A:` at the start of a line, that has a number behind it, on its line; without such a marker the only number of the answer |
 /// | `aime` | the content of the last `\boxed{…}`; else the number of the last `answer is 25` or `Answer: 25`; else the last number |
-/// | `choice` | the letter of the choice that is named last as the answer: `The answer is (B)`, a line `B.`, `(B)`, a `B` alone; among `letters: ABCD` when given, else A to Z |
+/// | `choice` | the letter of the choice that is named last as the answer: `The answer is (B)`, a line `B.`, `(B)`, a `B` alone, or an answer that is nothing but `b`; among `letters: ABCD` when given, else A to Z |
 ///
 /// Where there is nothing to take, there is no prediction (`null`): a wrong answer, unlike a failed agent.
 /// With `strip_think: true` what stands between `<think>` and `</think>` is left out first.
@@ -80,9 +83,6 @@ const NAMES: &[&str] = &[
     "number",
     "regex",
 ];
-
-/// Compiled patterns of a spec may take this much memory, which bounds the time that a match takes.
-const PATTERN_BYTES: usize = 1 << 20;
 
 impl Extract {
     fn new(way: Way) -> Self {
@@ -182,7 +182,7 @@ impl Way {
         let slice = match self {
             Self::None => Some(raw),
             Self::FinalAnswer => Some(final_answer::last(raw)),
-            Self::FirstAnswer => return Some(first_answer::first(raw)),
+            Self::FirstAnswer => Some(first_answer::first(raw)),
             Self::LastLine => raw.lines().map(str::trim).rfind(|line| !line.is_empty()),
             Self::After(marker) => raw
                 .rfind(marker.as_str())
@@ -339,14 +339,7 @@ impl Extract {
     }
 
     fn from_regex(text: &str, group: Option<usize>) -> Result<Self> {
-        let pattern = RegexBuilder::new(text)
-            .size_limit(PATTERN_BYTES)
-            .build()
-            .map_err(|error| {
-                let reason = error.to_string();
-                let reason = reason.lines().last().unwrap_or_default().trim();
-                Error::usage(format!("`{text}` is no regular expression: {reason}"))
-            })?;
+        let pattern = compile(text, Scope::Part, false)?;
         let groups = pattern.captures_len() - 1;
         if let Some(group) = group.filter(|group| *group > groups) {
             let message = format!("group {group} is not in `{text}`, which has {groups}");

@@ -25,7 +25,7 @@
 //! | [`redact`], [`artifact`] | what is written, and where |
 //! | [`mod@run`], [`summary`], [`stats`], [`gate`], [`baseline`] | records become figures and verdicts; pure |
 //! | [`snapshot`], `harness` | insta and libtest-mimic |
-//! | [`report`], [`drive`], [`rescore`], [`listing`] | what `cargo evaltest` builds on |
+//! | [`report`], [`drive`], [`mod@rescore`], [`agreement`], [`listing`] | what `cargo evaltest` builds on |
 //!
 //! # Invariants
 //!
@@ -41,14 +41,19 @@ mod attachment;
 mod cancel;
 mod conclude;
 mod error;
+#[cfg(test)]
+mod fuzz;
 mod harness;
 mod hash;
 #[cfg(test)]
 mod parity;
 mod plan;
+mod process;
 mod runner;
+mod variables;
 
 pub mod agent;
+pub mod agreement;
 pub mod artifact;
 pub mod baseline;
 pub mod benchmark;

@@ -59,7 +59,6 @@ impl Plan {
         check_name(&eval.name)?;
         eval.prompt.check(&*eval.benchmark)?;
         gate::check_unique(&eval.gates)?;
-        let redactor = Redactor::new(&eval.redact, &eval.secrets)?;
         let scorers = scorers(eval);
         let Loaded {
             items,
@@ -70,6 +69,9 @@ impl Plan {
         let extraction = eval.extraction();
         let names: Vec<_> = scorers.iter().map(|scorer| scorer.name()).collect();
         check_scorer_names(&names)?;
+        let of_scorers = scorers.iter().flat_map(|scorer| scorer.secrets());
+        let secrets: Vec<String> = eval.secrets.iter().cloned().chain(of_scorers).collect();
+        let redactor = Redactor::new(&eval.redact, &secrets)?;
         check_gates(eval, slices, &names)?;
         let scorer_hash = crate::rescore::scorer_hash(&extraction, &scorers);
         let dataset_hash = items
@@ -338,8 +340,13 @@ fn item(eval: &Eval, mut sample: Sample, scorers: &[Arc<dyn Scorer>]) -> Result<
     })
 }
 
+/// Whether the eval's scorers judge an answer alone. A benchmark that is no scorer wants the whole sample.
+pub(crate) fn judges_answers(eval: &Eval) -> bool {
+    !eval.scorers.is_empty() || eval.benchmark.scorer().is_some()
+}
+
 /// The scorers of an eval: its own, else the benchmark's.
-fn scorers(eval: &Eval) -> Vec<Arc<dyn Scorer>> {
+pub(crate) fn scorers(eval: &Eval) -> Vec<Arc<dyn Scorer>> {
     if !eval.scorers.is_empty() {
         return eval.scorers.clone();
     }
@@ -392,6 +399,7 @@ fn check_gates(eval: &Eval, slices: Slices, scorers: &[&str]) -> Result<()> {
     let known = gate::Known {
         slices,
         scorers: scorers.iter().map(ToString::to_string).collect(),
+        means: None,
     };
     let lines = eval
         .gate_lines

@@ -1,17 +1,44 @@
 //! The `Scorer` trait and `Score`: what a scorer says about one answer.
 //!
-//! Scorers are pure: no clock, no environment, no file. A scorer that cannot judge returns an error,
-//! which is recorded as `scorer_failed` and is no wrong answer.
+//! Scorers are pure: no clock, no environment, no file. Two are not, because they ask others: `command` asks
+//! a program, `semantic` an endpoint. A scorer that cannot judge returns an error, which is recorded as
+//! `scorer_failed` and is no wrong answer.
 
 pub mod aime;
+pub mod all;
+pub mod any;
+pub mod any_of;
 mod catalog;
+pub mod choice;
+pub mod command;
 mod details;
+pub mod exact;
+pub mod folding;
+#[cfg(test)]
+mod fuzz;
+pub mod fuzzy;
 pub mod gaia;
+mod golds;
 pub mod gsm8k;
+pub mod includes;
+pub mod json;
+pub mod list;
+pub mod not;
+pub mod numeric;
 mod options;
+mod parts;
 pub mod per_sample;
+pub mod qa_f1;
+pub mod quasi_exact;
+pub mod regex;
+pub mod semantic;
+pub mod substring;
+pub mod token_f1;
+pub mod tolerance;
+pub mod weighted;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -21,10 +48,17 @@ use crate::error::Result;
 use crate::extract::Extract;
 use crate::sample::{Sample, Target};
 
+pub use all::All;
+pub use any::Any;
+pub use any_of::AnyOf;
 pub(crate) use catalog::built_in;
 pub use catalog::{Context, ENTRIES, Entry, Example, by_name, entry, from_value, names};
 pub use details::Details;
+pub use list::List;
+pub use not::Not;
 pub(crate) use options::OptionReader;
+pub use semantic::{Embedder, Semantic};
+pub use weighted::Weighted;
 
 /// What a scorer judges.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +73,9 @@ pub struct Answer<'a> {
     pub metadata: &'a Map<String, Value>,
     /// The whole sample, when there is one: `score` and `rescore` have none.
     pub sample: Option<&'a Sample>,
+    /// Whether a spec or the command line named the extraction, or the prediction is a part of one: then it
+    /// holds for the parts of a composition, too, whatever extraction they have of their own.
+    pub extract_is_given: bool,
 }
 
 /// Judges one answer.
@@ -70,11 +107,68 @@ pub trait Scorer: Send + Sync {
         Ok(None)
     }
 
+    /// What it looks at besides the prediction and the ground truth. It need not be told, but whoever reads
+    /// answers from a file then reads less of it.
+    fn reads(&self) -> Reads {
+        Reads::Everything
+    }
+
     /// Everything that can change a verdict: name, options, version of the rule. Two runs are only
     /// compared when it is equal.
     fn fingerprint(&self) -> String {
         self.name().to_owned()
     }
+
+    /// Values that must not reach a record, such as a key that the scorer was given.
+    fn secrets(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// A shared scorer is one.
+impl<S: Scorer + ?Sized> Scorer for Arc<S> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+        (**self).score(answer)
+    }
+
+    fn needs_target(&self) -> bool {
+        (**self).needs_target()
+    }
+
+    fn extract(&self) -> Option<Extract> {
+        (**self).extract()
+    }
+
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        (**self).criterion(sample)
+    }
+
+    fn reads(&self) -> Reads {
+        (**self).reads()
+    }
+
+    fn fingerprint(&self) -> String {
+        (**self).fingerprint()
+    }
+
+    fn secrets(&self) -> Vec<String> {
+        (**self).secrets()
+    }
+}
+
+/// What a scorer looks at, besides the prediction and the ground truth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reads {
+    /// Nothing.
+    Text,
+    /// How many messages there are, and who wrote them: of each message only its `role`.
+    Roles,
+    /// Whatever an [`Answer`] has.
+    Everything,
 }
 
 /// A named closure is a scorer.

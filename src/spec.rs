@@ -22,7 +22,6 @@ mod keys;
 mod overrides;
 mod problem;
 mod tagged;
-mod variables;
 
 pub(crate) use builder::override_built;
 pub use overrides::Override;

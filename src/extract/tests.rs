@@ -154,6 +154,8 @@ fn choices() {
     let check_all = |raw, expect| check(&json!("choice"), raw, expect);
     check_all("B", Some("B"));
     check_all("(B)", Some("B"));
+    check_all(" b.\n", Some("b"));
+    check_all("so b", None);
     check_all("**B.**", Some("B"));
     check_all("The answer is B, because I think A is wrong.", Some("B"));
     check_all("Answer: (C)", Some("C"));
@@ -170,6 +172,7 @@ fn choices() {
     let four = json!({"type": "choice", "letters": "ABCD"});
     check(&four, "Plan E: B", Some("B"));
     check(&four, "E", None);
+    check(&four, "e", None);
     refuse(
         &json!({"type": "choice", "letters": "abc"}),
         "extraction `choice`: `letters: \"abc\"` are not letters from A to Z\n\nhint: write `letters: ABCD`",

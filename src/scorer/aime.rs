@@ -161,6 +161,7 @@ mod tests {
             output: &Output::text(raw),
             metadata: &Map::new(),
             sample: None,
+            extract_is_given: false,
         })
     }
 

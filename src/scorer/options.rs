@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::Scorer;
@@ -49,10 +50,15 @@ impl<'a> OptionReader<'a> {
         self.context
     }
 
+    /// Whether the scorer has an option of this name at all.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.entry.options.iter().any(|option| option.0 == key)
+    }
+
     /// The option as it is; `null` counts as not given.
     pub(crate) fn value(&self, key: &str) -> Option<&'a Value> {
         debug_assert!(
-            self.entry.options.iter().any(|option| option.0 == key),
+            self.has(key),
             "scorer `{}` reads an option `{key}` that its entry does not list",
             self.entry.name
         );
@@ -153,6 +159,12 @@ impl<'a> OptionReader<'a> {
     fn place(&self, key: &str) -> String {
         format!("scorer `{}`, option `{key}`", self.entry.name)
     }
+}
+
+/// The fingerprint of a scorer that is nothing but its options.
+pub(super) fn fingerprint(name: &str, options: &impl Serialize) -> String {
+    let options = serde_json::to_value(options).unwrap_or_default();
+    format!("{name} {options}")
 }
 
 pub(super) fn unknown(what: &str, given: &str, legal: &[&str]) -> Error {

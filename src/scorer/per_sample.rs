@@ -203,6 +203,7 @@ mod tests {
             output: &Output::text(raw),
             metadata: &sample.metadata,
             sample: None,
+            extract_is_given: false,
         })
     }
 

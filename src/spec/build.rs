@@ -11,7 +11,7 @@ use super::keys::{
     NoBuiltIn, SpecFile,
 };
 use super::tagged::{BuiltIns, Tagged};
-use super::{benchmarks, custom, variables};
+use super::{benchmarks, custom};
 use crate::agent::command::{Command, Cwd, Input, Reply};
 use crate::agent::{Agent, demo::Demo, echo::Echo, replay::Replay};
 use crate::benchmark::{Benchmark, gaia::Gaia};
@@ -22,7 +22,7 @@ use crate::extract::Extract;
 use crate::gate::{self, Gate};
 use crate::registry::{Options, Registry};
 use crate::scorer::{self, Scorer};
-use crate::{artifact, prompt::Prompt};
+use crate::{artifact, prompt::Prompt, variables};
 
 /// An error with the text in the spec that it is about, to find its line; see `problem::line_of`.
 pub(super) type Placed<T> = std::result::Result<T, (Error, String)>;

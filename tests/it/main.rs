@@ -17,6 +17,7 @@ mod redaction;
 mod resume;
 mod run_dir;
 mod run_options;
+mod scorer_process;
 mod signals;
 mod story;
 mod tidy;
