@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 use crate::extract::Extract;
 use crate::sample::Target;
-use crate::scorer::{Answer, Entry, Example, Normalized, Score, Scorer};
+use crate::scorer::{Answer, Entry, Example, Normalized, Reads, Score, Scorer};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "aime",
@@ -93,6 +93,10 @@ impl Scorer for Aime {
 
     fn extract(&self) -> Option<Extract> {
         Some(Extract::aime())
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Text
     }
 }
 

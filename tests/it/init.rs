@@ -144,7 +144,7 @@ fn rescoring_keeps_the_scorers_of_the_run_and_accept_names_what_is_missing() {
     .unwrap();
     let ran = project.run(&format!("rescore {}", dir.display())).exits(2);
     ran.says("scorer `mine` is not built in")
-        .says("name another: --scorer ");
+        .says("--scorer gaia");
     project.run("run --retries 2").exits(0);
     let ran = project.run("accept").exits(0);
     project.run("run --output-root elsewhere").exits(0);
