@@ -151,7 +151,7 @@ pub fn rescore(dir: &RunDir, how: Rescore) -> Result<Run> {
             is_given: parent.extract_is_given,
         },
     };
-    let secrets: Vec<String> = scorers.iter().flat_map(|scorer| scorer.secrets()).collect();
+    let secrets: Vec<String> = scorers.iter().flat_map(Scorer::secrets).collect();
     let redactor = Redactor::new(&[], &secrets)?;
     let root = how
         .output_root
@@ -201,7 +201,7 @@ pub fn rescore(dir: &RunDir, how: Rescore) -> Result<Run> {
             dir: new.path().to_owned(),
             gates: &gates,
             baseline: baseline.as_ref(),
-            scorer: scorers.first().map(|scorer| scorer.name()),
+            scorer: scorers.first().map(Scorer::name),
             total: parent.samples,
             interrupted: false,
             stop_reason: None,

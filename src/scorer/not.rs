@@ -67,9 +67,10 @@ impl Scorer for Not {
         }
         let scores = parts.judge(answer)?;
         let value = 1.0 - scores[0].value;
-        let score = match scores[0].correct {
-            true => Score::new(value, false, "part_correct"),
-            false => Score::new(value, true, "part_wrong"),
+        let score = if scores[0].correct {
+            Score::new(value, false, "part_correct")
+        } else {
+            Score::new(value, true, "part_wrong")
         };
         Ok(parts.conclude(score, scores, 0))
     }

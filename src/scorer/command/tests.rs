@@ -117,7 +117,8 @@ fn a_program_reads_one_line_for_each_answer() {
     let scorer = project.sh(
         "while read -r line; do printf '%s\\n' \"$line\" >> asked; echo '{\"correct\": true, \"value\": 0.5}'; done",
     );
-    assert_eq!(judge(&scorer, "a\n\"b\"").unwrap().value, 0.5);
+    let score = judge(&scorer, "a\n\"b\"").unwrap();
+    assert_eq!((score.value, score.correct), (0.5, true));
     let unasked = Answer {
         prediction: None,
         target: &Target(Value::Null),

@@ -87,8 +87,8 @@ fn judge_with(scorer: &dyn Scorer, raw: Option<&str>, truth: &Value, given: bool
 
 /// Value, verdict and reason.
 #[track_caller]
-fn check(spec: Value, raw: &str, truth: impl Into<Value>, expect: (f64, bool, &str)) -> Score {
-    let scorer = scorer(&spec).unwrap();
+fn check(spec: &Value, raw: &str, truth: impl Into<Value>, expect: (f64, bool, &str)) -> Score {
+    let scorer = scorer(spec).unwrap();
     let score = judge_with(&*scorer, Some(raw), &truth.into(), false).unwrap();
     let got = (score.value, score.correct, score.reason.as_ref());
     assert_eq!(got, expect, "{score:?}");
@@ -96,8 +96,8 @@ fn check(spec: Value, raw: &str, truth: impl Into<Value>, expect: (f64, bool, &s
 }
 
 #[track_caller]
-fn check_error(spec: Value, raw: &str, truth: impl Into<Value>, expect: &str) {
-    let result = scorer(&spec).and_then(|scorer| {
+fn check_error(spec: &Value, raw: &str, truth: impl Into<Value>, expect: &str) {
+    let result = scorer(spec).and_then(|scorer| {
         let score = judge_with(&*scorer, Some(raw), &truth.into(), false);
         score.map(|score| panic!("{score:?}"))
     });
@@ -110,12 +110,7 @@ fn check_error(spec: Value, raw: &str, truth: impl Into<Value>, expect: &str) {
 #[test]
 fn all_want_everything() {
     let all = json!({"type": "all", "scorers": ["gaia", "length"]});
-    let score = check(
-        all.clone(),
-        "Seagull",
-        "sea gull",
-        (0.5, true, "all_correct"),
-    );
+    let score = check(&all, "Seagull", "sea gull", (0.5, true, "all_correct"));
     let details = json!({
         "gaia": true,
         "length": true,
@@ -126,15 +121,10 @@ fn all_want_everything() {
     });
     assert_eq!(serde_json::to_value(&score.details).unwrap(), details);
     assert_eq!(score.normalized_prediction, "seagull".into());
-    check(
-        all.clone(),
-        "a sea-gull",
-        "sea gull",
-        (0.0, false, "part_wrong"),
-    );
+    check(&all, "a sea-gull", "sea gull", (0.0, false, "part_wrong"));
     // What was compared is that of the first part that is wrong.
     let score = check(
-        json!({"type": "all", "scorers": ["gaia", "arrow"]}),
+        &json!({"type": "all", "scorers": ["gaia", "arrow"]}),
         "x=>Y",
         "x=>y",
         (0.0, false, "part_wrong"),
@@ -145,13 +135,13 @@ fn all_want_everything() {
 #[test]
 fn one_is_enough_for_any() {
     let any = json!({"type": "any", "scorers": ["arrow", "gaia"]});
-    let score = check(any.clone(), "Y", "y", (1.0, true, "part_correct"));
+    let score = check(&any, "Y", "y", (1.0, true, "part_correct"));
     assert_eq!(score.normalized_prediction, "y".into());
     assert_eq!(score.details.get("arrow"), Some(&json!(false)));
     assert_eq!(score.details.get("gaia"), Some(&json!(true)));
-    check(any, "z", "y", (0.0, false, "none_correct"));
+    check(&any, "z", "y", (0.0, false, "none_correct"));
     let any = json!({"type": "any", "scorers": ["gaia", "length"]});
-    check(any, "a long answer", "y", (0.25, false, "none_correct"));
+    check(&any, "a long answer", "y", (0.25, false, "none_correct"));
 }
 
 #[test]
@@ -162,26 +152,26 @@ fn weights_decide() {
         })
     };
     check(
-        weighted(json!([1, 3]), 0.625),
+        &weighted(json!([1, 3]), 0.625),
         "ab",
         "ab",
         (0.625, true, "threshold_reached"),
     );
     check(
-        weighted(json!([1, 3]), 0.63),
+        &weighted(json!([1, 3]), 0.63),
         "ab",
         "ab",
         (0.625, false, "below_threshold"),
     );
     check(
-        weighted(json!([0, 1]), 0.5),
+        &weighted(json!([0, 1]), 0.5),
         "ab",
         "cd",
         (0.5, true, "threshold_reached"),
     );
     let plain = json!({"type": "weighted", "scorers": ["gaia", "length"]});
-    check(plain.clone(), "ab", "cd", (0.25, false, "below_threshold"));
-    check(plain, "ab", "ab", (0.75, true, "threshold_reached"));
+    check(&plain, "ab", "cd", (0.25, false, "below_threshold"));
+    check(&plain, "ab", "ab", (0.75, true, "threshold_reached"));
     // 0.1 + 0.2 reaches 0.3.
     let thirds = json!({"type": "weighted", "threshold": 0.3, "weights": [0.1, 0.2, 0.7],
         "scorers": ["gaia", "gaia", {"type": "not", "scorer": "gaia"}]});
@@ -193,12 +183,12 @@ fn weights_decide() {
 #[test]
 fn not_turns_around() {
     let not = json!({"type": "not", "scorer": "length"});
-    let score = check(not.clone(), "a long answer", "", (0.75, true, "part_wrong"));
+    let score = check(&not, "a long answer", "", (0.75, true, "part_wrong"));
     assert_eq!(score.details.get("length"), Some(&json!(false)));
-    check(not.clone(), "short", "", (0.5, false, "part_correct"));
+    check(&not, "short", "", (0.5, false, "part_correct"));
     let twice = json!({"type": "not", "scorer": {"type": "not", "scorer": "gaia"}});
-    check(twice.clone(), "A", "a", (1.0, true, "part_wrong"));
-    check(twice, "b", "a", (0.0, false, "part_correct"));
+    check(&twice, "A", "a", (1.0, true, "part_wrong"));
+    check(&twice, "b", "a", (0.0, false, "part_correct"));
     // Nothing is not right, except beside a tool call.
     let scorer = Not::new(Gaia);
     let score = judge_with(&scorer, None, &"a".into(), false).unwrap();
@@ -231,7 +221,7 @@ fn not_turns_around() {
 fn the_best_of_any_of_counts() {
     let any_of = json!({"type": "any_of"});
     let score = check(
-        any_of.clone(),
+        &any_of,
         "N.Y.C.",
         json!(["New York", "NYC", "nyc"]),
         (1.0, true, "exact_match"),
@@ -240,33 +230,33 @@ fn the_best_of_any_of_counts() {
     assert_eq!(score.details.get("kind"), Some(&json!("string")));
     assert_eq!(score.normalized_ground_truth, "nyc".into());
     let score = check(
-        any_of.clone(),
+        &any_of,
         "Boston",
         json!(["New York", "NYC"]),
         (0.0, false, "mismatch"),
     );
     assert_eq!(score.details.get("matched"), Some(&Value::Null));
     // One that is no array is the only one.
-    check(any_of.clone(), "5.0", "5", (1.0, true, "exact_match"));
+    check(&any_of, "5.0", "5", (1.0, true, "exact_match"));
     check_error(
-        any_of.clone(),
+        &any_of,
         "a",
         json!([]),
         "`ground_truth` has no accepted answer",
     );
     let expect = "accepted answer 2: `ground_truth` must be a string for scorer `gaia`";
-    check_error(any_of, "a", json!(["a", 5]), expect);
+    check_error(&any_of, "a", json!(["a", 5]), expect);
     // The greatest value, and lists of lists.
     let list = json!({"type": "any_of", "scorer": "list"});
     let score = check(
-        list.clone(),
+        &list,
         "a, b",
         json!([["x", "b"], ["a", "b", "c"]]),
         (2.0 / 3.0, false, "partly_matched"),
     );
     assert_eq!(score.details.get("recall"), Some(&json!(2.0 / 3.0)));
     let score = check(
-        list,
+        &list,
         "a, b",
         json!([["x"], ["a", "b"]]),
         (1.0, true, "all_matched"),
@@ -278,7 +268,7 @@ fn the_best_of_any_of_counts() {
 fn parts_of_one_name_are_numbered() {
     let all =
         json!({"type": "all", "scorers": ["gaia", "gaia", {"type": "gaia", "name": "gaia#2"}]});
-    let score = check(all, "a", "a", (1.0, true, "all_correct"));
+    let score = check(&all, "a", "a", (1.0, true, "all_correct"));
     let names: Vec<_> = score.details.iter().map(|(name, _)| name).collect();
     assert_eq!(names, ["gaia", "gaia#2", "gaia#2#2", "parts"]);
 }
@@ -394,23 +384,23 @@ fn a_part_that_cannot_judge_is_an_error() {
     let error = "part `length`: nothing to measure";
     for name in ["all", "any", "weighted"] {
         check_error(
-            json!({"type": name, "scorers": ["gaia", "length"]}),
+            &json!({"type": name, "scorers": ["gaia", "length"]}),
             "",
             "",
             error,
         );
     }
-    check_error(json!({"type": "not", "scorer": "length"}), "", "", error);
+    check_error(&json!({"type": "not", "scorer": "length"}), "", "", error);
     let number = "part `length`: gave the value NaN, which is no number";
     check_error(
-        json!({"type": "any", "scorers": ["gaia", "length"]}),
+        &json!({"type": "any", "scorers": ["gaia", "length"]}),
         "a",
         "a",
         number,
     );
     let nested = json!({"type": "all", "scorers": [{"type": "not", "scorer": "length"}]});
     check_error(
-        nested,
+        &nested,
         "",
         "",
         "part `not`: part `length`: nothing to measure",
@@ -422,25 +412,25 @@ fn a_part_that_cannot_judge_is_an_error() {
 #[test]
 fn wrong_options_are_named() {
     check_error(
-        json!({"type": "all"}),
+        &json!({"type": "all"}),
         "",
         "",
         "scorer `all` needs the option `scorers`, a list of scorers\n\nhint: write `{ type: all, scorers: … }`",
     );
     check_error(
-        json!({"type": "any", "scorers": []}),
+        &json!({"type": "any", "scorers": []}),
         "",
         "",
         "scorer `any` needs the option `scorers`, a list of scorers\n\nhint: write `{ type: any, scorers: … }`",
     );
     check_error(
-        json!({"type": "not", "scorer": {"type": "list", "ordered": 1}}),
+        &json!({"type": "not", "scorer": {"type": "list", "ordered": 1}}),
         "",
         "",
         "scorer `not`, option `scorer`: scorer `list`, option `ordered`: `1` is not true or false",
     );
     check_error(
-        json!({"type": "not", "scorers": "gaia"}),
+        &json!({"type": "not", "scorers": "gaia"}),
         "",
         "",
         "scorer `not`: unknown option `scorers`, expected one of `scorer`\n\nhint: did you mean `scorer`?",
@@ -457,10 +447,10 @@ fn wrong_options_are_named() {
             "scorer `weighted`, option `weights`: `{weights}` is not a list of 2 numbers from 0, not all 0"
         );
         let spec = json!({"type": "weighted", "scorers": ["gaia", "length"], "weights": weights});
-        check_error(spec, "", "", &message);
+        check_error(&spec, "", "", &message);
     }
     check_error(
-        json!({"type": "weighted", "scorers": ["gaia"], "threshold": 2}),
+        &json!({"type": "weighted", "scorers": ["gaia"], "threshold": 2}),
         "",
         "",
         "scorer `weighted`, option `threshold`: `2` is not a number from 0 to 1",
