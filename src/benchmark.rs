@@ -1,6 +1,10 @@
 //! The `Benchmark` trait: where samples come from and how they are judged by default.
 
+pub mod aime;
+pub mod custom;
 pub mod gaia;
+pub mod gsm8k;
+pub mod qa;
 
 use serde_json::{Map, Value};
 
@@ -44,6 +48,12 @@ pub trait Benchmark: Send + Sync {
     /// The benchmark's own instructions, the prompt preset `official`.
     fn official_prompt(&self) -> Option<&str> {
         None
+    }
+
+    /// What stands before a question unless the eval chooses a preset: the official instructions, or those of
+    /// our own that tell the form of answer which [`Benchmark::extract`] looks for.
+    fn default_prompt(&self) -> Option<&str> {
+        self.official_prompt()
     }
 
     /// Aggregates of the benchmark's own, shown in the summary under their names.

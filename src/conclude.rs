@@ -33,7 +33,9 @@ pub(crate) struct Circumstances<'a> {
 
 /// Concludes a run.
 pub(crate) fn conclude(records: Vec<Record>, given: Circumstances<'_>) -> Run {
-    let mut builder = SummaryBuilder::new(&*given.eval).metrics(given.metrics);
+    let mut builder = SummaryBuilder::new(&*given.eval)
+        .scorer(given.scorer)
+        .metrics(given.metrics);
     for record in &records {
         builder.add(record);
     }

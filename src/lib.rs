@@ -41,6 +41,8 @@ mod attachment;
 mod cancel;
 mod conclude;
 mod error;
+#[cfg(test)]
+mod fuzz;
 mod harness;
 mod hash;
 #[cfg(test)]
@@ -81,7 +83,11 @@ pub mod text;
 pub use agent::{Agent, AgentError, FailureKind, Output, Usage};
 pub use baseline::{Baseline, BaselineSample};
 pub use benchmark::Benchmark;
+pub use benchmark::aime::Aime;
+pub use benchmark::custom::Custom;
 pub use benchmark::gaia::Gaia;
+pub use benchmark::gsm8k::Gsm8k;
+pub use benchmark::qa::Qa;
 pub use cancel::Cancel;
 pub use error::{Error, Result};
 pub use eval::{Answers, Assert, Eval, KeepScratch};

@@ -1,7 +1,6 @@
 //! Working on a run that is over: its summary and gates again, or its answers scored anew.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -36,11 +35,9 @@ pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: bool) -> Result<Run> {
         records.push(record);
     }
     // Other gates are asked for alone, without what else decided the run.
+    let others = gates.is_some();
     let (gates, failed_assertions) = match gates {
-        Some(gates) => {
-            check_slices(&gates, &records, &manifest)?;
-            (gates, Vec::new())
-        }
+        Some(gates) => (gates, Vec::new()),
         None => (gates_of(&manifest)?, manifest.failed_assertions.clone()),
     };
     let needs_baseline = gates.iter().any(Gate::needs_baseline);
@@ -93,21 +90,11 @@ pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: bool) -> Result<Run> {
             ci,
         },
     );
-    Ok(run)
-}
-
-/// Refuses a gate on a slice that no record has.
-fn check_slices(gates: &[Gate], records: &[Record], manifest: &Manifest) -> Result<()> {
-    let mut slices: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (dimension, value) in records.iter().flat_map(|record| &record.slices) {
-        let value = value.as_str().unwrap_or_default().to_owned();
-        slices.entry(dimension.clone()).or_default().insert(value);
+    if others {
+        let known = gate::Known::of_run(&run.summary, &manifest.scorers);
+        gates.iter().try_for_each(|gate| gate.validate(&known))?;
     }
-    let known = gate::Known {
-        slices,
-        scorers: manifest.scorers.clone(),
-    };
-    gates.iter().try_for_each(|gate| gate.validate(&known))
+    Ok(run)
 }
 
 fn gates_of(manifest: &Manifest) -> Result<Vec<Gate>> {

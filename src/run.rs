@@ -168,6 +168,16 @@ impl Record {
                 crate::scorer::Normalized::None => {}
             }
         }
+        let sides = ["normalized_prediction", "normalized_ground_truth"];
+        for score in self.result.scores.values_mut() {
+            for side in sides {
+                match score.get_mut(side) {
+                    Some(Value::String(text)) => cut(text),
+                    Some(Value::Array(items)) => items.truncate(64),
+                    _ => {}
+                }
+            }
+        }
     }
 }
 

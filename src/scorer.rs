@@ -4,18 +4,37 @@
 //! a program, `semantic` an endpoint. A scorer that cannot judge returns an error, which is recorded as
 //! `scorer_failed` and is no wrong answer.
 
+pub mod aime;
 pub mod all;
 pub mod any;
 pub mod any_of;
 mod catalog;
+pub mod choice;
 pub mod command;
 mod details;
+pub mod exact;
+pub mod folding;
+#[cfg(test)]
+mod fuzz;
+pub mod fuzzy;
 pub mod gaia;
+mod golds;
+pub mod gsm8k;
+pub mod includes;
+pub mod json;
 pub mod list;
 pub mod not;
+pub mod numeric;
 mod options;
 mod parts;
+pub mod per_sample;
+pub mod qa_f1;
+pub mod quasi_exact;
+pub mod regex;
 pub mod semantic;
+pub mod substring;
+pub mod token_f1;
+pub mod tolerance;
 pub mod weighted;
 
 use std::borrow::Cow;
@@ -32,6 +51,7 @@ use crate::sample::{Sample, Target};
 pub use all::All;
 pub use any::Any;
 pub use any_of::AnyOf;
+pub(crate) use catalog::built_in;
 pub use catalog::{Context, ENTRIES, Entry, Example, by_name, entry, from_value, names};
 pub use details::Details;
 pub use list::List;
@@ -75,6 +95,16 @@ pub trait Scorer: Send + Sync {
     /// the command line asks for.
     fn extract(&self) -> Option<Extract> {
         None
+    }
+
+    /// What decides the verdict on one sample alone besides its ground truth, such as a rule in its metadata. It
+    /// is part of what tells versions of a sample apart.
+    ///
+    /// # Errors
+    /// When the sample cannot be judged. This is asked before any agent starts.
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        let _ = sample;
+        Ok(None)
     }
 
     /// Everything that can change a verdict: name, options, version of the rule. Two runs are only

@@ -9,26 +9,39 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::options::{OptionReader, unknown};
-use super::{
-    Answer, Score, Scorer, all, any, any_of, command, gaia, list, not, semantic, weighted,
-};
+use super::{Answer, Score, Scorer};
 use crate::agent::Output;
 use crate::error::{Error, Result};
 use crate::extract::Extract;
 use crate::registry::{Options, Registry};
-use crate::sample::Target;
+use crate::sample::{Sample, Target};
 
 /// The built-in scorers, in alphabetical order.
 pub const ENTRIES: &[Entry] = &[
-    all::ENTRY,
-    any::ENTRY,
-    any_of::ENTRY,
-    command::ENTRY,
-    gaia::ENTRY,
-    list::ENTRY,
-    not::ENTRY,
-    semantic::ENTRY,
-    weighted::ENTRY,
+    super::aime::ENTRY,
+    super::all::ENTRY,
+    super::any::ENTRY,
+    super::any_of::ENTRY,
+    super::choice::ENTRY,
+    super::command::ENTRY,
+    super::exact::ENTRY,
+    super::fuzzy::ENTRY,
+    super::gaia::ENTRY,
+    super::gsm8k::ENTRY,
+    super::includes::ENTRY,
+    super::json::ENTRY,
+    super::list::ENTRY,
+    super::not::ENTRY,
+    super::numeric::ENTRY,
+    super::per_sample::ENTRY,
+    super::qa_f1::ENTRY,
+    super::qa_f1::FORMAT_ENTRY,
+    super::quasi_exact::ENTRY,
+    super::regex::ENTRY,
+    super::semantic::ENTRY,
+    super::substring::ENTRY,
+    super::token_f1::ENTRY,
+    super::weighted::ENTRY,
 ];
 
 /// A built-in scorer, as `cargo evaltest scorers` tells of it.
@@ -174,6 +187,13 @@ fn registered(
     Ok(Arc::new(Registered { scorer, options }))
 }
 
+/// The built-in scorer of a name, without options.
+pub(crate) fn built_in(name: &str) -> Option<Box<dyn Scorer>> {
+    let scorer = by_name(name, &Map::new(), &Context::here()).ok()?;
+    let alias = name.to_owned();
+    Some(Box::new(Renamed { scorer, alias }))
+}
+
 /// A scorer under another name.
 struct Renamed {
     scorer: Arc<dyn Scorer>,
@@ -195,6 +215,10 @@ impl Scorer for Renamed {
 
     fn extract(&self) -> Option<Extract> {
         self.scorer.extract()
+    }
+
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        self.scorer.criterion(sample)
     }
 
     fn fingerprint(&self) -> String {
@@ -228,6 +252,10 @@ impl Scorer for Registered {
 
     fn extract(&self) -> Option<Extract> {
         self.scorer.extract()
+    }
+
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        self.scorer.criterion(sample)
     }
 
     fn fingerprint(&self) -> String {

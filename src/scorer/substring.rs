@@ -1,0 +1,216 @@
+//! Correct when one text contains the other, after some cleaning.
+//!
+#![doc = include_str!("substring.md")]
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::scorer::{Answer, Entry, Example, Score, Scorer};
+use crate::text::{is_js_space, js_lower_word};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "substring",
+    summary: "correct when one text contains the other, in lower case and without punctuation",
+    rule: include_str!("substring.md"),
+    options: &[(
+        "compat",
+        "the verdicts of the JavaScript original, to which a text of which nothing is left is part of \
+         every other; default false",
+    )],
+    examples: &[
+        Example {
+            options: "",
+            prediction: "The answer is Paris, France.",
+            ground_truth: "paris",
+            correct: true,
+            note: "the prediction contains the ground truth; longer than needed (`verbose`)",
+        },
+        Example {
+            options: "",
+            prediction: "19",
+            ground_truth: "1927",
+            correct: true,
+            note: "the ground truth contains the prediction, whatever that is worth",
+        },
+        Example {
+            options: "",
+            prediction: "-5",
+            ground_truth: "5",
+            correct: true,
+            note: "signs vanish",
+        },
+        Example {
+            options: "",
+            prediction: "a - b",
+            ground_truth: "a b",
+            correct: false,
+            note: "two spaces are left where the dash was",
+        },
+        Example {
+            options: "",
+            prediction: "...",
+            ground_truth: "Paris",
+            correct: false,
+            note: "nothing is left of the prediction",
+        },
+        Example {
+            options: "compat: true",
+            prediction: "...",
+            ground_truth: "Paris",
+            correct: true,
+            note: "every text contains the empty one",
+        },
+    ],
+    make: |options| {
+        let compat = options.flag("compat")?;
+        Ok(Arc::new(if compat {
+            Substring::compat()
+        } else {
+            Substring::new()
+        }))
+    },
+};
+
+const EMPTY_PREDICTION: &str =
+    "nothing is left of the prediction, which makes it part of every other text";
+const NO_WORD: &str =
+    "the ground truth has no ASCII letter or digit, and this rule compares nothing else";
+
+/// Looks for one text in the other, see [the module](self).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Substring {
+    compat: bool,
+}
+
+impl Substring {
+    /// The rule under which nothing is part of no text.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The rule of the JavaScript original.
+    pub fn compat() -> Self {
+        Self { compat: true }
+    }
+}
+
+impl Scorer for Substring {
+    fn name(&self) -> &'static str {
+        "substring"
+    }
+
+    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+        let Some(ground_truth) = answer.target.as_text() else {
+            return Err(Error::usage(
+                "`ground_truth` must be a string for scorer `substring`",
+            ));
+        };
+        let prediction = normalize(answer.prediction.unwrap_or_default());
+        let truth = normalize(ground_truth);
+        let direction = if ground_truth.is_empty() {
+            None
+        } else {
+            direction(&prediction, &truth)
+        };
+        let fault = if self.compat {
+            None
+        } else if is_blank(&truth) {
+            Some("empty_ground_truth")
+        } else if is_blank(&prediction) {
+            Some("empty_prediction")
+        } else {
+            None
+        };
+        let direction = direction.filter(|_| fault.is_none());
+        let reason = match (fault, direction) {
+            (Some(fault), _) => fault,
+            (None, None) => "mismatch",
+            (None, Some(Direction::Equal)) => "exact_match",
+            (None, Some(_)) => "substring_match",
+        };
+        let correct = direction.is_some();
+        let verbose = direction == Some(Direction::PredictionContains);
+        let warning = if !truth.contains(|c: char| c.is_ascii_alphanumeric()) {
+            Some(NO_WORD)
+        } else if correct && is_blank(&prediction) {
+            Some(EMPTY_PREDICTION)
+        } else {
+            None
+        };
+        let mut score = Score::new(if correct { 1.0 } else { 0.0 }, correct, reason)
+            .normalized(prediction, truth);
+        if let Some(direction) = direction {
+            score.details.insert("direction", direction.as_str());
+        }
+        score.details.insert("verbose", verbose);
+        if let Some(warning) = warning {
+            score.details.insert("warning", warning);
+        }
+        Ok(score)
+    }
+
+    fn fingerprint(&self) -> String {
+        let options = if self.compat { " compat" } else { "" };
+        format!("substring{options}")
+    }
+}
+
+/// Which text contains the other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    PredictionContains,
+    GroundTruthContains,
+    Equal,
+}
+
+impl Direction {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::PredictionContains => "prediction_contains_ground_truth",
+            Self::GroundTruthContains => "ground_truth_contains_prediction",
+            Self::Equal => "equal",
+        }
+    }
+}
+
+/// A text can only contain what is no longer, so one search is enough.
+fn direction(prediction: &str, truth: &str) -> Option<Direction> {
+    let (found, direction) = match prediction.len().cmp(&truth.len()) {
+        Ordering::Greater => (prediction.contains(truth), Direction::PredictionContains),
+        Ordering::Less => (truth.contains(prediction), Direction::GroundTruthContains),
+        Ordering::Equal => (prediction == truth, Direction::Equal),
+    };
+    found.then_some(direction)
+}
+
+/// Whether nothing is left, or only spaces that stood around punctuation.
+fn is_blank(normalized: &str) -> bool {
+    normalized.bytes().all(|byte| byte == b' ')
+}
+
+/// The text as it is compared: `a` to `z`, digits, `_`, and one space for each run of white space between
+/// other characters, also where these are left out.
+fn normalize(text: &str) -> String {
+    // Lower case neither makes nor takes white space, so all steps are done at once.
+    let text = text.trim_matches(is_js_space);
+    let mut normalized = String::with_capacity(text.len());
+    let mut after_space = false;
+    for c in text.chars() {
+        if let Some(c) = js_lower_word(c) {
+            normalized.push(c);
+            after_space = false;
+        } else if is_js_space(c) {
+            if !after_space {
+                normalized.push(' ');
+            }
+            after_space = true;
+        } else {
+            after_space = false;
+        }
+    }
+    normalized
+}
+
+#[cfg(test)]
+mod tests;
