@@ -137,6 +137,10 @@ impl<S: Scorer + ?Sized> Scorer for Arc<S> {
         (**self).extract()
     }
 
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        (**self).criterion(sample)
+    }
+
     fn fingerprint(&self) -> String {
         (**self).fingerprint()
     }

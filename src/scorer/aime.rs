@@ -105,11 +105,17 @@ pub(crate) fn ground_truth(target: &Target) -> Result<u16> {
     };
     match found {
         Read::Integer(number) => Ok(number),
-        _ => Err(Error::usage(format!(
-            "`ground_truth` must be an integer from 0 to {LARGEST} for scorer `aime`, found `{}`",
-            target.0.to_string().trim_matches('"').escape_debug()
-        ))
-        .hint("write `25`, or take another scorer")),
+        _ => {
+            let shown = target
+                .as_text()
+                .map_or_else(|| target.0.to_string(), str::to_owned);
+            let shown: String = shown.chars().take(40).collect();
+            Err(Error::usage(format!(
+                "`ground_truth` must be an integer from 0 to {LARGEST} for scorer `aime`, found `{}`",
+                shown.escape_debug()
+            ))
+            .hint("write `25`, or take another scorer"))
+        }
     }
 }
 

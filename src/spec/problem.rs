@@ -53,7 +53,7 @@ const CHECK_YAML: &str = "check the indentation, quotes and brackets there";
 fn wrong_type(message: &str) -> Option<Error> {
     let found = WRONG_TYPE.captures(message)?;
     let (needed, example) = match &found["expected"] {
-        "usize" | "u64" | "u32" | "i64" => ("a whole number", "such as `4`"),
+        "usize" | "u64" | "u32" | "u16" | "i64" => ("a whole number", "such as `4`"),
         "f64" => ("a number", "such as `0.5`"),
         "a boolean" => ("a boolean", "`true` or `false`"),
         "a sequence" => ("a list", "such as `[a, b]`"),

@@ -4,6 +4,7 @@
 
 mod asked;
 mod bad_input;
+mod benchmarks;
 mod custom;
 mod disk_full;
 mod faults;
