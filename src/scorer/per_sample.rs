@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::{Map, Value};
 
 use super::catalog::{Context, from_value};
+use super::parts;
 use crate::error::{Error, Result};
 use crate::registry::Registry;
 use crate::sample::Sample;
@@ -130,19 +131,9 @@ impl Scorer for PerSample {
     fn score(&self, answer: &Answer<'_>) -> Result<Score> {
         let scorer = self.of(answer.metadata)?;
         check_target(&*scorer, !answer.target.0.is_null())?;
-        let raw = answer.output.text.as_deref();
-        let own = scorer.extract();
-        let extracted = own.as_ref().and_then(|own| own.apply(raw?));
-        let prediction = match own {
-            Some(_) => extracted.as_deref(),
-            None => answer.prediction,
-        };
-        let score = scorer.score(&Answer {
-            prediction,
-            ..*answer
-        });
         let name = scorer.name();
-        let score = score.map_err(|error| error.at(format_args!("scorer `{name}`")))?;
+        let score = parts::judge(&*scorer, answer)
+            .map_err(|error| error.at(format_args!("scorer `{name}`")))?;
         Ok(score.detail("scorer", name))
     }
 
@@ -163,6 +154,12 @@ impl Scorer for PerSample {
     fn fingerprint(&self) -> String {
         // What it names is part of each sample's own hash.
         format!("{NAME} {}", self.key)
+    }
+
+    /// Those of the scorers that are known by now: every sample is looked at before anything is written.
+    fn secrets(&self) -> Vec<String> {
+        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        made.values().flat_map(|scorer| scorer.secrets()).collect()
     }
 }
 

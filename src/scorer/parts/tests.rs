@@ -323,6 +323,27 @@ fn what_follows_from_parts() {
     assert!(!needs(json!({"type": "not", "scorer": "length"})));
     assert!(needs(json!({"type": "any_of", "scorer": "length"})));
 
+    // What decides on one sample alone is told through all of them.
+    let mut sample = Sample::new("a", "?").target("b");
+    sample.metadata.insert("scorer".to_owned(), "gsm8k".into());
+    let per_sample = json!({"type": "per_sample", "default": "gaia"});
+    for spec in [
+        json!({"type": "all", "scorers": ["gaia", per_sample]}),
+        json!({"type": "any", "scorers": [per_sample]}),
+        json!({"type": "weighted", "scorers": [per_sample]}),
+        json!({"type": "not", "scorer": per_sample}),
+        json!({"type": "any_of", "scorer": per_sample}),
+        json!({"type": "list", "scorer": per_sample}),
+    ] {
+        let criterion = scorer(&spec).unwrap().criterion(&sample).unwrap();
+        assert!(
+            criterion.is_some_and(|text| text.contains("gsm8k")),
+            "{spec}"
+        );
+    }
+    let all = scorer(&json!({"type": "all", "scorers": ["gaia", "length"]})).unwrap();
+    assert_eq!(all.criterion(&sample).unwrap(), None);
+
     let nested = json!({"type": "all", "scorers": [{"type": "weighted", "scorers": [
         {"type": "not", "scorer": {"type": "any_of", "scorer": {"type": "list", "scorer": "arrow"}}}]}]});
     assert_eq!(scorer(&nested).unwrap().secrets(), ["arrow-secret"]);
