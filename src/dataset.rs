@@ -29,6 +29,7 @@ pub use columns::Columns;
 pub(crate) use columns::{kind, quoted, text};
 pub(crate) use field::Field;
 pub use filter::Filter;
+pub use jsonl::python_json;
 
 /// The rows of one file. There is at least one.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +47,17 @@ pub struct Row {
     pub line: Option<u64>,
     /// The columns in the order of the file.
     pub fields: Map<String, Value>,
+}
+
+/// The format of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// `.jsonl`: one object per line.
+    Jsonl,
+    /// `.csv`: a header, then rows of as many cells.
+    Csv,
+    /// `.parquet`, behind the cargo feature `parquet`.
+    Parquet,
 }
 
 /// Where a row is, as errors name it: `data.jsonl:7`, or `data.parquet: row 7` (the first row is 1).
@@ -70,10 +82,10 @@ impl Rows {
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
-        let rows = match extension.to_str() {
-            Some("jsonl") => jsonl::rows(path, &read_text(path)?)?,
-            Some("csv") => csv::rows(path, &read_text(path)?)?,
-            Some("parquet") => read_parquet(path)?,
+        let format = match extension.to_str() {
+            Some("jsonl") => Format::Jsonl,
+            Some("csv") => Format::Csv,
+            Some("parquet") => Format::Parquet,
             _ => {
                 return Err(Error::usage(format!(
                     "`{}`: a dataset is a `.jsonl`, `.csv` or `.parquet` file",
@@ -81,6 +93,17 @@ impl Rows {
                 ))
                 .hint("for `.json`, write one object per line and name the file `.jsonl`"));
             }
+        };
+        Self::read_as(path, format)
+    }
+
+    /// Reads a file of this format, whatever its name is.
+    pub fn read_as(path: impl AsRef<Path>, format: Format) -> Result<Self> {
+        let path = path.as_ref();
+        let rows = match format {
+            Format::Jsonl => jsonl::rows(path, &read_text(path)?)?,
+            Format::Csv => csv::rows(path, &read_text(path)?)?,
+            Format::Parquet => read_parquet(path)?,
         };
         if rows.is_empty() {
             return Err(

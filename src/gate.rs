@@ -185,6 +185,14 @@ impl Gate {
         matches!(self.metric, Metric::NoRegression)
     }
 
+    /// Whether the gate looks at single samples, not only at the summary.
+    pub(crate) fn needs_samples(&self) -> bool {
+        matches!(
+            self.metric,
+            Metric::NoRegression | Metric::Latency(LatencyStatistic::Percentile(_))
+        )
+    }
+
     /// What the gate measures.
     pub fn metric(&self) -> &Metric {
         &self.metric

@@ -26,7 +26,7 @@
 //! | [`redact`], [`artifact`] | what is written, and where |
 //! | [`mod@run`], [`summary`], [`stats`], [`gate`], [`baseline`] | records become figures and verdicts; pure |
 //! | [`snapshot`], `harness` | insta and libtest-mimic |
-//! | [`report`], [`drive`], [`rescore`], [`listing`] | what `cargo evaltest` builds on |
+//! | [`report`], [`drive`], [`mod@rescore`], [`agreement`], [`listing`] | what `cargo evaltest` builds on |
 //!
 //! # Invariants
 //!
@@ -55,6 +55,7 @@ mod runner;
 mod variables;
 
 pub mod agent;
+pub mod agreement;
 pub mod artifact;
 pub mod baseline;
 pub mod benchmark;

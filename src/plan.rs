@@ -340,8 +340,13 @@ fn item(eval: &Eval, mut sample: Sample, scorers: &[Arc<dyn Scorer>]) -> Result<
     })
 }
 
+/// Whether the eval's scorers judge an answer alone. A benchmark that is no scorer wants the whole sample.
+pub(crate) fn judges_answers(eval: &Eval) -> bool {
+    !eval.scorers.is_empty() || eval.benchmark.scorer().is_some()
+}
+
 /// The scorers of an eval: its own, else the benchmark's.
-fn scorers(eval: &Eval) -> Vec<Arc<dyn Scorer>> {
+pub(crate) fn scorers(eval: &Eval) -> Vec<Arc<dyn Scorer>> {
     if !eval.scorers.is_empty() {
         return eval.scorers.clone();
     }

@@ -129,7 +129,7 @@ fn is_zero(n: &u32) -> bool {
 const ABRIDGED: usize = 4096;
 
 /// Shared by all records in memory, whose prompts are on disk.
-static NO_PROMPT: LazyLock<Arc<str>> = LazyLock::new(|| "".into());
+pub(crate) static NO_PROMPT: LazyLock<Arc<str>> = LazyLock::new(|| "".into());
 
 impl Record {
     /// Drops what no verdict and no report needs once it is on disk.

@@ -107,6 +107,12 @@ pub trait Scorer: Send + Sync {
         Ok(None)
     }
 
+    /// What it looks at besides the prediction and the ground truth. It need not be told, but whoever reads
+    /// answers from a file then reads less of it.
+    fn reads(&self) -> Reads {
+        Reads::Everything
+    }
+
     /// Everything that can change a verdict: name, options, version of the rule. Two runs are only
     /// compared when it is equal.
     fn fingerprint(&self) -> String {
@@ -141,6 +147,10 @@ impl<S: Scorer + ?Sized> Scorer for Arc<S> {
         (**self).criterion(sample)
     }
 
+    fn reads(&self) -> Reads {
+        (**self).reads()
+    }
+
     fn fingerprint(&self) -> String {
         (**self).fingerprint()
     }
@@ -148,6 +158,17 @@ impl<S: Scorer + ?Sized> Scorer for Arc<S> {
     fn secrets(&self) -> Vec<String> {
         (**self).secrets()
     }
+}
+
+/// What a scorer looks at, besides the prediction and the ground truth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reads {
+    /// Nothing.
+    Text,
+    /// How many messages there are, and who wrote them: of each message only its `role`.
+    Roles,
+    /// Whatever an [`Answer`] has.
+    Everything,
 }
 
 /// A named closure is a scorer.

@@ -219,7 +219,7 @@ fn scorers_are_named_when_unknown_or_twice() {
     assert_eq!(output.status.code(), Some(2));
     check(
         &["--scorer", "gaia", "--scorer", "gaia"],
-        "error: scorer `gaia` is given twice\n",
+        "error: scorer `gaia` is given twice\n\nhint: give one of them another name: `--scorer '{ type: gaia, name: other }'`\n",
     );
     assert_eq!(score(&[], b"").status.code(), Some(2));
 }
@@ -240,13 +240,18 @@ fn files_are_read_and_named_in_errors() {
     assert_eq!(text(&output.stdout).lines().count(), 1);
 
     let missing = folder.path().join("missing.jsonl");
-    for path in [missing.as_path(), folder.path()] {
+    let check = |path: &std::path::Path, message: &str| {
         let path = path.to_str().expect("UTF-8");
         let output = command(&["--scorer", "gaia", path]).output().expect("runs");
         assert_eq!(output.status.code(), Some(2));
-        let message = format!("error: cannot read `{path}`: ");
+        let message = message.replace('@', path);
         assert!(text(&output.stderr).starts_with(&message));
-    }
+    };
+    check(&missing, "error: cannot read `@`: ");
+    check(
+        folder.path(),
+        "error: `@` is not a run directory: it has no `manifest.json`",
+    );
 }
 
 #[test]

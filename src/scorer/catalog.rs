@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::options::{OptionReader, unknown};
-use super::{Answer, Score, Scorer};
+use super::{Answer, Reads, Score, Scorer};
 use crate::agent::Output;
 use crate::error::{Error, Result};
 use crate::extract::Extract;
@@ -77,16 +77,20 @@ pub struct Example {
 }
 
 impl Example {
-    /// The verdict of a scorer on this pair.
-    pub fn judge(&self, scorer: &dyn Scorer) -> Result<Score> {
+    /// The ground truth.
+    pub fn target(&self) -> Target {
         let text = self.ground_truth;
         let value = text
             .starts_with(['[', '{'])
             .then(|| serde_json::from_str(text).ok());
-        let target = Target(value.flatten().unwrap_or_else(|| text.into()));
+        Target(value.flatten().unwrap_or_else(|| text.into()))
+    }
+
+    /// The verdict of a scorer on this pair.
+    pub fn judge(&self, scorer: &dyn Scorer) -> Result<Score> {
         scorer.score(&Answer {
             prediction: Some(self.prediction),
-            target: &target,
+            target: &self.target(),
             output: &Output::text(self.prediction),
             metadata: &Map::new(),
             sample: None,
@@ -221,6 +225,10 @@ impl Scorer for Renamed {
         self.scorer.criterion(sample)
     }
 
+    fn reads(&self) -> Reads {
+        self.scorer.reads()
+    }
+
     fn fingerprint(&self) -> String {
         self.scorer.fingerprint()
     }
@@ -256,6 +264,10 @@ impl Scorer for Registered {
 
     fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
         self.scorer.criterion(sample)
+    }
+
+    fn reads(&self) -> Reads {
+        self.scorer.reads()
     }
 
     fn fingerprint(&self) -> String {

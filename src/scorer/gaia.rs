@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::scorer::{Answer, Details, Entry, Example, Normalized, Score, Scorer};
+use crate::scorer::{Answer, Details, Entry, Example, Normalized, Reads, Score, Scorer};
 use crate::text::{is_py_punct, is_py_space, py_float, py_lower, py_repr_float};
 
 pub(super) const ENTRY: Entry = Entry {
@@ -76,6 +76,10 @@ impl Scorer for Gaia {
             ));
         };
         Ok(question_scorer(answer.prediction, ground_truth).into())
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Text
     }
 }
 

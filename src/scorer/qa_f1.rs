@@ -16,7 +16,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::error::{Error, Result};
-use crate::scorer::{Answer, Entry, Example, Score, Scorer};
+use crate::scorer::{Answer, Entry, Example, Reads, Score, Scorer};
 
 use normal::normalize;
 
@@ -95,6 +95,10 @@ impl Scorer for QaF1 {
         let reason = best.figures.reason();
         Ok(best.into_score(prediction, reason))
     }
+
+    fn reads(&self) -> Reads {
+        Reads::Text
+    }
 }
 
 impl Scorer for QaF1Format {
@@ -114,6 +118,10 @@ impl Scorer for QaF1Format {
         };
         let score = best.into_score(prediction, reason);
         Ok(score.detail("tool_calls", calls))
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Roles
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::extract::Extract;
-use crate::scorer::{Answer, Entry, Example, Score, Scorer};
+use crate::scorer::{Answer, Entry, Example, Reads, Score, Scorer};
 use crate::text::{is_py_space, py_lower};
 
 pub(super) const ENTRY: Entry = Entry {
@@ -163,6 +163,10 @@ impl Scorer for QuasiExact {
 
     fn extract(&self) -> Option<Extract> {
         Some(Extract::first_answer())
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Text
     }
 
     fn fingerprint(&self) -> String {

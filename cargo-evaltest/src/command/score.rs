@@ -1,30 +1,24 @@
-//! `cargo evaltest score`: JSON lines in, the same lines with a score out. No agent runs.
+//! `cargo evaltest score`: answers in, the same with a score out. No agent runs.
 //!
-//! The input is cut into [`chunks`] of whole lines, a [`pool`] of threads lets the [`judge`] score them,
-//! and their results are written in input order. Of each `line` only the members that matter are
-//! decoded, by a reader for Python's dialect of [`json`]; its bytes are never printed anew, the score is
-//! spliced in. Memory stays the same for a file of any size.
+//! The input is cut into chunks of whole lines ([`crate::answers`]), a [`pool`] of threads lets the [`judge`]
+//! score them, and their results are written in input order. Of each line only the members that matter are
+//! decoded; its bytes are never printed anew, the score is spliced in. Memory stays the same for a file of
+//! any size.
 
-mod chunks;
-mod json;
 mod judge;
-mod line;
-mod pool;
+pub(crate) mod pool;
+mod write;
 
-use std::fs::File;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Write};
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::thread;
 
 use clap::Args;
-use evaltest::scorer::{Context, Scorer, from_value};
-use evaltest::spec::Override;
-use evaltest::{Error, Extract, Extraction, Result};
+use evaltest::{Error, Result};
 
-use chunks::Chunks;
-use judge::Judge;
+use crate::answers::{Answers, AnswersArgs, Source};
+use crate::{console, scorers};
+use judge::{Counts, Judge};
 
 /// Score predictions in JSON lines, without an agent
 ///
@@ -32,13 +26,17 @@ use judge::Judge;
 /// lines with a member `score` added at their end. The exit code is 0 whatever the verdicts are.
 #[derive(Debug, Args)]
 pub(crate) struct ScoreArgs {
-    /// The scorer to apply; given several times, all scores go into one member `scores`, by name
-    #[arg(long = "scorer", value_name = "NAME", required = true)]
+    /// The scorer to apply, a name or a map as in a spec: `{ type: substring, compat: true }`. Given several
+    /// times, all scores go into one member `scores`, by name
+    #[arg(long = "scorer", value_name = "NAME|YAML", required = true)]
     scorers: Vec<String>,
 
-    /// What to take from each prediction before it is scored, as in a spec: `final_answer`
-    #[arg(long, value_name = "YAML")]
-    extract: Option<String>,
+    /// An option of the scorers: `compat=true` for every one that has it, `NAME.compat=true` for one
+    #[arg(long = "scorer-option", value_name = "[NAME.]KEY=YAML")]
+    scorer_options: Vec<String>,
+
+    #[command(flatten)]
+    answers: AnswersArgs,
 
     /// Replace the score that a line already has
     #[arg(long)]
@@ -51,10 +49,6 @@ pub(crate) struct ScoreArgs {
     /// How many threads score [default: one per core]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
-
-    /// The file to read; `-` is standard input
-    #[arg(default_value = "-", hide_default_value = true)]
-    file: PathBuf,
 }
 
 /// Scores the input and tells the exit code.
@@ -62,81 +56,32 @@ pub(crate) struct ScoreArgs {
 /// 0 also when the reader of the results goes away early; a malformed line is an error with exit code 2,
 /// or 3 if the other lines were to be scored all the same.
 pub(crate) fn run(args: &ScoreArgs) -> Result<u8> {
-    let judge = Judge {
-        scorers: scorers(&args.scorers)?,
-        extraction: extraction(args.extract.as_deref())?,
-        replace: args.replace,
-        keep_going: args.keep_going,
-    };
+    let scorers = scorers::named(&args.scorers, &args.scorer_options)?;
+    let answers = Answers::open(&args.answers)?;
+    let judge = Judge::new(scorers, &answers.extraction, answers.layout.clone())
+        .replace(args.replace)
+        .keep_going(args.keep_going);
     let threads = args
         .threads
         .or_else(|| thread::available_parallelism().ok())
         .unwrap_or(NonZeroUsize::MIN);
-    let input = Input::open(&args.file)?;
-    write_scores(judge, input, threads, &mut io::stdout().lock())
-}
-
-/// None unless asked for: a scorer that has an extraction of its own then uses it.
-fn extraction(given: Option<&str>) -> Result<Extraction> {
-    let extract = match given {
-        None => Extract::none(),
-        Some(text) => Extract::from_value(&Override::value(text)?)?,
-    };
-    Ok(Extraction {
-        extract,
-        is_given: given.is_some(),
-    })
-}
-
-fn scorers(names: &[String]) -> Result<Vec<Arc<dyn Scorer>>> {
-    for (place, name) in names.iter().enumerate() {
-        if names[..place].contains(name) {
-            return Err(Error::usage(format!("scorer `{name}` is given twice")));
-        }
-    }
-    names
-        .iter()
-        .map(|name| from_value(&Override::value(name)?, &Context::here()))
-        .collect()
-}
-
-/// Where the lines come from.
-struct Input {
-    path: PathBuf,
-    reader: Box<dyn Read + Send>,
-}
-
-impl Input {
-    fn open(path: &Path) -> Result<Self> {
-        if path == Path::new("-") {
-            return Ok(Self {
-                path: PathBuf::from("<stdin>"),
-                reader: Box::new(io::stdin()),
-            });
-        }
-        let file = File::open(path).map_err(|error| Error::io("read", path, &error))?;
-        Ok(Self {
-            path: path.to_owned(),
-            reader: Box::new(file),
-        })
-    }
+    write_scores(judge, answers, threads, &mut io::stdout().lock())
 }
 
 fn write_scores(
     judge: Judge,
-    input: Input,
+    answers: Answers,
     threads: NonZeroUsize,
     out: &mut dyn Write,
 ) -> Result<u8> {
-    let Input { path, reader } = input;
-    let results = pool::in_order(threads, Chunks::new(reader), move |chunk| {
+    let Answers { source, chunks, .. } = answers;
+    let results = pool::in_order(threads, chunks, move |chunk| {
         chunk.map(|chunk| judge.chunk(&chunk))
     })
     .map_err(|error| Error::infrastructure(format!("cannot start a thread: {error}")))?;
-    let mut malformed = 0;
-    let mut first = None;
+    let mut counts = Counts::default();
     for result in results {
-        let result = result.map_err(|error| Error::io("read", &path, &error))?;
+        let result = result?;
         // Each chunk is flushed, so that whoever feeds single lines gets their scores at once.
         match out.write_all(&result.bytes).and_then(|()| out.flush()) {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(0),
@@ -148,23 +93,46 @@ fn write_scores(
             Ok(()) => {}
         }
         if let Some(fault) = result.fault {
-            let error = fault
-                .error
-                .at(format_args!("{}:{}", path.display(), fault.line));
+            let error = fault.error.at(source.place(fault.line));
             return Err(match error.hint_text() {
                 Some(_) => error,
                 None => error.hint("add `--keep-going` to score the other lines"),
             });
         }
-        malformed += result.malformed;
-        first = first.or(result.first_malformed);
+        counts.add(&result.counts);
     }
-    let Some(first) = first else {
+    conclude(&counts, &source)
+}
+
+/// Says on standard error what befell some of the lines.
+fn conclude(counts: &Counts, source: &Source) -> Result<u8> {
+    let note = |count: u64, one: &str, several: &str| match count {
+        0 => {}
+        1 => console::note(&format!("1 {one}")),
+        _ => console::note(&format!("{count} {several}")),
+    };
+    note(
+        counts.unanswered,
+        "sample has no answer and is left out",
+        "samples have no answer and are left out",
+    );
+    note(
+        counts.hidden,
+        "sample has no ground truth and is left out",
+        "samples have no ground truth and are left out",
+    );
+    note(
+        counts.redacted,
+        "answer lost a secret to redaction and is scored as it was recorded",
+        "answers lost a secret to redaction and are scored as they were recorded",
+    );
+    let Some(first) = counts.first_malformed else {
         return Ok(0);
     };
+    let malformed = counts.malformed;
     Err(Error::infrastructure(format!(
-        "{}:{first}: {malformed} {} could not be scored, this is the first",
-        path.display(),
+        "{}: {malformed} {} could not be scored, this is the first",
+        source.place(first),
         if malformed == 1 { "line" } else { "lines" },
     ))
     .hint("the results have an `error` in place of each such line"))

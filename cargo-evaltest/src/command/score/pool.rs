@@ -14,13 +14,13 @@ use std::thread::{Builder, JoinHandle};
 ///
 /// Dropped early, it leaves the threads to end by themselves: the one that reads may be blocked for ever
 /// in a terminal or a pipe.
-pub(super) struct InOrder<O> {
+pub(crate) struct InOrder<O> {
     workers: Vec<(Receiver<O>, Option<JoinHandle<()>>)>,
     turn: usize,
 }
 
 /// Applies `work` to all items on as many threads as given, beside one that takes the items.
-pub(super) fn in_order<I, O>(
+pub(crate) fn in_order<I, O>(
     threads: NonZeroUsize,
     items: impl Iterator<Item = I> + Send + 'static,
     work: impl Fn(I) -> O + Send + Sync + 'static,

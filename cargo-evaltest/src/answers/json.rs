@@ -88,10 +88,7 @@ impl<'a> Cursor<'a> {
         let mut has_escapes = false;
         loop {
             let rest = &self.text.as_bytes()[self.place..];
-            let Some(run) = rest
-                .iter()
-                .position(|&b| b == b'"' || b == b'\\' || b < b' ')
-            else {
+            let Some(run) = plain(rest) else {
                 self.place = self.text.len();
                 return Err(self.expected("`\"`"));
             };
@@ -260,6 +257,17 @@ impl<'a> Text<'a> {
             return (Cow::Borrowed(self.raw), false);
         }
         let mut text = String::with_capacity(self.raw.len());
+        let replaced = self.decode_to(&mut text);
+        (Cow::Owned(text), replaced)
+    }
+
+    /// Adds the string without its escapes to a text. Says whether a lone surrogate had to be replaced by
+    /// U+FFFD.
+    pub(super) fn decode_to(&self, text: &mut String) -> bool {
+        if !self.has_escapes {
+            text.push_str(self.raw);
+            return false;
+        }
         let mut replaced = false;
         let mut rest = self.raw;
         while let Some(place) = rest.find('\\') {
@@ -270,8 +278,53 @@ impl<'a> Text<'a> {
             rest = &rest[place + length..];
         }
         text.push_str(rest);
-        (Cow::Owned(text), replaced)
+        replaced
     }
+}
+
+impl Raw<'_> {
+    pub(super) fn is_null(&self) -> bool {
+        matches!(self, Self::Other("null"))
+    }
+
+    /// What it is, for messages.
+    pub(super) fn kind(&self) -> &'static str {
+        let Self::Other(text) = self else {
+            return "a string";
+        };
+        match text.as_bytes().first() {
+            Some(b'{') => "an object",
+            Some(b'[') => "an array",
+            Some(b't' | b'f') => "a boolean",
+            Some(b'n') => "null",
+            _ => "a number",
+        }
+    }
+}
+
+/// Where in a string of JSON something stands that is not the string as it is: a quote, a backslash or a
+/// control character.
+///
+/// Looks at eight bytes at once, see "Determine if a word has a byte less than n" among Anderson's "Bit
+/// Twiddling Hacks". The bytes that it marks wrongly all stand behind one that it marks rightly.
+pub(crate) fn plain(bytes: &[u8]) -> Option<usize> {
+    const ONES: u64 = u64::MAX / 255;
+    const HIGH: u64 = ONES * 0x80;
+    let less = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word & HIGH;
+    let mut place = 0;
+    let (words, rest) = bytes.as_chunks::<8>();
+    for word in words {
+        let word = u64::from_le_bytes(*word);
+        let quote = less(word ^ (ONES * u64::from(b'"')), 1);
+        let backslash = less(word ^ (ONES * u64::from(b'\\')), 1);
+        let found = less(word, b' ') | quote | backslash;
+        if found != 0 {
+            return Some(place + found.trailing_zeros() as usize / 8);
+        }
+        place += 8;
+    }
+    let is_special = |&byte: &u8| byte == b'"' || byte == b'\\' || byte < b' ';
+    rest.iter().position(is_special).map(|rest| place + rest)
 }
 
 /// The character of the escape that the text starts with (none for a lone surrogate) and its length.
@@ -375,6 +428,23 @@ mod tests {
         check("-NaN", "2: expected a digit");
         check("nul", "1: expected a value");
         check("'a'", "1: expected a value");
+    }
+
+    #[test]
+    fn every_byte_is_found_wherever_it_stands() {
+        for byte in 0..=u8::MAX {
+            for place in 0..20 {
+                // What comes behind it does not matter.
+                for behind in [b'a', b'!', b'"', 0x1f, 0xff, byte.wrapping_add(1)] {
+                    let mut text = [0x80; 20];
+                    text[place] = byte;
+                    text[place + 1..].fill(behind);
+                    let is_special = |&b: &u8| b == b'"' || b == b'\\' || b < b' ';
+                    let expect = text.iter().position(is_special);
+                    assert_eq!(plain(&text), expect, "{byte} {place} {behind}");
+                }
+            }
+        }
     }
 
     #[test]

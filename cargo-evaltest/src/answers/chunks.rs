@@ -1,18 +1,85 @@
 //! The input as chunks of whole lines.
 
 use std::io::{self, ErrorKind, Read};
+use std::str;
+
+use evaltest::{Error, Result};
+use memchr::{memchr, memchr_iter, memrchr};
 
 /// How much is asked of the input at once. Small enough for the second-level cache.
-const READ_SIZE: usize = 128 * 1024;
+pub(super) const READ_SIZE: usize = 128 * 1024;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// Some whole lines; the last of the file may lack its line break.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Chunk {
-    pub(super) bytes: Vec<u8>,
-    /// The number of the first line, from 1.
-    pub(super) first_line: u64,
+pub(crate) struct Chunk {
+    pub(crate) bytes: Vec<u8>,
+    numbers: Numbers,
+}
+
+/// The numbers of lines, from 1.
+#[derive(Debug, PartialEq, Eq)]
+enum Numbers {
+    From(u64),
+    Of(Vec<u64>),
+}
+
+impl Chunk {
+    /// Lines that follow each other.
+    pub(crate) fn new(bytes: Vec<u8>, first_line: u64) -> Self {
+        Self {
+            bytes,
+            numbers: Numbers::From(first_line),
+        }
+    }
+
+    /// Lines with these numbers.
+    pub(super) fn numbered(bytes: Vec<u8>, numbers: Vec<u64>) -> Self {
+        Self {
+            bytes,
+            numbers: Numbers::Of(numbers),
+        }
+    }
+
+    /// The number of the line at `place` in the chunk, from 0.
+    fn number(&self, place: usize) -> u64 {
+        match &self.numbers {
+            Numbers::From(first) => first + place as u64,
+            Numbers::Of(numbers) => numbers.get(place).copied().unwrap_or_default(),
+        }
+    }
+
+    /// Shows each line with its number, its bytes and, if it is UTF-8, its text, until `next` says no.
+    pub(crate) fn lines(&self, mut next: impl FnMut(u64, &[u8], Result<&str>) -> bool) {
+        let mut place = 0;
+        let mut next = |bytes, text| {
+            place += 1;
+            next(self.number(place - 1), bytes, text)
+        };
+        if let Ok(text) = str::from_utf8(&self.bytes) {
+            let mut rest = text;
+            while !rest.is_empty() {
+                let end = memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |end| end + 1);
+                let line;
+                (line, rest) = rest.split_at(end);
+                if !next(line.as_bytes(), Ok(line)) {
+                    return;
+                }
+            }
+        } else {
+            // Some line is no UTF-8; the others still count.
+            let mut lines = self.bytes.split_inclusive(|&byte| byte == b'\n');
+            let _ = lines.all(|line| next(line, utf8(line)));
+        }
+    }
+}
+
+fn utf8(line: &[u8]) -> Result<&str> {
+    str::from_utf8(line).map_err(|error| {
+        let byte = error.valid_up_to() + 1;
+        Error::usage(format!("invalid UTF-8 at byte {byte} of the line"))
+    })
 }
 
 /// Cuts an input into [`Chunk`]s, without a byte order mark at its start.
@@ -39,14 +106,11 @@ impl<R: Read> Chunks<R> {
 
     fn chunk(&mut self, mut bytes: Vec<u8>) -> Chunk {
         let first_line = self.next_line;
-        self.next_line += bytes
-            .split(|&byte| byte == b'\n')
-            .skip(1)
-            .fold(0, |lines, _| lines + 1);
+        self.next_line += memchr_iter(b'\n', &bytes).count() as u64;
         if first_line == 1 && bytes.starts_with(BOM) {
             bytes.drain(..BOM.len());
         }
-        Chunk { bytes, first_line }
+        Chunk::new(bytes, first_line)
     }
 
     /// Reads once, behind what is there, and tells how much.
@@ -86,7 +150,7 @@ impl<R: Read> Iterator for Chunks<R> {
                     return (!bytes.is_empty()).then(|| Ok(self.chunk(bytes)));
                 }
                 Ok(_) => {
-                    let end = bytes[old..].iter().rposition(|&byte| byte == b'\n');
+                    let end = memrchr(b'\n', &bytes[old..]);
                     if let Some(end) = end {
                         self.rest = bytes.split_off(old + end + 1);
                         return Some(Ok(self.chunk(bytes)));
@@ -119,8 +183,9 @@ mod tests {
         let chunks: Vec<(String, u64)> = Chunks::new(Parts(parts.to_vec()))
             .map(|chunk| chunk.expect("no fault"))
             .map(|chunk| {
+                let number = chunk.number(0);
                 let text = String::from_utf8(chunk.bytes).expect("a text");
-                (text, chunk.first_line)
+                (text, number)
             })
             .collect();
         let chunks: Vec<(&str, u64)> = chunks.iter().map(|(text, n)| (&**text, *n)).collect();

@@ -4,13 +4,14 @@ use std::ops::Range;
 
 use evaltest::Result;
 
+use super::fields::{Fields, ID, MANY};
 use super::json::{Cursor, Raw};
 
 /// A JSON object on a line. Of a key that is there twice the last one counts, as in Python.
-pub(super) struct Line<'a> {
+pub(crate) struct Line<'a> {
     text: &'a str,
-    pub(super) prediction: Option<Raw<'a>>,
-    pub(super) ground_truth: Option<Raw<'a>>,
+    /// What is in the fields that are looked for.
+    fields: [Option<Raw<'a>>; MANY],
     /// Where the object's closing brace stands.
     end: usize,
     /// The bytes of members that have the name of the one to be written, each with one comma.
@@ -20,12 +21,18 @@ pub(super) struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// Reads a line. `output` is the member that will be added; `open` a buffer to use.
-    pub(super) fn parse(text: &'a str, output: &str, open: &mut Vec<u8>) -> Result<Self> {
+    /// Reads a line and looks for the first `count` of the fields. `output` is the member that will be added;
+    /// `open` a buffer to use.
+    pub(crate) fn parse(
+        text: &'a str,
+        fields: &Fields,
+        count: usize,
+        output: &str,
+        open: &mut Vec<u8>,
+    ) -> Result<Self> {
         let mut line = Self {
             text,
-            prediction: None,
-            ground_truth: None,
+            fields: [None; MANY],
             end: 0,
             old: Vec::new(),
             has_others: false,
@@ -35,7 +42,7 @@ impl<'a> Line<'a> {
         if !cursor.eat(b'{') {
             return Err(cursor.expected("an object, as `{\"prediction\":…}`"));
         }
-        line.members(&mut cursor, output)?;
+        line.members(&mut cursor, fields, count, output)?;
         cursor.skip_space();
         if !cursor.at_end() {
             return Err(cursor.expected("the end of the line"));
@@ -44,7 +51,13 @@ impl<'a> Line<'a> {
         Ok(line)
     }
 
-    fn members(&mut self, cursor: &mut Cursor<'a>, output: &str) -> Result<()> {
+    fn members(
+        &mut self,
+        cursor: &mut Cursor<'a>,
+        fields: &Fields,
+        count: usize,
+        output: &str,
+    ) -> Result<()> {
         let mut comma = None;
         cursor.skip_space();
         self.end = cursor.place();
@@ -57,10 +70,10 @@ impl<'a> Line<'a> {
             let value = cursor.value()?;
             let end = cursor.place();
             let is_old = key.is(output);
-            if key.is("prediction") {
-                self.prediction = Some(value);
-            } else if key.is("ground_truth") {
-                self.ground_truth = Some(value);
+            for (place, path) in self.fields.iter_mut().zip(fields.take(count)) {
+                if let Some(found) = path.find(&key, value) {
+                    *place = Some(found);
+                }
             }
             cursor.skip_space();
             self.end = cursor.place();
@@ -88,13 +101,23 @@ impl<'a> Line<'a> {
         }
     }
 
+    /// What is in the field with this place among the [`Fields`].
+    pub(super) fn field(&self, place: usize) -> Option<Raw<'a>> {
+        self.fields[place]
+    }
+
+    /// What the line is called.
+    pub(super) fn id(&self) -> Option<Raw<'a>> {
+        self.fields[ID..].iter().copied().flatten().next()
+    }
+
     /// Whether the line already has the member that will be added.
-    pub(super) fn has_old(&self) -> bool {
+    pub(crate) fn has_old(&self) -> bool {
         !self.old.is_empty()
     }
 
     /// Writes the line as it is, with `value` as its new last member in place of any old one.
-    pub(super) fn splice(
+    pub(crate) fn splice(
         &self,
         output: &str,
         out: &mut Vec<u8>,
@@ -122,8 +145,13 @@ impl<'a> Line<'a> {
 mod tests {
     use super::*;
 
+    fn parse(text: &str) -> Result<Line<'_>> {
+        let fields = Fields::parse(&[]).expect("the usual names");
+        Line::parse(text, &fields, MANY, "score", &mut Vec::new())
+    }
+
     fn splice(text: &str) -> Result<String> {
-        let line = Line::parse(text, "score", &mut Vec::new())?;
+        let line = parse(text)?;
         let mut out = Vec::new();
         line.splice("score", &mut out, |out| {
             out.push(b'7');
@@ -189,12 +217,12 @@ mod tests {
     fn the_last_of_equal_keys_counts() {
         let text =
             r#"{"prediction":"a","pr\u0065diction":"b","ground_truth":1,"ground_truth":"c"}"#;
-        let line = Line::parse(text, "score", &mut Vec::new()).expect("an object");
+        let line = parse(text).expect("an object");
         let string = |raw| match raw {
             Some(Raw::String(text)) => text.decode().0.into_owned(),
             _ => panic!("no string"),
         };
-        assert_eq!(string(line.prediction), "b");
-        assert_eq!(string(line.ground_truth), "c");
+        assert_eq!(string(line.field(0)), "b");
+        assert_eq!(string(line.field(1)), "c");
     }
 }
