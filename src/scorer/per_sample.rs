@@ -159,7 +159,7 @@ impl Scorer for PerSample {
     /// Those of the scorers that are known by now: every sample is looked at before anything is written.
     fn secrets(&self) -> Vec<String> {
         let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        made.values().flat_map(|scorer| scorer.secrets()).collect()
+        made.values().flat_map(Scorer::secrets).collect()
     }
 }
 
