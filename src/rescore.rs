@@ -76,11 +76,7 @@ pub fn rescore(dir: &RunDir, how: Rescore) -> Result<Run> {
         },
         None => extraction_of(&parent)?,
     };
-    let secrets: Vec<String> = how
-        .scorers
-        .iter()
-        .flat_map(|scorer| scorer.secrets())
-        .collect();
+    let secrets: Vec<String> = how.scorers.iter().flat_map(Scorer::secrets).collect();
     let judge = Judge {
         redactor: Redactor::new(&[], &secrets)?,
         scorers: how.scorers,
