@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
-/// The results of [`in_order`].
+/// The results of several threads.
 ///
 /// Dropped early, it leaves the threads to end by themselves: the one that reads may be blocked for ever
 /// in a terminal or a pipe.
@@ -19,16 +19,20 @@ pub(crate) struct InOrder<O> {
     turn: usize,
 }
 
-/// Applies `work` to all items on as many threads as given, beside one that takes the items.
+/// Applies `work` to all items on as many threads as given, beside one that takes the items. A single one
+/// is this thread, which does all of it: nothing is handed over then.
 pub(crate) fn in_order<I, O>(
     threads: NonZeroUsize,
     items: impl Iterator<Item = I> + Send + 'static,
     work: impl Fn(I) -> O + Send + Sync + 'static,
-) -> io::Result<InOrder<O>>
+) -> io::Result<Box<dyn Iterator<Item = O>>>
 where
     I: Send + 'static,
     O: Send + 'static,
 {
+    if threads == NonZeroUsize::MIN {
+        return Ok(Box::new(items.map(work)));
+    }
     let work = Arc::new(work);
     let mut inputs = Vec::new();
     let mut workers = Vec::new();
@@ -53,7 +57,7 @@ where
             }
         }
     })?;
-    Ok(InOrder { workers, turn: 0 })
+    Ok(Box::new(InOrder { workers, turn: 0 }))
 }
 
 impl<O> Iterator for InOrder<O> {
