@@ -168,12 +168,12 @@ impl Ballot {
         }
     }
 
-    /// Adds the votes on a sample, in the order of the scorers; tells whether they differ.
-    pub fn add(&mut self, votes: &[Vote]) -> bool {
-        self.samples += 1;
+    /// Adds so many samples with these votes, in the order of the scorers; tells whether they differ.
+    pub fn add(&mut self, votes: &[Vote], samples: u64) -> bool {
+        self.samples += samples;
         for (counts, vote) in self.single.iter_mut().zip(votes) {
             if let Some(accepts) = vote {
-                counts[usize::from(!accepts)] += 1;
+                counts[usize::from(!accepts)] += samples;
             }
         }
         let count = self.names.len();
@@ -188,21 +188,11 @@ impl Ballot {
                 (Some(false), Some(true)) => 3,
                 _ => continue,
             };
-            counts[place] += 1;
+            counts[place] += samples;
             differ |= place > 1;
         }
-        self.disagreements += u64::from(differ);
+        self.disagreements += if differ { samples } else { 0 };
         differ
-    }
-
-    /// Adds the votes that another ballot of the same scorers counted.
-    pub fn merge(&mut self, other: &Self) {
-        self.samples += other.samples;
-        self.disagreements += other.disagreements;
-        let single = self.single.iter_mut().zip(&other.single);
-        single.for_each(|(mine, theirs)| add_all(mine, theirs));
-        let pairs = self.pairs.iter_mut().zip(&other.pairs);
-        pairs.for_each(|(mine, theirs)| add_all(mine, theirs));
     }
 
     /// The figures.
@@ -233,12 +223,6 @@ impl Ballot {
                 .collect(),
         }
     }
-}
-
-fn add_all(mine: &mut [u64], theirs: &[u64]) {
-    mine.iter_mut()
-        .zip(theirs)
-        .for_each(|(mine, theirs)| *mine += theirs);
 }
 
 fn pair(one: &str, other: &str, [both, neither, only_one, only_other]: [u64; 4]) -> Pair {
@@ -285,9 +269,7 @@ mod tests {
             (neither, [NO, NO]),
         ];
         for (count, votes) in kinds {
-            for _ in 0..count {
-                ballot.add(&votes);
-            }
+            ballot.add(&votes, count);
         }
         ballot.finish()
     }
@@ -325,7 +307,7 @@ mod tests {
             [YES, NO, None],
             [None, YES, None],
         ];
-        let differ = votes.map(|votes| ballot.add(&votes));
+        let differ = votes.map(|votes| ballot.add(&votes, 1));
         assert_eq!(differ, [false, true, true, false, true, false]);
         let agreement = ballot.finish();
         assert_eq!((agreement.samples, agreement.disagreements), (6, 3));
@@ -356,15 +338,6 @@ mod tests {
         ];
         assert_eq!(pairs, expect);
         assert_eq!(agreement.pairs[0].agreement, Some(0.4));
-        // In halves it is the same.
-        let mut halves = [Ballot::new(["a", "b", "c"]), Ballot::new(["a", "b", "c"])];
-        for (place, votes) in votes.iter().enumerate() {
-            halves[place % 2].add(votes);
-        }
-        let [mut first, second] = halves;
-        first.merge(&second);
-        first.names.clone_from(&ballot.names);
-        assert_eq!(first.finish(), agreement);
     }
 
     #[test]

@@ -12,6 +12,9 @@
 //!     summary.json, summary.md
 //!     scratch/         folders of attempts that `keep_scratch` kept
 //! ```
+//!
+//! A run whose answers were [scored again](crate::rescore) has all of these but the journal, which is that
+//! of its parent: the manifest's `parent` and `parent_run_id`.
 
 use std::fs;
 use std::io;
@@ -29,7 +32,7 @@ pub use records::read as read_records;
 
 /// Version of the files in a run directory.
 ///
-/// * 1: the first.
+/// * 1: the first. Members added since, which a reader may leave alone: the manifest's `parent_run_id`.
 pub const FORMAT_VERSION: u32 = 1;
 
 /// The folder of runs unless the spec names another, in the project's root.

@@ -211,8 +211,8 @@ impl<'a> Figures<'a> {
             }
             _ => (self.labels, self.unknown()),
         };
-        let none = "no score tells a label and that of the ground truth; scorers that do are `choice` and \
-                    `exact`";
+        let none = "no score tells a label and that of the ground truth; scorers that do are `choice`, and \
+                    `exact` with `labels`";
         let labels = labels.ok_or_else(|| self.nothing_scored().unwrap_or(none.to_owned()))?;
         let (Some(value), Some([low, high])) = (labels.macro_f1, labels.macro_f1_within(unknown))
         else {

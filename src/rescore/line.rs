@@ -215,7 +215,7 @@ impl Judge {
         metadata: &RawValue,
         output: &RawValue,
     ) -> serde_json::Result<(Map<String, Value>, Output)> {
-        let reads = self.scorers.iter().map(|scorer| scorer.reads()).max();
+        let reads = self.scorers.iter().map(Scorer::reads).max();
         if reads != Some(Reads::Text) {
             let metadata = serde_json::from_str(metadata.get())?;
             return Ok((metadata, serde_json::from_str(output.get())?));

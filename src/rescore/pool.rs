@@ -85,13 +85,11 @@ mod tests {
     #[test]
     fn an_error_ends_it() {
         let check = |bad_item: u64, bad_result: u64, expect: &str| {
-            let item = |item| match item == bad_item {
-                true => Err(Error::usage("item")),
-                false => Ok(item),
-            };
-            let take = |result| match result == bad_result {
-                true => Err(Error::usage("result")),
-                false => Ok(()),
+            let item = |item| (item != bad_item).then_some(item);
+            let item = |number| item(number).ok_or_else(|| Error::usage("item"));
+            let take = |result| {
+                let is_fine = (result != bad_result).then_some(());
+                is_fine.ok_or_else(|| Error::usage("result"))
             };
             let ended = in_order((0..1000).map(item), |item| item, take);
             assert_eq!(ended.expect_err("an error").message(), expect);

@@ -1,7 +1,8 @@
 //! `Labels`: answers that are labels: macro-F1, the figures of each label, and the confusion matrix.
 //!
 //! A scorer that judges labels says so in the details of its scores: `target_label` is the label of the
-//! ground truth, `label` that of the prediction. Both are texts. Scores without `target_label` stay out.
+//! ground truth, `label` that of the prediction, or `(other)`. Both are texts. Scores without `target_label`
+//! stay out.
 
 use std::collections::BTreeMap;
 
@@ -22,8 +23,8 @@ pub const OTHER: &str = "(other)";
 /// What became of answers that are labels.
 ///
 /// The labels are all that occur as ground truth or as prediction, in the order of their texts. A
-/// prediction that is no label (the scorer found none, or it is longer than 256 bytes) counts as
-/// `(other)`: it misses its ground truth, and has no figures of its own.
+/// prediction that is no label (the scorer says so, or it is longer than 256 bytes) counts as `(other)`:
+/// it misses its ground truth, and has no figures of its own.
 ///
 /// With more than [`MAX_LABELS`] labels there is only the number of samples, and `left_out` is true.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -152,7 +153,8 @@ impl LabelTally {
         if self.overflow {
             return;
         }
-        let prediction = text("label").filter(|label| label.len() <= MAX_LABEL_BYTES);
+        let is_label = |label: &&str| *label != OTHER && label.len() <= MAX_LABEL_BYTES;
+        let prediction = text("label").filter(is_label);
         let truth = self.number(truth);
         let prediction = prediction.map(|label| self.number(label));
         *self.counts.entry((truth, prediction)).or_default() += 1;

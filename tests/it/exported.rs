@@ -113,7 +113,7 @@ fn the_place_and_the_traces_can_be_chosen() {
     );
     let printed = export("--output -").out;
     assert_eq!(printed.lines().count(), 2);
-    assert_eq!(exported(&project), [PathBuf::new(); 0]);
+    assert!(exported(&project).is_empty());
 }
 
 #[test]
@@ -209,5 +209,5 @@ fn an_interrupted_run_is_not_exported() {
     until("the agent runs", || project.file("started").exists());
     send("TERM", &child);
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert_eq!(exported(&project), [PathBuf::new(); 0]);
+    assert!(exported(&project).is_empty());
 }

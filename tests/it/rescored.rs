@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::asked::{self, asked};
-use crate::project::{Project, json_lines};
+use crate::project::{Project, json_lines, root};
 
 /// Four answers: right, right but wordy, a first answer that was wrong, and an agent that fails.
 fn project(more: &str) -> Project {
@@ -324,4 +324,45 @@ fn a_baseline_holds_only_for_who_judged_it() {
         .exits(0)
         .says("the baseline was judged otherwise: `no_regression` is left out")
         .says_nothing_of("gate no_regression");
+}
+
+/// Default scorers of benchmarks, with options, extractions and criteria of the samples' own.
+#[test]
+fn every_fixture_is_judged_again_as_it_was() {
+    let project = Project::new();
+    let mut specs = 0;
+    for folder in fs::read_dir(root().join("fixtures")).unwrap() {
+        for file in fs::read_dir(folder.unwrap().path()).into_iter().flatten() {
+            let spec = file.unwrap().path();
+            if spec.extension().is_none_or(|extension| extension != "yaml") {
+                continue;
+            }
+            specs += 1;
+            let runs = project
+                .file("evaltest-runs")
+                .join(spec.file_stem().unwrap());
+            let arguments = [
+                "run",
+                spec.to_str().unwrap(),
+                "--ignore-baseline",
+                "--output-root",
+            ];
+            let arguments = [&arguments[..], &[runs.to_str().unwrap()]].concat();
+            project.command_of(&arguments).output().unwrap();
+            let dir = fs::read_dir(&runs)
+                .unwrap()
+                .map(|entry| entry.unwrap().path());
+            let dir = dir.into_iter().find(|path| path.is_dir()).unwrap();
+            let json = rescore(&project, &dir, &["--json"]).exits(0).json();
+            let new = Path::new(json["run_dir"].as_str().unwrap());
+            assert_eq!(
+                json_lines(&new.join("samples.jsonl")),
+                json_lines(&dir.join("samples.jsonl")),
+                "{}",
+                spec.display()
+            );
+            assert_eq!(manifest(new)["scorer_hash"], manifest(&dir)["scorer_hash"]);
+        }
+    }
+    assert!(specs > 4);
 }

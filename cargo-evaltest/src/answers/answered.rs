@@ -7,7 +7,6 @@ use evaltest::scorer::Reads;
 use evaltest::{Answer, Error, Output, Result, Target};
 use serde_json::{Map, Value};
 
-use super::Layout;
 use super::fields::{self, Fields};
 use super::json::Raw;
 use super::line::Line;
@@ -52,13 +51,6 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// Everything.
-    pub(crate) const ALL: Self = Self {
-        target: true,
-        reads: Reads::Everything,
-        ids: true,
-    };
-
     /// How many of the [`Fields`] that is.
     pub(crate) fn fields(self) -> usize {
         match self.reads {
@@ -71,20 +63,6 @@ impl Wanted {
 }
 
 impl Answered {
-    /// Reads a line that is not blank.
-    pub(super) fn read(line: &str, layout: &Layout) -> Result<Self> {
-        let mut answered = Self::default();
-        match layout {
-            Layout::Records => answered.fill_from_record(line)?,
-            Layout::Lines(fields) => {
-                let wanted = Wanted::ALL;
-                let line = Line::parse(line, fields, wanted.fields(), "", &mut Vec::new())?;
-                answered.fill(&line, fields, wanted)?;
-            }
-        }
-        Ok(answered)
-    }
-
     /// Takes what a line has.
     pub(crate) fn fill(&mut self, line: &Line<'_>, fields: &Fields, wanted: Wanted) -> Result<()> {
         self.fill_prediction(line.field(fields::PREDICTION))

@@ -36,9 +36,10 @@ fn two() -> Vec<Record> {
         put("qa", score(true, json!({"f1": f1, "em": first})));
         put(
             "words",
-            match first {
-                true => score(true, json!({"em": 1})),
-                false => json!({"error": "no"}),
+            if first {
+                score(true, json!({"em": 1}))
+            } else {
+                json!({"error": "no"})
             },
         );
     }

@@ -14,10 +14,12 @@ pub fn write(indent: &str, rows: &[Vec<String>], out: &mut dyn Write) -> io::Res
     for row in rows {
         let mut line = indent.to_owned();
         for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
-            line += &match column {
-                0 => format!("{cell:<width$}"),
-                _ => format!("  {cell:>width$}"),
+            let blanks = " ".repeat(width.saturating_sub(cell.chars().count()));
+            let parts = match column {
+                0 => ["", cell, &blanks],
+                _ => ["  ", &blanks, cell],
             };
+            line.extend(parts);
         }
         writeln!(out, "{}", line.trim_end())?;
     }

@@ -7,6 +7,7 @@ use crate::scorer::{Answer, Normalized};
 use crate::summary::tests::record;
 
 /// Tells all that it sees.
+#[expect(clippy::unnecessary_wraps, reason = "it is a scorer")]
 fn nosy(answer: &Answer<'_>) -> Result<Score> {
     let is = |key: &str| answer.metadata.get(key).cloned();
     let score = Score::new(0.25, false, "nosy").normalized(
@@ -129,11 +130,8 @@ fn what_was_lost_keeps_its_verdict() {
     check(|record| record.ground_truth = "[REDACTED]".into(), true);
     check(
         |record| {
-            drop(
-                record
-                    .metadata
-                    .insert("k".to_owned(), "x [REDACTED]".into()),
-            )
+            let text = "x [REDACTED]".into();
+            record.metadata.insert("k".to_owned(), text);
         },
         true,
     );

@@ -16,16 +16,28 @@ use super::ScorersArgs;
 use crate::answers::Answered;
 use crate::scorers;
 
-/// Built-in scorers that need no options and yet say nothing of most answers: two that look at more than
-/// texts, one that takes the ground truth for a pattern, and two that ask others.
-const UNASKED: [&str; 4] = ["command", "qa_f1_format", "regex", "semantic"];
+/// Built-in scorers that need no options and yet are compared only when somebody asks for them: those that
+/// judge something else than a text, that ask others, that judge as another scorer does element by element,
+/// or that belong to one benchmark.
+const UNASKED: [&str; 10] = [
+    "aime",
+    "any_of",
+    "command",
+    "gsm8k",
+    "json",
+    "list",
+    "per_sample",
+    "qa_f1_format",
+    "regex",
+    "semantic",
+];
 
 /// The scorers that are compared.
 pub(super) struct Jury {
     pub(super) members: Vec<Member>,
     /// The place of the one that the others are held against.
     pub(super) reference: usize,
-    /// Whether nobody asked for just these: who can judge nothing is left out.
+    /// Whether nobody asked for just these: who can judge too little is left out.
     pub(super) is_default: bool,
     /// The extraction of the run or of the command line, for the predictions that are shown.
     pub(super) extraction: Extraction,
@@ -144,6 +156,13 @@ impl Jury {
                 scorer,
             },
         }
+    }
+
+    /// How many of the first members have verdicts in the run itself.
+    pub(super) fn recorded(&self) -> usize {
+        let members = self.members.iter();
+        let is_recorded = |member: &&Member| !matches!(member.verdict, Verdict::Now { .. });
+        members.take_while(is_recorded).count()
     }
 
     /// What the scorers look at.

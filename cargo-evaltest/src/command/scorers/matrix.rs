@@ -1,5 +1,6 @@
 //! `Matrix`: the votes on all answers of an input.
 
+use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::thread;
 
@@ -19,7 +20,7 @@ pub(super) struct Matrix {
     pub(super) agreement: Agreement,
     /// The place of the reference.
     pub(super) reference: usize,
-    /// Who could judge none of the answers and was not asked for.
+    /// Who could judge too few of the answers, and was not asked for.
     pub(super) silent: Vec<String>,
     pub(super) counts: Counts,
     /// The first answers that divide the scorers.
@@ -37,6 +38,8 @@ pub(super) struct Counts {
 
 /// An answer that divides the scorers.
 pub(super) struct Divided {
+    /// Its line in the input.
+    line: u64,
     /// What the input calls it, else the number of its line.
     pub(super) id: String,
     pub(super) prediction: Option<String>,
@@ -45,11 +48,15 @@ pub(super) struct Divided {
     pub(super) votes: Vec<Vote>,
 }
 
+/// Answers with the same votes: how many, and the first of them where the votes differ. Nearly all answers
+/// share a few patterns of votes, and who is left out is known only in the end.
+type Patterns = HashMap<Vec<Vote>, (u64, Vec<Divided>)>;
+
 /// The votes on the answers of a chunk.
+#[derive(Default)]
 struct Counted {
-    ballot: Ballot,
+    patterns: Patterns,
     counts: Counts,
-    divided: Vec<Divided>,
     /// The line that ended it all.
     fault: Option<Error>,
 }
@@ -78,6 +85,7 @@ pub(super) fn judge(args: &ScorersArgs, most: usize) -> Result<Matrix> {
         .map(|member| member.name.clone())
         .collect();
     let (reference, is_default) = (jury.reference, jury.is_default);
+    let stay = jury.recorded().max(1);
     let session = Session {
         wanted: Wanted {
             target: true,
@@ -95,46 +103,89 @@ pub(super) fn judge(args: &ScorersArgs, most: usize) -> Result<Matrix> {
     });
     let results = results
         .map_err(|error| Error::infrastructure(format!("cannot start a thread: {error}")))?;
-    let mut ballot = Ballot::new(names);
-    let mut counts = Counts::default();
-    let mut divided = Vec::new();
+    let mut all = Counted::default();
     for counted in results {
         let counted = counted?;
         if let Some(fault) = counted.fault {
             return Err(fault);
         }
-        ballot.merge(&counted.ballot);
-        counts.add(counted.counts);
-        let room = most - divided.len();
-        divided.extend(counted.divided.into_iter().take(room));
+        all.counts.add(counted.counts);
+        for (votes, (count, divided)) in counted.patterns {
+            let (sum, list) = all.patterns.entry(votes).or_default();
+            *sum += count;
+            let room = most - list.len();
+            list.extend(divided.into_iter().take(room));
+        }
     }
-    let mut matrix = Matrix {
-        input: args.answers.input.display().to_string(),
-        agreement: ballot.finish(),
-        reference,
-        silent: Vec::new(),
-        counts,
-        divided,
-    };
-    if matrix.agreement.samples == 0 {
-        let error = Error::usage(format!("`{}` has no answer to judge", matrix.input));
+    let input = args.answers.input.display().to_string();
+    let agreement = count(&names, &all.patterns);
+    if agreement.samples == 0 {
+        let error = Error::usage(format!("`{input}` has no answer to judge"));
         return Err(error.hint("answers need a ground truth"));
     }
-    if is_default {
-        matrix.leave_out_who_is_silent();
+    // A rule that is not made for such ground truths, such as `numeric` for names, cannot judge one in ten or
+    // more. Of an answer that is no longer whole only recorded verdicts count.
+    let whole = agreement.samples - all.counts.lost;
+    let speaks = |place: usize| {
+        !is_default || place < stay || agreement.scorers[place].judged * 10 > whole * 9
+    };
+    let places: Vec<usize> = (0..names.len()).filter(|place| speaks(*place)).collect();
+    let (mut speaking, mut silent) = (Vec::new(), Vec::new());
+    for (place, name) in names.into_iter().enumerate() {
+        if places.contains(&place) {
+            speaking.push(name);
+        } else {
+            silent.push(name);
+        }
     }
-    Ok(matrix)
+    let patterns = only(&places, all.patterns);
+    let agreement = count(&speaking, &patterns);
+    let mut divided: Vec<Divided> = patterns
+        .into_iter()
+        .filter(|(votes, _)| votes.contains(&Some(true)) && votes.contains(&Some(false)))
+        .flat_map(|(_, (_, divided))| divided)
+        .collect();
+    divided.sort_by_key(|divided| divided.line);
+    divided.truncate(most);
+    Ok(Matrix {
+        input,
+        agreement,
+        reference,
+        silent,
+        counts: all.counts,
+        divided,
+    })
+}
+
+fn count(names: &[String], patterns: &Patterns) -> Agreement {
+    let mut ballot = Ballot::new(names);
+    for (votes, (samples, _)) in patterns {
+        ballot.add(votes, *samples);
+    }
+    ballot.finish()
+}
+
+/// The votes of some scorers alone.
+fn only(places: &[usize], patterns: Patterns) -> Patterns {
+    let mut fewer = Patterns::new();
+    for (votes, (count, divided)) in patterns {
+        let of = |votes: &[Vote]| -> Vec<Vote> {
+            let places = places.iter();
+            places.map(|place| votes[*place]).collect()
+        };
+        let (sum, list) = fewer.entry(of(&votes)).or_default();
+        *sum += count;
+        list.extend(divided.into_iter().map(|divided| Divided {
+            votes: of(&divided.votes),
+            ..divided
+        }));
+    }
+    fewer
 }
 
 impl Session {
     fn chunk(&self, chunk: &Chunk) -> Counted {
-        let names = self.jury.members.iter().map(|member| &member.name);
-        let mut counted = Counted {
-            ballot: Ballot::new(names),
-            counts: Counts::default(),
-            divided: Vec::new(),
-            fault: None,
-        };
+        let mut counted = Counted::default();
         let mut answered = Answered::default();
         let mut open = Vec::new();
         chunk.lines(|number, bytes, line| {
@@ -178,16 +229,21 @@ impl Session {
         }
         counted.counts.lost += u64::from(is_lost(answered));
         let votes = self.jury.votes(answered);
-        if counted.ballot.add(&votes) && counted.divided.len() < self.most {
-            counted.divided.push(Divided {
-                id: answered
-                    .id
-                    .clone()
-                    .unwrap_or_else(|| format!("line {number}")),
-                prediction: self.jury.prediction(answered).map(Into::into),
-                ground_truth: answered.target.0.clone(),
-                votes,
-            });
+        let differ = votes.contains(&Some(true)) && votes.contains(&Some(false));
+        let divided = || Divided {
+            line: number,
+            id: answered
+                .id
+                .clone()
+                .unwrap_or_else(|| format!("line {number}")),
+            prediction: self.jury.prediction(answered).map(Into::into),
+            ground_truth: answered.target.0.clone(),
+            votes: votes.clone(),
+        };
+        let (count, list) = counted.patterns.entry(votes.clone()).or_default();
+        *count += 1;
+        if differ && list.len() < self.most {
+            list.push(divided());
         }
     }
 }
@@ -201,27 +257,6 @@ impl Counts {
 }
 
 impl Matrix {
-    /// Takes out the scorers that judged nothing. The reference stays.
-    fn leave_out_who_is_silent(&mut self) {
-        let scorers = &self.agreement.scorers;
-        let speaks: Vec<bool> = (0..scorers.len())
-            .map(|place| place == self.reference || scorers[place].judged > 0)
-            .collect();
-        let names = scorers.iter().zip(&speaks);
-        let silent = names.filter(|(_, speaks)| !**speaks);
-        self.silent = silent.map(|(scorer, _)| scorer.name.clone()).collect();
-        let is_silent = |name: &String| self.silent.contains(name);
-        let agreement = &mut self.agreement;
-        agreement.scorers.retain(|scorer| !is_silent(&scorer.name));
-        agreement
-            .pairs
-            .retain(|pair| !is_silent(&pair.one) && !is_silent(&pair.other));
-        for divided in &mut self.divided {
-            let mut speaks = speaks.iter();
-            divided.votes.retain(|_| speaks.next() == Some(&true));
-        }
-    }
-
     /// Everything, for programs.
     pub(super) fn json(&self) -> Value {
         let agreement = &self.agreement;
@@ -254,7 +289,7 @@ impl Matrix {
             "redacted": self.counts.lost,
             "reference": agreement.scorers.get(self.reference).map(|scorer| &scorer.name),
             "scorers": agreement.scorers,
-            "cannot_judge_any": self.silent,
+            "left_out": self.silent,
             "leniency": leniency.collect::<Vec<_>>(),
             "pairs": agreement.pairs,
             "disagreements": agreement.disagreements,

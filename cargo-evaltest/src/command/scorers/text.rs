@@ -43,7 +43,7 @@ fn heading(matrix: &Matrix, out: &mut dyn Write) -> io::Result<()> {
         let names: Vec<String> = matrix.silent.iter().map(|name| clean(name)).collect();
         writeln!(
             out,
-            "  left out, can judge none of them: {}",
+            "  left out, not made for such ground truths: {}",
             names.join(", ")
         )?;
     }
@@ -96,9 +96,12 @@ fn pairs(matrix: &Matrix, out: &mut dyn Write) -> io::Result<()> {
         })
     };
     let cell = |row: usize, column: usize| {
-        let figure = |pair: &Pair| match row < column {
-            true => pair.agreement.map(|share| format!("{:.1}", share * 100.0)),
-            false => pair.kappa.map(|kappa| format!("{kappa:.2}")),
+        let figure = |pair: &Pair| {
+            if row < column {
+                pair.agreement.map(|share| in_percent(share * 100.0))
+            } else {
+                pair.kappa.map(in_hundredths)
+            }
         };
         pair(row, column).and_then(figure).unwrap_or("-".to_owned())
     };
@@ -115,6 +118,25 @@ fn pairs(matrix: &Matrix, out: &mut dyn Write) -> io::Result<()> {
         "\nagreement in % of the answers that both judge; below the diagonal Cohen's kappa:"
     )?;
     table::write("", &rows, out)
+}
+
+/// At most four characters, so that ten columns fit.
+fn in_percent(share: f64) -> String {
+    let text = format!("{share:.1}");
+    // What is all but 100 is not to look like 100.
+    match text.as_str() {
+        "100.0" if share < 100.0 => "99.9".to_owned(),
+        "100.0" => "100".to_owned(),
+        _ => text,
+    }
+}
+
+fn in_hundredths(kappa: f64) -> String {
+    let text = format!("{kappa:.2}");
+    match text.as_str() {
+        "-0.00" => "0.00".to_owned(),
+        _ => text,
+    }
 }
 
 fn divided(matrix: &Matrix, out: &mut dyn Write) -> io::Result<()> {
