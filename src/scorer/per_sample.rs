@@ -137,12 +137,6 @@ impl Scorer for PerSample {
         Ok(score.detail("scorer", name))
     }
 
-    fn secrets(&self) -> Vec<String> {
-        // Those of all samples: each of them was looked at before.
-        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        made.values().flat_map(Scorer::secrets).collect()
-    }
-
     /// Some scorers judge without one.
     fn needs_target(&self) -> bool {
         false
