@@ -3,6 +3,8 @@
 //! Scorers are pure: no clock, no environment, no file. Two are not, because they ask others: `command` asks
 //! a program, `semantic` an endpoint. A scorer that cannot judge returns an error, which is recorded as
 //! `scorer_failed` and is no wrong answer.
+//!
+#![doc = include_str!("scorer/guide.md")]
 
 pub mod aime;
 pub mod all;
