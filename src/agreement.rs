@@ -100,8 +100,8 @@ impl fmt::Display for Leniency {
         }
         write!(
             f,
-            "`{scorer}` accepts {} of {} answers that `{reference}` rejects and rejects {} of {} that it \
-             accepts: {:+.1} points",
+            "`{scorer}` accepts {} of {} answers that `{reference}` rejects and rejects {} of {} that \
+             `{reference}` accepts: {:+.1} points",
             self.more,
             self.rejected,
             self.fewer,
@@ -375,10 +375,10 @@ mod tests {
             };
             assert_eq!(against.to_string(), expect);
         };
-        let lenient = "`b` accepts 7 of 17 answers that `a` rejects and rejects 1 of 28 that it accepts: \
+        let lenient = "`b` accepts 7 of 17 answers that `a` rejects and rejects 1 of 28 that `a` accepts: \
                        +13.3 points";
         check(two(27, 1, 7, 10), 0, lenient);
-        let strict = "`a` accepts 1 of 11 answers that `b` rejects and rejects 7 of 34 that it accepts: \
+        let strict = "`a` accepts 1 of 11 answers that `b` rejects and rejects 7 of 34 that `b` accepts: \
                       -13.3 points";
         check(two(27, 1, 7, 10), 1, strict);
         check(two(2, 0, 0, 1), 0, "`b` and `a` agree on every answer");

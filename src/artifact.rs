@@ -51,10 +51,7 @@ impl RunDir {
             );
         }
         make_root(root)?;
-        let stamp = jiff::Timestamp::now()
-            .strftime("%Y%m%dT%H%M%SZ")
-            .to_string();
-        let path = root.join(format!("{stamp}_{run_id}"));
+        let path = root.join(format!("{}_{run_id}", stamp()));
         match fs::create_dir(&path) {
             Ok(()) => Ok(Self {
                 path: absolute(&path)?,
@@ -137,6 +134,12 @@ impl RunDir {
     pub(crate) fn write(&self, name: &str, content: &[u8]) -> Result<()> {
         write_atomically(&self.file(name), content)
     }
+}
+
+/// Now, as in the names of run directories: `20260131T235959Z`.
+pub fn stamp() -> String {
+    let now = jiff::Timestamp::now();
+    now.strftime("%Y%m%dT%H%M%SZ").to_string()
 }
 
 /// Makes the folder of runs, ignored by git.

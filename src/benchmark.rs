@@ -1,4 +1,14 @@
 //! The `Benchmark` trait: where samples come from and how they are judged by default.
+//!
+//! | in a spec | samples | extraction and scorer |
+//! |---|---|---|
+//! | [`gaia`] | GAIA as it is published, or a file of the same shape | `final_answer`, `gaia` |
+//! | [`qa`] | questions and answers in any file of rows; columns, templates, several right answers | `final_answer`, `token_f1` |
+//! | [`gsm8k`] | word problems with worked solutions | `gsm8k`, `gsm8k` |
+//! | [`aime`] | problems whose answer is an integer from 0 to 999, by year | `aime`, `aime` |
+//! | [`custom`] | written down in the spec itself | `final_answer`, `per_sample`: each sample has its own scorer |
+//!
+//! `fixtures/` has a spec of each to copy.
 
 pub mod aime;
 pub mod custom;

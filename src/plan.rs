@@ -326,7 +326,7 @@ fn item(eval: &Eval, mut sample: Sample, scorers: &[Arc<dyn Scorer>]) -> Result<
     // The id goes in, so that equal answers do not show as equal hashes.
     let mut truth = Hasher::default().part(&sample.id).part(target);
     for scorer in scorers {
-        let criterion = scorer.criterion(&sample).map_err(|error| {
+        let criterion = (**scorer).criterion(&sample).map_err(|error| {
             error.at(format_args!("eval `{}`, sample `{}`", eval.name, sample.id))
         })?;
         if let Some(criterion) = criterion {

@@ -51,7 +51,6 @@ use crate::sample::{Sample, Target};
 pub use all::All;
 pub use any::Any;
 pub use any_of::AnyOf;
-pub(crate) use catalog::built_in;
 pub use catalog::{Context, ENTRIES, Entry, Example, by_name, entry, from_value, names};
 pub use details::Details;
 pub use list::List;

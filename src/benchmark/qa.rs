@@ -14,13 +14,10 @@ use crate::dataset::{Filter, Rows, check_file, quoted};
 use crate::error::Result;
 use crate::extract::Extract;
 use crate::sample::Sample;
-use crate::scorer::{self, Scorer};
+use crate::scorer::{Scorer, token_f1::TokenF1};
 
 use layout::{GROUND_TRUTH, Layout};
 use template::Template;
-
-/// What judges unless the eval names a scorer: the first of these that is built in.
-const SCORERS: [&str; 2] = ["token_f1", "gaia"];
 
 /// Questions and answers in a file of rows.
 ///
@@ -38,6 +35,8 @@ const SCORERS: [&str; 2] = ["token_f1", "gaia"];
 /// A column that is named may be nested: `answers.text` is the member `text` of the column `answers`, and so is
 /// the JSON pointer `/answers/text`. A name that meets an array is looked for in each of its elements, so that
 /// several right answers are found whether they are `{"text": ["a", "b"]}` or `[{"text": "a"}, {"text": "b"}]`.
+///
+/// The scorer is [`token_f1`](crate::scorer::token_f1), unless the eval names another.
 ///
 /// ```no_run
 /// # fn main() -> evaltest::Result<()> {
@@ -226,7 +225,7 @@ impl Benchmark for Qa {
     }
 
     fn scorer(&self) -> Option<Box<dyn Scorer>> {
-        SCORERS.into_iter().find_map(scorer::built_in)
+        Some(Box::new(TokenF1::default()))
     }
 
     fn notices(&self) -> Vec<String> {

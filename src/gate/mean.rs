@@ -85,7 +85,8 @@ impl KnownMeans {
         let others = others
             .flat_map(|(scorer, means)| means.iter().map(move |mean| format!("{scorer}.{mean}")));
         let mut all: Vec<String> = self.first.iter().cloned().chain(others).collect();
-        let near = nearest(name, all.iter().map(String::as_str))
+        let bare = self.by_scorer.values().flatten();
+        let near = nearest(name, bare.chain(&all).map(String::as_str))
             .map(|near| format!(", did you mean `{near}`?"))
             .unwrap_or_default();
         let more = match all.len().saturating_sub(LISTED) {

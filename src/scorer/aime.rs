@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 use crate::extract::Extract;
 use crate::sample::Target;
-use crate::scorer::{Answer, Entry, Example, Normalized, Score, Scorer};
+use crate::scorer::{Answer, Entry, Example, Normalized, Reads, Score, Scorer};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "aime",
@@ -94,6 +94,10 @@ impl Scorer for Aime {
     fn extract(&self) -> Option<Extract> {
         Some(Extract::aime())
     }
+
+    fn reads(&self) -> Reads {
+        Reads::Text
+    }
 }
 
 /// The integer of a ground truth, a text or a number.
@@ -103,20 +107,17 @@ pub(crate) fn ground_truth(target: &Target) -> Result<u16> {
         Value::Number(number) => read(&number.to_string()),
         _ => Read::NoInteger,
     };
-    match found {
-        Read::Integer(number) => Ok(number),
-        _ => {
-            let shown = target
-                .as_text()
-                .map_or_else(|| target.0.to_string(), str::to_owned);
-            let shown: String = shown.chars().take(40).collect();
-            Err(Error::usage(format!(
-                "`ground_truth` must be an integer from 0 to {LARGEST} for scorer `aime`, found `{}`",
-                shown.escape_debug()
-            ))
-            .hint("write `25`, or take another scorer"))
-        }
+    if let Read::Integer(number) = found {
+        return Ok(number);
     }
+    let text = target.as_text();
+    let shown = text.map_or_else(|| target.0.to_string(), str::to_owned);
+    let shown: String = shown.chars().take(40).collect();
+    Err(Error::usage(format!(
+        "`ground_truth` must be an integer from 0 to {LARGEST} for scorer `aime`, found `{}`",
+        shown.escape_debug()
+    ))
+    .hint("write `25`, or take another scorer"))
 }
 
 /// What a text is.

@@ -191,13 +191,6 @@ fn registered(
     Ok(Arc::new(Registered { scorer, options }))
 }
 
-/// The built-in scorer of a name, without options.
-pub(crate) fn built_in(name: &str) -> Option<Box<dyn Scorer>> {
-    let scorer = by_name(name, &Map::new(), &Context::here()).ok()?;
-    let alias = name.to_owned();
-    Some(Box::new(Renamed { scorer, alias }))
-}
-
 /// A scorer under another name.
 struct Renamed {
     scorer: Arc<dyn Scorer>,

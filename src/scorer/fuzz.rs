@@ -134,9 +134,9 @@ pub(super) fn fuzz(mut property: impl FnMut(&mut Dice)) {
 /// Scores megabytes of the pieces against each other, and against a short ground truth: that must not take
 /// longer than linear time can.
 pub(super) fn megabytes(specs: &[&str], short: &str, pieces: &[&str]) {
-    // Unoptimised code gets an eighth, which still takes a quadratic scorer minutes.
+    // Unoptimised code gets a sixteenth, which still takes a quadratic scorer minutes.
     let size = if cfg!(debug_assertions) {
-        1 << 17
+        1 << 16
     } else {
         1 << 20
     };

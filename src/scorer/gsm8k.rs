@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::extract::Extract;
 use crate::extract::gsm8k::leading_number;
 use crate::sample::Target;
-use crate::scorer::{Answer, Entry, Example, Normalized, Score, Scorer};
+use crate::scorer::{Answer, Entry, Example, Normalized, Reads, Score, Scorer};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "gsm8k",
@@ -72,6 +72,10 @@ impl Scorer for Gsm8k {
 
     fn extract(&self) -> Option<Extract> {
         Some(Extract::gsm8k())
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Text
     }
 }
 

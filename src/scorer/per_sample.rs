@@ -131,10 +131,16 @@ impl Scorer for PerSample {
     fn score(&self, answer: &Answer<'_>) -> Result<Score> {
         let scorer = self.of(answer.metadata)?;
         check_target(&*scorer, !answer.target.0.is_null())?;
+        let score = parts::judge(&*scorer, answer);
         let name = scorer.name();
-        let score = parts::judge(&*scorer, answer)
-            .map_err(|error| error.at(format_args!("scorer `{name}`")))?;
+        let score = score.map_err(|error| error.at(format_args!("scorer `{name}`")))?;
         Ok(score.detail("scorer", name))
+    }
+
+    fn secrets(&self) -> Vec<String> {
+        // Those of all samples: each of them was looked at before.
+        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        made.values().flat_map(Scorer::secrets).collect()
     }
 
     /// Some scorers judge without one.
@@ -154,12 +160,6 @@ impl Scorer for PerSample {
     fn fingerprint(&self) -> String {
         // What it names is part of each sample's own hash.
         format!("{NAME} {}", self.key)
-    }
-
-    /// Those of the scorers that are known by now: every sample is looked at before anything is written.
-    fn secrets(&self) -> Vec<String> {
-        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        made.values().flat_map(Scorer::secrets).collect()
     }
 }
 
@@ -194,13 +194,22 @@ mod tests {
     }
 
     fn score(scorer: &dyn Scorer, sample: &Sample, raw: &str) -> Result<Score> {
+        score_given(scorer, sample, raw, false)
+    }
+
+    fn score_given(
+        scorer: &dyn Scorer,
+        sample: &Sample,
+        raw: &str,
+        extract_is_given: bool,
+    ) -> Result<Score> {
         scorer.score(&Answer {
             prediction: Some(raw),
             target: sample.target.as_ref().unwrap_or(&Target(Value::Null)),
             output: &Output::text(raw),
             metadata: &sample.metadata,
             sample: None,
-            extract_is_given: false,
+            extract_is_given,
         })
     }
 
@@ -222,6 +231,13 @@ mod tests {
         // An extraction that is part of a rule sees the raw answer.
         check(json!("gsm8k"), "9 * 2 = 18\n#### 18", "gsm8k", true);
         check(json!("aime"), "9 * 2 = 18", "aime", true);
+        // Unless the eval names another.
+        let raw = "9 * 2 = 18\n#### 18";
+        let given = score_given(&*scorer, &sample(json!("gsm8k")), raw, true).unwrap();
+        assert_eq!(
+            (given.correct, given.normalized_prediction),
+            (false, "9".into())
+        );
     }
 
     #[test]

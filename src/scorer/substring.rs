@@ -195,62 +195,71 @@ fn is_blank(normalized: &str) -> bool {
 
 /// The text as it is compared: `a` to `z`, digits, `_`, and one space for each run of white space between
 /// other characters, also where these are left out.
+///
+/// Lower case neither makes nor takes white space, so all steps are done at once. There are no branches where
+/// the first byte of a character tells what is left of it, since nobody can guess where words end.
 fn normalize(text: &str) -> String {
-    if text.is_ascii() {
-        return normalize_ascii(text.as_bytes());
-    }
-    // Lower case neither makes nor takes white space, so all steps are done at once.
-    let text = text.trim_matches(is_js_space);
-    let mut normalized = String::with_capacity(text.len());
-    let mut after_space = false;
-    for c in text.chars() {
-        if let Some(c) = js_lower_word(c) {
-            normalized.push(c);
-            after_space = false;
-        } else if is_js_space(c) {
-            if !after_space {
-                normalized.push(' ');
-            }
-            after_space = true;
-        } else {
-            after_space = false;
-        }
-    }
-    normalized
-}
-
-/// The same for ASCII, by a table and without branches: nobody can guess where words end.
-fn normalize_ascii(text: &[u8]) -> String {
-    let mut normalized = vec![0; text.len()];
+    let bytes = text.as_bytes();
+    let mut normalized = zeros(bytes.len());
     let mut length = 0;
+    let mut place = 0;
     // White space at the start goes as if there were some before it.
     let mut after_space = true;
-    for &byte in text {
-        let c = ASCII[usize::from(byte & 0x7f)];
-        normalized[length] = c;
-        let is_space = c == b' ';
-        length += usize::from((c != 0) & !(is_space & after_space));
+    while let Some(&byte) = bytes.get(place) {
+        let (mut left, mut width) = (BYTES[usize::from(byte)], 1);
+        if left == UNCLEAR {
+            let c = text[place..].chars().next().unwrap_or_default();
+            (left, width) = (what_is_left(c), c.len_utf8());
+        }
+        normalized[length] = left;
+        let is_space = left == b' ';
+        length += usize::from((left != 0) & !(is_space & after_space));
         after_space = is_space;
-    }
-    // At the end one may be left, unless it stands before something that is left out.
-    if after_space && length > 0 {
-        length -= 1;
+        place += width;
     }
     normalized.truncate(length);
+    // The last run of white space has left one.
+    if after_space {
+        normalized.pop();
+    }
     String::from_utf8(normalized).unwrap_or_default()
 }
 
-/// What becomes of each character of ASCII; 0 if nothing does.
-const ASCII: [u8; 128] = {
-    let mut table = [0; 128];
-    let mut c = 0_u8;
-    while c < 128 {
-        table[c as usize] = match c {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' => c.to_ascii_lowercase(),
+#[expect(
+    clippy::slow_vector_initialization,
+    reason = "asking the allocator for zeros takes longer than writing so few"
+)]
+fn zeros(length: usize) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(length);
+    bytes.resize(length, 0);
+    bytes
+}
+
+/// A space of white space; 0 of what is left out.
+fn what_is_left(c: char) -> u8 {
+    match js_lower_word(c) {
+        Some(c) => u8::try_from(c).unwrap_or_default(),
+        None if is_js_space(c) => b' ',
+        None => 0,
+    }
+}
+
+/// Stands for the first byte of a character that has to be looked at as a whole.
+const UNCLEAR: u8 = u8::MAX;
+
+/// What is left of a character with this first byte, see [`what_is_left`]; of its other bytes nothing is.
+const BYTES: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < u8::MAX {
+        table[byte as usize] = match byte {
+            c @ (b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_') => c.to_ascii_lowercase(),
             b'\t'..=b'\r' | b' ' => b' ',
+            // U+00A0, `İ`, U+1680, U+2000 to U+2FFF, U+3000, U+FEFF.
+            0xc2 | 0xc4 | 0xe1 | 0xe2 | 0xe3 | 0xef => UNCLEAR,
             _ => 0,
         };
-        c += 1;
+        byte += 1;
     }
     table
 };

@@ -1,5 +1,8 @@
 //! `Answered`: an answer with its ground truth, as it was read.
 
+use std::borrow::Cow;
+
+use evaltest::dataset::python_json;
 use evaltest::scorer::Reads;
 use evaltest::{Answer, Error, Output, Result, Target};
 use serde_json::{Map, Value};
@@ -91,7 +94,7 @@ impl Answered {
             })?;
         self.fill_target(line.field(fields::GROUND_TRUTH), fields, wanted)?;
         if wanted.ids {
-            self.id = line.id().map(id);
+            self.id = line.id().map(|id| id.content().into_owned());
         }
         if wanted.reads == Reads::Text {
             return Ok(());
@@ -132,16 +135,12 @@ impl Answered {
     }
 
     fn fill_prediction(&mut self, raw: Option<Raw<'_>>) -> Result<(), &'static str> {
-        match raw {
-            None => self.output.text = None,
-            Some(Raw::String(text)) => {
-                let buffer = self.output.text.get_or_insert_default();
-                buffer.clear();
-                text.decode_to(buffer);
-            }
-            Some(raw) if raw.is_null() => self.output.text = None,
-            Some(raw) => return Err(raw.kind()),
-        }
+        let Some(raw) = raw.filter(|raw| !raw.is_null()) else {
+            self.output.text = None;
+            return Ok(());
+        };
+        let (text, _) = raw.text().ok_or_else(|| raw.kind())?;
+        put(self.output.text.get_or_insert_default(), text);
         Ok(())
     }
 
@@ -150,24 +149,18 @@ impl Answered {
             let name = fields.name(fields::GROUND_TRUTH).0;
             Err(Error::usage(format!("`{name}` {what}")))
         };
-        match raw {
+        match raw.map(|raw| (raw, raw.text())) {
             None if wanted.target => return fault("is missing"),
             None => self.target.0 = Value::Null,
-            Some(Raw::String(text)) => {
-                if !self.target.0.is_string() {
-                    self.target.0 = Value::String(String::new());
-                }
-                if let Value::String(buffer) = &mut self.target.0 {
-                    buffer.clear();
-                    if text.decode_to(buffer) {
-                        // In a prediction U+FFFD differs from any ground truth, as the half itself does.
-                        // Here it would make different texts equal.
-                        return fault("has half of a surrogate pair");
-                    }
-                }
-            }
+            // In a prediction U+FFFD differs from any ground truth, as the half itself does. Here it would
+            // make different texts equal.
+            Some((_, Some((_, true)))) => return fault("has half of a surrogate pair"),
+            Some((_, Some((text, false)))) => match &mut self.target.0 {
+                Value::String(buffer) => put(buffer, text),
+                other => *other = Value::String(text.into_owned()),
+            },
             // No scorer's ground truth needs Python's `NaN`, so the standard's reader will do.
-            Some(Raw::Other(value)) => match serde_json::from_str(value) {
+            Some((raw, None)) => match serde_json::from_str(&raw.content()) {
                 Ok(value) => self.target.0 = value,
                 Err(_) => return fault("is no standard JSON"),
             },
@@ -189,7 +182,7 @@ impl Answered {
                 Vec::new()
             }
         };
-        self.metadata = match line.field(fields::METADATA).map(|raw| value(&raw)) {
+        self.metadata = match line.field(fields::METADATA).map(value) {
             None | Some(Some(Value::Null)) => Map::new(),
             Some(Some(Value::Object(metadata))) => metadata,
             Some(_) => {
@@ -201,26 +194,27 @@ impl Answered {
     }
 }
 
-/// A value; one inside a text, as cells of CSV files have it, counts as the value.
-fn value(raw: &Raw<'_>) -> Option<Value> {
-    match raw {
-        Raw::String(text) => evaltest::dataset::python_json(&text.decode().0),
-        Raw::Other(text) => evaltest::dataset::python_json(text),
+/// Puts a text into a buffer.
+fn put(buffer: &mut String, text: Cow<'_, str>) {
+    match text {
+        Cow::Owned(text) => *buffer = text,
+        Cow::Borrowed(text) => {
+            buffer.clear();
+            buffer.push_str(text);
+        }
     }
+}
+
+/// A value; one inside a text, as cells of CSV files have it, counts as the value.
+fn value(raw: Raw<'_>) -> Option<Value> {
+    python_json(&raw.content())
 }
 
 /// An array; an empty one for null.
 fn array(raw: Option<Raw<'_>>) -> Option<Vec<Value>> {
-    match raw.map(|raw| value(&raw)) {
+    match raw.map(value) {
         None | Some(Some(Value::Null)) => Some(Vec::new()),
         Some(Some(Value::Array(items))) => Some(items),
         Some(_) => None,
-    }
-}
-
-fn id(raw: Raw<'_>) -> String {
-    match raw {
-        Raw::String(text) => text.decode().0.into_owned(),
-        Raw::Other(text) => text.to_owned(),
     }
 }

@@ -3,7 +3,7 @@
 use evaltest::dataset::Rows;
 use evaltest::{Error, Result};
 
-use super::json::{Cursor, Raw, Text};
+use super::json::{Cursor, Raw};
 
 /// What can be mapped, in the order of [`Fields::paths`]: what every scorer reads first, then what only some
 /// do.
@@ -143,7 +143,8 @@ impl Path {
 
     /// The value at this path, if the key and value of a member lead there. A key with dots in it counts
     /// as it is, too.
-    pub(super) fn find<'a>(&self, key: &Text<'a>, value: Raw<'a>) -> Option<Raw<'a>> {
+    #[inline]
+    pub(super) fn find<'a>(&self, key: &Raw<'a>, value: Raw<'a>) -> Option<Raw<'a>> {
         if key.is(&self.first) {
             return self
                 .steps
@@ -200,10 +201,9 @@ mod tests {
         let key = cursor.key().expect("a key");
         let value = cursor.value().expect("a value");
         let path = fields.take(1).next().expect("a path");
-        match path.find(&key, value)? {
-            Raw::String(text) => Some(format!("{:?}", text.decode().0)),
-            Raw::Other(text) => Some(text.to_owned()),
-        }
+        let found = path.find(&key, value)?;
+        let text = found.text().map(|(text, _)| format!("{text:?}"));
+        Some(text.unwrap_or_else(|| found.content().into_owned()))
     }
 
     #[test]

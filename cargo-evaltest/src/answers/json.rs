@@ -16,17 +16,14 @@ pub(super) struct Cursor<'a> {
     open: Vec<u8>,
 }
 
-/// A string of the text, between its quotes.
+/// A value of the text. Without padding, which makes copies of it wait.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Text<'a> {
-    raw: &'a str,
-    has_escapes: bool,
-}
-
-/// A value of the text.
-#[derive(Clone, Copy, Debug)]
+#[repr(usize)]
 pub(super) enum Raw<'a> {
-    String(Text<'a>),
+    /// A string that is what stands between its quotes.
+    Plain(&'a str),
+    /// A string with escapes, between its quotes.
+    Escaped(&'a str),
     /// Anything else, as it stands there.
     Other(&'a str),
 }
@@ -54,6 +51,7 @@ impl<'a> Cursor<'a> {
         self.text.as_bytes().get(self.place).copied()
     }
 
+    #[inline]
     pub(super) fn skip_space(&mut self) {
         while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
             self.place += 1;
@@ -80,12 +78,26 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads a string, its opening quote included.
-    pub(super) fn string(&mut self) -> Result<Text<'a>> {
+    #[inline]
+    fn string(&mut self) -> Result<Raw<'a>> {
+        let start = self.place + 1;
+        if self.peek() == Some(b'"')
+            && let rest = &self.text.as_bytes()[start..]
+            && let Some(length) = plain(rest)
+            && rest[length] == b'"'
+        {
+            self.place = start + length + 1;
+            return Ok(Raw::Plain(&self.text[start..start + length]));
+        }
+        self.string_with_escapes()
+    }
+
+    #[inline(never)]
+    fn string_with_escapes(&mut self) -> Result<Raw<'a>> {
         if !self.eat(b'"') {
             return Err(self.expected("a string"));
         }
         let start = self.place;
-        let mut has_escapes = false;
         loop {
             let rest = &self.text.as_bytes()[self.place..];
             let Some(run) = plain(rest) else {
@@ -95,14 +107,10 @@ impl<'a> Cursor<'a> {
             self.place += run;
             match rest[run] {
                 b'"' => {
-                    let raw = &self.text[start..self.place];
                     self.place += 1;
-                    return Ok(Text { raw, has_escapes });
+                    return Ok(Raw::Escaped(&self.text[start..self.place - 1]));
                 }
-                b'\\' => {
-                    has_escapes = true;
-                    self.escape()?;
-                }
+                b'\\' => self.escape()?,
                 _ => return Err(self.expected("a control character to be escaped")),
             }
         }
@@ -130,10 +138,15 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads a value of any kind.
+    #[inline]
     pub(super) fn value(&mut self) -> Result<Raw<'a>> {
         if self.peek() == Some(b'"') {
-            return self.string().map(Raw::String);
+            return self.string();
         }
+        self.other()
+    }
+
+    fn other(&mut self) -> Result<Raw<'a>> {
         let start = self.place;
         self.scalar_or_open()?;
         while let Some(&container) = self.open.last() {
@@ -163,7 +176,8 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads a key, its colon and the space around that.
-    pub(super) fn key(&mut self) -> Result<Text<'a>> {
+    #[inline]
+    pub(super) fn key(&mut self) -> Result<Raw<'a>> {
         if self.peek() != Some(b'"') {
             return Err(self.expected("a key in double quotes"));
         }
@@ -241,48 +255,37 @@ impl<'a> Cursor<'a> {
     }
 }
 
-impl<'a> Text<'a> {
-    /// Whether the string is this one, however it is spelt.
+impl<'a> Raw<'a> {
+    /// Whether it is this string, however it is spelt.
+    #[inline]
     pub(super) fn is(&self, other: &str) -> bool {
-        if self.has_escapes {
-            self.decode().0 == other
-        } else {
-            self.raw == other
+        match self {
+            Self::Plain(raw) => *raw == other,
+            Self::Escaped(raw) => unescaped(raw).0 == other,
+            Self::Other(_) => false,
         }
     }
 
-    /// The string without its escapes, and whether a lone surrogate had to be replaced by U+FFFD.
-    pub(super) fn decode(&self) -> (Cow<'a, str>, bool) {
-        if !self.has_escapes {
-            return (Cow::Borrowed(self.raw), false);
+    /// The text of a string, and whether a lone surrogate had to be replaced by U+FFFD.
+    pub(super) fn text(&self) -> Option<(Cow<'a, str>, bool)> {
+        match self {
+            Self::Plain(raw) => Some((Cow::Borrowed(raw), false)),
+            Self::Escaped(raw) => {
+                let (text, replaced) = unescaped(raw);
+                Some((Cow::Owned(text), replaced))
+            }
+            Self::Other(_) => None,
         }
-        let mut text = String::with_capacity(self.raw.len());
-        let replaced = self.decode_to(&mut text);
-        (Cow::Owned(text), replaced)
     }
 
-    /// Adds the string without its escapes to a text. Says whether a lone surrogate had to be replaced by
-    /// U+FFFD.
-    pub(super) fn decode_to(&self, text: &mut String) -> bool {
-        if !self.has_escapes {
-            text.push_str(self.raw);
-            return false;
+    /// The value as it stands there; of a string its text.
+    pub(super) fn content(&self) -> Cow<'a, str> {
+        match self {
+            Self::Plain(raw) | Self::Other(raw) => Cow::Borrowed(raw),
+            Self::Escaped(raw) => Cow::Owned(unescaped(raw).0),
         }
-        let mut replaced = false;
-        let mut rest = self.raw;
-        while let Some(place) = rest.find('\\') {
-            text.push_str(&rest[..place]);
-            let (c, length) = unescape(&rest[place..]);
-            replaced |= c.is_none();
-            text.push(c.unwrap_or(char::REPLACEMENT_CHARACTER));
-            rest = &rest[place + length..];
-        }
-        text.push_str(rest);
-        replaced
     }
-}
 
-impl Raw<'_> {
     pub(super) fn is_null(&self) -> bool {
         matches!(self, Self::Other("null"))
     }
@@ -300,6 +303,22 @@ impl Raw<'_> {
             _ => "a number",
         }
     }
+}
+
+/// A string without its escapes, and whether a lone surrogate was replaced by U+FFFD.
+fn unescaped(raw: &str) -> (String, bool) {
+    let mut text = String::with_capacity(raw.len());
+    let mut replaced = false;
+    let mut rest = raw;
+    while let Some(place) = rest.find('\\') {
+        text.push_str(&rest[..place]);
+        let (c, length) = unescape(&rest[place..]);
+        replaced |= c.is_none();
+        text.push(c.unwrap_or(char::REPLACEMENT_CHARACTER));
+        rest = &rest[place + length..];
+    }
+    text.push_str(rest);
+    (text, replaced)
 }
 
 /// Where in a string of JSON something stands that is not the string as it is: a quote, a backslash or a
@@ -451,7 +470,7 @@ mod tests {
     fn decodes_strings() {
         let check = |text: &str, expect: &str, replaced: bool| {
             let string = Cursor::new(text, Vec::new()).string().expect("a string");
-            assert_eq!(string.decode(), (Cow::Borrowed(expect), replaced));
+            assert_eq!(string.text(), Some((Cow::Borrowed(expect), replaced)));
             assert!(string.is(expect));
         };
         check(r#""a é""#, "a é", false);

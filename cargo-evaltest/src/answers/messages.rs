@@ -10,15 +10,9 @@ use super::json::{Cursor, Raw};
 ///
 /// A conversation is long and its roles are short: reading only these saves most of the time.
 pub(super) fn roles(raw: Raw<'_>) -> Option<Vec<Value>> {
-    let decoded;
-    let text = match raw {
-        Raw::Other(text) => text,
-        // In cells of CSV files.
-        Raw::String(text) => {
-            decoded = text.decode().0;
-            &decoded
-        }
-    };
+    // In cells of CSV files it is a text.
+    let text = raw.content();
+    let text = &*text;
     let mut cursor = Cursor::new(text, Vec::new());
     cursor.skip_space();
     if text[cursor.place()..].starts_with("null") {
@@ -68,9 +62,9 @@ fn role(cursor: &mut Cursor<'_>) -> Option<Value> {
 }
 
 fn value(raw: Raw<'_>) -> Option<Value> {
-    match raw {
-        Raw::String(text) => Some(text.decode().0.into_owned().into()),
-        Raw::Other(text) => python_json(text),
+    match raw.text() {
+        Some((text, _)) => Some(text.into_owned().into()),
+        None => python_json(&raw.content()),
     }
 }
 

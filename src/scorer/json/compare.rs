@@ -236,7 +236,6 @@ impl Pairs {
 }
 
 /// Whether two numbers have the same value.
-#[expect(clippy::float_cmp, reason = "near numbers are left to the tolerance")]
 fn is_same(left: &Number, right: &Number) -> bool {
     match (left.as_i128(), right.as_i128()) {
         (Some(left), Some(right)) => left == right,

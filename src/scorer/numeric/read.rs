@@ -67,7 +67,7 @@ impl Reader {
         }
         let (number, after) = self.magnitude(rest)?;
         let (number, after) = scaled(number, after)?;
-        let number = self.suffix(number, after, has_currency)?;
+        let number = self.suffix(number, after)?;
         Some(if is_negative == Some(true) {
             number.negated()
         } else {
@@ -79,8 +79,8 @@ impl Reader {
         if text.starts_with(char::is_alphabetic) {
             return words::read(text);
         }
-        if let Some(((over, under), rest)) = fraction(text) {
-            return Some((Number::mixed("", &over, &under)?, rest));
+        if let Some((over, under, rest)) = fraction(text) {
+            return Some((Number::mixed("", over, under)?, rest));
         }
         let (whole, rest) = self.whole(text)?;
         if let Some((number, rest)) = self.with_fraction(&whole, rest) {
@@ -151,8 +151,8 @@ impl Reader {
             return Some((Number::mixed("", whole, &under), rest));
         }
         let after = rest.trim_start();
-        if let Some(((over, under), rest)) = fraction(after) {
-            return Some((Number::mixed(whole, &over, &under), rest));
+        if let Some((over, under, rest)) = fraction(after) {
+            return Some((Number::mixed(whole, over, under), rest));
         }
         let (over, after) = digits(rest.strip_prefix(' ')?);
         let (under, rest) = digits(after.trim_start().strip_prefix('/')?.trim_start());
@@ -160,8 +160,9 @@ impl Reader {
     }
 
     /// Percent, a currency, a unit: what may stand behind a number.
-    fn suffix(self, mut number: Number, text: &str, has_currency: bool) -> Option<Number> {
-        let (mut has_currency, mut has_percent) = (has_currency, false);
+    fn suffix(self, mut number: Number, text: &str) -> Option<Number> {
+        // One more than before the number: `$5 USD`.
+        let (mut has_currency, mut has_percent) = (false, false);
         let mut rest = text;
         loop {
             let next = rest.strip_prefix(' ').unwrap_or(rest);
@@ -287,8 +288,8 @@ fn currency_before(text: &str) -> Option<&str> {
     behind.or_else(|| currency(text)).map(str::trim_start)
 }
 
-/// A fraction that is one character, or LaTeX's: digits over digits.
-fn fraction(text: &str) -> Option<((Cow<'_, str>, Cow<'_, str>), &str)> {
+/// A fraction that is one character, or LaTeX's: the digits above, those below, and the text behind it.
+fn fraction(text: &str) -> Option<(&str, &str, &str)> {
     static LATEX: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"^\\frac ?(?:\{ ?([0-9]+) ?\}|([0-9])) ?(?:\{ ?([0-9]+) ?\}|([0-9]))")
             .expect("a constant pattern")
@@ -296,7 +297,7 @@ fn fraction(text: &str) -> Option<((Cow<'_, str>, Cow<'_, str>), &str)> {
     let first = text.chars().next()?;
     if let Some((_, over, under)) = FRACTIONS.iter().find(|known| known.0 == first) {
         let rest = &text[first.len_utf8()..];
-        return Some((((*over).into(), (*under).into()), rest));
+        return Some((over, under, rest));
     }
     if first != '\\' {
         return None;
@@ -304,7 +305,7 @@ fn fraction(text: &str) -> Option<((Cow<'_, str>, Cow<'_, str>), &str)> {
     let found = LATEX.captures(text)?;
     let part = |one: usize, other: usize| found.get(one).or(found.get(other));
     let (over, under) = (part(1, 2)?.as_str(), part(3, 4)?.as_str());
-    Some(((over.into(), under.into()), &text[found.get(0)?.end()..]))
+    Some((over, under, &text[found.get(0)?.end()..]))
 }
 
 fn digits(text: &str) -> (&str, &str) {

@@ -50,6 +50,18 @@ fn texts_are_normalised_in_order() {
 }
 
 #[test]
+fn bytes_tell_what_is_left_of_every_character() {
+    for c in '\0'..=char::MAX {
+        let text = format!("x{c}y");
+        let expect = match what_is_left(c) {
+            0 => "xy".to_owned(),
+            left => format!("x{}y", char::from(left)),
+        };
+        assert_eq!(normalize(&text), expect, "{c:?}");
+    }
+}
+
+#[test]
 fn one_contains_the_other() {
     let check = |left, right, expect| check(Substring::new(), Some(left), right, &expect);
     check(

@@ -14,13 +14,15 @@ use crate::answers::plain;
 pub(super) fn score(score: &Score, out: &mut Vec<u8>) -> Result<()> {
     out.extend_from_slice(b"{\"value\":");
     number(score.value, out)?;
-    key("correct", out);
-    boolean(score.correct, out);
-    key("reason", out);
+    out.extend_from_slice(if score.correct {
+        b",\"correct\":true,\"reason\":"
+    } else {
+        b",\"correct\":false,\"reason\":"
+    });
     text(&score.reason, out)?;
-    key("normalized_prediction", out);
+    out.extend_from_slice(b",\"normalized_prediction\":");
     normalized(&score.normalized_prediction, out)?;
-    key("normalized_ground_truth", out);
+    out.extend_from_slice(b",\"normalized_ground_truth\":");
     normalized(&score.normalized_ground_truth, out)?;
     out.extend_from_slice(b",\"details\":{");
     for (place, (name, value)) in score.details.iter().enumerate() {
@@ -31,7 +33,8 @@ pub(super) fn score(score: &Score, out: &mut Vec<u8>) -> Result<()> {
         out.push(b':');
         match value {
             Value::String(value) => text(value, out)?,
-            Value::Bool(value) => boolean(*value, out),
+            Value::Bool(true) => out.extend_from_slice(b"true"),
+            Value::Bool(false) => out.extend_from_slice(b"false"),
             Value::Number(value) if value.is_f64() => {
                 number(value.as_f64().unwrap_or_default(), out)?;
             }
@@ -66,14 +69,11 @@ fn text(value: &str, out: &mut Vec<u8>) -> Result<()> {
     if plain(value.as_bytes()).is_some() {
         return json(value, out);
     }
+    out.reserve(value.len() + 2);
     out.push(b'"');
     out.extend_from_slice(value.as_bytes());
     out.push(b'"');
     Ok(())
-}
-
-fn boolean(value: bool, out: &mut Vec<u8>) {
-    out.extend_from_slice(if value { b"true" } else { b"false" });
 }
 
 /// Most numbers of scores are one of two.

@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 
 use evaltest::report::terminal::clean;
-use evaltest::report::terminal::table;
 use evaltest::scorer::{self, Context, ENTRIES, Entry, Example};
 use evaltest::spec::Override;
 use evaltest::{Result, Score};
@@ -96,30 +95,22 @@ fn whole(entry: &Entry, judged: &[(&Example, Score)], out: &mut dyn Write) -> io
             writeln!(out, "  {name}: {meaning}")?;
         }
     }
-    writeln!(out, "\nexamples:")?;
-    let titles = ["prediction", "ground truth", "verdict", "value"];
-    let mut rows = vec![titles.map(str::to_owned).to_vec()];
+    writeln!(out, "\nexamples, a prediction for a ground truth:")?;
     for (example, score) in judged {
         let verdict = if score.correct { "correct" } else { "wrong" };
-        rows.push(vec![
-            clean(example.prediction),
-            clean(example.ground_truth),
-            format!("{verdict} ({})", clean(&score.reason)),
-            format!("{:.3}", score.value),
-        ]);
-    }
-    let mut lines = Vec::new();
-    table::write("  ", &rows, &mut lines)?;
-    let lines = String::from_utf8_lossy(&lines).into_owned();
-    let mut lines = lines.lines();
-    writeln!(out, "{}", lines.next().unwrap_or_default())?;
-    for (line, (example, _)) in lines.zip(judged) {
-        writeln!(out, "{line}")?;
         let with = match example.options {
             "" => String::new(),
-            options => format!("with {options}: "),
+            options => format!(" with {options}"),
         };
-        writeln!(out, "      {with}{}", example.note)?;
+        writeln!(
+            out,
+            "  \"{}\" for \"{}\"{with}: {verdict} ({}), {:.3}",
+            clean(example.prediction),
+            clean(example.ground_truth),
+            clean(&score.reason),
+            score.value
+        )?;
+        writeln!(out, "      {}", example.note)?;
     }
     Ok(())
 }

@@ -219,7 +219,7 @@ fn currencies_percent_and_units() {
     check(r"50\%", "50.0");
     check("５０％", "50.0");
     check("fifty per cent", "50.0");
-    refuse("$5 USD");
+    check("$5 USD", "5.0");
     for text in [
         "$", "$$5", "5 $ €", "%", "50%%", "%50", "5 km", "5¢", "EURO 5", "percent",
     ] {
