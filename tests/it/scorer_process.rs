@@ -121,6 +121,19 @@ fn lines_are_judged_by_a_program() {
         .exits(0)
         .says("\"value\":0.5,\"correct\":true,\"reason\":\"accepted\"");
     assert_nobody_is_left(&project);
+    // Also when a line cannot be read.
+    project.write(
+        "lines",
+        "{\"prediction\": \"1\", \"ground_truth\": \"2\"}\nno line\n",
+    );
+    for threads in ["1", "4"] {
+        let ran = project
+            .command_of(&["score", "--threads", threads, "--scorer", scorer, "lines"])
+            .output()
+            .unwrap();
+        Ran::of(&ran).exits(2);
+        assert_nobody_is_left(&project);
+    }
     // A program that is not there is a mistake in the command line.
     let ran = project
         .command_of(&["score", "--scorer", "{ type: command, command: [./gone] }"])
