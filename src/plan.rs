@@ -67,9 +67,9 @@ impl Plan {
             left_out,
         } = load_items(eval, &scorers)?;
         let extraction = eval.extraction();
-        let names: Vec<_> = scorers.iter().map(|scorer| scorer.name()).collect();
+        let names: Vec<_> = scorers.iter().map(Scorer::name).collect();
         check_scorer_names(&names)?;
-        let of_scorers = scorers.iter().flat_map(|scorer| scorer.secrets());
+        let of_scorers = scorers.iter().flat_map(Scorer::secrets);
         let secrets: Vec<String> = eval.secrets.iter().cloned().chain(of_scorers).collect();
         let redactor = Redactor::new(&eval.redact, &secrets)?;
         check_gates(eval, slices, &names)?;
