@@ -22,6 +22,7 @@
 //! | `plan` | everything that is checked before an agent starts |
 //! | `runner`, [`event`] | one sample through agent, journal and scorer |
 //! | [`agent`], [`extract`], [`scorer`], [`text`] | answers, predictions, verdicts |
+//! | `process` | programs that answer or judge: started, asked, killed with all their children |
 //! | [`redact`], [`artifact`] | what is written, and where |
 //! | [`mod@run`], [`summary`], [`stats`], [`gate`], [`baseline`] | records become figures and verdicts; pure |
 //! | [`snapshot`], `harness` | insta and libtest-mimic |
@@ -32,7 +33,8 @@
 //! * The ground truth cannot reach an agent: [`Task`] has no field for it.
 //! * An answer is on disk before it is scored.
 //! * Secrets are blanked on the way into the run directory, after scoring.
-//! * Scorers, summary, statistics and gates know no clock, no environment and no file.
+//! * Summary, statistics and gates know no clock, no environment and no file. Nor do scorers, but for two that ask
+//!   others: `command` a program, `semantic` an endpoint.
 //! * The library prints nothing, except as a test harness.
 
 #![warn(missing_docs)]

@@ -24,7 +24,8 @@ static GOES_ON: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^(?:[/:.][0-9]|[eE][+-]?[0-9])").expect("a constant pattern"));
 
 /// The rest of the last line with a number behind `####`; else behind an `A:` that starts a line; else the
-/// rest behind the last of these markers, whatever it is. In a text without a marker, its only number.
+/// rest behind the last of these markers, whatever it is. Without a marker, an answer that is nothing but a
+/// number.
 pub(super) fn answer(raw: &str) -> Option<&str> {
     let mut marked = None;
     let mut short = None;
@@ -49,7 +50,8 @@ pub(super) fn answer(raw: &str) -> Option<&str> {
         }
     }
     let found = marked.or(short).or(any);
-    found.or_else(|| number::only(raw))
+    // A sentence without a marker has no answer, as in the program that was published with the questions.
+    found.or_else(|| number::only(raw).filter(|_| !raw.contains(char::is_alphabetic)))
 }
 
 /// The number that a text begins with, in its shortest decimal form: that of `$1,234.50 a day` is
@@ -105,7 +107,8 @@ mod tests {
         check("#### Answer\n5 of 6", Some("Answer"));
         check("Part A: 5\nof 6", None);
         check("A: 1/5", Some("1/5"));
-        check("She has 18 dollars.", Some("18"));
+        check("She has 18 dollars.", None);
+        check("$18.", Some("18"));
         check("-1,800", Some("-1,800"));
         check("16 - 3 = 13", None);
         check("I do not know", None);

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fmt::Write as _;
 
 use crate::redact::is_secret_name;
 
@@ -78,7 +79,8 @@ impl Environment {
         if !withheld.is_empty() {
             let names = quoted(&withheld);
             let list = withheld.join(", ");
-            advice += &format!(
+            let _ = write!(
+                advice,
                 "; not passed to the {program}: {names}; hint: add `env: [{list}]` to `{program}`"
             );
         }

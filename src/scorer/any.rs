@@ -8,6 +8,7 @@ use super::parts::Parts;
 use super::{Answer, Entry, Example, Score, Scorer};
 use crate::error::Result;
 use crate::extract::Extract;
+use crate::sample::Sample;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "any",
@@ -84,6 +85,10 @@ impl Scorer for Any {
 
     fn extract(&self) -> Option<Extract> {
         self.0.extract()
+    }
+
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        self.0.criterion(sample)
     }
 
     fn fingerprint(&self) -> String {

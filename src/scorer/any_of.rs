@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{Answer, Entry, Example, Score, Scorer, gaia, parts};
 use crate::error::{Error, Result};
 use crate::extract::Extract;
-use crate::sample::Target;
+use crate::sample::{Sample, Target};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "any_of",
@@ -108,6 +108,10 @@ impl Scorer for AnyOf {
 
     fn extract(&self) -> Option<Extract> {
         self.0.extract()
+    }
+
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        self.0.criterion(sample)
     }
 
     fn fingerprint(&self) -> String {

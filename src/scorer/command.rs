@@ -301,7 +301,9 @@ impl Command {
         let program = excerpt(self.argv.join(" ").as_bytes(), EXCERPT_BYTES);
         let mut message = format!("`{program}` {fault}");
         if let Some(stderr) = stderr.filter(|text| !text.trim().is_empty()) {
-            message += &format!("; stderr ends with `{}`", ending(&stderr, STDERR_BYTES));
+            message += "; stderr ends with `";
+            message += &ending(&stderr, STDERR_BYTES);
+            message += "`";
         }
         message += &self.environment.advice("scorer");
         let redactor = Redactor::new(&[], &self.secrets()).unwrap_or_default();

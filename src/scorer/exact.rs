@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::folding::{self, Folding};
 use super::golds::Golds;
 use super::options::fingerprint;
-use super::{Answer, Entry, Example, Normalized, OptionReader, Score, Scorer};
+use super::{Answer, Entry, Example, Normalized, OptionReader, Reads, Score, Scorer};
 use crate::error::{Error, Result};
 use crate::text::excerpt;
 
@@ -188,6 +188,10 @@ impl Scorer for Exact {
         }
         let prediction = prediction.map_or(Normalized::None, |text| text.into_owned().into());
         Ok(score.normalized(prediction, golds.normalized(texts)))
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Text
     }
 
     fn fingerprint(&self) -> String {

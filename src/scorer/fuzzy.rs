@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::folding::{self, Folding};
 use super::golds::Golds;
 use super::options::fingerprint;
-use super::{Answer, Entry, Example, Normalized, OptionReader, Score, Scorer};
+use super::{Answer, Entry, Example, Normalized, OptionReader, Reads, Score, Scorer};
 use crate::error::Result;
 
 const NAME: &str = "fuzzy";
@@ -208,6 +208,10 @@ impl Scorer for Fuzzy {
         }
         let prediction = prediction.into_owned();
         Ok(score.normalized(prediction, golds.normalized(texts)))
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Text
     }
 
     fn fingerprint(&self) -> String {

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::folding::{self, Folding};
 use super::golds::Golds;
 use super::options::fingerprint;
-use super::{Answer, Entry, Example, Normalized, OptionReader, Score, Scorer};
+use super::{Answer, Entry, Example, Normalized, OptionReader, Reads, Score, Scorer};
 use crate::error::Result;
 use crate::text::contains_whole;
 
@@ -160,6 +160,10 @@ impl Scorer for Includes {
         let prediction = prediction.map(Cow::into_owned);
         let prediction = prediction.map_or(Normalized::None, Normalized::Text);
         Ok(score.normalized(prediction, golds.normalized(texts)))
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Text
     }
 
     fn fingerprint(&self) -> String {

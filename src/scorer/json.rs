@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::options::fingerprint;
 use super::tolerance::{self, Tolerance};
-use super::{Answer, Entry, Example, Normalized, OptionReader, Score, Scorer};
+use super::{Answer, Entry, Example, Normalized, OptionReader, Reads, Score, Scorer};
 use crate::error::{Error, Result};
 use crate::extract::{Extract, find_json};
 use crate::text::excerpt;
@@ -144,6 +144,10 @@ impl Scorer for Json {
 
     fn extract(&self) -> Option<Extract> {
         Some(Extract::none())
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Text
     }
 
     fn fingerprint(&self) -> String {

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::{Answer, Entry, Example, Score, Scorer, gaia, parts};
 use crate::error::{Error, Result};
 use crate::extract::Extract;
-use crate::sample::Target;
+use crate::sample::{Sample, Target};
 use crate::text::is_py_space;
 
 /// Elements of an unordered list: every pair may have to be compared.
@@ -236,6 +236,10 @@ impl Scorer for List {
 
     fn extract(&self) -> Option<Extract> {
         self.element.extract()
+    }
+
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        self.element.criterion(sample)
     }
 
     fn fingerprint(&self) -> String {

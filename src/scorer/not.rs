@@ -8,6 +8,7 @@ use super::parts::{self, Parts};
 use super::{Answer, Entry, Example, Score, Scorer};
 use crate::error::Result;
 use crate::extract::Extract;
+use crate::sample::Sample;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "not",
@@ -67,9 +68,10 @@ impl Scorer for Not {
         }
         let scores = parts.judge(answer)?;
         let value = 1.0 - scores[0].value;
-        let score = match scores[0].correct {
-            true => Score::new(value, false, "part_correct"),
-            false => Score::new(value, true, "part_wrong"),
+        let score = if scores[0].correct {
+            Score::new(value, false, "part_correct")
+        } else {
+            Score::new(value, true, "part_wrong")
         };
         Ok(parts.conclude(score, scores, 0))
     }
@@ -80,6 +82,10 @@ impl Scorer for Not {
 
     fn extract(&self) -> Option<Extract> {
         self.0.extract()
+    }
+
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        self.0.criterion(sample)
     }
 
     fn fingerprint(&self) -> String {

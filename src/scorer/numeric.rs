@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::options::fingerprint;
 use super::tolerance::{self, Tolerance};
-use super::{Answer, Entry, Example, Normalized, OptionReader, Score, Scorer};
+use super::{Answer, Entry, Example, Normalized, OptionReader, Reads, Score, Scorer};
 use crate::error::{Error, Result};
 use crate::text::excerpt;
 use number::Number;
@@ -274,6 +274,10 @@ impl Scorer for Numeric {
             }
         }
         Ok(score.normalized(got.to_string(), ground_truth))
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Text
     }
 
     fn fingerprint(&self) -> String {

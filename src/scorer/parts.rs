@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{Answer, Details, Score, Scorer};
 use crate::error::{Error, Result};
 use crate::extract::Extract;
+use crate::sample::Sample;
 
 /// Scorers, each under a name of its own.
 pub(super) struct Parts(Vec<(String, Arc<dyn Scorer>)>);
@@ -82,6 +83,14 @@ impl Parts {
         let first = own.next()??;
         own.all(|other| other.as_ref() == Some(&first))
             .then_some(first)
+    }
+
+    /// What decides on one sample alone, for those parts that know of such a thing.
+    pub(super) fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        let parts = self.0.iter().map(|(_, scorer)| scorer.criterion(sample));
+        let parts = parts.collect::<Result<Vec<_>>>()?;
+        let is_any = parts.iter().any(Option::is_some);
+        Ok(is_any.then(|| json!(parts).to_string()))
     }
 
     /// The fingerprints of the parts with their extractions: those of parts that differ stand in no other

@@ -131,16 +131,10 @@ impl Scorer for PerSample {
     fn score(&self, answer: &Answer<'_>) -> Result<Score> {
         let scorer = self.of(answer.metadata)?;
         check_target(&*scorer, !answer.target.0.is_null())?;
-        let score = parts::judge(&*scorer, answer);
         let name = scorer.name();
-        let score = score.map_err(|error| error.at(format_args!("scorer `{name}`")))?;
+        let score = parts::judge(&*scorer, answer)
+            .map_err(|error| error.at(format_args!("scorer `{name}`")))?;
         Ok(score.detail("scorer", name))
-    }
-
-    fn secrets(&self) -> Vec<String> {
-        // Those of all samples: each of them was looked at before.
-        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        made.values().flat_map(Scorer::secrets).collect()
     }
 
     /// Some scorers judge without one.
@@ -160,6 +154,12 @@ impl Scorer for PerSample {
     fn fingerprint(&self) -> String {
         // What it names is part of each sample's own hash.
         format!("{NAME} {}", self.key)
+    }
+
+    /// Those of the scorers that are known by now: every sample is looked at before anything is written.
+    fn secrets(&self) -> Vec<String> {
+        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        made.values().flat_map(Scorer::secrets).collect()
     }
 }
 

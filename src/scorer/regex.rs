@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use regex::Regex;
 
-use super::{Answer, Entry, Example, Normalized, OptionReader, Score, Scorer};
+use super::{Answer, Entry, Example, Normalized, OptionReader, Reads, Score, Scorer};
 use crate::error::{Error, Result};
 use crate::text::{Scope, compile};
 
@@ -136,6 +136,10 @@ impl Scorer for RegexMatch {
 
     fn needs_target(&self) -> bool {
         self.pattern.is_none()
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Text
     }
 
     fn fingerprint(&self) -> String {

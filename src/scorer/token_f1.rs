@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::folding::{Folding, Form};
 use super::golds::Golds;
 use super::options::fingerprint;
-use super::{Answer, Entry, Example, Normalized, Score, Scorer};
+use super::{Answer, Entry, Example, Normalized, Reads, Score, Scorer};
 use crate::error::Result;
 
 const NAME: &str = "token_f1";
@@ -196,6 +196,10 @@ impl Scorer for TokenF1 {
             .detail("gold", golds.texts()[counted]);
         let prediction = prediction.map_or(Normalized::None, Normalized::Text);
         Ok(score.normalized(prediction, golds.normalized(texts)))
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Text
     }
 
     fn fingerprint(&self) -> String {

@@ -10,6 +10,7 @@ use super::parts::Parts;
 use super::{Answer, Entry, Example, Score, Scorer};
 use crate::error::{Error, Result};
 use crate::extract::Extract;
+use crate::sample::Sample;
 
 /// The mean that is correct, unless an option says otherwise.
 const THRESHOLD: f64 = 0.5;
@@ -146,6 +147,10 @@ impl Scorer for Weighted {
 
     fn extract(&self) -> Option<Extract> {
         self.parts.extract()
+    }
+
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        self.parts.criterion(sample)
     }
 
     fn fingerprint(&self) -> String {

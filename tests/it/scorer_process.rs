@@ -1,4 +1,4 @@
-//! Runs whose scorer is a program.
+//! Runs whose scorer asks others: a program, an endpoint.
 
 use std::fs;
 use std::process::Stdio;
@@ -127,4 +127,36 @@ fn lines_are_judged_by_a_program() {
         .output()
         .unwrap();
     Ran::of(&ran).exits(2).says("command not found: `./gone`");
+}
+
+#[test]
+fn an_endpoint_that_is_not_there_is_no_wrong_answer() {
+    // A port that was free a moment ago.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    drop(listener);
+    let scorer = format!(
+        "scorer: {{ type: semantic, base_url: '{url}', model: m, retries: 0, api_key_env: EMBED_KEY }}\n"
+    );
+    let project = asked::project(4, "", &scorer);
+    let gone = project.run("run eval.yaml").exits(2);
+    gone.says("`api_key_env: EMBED_KEY` is set neither in the environment nor in `.env`");
+    assert!(
+        asked::asked(&project).is_empty(),
+        "before an agent is paid for"
+    );
+    project.write(".env", format!("EMBED_KEY={KEY}\n"));
+    project.run("run eval.yaml").exits(0).says_nothing_of(KEY);
+    for record in project.last_lines("samples.jsonl") {
+        let result = &record["result"];
+        // The agent says the number in the id, which is the ground truth of the even ones.
+        if record["sample_id"] == "q000" || record["sample_id"] == "q002" {
+            assert_eq!(result["score"]["reason"], "exact_match");
+        } else {
+            assert_eq!(result["status"], "scorer_failed");
+            let message = result["error"]["message"].as_str().unwrap();
+            let expect = format!("scorer `semantic`: `{url}/embeddings` cannot be reached: ");
+            assert!(message.starts_with(&expect), "{message}");
+        }
+    }
 }

@@ -1,5 +1,8 @@
 //! `all`, `any`, `weighted`, `not` and `any_of`, from specs and in Rust.
 
+mod options;
+mod properties;
+
 use std::path::Path;
 
 use super::*;
@@ -87,8 +90,8 @@ fn judge_with(scorer: &dyn Scorer, raw: Option<&str>, truth: &Value, given: bool
 
 /// Value, verdict and reason.
 #[track_caller]
-fn check(spec: Value, raw: &str, truth: impl Into<Value>, expect: (f64, bool, &str)) -> Score {
-    let scorer = scorer(&spec).unwrap();
+fn check(spec: &Value, raw: &str, truth: impl Into<Value>, expect: (f64, bool, &str)) -> Score {
+    let scorer = scorer(spec).unwrap();
     let score = judge_with(&*scorer, Some(raw), &truth.into(), false).unwrap();
     let got = (score.value, score.correct, score.reason.as_ref());
     assert_eq!(got, expect, "{score:?}");
@@ -96,8 +99,8 @@ fn check(spec: Value, raw: &str, truth: impl Into<Value>, expect: (f64, bool, &s
 }
 
 #[track_caller]
-fn check_error(spec: Value, raw: &str, truth: impl Into<Value>, expect: &str) {
-    let result = scorer(&spec).and_then(|scorer| {
+fn check_error(spec: &Value, raw: &str, truth: impl Into<Value>, expect: &str) {
+    let result = scorer(spec).and_then(|scorer| {
         let score = judge_with(&*scorer, Some(raw), &truth.into(), false);
         score.map(|score| panic!("{score:?}"))
     });
@@ -110,12 +113,7 @@ fn check_error(spec: Value, raw: &str, truth: impl Into<Value>, expect: &str) {
 #[test]
 fn all_want_everything() {
     let all = json!({"type": "all", "scorers": ["gaia", "length"]});
-    let score = check(
-        all.clone(),
-        "Seagull",
-        "sea gull",
-        (0.5, true, "all_correct"),
-    );
+    let score = check(&all, "Seagull", "sea gull", (0.5, true, "all_correct"));
     let details = json!({
         "gaia": true,
         "length": true,
@@ -126,15 +124,10 @@ fn all_want_everything() {
     });
     assert_eq!(serde_json::to_value(&score.details).unwrap(), details);
     assert_eq!(score.normalized_prediction, "seagull".into());
-    check(
-        all.clone(),
-        "a sea-gull",
-        "sea gull",
-        (0.0, false, "part_wrong"),
-    );
+    check(&all, "a sea-gull", "sea gull", (0.0, false, "part_wrong"));
     // What was compared is that of the first part that is wrong.
     let score = check(
-        json!({"type": "all", "scorers": ["gaia", "arrow"]}),
+        &json!({"type": "all", "scorers": ["gaia", "arrow"]}),
         "x=>Y",
         "x=>y",
         (0.0, false, "part_wrong"),
@@ -145,13 +138,13 @@ fn all_want_everything() {
 #[test]
 fn one_is_enough_for_any() {
     let any = json!({"type": "any", "scorers": ["arrow", "gaia"]});
-    let score = check(any.clone(), "Y", "y", (1.0, true, "part_correct"));
+    let score = check(&any, "Y", "y", (1.0, true, "part_correct"));
     assert_eq!(score.normalized_prediction, "y".into());
     assert_eq!(score.details.get("arrow"), Some(&json!(false)));
     assert_eq!(score.details.get("gaia"), Some(&json!(true)));
-    check(any, "z", "y", (0.0, false, "none_correct"));
+    check(&any, "z", "y", (0.0, false, "none_correct"));
     let any = json!({"type": "any", "scorers": ["gaia", "length"]});
-    check(any, "a long answer", "y", (0.25, false, "none_correct"));
+    check(&any, "a long answer", "y", (0.25, false, "none_correct"));
 }
 
 #[test]
@@ -162,26 +155,26 @@ fn weights_decide() {
         })
     };
     check(
-        weighted(json!([1, 3]), 0.625),
+        &weighted(json!([1, 3]), 0.625),
         "ab",
         "ab",
         (0.625, true, "threshold_reached"),
     );
     check(
-        weighted(json!([1, 3]), 0.63),
+        &weighted(json!([1, 3]), 0.63),
         "ab",
         "ab",
         (0.625, false, "below_threshold"),
     );
     check(
-        weighted(json!([0, 1]), 0.5),
+        &weighted(json!([0, 1]), 0.5),
         "ab",
         "cd",
         (0.5, true, "threshold_reached"),
     );
     let plain = json!({"type": "weighted", "scorers": ["gaia", "length"]});
-    check(plain.clone(), "ab", "cd", (0.25, false, "below_threshold"));
-    check(plain, "ab", "ab", (0.75, true, "threshold_reached"));
+    check(&plain, "ab", "cd", (0.25, false, "below_threshold"));
+    check(&plain, "ab", "ab", (0.75, true, "threshold_reached"));
     // 0.1 + 0.2 reaches 0.3.
     let thirds = json!({"type": "weighted", "threshold": 0.3, "weights": [0.1, 0.2, 0.7],
         "scorers": ["gaia", "gaia", {"type": "not", "scorer": "gaia"}]});
@@ -193,12 +186,12 @@ fn weights_decide() {
 #[test]
 fn not_turns_around() {
     let not = json!({"type": "not", "scorer": "length"});
-    let score = check(not.clone(), "a long answer", "", (0.75, true, "part_wrong"));
+    let score = check(&not, "a long answer", "", (0.75, true, "part_wrong"));
     assert_eq!(score.details.get("length"), Some(&json!(false)));
-    check(not.clone(), "short", "", (0.5, false, "part_correct"));
+    check(&not, "short", "", (0.5, false, "part_correct"));
     let twice = json!({"type": "not", "scorer": {"type": "not", "scorer": "gaia"}});
-    check(twice.clone(), "A", "a", (1.0, true, "part_wrong"));
-    check(twice, "b", "a", (0.0, false, "part_correct"));
+    check(&twice, "A", "a", (1.0, true, "part_wrong"));
+    check(&twice, "b", "a", (0.0, false, "part_correct"));
     // Nothing is not right, except beside a tool call.
     let scorer = Not::new(Gaia);
     let score = judge_with(&scorer, None, &"a".into(), false).unwrap();
@@ -231,7 +224,7 @@ fn not_turns_around() {
 fn the_best_of_any_of_counts() {
     let any_of = json!({"type": "any_of"});
     let score = check(
-        any_of.clone(),
+        &any_of,
         "N.Y.C.",
         json!(["New York", "NYC", "nyc"]),
         (1.0, true, "exact_match"),
@@ -240,33 +233,33 @@ fn the_best_of_any_of_counts() {
     assert_eq!(score.details.get("kind"), Some(&json!("string")));
     assert_eq!(score.normalized_ground_truth, "nyc".into());
     let score = check(
-        any_of.clone(),
+        &any_of,
         "Boston",
         json!(["New York", "NYC"]),
         (0.0, false, "mismatch"),
     );
     assert_eq!(score.details.get("matched"), Some(&Value::Null));
     // One that is no array is the only one.
-    check(any_of.clone(), "5.0", "5", (1.0, true, "exact_match"));
+    check(&any_of, "5.0", "5", (1.0, true, "exact_match"));
     check_error(
-        any_of.clone(),
+        &any_of,
         "a",
         json!([]),
         "`ground_truth` has no accepted answer",
     );
     let expect = "accepted answer 2: `ground_truth` must be a string for scorer `gaia`";
-    check_error(any_of, "a", json!(["a", 5]), expect);
+    check_error(&any_of, "a", json!(["a", 5]), expect);
     // The greatest value, and lists of lists.
     let list = json!({"type": "any_of", "scorer": "list"});
     let score = check(
-        list.clone(),
+        &list,
         "a, b",
         json!([["x", "b"], ["a", "b", "c"]]),
         (2.0 / 3.0, false, "partly_matched"),
     );
     assert_eq!(score.details.get("recall"), Some(&json!(2.0 / 3.0)));
     let score = check(
-        list,
+        &list,
         "a, b",
         json!([["x"], ["a", "b"]]),
         (1.0, true, "all_matched"),
@@ -278,7 +271,7 @@ fn the_best_of_any_of_counts() {
 fn parts_of_one_name_are_numbered() {
     let all =
         json!({"type": "all", "scorers": ["gaia", "gaia", {"type": "gaia", "name": "gaia#2"}]});
-    let score = check(all, "a", "a", (1.0, true, "all_correct"));
+    let score = check(&all, "a", "a", (1.0, true, "all_correct"));
     let names: Vec<_> = score.details.iter().map(|(name, _)| name).collect();
     assert_eq!(names, ["gaia", "gaia#2", "gaia#2#2", "parts"]);
 }
@@ -333,60 +326,30 @@ fn what_follows_from_parts() {
     assert!(!needs(json!({"type": "not", "scorer": "length"})));
     assert!(needs(json!({"type": "any_of", "scorer": "length"})));
 
+    // What decides on one sample alone is told through all of them.
+    let mut sample = Sample::new("a", "?").target("b");
+    sample.metadata.insert("scorer".to_owned(), "gsm8k".into());
+    let per_sample = json!({"type": "per_sample", "default": "gaia"});
+    for spec in [
+        json!({"type": "all", "scorers": ["gaia", per_sample]}),
+        json!({"type": "any", "scorers": [per_sample]}),
+        json!({"type": "weighted", "scorers": [per_sample]}),
+        json!({"type": "not", "scorer": per_sample}),
+        json!({"type": "any_of", "scorer": per_sample}),
+        json!({"type": "list", "scorer": per_sample}),
+    ] {
+        let criterion = scorer(&spec).unwrap().criterion(&sample).unwrap();
+        assert!(
+            criterion.is_some_and(|text| text.contains("gsm8k")),
+            "{spec}"
+        );
+    }
+    let all = scorer(&json!({"type": "all", "scorers": ["gaia", "length"]})).unwrap();
+    assert_eq!(all.criterion(&sample).unwrap(), None);
+
     let nested = json!({"type": "all", "scorers": [{"type": "weighted", "scorers": [
         {"type": "not", "scorer": {"type": "any_of", "scorer": {"type": "list", "scorer": "arrow"}}}]}]});
     assert_eq!(scorer(&nested).unwrap().secrets(), ["arrow-secret"]);
-}
-
-#[test]
-fn fingerprints_hold_all_that_changes_a_verdict() {
-    let specs = [
-        json!({"type": "all", "scorers": ["gaia"]}),
-        json!({"type": "all", "scorers": ["gaia", "gaia"]}),
-        json!({"type": "all", "scorers": ["length", "gaia"]}),
-        json!({"type": "all", "scorers": ["gaia", "length"]}),
-        json!({"type": "any", "scorers": ["gaia", "length"]}),
-        json!({"type": "weighted", "scorers": ["gaia", "length"]}),
-        json!({"type": "weighted", "scorers": ["gaia", "length"], "threshold": 0.6}),
-        json!({"type": "weighted", "scorers": ["gaia", "length"], "weights": [1, 2]}),
-        json!({"type": "not", "scorer": "gaia"}),
-        json!({"type": "any_of", "scorer": "gaia"}),
-        json!({"type": "any_of", "scorer": "length"}),
-        json!({"type": "list", "scorer": "gaia"}),
-        json!({"type": "list", "ordered": false}),
-        json!({"type": "list", "separator": ";"}),
-        json!({"type": "list", "scorer": "length"}),
-    ];
-    let fingerprint = |spec: &Value| scorer(spec).unwrap().fingerprint();
-    let all: HashSet<String> = specs.iter().map(fingerprint).collect();
-    assert_eq!(all.len(), specs.len(), "{all:?}");
-    // The defaults are the same as when they are written out.
-    let same = |one: Value, other: Value| assert_eq!(fingerprint(&one), fingerprint(&other));
-    same(
-        json!("any_of"),
-        json!({"type": "any_of", "scorer": "gaia", "name": "x"}),
-    );
-    same(
-        json!("list"),
-        json!({"type": "list", "ordered": true, "separator": ",", "scorer": null}),
-    );
-    // The extraction of a part counts: nobody else hashes it when the parts differ.
-    let with = |extract: fn() -> Extract| {
-        struct With(fn() -> Extract);
-        impl Scorer for With {
-            fn name(&self) -> &'static str {
-                "with"
-            }
-            fn score(&self, _: &Answer<'_>) -> Result<Score> {
-                Ok(Score::binary(true))
-            }
-            fn extract(&self) -> Option<Extract> {
-                Some((self.0)())
-            }
-        }
-        All::new([Arc::new(With(extract)), Arc::new(Gaia)]).fingerprint()
-    };
-    assert_ne!(with(Extract::boxed), with(Extract::number));
 }
 
 #[test]
@@ -394,82 +357,29 @@ fn a_part_that_cannot_judge_is_an_error() {
     let error = "part `length`: nothing to measure";
     for name in ["all", "any", "weighted"] {
         check_error(
-            json!({"type": name, "scorers": ["gaia", "length"]}),
+            &json!({"type": name, "scorers": ["gaia", "length"]}),
             "",
             "",
             error,
         );
     }
-    check_error(json!({"type": "not", "scorer": "length"}), "", "", error);
+    check_error(&json!({"type": "not", "scorer": "length"}), "", "", error);
     let number = "part `length`: gave the value NaN, which is no number";
     check_error(
-        json!({"type": "any", "scorers": ["gaia", "length"]}),
+        &json!({"type": "any", "scorers": ["gaia", "length"]}),
         "a",
         "a",
         number,
     );
     let nested = json!({"type": "all", "scorers": [{"type": "not", "scorer": "length"}]});
     check_error(
-        nested,
+        &nested,
         "",
         "",
         "part `not`: part `length`: nothing to measure",
     );
     let none = judge_with(&All::new([]), Some("a"), &"a".into(), false).unwrap_err();
     assert_eq!(none.message(), "it is made of no scorers");
-}
-
-#[test]
-fn wrong_options_are_named() {
-    check_error(
-        json!({"type": "all"}),
-        "",
-        "",
-        "scorer `all` needs the option `scorers`, a list of scorers\n\nhint: write `{ type: all, scorers: … }`",
-    );
-    check_error(
-        json!({"type": "any", "scorers": []}),
-        "",
-        "",
-        "scorer `any` needs the option `scorers`, a list of scorers\n\nhint: write `{ type: any, scorers: … }`",
-    );
-    check_error(
-        json!({"type": "not", "scorer": {"type": "list", "ordered": 1}}),
-        "",
-        "",
-        "scorer `not`, option `scorer`: scorer `list`, option `ordered`: `1` is not true or false",
-    );
-    check_error(
-        json!({"type": "not", "scorers": "gaia"}),
-        "",
-        "",
-        "scorer `not`: unknown option `scorers`, expected one of `scorer`\n\nhint: did you mean `scorer`?",
-    );
-    for weights in [
-        json!([1]),
-        json!([1, -1]),
-        json!([0, 0]),
-        json!(["1", 1]),
-        json!(1),
-        json!([1e308, 1e308]),
-    ] {
-        let message = format!(
-            "scorer `weighted`, option `weights`: `{weights}` is not a list of 2 numbers from 0, not all 0"
-        );
-        let spec = json!({"type": "weighted", "scorers": ["gaia", "length"], "weights": weights});
-        check_error(spec, "", "", &message);
-    }
-    check_error(
-        json!({"type": "weighted", "scorers": ["gaia"], "threshold": 2}),
-        "",
-        "",
-        "scorer `weighted`, option `threshold`: `2` is not a number from 0 to 1",
-    );
-    let error = Weighted::new([(f64::NAN, Arc::new(Gaia))]).err();
-    assert_eq!(
-        error.map(|error| error.to_string()).as_deref(),
-        Some("[NaN] are no weights for scorer `weighted`\n\nhint: use numbers from 0, not all 0"),
-    );
 }
 
 #[test]

@@ -83,8 +83,15 @@ struct Entry {
 /// Why there is no reply.
 struct Failure {
     message: String,
-    /// Whether asking again may help, and how long the endpoint wants to be left alone.
-    again: Option<Option<Duration>>,
+    again: Again,
+}
+
+/// Whether asking again may help.
+enum Again {
+    Never,
+    Soon,
+    /// The endpoint wants to be left alone for so long.
+    After(Duration),
 }
 
 impl HttpEmbedder {
@@ -174,7 +181,7 @@ impl HttpEmbedder {
                 "answered with what is no list of embeddings ({error}): `{}`",
                 excerpt(&text, EXCERPT_BYTES)
             ),
-            again: None,
+            again: Again::Never,
         })
     }
 
@@ -183,22 +190,20 @@ impl HttpEmbedder {
         let (message, again) = match error {
             ureq::Error::Timeout(_) => {
                 let seconds = self.timeout.as_secs_f64();
-                (format!("did not answer in {seconds} s"), false)
+                (format!("did not answer in {seconds} s"), Again::Never)
             }
-            ureq::Error::Io(error) => (format!("cannot be reached: {error}"), true),
+            ureq::Error::Io(error) => (format!("cannot be reached: {error}"), Again::Soon),
             ureq::Error::HostNotFound | ureq::Error::ConnectionFailed => {
-                (format!("cannot be reached: {error}"), true)
+                (format!("cannot be reached: {error}"), Again::Soon)
             }
-            ureq::Error::Protocol(_) => (format!("speaks no HTTP: {error}"), true),
-            ureq::Error::BodyExceedsLimit(limit) => {
-                (format!("answered with more than {limit} bytes"), false)
-            }
-            error => (format!("cannot be asked: {error}"), false),
+            ureq::Error::Protocol(_) => (format!("speaks no HTTP: {error}"), Again::Soon),
+            ureq::Error::BodyExceedsLimit(limit) => (
+                format!("answered with more than {limit} bytes"),
+                Again::Never,
+            ),
+            error => (format!("cannot be asked: {error}"), Again::Never),
         };
-        Failure {
-            message,
-            again: again.then_some(None),
-        }
+        Failure { message, again }
     }
 
     /// The vectors of a reply in the order of the texts.
@@ -253,7 +258,8 @@ impl Embedder for HttpEmbedder {
                 Err(failure) => failure,
             };
             let wait = match failure.again {
-                Some(wait) if times <= self.retries => wait.unwrap_or(pause),
+                Again::Soon if times <= self.retries => pause,
+                Again::After(wait) if times <= self.retries => wait,
                 _ => return Err(self.error(&failure.message, times)),
             };
             if wait > LONGEST_PAUSE {
@@ -281,8 +287,11 @@ fn refused(response: &Response<Body>, body: &[u8]) -> Failure {
     let after = response.headers().get("Retry-After");
     // A date stands there in rare cases; then the usual pause has to do.
     let after = after.and_then(|after| after.to_str().ok()?.trim().parse().ok());
-    let after = after.map(Duration::from_secs);
-    let again = status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error();
+    let again = match after.map(Duration::from_secs) {
+        _ if status != StatusCode::TOO_MANY_REQUESTS && !status.is_server_error() => Again::Never,
+        Some(after) => Again::After(after),
+        None => Again::Soon,
+    };
     // `OpenAI` and those who follow it: `{"error": {"message": "…"}}`.
     let json: Option<Value> = serde_json::from_slice(body).ok();
     let told = json
@@ -296,7 +305,7 @@ fn refused(response: &Response<Body>, body: &[u8]) -> Failure {
     };
     Failure {
         message: format!("answered {status}{told}"),
-        again: again.then_some(after),
+        again,
     }
 }
 
