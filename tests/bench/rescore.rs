@@ -56,9 +56,9 @@ fn best_of_three(home: &Path, run: &Path, scorers: &[&str]) -> io::Result<progra
     let rescore = || {
         let mut command = evaltest(home, &["rescore", "--output-root", "again"]);
         command.arg(run);
-        scorers.iter().for_each(|scorer| {
+        for scorer in scorers {
             command.args(["--scorer", scorer]);
-        });
+        }
         program::run(&mut command, &root)
     };
     let mut best = rescore()?;
