@@ -11,13 +11,13 @@ pub mod all;
 pub mod any;
 pub mod any_of;
 mod catalog;
+#[cfg(test)]
+mod check;
 pub mod choice;
 pub mod command;
 mod details;
 pub mod exact;
 pub mod folding;
-#[cfg(test)]
-mod fuzz;
 pub mod fuzzy;
 pub mod gaia;
 mod golds;

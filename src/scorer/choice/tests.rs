@@ -1,9 +1,10 @@
 use serde_json::{Map, Value, json};
 
-use super::super::fuzz::{check_all, fuzz, judge, megabytes, refusal, scorer};
+use super::super::check::{check_all, judge, megabytes, refusal, scorer};
 use super::super::{Answer, Score};
 use crate::agent::Output;
 use crate::error::Result;
+use crate::fuzz::fuzz;
 use crate::sample::Target;
 
 fn judge_with(spec: &str, prediction: &str, truth: &Value, choices: &Value) -> Result<Score> {
@@ -193,7 +194,7 @@ fn any_answer_is_a_choice_or_none() {
     let plain = scorer("choice");
     let spec = "{ type: choice, choices: options, index_base: 0 }";
     fuzz(|dice| {
-        let text = dice.text(PIECES);
+        let text = dice.wild(PIECES);
         let truth = dice.pick(&["A", "B", "C"]);
         let score = judge(&*plain, Some(&text), &truth.into()).expect("a verdict");
         let label = score
