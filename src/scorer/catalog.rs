@@ -88,14 +88,9 @@ impl Example {
 
     /// The verdict of a scorer on this pair.
     pub fn judge(&self, scorer: &dyn Scorer) -> Result<Score> {
-        scorer.score(&Answer {
-            prediction: Some(self.prediction),
-            target: &self.target(),
-            output: &Output::text(self.prediction),
-            metadata: &Map::new(),
-            sample: None,
-            extract_is_given: false,
-        })
+        scorer.score(
+            &Answer::new(self.prediction, &self.target()).output(&Output::text(self.prediction)),
+        )
     }
 }
 
@@ -350,14 +345,8 @@ mod tests {
     fn a_scorer_may_have_another_name() {
         let spec = json!({"type": "gaia", "name": "official"});
         let scorer = from_value(&spec, &Context::here()).expect("a scorer");
-        let answer = Answer {
-            prediction: Some("$5"),
-            target: &Target::from("5"),
-            output: &Output::default(),
-            metadata: &Map::new(),
-            sample: None,
-            extract_is_given: false,
-        };
+        let target = Target::from("5");
+        let answer = Answer::new("$5", &target);
         assert_eq!(
             (scorer.name(), scorer.fingerprint().as_str()),
             ("official", "gaia")

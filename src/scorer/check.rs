@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{Answer, Context, Score, Scorer, from_value};
-use crate::agent::Output;
 use crate::error::Result;
 use crate::fuzz::{in_time, megabyte};
 use crate::sample::Target;
@@ -30,14 +29,7 @@ pub(super) fn judge(
     prediction: Option<&str>,
     ground_truth: &Value,
 ) -> Result<Score> {
-    let score = scorer.score(&Answer {
-        prediction,
-        target: &Target(ground_truth.clone()),
-        output: &Output::default(),
-        metadata: &Map::new(),
-        sample: None,
-        extract_is_given: false,
-    })?;
+    let score = scorer.score(&Answer::new(prediction, &Target(ground_truth.clone())))?;
     let is_legal = (0.0..=1.0).contains(&score.value);
     assert!(is_legal, "{prediction:?} {ground_truth} {score:?}");
     let is_missing = score.reason == "no_prediction";

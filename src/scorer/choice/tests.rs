@@ -2,21 +2,13 @@ use serde_json::{Map, Value, json};
 
 use super::super::check::{check_all, judge, megabytes, refusal, scorer};
 use super::super::{Answer, Score};
-use crate::agent::Output;
 use crate::error::Result;
 use crate::fuzz::fuzz;
 use crate::sample::Target;
 
 fn judge_with(spec: &str, prediction: &str, truth: &Value, choices: &Value) -> Result<Score> {
     let metadata = Map::from_iter([("options".to_owned(), choices.clone())]);
-    scorer(spec).score(&Answer {
-        prediction: Some(prediction),
-        target: &Target(truth.clone()),
-        output: &Output::default(),
-        metadata: &metadata,
-        sample: None,
-        extract_is_given: false,
-    })
+    scorer(spec).score(&Answer::new(prediction, &Target(truth.clone())).metadata(&metadata))
 }
 
 #[test]

@@ -1,6 +1,7 @@
-use regex::Regex;
-use serde_json::{Map, json};
 use std::collections::HashMap;
+
+use regex::Regex;
+use serde_json::json;
 
 use super::*;
 use crate::agent::Output;
@@ -14,17 +15,11 @@ fn judge(
     target: &Value,
     messages: &Value,
 ) -> Result<Score> {
-    scorer.score(&Answer {
-        prediction,
-        target: &Target(target.clone()),
-        output: &Output {
-            messages: messages.as_array().expect("messages").clone(),
-            ..Output::default()
-        },
-        metadata: &Map::new(),
-        sample: None,
-        extract_is_given: false,
-    })
+    let output = Output {
+        messages: messages.as_array().expect("messages").clone(),
+        ..Output::default()
+    };
+    scorer.score(&Answer::new(prediction, &Target(target.clone())).output(&output))
 }
 
 /// `expect` is f1, em, precision, recall.

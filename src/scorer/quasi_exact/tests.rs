@@ -1,19 +1,11 @@
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::*;
-use crate::agent::Output;
 use crate::sample::Target;
 use crate::{fuzz, parity};
 
 fn judge(scorer: QuasiExact, prediction: Option<&str>, target: impl Into<Target>) -> Result<Score> {
-    scorer.score(&Answer {
-        prediction,
-        target: &target.into(),
-        output: &Output::default(),
-        metadata: &Map::new(),
-        sample: None,
-        extract_is_given: false,
-    })
+    scorer.score(&Answer::new(prediction, &target.into()))
 }
 
 #[track_caller]

@@ -1,20 +1,12 @@
 use regex::Regex;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::*;
-use crate::agent::Output;
 use crate::sample::Target;
 use crate::{fuzz, parity};
 
 fn judge(scorer: Substring, prediction: Option<&str>, target: impl Into<Target>) -> Result<Value> {
-    let score = scorer.score(&Answer {
-        prediction,
-        target: &target.into(),
-        output: &Output::default(),
-        metadata: &Map::new(),
-        sample: None,
-        extract_is_given: false,
-    })?;
+    let score = scorer.score(&Answer::new(prediction, &target.into()))?;
     Ok(serde_json::to_value(score).expect("JSON"))
 }
 
