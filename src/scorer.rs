@@ -18,6 +18,7 @@ pub mod command;
 mod details;
 pub mod exact;
 pub mod folding;
+mod forward;
 pub mod fuzzy;
 pub mod gaia;
 mod golds;
@@ -49,6 +50,7 @@ use crate::agent::Output;
 use crate::error::Result;
 use crate::extract::Extract;
 use crate::sample::{Sample, Target};
+use forward::forward;
 
 pub use all::All;
 pub use any::Any;
@@ -176,28 +178,10 @@ impl<S: Scorer + ?Sized> Scorer for Arc<S> {
         (**self).score(answer)
     }
 
-    fn needs_target(&self) -> bool {
-        (**self).needs_target()
-    }
-
-    fn extract(&self) -> Option<Extract> {
-        (**self).extract()
-    }
-
-    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
-        (**self).criterion(sample)
-    }
-
-    fn reads(&self) -> Reads {
-        (**self).reads()
-    }
+    forward!(self => (**self));
 
     fn fingerprint(&self) -> String {
         (**self).fingerprint()
-    }
-
-    fn secrets(&self) -> Vec<String> {
-        (**self).secrets()
     }
 }
 

@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::forward::forward;
 use super::options::{OptionReader, unknown};
-use super::{Answer, Reads, Score, Scorer};
+use super::{Answer, Score, Scorer};
 use crate::agent::Output;
 use crate::error::{Error, Result};
-use crate::extract::Extract;
 use crate::registry::{Options, Registry};
-use crate::sample::{Sample, Target};
+use crate::sample::Target;
 
 /// The built-in scorers, in alphabetical order.
 pub const ENTRIES: &[Entry] = &[
@@ -201,28 +201,10 @@ impl Scorer for Renamed {
         self.scorer.score(answer)
     }
 
-    fn needs_target(&self) -> bool {
-        self.scorer.needs_target()
-    }
-
-    fn extract(&self) -> Option<Extract> {
-        self.scorer.extract()
-    }
-
-    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
-        self.scorer.criterion(sample)
-    }
-
-    fn reads(&self) -> Reads {
-        self.scorer.reads()
-    }
+    forward!(self => self.scorer);
 
     fn fingerprint(&self) -> String {
         self.scorer.fingerprint()
-    }
-
-    fn secrets(&self) -> Vec<String> {
-        self.scorer.secrets()
     }
 }
 
@@ -242,29 +224,11 @@ impl Scorer for Registered {
         self.scorer.score(answer)
     }
 
-    fn needs_target(&self) -> bool {
-        self.scorer.needs_target()
-    }
-
-    fn extract(&self) -> Option<Extract> {
-        self.scorer.extract()
-    }
-
-    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
-        self.scorer.criterion(sample)
-    }
-
-    fn reads(&self) -> Reads {
-        self.scorer.reads()
-    }
+    forward!(self => self.scorer);
 
     fn fingerprint(&self) -> String {
         let options = Value::Object(self.options.values().clone());
         format!("{} {options}", self.scorer.fingerprint())
-    }
-
-    fn secrets(&self) -> Vec<String> {
-        self.scorer.secrets()
     }
 }
 
