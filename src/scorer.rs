@@ -23,6 +23,8 @@ pub mod fuzzy;
 pub mod gaia;
 mod golds;
 pub mod gsm8k;
+#[cfg(test)]
+mod guide;
 pub mod includes;
 pub mod json;
 pub mod list;
