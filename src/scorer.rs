@@ -62,6 +62,7 @@ pub use details::Details;
 pub use list::List;
 pub use not::Not;
 pub(crate) use options::OptionReader;
+pub(crate) use parts::verdict;
 pub use semantic::{Embedder, Semantic};
 pub use weighted::Weighted;
 

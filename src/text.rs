@@ -7,6 +7,7 @@
 
 mod excerpt;
 mod js;
+mod line;
 mod lower;
 mod number;
 mod pattern;
@@ -16,6 +17,7 @@ mod word;
 
 pub(crate) use excerpt::excerpt;
 pub use js::{is_js_space, js_lower_word};
+pub(crate) use line::on_one_line;
 pub use lower::py_lower;
 pub use number::{py_digit, py_float, py_repr_float};
 pub(crate) use pattern::{Scope, compile};

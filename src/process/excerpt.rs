@@ -1,5 +1,7 @@
 //! What a program said, for a message: short, on one line and without half a secret.
 
+use crate::text::on_one_line;
+
 /// The beginning of what a program said, on one line and without anything a terminal would obey.
 pub(crate) fn excerpt(bytes: &[u8], limit: usize) -> String {
     let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(limit)]);
@@ -27,28 +29,11 @@ pub(crate) fn ending(text: &str, limit: usize) -> String {
     )
 }
 
-fn on_one_line(shown: &str) -> String {
-    let mut text = String::with_capacity(shown.len());
-    for character in shown.chars() {
-        if character.is_control() || reorders(character) {
-            text.extend(character.escape_default());
-        } else {
-            text.push(character);
-        }
-    }
-    text
-}
-
 /// A text that was cut somewhere, without its last word, which may be half a secret, and with a mark. What
 /// begins with known secrets, the redactor finds by the mark.
 pub(crate) fn cut(text: &str) -> String {
     let is_of_word = |c: char| c.is_alphanumeric() || "._~+/=-\u{FFFD}".contains(c);
     format!("{}…", text.trim_end_matches(is_of_word))
-}
-
-/// Marks that change the direction of a text, and so what a reader sees of a line.
-fn reorders(character: char) -> bool {
-    matches!(character, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]

@@ -11,22 +11,14 @@ use crate::event::Event;
 use crate::gate::Verdict;
 use crate::run::{Run, Status};
 use crate::summary::Summary;
+use crate::text;
 
 /// How many flipped or failed samples are listed; the rest is counted.
 const LISTED: usize = 20;
 
 /// `text` on one line without anything a terminal would act on.
 pub fn clean(text: &str) -> String {
-    let mut clean = String::with_capacity(text.len());
-    for c in text.chars() {
-        // Bidirectional overrides can make a line read as something else.
-        if c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') {
-            clean.extend(c.escape_default());
-        } else {
-            clean.push(c);
-        }
-    }
-    clean
+    text::on_one_line(text)
 }
 
 /// As [`clean`], cut to a readable length.

@@ -11,7 +11,7 @@ use crate::plan::Item;
 use crate::redact::REDACTED;
 use crate::run::{Outcome, Status};
 use crate::sample::{Sample, Target};
-use crate::scorer::{Answer, Score, Scorer};
+use crate::scorer::{Answer, Score, Scorer, verdict};
 
 impl Session {
     /// Extracts the prediction and asks every scorer. The first decides.
@@ -130,12 +130,5 @@ pub(crate) fn score_all(
 
 /// One verdict; a panic and a value that is no number are errors.
 pub(crate) fn score_one(scorer: &dyn Scorer, answer: &Answer<'_>) -> Result<Score> {
-    let score = panics::catch(|| scorer.score(answer)).map_err(Error::usage)??;
-    if !score.value.is_finite() {
-        return Err(Error::usage(format!(
-            "gave the value {}, which is no number",
-            score.value
-        )));
-    }
-    Ok(score)
+    panics::catch(|| verdict(scorer, answer)).map_err(Error::usage)?
 }

@@ -144,7 +144,7 @@ pub(super) fn judge(scorer: &dyn Scorer, answer: &Answer<'_>) -> Result<Score> {
 }
 
 /// The verdict on a prediction as it is; a value that is no number is an error.
-pub(super) fn verdict(scorer: &dyn Scorer, answer: &Answer<'_>) -> Result<Score> {
+pub(crate) fn verdict(scorer: &dyn Scorer, answer: &Answer<'_>) -> Result<Score> {
     let score = scorer.score(answer)?;
     if score.value.is_finite() {
         return Ok(score);

@@ -200,7 +200,7 @@ fn a_program_that_never_replies_is_killed() {
     );
     project.assert_dead("pid");
     project.assert_dead("child");
-    assert!(started.elapsed() < Duration::from_secs(5));
+    assert!(started.elapsed() < LONG);
 }
 
 #[test]
@@ -352,17 +352,27 @@ fn nothing_outlives_the_scorer() {
     for file in ["pid", "child", "escaped"] {
         project.assert_dead(file);
     }
-    assert!(started.elapsed() < Duration::from_secs(5));
+    assert!(started.elapsed() < LONG);
     // A well-made one may tidy up.
     let scorer = project.sh("while read -r line; do echo '{\"correct\": true}'; done; echo > tidy");
     assert!(judge(&scorer, "a").unwrap().correct);
-    let started = Instant::now();
     drop(scorer);
-    assert!(project.path("tidy").exists() && started.elapsed() < GRACE_AND_MORE);
+    assert!(project.path("tidy").exists());
 }
 
-/// A program that ends by itself is not waited for any longer.
-const GRACE_AND_MORE: Duration = Duration::from_millis(900);
+#[test]
+fn a_program_that_ends_by_itself_is_not_waited_for() {
+    let project = Project::new();
+    let ends_at_once = |_| {
+        let scorer = project.sh("while read -r line; do echo '{\"correct\": true}'; done");
+        assert!(judge(&scorer, "a").unwrap().correct);
+        let started = Instant::now();
+        drop(scorer);
+        started.elapsed() < Duration::from_millis(900)
+    };
+    // A busy machine may take long once, the second of grace would be used up each time.
+    assert!((0..5).any(ends_at_once));
+}
 
 #[test]
 fn the_environment_is_a_list_and_secrets_are_blanked() {

@@ -30,7 +30,7 @@ fn an_agent_that_hangs_is_ended() {
         "did not answer in 500 ms",
     );
     assert_eq!(error.stderr_tail.as_deref(), Some("waiting\n"));
-    assert!(started.elapsed() < Duration::from_secs(5));
+    assert!(started.elapsed() < LONG);
     project.assert_dead("pid");
 }
 
@@ -109,7 +109,7 @@ fn children_do_not_outlive_an_agent_that_answers() {
     );
     let started = Instant::now();
     assert_eq!(project.text(&script), "4");
-    assert!(started.elapsed() < Duration::from_secs(5));
+    assert!(started.elapsed() < LONG);
     project.assert_dead("child");
 }
 
@@ -118,7 +118,7 @@ fn an_escaped_process_does_not_hold_us_up() {
     let project = Project::new();
     // It keeps stdout open and writes to stderr without end.
     let script = format!(
-        "setsid timeout 20 sh -c 'echo $$ > escaped; exec yes >&2' & {}; echo 4",
+        "setsid timeout 60 sh -c 'echo $$ > escaped; exec yes >&2' & {}; echo 4",
         until_written("escaped")
     );
     let started = Instant::now();
@@ -128,7 +128,7 @@ fn an_escaped_process_does_not_hold_us_up() {
     // By now it may have ended on the closed pipe.
     let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
     assert_eq!(text, "4");
-    assert!(started.elapsed() < Duration::from_secs(5));
+    assert!(started.elapsed() < LONG);
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn an_interrupted_run_ends_its_agents_at_once() {
             "the run was interrupted",
         );
     });
-    assert!(started.elapsed() < Duration::from_secs(5));
+    assert!(started.elapsed() < LONG);
     project.assert_dead("pid");
     // And starts no further ones.
     let again = project.sh("echo > started").answer(&task);

@@ -191,7 +191,7 @@ fn retry_after_is_respected_within_bounds() {
     let started = Instant::now();
     assert_eq!(embed(&server).unwrap().len(), 2);
     assert!(
-        (900..5000).contains(&started.elapsed().as_millis()),
+        (900..20_000).contains(&started.elapsed().as_millis()),
         "{:?}",
         started.elapsed()
     );
@@ -302,7 +302,7 @@ fn a_slow_endpoint_is_not_waited_for() {
         error.message(),
         format!("`{url}/embeddings` did not answer in 0.2 s")
     );
-    assert!(started.elapsed() < Duration::from_secs(5));
+    assert!(started.elapsed() < Duration::from_secs(20));
     // One that drips.
     std::thread::spawn(move || {
         let Ok((stream, _)) = listener.accept() else {
