@@ -68,7 +68,7 @@ impl Plan {
         } = load_items(eval, &scorers)?;
         let extraction = eval.extraction();
         let names: Vec<_> = scorers.iter().map(Scorer::name).collect();
-        check_scorer_names(&names)?;
+        check_scorer_names(&scorers)?;
         let of_scorers = scorers.iter().flat_map(Scorer::secrets);
         let secrets: Vec<String> = eval.secrets.iter().cloned().chain(of_scorers).collect();
         let redactor = Redactor::new(&eval.redact, &secrets)?;
@@ -386,13 +386,15 @@ impl Scorer for BenchmarkScorer {
     }
 }
 
-fn check_scorer_names(names: &[&str]) -> Result<()> {
+/// Every scorer has a name of its own, under which its scores are recorded.
+pub(crate) fn check_scorer_names(scorers: &[Arc<dyn Scorer>]) -> Result<()> {
     let mut seen = BTreeSet::new();
-    match names.iter().find(|name| !seen.insert(**name)) {
-        None => Ok(()),
-        Some(name) => Err(Error::usage(format!("two scorers are called `{name}`"))
-            .hint("remove one from `scorers`")),
-    }
+    let Some(twice) = scorers.iter().find(|scorer| !seen.insert(scorer.name())) else {
+        return Ok(());
+    };
+    let name = twice.name();
+    let hint = format!("give one another name: `{{ type: {name}, name: other }}`");
+    Err(Error::usage(format!("two scorers are called `{name}`")).hint(hint))
 }
 
 fn check_gates(eval: &Eval, slices: Slices, scorers: &[&str]) -> Result<()> {

@@ -24,7 +24,6 @@ pub(crate) mod pool;
 mod reload;
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -38,7 +37,7 @@ use crate::error::{Error, Result};
 use crate::extract::{Extract, Extraction};
 use crate::gate::Gate;
 use crate::hash::Hasher;
-use crate::redact::Redactor;
+use crate::plan;
 use crate::run::{Record, Run, Status};
 use crate::scorer::Scorer;
 use crate::snapshot;
@@ -76,13 +75,14 @@ pub fn rescore(dir: &RunDir, how: Rescore) -> Result<Run> {
         },
         None => extraction_of(&parent)?,
     };
-    let secrets: Vec<String> = how.scorers.iter().flat_map(Scorer::secrets).collect();
     let judge = Judge {
-        redactor: Redactor::new(&[], &secrets)?,
         scorers: how.scorers,
         extraction,
     };
-    check_names(&judge.scorers)?;
+    if judge.scorers.is_empty() {
+        return Err(Error::usage("no scorer is named").hint("name one: `--scorer gaia`"));
+    }
+    plan::check_scorer_names(&judge.scorers)?;
     let root = how
         .output_root
         .or_else(|| dir.path().parent().map(PathBuf::from));
@@ -105,21 +105,6 @@ pub fn extraction_of(manifest: &Manifest) -> Result<Extraction> {
         extract: extract.map_or(Ok(Extract::none()), Extract::from_value)?,
         is_given: manifest.extract_is_given,
     })
-}
-
-fn check_names(scorers: &[Arc<dyn Scorer>]) -> Result<()> {
-    if scorers.is_empty() {
-        return Err(Error::usage("no scorer is named").hint("name one: `--scorer gaia`"));
-    }
-    let mut seen = BTreeSet::new();
-    match scorers.iter().find(|scorer| !seen.insert(scorer.name())) {
-        None => Ok(()),
-        Some(scorer) => {
-            let name = scorer.name();
-            let hint = format!("give one another name: `{{ type: {name}, name: other }}`");
-            Err(Error::usage(format!("two scorers are called `{name}`")).hint(hint))
-        }
-    }
 }
 
 /// Writes the new run directory.

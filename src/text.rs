@@ -16,7 +16,8 @@ mod whole_word;
 mod word;
 
 pub(crate) use excerpt::excerpt;
-pub use js::{is_js_space, js_lower_word};
+pub use js::is_js_space;
+pub(crate) use js::js_lower_word;
 pub(crate) use line::on_one_line;
 pub use lower::py_lower;
 pub use number::{py_digit, py_float, py_repr_float};

@@ -21,8 +21,6 @@ use crate::scorer::{Reads, Score, Scorer};
 pub(super) struct Judge {
     pub(super) scorers: Vec<Arc<dyn Scorer>>,
     pub(super) extraction: Extraction,
-    /// Blanks what the scorers must not tell.
-    pub(super) redactor: Redactor,
 }
 
 /// A record that was looked at.
@@ -163,7 +161,7 @@ impl Judge {
         };
         score_all(&self.scorers, &judged, &mut outcome);
         // The answers were redacted when they were written. What scorers say is new, and no loss.
-        self.redactor.verdicts(&mut outcome, &mut 0);
+        self.redactor()?.verdicts(&mut outcome, &mut 0);
         let new = Line {
             result: New {
                 status: outcome.status,
@@ -207,6 +205,13 @@ impl Judge {
             record,
             kept: false,
         })
+    }
+
+    /// Blanks what the scorers must not tell. `per_sample` learns which scorers it has, and so their secrets,
+    /// when it judges.
+    fn redactor(&self) -> Result<Redactor> {
+        let secrets: Vec<String> = self.scorers.iter().flat_map(Scorer::secrets).collect();
+        Redactor::new(&[], &secrets)
     }
 
     /// As much of the metadata and of what the agent said as the scorers look at.

@@ -13,7 +13,7 @@ pub fn is_js_space(c: char) -> bool {
 /// JavaScript's `\w`, which knows ASCII only.
 ///
 /// Two characters beyond ASCII leave a letter: the Kelvin sign a `k`, and `İ` an `i` (and a dot that is none).
-pub fn js_lower_word(c: char) -> Option<char> {
+pub(crate) fn js_lower_word(c: char) -> Option<char> {
     match c {
         'a'..='z' | '0'..='9' | '_' => Some(c),
         'A'..='Z' => Some(c.to_ascii_lowercase()),

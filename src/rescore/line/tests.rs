@@ -2,8 +2,10 @@ use serde_json::json;
 
 use super::*;
 use crate::extract::Extract;
+use crate::registry::Registry;
 use crate::scorer::gaia::Gaia;
-use crate::scorer::{Answer, Normalized};
+use crate::scorer::per_sample::PerSample;
+use crate::scorer::{Answer, Context, Normalized};
 use crate::summary::tests::record;
 
 /// Tells all that it sees.
@@ -25,7 +27,6 @@ fn judge(scorers: Vec<Arc<dyn Scorer>>, extract: Extract) -> Judge {
             extract,
             is_given: false,
         },
-        redactor: Redactor::default(),
     }
 }
 
@@ -180,4 +181,34 @@ fn lines_of_other_versions_are_read_all_the_same() {
         let error = text_of(&gaia(), broken.as_bytes()).err().expect("an error");
         assert!(error.message().starts_with("not a record: "), "{error}");
     }
+}
+
+#[test]
+fn secrets_of_a_sample_s_own_scorer_are_blanked() {
+    struct Chatty;
+    impl Scorer for Chatty {
+        fn name(&self) -> &'static str {
+            "chatty"
+        }
+        fn score(&self, _: &Answer<'_>) -> Result<Score> {
+            Ok(Score::binary(true).detail("key", "open-sesame-17"))
+        }
+        fn secrets(&self) -> Vec<String> {
+            vec!["open-sesame-17".to_owned()]
+        }
+    }
+    let registry = Registry::new().scorer("chatty", |_| Ok(Chatty));
+    let context = Context {
+        registry: Some(&registry),
+        ..Context::here()
+    };
+    let mut record = full();
+    record.metadata.insert("scorer".to_owned(), "chatty".into());
+    let judge = judge(vec![Arc::new(PerSample::new(&context))], Extract::none());
+    let (seen, text) = line(&judge, &record);
+    assert!(seen.record.result.is_correct());
+    assert!(
+        text.contains(REDACTED) && !text.contains("sesame"),
+        "{text}"
+    );
 }
