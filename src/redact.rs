@@ -24,6 +24,11 @@ use normalized::{Side, hide_normalized};
 /// What stands in the place of a secret.
 pub const REDACTED: &str = "[REDACTED]";
 
+/// Whether a secret was blanked in what was extracted from an answer; extraction takes brackets off.
+pub(crate) fn is_blanked(prediction: &str) -> bool {
+    prediction.contains(REDACTED.trim_matches(['[', ']']))
+}
+
 /// Values of passed variables shorter than this are not secrets worth the damage.
 const MIN_SECRET: usize = 8;
 

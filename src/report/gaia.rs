@@ -9,7 +9,7 @@ use std::io::Write;
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::redact::REDACTED;
+use crate::redact::is_blanked;
 use crate::run::Record;
 
 pub use check::{Checked, check};
@@ -76,9 +76,7 @@ pub fn write(
             .and_then(|output| output.text.as_deref());
         exported.lines += 1;
         exported.empty += usize::from(answer.trim().is_empty());
-        // Extraction takes brackets off.
-        let mark = REDACTED.trim_matches(['[', ']']);
-        exported.redacted += usize::from(record.result.redacted > 0 && answer.contains(mark));
+        exported.redacted += usize::from(record.result.redacted > 0 && is_blanked(answer));
         let line = Line {
             task_id: &record.sample_id,
             model_answer: answer,

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::extract::Extraction;
 use crate::panics;
 use crate::plan::Item;
-use crate::redact::REDACTED;
+use crate::redact::is_blanked;
 use crate::run::{Outcome, Status};
 use crate::sample::{Sample, Target};
 use crate::scorer::{Answer, Score, Scorer, verdict};
@@ -50,9 +50,6 @@ impl Session {
 /// Takes back a verdict on an answer of which a secret was blanked before it could be scored: the run was
 /// killed between the two. Where what is compared is whole, the verdict stands.
 pub(super) fn doubt(outcome: &mut Outcome) {
-    // Extraction takes brackets off.
-    let mark = REDACTED.trim_matches(['[', ']']);
-    let is_blanked = |text: &str| text.contains(mark);
     let calls = outcome.output.iter().flat_map(|output| &output.tool_calls);
     let blanked = outcome.prediction.as_deref().is_some_and(is_blanked)
         || calls.into_iter().any(|call| is_blanked(&call.to_string()));
