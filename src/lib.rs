@@ -34,7 +34,7 @@
 //! * An answer is on disk before it is scored.
 //! * Secrets are blanked on the way into the run directory, after scoring.
 //! * Summary, statistics and gates know no clock, no environment and no file. Nor do scorers, but for two that ask
-//!   others: `command` a program, `semantic` an endpoint.
+//!   others: `command` a program, `semantic` an endpoint (and the folder of its cache).
 //! * The library prints nothing, except as a test harness.
 
 #![warn(missing_docs)]

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::exact::OTHER;
 use super::folding::Folding;
-use super::{Answer, Entry, Example, Normalized, OptionReader, Score, Scorer};
+use super::{Answer, Entry, Example, Normalized, OptionReader, Reads, Score, Scorer};
 use crate::error::{Error, Result};
 use crate::extract::Extract;
+use crate::summary::OTHER;
 use crate::text::excerpt;
 
 const NAME: &str = "choice";
@@ -273,6 +273,13 @@ impl Scorer for Choice {
             Some(_) => Extract::none(),
             None => self.extract.clone(),
         })
+    }
+
+    fn reads(&self) -> Reads {
+        match self.column {
+            Some(_) => Reads::Everything,
+            None => Reads::Text,
+        }
     }
 
     fn fingerprint(&self) -> String {

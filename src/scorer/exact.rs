@@ -12,12 +12,10 @@ use super::golds::Golds;
 use super::options::fingerprint;
 use super::{Answer, Entry, Example, Normalized, OptionReader, Reads, Score, Scorer};
 use crate::error::{Error, Result};
+use crate::summary::OTHER;
 use crate::text::excerpt;
 
 const NAME: &str = "exact";
-
-/// The label of what is none of the labels.
-pub(super) const OTHER: &str = "(other)";
 
 /// Longer texts are no labels, so that a babbling agent cannot fill a confusion matrix.
 const LABEL_CHARS: usize = 60;

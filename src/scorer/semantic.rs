@@ -11,7 +11,7 @@ mod tests;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Answer, Entry, Example, Score, Scorer};
+use super::{Answer, Entry, Example, Reads, Score, Scorer};
 use crate::error::{Error, Result};
 use crate::text::is_py_space;
 use cache::Cache;
@@ -264,6 +264,10 @@ impl Scorer for Semantic {
         let score = Score::new(similarity.max(0.0), correct, reason);
         let score = score.detail("similarity", similarity);
         Ok(score.normalized(prediction, truth))
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Text
     }
 
     fn fingerprint(&self) -> String {
