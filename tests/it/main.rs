@@ -14,6 +14,7 @@ mod harness;
 mod init;
 mod nextest;
 mod project;
+mod readme;
 mod redaction;
 mod rescored;
 mod resume;
