@@ -27,7 +27,7 @@ pub(crate) use answered::{Answered, Wanted};
 pub(crate) use chunks::Chunk;
 use chunks::Chunks;
 pub(crate) use fields::Fields;
-pub(crate) use json::plain;
+pub(crate) use json::is_plain;
 pub(crate) use line::Line;
 pub(crate) use record::Entry;
 

@@ -105,8 +105,13 @@ impl Scorer for Substring {
                 "`ground_truth` must be a string for scorer `substring`",
             ));
         };
-        let prediction = normalize(answer.prediction.unwrap_or_default());
+        let prediction = answer.prediction.unwrap_or_default();
         let truth = normalize(ground_truth);
+        let prediction = if prediction == ground_truth {
+            truth.clone()
+        } else {
+            normalize(prediction)
+        };
         let direction = if ground_truth.is_empty() {
             None
         } else {
@@ -180,14 +185,17 @@ impl Direction {
 /// A text can only contain what is no longer, so one search is enough.
 fn direction(prediction: &str, truth: &str) -> Option<Direction> {
     if prediction.len() > truth.len() {
-        let found = prediction.contains(truth);
-        found.then_some(Direction::PredictionContains)
+        contains(prediction, truth).then_some(Direction::PredictionContains)
     } else if prediction.len() < truth.len() {
-        let found = truth.contains(prediction);
-        found.then_some(Direction::GroundTruthContains)
+        contains(truth, prediction).then_some(Direction::GroundTruthContains)
     } else {
         (prediction == truth).then_some(Direction::Equal)
     }
+}
+
+/// Looks where answers mostly stand, before a search is prepared.
+fn contains(long: &str, short: &str) -> bool {
+    long.contains(short)
 }
 
 /// Whether nothing is left, or only spaces that stood around punctuation.
