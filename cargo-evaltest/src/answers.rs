@@ -109,17 +109,27 @@ impl Source {
     }
 }
 
+impl AnswersArgs {
+    /// The extraction that is asked for; none unless there is one.
+    pub(crate) fn extraction(&self) -> Result<Extraction> {
+        let extract = match &self.extract {
+            None => Extract::none(),
+            Some(text) => Extract::from_value(&Override::value(text)?)?,
+        };
+        Ok(Extraction {
+            extract,
+            is_given: self.extract.is_some(),
+        })
+    }
+}
+
 impl Answers {
     /// Opens the input. A file that cannot be what it should be is refused here, before anything is judged.
     pub(crate) fn open(args: &AnswersArgs) -> Result<Self> {
         let path = args.input.as_path();
         let format = args.format.unwrap_or_else(|| format_of(path));
         let fields = Fields::parse(&args.map)?;
-        let (is_given, extract) = match &args.extract {
-            None => (false, Extract::none()),
-            Some(text) => (true, Extract::from_value(&Override::value(text)?)?),
-        };
-        let mut extraction = Extraction { extract, is_given };
+        let mut extraction = args.extraction()?;
         let mut layout = Layout::Lines(fields);
         let mut source = Source {
             path: path.to_owned(),
@@ -162,6 +172,20 @@ impl Answers {
             source,
             chunks,
         })
+    }
+
+    /// What was answered on one line, or in one row.
+    pub(crate) fn at(self, line: u64) -> Result<Answered> {
+        let place = self.source.place(line);
+        let found = self.pairs().find(|(number, _)| *number == line);
+        found.map_or_else(
+            || {
+                Err(Error::usage(format!(
+                    "{place}: there is nothing on this line"
+                )))
+            },
+            |(_, answered)| answered,
+        )
     }
 
     /// What was answered, one by one, with the number of its line or row, from 1. An error names its line;

@@ -40,13 +40,17 @@ pub(super) struct Judged {
     pub(super) counts: Counts,
 }
 
-/// What befell lines that have no score, or not quite the one they should have.
+/// What befell the lines, as far as people should know.
 #[derive(Default)]
 pub(super) struct Counts {
+    /// How many lines were read.
+    pub(super) lines: u64,
     /// How many malformed lines were passed over.
     pub(super) malformed: u64,
     /// The number of the first of them.
     pub(super) first_malformed: Option<u64>,
+    /// Which fields any line has, see [`Line::found`].
+    pub(super) found: u8,
     /// Records without an answer.
     pub(super) unanswered: u64,
     /// Records without a ground truth.
@@ -69,6 +73,7 @@ struct Buffers {
 }
 
 impl Judge {
+    /// Scores lines of a layout, each of which has no score yet.
     pub(super) fn new(
         scorers: Vec<Arc<dyn Scorer>>,
         extraction: &Extraction,
@@ -102,6 +107,14 @@ impl Judge {
     /// Goes on after malformed lines.
     pub(super) fn keep_going(self, keep_going: bool) -> Self {
         Self { keep_going, ..self }
+    }
+
+    /// Fields that should have been on some line, see [`Fields::missing`].
+    pub(super) fn missing(&self, counts: &Counts) -> Result<Vec<String>> {
+        match &self.layout {
+            Layout::Lines(fields) if counts.lines > 0 => fields.missing(counts.found, self.wanted),
+            _ => Ok(Vec::new()),
+        }
     }
 
     /// Scores the lines of a chunk, up to the first malformed one unless it is to keep going.
@@ -142,7 +155,7 @@ impl Judge {
             return Ok(());
         }
         match &self.layout {
-            Layout::Lines(fields) => self.object(text, fields, buffers, &mut judged.bytes),
+            Layout::Lines(fields) => self.object(text, fields, buffers, judged),
             Layout::Records => self.record(text, buffers, judged),
         }
     }
@@ -153,7 +166,7 @@ impl Judge {
         text: &str,
         fields: &Fields,
         buffers: &mut Buffers,
-        out: &mut Vec<u8>,
+        judged: &mut Judged,
     ) -> Result<()> {
         let Buffers { open, answered } = buffers;
         let member = self.member();
@@ -162,7 +175,10 @@ impl Judge {
             return Err(Error::usage(format!("the line already has a `{member}`"))
                 .hint(format!("add `--replace` to write a new `{member}`")));
         }
+        judged.counts.lines += 1;
+        judged.counts.found |= line.found();
         answered.fill(&line, fields, self.wanted)?;
+        let out = &mut judged.bytes;
         line.splice(member, out, |out| self.scores(answered, out))
     }
 
@@ -250,8 +266,10 @@ impl Way {
 impl Counts {
     /// Takes in those of a further chunk.
     pub(super) fn add(&mut self, other: &Self) {
+        self.lines += other.lines;
         self.malformed += other.malformed;
         self.first_malformed = self.first_malformed.or(other.first_malformed);
+        self.found |= other.found;
         self.unanswered += other.unanswered;
         self.hidden += other.hidden;
         self.redacted += other.redacted;
