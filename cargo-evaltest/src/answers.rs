@@ -3,7 +3,7 @@
 //! An input is a file of JSON lines, a CSV or parquet file, or the directory of an earlier run. All of them
 //! arrive as [`Chunk`]s of whole lines, so that memory stays the same for a file of any size; rows of the
 //! other formats are written as JSON lines first. [`Layout`] tells what stands where on a line, and
-//! [`Answered`] is what was read from it. Commands that are in no hurry take [`Answers::pairs`].
+//! [`Answered`] is what was read from it.
 
 mod answered;
 mod chunks;
@@ -157,7 +157,7 @@ impl Answers {
                 }
                 let dir = RunDir::open(path)?;
                 if !extraction.is_given {
-                    extraction = record::extraction(&dir.manifest()?)?;
+                    extraction = evaltest::rescore::extraction_of(&dir.manifest()?)?;
                 }
                 layout = Layout::Records;
                 source.path = dir.file("samples.jsonl");
@@ -175,43 +175,23 @@ impl Answers {
     }
 
     /// What was answered on one line, or in one row.
-    pub(crate) fn at(self, line: u64) -> Result<Answered> {
-        let place = self.source.place(line);
-        let found = self.pairs().find(|(number, _)| *number == line);
-        found.map_or_else(
-            || {
-                Err(Error::usage(format!(
-                    "{place}: there is nothing on this line"
-                )))
-            },
-            |(_, answered)| answered,
-        )
-    }
-
-    /// What was answered, one by one, with the number of its line or row, from 1. An error names its line;
-    /// reading may go on after it, unless the input itself cannot be read.
-    pub(crate) fn pairs(self) -> impl Iterator<Item = (u64, Result<Answered>)> {
-        let Self {
-            layout,
-            source,
-            chunks,
-            ..
-        } = self;
-        chunks.flat_map(move |chunk| {
-            let mut pairs = Vec::new();
-            match chunk {
-                Err(error) => pairs.push((0, Err(error))),
-                Ok(chunk) => chunk.lines(|number, bytes, line| {
-                    if !bytes.trim_ascii().is_empty() {
-                        let read = line.and_then(|line| Answered::read(line, &layout));
-                        let read = read.map_err(|error| error.at(source.place(number)));
-                        pairs.push((number, read));
-                    }
-                    true
-                }),
+    pub(crate) fn at(self, number: u64, wanted: Wanted) -> Result<Answered> {
+        let place = self.source.place(number);
+        let mut found = None;
+        for chunk in self.chunks {
+            chunk?.lines(|this, bytes, line| {
+                if this == number && !bytes.trim_ascii().is_empty() {
+                    found = Some(line.and_then(|line| Answered::read(line, &self.layout, wanted)));
+                }
+                this < number
+            });
+            if let Some(answered) = found {
+                return answered.map_err(|error| error.at(place));
             }
-            pairs
-        })
+        }
+        Err(Error::usage(format!(
+            "{place}: there is nothing on this line"
+        )))
     }
 }
 

@@ -10,6 +10,15 @@ use serde_json::{Map, Value};
 /// Makes scorers from `--scorer`, each a name or a map in YAML, and `--scorer-option`, each `key=value` for
 /// every scorer that has the option, or `NAME.key=value` for one.
 pub(crate) fn named(names: &[String], options: &[String]) -> Result<Vec<Arc<dyn Scorer>>> {
+    let made = with_specs(names, options)?;
+    Ok(made.into_iter().map(|(_, scorer)| scorer).collect())
+}
+
+/// As [`named`], each scorer with what a spec would say of it.
+pub(crate) fn with_specs(
+    names: &[String],
+    options: &[String],
+) -> Result<Vec<(Value, Arc<dyn Scorer>)>> {
     let mut given = names
         .iter()
         .map(|text| Named::parse(text))
@@ -30,10 +39,9 @@ pub(crate) fn named(names: &[String], options: &[String]) -> Result<Vec<Arc<dyn 
     }
     let make = |scorer: Named| {
         let made = scorer::by_name(&scorer.kind, &scorer.options, &Context::here());
-        made.map(|made| (scorer, made))
+        made.map(|made| (scorer.into_spec(), made))
     };
-    let made = given.into_iter().map(make).collect::<Result<Vec<_>>>()?;
-    Ok(made.into_iter().map(|(_, scorer)| scorer).collect())
+    given.into_iter().map(make).collect()
 }
 
 /// A scorer to be made.
@@ -53,6 +61,14 @@ impl Named {
             _ => Err(Error::usage(format!("`--scorer {text}` names no scorer"))
                 .hint("write a name, or a map: `--scorer '{ type: substring, compat: true }'`")),
         }
+    }
+
+    fn into_spec(self) -> Value {
+        if self.options.is_empty() {
+            return self.kind.into();
+        }
+        let kind = ("type".to_owned(), Value::from(self.kind));
+        Value::Object(std::iter::once(kind).chain(self.options).collect())
     }
 
     /// What its scores are called.

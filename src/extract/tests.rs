@@ -154,6 +154,8 @@ fn choices() {
     let check_all = |raw, expect| check(&json!("choice"), raw, expect);
     check_all("B", Some("B"));
     check_all("(B)", Some("B"));
+    check_all(" b.\n", Some("b"));
+    check_all("so b", None);
     check_all("**B.**", Some("B"));
     check_all("The answer is B, because I think A is wrong.", Some("B"));
     check_all("Answer: (C)", Some("C"));
@@ -170,6 +172,7 @@ fn choices() {
     let four = json!({"type": "choice", "letters": "ABCD"});
     check(&four, "Plan E: B", Some("B"));
     check(&four, "E", None);
+    check(&four, "e", None);
     refuse(
         &json!({"type": "choice", "letters": "abc"}),
         "extraction `choice`: `letters: \"abc\"` are not letters from A to Z\n\nhint: write `letters: ABCD`",
@@ -191,16 +194,183 @@ fn think_blocks_go_first() {
     check("4 <think>and then", "4");
     check("no block ", "no block ");
     check("<think>a <think> b</think> 4", "4");
+    check("a</think>b</think> c <think>d</think>e", "c e");
+    check("<think>", "");
     let number = json!({"type": "number", "strip_think": true});
-    super::tests::check(&number, "4 <think>5", Some("4"));
+    assert_eq!(
+        Extract::from_value(&number)
+            .unwrap()
+            .apply("4 <think>5")
+            .as_deref(),
+        Some("4")
+    );
+}
+
+/// Every way, as specs write it.
+fn ways() -> Vec<Extract> {
+    let ways = json!([
+        "none", "final_answer", {"type": "final_answer", "first": true}, "last_line", {"after": "####"},
+        {"after": "a"}, {"regex": r"(?s).*is (\w+)"}, {"regex": r"(a*)*b"}, "boxed", "number",
+        {"json_pointer": "/a/0"}, "choice", {"type": "choice", "letters": "ABC"},
+        {"type": "none", "strip_think": true}, {"type": "number", "strip_think": true},
+        "gsm8k", "aime",
+    ]);
+    let ways = ways.as_array().unwrap().iter();
+    ways.map(|way| Extract::from_value(way).unwrap()).collect()
+}
+
+/// Random answers made of what the ways look for. What is extracted is part of the answer, and taking it
+/// twice gives the same. A million with `EVALTEST_FUZZ_CASES=1000000`.
+#[test]
+fn any_answer_has_a_prediction_or_none() {
+    const PIECES: &[&str] = &[
+        "FINAL ANSWER:",
+        "final answer：",
+        "答案：",
+        "Answer:",
+        "\\boxed{",
+        "{",
+        "}",
+        "[",
+        "]",
+        "```",
+        "json",
+        "\n",
+        "\r\n",
+        " ",
+        "\t",
+        "\\",
+        "<think>",
+        "</think>",
+        "####",
+        "A",
+        "B",
+        "(C)",
+        "I",
+        "answer is",
+        "1",
+        "23",
+        ",456",
+        ".5",
+        "e9",
+        "-",
+        "−",
+        "\"a\":",
+        "\"",
+        "0",
+        "null",
+        "é",
+        "東京",
+        "ſ",
+        "ı",
+        "\u{85}",
+        "\u{1c}",
+        "*",
+        "`",
+        "$",
+        "#",
+        "is x",
+        "\0",
+        "\u{feff}",
+        "🦀",
+    ];
+    let cases = std::env::var("EVALTEST_FUZZ_CASES")
+        .ok()
+        .and_then(|n| n.parse().ok());
+    let ways = ways();
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = move |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state % below as u64).unwrap()
+    };
+    for _ in 0..cases.unwrap_or(3000) {
+        let raw: String = (0..random(12))
+            .map(|_| PIECES[random(PIECES.len())])
+            .collect();
+        for way in &ways {
+            let again = way.apply(&raw);
+            if let Some(found) = way.apply(&raw) {
+                let is_part = raw.contains(&*found);
+                let is_made = matches!(way.way, Way::JsonPointer(_)) || way.strip_think;
+                assert!(is_part || is_made, "{way} {raw:?} {found:?}");
+            }
+            assert_eq!(again, way.apply(&raw), "{way} {raw:?}");
+        }
+    }
+}
+
+/// Answers that make a careless reader look at everything again for each byte.
+#[test]
+fn a_megabyte_of_anything_is_read_at_once() {
+    let all_ways = ways();
+    // Unoptimised code gets an eighth, which still takes a quadratic reader minutes.
+    let size = if cfg!(debug_assertions) {
+        1 << 17
+    } else {
+        1 << 20
+    };
+    for piece in [
+        "FINAL ANSWER:",
+        "FINAL ANSWER: ",
+        "\\boxed{",
+        "}",
+        "{",
+        "[",
+        "```",
+        "```\n{",
+        "1",
+        "1,",
+        "1,111",
+        "-",
+        "<think>",
+        "</think>",
+        "<think></think>",
+        "\n",
+        " ",
+        "answer ",
+        "answer is (",
+        "(A",
+        "A ",
+        "#",
+        "####\n",
+        "#### 1,",
+        "#### 1\n",
+        "A: ",
+        "A:\n",
+        "<<",
+        "answer is ",
+        "a",
+        "ab",
+        "{\"a\":",
+        "\"",
+        "\\",
+        "答案：",
+        "*",
+        "`",
+        "[`",
+        "Answer: ",
+        "is ",
+        "\u{85}",
+    ] {
+        let raw = piece.repeat(size / piece.len());
+        for way in &all_ways {
+            let start = std::time::Instant::now();
+            let _ = way.apply(&raw);
+            // A thousand times what an unoptimised build needs; a quadratic one takes hours.
+            let seconds = start.elapsed().as_secs();
+            assert!(seconds < 20, "{way} took {seconds} s for {piece:?}");
+        }
+    }
 }
 
 #[test]
 fn what_is_illegal_is_answered_with_what_is_legal() {
     refuse(
         &json!("last_lines"),
-        "unknown extraction `last_lines`, expected one of `after`, `boxed`, `choice`, `final_answer`, \
-         `json_pointer`, `last_line`, `none`, `number`, `regex`\n\nhint: did you mean `last_line`?",
+        "unknown extraction `last_lines`, expected one of `after`, `aime`, `boxed`, `choice`, \
+         `final_answer`, `gsm8k`, `json_pointer`, `last_line`, `none`, `number`, `regex`\n\nhint: did you mean `last_line`?",
     );
     refuse(
         &json!({"type": "number", "first": true}),

@@ -13,26 +13,22 @@ pub(super) fn strip(raw: &str) -> Cow<'_, str> {
     }
     let mut kept = String::with_capacity(raw.len());
     let mut rest = raw;
-    loop {
-        match (rest.find(OPEN), rest.find(CLOSE)) {
-            (_, None) if !rest.contains(OPEN) => {
-                kept.push_str(rest);
-                break;
-            }
-            (Some(open), None) => {
-                kept.push_str(&rest[..open]);
-                break;
-            }
-            (Some(open), Some(close)) if open < close => {
-                kept.push_str(&rest[..open]);
-                rest = &rest[close + CLOSE.len()..];
-            }
-            (_, Some(close)) => {
-                kept.clear();
-                rest = &rest[close + CLOSE.len()..];
-            }
-            (None, None) => break,
+    while !rest.is_empty() {
+        let open = rest.find(OPEN);
+        let outside = &rest[..open.unwrap_or(rest.len())];
+        // The last of them, so that every byte is looked at a bounded number of times.
+        if let Some(close) = outside.rfind(CLOSE) {
+            kept.clear();
+            kept.push_str(&outside[close + CLOSE.len()..]);
+        } else {
+            kept.push_str(outside);
         }
+        let Some(open) = open else { break };
+        let inside = &rest[open..];
+        let Some(close) = inside.find(CLOSE) else {
+            break;
+        };
+        rest = &inside[close + CLOSE.len()..];
     }
     Cow::Owned(kept.trim().to_owned())
 }

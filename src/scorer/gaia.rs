@@ -415,6 +415,7 @@ mod tests {
             output: &Output::default(),
             metadata: &Map::new(),
             sample: None,
+            extract_is_given: false,
         });
         assert_eq!(
             error.expect_err("no verdict").message(),

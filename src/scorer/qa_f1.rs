@@ -10,6 +10,7 @@
 
 mod normal;
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -72,11 +73,11 @@ pub(super) const FORMAT_ENTRY: Entry = Entry {
     make: |_| Ok(Arc::new(QaF1Format)),
 };
 
-/// Scores as AgentFly's `qa_f1_reward`, see [the module](self).
+/// Scores as `AgentFly`'s `qa_f1_reward`, see [the module](self).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QaF1;
 
-/// Scores as AgentFly's `qa_f1_reward_format`, see [the module](self).
+/// Scores as `AgentFly`'s `qa_f1_reward_format`, see [the module](self).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QaF1Format;
 
@@ -89,9 +90,10 @@ impl Scorer for QaF1 {
     }
 
     fn score(&self, answer: &Answer<'_>) -> Result<Score> {
-        let best = Best::of(self.name(), answer)?;
+        let prediction = normalize(answer.prediction.unwrap_or_default());
+        let best = Best::of(&prediction, &answer.target.0, self.name())?;
         let reason = best.figures.reason();
-        Ok(best.into_score(reason))
+        Ok(best.into_score(prediction, reason))
     }
 
     fn reads(&self) -> Reads {
@@ -106,14 +108,16 @@ impl Scorer for QaF1Format {
 
     fn score(&self, answer: &Answer<'_>) -> Result<Score> {
         let calls = tool_calls(&answer.output.messages)?;
-        let mut best = Best::of(self.name(), answer)?;
+        let prediction = normalize(answer.prediction.unwrap_or_default());
+        let mut best = Best::of(&prediction, &answer.target.0, self.name())?;
         let reason = if calls < TOOL_CALLS {
             best.figures = Figures::default();
             "too_few_tool_calls"
         } else {
             best.figures.reason()
         };
-        Ok(best.into_score(reason).detail("tool_calls", calls))
+        let score = best.into_score(prediction, reason);
+        Ok(score.detail("tool_calls", calls))
     }
 
     fn reads(&self) -> Reads {
@@ -126,7 +130,7 @@ fn tool_calls(messages: &[Value]) -> Result<u64> {
     let mut calls = 0;
     for (place, message) in messages.iter().enumerate() {
         let Some(role) = message.get("role") else {
-            let message = format!("message {} of the agent has no `role`", place + 1);
+            let message = format!("message {} of the conversation has no `role`", place + 1);
             let hint = "write messages as `{\"role\": \"tool\", \"content\": \"…\"}`";
             return Err(Error::usage(message).hint(hint));
         };
@@ -145,38 +149,6 @@ struct Figures {
 }
 
 impl Figures {
-    /// Compares normalised texts.
-    fn of(prediction: &str, gold: &str) -> Self {
-        if prediction == gold {
-            // Nothing in common with nothing: an exact match without words.
-            let all = if gold.is_empty() { 0.0 } else { 1.0 };
-            return Self {
-                f1: all,
-                em: 1.0,
-                precision: all,
-                recall: all,
-            };
-        }
-        let is_special = |text: &str| matches!(text, "yes" | "no" | "noanswer");
-        if is_special(prediction) || is_special(gold) {
-            return Self::default();
-        }
-        let (left, right) = (words(prediction), words(gold));
-        let common = common(&left, &right);
-        if common == 0 {
-            return Self::default();
-        }
-        let precision = ratio(common, left.len());
-        let recall = ratio(common, right.len());
-        Self {
-            // In this order: another one gives other last bits.
-            f1: (2.0 * precision * recall) / (precision + recall),
-            em: 0.0,
-            precision,
-            recall,
-        }
-    }
-
     fn is_exact(&self) -> bool {
         self.em > 0.0
     }
@@ -192,22 +164,64 @@ impl Figures {
     }
 }
 
-/// The words, sorted.
-fn words(normalized: &str) -> Vec<&str> {
+/// A normalised prediction, to be compared with any number of golds.
+struct Prediction<'a> {
+    text: &'a str,
+    /// Counted for the first gold that is another text, not again for each.
+    words: OnceCell<Vec<&'a str>>,
+}
+
+impl Prediction<'_> {
+    /// The figures for a normalised gold.
+    fn compare(&self, gold: &str) -> Figures {
+        if self.text == gold {
+            // Nothing in common with nothing: an exact match without words.
+            let all = if gold.is_empty() { 0.0 } else { 1.0 };
+            return Figures {
+                f1: all,
+                em: 1.0,
+                precision: all,
+                recall: all,
+            };
+        }
+        let is_special = |text: &str| matches!(text, "yes" | "no" | "noanswer");
+        if is_special(self.text) || is_special(gold) {
+            return Figures::default();
+        }
+        let left = self.words.get_or_init(|| sorted_words(self.text));
+        let right = sorted_words(gold);
+        let common = common(left, &right);
+        if common == 0 {
+            return Figures::default();
+        }
+        let precision = ratio(common, left.len());
+        let recall = ratio(common, right.len());
+        Figures {
+            // In this order: another one gives other last bits.
+            f1: (2.0 * precision * recall) / (precision + recall),
+            em: 0.0,
+            precision,
+            recall,
+        }
+    }
+}
+
+fn sorted_words(normalized: &str) -> Vec<&str> {
     let words = normalized.split(' ').filter(|word| !word.is_empty());
     let mut words: Vec<_> = words.collect();
     words.sort_unstable();
     words
 }
 
-/// How many words both have, repeated ones as often as both have them.
+/// How many words both have, repeated ones as often as both have them. The time depends on `right` alone, but
+/// for a search in `left`.
 fn common(left: &[&str], right: &[&str]) -> usize {
-    let mut right = right.iter().peekable();
-    let is_common = |word: &&&str| {
-        while right.next_if(|other| other < word).is_some() {}
-        right.next_if_eq(word).is_some()
+    let shared = |group: &[&str]| {
+        let start = left.partition_point(|word| *word < group[0]);
+        let same = |(one, other): &(&&str, &&str)| one == other;
+        left[start..].iter().zip(group).take_while(same).count()
     };
-    left.iter().filter(is_common).count()
+    right.chunk_by(|one, other| one == other).map(shared).sum()
 }
 
 #[expect(
@@ -218,69 +232,65 @@ fn ratio(part: usize, whole: usize) -> f64 {
     part as f64 / whole as f64
 }
 
-/// The comparison with the ground truth that fits best.
+/// The gold that fits best.
 struct Best<'a> {
     figures: Figures,
-    prediction: String,
-    gold: String,
-    /// The ground truth as it is given, when there was a choice.
+    normalized: String,
+    /// The gold as it is given, when there was a choice.
     chosen: Option<&'a str>,
 }
 
 impl<'a> Best<'a> {
-    fn of(scorer: &str, answer: &Answer<'a>) -> Result<Self> {
+    fn of(prediction: &str, golds: &'a Value, scorer: &str) -> Result<Self> {
+        let prediction = Prediction {
+            text: prediction,
+            words: OnceCell::new(),
+        };
+        let compare = |text: &str| {
+            let normalized = normalize(text);
+            Self {
+                figures: prediction.compare(&normalized),
+                normalized,
+                chosen: None,
+            }
+        };
         let wrong = || {
             let message = format!(
                 "`ground_truth` must be a string or an array of strings for scorer `{scorer}`"
             );
             Error::usage(message)
         };
-        let prediction = normalize(answer.prediction.unwrap_or_default());
-        let compare = |text: &str| {
-            let gold = normalize(text);
-            (Figures::of(&prediction, &gold), gold)
-        };
-        let golds = match &answer.target.0 {
-            Value::String(text) => {
-                let (figures, gold) = compare(text);
-                return Ok(Self {
-                    figures,
-                    prediction,
-                    gold,
-                    chosen: None,
-                });
-            }
+        let golds = match golds {
+            Value::String(text) => return Ok(compare(text)),
             Value::Array(golds) => golds,
             _ => return Err(wrong()),
         };
-        let mut best: Option<(Figures, String, &str)> = None;
+        let mut best: Option<Self> = None;
         for gold in golds {
             let text = gold.as_str().ok_or_else(wrong)?;
-            let (figures, gold) = compare(text);
-            let rank = |figures: &Figures| (figures.f1, figures.em);
-            if best
-                .as_ref()
-                .is_none_or(|best| rank(&figures) > rank(&best.0))
-            {
-                best = Some((figures, gold, text));
+            let next = compare(text);
+            let is_better = |best: &Self| next.rank() > best.rank();
+            if best.as_ref().is_none_or(is_better) {
+                let chosen = Some(text);
+                best = Some(Self { chosen, ..next });
             }
         }
-        let Some((figures, gold, text)) = best else {
-            let message = format!("`ground_truth` is an empty array for scorer `{scorer}`");
-            return Err(Error::usage(message));
-        };
-        Ok(Self {
-            figures,
-            prediction,
-            gold,
-            chosen: Some(text),
+        best.ok_or_else(|| {
+            Error::usage(format!(
+                "`ground_truth` is an empty array for scorer `{scorer}`"
+            ))
         })
     }
 
-    fn into_score(self, reason: &'static str) -> Score {
+    /// What golds are compared by.
+    fn rank(&self) -> (f64, f64) {
+        (self.figures.f1, self.figures.em)
+    }
+
+    fn into_score(self, prediction: String, reason: &'static str) -> Score {
         let figures = self.figures;
         let mut score = Score::new(figures.f1, figures.is_exact(), reason)
-            .normalized(self.prediction, self.gold)
+            .normalized(prediction, self.normalized)
             .detail("reward", figures.f1)
             .detail("f1", figures.f1)
             .detail("em", figures.em)

@@ -2,6 +2,7 @@
 //!
 #![doc = include_str!("substring.md")]
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
@@ -184,18 +185,12 @@ impl Direction {
 
 /// A text can only contain what is no longer, so one search is enough.
 fn direction(prediction: &str, truth: &str) -> Option<Direction> {
-    if prediction.len() > truth.len() {
-        contains(prediction, truth).then_some(Direction::PredictionContains)
-    } else if prediction.len() < truth.len() {
-        contains(truth, prediction).then_some(Direction::GroundTruthContains)
-    } else {
-        (prediction == truth).then_some(Direction::Equal)
-    }
-}
-
-/// Looks where answers mostly stand, before a search is prepared.
-fn contains(long: &str, short: &str) -> bool {
-    long.contains(short)
+    let (found, direction) = match prediction.len().cmp(&truth.len()) {
+        Ordering::Greater => (prediction.contains(truth), Direction::PredictionContains),
+        Ordering::Less => (truth.contains(prediction), Direction::GroundTruthContains),
+        Ordering::Equal => (prediction == truth, Direction::Equal),
+    };
+    found.then_some(direction)
 }
 
 /// Whether nothing is left, or only spaces that stood around punctuation.

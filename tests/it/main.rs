@@ -4,8 +4,10 @@
 
 mod asked;
 mod bad_input;
+mod benchmarks;
 mod custom;
 mod disk_full;
+mod exported;
 mod faults;
 mod fixtures;
 mod harness;
@@ -13,9 +15,12 @@ mod init;
 mod nextest;
 mod project;
 mod redaction;
+mod rescored;
 mod resume;
 mod run_dir;
 mod run_options;
+mod scorer_process;
+mod scorers;
 mod signals;
 mod story;
 mod tidy;

@@ -1,9 +1,10 @@
 //! `Answered`: an answer with its ground truth, as it was read.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use evaltest::dataset::python_json;
-use evaltest::scorer::Reads;
+use evaltest::scorer::{Reads, Scorer};
 use evaltest::{Answer, Error, Output, Result, Target};
 use serde_json::{Map, Value};
 
@@ -52,12 +53,15 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// Everything.
-    pub(crate) const ALL: Self = Self {
-        target: true,
-        reads: Reads::Everything,
-        ids: true,
-    };
+    /// What these look at; no ids.
+    pub(crate) fn by(scorers: &[Arc<dyn Scorer>]) -> Self {
+        let reads = scorers.iter().map(|scorer| scorer.reads()).max();
+        Self {
+            target: scorers.iter().any(|scorer| scorer.needs_target()),
+            reads: reads.unwrap_or(Reads::Text),
+            ids: false,
+        }
+    }
 
     /// How many of the [`Fields`] that is.
     pub(crate) fn fields(self) -> usize {
@@ -72,12 +76,11 @@ impl Wanted {
 
 impl Answered {
     /// Reads a line that is not blank.
-    pub(super) fn read(line: &str, layout: &Layout) -> Result<Self> {
+    pub(super) fn read(line: &str, layout: &Layout, wanted: Wanted) -> Result<Self> {
         let mut answered = Self::default();
         match layout {
             Layout::Records => answered.fill_from_record(line)?,
             Layout::Lines(fields) => {
-                let wanted = Wanted::ALL;
                 let line = Line::parse(line, fields, wanted.fields(), "", &mut Vec::new())?;
                 answered.fill(&line, fields, wanted)?;
             }
@@ -119,13 +122,18 @@ impl Answered {
     }
 
     /// What a scorer is shown, with the prediction that was extracted for it.
-    pub(crate) fn answer<'a>(&'a self, prediction: Option<&'a str>) -> Answer<'a> {
+    pub(crate) fn answer<'a>(
+        &'a self,
+        prediction: Option<&'a str>,
+        extract_is_given: bool,
+    ) -> Answer<'a> {
         Answer {
             prediction,
             target: &self.target,
             output: &self.output,
             metadata: &self.metadata,
             sample: None,
+            extract_is_given,
         }
     }
 

@@ -1,7 +1,7 @@
 //! The records of an earlier run.
 
-use evaltest::artifact::Manifest;
-use evaltest::{Error, Extract, Extraction, Record, Result, Status, Target};
+use evaltest::{Error, Record, Result, Status, Target};
+use serde_json::{Map, Value};
 
 use super::answered::Answered;
 
@@ -12,15 +12,10 @@ pub(crate) struct Entry {
     pub(crate) status: Status,
     /// How many secrets were blanked in it: what is left is not quite what the agent said.
     pub(crate) redacted: u32,
-}
-
-/// The extraction of a run.
-pub(super) fn extraction(manifest: &Manifest) -> Result<Extraction> {
-    let extract = manifest.extract.as_ref();
-    Ok(Extraction {
-        extract: extract.map_or(Ok(Extract::none()), Extract::from_value)?,
-        is_given: manifest.extract_is_given,
-    })
+    /// Whether the deciding scorer accepted it, if it gave a verdict.
+    pub(crate) correct: Option<bool>,
+    /// The verdicts of all scorers by name, when there were several.
+    pub(crate) scores: Map<String, Value>,
 }
 
 /// Reads a line of `samples.jsonl`.
@@ -36,6 +31,8 @@ pub(super) fn read(line: &str, answered: &mut Answered) -> Result<()> {
         epoch: record.epoch,
         status: record.result.status,
         redacted: record.result.redacted,
+        correct: record.result.score.map(|score| score.correct),
+        scores: record.result.scores,
     });
     Ok(())
 }

@@ -7,7 +7,7 @@
 
 mod explain;
 mod judge;
-mod pool;
+pub(crate) mod pool;
 mod write;
 
 use std::io::{self, ErrorKind, Write};

@@ -25,6 +25,7 @@ fn judge(
         },
         metadata: &Map::new(),
         sample: None,
+        extract_is_given: false,
     })
 }
 
@@ -169,7 +170,7 @@ fn what_cannot_be_judged_is_an_error() {
             &QaF1Format,
             json!("x"),
             json!([{"role": "tool"}, message]),
-            "message 2 of the agent has no `role`",
+            "message 2 of the conversation has no `role`",
         );
     }
 }
@@ -184,6 +185,16 @@ fn a_mebibyte_takes_no_time() {
         judge(&QaF1, Some(&text), &half.into(), &json!([])).expect("a verdict");
         assert!(start.elapsed() < Duration::from_secs(10), "{part:?}");
     }
+}
+
+#[test]
+fn many_golds_take_no_time() {
+    let golds: Vec<Value> = (0..50_000).map(|gold| format!("w{gold}").into()).collect();
+    let prediction = "b c d e f g h ".repeat(30_000);
+    let start = Instant::now();
+    let score = judge(&QaF1, Some(&prediction), &golds.into(), &json!([]));
+    assert_eq!(score.expect("a verdict").reason, "mismatch");
+    assert!(start.elapsed() < Duration::from_secs(10));
 }
 
 /// The rule step by step.

@@ -14,6 +14,7 @@ fn judge(scorer: QuasiExact, prediction: Option<&str>, target: impl Into<Target>
         output: &Output::default(),
         metadata: &Map::new(),
         sample: None,
+        extract_is_given: false,
     })
 }
 

@@ -15,6 +15,7 @@ fn judge(scorer: Substring, prediction: Option<&str>, target: impl Into<Target>)
         output: &Output::default(),
         metadata: &Map::new(),
         sample: None,
+        extract_is_given: false,
     })?;
     Ok(serde_json::to_value(score).expect("JSON"))
 }

@@ -9,7 +9,7 @@ use evaltest::scorer::{self, Normalized, Score, Scorer};
 use evaltest::{Error, Extraction, Output, Result, Target};
 use serde_json::Value;
 
-use crate::answers::{Answered, Answers, AnswersArgs};
+use crate::answers::{Answered, Answers, AnswersArgs, Wanted};
 use crate::console;
 
 /// What is explained.
@@ -81,7 +81,7 @@ pub(super) fn run(
         (None, Some(line)) => {
             let answers = Answers::open(input)?;
             let extraction = answers.extraction.clone();
-            (answers.at(line)?, extraction)
+            (answers.at(line, Wanted::by(scorers))?, extraction)
         }
         (None, None) => {
             return Err(Error::usage("`--explain` needs an answer to explain")
@@ -124,9 +124,11 @@ impl Explanation<'_> {
         let extract = self.extraction.of(self.scorer);
         let raw = self.answered.output.text.as_deref();
         let prediction = raw.and_then(|raw| extract.apply(raw));
-        let score = self
-            .scorer
-            .score(&self.answered.answer(prediction.as_deref()))?;
+        let score = self.scorer.score(
+            &self
+                .answered
+                .answer(prediction.as_deref(), self.extraction.is_given),
+        )?;
         let from = match (self.extraction.is_given, self.scorer.extract()) {
             (false, Some(_)) => ", which is part of the rule",
             _ => "",

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use evaltest::scorer::{Reads, Scorer};
+use evaltest::scorer::Scorer;
 use evaltest::{Error, Extract, Extraction, Result};
 use serde_json::json;
 
@@ -29,6 +29,7 @@ pub(super) struct Judge {
 struct Way {
     scorer: Arc<dyn Scorer>,
     extract: Extract,
+    extract_is_given: bool,
 }
 
 /// The results of a chunk.
@@ -79,14 +80,10 @@ impl Judge {
         extraction: &Extraction,
         layout: Layout,
     ) -> Self {
-        let reads = scorers.iter().map(|scorer| scorer.reads()).max();
-        let wanted = Wanted {
-            target: scorers.iter().any(|scorer| scorer.needs_target()),
-            reads: reads.unwrap_or(Reads::Text),
-            ids: false,
-        };
+        let wanted = Wanted::by(&scorers);
         let way = |scorer: Arc<dyn Scorer>| Way {
             extract: extraction.of(&*scorer).into_owned(),
+            extract_is_given: extraction.is_given,
             scorer,
         };
         Self {
@@ -258,7 +255,8 @@ impl Way {
 
     fn score(&self, answered: &Answered, out: &mut Vec<u8>) -> Result<()> {
         let prediction = self.extract(answered);
-        let score = self.scorer.score(&answered.answer(prediction.as_deref()))?;
+        let answer = answered.answer(prediction.as_deref(), self.extract_is_given);
+        let score = self.scorer.score(&answer)?;
         write::score(&score, out)
     }
 }

@@ -13,15 +13,18 @@ use std::thread::{Builder, JoinHandle};
 /// The results of several threads.
 ///
 /// Dropped early, it leaves the threads to end by themselves: the one that reads may be blocked for ever
-/// in a terminal or a pipe.
-struct InOrder<O> {
+/// in a terminal or a pipe. The work goes with it, and what that holds, such as a process that judges; but a
+/// thread that is in the middle of an item ends that first.
+pub(crate) struct InOrder<O> {
     workers: Vec<(Receiver<O>, Option<JoinHandle<()>>)>,
     turn: usize,
+    /// The threads borrow it for each item.
+    _work: Arc<dyn Send + Sync>,
 }
 
 /// Applies `work` to all items on as many threads as given, beside one that takes the items. A single one
 /// is this thread, which does all of it: nothing is handed over then.
-pub(super) fn in_order<I, O>(
+pub(crate) fn in_order<I, O>(
     threads: NonZeroUsize,
     items: impl Iterator<Item = I> + Send + 'static,
     work: impl Fn(I) -> O + Send + Sync + 'static,
@@ -39,10 +42,13 @@ where
     for _ in 0..threads.get() {
         let (input, items) = sync_channel::<I>(1);
         let (results, output) = sync_channel(1);
-        let work = Arc::clone(&work);
+        let work = Arc::downgrade(&work);
         let worker = Builder::new().name("score".into()).spawn(move || {
             for item in items {
-                if results.send(work(item)).is_err() {
+                let Some(result) = work.upgrade().map(|work| work(item)) else {
+                    return;
+                };
+                if results.send(result).is_err() {
                     return;
                 }
             }
@@ -57,7 +63,11 @@ where
             }
         }
     })?;
-    Ok(Box::new(InOrder { workers, turn: 0 }))
+    Ok(Box::new(InOrder {
+        workers,
+        turn: 0,
+        _work: work,
+    }))
 }
 
 impl<O> Iterator for InOrder<O> {

@@ -1,7 +1,7 @@
 //! The end of a stream of which only the end is kept.
 
 /// The last bytes of what was pushed.
-pub(super) struct Tail {
+pub(crate) struct Tail {
     bytes: Vec<u8>,
     limit: usize,
     /// Whether the beginning is lost.
@@ -9,7 +9,7 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    pub(super) fn new(limit: usize) -> Self {
+    pub(crate) fn new(limit: usize) -> Self {
         Self {
             bytes: Vec::new(),
             limit,
@@ -17,7 +17,7 @@ impl Tail {
         }
     }
 
-    pub(super) fn push(&mut self, bytes: &[u8]) {
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
         let surplus = bytes.len().saturating_sub(self.limit);
         self.is_cut |= surplus > 0;
         let bytes = &bytes[surplus..];
@@ -29,7 +29,7 @@ impl Tail {
     }
 
     /// The tail as a text; `None` if nothing came.
-    pub(super) fn text(mut self) -> Option<String> {
+    pub(crate) fn text(mut self) -> Option<String> {
         self.cut_to(self.limit);
         if self.is_cut {
             // The cut may have gone through a character; what is left of it says nothing.

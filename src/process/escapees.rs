@@ -1,17 +1,18 @@
-//! Processes of a stopped attempt that left its group, as `setsid` does.
+//! Processes that left the group of a program that is stopped, as `setsid` does.
 //!
-//! They inherited the attempt's environment, in which the scratch folder is that of no other attempt. The
-//! search reads all of `/proc`, so it is made only when an attempt is stopped, not when it ends by itself.
+//! They inherited the program's environment, in which one variable has a value of its own (an agent's: its
+//! scratch folder). The search reads all of `/proc`, so it is made only when a program is stopped, not when
+//! it ends by itself.
 //! A process that also changed its environment is not found.
 
+use std::ffi::OsStr;
 use std::fs;
-use std::path::Path;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Kills what is left of an attempt with this scratch folder.
-pub(super) fn kill(scratch: &Path) {
-    let mark = [b"EVALTEST_SCRATCH=", scratch.as_os_str().as_encoded_bytes()].concat();
+/// Kills every process in whose environment the variable has this value, except this one.
+pub(crate) fn kill(variable: &str, value: &OsStr) {
+    let mark = [variable.as_bytes(), b"=", value.as_encoded_bytes()].concat();
     let Ok(processes) = fs::read_dir("/proc") else {
         return;
     };

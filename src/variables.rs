@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::project;
 
 /// Values for those of `names` that the environment lacks and the `.env` file has.
-pub(super) fn from_dot_env(names: &[String], folder: &Path) -> Result<BTreeMap<String, String>> {
+pub(crate) fn from_dot_env(names: &[String], folder: &Path) -> Result<BTreeMap<String, String>> {
     let missing = |name: &&String| std::env::var_os(name).is_none();
     let wanted: Vec<_> = names.iter().filter(missing).collect();
     let root = project::workspace_root(folder).unwrap_or_else(|| folder.to_owned());

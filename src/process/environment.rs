@@ -1,12 +1,11 @@
-//! The variables a program gets: a short list that programs need to work at all, the names a spec adds,
-//! and what tells the attempt.
+//! The variables a program gets: a short list that programs need to work at all, and the names a spec
+//! adds.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fmt::Write as _;
 
-use crate::agent::AgentError;
 use crate::redact::is_secret_name;
-use crate::sample::Task;
 
 /// Passed without being named.
 const ALLOWED: [&str; 7] = [
@@ -25,17 +24,17 @@ const SECRET_BYTES: usize = 8;
 
 /// Where variables come from, and which of them are passed.
 #[derive(Clone)]
-pub(super) struct Environment {
+pub(crate) struct Environment {
     /// The environment of this process.
-    pub(super) ambient: BTreeMap<OsString, OsString>,
+    pub(crate) ambient: BTreeMap<OsString, OsString>,
     /// Names that the spec adds.
-    pub(super) named: Vec<String>,
+    pub(crate) named: Vec<String>,
     /// Values for added names that `ambient` lacks.
-    pub(super) fallback: BTreeMap<String, String>,
+    pub(crate) fallback: BTreeMap<String, String>,
 }
 
 impl Environment {
-    pub(super) fn of_process() -> Self {
+    pub(crate) fn of_process() -> Self {
         Self {
             ambient: std::env::vars_os().collect(),
             named: Vec::new(),
@@ -43,25 +42,16 @@ impl Environment {
         }
     }
 
-    /// Everything the program gets for one task.
-    pub(super) fn for_task(&self, task: &Task) -> Result<BTreeMap<&OsStr, OsString>, AgentError> {
-        let mut vars: BTreeMap<&OsStr, OsString> = self
-            .passed()
+    /// The variables that pass, for more to be added.
+    pub(crate) fn vars(&self) -> BTreeMap<&OsStr, OsString> {
+        self.passed()
             .into_iter()
             .map(|(name, value)| (name, value.to_owned()))
-            .collect();
-        if let Some(scratch) = task.scratch() {
-            let scratch = super::absolute(scratch)?;
-            vars.insert(OsStr::new("EVALTEST_SCRATCH"), scratch.into_os_string());
-        }
-        let attempt = task.attempt().to_string();
-        vars.insert(OsStr::new("EVALTEST_SAMPLE_ID"), task.id().into());
-        vars.insert(OsStr::new("EVALTEST_ATTEMPT"), attempt.into());
-        Ok(vars)
+            .collect()
     }
 
     /// Values of passed variables whose names look secret.
-    pub(super) fn secret_values(&self) -> Vec<String> {
+    pub(crate) fn secret_values(&self) -> Vec<String> {
         self.passed()
             .into_iter()
             .filter(|(name, value)| {
@@ -71,8 +61,9 @@ impl Environment {
             .collect()
     }
 
-    /// What a failure message ends with: keys the agent may have missed. Empty if there is nothing to say.
-    pub(super) fn advice(&self) -> String {
+    /// What a failure message of the `program` (`agent`) ends with: keys it may have missed. Empty if there
+    /// is nothing to say.
+    pub(crate) fn advice(&self, program: &str) -> String {
         let unset: Vec<&str> = self
             .named
             .iter()
@@ -86,11 +77,12 @@ impl Environment {
             advice += &quoted(&unset);
         }
         if !withheld.is_empty() {
-            advice += "; not passed to the agent: ";
-            advice += &quoted(&withheld);
-            advice += "; hint: add `env: [";
-            advice += &withheld.join(", ");
-            advice += "]` to `agent`";
+            let names = quoted(&withheld);
+            let list = withheld.join(", ");
+            let _ = write!(
+                advice,
+                "; not passed to the {program}: {names}; hint: add `env: [{list}]` to `{program}`"
+            );
         }
         advice
     }
@@ -209,10 +201,10 @@ mod tests {
             ("EMPTY_API_KEY", ""),
         ];
         assert_eq!(
-            environment(&all, &["C_API_KEY", "NOWHERE"]).advice(),
+            environment(&all, &["C_API_KEY", "NOWHERE"]).advice("agent"),
             "; set neither in the environment nor in `.env`: `NOWHERE`; not passed to the agent: \
              `A_API_KEY`, `B_API_KEY`; hint: add `env: [A_API_KEY, B_API_KEY]` to `agent`"
         );
-        assert_eq!(environment(&[], &[]).advice(), "");
+        assert_eq!(environment(&[], &[]).advice("agent"), "");
     }
 }

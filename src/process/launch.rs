@@ -11,29 +11,52 @@ use std::time::Duration;
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 
-use crate::agent::{AgentError, FailureKind};
-
 /// Where a system without `PATH` looks.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// How often and how far apart a program that is still being written is tried.
 const BUSY_TRIES: u32 = 20;
 const BUSY_PAUSE: Duration = Duration::from_millis(10);
 
+/// Why a program cannot be started.
+#[derive(Debug)]
+pub(crate) struct NotStarted {
+    /// Whether it is not there.
+    pub(crate) not_found: bool,
+    /// One line for people.
+    pub(crate) message: String,
+}
+
+impl NotStarted {
+    pub(crate) fn new(message: String) -> Self {
+        Self {
+            not_found: false,
+            message,
+        }
+    }
+
+    fn not_found(message: String) -> Self {
+        Self {
+            not_found: true,
+            message,
+        }
+    }
+}
+
 /// Everything it takes to start a program.
-pub(super) struct Launch<'a> {
+pub(crate) struct Launch<'a> {
     /// The program as typed, and its arguments. Not empty.
-    pub(super) args: &'a [String],
+    pub(crate) args: &'a [String],
     /// The folder in which the program runs.
-    pub(super) cwd: &'a Path,
+    pub(crate) cwd: &'a Path,
     /// The folder from which a program with a `/` is looked for.
-    pub(super) folder: &'a Path,
+    pub(crate) folder: &'a Path,
     /// All variables it gets.
-    pub(super) env: BTreeMap<&'a OsStr, OsString>,
+    pub(crate) env: BTreeMap<&'a OsStr, OsString>,
 }
 
 impl Launch<'_> {
     /// Starts the program as the leader of a process group of its own.
-    pub(super) fn start(&self, with_stdin: bool) -> Result<Child, AgentError> {
+    pub(crate) fn start(&self, with_stdin: bool) -> Result<Child, NotStarted> {
         let name = self.args.first().map_or("", String::as_str);
         let program = self.resolve(name)?;
         let mut command = Command::new(&program);
@@ -68,12 +91,22 @@ impl Launch<'_> {
         }
     }
 
+    /// Whether there is such a program. It is not started.
+    pub(crate) fn check(&self) -> Result<(), NotStarted> {
+        let name = self.args.first().map_or("", String::as_str);
+        if self.resolve(name)?.exists() {
+            Ok(())
+        } else {
+            Err(self.not_found(name))
+        }
+    }
+
     /// The file to run. An absolute path, also so that the standard library need not search `PATH` itself,
     /// for which it would leave the fast way of starting processes.
-    fn resolve(&self, name: &str) -> Result<PathBuf, AgentError> {
+    pub(crate) fn resolve(&self, name: &str) -> Result<PathBuf, NotStarted> {
         if name.is_empty() {
-            let message = "the agent's `command` begins with an empty name";
-            return Err(AgentError::of(FailureKind::NotStarted, message));
+            let message = "`command` begins with an empty name".to_owned();
+            return Err(NotStarted::new(message));
         }
         if name.contains('/') {
             return Ok(self.folder.join(name.strip_prefix("./").unwrap_or(name)));
@@ -94,7 +127,7 @@ impl Launch<'_> {
         unusable.ok_or_else(|| self.not_found(name))
     }
 
-    fn not_found(&self, name: &str) -> AgentError {
+    fn not_found(&self, name: &str) -> NotStarted {
         let folder = self.folder.display();
         let message = if name.contains('/') {
             format!("command not found: `{name}`, looked for from `{folder}`")
@@ -105,23 +138,20 @@ impl Launch<'_> {
         } else {
             format!("command not found: `{name}` is not in `PATH`")
         };
-        AgentError::of(FailureKind::NotFound, message)
+        NotStarted::not_found(message)
     }
 
-    fn explain(&self, name: &str, program: &Path, error: &io::Error) -> AgentError {
-        let not_started = |message| AgentError::of(FailureKind::NotStarted, message);
+    fn explain(&self, name: &str, program: &Path, error: &io::Error) -> NotStarted {
+        let not_started = NotStarted::new;
         let shown = program.display();
         match errno(error) {
             _ if !self.cwd.is_dir() => not_started(format!(
                 "no such folder to run in: `{}`",
                 self.cwd.display()
             )),
-            Some(Errno::NOENT) if program.exists() => AgentError::of(
-                FailureKind::NotFound,
-                format!(
-                    "the interpreter that `{shown}` asks for was not found; hint: see its first line"
-                ),
-            ),
+            Some(Errno::NOENT) if program.exists() => NotStarted::not_found(format!(
+                "the interpreter that `{shown}` asks for was not found; hint: see its first line"
+            )),
             Some(Errno::NOENT | Errno::NOTDIR) => self.not_found(name),
             Some(Errno::ACCESS | Errno::PERM) if program.is_dir() => {
                 not_started(format!("`{shown}` is a folder"))

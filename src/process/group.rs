@@ -7,14 +7,21 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::{Child, ExitStatus};
+use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+
+/// How often to look when a descriptor to wait on is missing.
+pub(crate) const TICK: Duration = Duration::from_millis(10);
+/// How long a process may take to end by SIGKILL before it is left behind.
+pub(crate) const KILL_PATIENCE: Duration = Duration::from_secs(5);
 
 /// The leader and everything that stayed in its group.
 ///
 /// Dropping it kills and reaps, which only matters when a live-output callback panics or `poll` fails:
 /// every other way goes through [`Group::reap`] or [`Group::abandon`].
-pub(super) struct Group {
+pub(crate) struct Group {
     child: Child,
     /// Readable once the leader has ended. `None` where the system has no descriptor left.
     pidfd: Option<OwnedFd>,
@@ -23,7 +30,7 @@ pub(super) struct Group {
 }
 
 impl Group {
-    pub(super) fn new(child: Child) -> Self {
+    pub(crate) fn new(child: Child) -> Self {
         let mut group = Self {
             child,
             pidfd: None,
@@ -33,16 +40,16 @@ impl Group {
         group
     }
 
-    pub(super) fn leader(&mut self) -> &mut Child {
+    pub(crate) fn leader(&mut self) -> &mut Child {
         &mut self.child
     }
 
-    pub(super) fn pidfd(&self) -> Option<BorrowedFd<'_>> {
+    pub(crate) fn pidfd(&self) -> Option<BorrowedFd<'_>> {
         self.pidfd.as_ref().map(AsFd::as_fd)
     }
 
     /// Sends a signal to every process of the group.
-    pub(super) fn signal(&self, signal: Signal) {
+    pub(crate) fn signal(&self, signal: Signal) {
         if !self.gone {
             // It fails when nobody is left, or when the group belongs to another user (`sudo`), which
             // the wait that follows every signal bounds.
@@ -51,7 +58,10 @@ impl Group {
     }
 
     /// Whether the leader has ended. It stays a zombie, so that its pid still names the group.
-    pub(super) fn leader_ended(&mut self) -> bool {
+    pub(crate) fn leader_ended(&mut self) -> bool {
+        if self.gone {
+            return true;
+        }
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         let Ok(status) = waitid(WaitId::Pid(self.pid()), options) else {
             // Somebody else reaped it, as the kernel does while SIGCHLD is ignored.
@@ -61,8 +71,40 @@ impl Group {
         status.is_some()
     }
 
+    /// Waits for the leader to end and says whether it has.
+    pub(crate) fn wait(&mut self, patience: Duration) -> bool {
+        let until = Instant::now() + patience;
+        loop {
+            if self.leader_ended() {
+                return true;
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            match &self.pidfd {
+                None => std::thread::sleep(left.min(TICK)),
+                Some(pidfd) => {
+                    let timeout = Timespec::try_from(left).ok();
+                    // Whatever it says, the leader is looked at again.
+                    let _ = poll(&mut [PollFd::new(pidfd, PollFlags::IN)], timeout.as_ref());
+                }
+            }
+        }
+    }
+
+    /// Kills all that is left of the group and takes the leader's exit status; `None` where there is none to
+    /// take.
+    pub(crate) fn kill(&mut self) -> Option<ExitStatus> {
+        self.signal(Signal::KILL);
+        if !self.gone && !self.wait(KILL_PATIENCE) {
+            self.abandon();
+        }
+        self.reap().ok()
+    }
+
     /// Takes the exit status of a leader that has ended; afterwards nothing can be signalled.
-    pub(super) fn reap(&mut self) -> io::Result<ExitStatus> {
+    pub(crate) fn reap(&mut self) -> io::Result<ExitStatus> {
         if self.gone {
             let reason = "its exit status was taken by somebody else; is SIGCHLD ignored?";
             return Err(io::Error::other(reason));
@@ -72,7 +114,7 @@ impl Group {
     }
 
     /// Leaves behind a leader that does not even end by SIGKILL (a hung file system).
-    pub(super) fn abandon(&mut self) {
+    pub(crate) fn abandon(&mut self) {
         self.gone = true;
     }
 
@@ -87,6 +129,15 @@ impl Drop for Group {
             self.signal(Signal::KILL);
             let _ = self.child.wait();
         }
+    }
+}
+
+/// How a process ended, for messages.
+pub(crate) fn how_it_ended(status: ExitStatus) -> String {
+    match status.code() {
+        Some(code) => format!("exited with code {code}"),
+        // The standard library's form: `signal: 9 (SIGKILL)`.
+        None => format!("was ended by {status}"),
     }
 }
 
