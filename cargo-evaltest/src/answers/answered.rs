@@ -1,12 +1,14 @@
 //! `Answered`: an answer with its ground truth, as it was read.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use evaltest::dataset::python_json;
-use evaltest::scorer::Reads;
+use evaltest::scorer::{Reads, Scorer};
 use evaltest::{Answer, Error, Output, Result, Target};
 use serde_json::{Map, Value};
 
+use super::Layout;
 use super::fields::{self, Fields};
 use super::json::Raw;
 use super::line::Line;
@@ -51,6 +53,16 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
+    /// What these look at; no ids.
+    pub(crate) fn by(scorers: &[Arc<dyn Scorer>]) -> Self {
+        let reads = scorers.iter().map(|scorer| scorer.reads()).max();
+        Self {
+            target: scorers.iter().any(|scorer| scorer.needs_target()),
+            reads: reads.unwrap_or(Reads::Text),
+            ids: false,
+        }
+    }
+
     /// How many of the [`Fields`] that is.
     pub(crate) fn fields(self) -> usize {
         match self.reads {
@@ -63,6 +75,19 @@ impl Wanted {
 }
 
 impl Answered {
+    /// Reads a line that is not blank.
+    pub(super) fn read(line: &str, layout: &Layout, wanted: Wanted) -> Result<Self> {
+        let mut answered = Self::default();
+        match layout {
+            Layout::Records => answered.fill_from_record(line)?,
+            Layout::Lines(fields) => {
+                let line = Line::parse(line, fields, wanted.fields(), "", &mut Vec::new())?;
+                answered.fill(&line, fields, wanted)?;
+            }
+        }
+        Ok(answered)
+    }
+
     /// Takes what a line has.
     pub(crate) fn fill(&mut self, line: &Line<'_>, fields: &Fields, wanted: Wanted) -> Result<()> {
         self.fill_prediction(line.field(fields::PREDICTION))

@@ -83,7 +83,7 @@ impl<'a> Cursor<'a> {
         let start = self.place + 1;
         if self.peek() == Some(b'"')
             && let rest = &self.text.as_bytes()[start..]
-            && let Some(length) = plain(rest)
+            && let Some(length) = special(rest)
             && rest[length] == b'"'
         {
             self.place = start + length + 1;
@@ -100,7 +100,7 @@ impl<'a> Cursor<'a> {
         let start = self.place;
         loop {
             let rest = &self.text.as_bytes()[self.place..];
-            let Some(run) = plain(rest) else {
+            let Some(run) = special(rest) else {
                 self.place = self.text.len();
                 return Err(self.expected("`\"`"));
             };
@@ -323,27 +323,43 @@ fn unescaped(raw: &str) -> (String, bool) {
 
 /// Where in a string of JSON something stands that is not the string as it is: a quote, a backslash or a
 /// control character.
-///
-/// Looks at eight bytes at once, see "Determine if a word has a byte less than n" among Anderson's "Bit
-/// Twiddling Hacks". The bytes that it marks wrongly all stand behind one that it marks rightly.
-pub(crate) fn plain(bytes: &[u8]) -> Option<usize> {
-    const ONES: u64 = u64::MAX / 255;
-    const HIGH: u64 = ONES * 0x80;
-    let less = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word & HIGH;
-    let mut place = 0;
-    let (words, rest) = bytes.as_chunks::<8>();
-    for word in words {
-        let word = u64::from_le_bytes(*word);
-        let quote = less(word ^ (ONES * u64::from(b'"')), 1);
-        let backslash = less(word ^ (ONES * u64::from(b'\\')), 1);
-        let found = less(word, b' ') | quote | backslash;
+fn special(bytes: &[u8]) -> Option<usize> {
+    let (words, rest) = bytes.as_chunks();
+    for (place, word) in words.iter().enumerate() {
+        let found = specials(*word);
         if found != 0 {
-            return Some(place + found.trailing_zeros() as usize / 8);
+            return Some(8 * place + found.trailing_zeros() as usize / 8);
         }
-        place += 8;
     }
-    let is_special = |&byte: &u8| byte == b'"' || byte == b'\\' || byte < b' ';
-    rest.iter().position(is_special).map(|rest| place + rest)
+    let rest = rest.iter().position(|&byte| is_special(byte));
+    rest.map(|rest| 8 * words.len() + rest)
+}
+
+/// Whether a text stands in a string of JSON as it is.
+pub(crate) fn is_plain(bytes: &[u8]) -> bool {
+    let Some(last) = bytes.last_chunk() else {
+        return !bytes.iter().any(|&byte| is_special(byte));
+    };
+    // The last word overlaps the one before it.
+    let words = bytes.as_chunks().0.iter();
+    words.fold(specials(*last), |found, word| found | specials(*word)) == 0
+}
+
+fn is_special(byte: u8) -> bool {
+    byte == b'"' || byte == b'\\' || byte < b' '
+}
+
+/// Marks the special bytes among eight, the first one being the lowest; a mark behind the first may be wrong.
+///
+/// See "Determine if a word has a byte less than n" in Anderson's "Bit Twiddling Hacks".
+fn specials(bytes: [u8; 8]) -> u64 {
+    const ONES: u64 = u64::MAX / 255;
+    let less = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word;
+    let word = u64::from_le_bytes(bytes);
+    // With this bit turned, the quote stands behind the control characters, and nothing else changes sides.
+    let quote_or_control = less(word ^ (ONES * 2), 0x21);
+    let backslash = less(word ^ (ONES * u64::from(b'\\')), 1);
+    (quote_or_control | backslash) & (ONES * 0x80)
 }
 
 /// The character of the escape that the text starts with (none for a lone surrogate) and its length.
@@ -458,12 +474,15 @@ mod tests {
                     let mut text = [0x80; 20];
                     text[place] = byte;
                     text[place + 1..].fill(behind);
-                    let is_special = |&b: &u8| b == b'"' || b == b'\\' || b < b' ';
-                    let expect = text.iter().position(is_special);
-                    assert_eq!(plain(&text), expect, "{byte} {place} {behind}");
+                    for text in [&text[..], &text[..=place]] {
+                        let expect = text.iter().position(|&byte| is_special(byte));
+                        assert_eq!(special(text), expect, "{byte} {place} {behind}");
+                        assert_eq!(is_plain(text), expect.is_none(), "{byte} {place} {behind}");
+                    }
                 }
             }
         }
+        assert!(is_plain(b"") && special(b"").is_none());
     }
 
     #[test]
