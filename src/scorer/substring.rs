@@ -218,7 +218,8 @@ fn normalize(text: &str) -> String {
         }
         normalized[length] = left;
         let is_space = left == b' ';
-        length += usize::from((left != 0) & !(is_space & after_space));
+        let is_kept = left != 0 && !(is_space && after_space);
+        length += usize::from(is_kept);
         after_space = is_space;
         place += width;
     }

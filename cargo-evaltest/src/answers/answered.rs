@@ -55,9 +55,9 @@ pub(crate) struct Wanted {
 impl Wanted {
     /// What these look at; no ids.
     pub(crate) fn by(scorers: &[Arc<dyn Scorer>]) -> Self {
-        let reads = scorers.iter().map(|scorer| scorer.reads()).max();
+        let reads = scorers.iter().map(Scorer::reads).max();
         Self {
-            target: scorers.iter().any(|scorer| scorer.needs_target()),
+            target: scorers.iter().any(Scorer::needs_target),
             reads: reads.unwrap_or(Reads::Text),
             ids: false,
         }
@@ -178,13 +178,11 @@ impl Answered {
             (_, false) => Ok(()),
             (name, true) => Err(Error::usage(format!("`{name}` must be {what}"))),
         };
-        self.output.tool_calls = match array(line.field(fields::TOOL_CALLS)) {
-            Some(calls) => calls,
-            None => {
-                wrong(fields::TOOL_CALLS, "an array of tool calls")?;
-                Vec::new()
-            }
-        };
+        let calls = array(line.field(fields::TOOL_CALLS));
+        if calls.is_none() {
+            wrong(fields::TOOL_CALLS, "an array of tool calls")?;
+        }
+        self.output.tool_calls = calls.unwrap_or_default();
         self.metadata = match line.field(fields::METADATA).map(value) {
             None | Some(Some(Value::Null)) => Map::new(),
             Some(Some(Value::Object(metadata))) => metadata,
