@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use evaltest::dataset::python_json;
+use evaltest::redact::REDACTED;
 use evaltest::scorer::{Reads, Scorer};
 use evaltest::{Answer, Error, Output, Result, Target};
 use serde_json::{Map, Value};
@@ -135,6 +136,18 @@ impl Answered {
             sample: None,
             extract_is_given,
         }
+    }
+
+    /// Whether redaction took something of what is judged: what is left is not what the agent said.
+    pub(crate) fn is_lost(&self) -> bool {
+        if self.entry.as_ref().is_none_or(|entry| entry.redacted == 0) {
+            return false;
+        }
+        let holds = |text: &str| text.contains(REDACTED);
+        let mut values = self.metadata.values().chain(&self.output.messages);
+        self.output.text.as_deref().is_some_and(holds)
+            || holds(&self.target.0.to_string())
+            || values.any(|value| holds(&value.to_string()))
     }
 
     fn fill_prediction(&mut self, raw: Option<Raw<'_>>) -> Result<(), &'static str> {

@@ -65,12 +65,13 @@ A score is {\"value\": 0.0 to 1.0, \"correct\": …, \"reason\": …, \"normaliz
 \"normalized_ground_truth\": …, \"details\": {…}}. `cargo evaltest scorers --list` names the scorers,
 `cargo evaltest scorers --explain NAME` tells the rule of one.
 
-Besides these two, scorers may look at `trajectory` (the messages of the agent, each with its `role`),
-`tool_calls` and `metadata`; what a scorer does not look at is not even decoded.
+Besides prediction and ground truth, scorers may look at `trajectory` (the messages of the agent, each with
+its `role`), `tool_calls` and `metadata`; what a scorer does not look at is not even decoded.
 
 Nothing is extracted from a prediction unless `--extract` says so. Exceptions: a scorer whose rule has an
 extraction (`quasi_exact`; `--extract none` turns it off), and run directories, where the extraction of the
-run holds. Of a run directory, samples without an answer or ground truth are left out, and said so.
+run holds. Of a run directory, samples without an answer or ground truth are left out, and so are answers
+that lost a secret; standard error tells how many.
 
 Examples:
   cargo evaltest score --scorer gaia answers.jsonl > scored.jsonl
@@ -162,9 +163,9 @@ fn conclude(counts: &Counts, source: &Source) -> Result<u8> {
         "samples have no ground truth and are left out",
     );
     note(
-        counts.redacted,
-        "answer lost a secret to redaction and is scored as it was recorded",
-        "answers lost a secret to redaction and are scored as they were recorded",
+        counts.lost,
+        "answer lost a secret to redaction and is left out: `rescore` keeps its verdict",
+        "answers lost a secret to redaction and are left out: `rescore` keeps their verdicts",
     );
     let Some(first) = counts.first_malformed else {
         return Ok(0);

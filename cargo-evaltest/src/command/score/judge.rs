@@ -56,8 +56,8 @@ pub(super) struct Counts {
     pub(super) unanswered: u64,
     /// Records without a ground truth.
     pub(super) hidden: u64,
-    /// Records that lost a secret.
-    pub(super) redacted: u64,
+    /// Records whose answer lost a secret.
+    pub(super) lost: u64,
 }
 
 /// What is wrong with a line.
@@ -192,7 +192,10 @@ impl Judge {
             judged.counts.hidden += 1;
             return Ok(());
         }
-        judged.counts.redacted += u64::from(entry.redacted > 0);
+        if answered.is_lost() {
+            judged.counts.lost += 1;
+            return Ok(());
+        }
         let out = &mut judged.bytes;
         self.write_entry(entry, answered, out)?;
         write::key(self.member(), out);
@@ -214,10 +217,6 @@ impl Judge {
         write::json(&prediction, out)?;
         write::key("ground_truth", out);
         write::json(&answered.target.0, out)?;
-        if entry.redacted > 0 {
-            write::key("redacted", out);
-            write::json(&entry.redacted, out)?;
-        }
         Ok(())
     }
 
@@ -270,7 +269,7 @@ impl Counts {
         self.found |= other.found;
         self.unanswered += other.unanswered;
         self.hidden += other.hidden;
-        self.redacted += other.redacted;
+        self.lost += other.lost;
     }
 }
 
