@@ -7,6 +7,7 @@
 
 mod answered;
 mod chunks;
+mod escape;
 mod fields;
 mod json;
 mod line;
@@ -26,8 +27,8 @@ use evaltest::{Error, Extract, Extraction, Result};
 pub(crate) use answered::{Answered, Wanted};
 pub(crate) use chunks::Chunk;
 use chunks::Chunks;
+pub(crate) use escape::is_plain;
 pub(crate) use fields::Fields;
-pub(crate) use json::is_plain;
 pub(crate) use line::Line;
 pub(crate) use record::Entry;
 
