@@ -19,6 +19,29 @@ pub(crate) fn with_specs(
     names: &[String],
     options: &[String],
 ) -> Result<Vec<(Value, Arc<dyn Scorer>)>> {
+    let make = |scorer: Named| {
+        let made = scorer::by_name(&scorer.kind, &scorer.options, &Context::here());
+        made.map(|made| (scorer.into_spec(), made))
+    };
+    parse(names, options)?.into_iter().map(make).collect()
+}
+
+/// As [`named`], but what a spec would say of each: for evals that may know more scorers than this program.
+pub(crate) fn specs(names: &[String], options: &[String]) -> Result<Vec<Value>> {
+    let given = parse(names, options)?;
+    Ok(given.into_iter().map(Named::into_spec).collect())
+}
+
+/// If options are given for no scorer.
+pub(crate) fn needs_scorer(names: &[String], options: &[String]) -> Result<()> {
+    if names.is_empty() && !options.is_empty() {
+        return Err(Error::usage("`--scorer-option` without `--scorer`")
+            .hint("name the scorer that it is for: `--scorer NAME`"));
+    }
+    Ok(())
+}
+
+fn parse(names: &[String], options: &[String]) -> Result<Vec<Named>> {
     let mut given = names
         .iter()
         .map(|text| Named::parse(text))
@@ -37,11 +60,7 @@ pub(crate) fn with_specs(
     for pair in options {
         set(&mut given, &Override::parse("", pair)?)?;
     }
-    let make = |scorer: Named| {
-        let made = scorer::by_name(&scorer.kind, &scorer.options, &Context::here());
-        made.map(|made| (scorer.into_spec(), made))
-    };
-    given.into_iter().map(make).collect()
+    Ok(given)
 }
 
 /// A scorer to be made.
@@ -100,7 +119,9 @@ fn set(given: &mut [Named], option: &Override) -> Result<()> {
     }
     let mut found = false;
     for scorer in given.iter_mut() {
-        if scorer.legal().any(|legal| legal == key) {
+        // What a scorer of the user's own understands, only it knows.
+        let own = scorer::entry(&scorer.kind).is_none();
+        if own || scorer.legal().any(|legal| legal == key) {
             scorer.options.insert(key.clone(), value.clone());
             found = true;
         }

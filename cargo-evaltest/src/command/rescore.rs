@@ -7,7 +7,7 @@ use evaltest::artifact::RunDir;
 use evaltest::report::terminal;
 use evaltest::rescore::{Origin, Rescore, rescore, scorers_of};
 use evaltest::spec::Override;
-use evaltest::{Error, Extract, Result};
+use evaltest::{Extract, Result};
 
 use crate::{console, scorers};
 
@@ -44,11 +44,8 @@ pub(crate) struct RescoreArgs {
 
 pub(crate) fn run(args: &RescoreArgs) -> Result<u8> {
     let dir = RunDir::open(&args.run_dir)?;
+    scorers::needs_scorer(&args.scorers, &args.scorer_options)?;
     let Origin { scorers, specs } = if args.scorers.is_empty() {
-        if !args.scorer_options.is_empty() {
-            return Err(Error::usage("`--scorer-option` without `--scorer`")
-                .hint("name the scorer that it is for: `--scorer NAME`"));
-        }
         scorers_of(&dir.manifest()?)?
     } else {
         let made = scorers::with_specs(&args.scorers, &args.scorer_options)?;

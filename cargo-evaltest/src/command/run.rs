@@ -60,9 +60,13 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "YAML")]
     agent: Option<String>,
 
-    /// The scorer, as in a spec
-    #[arg(long, value_name = "YAML")]
-    scorer: Option<String>,
+    /// The scorer, a name or a map as in a spec, in place of the spec's; given several times, the first decides
+    #[arg(long = "scorer", value_name = "NAME|YAML")]
+    scorers: Vec<String>,
+
+    /// An option of these scorers: `compat=true` for every one that has it, `NAME.compat=true` for one
+    #[arg(long = "scorer-option", value_name = "[NAME.]KEY=YAML")]
+    scorer_options: Vec<String>,
 
     /// The extraction, as in a spec
     #[arg(long, value_name = "YAML")]
