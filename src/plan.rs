@@ -386,12 +386,15 @@ impl Scorer for BenchmarkScorer {
     }
 }
 
-fn check_scorer_names(names: &[&str]) -> Result<()> {
+pub(crate) fn check_scorer_names(names: &[&str]) -> Result<()> {
     let mut seen = BTreeSet::new();
     match names.iter().find(|name| !seen.insert(**name)) {
         None => Ok(()),
-        Some(name) => Err(Error::usage(format!("two scorers are called `{name}`"))
-            .hint("remove one from `scorers`")),
+        Some(name) => Err(
+            Error::usage(format!("two scorers are called `{name}`")).hint(
+                "remove one from `scorers`, or give it another name: `{ type: TYPE, name: other }`",
+            ),
+        ),
     }
 }
 
