@@ -11,13 +11,14 @@ pub mod all;
 pub mod any;
 pub mod any_of;
 mod catalog;
+#[cfg(test)]
+mod check;
 pub mod choice;
 pub mod command;
 mod details;
 pub mod exact;
 pub mod folding;
-#[cfg(test)]
-mod fuzz;
+mod forward;
 pub mod fuzzy;
 pub mod gaia;
 mod golds;
@@ -40,7 +41,7 @@ pub mod tolerance;
 pub mod weighted;
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -49,6 +50,7 @@ use crate::agent::Output;
 use crate::error::Result;
 use crate::extract::Extract;
 use crate::sample::{Sample, Target};
+use forward::forward;
 
 pub use all::All;
 pub use any::Any;
@@ -77,6 +79,46 @@ pub struct Answer<'a> {
     /// Whether a spec or the command line named the extraction, or the prediction is a part of one: then it
     /// holds for the parts of a composition, too, whatever extraction they have of their own.
     pub extract_is_given: bool,
+}
+
+impl<'a> Answer<'a> {
+    /// A prediction and its ground truth, with nothing around them: the output is empty, there is no metadata
+    /// and no sample. It is what a test of a scorer needs.
+    ///
+    /// ```
+    /// use evaltest::scorer::gaia::Gaia;
+    /// use evaltest::{Answer, Scorer, Target};
+    ///
+    /// # fn main() -> evaltest::Result<()> {
+    /// let target = Target::from("1000");
+    /// assert!(Gaia.score(&Answer::new("$1,000", &target))?.correct);
+    /// assert!(!Gaia.score(&Answer::new(None, &target))?.correct);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn new(prediction: impl Into<Option<&'a str>>, target: &'a Target) -> Self {
+        static NOTHING: LazyLock<(Output, Map<String, Value>)> = LazyLock::new(Default::default);
+        Self {
+            prediction: prediction.into(),
+            target,
+            output: &NOTHING.0,
+            metadata: &NOTHING.1,
+            sample: None,
+            extract_is_given: false,
+        }
+    }
+
+    /// The output that the prediction was taken from. Compositions take predictions of their own from its text.
+    #[must_use]
+    pub fn output(self, output: &'a Output) -> Self {
+        Self { output, ..self }
+    }
+
+    /// The metadata of the sample.
+    #[must_use]
+    pub fn metadata(self, metadata: &'a Map<String, Value>) -> Self {
+        Self { metadata, ..self }
+    }
 }
 
 /// Judges one answer.
@@ -136,28 +178,10 @@ impl<S: Scorer + ?Sized> Scorer for Arc<S> {
         (**self).score(answer)
     }
 
-    fn needs_target(&self) -> bool {
-        (**self).needs_target()
-    }
-
-    fn extract(&self) -> Option<Extract> {
-        (**self).extract()
-    }
-
-    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
-        (**self).criterion(sample)
-    }
-
-    fn reads(&self) -> Reads {
-        (**self).reads()
-    }
+    forward!(self => (**self));
 
     fn fingerprint(&self) -> String {
         (**self).fingerprint()
-    }
-
-    fn secrets(&self) -> Vec<String> {
-        (**self).secrets()
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod answered;
 mod chunks;
+mod escape;
 mod fields;
 mod json;
 mod line;
@@ -26,8 +27,8 @@ use evaltest::{Error, Extract, Extraction, Result};
 pub(crate) use answered::{Answered, Wanted};
 pub(crate) use chunks::Chunk;
 use chunks::Chunks;
+pub(crate) use escape::is_plain;
 pub(crate) use fields::Fields;
-pub(crate) use json::plain;
 pub(crate) use line::Line;
 pub(crate) use record::Entry;
 
@@ -109,17 +110,27 @@ impl Source {
     }
 }
 
+impl AnswersArgs {
+    /// The extraction that is asked for; none unless there is one.
+    pub(crate) fn extraction(&self) -> Result<Extraction> {
+        let extract = match &self.extract {
+            None => Extract::none(),
+            Some(text) => Extract::from_value(&Override::value(text)?)?,
+        };
+        Ok(Extraction {
+            extract,
+            is_given: self.extract.is_some(),
+        })
+    }
+}
+
 impl Answers {
     /// Opens the input. A file that cannot be what it should be is refused here, before anything is judged.
     pub(crate) fn open(args: &AnswersArgs) -> Result<Self> {
         let path = args.input.as_path();
         let format = args.format.unwrap_or_else(|| format_of(path));
         let fields = Fields::parse(&args.map)?;
-        let (is_given, extract) = match &args.extract {
-            None => (false, Extract::none()),
-            Some(text) => (true, Extract::from_value(&Override::value(text)?)?),
-        };
-        let mut extraction = Extraction { extract, is_given };
+        let mut extraction = args.extraction()?;
         let mut layout = Layout::Lines(fields);
         let mut source = Source {
             path: path.to_owned(),
@@ -162,6 +173,26 @@ impl Answers {
             source,
             chunks,
         })
+    }
+
+    /// What was answered on one line, or in one row.
+    pub(crate) fn at(self, number: u64, wanted: Wanted) -> Result<Answered> {
+        let place = self.source.place(number);
+        let mut found = None;
+        for chunk in self.chunks {
+            chunk?.lines(|this, bytes, line| {
+                if this == number && !bytes.trim_ascii().is_empty() {
+                    found = Some(line.and_then(|line| Answered::read(line, &self.layout, wanted)));
+                }
+                this < number
+            });
+            if let Some(answered) = found {
+                return answered.map_err(|error| error.at(place));
+            }
+        }
+        Err(Error::usage(format!(
+            "{place}: there is nothing on this line"
+        )))
     }
 }
 

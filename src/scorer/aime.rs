@@ -152,21 +152,14 @@ fn read(text: &str) -> Read {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Map, json};
+    use serde_json::json;
 
     use super::*;
     use crate::agent::Output;
 
     fn score(raw: &str, truth: Value) -> Result<Score> {
         let extracted = Extract::aime().apply(raw);
-        Aime.score(&Answer {
-            prediction: extracted.as_deref(),
-            target: &Target(truth),
-            output: &Output::text(raw),
-            metadata: &Map::new(),
-            sample: None,
-            extract_is_given: false,
-        })
+        Aime.score(&Answer::new(extracted.as_deref(), &Target(truth)).output(&Output::text(raw)))
     }
 
     #[test]

@@ -4,11 +4,10 @@
 
 use std::sync::Arc;
 
+use super::forward::forward;
 use super::parts::Parts;
 use super::{Answer, Entry, Example, Score, Scorer};
 use crate::error::Result;
-use crate::extract::Extract;
-use crate::sample::Sample;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "any",
@@ -79,23 +78,9 @@ impl Scorer for Any {
         Ok(self.0.conclude(score, scores, correct.unwrap_or(0)))
     }
 
-    fn needs_target(&self) -> bool {
-        self.0.needs_target()
-    }
-
-    fn extract(&self) -> Option<Extract> {
-        self.0.extract()
-    }
-
-    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
-        self.0.criterion(sample)
-    }
+    forward!(self => self.0);
 
     fn fingerprint(&self) -> String {
         format!("any {}", self.0.fingerprint())
-    }
-
-    fn secrets(&self) -> Vec<String> {
-        self.0.secrets()
     }
 }

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::forward::forward;
 use super::{Answer, Entry, Example, Score, Scorer, gaia, parts};
 use crate::error::{Error, Result};
-use crate::extract::Extract;
-use crate::sample::{Sample, Target};
+use crate::sample::Target;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "any_of",
@@ -106,19 +106,9 @@ impl Scorer for AnyOf {
         Ok(score.detail("matched", matched.clone()))
     }
 
-    fn extract(&self) -> Option<Extract> {
-        self.0.extract()
-    }
-
-    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
-        self.0.criterion(sample)
-    }
+    forward!(self => self.0, but needs_target);
 
     fn fingerprint(&self) -> String {
         format!("any_of {}", parts::fingerprint(&*self.0))
-    }
-
-    fn secrets(&self) -> Vec<String> {
-        self.0.secrets()
     }
 }

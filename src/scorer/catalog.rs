@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::forward::forward;
 use super::options::{OptionReader, unknown};
-use super::{Answer, Reads, Score, Scorer};
+use super::{Answer, Score, Scorer};
 use crate::agent::Output;
 use crate::error::{Error, Result};
-use crate::extract::Extract;
 use crate::registry::{Options, Registry};
-use crate::sample::{Sample, Target};
+use crate::sample::Target;
 
 /// The built-in scorers, in alphabetical order.
 pub const ENTRIES: &[Entry] = &[
@@ -88,14 +88,9 @@ impl Example {
 
     /// The verdict of a scorer on this pair.
     pub fn judge(&self, scorer: &dyn Scorer) -> Result<Score> {
-        scorer.score(&Answer {
-            prediction: Some(self.prediction),
-            target: &self.target(),
-            output: &Output::text(self.prediction),
-            metadata: &Map::new(),
-            sample: None,
-            extract_is_given: false,
-        })
+        scorer.score(
+            &Answer::new(self.prediction, &self.target()).output(&Output::text(self.prediction)),
+        )
     }
 }
 
@@ -206,28 +201,10 @@ impl Scorer for Renamed {
         self.scorer.score(answer)
     }
 
-    fn needs_target(&self) -> bool {
-        self.scorer.needs_target()
-    }
-
-    fn extract(&self) -> Option<Extract> {
-        self.scorer.extract()
-    }
-
-    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
-        self.scorer.criterion(sample)
-    }
-
-    fn reads(&self) -> Reads {
-        self.scorer.reads()
-    }
+    forward!(self => self.scorer);
 
     fn fingerprint(&self) -> String {
         self.scorer.fingerprint()
-    }
-
-    fn secrets(&self) -> Vec<String> {
-        self.scorer.secrets()
     }
 }
 
@@ -247,29 +224,11 @@ impl Scorer for Registered {
         self.scorer.score(answer)
     }
 
-    fn needs_target(&self) -> bool {
-        self.scorer.needs_target()
-    }
-
-    fn extract(&self) -> Option<Extract> {
-        self.scorer.extract()
-    }
-
-    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
-        self.scorer.criterion(sample)
-    }
-
-    fn reads(&self) -> Reads {
-        self.scorer.reads()
-    }
+    forward!(self => self.scorer);
 
     fn fingerprint(&self) -> String {
         let options = Value::Object(self.options.values().clone());
         format!("{} {options}", self.scorer.fingerprint())
-    }
-
-    fn secrets(&self) -> Vec<String> {
-        self.scorer.secrets()
     }
 }
 
@@ -350,14 +309,8 @@ mod tests {
     fn a_scorer_may_have_another_name() {
         let spec = json!({"type": "gaia", "name": "official"});
         let scorer = from_value(&spec, &Context::here()).expect("a scorer");
-        let answer = Answer {
-            prediction: Some("$5"),
-            target: &Target::from("5"),
-            output: &Output::default(),
-            metadata: &Map::new(),
-            sample: None,
-            extract_is_given: false,
-        };
+        let target = Target::from("5");
+        let answer = Answer::new("$5", &target);
         assert_eq!(
             (scorer.name(), scorer.fingerprint().as_str()),
             ("official", "gaia")

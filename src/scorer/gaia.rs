@@ -301,10 +301,9 @@ fn normalize(text: &str, punctuation: Punctuation) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Map, Value, json};
+    use serde_json::{Value, json};
 
     use super::*;
-    use crate::agent::Output;
     use crate::parity;
     use crate::sample::Target;
 
@@ -409,14 +408,7 @@ mod tests {
 
     #[test]
     fn a_target_that_is_no_string_is_an_error() {
-        let error = Gaia.score(&Answer {
-            prediction: Some("19"),
-            target: &Target::from(19),
-            output: &Output::default(),
-            metadata: &Map::new(),
-            sample: None,
-            extract_is_given: false,
-        });
+        let error = Gaia.score(&Answer::new("19", &Target::from(19)));
         assert_eq!(
             error.expect_err("no verdict").message(),
             "`ground_truth` must be a string for scorer `gaia`"

@@ -96,21 +96,14 @@ pub(crate) fn ground_truth(target: &Target) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Map, json};
+    use serde_json::json;
 
     use super::*;
     use crate::agent::Output;
 
     fn score(raw: &str, truth: Value) -> Result<Score> {
         let extracted = Extract::gsm8k().apply(raw);
-        Gsm8k.score(&Answer {
-            prediction: extracted.as_deref(),
-            target: &Target(truth),
-            output: &Output::text(raw),
-            metadata: &Map::new(),
-            sample: None,
-            extract_is_given: false,
-        })
+        Gsm8k.score(&Answer::new(extracted.as_deref(), &Target(truth)).output(&Output::text(raw)))
     }
 
     #[test]

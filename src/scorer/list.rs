@@ -10,10 +10,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::forward::forward;
 use super::{Answer, Entry, Example, Score, Scorer, gaia, parts};
 use crate::error::{Error, Result};
-use crate::extract::Extract;
-use crate::sample::{Sample, Target};
+use crate::sample::Target;
 use crate::text::is_py_space;
 
 /// Elements of an unordered list: every pair may have to be compared.
@@ -234,21 +234,11 @@ impl Scorer for List {
         Ok(score.normalized(pieces, truth))
     }
 
-    fn extract(&self) -> Option<Extract> {
-        self.element.extract()
-    }
-
-    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
-        self.element.criterion(sample)
-    }
+    forward!(self => self.element, but needs_target);
 
     fn fingerprint(&self) -> String {
         let element = parts::fingerprint(&*self.element);
         format!("list {}", json!([element, self.ordered, self.separator]))
-    }
-
-    fn secrets(&self) -> Vec<String> {
-        self.element.secrets()
     }
 }
 

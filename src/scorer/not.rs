@@ -4,11 +4,10 @@
 
 use std::sync::Arc;
 
+use super::forward::forward;
 use super::parts::{self, Parts};
-use super::{Answer, Entry, Example, Score, Scorer};
+use super::{Answer, Entry, Example, Reads, Score, Scorer};
 use crate::error::Result;
-use crate::extract::Extract;
-use crate::sample::Sample;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "not",
@@ -76,23 +75,14 @@ impl Scorer for Not {
         Ok(parts.conclude(score, scores, 0))
     }
 
-    fn needs_target(&self) -> bool {
-        self.0.needs_target()
-    }
+    forward!(self => self.0, but reads);
 
-    fn extract(&self) -> Option<Extract> {
-        self.0.extract()
-    }
-
-    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
-        self.0.criterion(sample)
+    /// Whether there is an answer at all, tool calls tell.
+    fn reads(&self) -> Reads {
+        Reads::Everything
     }
 
     fn fingerprint(&self) -> String {
         format!("not {}", self.1.fingerprint())
-    }
-
-    fn secrets(&self) -> Vec<String> {
-        self.0.secrets()
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::{Answer, Details, Score, Scorer};
+use super::{Answer, Details, Reads, Score, Scorer};
 use crate::error::{Error, Result};
 use crate::extract::Extract;
 use crate::sample::Sample;
@@ -98,6 +98,12 @@ impl Parts {
     pub(super) fn fingerprint(&self) -> Value {
         let parts = self.0.iter().map(|(_, scorer)| fingerprint(&**scorer));
         parts.collect()
+    }
+
+    /// What any part looks at.
+    pub(super) fn reads(&self) -> Reads {
+        let parts = self.0.iter().map(|(_, scorer)| scorer.reads());
+        parts.max().unwrap_or(Reads::Text)
     }
 
     pub(super) fn secrets(&self) -> Vec<String> {

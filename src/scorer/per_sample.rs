@@ -204,12 +204,10 @@ mod tests {
         extract_is_given: bool,
     ) -> Result<Score> {
         scorer.score(&Answer {
-            prediction: Some(raw),
-            target: sample.target.as_ref().unwrap_or(&Target(Value::Null)),
-            output: &Output::text(raw),
-            metadata: &sample.metadata,
-            sample: None,
             extract_is_given,
+            ..Answer::new(raw, sample.target.as_ref().unwrap_or(&Target(Value::Null)))
+                .output(&Output::text(raw))
+                .metadata(&sample.metadata)
         })
     }
 

@@ -156,7 +156,8 @@ impl Scorer for RegexMatch {
 mod tests {
     use serde_json::json;
 
-    use super::super::fuzz::{check_all, fuzz, judge, megabytes, refusal, scorer};
+    use super::super::check::{check_all, judge, megabytes, refusal, scorer};
+    use crate::fuzz::fuzz;
 
     #[test]
     fn verdicts() {
@@ -243,7 +244,7 @@ mod tests {
         let (part, whole) = (scorer("regex"), scorer("{ type: regex, full: true }"));
         let mut patterns = 0_u32;
         fuzz(|dice| {
-            let (text, pattern) = (dice.text(PIECES), dice.text(PIECES));
+            let (text, pattern) = (dice.wild(PIECES), dice.wild(PIECES));
             let there = judge(&*part, Some(text.trim()), &pattern.as_str().into());
             let all = judge(&*whole, Some(&text), &pattern.as_str().into());
             if let (Ok(there), Ok(all)) = (&there, &all) {

@@ -106,8 +106,13 @@ impl Scorer for Substring {
                 "`ground_truth` must be a string for scorer `substring`",
             ));
         };
-        let prediction = normalize(answer.prediction.unwrap_or_default());
+        let prediction = answer.prediction.unwrap_or_default();
         let truth = normalize(ground_truth);
+        let prediction = if prediction == ground_truth {
+            truth.clone()
+        } else {
+            normalize(prediction)
+        };
         let direction = if ground_truth.is_empty() {
             None
         } else {
@@ -213,7 +218,8 @@ fn normalize(text: &str) -> String {
         }
         normalized[length] = left;
         let is_space = left == b' ';
-        length += usize::from((left != 0) & !(is_space & after_space));
+        let is_kept = left != 0 && !(is_space && after_space);
+        length += usize::from(is_kept);
         after_space = is_space;
         place += width;
     }

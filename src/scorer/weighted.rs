@@ -6,11 +6,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::forward::forward;
 use super::parts::Parts;
 use super::{Answer, Entry, Example, Score, Scorer};
 use crate::error::{Error, Result};
-use crate::extract::Extract;
-use crate::sample::Sample;
 
 /// The mean that is correct, unless an option says otherwise.
 const THRESHOLD: f64 = 0.5;
@@ -141,24 +140,10 @@ impl Scorer for Weighted {
         Ok(self.parts.conclude(score, scores, 0))
     }
 
-    fn needs_target(&self) -> bool {
-        self.parts.needs_target()
-    }
-
-    fn extract(&self) -> Option<Extract> {
-        self.parts.extract()
-    }
-
-    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
-        self.parts.criterion(sample)
-    }
+    forward!(self => self.parts);
 
     fn fingerprint(&self) -> String {
         let options = json!([self.parts.fingerprint(), self.weights, self.threshold]);
         format!("weighted {options}")
-    }
-
-    fn secrets(&self) -> Vec<String> {
-        self.parts.secrets()
     }
 }

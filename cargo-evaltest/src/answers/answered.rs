@@ -1,12 +1,15 @@
 //! `Answered`: an answer with its ground truth, as it was read.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use evaltest::dataset::python_json;
-use evaltest::scorer::Reads;
+use evaltest::redact::REDACTED;
+use evaltest::scorer::{Reads, Scorer};
 use evaltest::{Answer, Error, Output, Result, Target};
 use serde_json::{Map, Value};
 
+use super::Layout;
 use super::fields::{self, Fields};
 use super::json::Raw;
 use super::line::Line;
@@ -51,6 +54,16 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
+    /// What these look at; no ids.
+    pub(crate) fn by(scorers: &[Arc<dyn Scorer>]) -> Self {
+        let reads = scorers.iter().map(Scorer::reads).max();
+        Self {
+            target: scorers.iter().any(Scorer::needs_target),
+            reads: reads.unwrap_or(Reads::Text),
+            ids: false,
+        }
+    }
+
     /// How many of the [`Fields`] that is.
     pub(crate) fn fields(self) -> usize {
         match self.reads {
@@ -63,6 +76,19 @@ impl Wanted {
 }
 
 impl Answered {
+    /// Reads a line that is not blank.
+    pub(super) fn read(line: &str, layout: &Layout, wanted: Wanted) -> Result<Self> {
+        let mut answered = Self::default();
+        match layout {
+            Layout::Records => answered.fill_from_record(line)?,
+            Layout::Lines(fields) => {
+                let line = Line::parse(line, fields, wanted.fields(), "", &mut Vec::new())?;
+                answered.fill(&line, fields, wanted)?;
+            }
+        }
+        Ok(answered)
+    }
+
     /// Takes what a line has.
     pub(crate) fn fill(&mut self, line: &Line<'_>, fields: &Fields, wanted: Wanted) -> Result<()> {
         self.fill_prediction(line.field(fields::PREDICTION))
@@ -112,6 +138,18 @@ impl Answered {
         }
     }
 
+    /// Whether redaction took something of what is judged: what is left is not what the agent said.
+    pub(crate) fn is_lost(&self) -> bool {
+        if self.entry.as_ref().is_none_or(|entry| entry.redacted == 0) {
+            return false;
+        }
+        let holds = |text: &str| text.contains(REDACTED);
+        let mut values = self.metadata.values().chain(&self.output.messages);
+        self.output.text.as_deref().is_some_and(holds)
+            || holds(&self.target.0.to_string())
+            || values.any(|value| holds(&value.to_string()))
+    }
+
     fn fill_prediction(&mut self, raw: Option<Raw<'_>>) -> Result<(), &'static str> {
         let Some(raw) = raw.filter(|raw| !raw.is_null()) else {
             self.output.text = None;
@@ -153,13 +191,11 @@ impl Answered {
             (_, false) => Ok(()),
             (name, true) => Err(Error::usage(format!("`{name}` must be {what}"))),
         };
-        self.output.tool_calls = match array(line.field(fields::TOOL_CALLS)) {
-            Some(calls) => calls,
-            None => {
-                wrong(fields::TOOL_CALLS, "an array of tool calls")?;
-                Vec::new()
-            }
-        };
+        let calls = array(line.field(fields::TOOL_CALLS));
+        if calls.is_none() {
+            wrong(fields::TOOL_CALLS, "an array of tool calls")?;
+        }
+        self.output.tool_calls = calls.unwrap_or_default();
         self.metadata = match line.field(fields::METADATA).map(value) {
             None | Some(Some(Value::Null)) => Map::new(),
             Some(Some(Value::Object(metadata))) => metadata,

@@ -57,7 +57,7 @@ impl Chunk {
             place += 1;
             next(self.number(place - 1), bytes, text)
         };
-        if let Ok(text) = str::from_utf8(&self.bytes) {
+        if let Ok(text) = simdutf8::basic::from_utf8(&self.bytes) {
             let mut rest = text;
             while !rest.is_empty() {
                 let end = memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |end| end + 1);

@@ -1,8 +1,10 @@
 //! `Fields`: where on a line things stand, as `--map` says it.
 
 use evaltest::dataset::Rows;
+use evaltest::scorer::Reads;
 use evaltest::{Error, Result};
 
+use super::answered::Wanted;
 use super::json::{Cursor, Raw};
 
 /// What can be mapped, in the order of [`Fields::paths`]: what every scorer reads first, then what only some
@@ -97,8 +99,40 @@ impl Fields {
         self.paths.iter().take(count)
     }
 
+    /// What became of fields that no line has: an error for one that `--map` names, else words for those
+    /// without which answers are judged as if they were empty.
+    pub(crate) fn missing(&self, found: u8, wanted: Wanted) -> Result<Vec<String>> {
+        let missing = |place: &usize| found & (1 << place) == 0;
+        let missing: Vec<usize> = (0..wanted.fields()).filter(missing).collect();
+        let mapped = missing.iter().map(|&place| (place, self.name(place)));
+        if let Some((place, (name, _))) = mapped.into_iter().find(|(_, (_, is_mapped))| *is_mapped)
+        {
+            let role = ROLES[place.min(ID)];
+            return Err(Error::usage(format!(
+                "no line has `{name}`, which `--map` names for `{role}`"
+            )));
+        }
+        let matters = |place: usize| match place {
+            PREDICTION => Some("every answer was judged as null"),
+            TRAJECTORY if wanted.reads == Reads::Roles => {
+                Some("every answer was judged without messages")
+            }
+            _ => None,
+        };
+        let missing = missing.into_iter();
+        Ok(missing
+            .filter_map(|place| {
+                Some(format!(
+                    "no line has a `{}`: {}",
+                    ROLES[place],
+                    matters(place)?
+                ))
+            })
+            .collect())
+    }
+
     /// The name of a field, as messages say it, and whether `--map` names it.
-    pub(crate) fn name(&self, field: usize) -> (&str, bool) {
+    pub(super) fn name(&self, field: usize) -> (&str, bool) {
         let path = &self.paths[field];
         (&path.text, path.is_mapped)
     }

@@ -8,6 +8,8 @@ use std::borrow::Cow;
 
 use evaltest::{Error, Result};
 
+use super::escape::{special, unescaped};
+
 /// A place in a text that holds JSON.
 pub(super) struct Cursor<'a> {
     text: &'a str,
@@ -83,7 +85,7 @@ impl<'a> Cursor<'a> {
         let start = self.place + 1;
         if self.peek() == Some(b'"')
             && let rest = &self.text.as_bytes()[start..]
-            && let Some(length) = plain(rest)
+            && let Some(length) = special(rest)
             && rest[length] == b'"'
         {
             self.place = start + length + 1;
@@ -100,7 +102,7 @@ impl<'a> Cursor<'a> {
         let start = self.place;
         loop {
             let rest = &self.text.as_bytes()[self.place..];
-            let Some(run) = plain(rest) else {
+            let Some(run) = special(rest) else {
                 self.place = self.text.len();
                 return Err(self.expected("`\"`"));
             };
@@ -305,80 +307,6 @@ impl<'a> Raw<'a> {
     }
 }
 
-/// A string without its escapes, and whether a lone surrogate was replaced by U+FFFD.
-fn unescaped(raw: &str) -> (String, bool) {
-    let mut text = String::with_capacity(raw.len());
-    let mut replaced = false;
-    let mut rest = raw;
-    while let Some(place) = rest.find('\\') {
-        text.push_str(&rest[..place]);
-        let (c, length) = unescape(&rest[place..]);
-        replaced |= c.is_none();
-        text.push(c.unwrap_or(char::REPLACEMENT_CHARACTER));
-        rest = &rest[place + length..];
-    }
-    text.push_str(rest);
-    (text, replaced)
-}
-
-/// Where in a string of JSON something stands that is not the string as it is: a quote, a backslash or a
-/// control character.
-///
-/// Looks at eight bytes at once, see "Determine if a word has a byte less than n" among Anderson's "Bit
-/// Twiddling Hacks". The bytes that it marks wrongly all stand behind one that it marks rightly.
-pub(crate) fn plain(bytes: &[u8]) -> Option<usize> {
-    const ONES: u64 = u64::MAX / 255;
-    const HIGH: u64 = ONES * 0x80;
-    let less = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word & HIGH;
-    let mut place = 0;
-    let (words, rest) = bytes.as_chunks::<8>();
-    for word in words {
-        let word = u64::from_le_bytes(*word);
-        let quote = less(word ^ (ONES * u64::from(b'"')), 1);
-        let backslash = less(word ^ (ONES * u64::from(b'\\')), 1);
-        let found = less(word, b' ') | quote | backslash;
-        if found != 0 {
-            return Some(place + found.trailing_zeros() as usize / 8);
-        }
-        place += 8;
-    }
-    let is_special = |&byte: &u8| byte == b'"' || byte == b'\\' || byte < b' ';
-    rest.iter().position(is_special).map(|rest| place + rest)
-}
-
-/// The character of the escape that the text starts with (none for a lone surrogate) and its length.
-fn unescape(text: &str) -> (Option<char>, usize) {
-    let c = match text.as_bytes().get(1) {
-        Some(b'b') => '\x08',
-        Some(b'f') => '\x0c',
-        Some(b'n') => '\n',
-        Some(b'r') => '\r',
-        Some(b't') => '\t',
-        Some(b'u') => return unescape_unicode(text),
-        Some(&other) => char::from(other),
-        None => return (None, text.len()),
-    };
-    (Some(c), 2)
-}
-
-fn unescape_unicode(text: &str) -> (Option<char>, usize) {
-    let unit = |text: &str| {
-        let hex = text.strip_prefix("\\u")?.get(..4)?;
-        u16::from_str_radix(hex, 16).ok()
-    };
-    let Some(first) = unit(text) else {
-        return (None, text.len());
-    };
-    let pair = text.get(6..).and_then(unit).map(|second| [first, second]);
-    if let Some(pair @ [0xd800..=0xdbff, 0xdc00..=0xdfff]) = pair {
-        return (
-            char::decode_utf16(pair).find_map(std::result::Result::ok),
-            12,
-        );
-    }
-    (char::from_u32(u32::from(first)), 6)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -447,23 +375,6 @@ mod tests {
         check("-NaN", "2: expected a digit");
         check("nul", "1: expected a value");
         check("'a'", "1: expected a value");
-    }
-
-    #[test]
-    fn every_byte_is_found_wherever_it_stands() {
-        for byte in 0..=u8::MAX {
-            for place in 0..20 {
-                // What comes behind it does not matter.
-                for behind in [b'a', b'!', b'"', 0x1f, 0xff, byte.wrapping_add(1)] {
-                    let mut text = [0x80; 20];
-                    text[place] = byte;
-                    text[place + 1..].fill(behind);
-                    let is_special = |&b: &u8| b == b'"' || b == b'\\' || b < b' ';
-                    let expect = text.iter().position(is_special);
-                    assert_eq!(plain(&text), expect, "{byte} {place} {behind}");
-                }
-            }
-        }
     }
 
     #[test]

@@ -5,12 +5,14 @@
 //! decoded; its bytes are never printed anew, the score is spliced in. Memory stays the same for a file of
 //! any size.
 
+mod explain;
 mod judge;
 pub(crate) mod pool;
 mod write;
 
 use std::io::{self, ErrorKind, Write};
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::thread;
 
 use clap::Args;
@@ -18,13 +20,17 @@ use evaltest::{Error, Result};
 
 use crate::answers::{Answers, AnswersArgs, Source};
 use crate::{console, scorers};
+use explain::ExplainArgs;
 use judge::{Counts, Judge};
 
-/// Score predictions in JSON lines, without an agent
+/// Score answers that are already there, without an agent
 ///
-/// Reads one object per line, with `prediction` (a string or null) and `ground_truth`, and writes the same
-/// lines with a member `score` added at their end. The exit code is 0 whatever the verdicts are.
+/// Reads one object per line, with `prediction` (a string or null) and `ground_truth` (what the scorer takes:
+/// a string, for some an array), and writes the same lines with a member `score` added at their end. CSV and
+/// parquet files come out as JSON lines, too; of a run directory each line has the `sample_id`, `prediction`
+/// and `ground_truth`. The exit code is 0 whatever the verdicts are.
 #[derive(Debug, Args)]
+#[command(after_long_help = HELP)]
 pub(crate) struct ScoreArgs {
     /// The scorer to apply, a name or a map as in a spec: `{ type: substring, compat: true }`. Given several
     /// times, all scores go into one member `scores`, by name
@@ -49,7 +55,35 @@ pub(crate) struct ScoreArgs {
     /// How many threads score [default: one per core]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
+
+    #[command(flatten)]
+    explain: ExplainArgs,
 }
+
+const HELP: &str = "\
+A score is {\"value\": 0.0 to 1.0, \"correct\": …, \"reason\": …, \"normalized_prediction\": …,
+\"normalized_ground_truth\": …, \"details\": {…}}. `cargo evaltest scorers --list` names the scorers,
+`cargo evaltest scorers --explain NAME` tells the rule of one.
+
+Besides prediction and ground truth, scorers may look at `trajectory` (the messages of the agent, each with
+its `role`), `tool_calls` and `metadata`; what a scorer does not look at is not even decoded.
+
+Nothing is extracted from a prediction unless `--extract` says so. Exceptions: a scorer whose rule has an
+extraction (`quasi_exact`; `--extract none` turns it off), and run directories, where the extraction of the
+run holds. Of a run directory, samples without an answer or ground truth are left out, and so are answers
+that lost a secret; standard error tells how many.
+
+Examples:
+  cargo evaltest score --scorer gaia answers.jsonl > scored.jsonl
+  cargo evaltest score --scorer substring --scorer-option compat=true --scorer qa_f1 answers.parquet
+  cargo evaltest score --scorer '{ type: quasi_exact, documented: true, name: chapter }' --scorer quasi_exact -
+  cargo evaltest score --scorer qa_f1_format --map prediction=/result/text,trajectory=/result/messages FILE
+  cargo evaltest score --scorer substring evaltest-runs/20260131T120000Z_gaia-3f09ab
+  cargo evaltest score --scorer gaia --explain --prediction '$1,234.50' --ground-truth 1234.5
+  cargo evaltest score --scorer gaia --explain answers.jsonl --line 17
+
+Exit codes: 0 scored, or the reader of the results went away; 2 a mistake in the command line or on a line;
+3 with `--keep-going`, some lines could not be scored.";
 
 /// Scores the input and tells the exit code.
 ///
@@ -57,6 +91,9 @@ pub(crate) struct ScoreArgs {
 /// or 3 if the other lines were to be scored all the same.
 pub(crate) fn run(args: &ScoreArgs) -> Result<u8> {
     let scorers = scorers::named(&args.scorers, &args.scorer_options)?;
+    if args.explain.is_wanted() {
+        return explain::run(&args.explain, &args.answers, &scorers);
+    }
     let answers = Answers::open(&args.answers)?;
     let judge = Judge::new(scorers, &answers.extraction, answers.layout.clone())
         .replace(args.replace)
@@ -65,18 +102,19 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<u8> {
         .threads
         .or_else(|| thread::available_parallelism().ok())
         .unwrap_or(NonZeroUsize::MIN);
-    write_scores(judge, answers, threads, &mut io::stdout().lock())
+    write_scores(&Arc::new(judge), answers, threads, &mut io::stdout().lock())
 }
 
 fn write_scores(
-    judge: Judge,
+    judge: &Arc<Judge>,
     answers: Answers,
     threads: NonZeroUsize,
     out: &mut dyn Write,
 ) -> Result<u8> {
     let Answers { source, chunks, .. } = answers;
+    let scoring = Arc::clone(judge);
     let results = pool::in_order(threads, chunks, move |chunk| {
-        chunk.map(|chunk| judge.chunk(&chunk))
+        chunk.map(|chunk| scoring.chunk(&chunk))
     })
     .map_err(|error| Error::infrastructure(format!("cannot start a thread: {error}")))?;
     let mut counts = Counts::default();
@@ -101,6 +139,9 @@ fn write_scores(
         }
         counts.add(&result.counts);
     }
+    for note in judge.missing(&counts)? {
+        console::note(&note);
+    }
     conclude(&counts, &source)
 }
 
@@ -122,9 +163,9 @@ fn conclude(counts: &Counts, source: &Source) -> Result<u8> {
         "samples have no ground truth and are left out",
     );
     note(
-        counts.redacted,
-        "answer lost a secret to redaction and is scored as it was recorded",
-        "answers lost a secret to redaction and are scored as they were recorded",
+        counts.lost,
+        "answer lost a secret to redaction and is left out: `rescore` keeps its verdict",
+        "answers lost a secret to redaction and are left out: `rescore` keeps their verdicts",
     );
     let Some(first) = counts.first_malformed else {
         return Ok(0);

@@ -1,21 +1,14 @@
 use serde_json::{Map, Value, json};
 
-use super::super::fuzz::{check_all, fuzz, judge, megabytes, refusal, scorer};
+use super::super::check::{check_all, judge, megabytes, refusal, scorer};
 use super::super::{Answer, Score};
-use crate::agent::Output;
 use crate::error::Result;
+use crate::fuzz::fuzz;
 use crate::sample::Target;
 
 fn judge_with(spec: &str, prediction: &str, truth: &Value, choices: &Value) -> Result<Score> {
     let metadata = Map::from_iter([("options".to_owned(), choices.clone())]);
-    scorer(spec).score(&Answer {
-        prediction: Some(prediction),
-        target: &Target(truth.clone()),
-        output: &Output::default(),
-        metadata: &metadata,
-        sample: None,
-        extract_is_given: false,
-    })
+    scorer(spec).score(&Answer::new(prediction, &Target(truth.clone())).metadata(&metadata))
 }
 
 #[test]
@@ -193,7 +186,7 @@ fn any_answer_is_a_choice_or_none() {
     let plain = scorer("choice");
     let spec = "{ type: choice, choices: options, index_base: 0 }";
     fuzz(|dice| {
-        let text = dice.text(PIECES);
+        let text = dice.wild(PIECES);
         let truth = dice.pick(&["A", "B", "C"]);
         let score = judge(&*plain, Some(&text), &truth.into()).expect("a verdict");
         let label = score

@@ -66,14 +66,11 @@ impl Project {
 }
 
 fn judge(scorer: &dyn Scorer, prediction: &str) -> Result<Score> {
-    scorer.score(&Answer {
-        prediction: Some(prediction),
-        target: &Target::from("4"),
-        output: &Output::text("It is 4."),
-        metadata: &Map::from_iter([("level".to_owned(), 1.into())]),
-        sample: None,
-        extract_is_given: false,
-    })
+    scorer.score(
+        &Answer::new(prediction, &Target::from("4"))
+            .output(&Output::text("It is 4."))
+            .metadata(&Map::from_iter([("level".to_owned(), 1.into())])),
+    )
 }
 
 #[track_caller]
@@ -121,14 +118,7 @@ fn a_program_reads_one_line_for_each_answer() {
     );
     let score = judge(&scorer, "a\n\"b\"").unwrap();
     assert_eq!((score.value, score.correct), (0.5, true));
-    let unasked = Answer {
-        prediction: None,
-        target: &Target(Value::Null),
-        output: &Output::default(),
-        metadata: &Map::new(),
-        sample: None,
-        extract_is_given: false,
-    };
+    let unasked = Answer::new(None, &Target(Value::Null));
     assert!(scorer.score(&unasked).unwrap().correct);
     let lines: Vec<Value> = project
         .read("asked")

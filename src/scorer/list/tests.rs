@@ -1,18 +1,8 @@
-use serde_json::Map;
-
 use super::*;
-use crate::agent::Output;
 use crate::scorer::{Context, Normalized, from_value};
 
 fn judge(list: &dyn Scorer, prediction: Option<&str>, truth: &Value) -> Result<Score> {
-    list.score(&Answer {
-        prediction,
-        target: &Target(truth.clone()),
-        output: &Output::default(),
-        metadata: &Map::new(),
-        sample: None,
-        extract_is_given: false,
-    })
+    list.score(&Answer::new(prediction, &Target(truth.clone())))
 }
 
 fn list(options: Value) -> Arc<dyn Scorer> {

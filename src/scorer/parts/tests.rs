@@ -79,12 +79,8 @@ fn judge_with(scorer: &dyn Scorer, raw: Option<&str>, truth: &Value, given: bool
     let own = scorer.extract().filter(|_| !given);
     let prediction = raw.and_then(|raw| own.unwrap_or_default().apply(raw));
     scorer.score(&Answer {
-        prediction: prediction.as_deref(),
-        target: &Target(truth.clone()),
-        output: &output,
-        metadata: &Map::new(),
-        sample: None,
         extract_is_given: given,
+        ..Answer::new(prediction.as_deref(), &Target(truth.clone())).output(&output)
     })
 }
 
@@ -203,14 +199,7 @@ fn not_turns_around() {
         tool_calls: vec![json!({"name": "f"})],
         ..Output::default()
     };
-    let score = scorer.score(&Answer {
-        prediction: None,
-        target: &Target::from("a"),
-        output: &output,
-        metadata: &Map::new(),
-        sample: None,
-        extract_is_given: false,
-    });
+    let score = scorer.score(&Answer::new(None, &Target::from("a")).output(&output));
     assert!(score.unwrap().correct);
     // The part finds nothing to take.
     let score = judge_with(&Not::new(Arrow), Some("no arrow"), &"a".into(), false).unwrap();

@@ -2,22 +2,14 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::*;
-use crate::agent::Output;
 use crate::sample::Target;
 use crate::scorer::AnyOf;
 
 pub(super) fn judge(scorer: &dyn Scorer, prediction: Option<&str>, truth: &Value) -> Result<Score> {
-    scorer.score(&Answer {
-        prediction,
-        target: &Target(truth.clone()),
-        output: &Output::default(),
-        metadata: &Map::new(),
-        sample: None,
-        extract_is_given: false,
-    })
+    scorer.score(&Answer::new(prediction, &Target(truth.clone())))
 }
 
 /// The vector of a text are the numbers in it.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use evaltest::scorer::{Reads, Scorer};
+use evaltest::scorer::Scorer;
 use evaltest::{Error, Extract, Extraction, Result};
 use serde_json::json;
 
@@ -41,19 +41,23 @@ pub(super) struct Judged {
     pub(super) counts: Counts,
 }
 
-/// What befell lines that have no score, or not quite the one they should have.
+/// What befell the lines, as far as people should know.
 #[derive(Default)]
 pub(super) struct Counts {
+    /// How many lines were read.
+    pub(super) lines: u64,
     /// How many malformed lines were passed over.
     pub(super) malformed: u64,
     /// The number of the first of them.
     pub(super) first_malformed: Option<u64>,
+    /// Which fields any line has, see [`Line::found`].
+    pub(super) found: u8,
     /// Records without an answer.
     pub(super) unanswered: u64,
     /// Records without a ground truth.
     pub(super) hidden: u64,
-    /// Records that lost a secret.
-    pub(super) redacted: u64,
+    /// Records whose answer lost a secret.
+    pub(super) lost: u64,
 }
 
 /// What is wrong with a line.
@@ -70,17 +74,13 @@ struct Buffers {
 }
 
 impl Judge {
+    /// Scores lines of a layout, each of which has no score yet.
     pub(super) fn new(
         scorers: Vec<Arc<dyn Scorer>>,
         extraction: &Extraction,
         layout: Layout,
     ) -> Self {
-        let reads = scorers.iter().map(|scorer| scorer.reads()).max();
-        let wanted = Wanted {
-            target: scorers.iter().any(|scorer| scorer.needs_target()),
-            reads: reads.unwrap_or(Reads::Text),
-            ids: false,
-        };
+        let wanted = Wanted::by(&scorers);
         let way = |scorer: Arc<dyn Scorer>| Way {
             extract: extraction.of(&*scorer).into_owned(),
             extract_is_given: extraction.is_given,
@@ -104,6 +104,14 @@ impl Judge {
     /// Goes on after malformed lines.
     pub(super) fn keep_going(self, keep_going: bool) -> Self {
         Self { keep_going, ..self }
+    }
+
+    /// Fields that should have been on some line, see [`Fields::missing`].
+    pub(super) fn missing(&self, counts: &Counts) -> Result<Vec<String>> {
+        match &self.layout {
+            Layout::Lines(fields) if counts.lines > 0 => fields.missing(counts.found, self.wanted),
+            _ => Ok(Vec::new()),
+        }
     }
 
     /// Scores the lines of a chunk, up to the first malformed one unless it is to keep going.
@@ -144,7 +152,7 @@ impl Judge {
             return Ok(());
         }
         match &self.layout {
-            Layout::Lines(fields) => self.object(text, fields, buffers, &mut judged.bytes),
+            Layout::Lines(fields) => self.object(text, fields, buffers, judged),
             Layout::Records => self.record(text, buffers, judged),
         }
     }
@@ -155,7 +163,7 @@ impl Judge {
         text: &str,
         fields: &Fields,
         buffers: &mut Buffers,
-        out: &mut Vec<u8>,
+        judged: &mut Judged,
     ) -> Result<()> {
         let Buffers { open, answered } = buffers;
         let member = self.member();
@@ -164,7 +172,10 @@ impl Judge {
             return Err(Error::usage(format!("the line already has a `{member}`"))
                 .hint(format!("add `--replace` to write a new `{member}`")));
         }
+        judged.counts.lines += 1;
+        judged.counts.found |= line.found();
         answered.fill(&line, fields, self.wanted)?;
+        let out = &mut judged.bytes;
         line.splice(member, out, |out| self.scores(answered, out))
     }
 
@@ -181,7 +192,10 @@ impl Judge {
             judged.counts.hidden += 1;
             return Ok(());
         }
-        judged.counts.redacted += u64::from(entry.redacted > 0);
+        if answered.is_lost() {
+            judged.counts.lost += 1;
+            return Ok(());
+        }
         let out = &mut judged.bytes;
         self.write_entry(entry, answered, out)?;
         write::key(self.member(), out);
@@ -203,10 +217,6 @@ impl Judge {
         write::json(&prediction, out)?;
         write::key("ground_truth", out);
         write::json(&answered.target.0, out)?;
-        if entry.redacted > 0 {
-            write::key("redacted", out);
-            write::json(&entry.redacted, out)?;
-        }
         Ok(())
     }
 
@@ -253,11 +263,13 @@ impl Way {
 impl Counts {
     /// Takes in those of a further chunk.
     pub(super) fn add(&mut self, other: &Self) {
+        self.lines += other.lines;
         self.malformed += other.malformed;
         self.first_malformed = self.first_malformed.or(other.first_malformed);
+        self.found |= other.found;
         self.unanswered += other.unanswered;
         self.hidden += other.hidden;
-        self.redacted += other.redacted;
+        self.lost += other.lost;
     }
 }
 

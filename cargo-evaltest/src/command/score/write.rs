@@ -8,7 +8,7 @@ use evaltest::{Error, Result};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::answers::plain;
+use crate::answers::is_plain;
 
 /// Writes a score.
 pub(super) fn score(score: &Score, out: &mut Vec<u8>) -> Result<()> {
@@ -66,7 +66,7 @@ fn normalized(value: &Normalized, out: &mut Vec<u8>) -> Result<()> {
 }
 
 fn text(value: &str, out: &mut Vec<u8>) -> Result<()> {
-    if plain(value.as_bytes()).is_some() {
+    if !is_plain(value.as_bytes()) {
         return json(value, out);
     }
     out.reserve(value.len() + 2);

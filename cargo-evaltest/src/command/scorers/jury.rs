@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use evaltest::agreement::Vote;
 use evaltest::artifact::{Manifest, RunDir};
-use evaltest::redact::REDACTED;
 use evaltest::scorer::{Context, Reads, Scorer, from_value, names};
 use evaltest::spec::Override;
 use evaltest::{Error, Extract, Extraction, Result};
@@ -176,7 +175,7 @@ impl Jury {
 
     /// What each says of an answer.
     pub(super) fn votes(&self, answered: &Answered) -> Vec<Vote> {
-        let lost = is_lost(answered);
+        let lost = answered.is_lost();
         let votes = self.members.iter();
         votes.map(|member| member.vote(answered, lost)).collect()
     }
@@ -219,24 +218,6 @@ impl Member {
             }
         }
     }
-}
-
-/// Whether redaction took something of what is judged: what is left is not what the agent said.
-pub(super) fn is_lost(answered: &Answered) -> bool {
-    let redacted = answered.entry.as_ref().map_or(0, |entry| entry.redacted);
-    let holds = |text: &str| text.contains(REDACTED);
-    redacted > 0
-        && (answered.output.text.as_deref().is_some_and(holds)
-            || holds(&answered.target.0.to_string())
-            || answered
-                .metadata
-                .values()
-                .any(|value| holds(&value.to_string()))
-            || answered
-                .output
-                .messages
-                .iter()
-                .any(|value| holds(&value.to_string())))
 }
 
 /// The manifest of the input, if that is a run directory.

@@ -9,7 +9,7 @@ use evaltest::{Error, Result};
 use serde_json::{Map, Value, json};
 
 use super::ScorersArgs;
-use super::jury::{Jury, is_lost};
+use super::jury::Jury;
 use crate::answers::{Answered, Answers, Chunk, Layout, Line, Source, Wanted};
 use crate::command::score::pool;
 
@@ -227,7 +227,7 @@ impl Session {
             counted.counts.hidden += 1;
             return;
         }
-        counted.counts.lost += u64::from(is_lost(answered));
+        counted.counts.lost += u64::from(answered.is_lost());
         let votes = self.jury.votes(answered);
         let differ = votes.contains(&Some(true)) && votes.contains(&Some(false));
         let divided = || Divided {

@@ -1,7 +1,7 @@
 //! What holds for compositions of any answers.
 
 use super::*;
-use crate::fuzz::{Random, cases};
+use crate::fuzz::{Dice, cases};
 
 const PARTS: &[&str] = &[
     "a", "b", "1", "2.0", "2", ",", ", ", ";", " ", "\n", "\u{a0}", "A", "=>", "é", "", "-",
@@ -22,7 +22,7 @@ fn scorers() -> Vec<Arc<dyn Scorer>> {
 #[test]
 fn values_and_verdicts_fit_together() {
     let scorers = scorers();
-    let mut random = Random::new(7);
+    let mut random = Dice::new(7);
     for _ in 0..cases() {
         let (raw, truth) = (random.text(PARTS, 8), random.text(PARTS, 8));
         let score = |scorer: &Arc<dyn Scorer>| {
@@ -63,7 +63,7 @@ fn values_and_verdicts_fit_together() {
 #[test]
 fn a_list_in_another_order_is_the_same_list() {
     let unordered = List::new(Gaia).unordered();
-    let mut random = Random::new(11);
+    let mut random = Dice::new(11);
     for _ in 0..cases() / 10 {
         let number = random.below(12);
         let elements: Vec<String> = (0..number)

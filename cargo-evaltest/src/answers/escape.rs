@@ -1,0 +1,117 @@
+//! What stands in a string of JSON otherwise than it is: quotes, backslashes, control characters, and the escapes
+//! that stand for them.
+
+/// A string without its escapes, and whether a lone surrogate was replaced by U+FFFD.
+pub(super) fn unescaped(raw: &str) -> (String, bool) {
+    let mut text = String::with_capacity(raw.len());
+    let mut replaced = false;
+    let mut rest = raw;
+    while let Some(place) = rest.find('\\') {
+        text.push_str(&rest[..place]);
+        let (c, length) = unescape(&rest[place..]);
+        replaced |= c.is_none();
+        text.push(c.unwrap_or(char::REPLACEMENT_CHARACTER));
+        rest = &rest[place + length..];
+    }
+    text.push_str(rest);
+    (text, replaced)
+}
+
+/// Where in a string of JSON something stands that is not the string as it is: a quote, a backslash or a
+/// control character.
+pub(super) fn special(bytes: &[u8]) -> Option<usize> {
+    let (words, rest) = bytes.as_chunks();
+    for (place, word) in words.iter().enumerate() {
+        let found = specials(*word);
+        if found != 0 {
+            return Some(8 * place + found.trailing_zeros() as usize / 8);
+        }
+    }
+    let rest = rest.iter().position(|&byte| is_special(byte));
+    rest.map(|rest| 8 * words.len() + rest)
+}
+
+/// Whether a text stands in a string of JSON as it is.
+pub(crate) fn is_plain(bytes: &[u8]) -> bool {
+    let Some(last) = bytes.last_chunk() else {
+        return !bytes.iter().any(|&byte| is_special(byte));
+    };
+    // The last word overlaps the one before it.
+    let words = bytes.as_chunks().0.iter();
+    words.fold(specials(*last), |found, word| found | specials(*word)) == 0
+}
+
+fn is_special(byte: u8) -> bool {
+    byte == b'"' || byte == b'\\' || byte < b' '
+}
+
+/// Marks the special bytes among eight, the first one being the lowest; a mark behind the first may be wrong.
+///
+/// See "Determine if a word has a byte less than n" in Anderson's "Bit Twiddling Hacks".
+fn specials(bytes: [u8; 8]) -> u64 {
+    const ONES: u64 = u64::MAX / 255;
+    let less = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word;
+    let word = u64::from_le_bytes(bytes);
+    // With this bit turned, the quote stands behind the control characters, and nothing else changes sides.
+    let quote_or_control = less(word ^ (ONES * 2), 0x21);
+    let backslash = less(word ^ (ONES * u64::from(b'\\')), 1);
+    (quote_or_control | backslash) & (ONES * 0x80)
+}
+
+/// The character of the escape that the text starts with (none for a lone surrogate) and its length.
+fn unescape(text: &str) -> (Option<char>, usize) {
+    let c = match text.as_bytes().get(1) {
+        Some(b'b') => '\x08',
+        Some(b'f') => '\x0c',
+        Some(b'n') => '\n',
+        Some(b'r') => '\r',
+        Some(b't') => '\t',
+        Some(b'u') => return unescape_unicode(text),
+        Some(&other) => char::from(other),
+        None => return (None, text.len()),
+    };
+    (Some(c), 2)
+}
+
+fn unescape_unicode(text: &str) -> (Option<char>, usize) {
+    let unit = |text: &str| {
+        let hex = text.strip_prefix("\\u")?.get(..4)?;
+        u16::from_str_radix(hex, 16).ok()
+    };
+    let Some(first) = unit(text) else {
+        return (None, text.len());
+    };
+    let pair = text.get(6..).and_then(unit).map(|second| [first, second]);
+    if let Some(pair @ [0xd800..=0xdbff, 0xdc00..=0xdfff]) = pair {
+        return (
+            char::decode_utf16(pair).find_map(std::result::Result::ok),
+            12,
+        );
+    }
+    (char::from_u32(u32::from(first)), 6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_is_found_wherever_it_stands() {
+        for byte in 0..=u8::MAX {
+            for place in 0..20 {
+                // What comes behind it does not matter.
+                for behind in [b'a', b'!', b'"', 0x1f, 0xff, byte.wrapping_add(1)] {
+                    let mut text = [0x80; 20];
+                    text[place] = byte;
+                    text[place + 1..].fill(behind);
+                    for text in [&text[..], &text[..=place]] {
+                        let expect = text.iter().position(|&byte| is_special(byte));
+                        assert_eq!(special(text), expect, "{byte} {place} {behind}");
+                        assert_eq!(is_plain(text), expect.is_none(), "{byte} {place} {behind}");
+                    }
+                }
+            }
+        }
+        assert!(is_plain(b"") && special(b"").is_none());
+    }
+}
