@@ -88,7 +88,12 @@ pub(super) fn build(
             .collect::<Placed<_>>()?,
         (None, None) => Vec::new(),
     };
-    let names: Vec<_> = eval.scorers.iter().map(|scorer| scorer.name()).collect();
+    let names: Vec<_> = eval
+        .scorers
+        .iter()
+        .map(AsRef::as_ref)
+        .map(Scorer::name)
+        .collect();
     check_scorer_names(&names).map_err(|error| (error, "scorers".to_owned()))?;
     gate::check_unique(&spec.gates)
         .map_err(|error| (error, second_of_a_name(&spec.gates, &config)))?;
