@@ -27,6 +27,7 @@ pub(super) struct QaKeys {
 #[serde(deny_unknown_fields)]
 struct QaColumnKeys {
     prompt: Option<String>,
+    #[serde(alias = "target", alias = "targets")]
     ground_truth: Option<String>,
     id: Option<String>,
     files: Option<Vec<String>>,

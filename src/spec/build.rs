@@ -20,6 +20,7 @@ use crate::error::{Error, Result, nearest};
 use crate::eval::{Eval, KeepScratch, Limits};
 use crate::extract::Extract;
 use crate::gate::{self, Gate};
+use crate::plan::check_scorer_names;
 use crate::registry::{Options, Registry};
 use crate::scorer::{self, Scorer};
 use crate::{artifact, prompt::Prompt, variables};
@@ -87,6 +88,7 @@ pub(super) fn build(
             .collect::<Placed<_>>()?,
         (None, None) => Vec::new(),
     };
+    check_scorer_names(&eval.scorers).map_err(|error| (error, "scorers".to_owned()))?;
     gate::check_unique(&spec.gates)
         .map_err(|error| (error, second_of_a_name(&spec.gates, &config)))?;
     eval.gates = spec.gates;

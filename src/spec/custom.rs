@@ -7,13 +7,14 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::build::Placed;
+use crate::agent::Output;
 use crate::attachment::is_inside;
 use crate::benchmark::custom::Custom;
 use crate::dataset::{kind, scalar, slice_value};
 use crate::error::{Error, Result, nearest};
 use crate::registry::Registry;
 use crate::sample::{Attachment, Sample};
-use crate::scorer::{Scorer, per_sample::KEY};
+use crate::scorer::{Answer, Context, Scorer, from_value, per_sample::KEY};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -58,7 +59,7 @@ pub(super) fn custom(keys: CustomKeys, folder: &Path, registry: &Registry) -> Pl
         if !ids.insert(id.clone()) {
             let error = Error::usage(format!("two samples have the id `{}`", id.escape_debug()))
                 .hint("give every sample an id of its own");
-            return Err((error, format!("id: {id}")));
+            return Err((error, format!("id: {id}\n\nid: {id}")));
         }
         words.push(keys.scorer.as_ref().map(word));
         let made = keys.sample(folder);
@@ -76,11 +77,54 @@ pub(super) fn custom(keys: CustomKeys, folder: &Path, registry: &Registry) -> Pl
         let word = word.unwrap_or_default();
         let checked = scorer.criterion(sample);
         checked.map_err(|error| of_sample(error, &sample.id, &word))?;
+        let fits = check_target(sample);
+        fits.map_err(|error| of_sample(error, &sample.id, "ground_truth"))?;
     }
     if let Some(wanted) = keys.ids {
         custom = custom.ids(wanted);
     }
     Ok(custom)
+}
+
+/// Built-in scorers that compare two texts and ask nobody else: they can be tried out.
+const PURE: [&str; 12] = [
+    "aime",
+    "choice",
+    "exact",
+    "fuzzy",
+    "gaia",
+    "gsm8k",
+    "includes",
+    "json",
+    "numeric",
+    "qa_f1",
+    "substring",
+    "token_f1",
+];
+
+/// Whether the sample's scorer understands its ground truth, before an agent is paid for an answer. It is asked with
+/// an answer of no meaning.
+fn check_target(sample: &Sample) -> Result<()> {
+    let (Some(target), Some(spec)) = (&sample.target, sample.metadata.get(KEY)) else {
+        return Ok(());
+    };
+    let kind = spec.get("type").unwrap_or(spec).as_str();
+    if !kind.is_some_and(|kind| PURE.contains(&kind)) {
+        return Ok(());
+    }
+    let answer = Answer {
+        prediction: Some("0"),
+        target,
+        output: &Output::default(),
+        metadata: &sample.metadata,
+        sample: Some(sample),
+        extract_is_given: true,
+    };
+    let judged = from_value(spec, &Context::here())?.score(&answer);
+    judged.map(drop).map_err(|error| match error.hint_text() {
+        Some(_) => error,
+        None => error.hint("correct it, or take another scorer"),
+    })
 }
 
 /// An error of a sample, with what leads to its line.
@@ -326,7 +370,17 @@ agent: { type: echo, text: \"42\" }
         check(
             "id: \"word\"",
             "id: total",
-            "S:5: two samples have the id `total`",
+            "S:13: two samples have the id `total`",
+        );
+        check(
+            "ground_truth: \"18\"",
+            "ground_truth: many",
+            "S:16: sample `steps`: `ground_truth` must be a number for scorer `gsm8k`, or end in one",
+        );
+        check(
+            "ground_truth: \"18\"\n      scorer: gsm8k",
+            "scorer: numeric\n      ground_truth: many",
+            "S:17: sample `steps`: `ground_truth` \"many\" is no number, as scorer `numeric` needs it",
         );
         check(
             "prompt: How many eggs?",

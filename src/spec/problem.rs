@@ -153,12 +153,17 @@ fn gate_line(text: &str, message: &str) -> Option<usize> {
 }
 
 /// The line on which `needles` stand first, from 1. Of several, one per line, each is looked for from the line
-/// of the one before, and the last that is found counts.
+/// of the one before, and the last that is found counts. An empty one stands for the end of a line.
 pub(super) fn line_of(text: &str, needles: &str) -> Option<usize> {
     let mut found = None;
+    let mut start = 1;
     for needle in needles.lines() {
-        let start = found.unwrap_or(1);
+        if needle.is_empty() {
+            start += 1;
+            continue;
+        }
         found = line_from(text, start, needle).or(found);
+        start = found.unwrap_or(start);
     }
     found
 }

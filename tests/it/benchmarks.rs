@@ -132,6 +132,10 @@ fn mistakes_are_told_before_anything_is_asked() {
         &["e.yaml:4:", "missing key `prompt`"],
     );
     check(
+        "scorers: [gaia, { type: substring, name: gaia }]\nbenchmark: { type: qa, path: data.csv }",
+        &["e.yaml:1: two scorers are called `gaia`"],
+    );
+    check(
         "benchmark: { type: custom, samples: [] }",
         &["e.yaml:1: benchmark `custom` has no samples"],
     );

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::asked::{self, asked};
 use crate::project::{Project, Ran, json_lines};
@@ -68,6 +68,32 @@ fn exit_codes_tell_worse_from_broken() {
         .run(&format!("gate {} --gate accurcy>=0.9", dir.display()))
         .exits(2);
     project.run("gate nowhere").exits(2);
+}
+
+#[test]
+fn several_scorers_on_the_command_line_replace_those_of_the_spec() {
+    let project = project("accuracy(lax) >= 0.4");
+    let mut run = vec!["run", "eval.yaml", "--scorer", "substring"];
+    run.extend(["--scorer", "{ type: substring, name: lax }"]);
+    run.extend(["--scorer-option", "lax.compat=true"]);
+    Ran::of(&project.command_of(&run).output().unwrap()).exits(0);
+    let scorers = &project.last_json("manifest.json")["config"]["scorers"];
+    assert_eq!(
+        *scorers,
+        json!(["substring", {"type": "substring", "name": "lax", "compat": true}])
+    );
+    let asked = asked(&project).len();
+    let refused = |arguments: &str, says: &str| {
+        let run = format!("run eval.yaml {arguments}");
+        project.run(&run).exits(2).says(says);
+    };
+    refused("--scorer gaia --scorer gaia", "`gaia` is given twice");
+    refused("--scorer-option compat=true", "without `--scorer`");
+    refused(
+        "--scorer gaia --scorer-option compat=true",
+        "`gaia` has no options",
+    );
+    assert_eq!(self::asked(&project).len(), asked);
 }
 
 #[test]
