@@ -40,7 +40,7 @@ pub(crate) use json::find as find_json;
 /// | `{ json_pointer: /answer }` | the member of the JSON in the answer: the whole answer, a fenced block, or the first object or array in it |
 /// | `gsm8k` | what follows the last `####`, or an `A:` at the start of a line, that has a number behind it, on its line; without such a marker an answer that is nothing but a number |
 /// | `aime` | the content of the last `\boxed{…}`; else the number of the last `answer is 25` or `Answer: 25`; else the last number |
-/// | `choice` | the letter of the choice that is named last as the answer: `The answer is (B)`, a line `B.`, `(B)`, a `B` alone, or an answer that is nothing but `b`; among `letters: ABCD` when given, else A to Z |
+/// | `choice` | the letter of the choice that is named last as the answer: `The answer is (B)`, a line `B.`, `(B)`, a `B` alone, `Answer: b` at the end of a line, or an answer that is nothing but `b`; among `letters: ABCD` when given, else A to Z |
 ///
 /// Where there is nothing to take, there is no prediction (`null`): a wrong answer, unlike a failed agent.
 /// With `strip_think: true` what stands between `<think>` and `</think>` is left out first.

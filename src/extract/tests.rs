@@ -167,12 +167,18 @@ fn choices() {
     check_all("The answer is A cat", None);
     check_all(r"\boxed{E}", Some("E"));
     check_all(r"The answer is $\boxed{\text{E}}$", Some("E"));
+    check_all("The answer is b.", Some("b"));
+    check_all("A or B?\nFINAL ANSWER: **(c)** \r\nbye", Some("c"));
+    check_all("answer: b\nAnswer: C", Some("C"));
+    check_all("option b is wrong", None);
     check_all("no letter", None);
     check_all("USA", None);
     let four = json!({"type": "choice", "letters": "ABCD"});
     check(&four, "Plan E: B", Some("B"));
     check(&four, "E", None);
     check(&four, "e", None);
+    check(&four, "Answer: e", None);
+    check(&four, "Answer: d", Some("d"));
     refuse(
         &json!({"type": "choice", "letters": "abc"}),
         "extraction `choice`: `letters: \"abc\"` are not letters from A to Z\n\nhint: write `letters: ABCD`",

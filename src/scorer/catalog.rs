@@ -86,10 +86,12 @@ impl Example {
         Target(value.flatten().unwrap_or_else(|| text.into()))
     }
 
-    /// The verdict of a scorer on this pair.
+    /// The verdict of a scorer on this pair, its own extraction included, as `score` gives it.
     pub fn judge(&self, scorer: &dyn Scorer) -> Result<Score> {
+        let extract = scorer.extract().unwrap_or_default();
+        let prediction = extract.apply(self.prediction);
         scorer.score(&Answer {
-            prediction: Some(self.prediction),
+            prediction: prediction.as_deref(),
             target: &self.target(),
             output: &Output::text(self.prediction),
             metadata: &Map::new(),

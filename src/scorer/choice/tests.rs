@@ -49,6 +49,29 @@ fn letters() {
 }
 
 #[test]
+fn an_answer_without_a_letter_is_no_missing_answer() {
+    let check = |raw: Option<&str>, reason: &str| {
+        let scorer = scorer("choice");
+        let extract = scorer.extract().expect("one of its own");
+        let prediction = raw.and_then(|raw| extract.apply(raw));
+        let output = raw.map_or_else(Output::default, Output::text);
+        let score = scorer.score(&Answer {
+            prediction: prediction.as_deref(),
+            target: &Target(json!("B")),
+            output: &output,
+            metadata: &Map::new(),
+            sample: None,
+            extract_is_given: false,
+        });
+        assert_eq!(score.expect("a verdict").reason, reason, "{raw:?}");
+    };
+    check(Some("I do not know"), "not_a_choice");
+    check(Some("Answer: b"), "exact_match");
+    check(Some(" \n"), "no_prediction");
+    check(None, "no_prediction");
+}
+
+#[test]
 fn texts_of_choices() {
     let spec = "{ type: choice, choices: options, index_base: 0 }";
     let check = |choices: &Value, prediction: &str, truth: Value, label: &str, target: &str| {
