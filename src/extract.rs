@@ -276,7 +276,14 @@ impl Extract {
                 "unknown option `{key}`, expected one of `{}`",
                 legal.join("`, `")
             );
-            return Err(at(Error::usage(message)));
+            let error = at(Error::usage(message));
+            if key == name {
+                return Err(error.hint(format!("write `{{ type: {name}, {}: … }}`", legal[0])));
+            }
+            return Err(match nearest(key, legal.iter().copied()) {
+                Some(near) => error.hint(format!("did you mean `{near}`?")),
+                None => error,
+            });
         }
         let flag = |key: &str| match options.get(key) {
             None | Some(Value::Null) => Ok(false),
@@ -287,7 +294,11 @@ impl Extract {
         };
         let text = |key: &str| match options.get(key) {
             Some(Value::String(text)) if !text.is_empty() => Ok(text.clone()),
-            Some(other) => Err(at(Error::usage(format!("`{key}: {other}` is no text")))),
+            Some(Value::Null) => Err(at(Error::usage(format!("`{key}` is empty")).hint(format!(
+                "quote it, `#` begins a comment: `{{ {key}: \"#\" }}`"
+            )))),
+            Some(other) => Err(at(Error::usage(format!("`{key}: {other}` is no text"))
+                .hint(format!("write `{{ {key}: \"…\" }}`")))),
             None => Err(at(Error::usage(format!("`{key}` is missing"))
                 .hint(format!("write `extract: {{ {name}: \"…\" }}`")))),
         };
@@ -398,8 +409,11 @@ impl Extract {
 }
 
 fn illegal(value: &Value) -> Error {
-    Error::usage(format!("`{value}` names no extraction"))
-        .hint("write a name such as `final_answer`, or a map such as `{ after: \"####\" }`")
+    let legal = NAMES.join("`, `");
+    Error::usage(format!(
+        "`{value}` names no extraction, expected one of `{legal}`"
+    ))
+    .hint("write a name such as `final_answer`, or a map such as `{ after: \"####\" }`")
 }
 
 fn is_letters(letters: &str) -> bool {

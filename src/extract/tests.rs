@@ -390,6 +390,28 @@ fn what_is_illegal_is_answered_with_what_is_legal() {
         &json!({"type": "final_answer", "first": 1}),
         "extraction `final_answer`: `first: 1` is not true or false",
     );
-    assert!(Extract::from_value(&json!({"foo": 1})).is_err());
-    assert!(Extract::from_value(&json!(3)).is_err());
+    refuse(
+        &json!({"final_answer": {"first": true}}),
+        "extraction `final_answer`: unknown option `final_answer`, expected one of `first`, `strip_think`\n\n\
+         hint: write `{ type: final_answer, first: … }`",
+    );
+    refuse(
+        &json!({"type": "final_answer", "frist": true}),
+        "extraction `final_answer`: unknown option `frist`, expected one of `first`, `strip_think`\n\n\
+         hint: did you mean `first`?",
+    );
+    refuse(
+        &json!({"after": null}),
+        "extraction `after`: `after` is empty\n\nhint: quote it, `#` begins a comment: `{ after: \"#\" }`",
+    );
+    for nothing in [json!({"foo": 1}), json!(3), json!({"strip_think": true})] {
+        refuse(
+            &nothing,
+            &format!(
+                "`{nothing}` names no extraction, expected one of `after`, `aime`, `boxed`, `choice`, \
+                 `final_answer`, `gsm8k`, `json_pointer`, `last_line`, `none`, `number`, `regex`\n\n\
+                 hint: write a name such as `final_answer`, or a map such as `{{ after: \"####\" }}`"
+            ),
+        );
+    }
 }
