@@ -40,7 +40,7 @@ pub(crate) use json::find as find_json;
 /// | `{ json_pointer: /answer }` | the member of the JSON in the answer: the whole answer, a fenced block, or the first object or array in it |
 /// | `gsm8k` | what follows the last `####`, or an `A:` at the start of a line, that has a number behind it, on its line; without such a marker an answer that is nothing but a number |
 /// | `aime` | the content of the last `\boxed{…}`; else the number of the last `answer is 25` or `Answer: 25`; else the last number |
-/// | `choice` | the letter of the choice that is named last as the answer: `The answer is (B)`, a line `B.`, `(B)`, a `B` alone, or an answer that is nothing but `b`; among `letters: ABCD` when given, else A to Z |
+/// | `choice` | the letter of the choice that is named last as the answer: `The answer is (B)`, a line `B.`, `(B)`, a `B` alone, `Answer: b` at the end of a line, or an answer that is nothing but `b`; among `letters: ABCD` when given, else A to Z |
 ///
 /// Where there is nothing to take, there is no prediction (`null`): a wrong answer, unlike a failed agent.
 /// With `strip_think: true` what stands between `<think>` and `</think>` is left out first.
@@ -276,7 +276,14 @@ impl Extract {
                 "unknown option `{key}`, expected one of `{}`",
                 legal.join("`, `")
             );
-            return Err(at(Error::usage(message)));
+            let error = at(Error::usage(message));
+            if key == name {
+                return Err(error.hint(format!("write `{{ type: {name}, {}: … }}`", legal[0])));
+            }
+            return Err(match nearest(key, legal.iter().copied()) {
+                Some(near) => error.hint(format!("did you mean `{near}`?")),
+                None => error,
+            });
         }
         let flag = |key: &str| match options.get(key) {
             None | Some(Value::Null) => Ok(false),
@@ -287,7 +294,11 @@ impl Extract {
         };
         let text = |key: &str| match options.get(key) {
             Some(Value::String(text)) if !text.is_empty() => Ok(text.clone()),
-            Some(other) => Err(at(Error::usage(format!("`{key}: {other}` is no text")))),
+            Some(Value::Null) => Err(at(Error::usage(format!("`{key}` is empty")).hint(format!(
+                "quote it, `#` begins a comment: `{{ {key}: \"#\" }}`"
+            )))),
+            Some(other) => Err(at(Error::usage(format!("`{key}: {other}` is no text"))
+                .hint(format!("write `{{ {key}: \"…\" }}`")))),
             None => Err(at(Error::usage(format!("`{key}` is missing"))
                 .hint(format!("write `extract: {{ {name}: \"…\" }}`")))),
         };
@@ -398,8 +409,11 @@ impl Extract {
 }
 
 fn illegal(value: &Value) -> Error {
-    Error::usage(format!("`{value}` names no extraction"))
-        .hint("write a name such as `final_answer`, or a map such as `{ after: \"####\" }`")
+    let legal = NAMES.join("`, `");
+    Error::usage(format!(
+        "`{value}` names no extraction, expected one of `{legal}`"
+    ))
+    .hint("write a name such as `final_answer`, or a map such as `{ after: \"####\" }`")
 }
 
 fn is_letters(letters: &str) -> bool {

@@ -4,10 +4,11 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// `answer is (B)`, `Answer: **B**`: the letter that is called the answer.
+/// `answer is (B)`, `Answer: **B**`: the letter that is called the answer. A small one counts only where the
+/// line ends behind it, else it may be the article in `the answer is a cat`.
 static NAMED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r"(?i:answer|choice|option)(?i:\s+is)?\s*[:=]?\s*[*_`(\[{$\\]*(?:\\?(?:boxed|text)\{)*[*_`(\[]*([A-Z])\b",
+        r"(?i:answer|choice|option)(?i:\s+is)?\s*[:=]?\s*[*_`(\[{$\\]*(?:\\?(?:boxed|text)\{)*[*_`(\[]*(?:([A-Z])\b|([a-z])[*_`)\]}$.]*[ \t\r]*(?m:$))",
     )
     .expect("a constant pattern")
 });
@@ -28,7 +29,7 @@ static WORD: LazyLock<Regex> =
 
 /// The letter that the answer names: the last of the most telling kind.
 pub(super) fn letter<'a>(raw: &'a str, letters: Option<&str>) -> Option<&'a str> {
-    // The one case in which a small letter is an answer and no word of a sentence.
+    // An answer that is nothing else; elsewhere a small letter is mostly a word of a sentence.
     let whole = raw.trim_matches(|c: char| c.is_whitespace() || "()[]*_`.".contains(c));
     if let [byte] = whole.as_bytes()
         && byte.is_ascii_alphabetic()
@@ -39,8 +40,11 @@ pub(super) fn letter<'a>(raw: &'a str, letters: Option<&str>) -> Option<&'a str>
     let last = |pattern: &Regex, is_word: bool| {
         let mut latest = None;
         for found in pattern.captures_iter(raw) {
-            let Some(letter) = found.get(1) else { continue };
-            let legal = letters.is_none_or(|letters| letters.contains(letter.as_str()));
+            let Some(letter) = found.iter().skip(1).flatten().next() else {
+                continue;
+            };
+            let upper = letter.as_str().to_ascii_uppercase();
+            let legal = letters.is_none_or(|letters| letters.contains(&upper));
             let rest = &raw[letter.end()..];
             if legal && !(is_word && is_english(letter.as_str(), rest)) {
                 latest = Some(letter.as_str());

@@ -168,12 +168,18 @@ fn choices() {
     check_all("The answer is A cat", None);
     check_all(r"\boxed{E}", Some("E"));
     check_all(r"The answer is $\boxed{\text{E}}$", Some("E"));
+    check_all("The answer is b.", Some("b"));
+    check_all("A or B?\nFINAL ANSWER: **(c)** \r\nbye", Some("c"));
+    check_all("answer: b\nAnswer: C", Some("C"));
+    check_all("option b is wrong", None);
     check_all("no letter", None);
     check_all("USA", None);
     let four = json!({"type": "choice", "letters": "ABCD"});
     check(&four, "Plan E: B", Some("B"));
     check(&four, "E", None);
     check(&four, "e", None);
+    check(&four, "Answer: e", None);
+    check(&four, "Answer: d", Some("d"));
     refuse(
         &json!({"type": "choice", "letters": "abc"}),
         "extraction `choice`: `letters: \"abc\"` are not letters from A to Z\n\nhint: write `letters: ABCD`",
@@ -361,6 +367,28 @@ fn what_is_illegal_is_answered_with_what_is_legal() {
         &json!({"type": "final_answer", "first": 1}),
         "extraction `final_answer`: `first: 1` is not true or false",
     );
-    assert!(Extract::from_value(&json!({"foo": 1})).is_err());
-    assert!(Extract::from_value(&json!(3)).is_err());
+    refuse(
+        &json!({"final_answer": {"first": true}}),
+        "extraction `final_answer`: unknown option `final_answer`, expected one of `first`, `strip_think`\n\n\
+         hint: write `{ type: final_answer, first: … }`",
+    );
+    refuse(
+        &json!({"type": "final_answer", "frist": true}),
+        "extraction `final_answer`: unknown option `frist`, expected one of `first`, `strip_think`\n\n\
+         hint: did you mean `first`?",
+    );
+    refuse(
+        &json!({"after": null}),
+        "extraction `after`: `after` is empty\n\nhint: quote it, `#` begins a comment: `{ after: \"#\" }`",
+    );
+    for nothing in [json!({"foo": 1}), json!(3), json!({"strip_think": true})] {
+        refuse(
+            &nothing,
+            &format!(
+                "`{nothing}` names no extraction, expected one of `after`, `aime`, `boxed`, `choice`, \
+                 `final_answer`, `gsm8k`, `json_pointer`, `last_line`, `none`, `number`, `regex`\n\n\
+                 hint: write a name such as `final_answer`, or a map such as `{{ after: \"####\" }}`"
+            ),
+        );
+    }
 }

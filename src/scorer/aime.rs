@@ -27,7 +27,7 @@ pub(super) const ENTRY: Entry = Entry {
         },
         Example {
             options: "",
-            prediction: "m + n = \\text{25}",
+            prediction: "So \\boxed{m + n = \\text{25}}.",
             ground_truth: "25",
             correct: true,
             note: "the right side of an equation, without LaTeX around it",
@@ -41,7 +41,7 @@ pub(super) const ENTRY: Entry = Entry {
         },
         Example {
             options: "",
-            prediction: "\\frac{50}{2}",
+            prediction: "\\boxed{\\frac{50}{2}}",
             ground_truth: "25",
             correct: false,
             note: "nothing is calculated",

@@ -86,11 +86,16 @@ impl Example {
         Target(value.flatten().unwrap_or_else(|| text.into()))
     }
 
-    /// The verdict of a scorer on this pair.
+    /// The verdict of a scorer on this pair, its own extraction included, as `score` gives it.
     pub fn judge(&self, scorer: &dyn Scorer) -> Result<Score> {
-        scorer.score(
-            &Answer::new(self.prediction, &self.target()).output(&Output::text(self.prediction)),
-        )
+        let extract = scorer.extract().unwrap_or_default();
+        let prediction = extract.apply(self.prediction);
+        let target = self.target();
+        let output = Output::text(self.prediction);
+        scorer.score(&Answer {
+            prediction: prediction.as_deref(),
+            ..Answer::new(self.prediction, &target).output(&output)
+        })
     }
 }
 

@@ -193,6 +193,12 @@ fn extract(letters: Option<&str>) -> Result<Extract> {
     }
 }
 
+/// Whether there is no raw answer, or only white space.
+fn says_nothing(answer: &Answer<'_>) -> bool {
+    let text = answer.output.text.as_deref();
+    text.is_none_or(|text| text.trim().is_empty())
+}
+
 /// A text, number or truth value as a text.
 fn text_of(value: &Value) -> Option<Cow<'_, str>> {
     match value {
@@ -256,7 +262,10 @@ impl Scorer for Choice {
         };
         let score = match predicted {
             Some(letter) => Score::binary(letter == target),
-            None if answer.prediction.is_none() => Score::new(0.0, false, "no_prediction"),
+            // The extraction finds no letter in an answer that names none.
+            None if answer.prediction.is_none() && says_nothing(answer) => {
+                Score::new(0.0, false, "no_prediction")
+            }
             None => Score::new(0.0, false, "not_a_choice"),
         };
         let target = target.to_string();

@@ -27,7 +27,7 @@ pub(super) const ENTRY: Entry = Entry {
         },
         Example {
             options: "",
-            prediction: "$18.00 a day",
+            prediction: "That is 9 * 2.\n#### $18.00 a day",
             ground_truth: "18",
             correct: true,
             note: "a currency sign, trailing zeros and what follows do not count",
@@ -41,7 +41,7 @@ pub(super) const ENTRY: Entry = Entry {
         },
         Example {
             options: "",
-            prediction: "36/2",
+            prediction: "#### 36/2",
             ground_truth: "18",
             correct: false,
             note: "nothing is calculated",

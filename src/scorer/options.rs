@@ -82,6 +82,7 @@ impl<'a> OptionReader<'a> {
         let number = self.number(key)?;
         match number.filter(|number| !(low..=high).contains(number)) {
             None => Ok(number),
+            Some(_) if high >= f64::MAX => Err(self.wrong(key, &format!("a number from {low}"))),
             Some(_) => Err(self.wrong(key, &format!("a number from {low} to {high}"))),
         }
     }

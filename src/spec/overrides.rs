@@ -50,11 +50,31 @@ impl Override {
 
     /// Reads a value as YAML.
     pub fn value(text: &str) -> Result<Value> {
-        serde_yaml::from_str(text).map_err(|error| {
-            Error::usage(format!("`{text}` is not YAML: {error}")).hint(
-                "quote it for the shell and for YAML: `--agent '{ type: echo, text: \"hi\" }'`",
-            )
-        })
+        let value = serde_yaml::from_str(text).map_err(|error| {
+            let hint = if text.contains('\\') {
+                r"in YAML a backslash is itself between single quotes: `{ regex: 'is (\d+)' }`"
+            } else {
+                "quote it for the shell and for YAML: `'{ type: regex, pattern: \"[0-9]+\" }'`"
+            };
+            Error::usage(format!("`{text}` is not YAML: {error}")).hint(hint)
+        })?;
+        // JSON has no such numbers, and what it has instead, `null`, would count as not given.
+        let exact: serde_yaml::Result<serde_yaml::Value> = serde_yaml::from_str(text);
+        if exact.is_ok_and(|exact| holds_infinity(&exact)) {
+            let message = format!("`{text}` holds a number that is not finite");
+            return Err(Error::usage(message).hint("write digits, as in `1e9`"));
+        }
+        Ok(value)
+    }
+}
+
+/// Whether there is a `.inf` or `.nan` in it.
+fn holds_infinity(value: &serde_yaml::Value) -> bool {
+    match value {
+        serde_yaml::Value::Number(number) => !number.is_finite(),
+        serde_yaml::Value::Sequence(list) => list.iter().any(holds_infinity),
+        serde_yaml::Value::Mapping(map) => map.values().any(holds_infinity),
+        _ => false,
     }
 }
 
@@ -128,5 +148,28 @@ mod tests {
         assert_eq!(apply(spec, &changes).unwrap(), expect);
         assert!(Override::parse("", "nonsense").is_err());
         assert!(apply(json!({"limits": 3}), &[Override::new("limits.x", 1)]).is_err());
+    }
+
+    #[test]
+    fn values_are_yaml_that_json_has_too() {
+        let check = |text: &str, expect: &str| {
+            let error = Override::value(text).expect_err("no value");
+            assert_eq!(error.to_string(), expect);
+        };
+        check(
+            "{ abs_tol: [1, .inf] }",
+            "`{ abs_tol: [1, .inf] }` holds a number that is not finite\n\nhint: write digits, as in `1e9`",
+        );
+        check(
+            ".nan",
+            "`.nan` holds a number that is not finite\n\nhint: write digits, as in `1e9`",
+        );
+        let error = Override::value(r#"regex: "is (\d+)""#).expect_err("no YAML");
+        assert!(
+            error.to_string().ends_with(r"`{ regex: 'is (\d+)' }`"),
+            "{error}"
+        );
+        let expect = json!([1e300, ".inf", null, "a"]);
+        assert_eq!(Override::value("[1e300, '.inf', ~, a]").unwrap(), expect);
     }
 }

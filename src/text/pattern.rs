@@ -1,13 +1,18 @@
 //! Regular expressions of a stranger's making.
 
 use regex::{Regex, RegexBuilder};
+use regex_syntax::hir::{Hir, HirKind};
 
 use super::excerpt;
 use crate::error::{Error, Result};
 
-/// Compiled patterns may take this much memory, which bounds the time that a match takes: it grows with the
-/// length of the text times the size of the pattern, and never faster.
+/// Compiled patterns may take this much memory.
 const PATTERN_BYTES: usize = 1 << 20;
+
+/// Counted repetitions such as `[a-z]{200}` may make this many copies of what they repeat. A match takes time
+/// that grows with the length of the text times the places of the pattern that it can be at, and such copies
+/// are what makes them many: with 5,000 a text of 1 MiB takes the better part of a minute.
+const COPIES: usize = 1000;
 
 /// What of a text has to match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +37,15 @@ pub(crate) fn compile(text: &str, scope: Scope, ignore_case: bool) -> Result<Reg
         let text = excerpt(text);
         Error::usage(format!("`{text}` is no regular expression: {reason}"))
     })?;
+    // What was built above is a pattern to this parser, too.
+    let copies = regex_syntax::parse(text).map_or(0, |parsed| copies(&parsed));
+    if copies > COPIES {
+        let text = excerpt(text);
+        let message = format!(
+            "`{text}` repeats by count up to {copies} characters, more than the {COPIES} that are matched in a bounded time"
+        );
+        return Err(Error::usage(message).hint("write `*` or `+` instead of large counts"));
+    }
     if scope == Scope::Part {
         return Ok(pattern);
     }
@@ -45,6 +59,42 @@ pub(crate) fn compile(text: &str, scope: Scope, ignore_case: bool) -> Result<Reg
                 "`{text}` is too large a regular expression for whole texts"
             ))
         })
+}
+
+/// How many characters the counted repetitions of a pattern stand for.
+fn copies(pattern: &Hir) -> usize {
+    match pattern.kind() {
+        HirKind::Repetition(repetition) => match count(repetition) {
+            0 | 1 => copies(&repetition.sub),
+            times => places(&repetition.sub).saturating_mul(times),
+        },
+        HirKind::Capture(capture) => copies(&capture.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => sum(parts, copies),
+        HirKind::Empty | HirKind::Literal(_) | HirKind::Class(_) | HirKind::Look(_) => 0,
+    }
+}
+
+/// How many characters of a pattern a match can be at, its repetitions written out.
+fn places(pattern: &Hir) -> usize {
+    match pattern.kind() {
+        HirKind::Empty | HirKind::Look(_) => 0,
+        HirKind::Literal(literal) => literal.0.len(),
+        HirKind::Class(_) => 1,
+        HirKind::Repetition(repetition) => {
+            places(&repetition.sub).saturating_mul(count(repetition).max(1))
+        }
+        HirKind::Capture(capture) => places(&capture.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => sum(parts, places),
+    }
+}
+
+/// How often a repetition is written out when it is compiled.
+fn count(repetition: &regex_syntax::hir::Repetition) -> usize {
+    usize::try_from(repetition.max.unwrap_or(repetition.min)).unwrap_or(usize::MAX)
+}
+
+fn sum(parts: &[Hir], of: fn(&Hir) -> usize) -> usize {
+    parts.iter().map(of).fold(0, usize::saturating_add)
 }
 
 #[cfg(test)]
@@ -83,5 +133,26 @@ mod tests {
             "a{1000}{1000}{1000}",
             "`a{1000}{1000}{1000}` is no regular expression: Compiled regex exceeds size limit of 1048576 bytes.",
         );
+        check(
+            "a[a-z]{0,5000}x",
+            "`a[a-z]{0,5000}x` repeats by count up to 5000 characters, more than the 1000 that are matched in a \
+             bounded time",
+        );
+    }
+
+    #[test]
+    fn what_counts_stand_for() {
+        let check = |text: &str, expect: usize| {
+            let parsed = regex_syntax::parse(text).expect("a pattern");
+            assert_eq!(copies(&parsed), expect, "{text}");
+        };
+        check("(?i)the answer is: (.*)|yes|no", 0);
+        check(r"\d{4}-\d{2}", 6);
+        check("(a+)+$", 0);
+        check("a{3,}", 3);
+        check("(?:ab?){10}|c{5}", 25);
+        check("((a{1,20}){1,20}b*){1,3}", 1203);
+        check("((a{1000}){1000}){1000}", 1_000_000_000);
+        check("x{0}", 0);
     }
 }

@@ -2,6 +2,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::check::{check_all, judge, megabytes, refusal, scorer};
 use super::super::{Answer, Score};
+use crate::agent::Output;
 use crate::error::Result;
 use crate::fuzz::fuzz;
 use crate::sample::Target;
@@ -39,6 +40,29 @@ fn letters() {
             ("D", json!("D"), true, 1.0, "exact_match"),
         ],
     );
+}
+
+#[test]
+fn an_answer_without_a_letter_is_no_missing_answer() {
+    let check = |raw: Option<&str>, reason: &str| {
+        let scorer = scorer("choice");
+        let extract = scorer.extract().expect("one of its own");
+        let prediction = raw.and_then(|raw| extract.apply(raw));
+        let output = raw.map_or_else(Output::default, Output::text);
+        let score = scorer.score(&Answer {
+            prediction: prediction.as_deref(),
+            target: &Target(json!("B")),
+            output: &output,
+            metadata: &Map::new(),
+            sample: None,
+            extract_is_given: false,
+        });
+        assert_eq!(score.expect("a verdict").reason, reason, "{raw:?}");
+    };
+    check(Some("I do not know"), "not_a_choice");
+    check(Some("Answer: b"), "exact_match");
+    check(Some(" \n"), "no_prediction");
+    check(None, "no_prediction");
 }
 
 #[test]

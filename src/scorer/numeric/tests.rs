@@ -92,8 +92,8 @@ fn a_ground_truth_that_is_no_number_is_an_error() {
         "scorer `numeric`, option `percent`: unknown value `drop`, expected one of `ignore`, `scale`"
     );
     assert_eq!(
-        refusal("{ type: numeric, abs_tol: -1 }").split(':').next(),
-        Some("scorer `numeric`, option `abs_tol`")
+        refusal("{ type: numeric, abs_tol: -1 }"),
+        "scorer `numeric`, option `abs_tol`: `-1` is not a number from 0"
     );
 }
 
