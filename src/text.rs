@@ -16,6 +16,7 @@ mod word;
 
 pub(crate) use excerpt::excerpt;
 pub use js::{is_js_space, js_lower_word};
+pub(crate) use lower::push_py_lower;
 pub use lower::py_lower;
 pub use number::{py_digit, py_float, py_repr_float};
 pub(crate) use pattern::{Scope, compile};
