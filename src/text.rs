@@ -19,6 +19,7 @@ pub(crate) use excerpt::excerpt;
 pub use js::is_js_space;
 pub(crate) use js::js_lower_word;
 pub(crate) use line::on_one_line;
+pub(crate) use lower::push_py_lower;
 pub use lower::py_lower;
 pub use number::{py_digit, py_float, py_repr_float};
 pub(crate) use pattern::{Scope, compile};

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::scorer::{Answer, Details, Entry, Example, Normalized, Reads, Score, Scorer};
-use crate::text::{is_py_punct, is_py_space, py_float, py_lower, py_repr_float};
+use crate::text::{is_py_punct, is_py_space, push_py_lower, py_float, py_lower, py_repr_float};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "gaia",
@@ -283,21 +283,72 @@ enum Punctuation {
 
 /// Without white space, in lower case, and without punctuation if so wanted.
 fn normalize(text: &str, punctuation: Punctuation) -> String {
-    let stays = |c: char| punctuation == Punctuation::Kept || !is_py_punct(c);
+    let ascii = match punctuation {
+        Punctuation::Kept => &ASCII,
+        Punctuation::Removed => &ASCII_WITHOUT_PUNCTUATION,
+    };
     if text.is_ascii() {
-        return text
-            .chars()
-            .filter(|&c| !is_py_space(c) && stays(c))
-            .map(|c| c.to_ascii_lowercase())
-            .collect();
+        return normalize_ascii(text.as_bytes(), ascii);
     }
-    // In this order: neighbours decide about a final sigma, and punctuation is among them, but white
-    // space no longer is.
-    let joined: String = text.chars().filter(|&c| !is_py_space(c)).collect();
-    let mut lower = py_lower(&joined);
-    lower.retain(stays);
-    lower
+    if text.contains('Σ') {
+        // In this order: neighbours decide about a final sigma, and punctuation is among them, but white
+        // space no longer is.
+        let joined: String = text.chars().filter(|&c| !is_py_space(c)).collect();
+        let mut lower = py_lower(&joined);
+        lower.retain(|c| punctuation == Punctuation::Kept || !is_py_punct(c));
+        return lower;
+    }
+    let mut normalized = String::with_capacity(text.len());
+    for c in text.chars() {
+        match ascii.get(c as usize) {
+            Some(&left) if left != NOTHING => normalized.push(char::from(left)),
+            None if !is_py_space(c) => push_py_lower(&mut normalized, c),
+            _ => {}
+        }
+    }
+    normalized
 }
+
+/// Without branches: nobody can guess where words end.
+fn normalize_ascii(text: &[u8], table: &[u8; 128]) -> String {
+    let mut normalized = vec![0; text.len()];
+    let mut length = 0;
+    for &byte in text {
+        let left = table[usize::from(byte & 0x7f)];
+        normalized[length] = left;
+        length += usize::from(left != NOTHING);
+    }
+    normalized.truncate(length);
+    String::from_utf8(normalized).unwrap_or_default()
+}
+
+/// Stands for a character of which nothing is left.
+const NOTHING: u8 = u8::MAX;
+
+/// What is left of each character of ASCII.
+const ASCII: [u8; 128] = {
+    let mut table = [NOTHING; 128];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        if !matches!(byte, b'\t'..=b'\r' | 0x1c..=0x1f | b' ') {
+            table[byte as usize] = byte.to_ascii_lowercase();
+        }
+        byte += 1;
+    }
+    table
+};
+
+const ASCII_WITHOUT_PUNCTUATION: [u8; 128] = {
+    let mut table = ASCII;
+    let mut byte = 0_u8;
+    while byte < 128 {
+        if byte.is_ascii_punctuation() {
+            table[byte as usize] = NOTHING;
+        }
+        byte += 1;
+    }
+    table
+};
 
 #[cfg(test)]
 mod tests {
@@ -373,6 +424,28 @@ mod tests {
         check("ΑΣ.Β", "ασβ", json!([true, "string", "ασβ", "ασβ"]));
         check("a\x1c\u{85}b", "AB", json!([true, "string", "ab", "ab"]));
         check("“a”", "a", json!([false, "string", "“a”", "a"]));
+    }
+
+    #[test]
+    fn texts_are_normalised_as_step_by_step() {
+        let naive = |text: &str, punctuation| {
+            let joined: String = text.chars().filter(|&c| !is_py_space(c)).collect();
+            let stays = |&c: &char| punctuation == Punctuation::Kept || !is_py_punct(c);
+            py_lower(&joined).chars().filter(stays).collect::<String>()
+        };
+        // Those of which something becomes of its own, and some others.
+        let chars = ('\0'..='\u{2fff}')
+            .chain('\u{3000}'..='\u{3002}')
+            .chain('\u{a7c0}'..='\u{a7df}')
+            .chain('\u{10d40}'..='\u{10d70}');
+        for c in chars {
+            for text in [format!("A{c}"), format!("é.{c} b")] {
+                for punctuation in [Punctuation::Kept, Punctuation::Removed] {
+                    let expect = naive(&text, punctuation);
+                    assert_eq!(normalize(&text, punctuation), expect, "{text:?}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -20,6 +20,16 @@ pub fn py_lower(text: &str) -> String {
     lower
 }
 
+/// Adds Python's `str.lower` of a single character. In a text a `Σ` at the end of a word becomes another
+/// letter.
+pub(crate) fn push_py_lower(text: &mut String, c: char) {
+    if is_newer(c) {
+        text.push(c);
+    } else {
+        text.extend(c.to_lowercase());
+    }
+}
+
 /// The letters with a lower case in Unicode 15 to 17 and none in Unicode 14.
 fn is_newer(c: char) -> bool {
     // Nearly every character is below the first of them.
@@ -59,6 +69,9 @@ mod tests {
                 got.chars().map(u32::from).eq(expect.iter().copied()),
                 "{c:?}"
             );
+            let mut pushed = String::new();
+            push_py_lower(&mut pushed, c);
+            assert_eq!(pushed, got);
         }
     }
 }

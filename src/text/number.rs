@@ -39,6 +39,13 @@ pub fn py_digit(c: char) -> Option<u8> {
 /// assert_eq!(py_float("1,000"), None);
 /// ```
 pub fn py_float(text: &str) -> Option<f64> {
+    // Most texts are words, whose first letter tells. Spaces and digits beyond ASCII are seen to below.
+    if let Some(first) = text.bytes().next()
+        && first.is_ascii_alphabetic()
+        && !matches!(first, b'i' | b'I' | b'n' | b'N')
+    {
+        return None;
+    }
     let ascii = if text.is_ascii() {
         Cow::Borrowed(text)
     } else {
@@ -80,11 +87,17 @@ pub fn py_repr_float(number: f64) -> String {
     if number.is_nan() {
         return "nan".to_owned();
     }
+    if number.fract() == 0.0 && number.abs() < 1e15 && number.is_sign_positive() {
+        return format!("{number}.0");
+    }
     // Rust's `Debug` has the same number of digits and takes to exponents at the same sizes, but writes
     // them bare: `1e16`, `1e-5`.
     let text = format!("{number:?}");
     let Some((digits, exponent)) = text.split_once('e') else {
-        return round_tie_to_even(number, &text).into_owned();
+        return match round_tie_to_even(number, &text) {
+            Cow::Owned(text) => text,
+            Cow::Borrowed(_) => text,
+        };
     };
     let digits = round_tie_to_even(number, digits);
     match exponent.strip_prefix('-') {

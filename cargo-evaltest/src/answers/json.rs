@@ -80,7 +80,11 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads a string, its opening quote included.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "a call would pass the value through memory"
+    )]
+    #[inline(always)]
     fn string(&mut self) -> Result<Raw<'a>> {
         let start = self.place + 1;
         if self.peek() == Some(b'"')
