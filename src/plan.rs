@@ -17,7 +17,7 @@ use crate::hash::{self, Hasher};
 use crate::redact::Redactor;
 use crate::sample::Sample;
 use crate::scorer::{Answer, Score, Scorer, per_sample};
-use crate::{gate, snapshot};
+use crate::{gate, rescore, snapshot};
 
 /// An eval that is ready to run.
 pub(crate) struct Plan {
@@ -33,6 +33,7 @@ pub(crate) struct Plan {
     pub(crate) dataset_hash: String,
     pub(crate) request_hash: String,
     pub(crate) scorer_hash: String,
+    pub(crate) scorers_hash: String,
     pub(crate) notices: Vec<String>,
 }
 
@@ -73,7 +74,8 @@ impl Plan {
         let secrets: Vec<String> = eval.secrets.iter().cloned().chain(of_scorers).collect();
         let redactor = Redactor::new(&eval.redact, &secrets)?;
         check_gates(eval, slices, &names)?;
-        let scorer_hash = crate::rescore::scorer_hash(&extraction, &scorers);
+        let scorer_hash = rescore::scorer_hash(&extraction, &scorers);
+        let scorers_hash = rescore::scorers_hash(&extraction, &scorers);
         let dataset_hash = items
             .iter()
             .fold(Hasher::default(), |hash, item| {
@@ -86,7 +88,7 @@ impl Plan {
         notices.extend(missing_attachments(&items));
         notices.extend(unused_scorers(eval));
         let mut plan = Self {
-            request_hash: request_hash(eval, &dataset_hash, &scorer_hash),
+            request_hash: request_hash(eval, &dataset_hash, &scorers_hash),
             notices,
             eval: eval.clone(),
             items,
@@ -97,6 +99,7 @@ impl Plan {
             baseline: None,
             dataset_hash,
             scorer_hash,
+            scorers_hash,
         };
         if baseline == BaselineUse::Compare {
             plan.baseline = snapshot::read_baseline(&plan.eval.snapshot.folder)?;
@@ -419,11 +422,11 @@ fn check_gates(eval: &Eval, slices: Slices, scorers: &[&str]) -> Result<()> {
 
 /// Everything that decides what is asked. Timeouts, concurrency and gates may change between the parts
 /// of a run.
-fn request_hash(eval: &Eval, dataset_hash: &str, scorer_hash: &str) -> String {
+fn request_hash(eval: &Eval, dataset_hash: &str, scorers_hash: &str) -> String {
     let agent = eval.config.get("agent").cloned().unwrap_or(Value::Null);
     Hasher::default()
         .part(dataset_hash)
-        .part(scorer_hash)
+        .part(scorers_hash)
         .part(agent.to_string())
         .part(Value::Object((*eval.agent_options).clone()).to_string())
         .short()

@@ -116,6 +116,7 @@ fn write(
     specs: &[Value],
 ) -> Result<Run> {
     let scorer_hash = scorer_hash(&judge.extraction, &judge.scorers);
+    let scorers_hash = scorers_hash(&judge.extraction, &judge.scorers);
     let baseline = snapshot::read_baseline(&parent.snapshot_folder())?;
     let baseline = baseline.filter(|baseline| baseline.scorer_hash == scorer_hash);
     let names: Vec<String> = judge
@@ -174,6 +175,7 @@ fn write(
         ended_at: Some(format!("{:.3}", jiff::Timestamp::now())),
         duration_s: Some(duration_s),
         scorer_hash,
+        scorers_hash,
         scorers: names,
         failed_assertions: Vec::new(),
         extract: Some(judge.extraction.extract.to_value()),
@@ -290,8 +292,13 @@ fn judge_all(
     Ok(samples)
 }
 
-/// Hash of an extraction and scorers; see [`Manifest::scorer_hash`].
+/// Hash of an extraction and the scorer that decides; see [`Manifest::scorer_hash`].
 pub(crate) fn scorer_hash(extraction: &Extraction, scorers: &[Arc<dyn Scorer>]) -> String {
+    scorers_hash(extraction, &scorers[..scorers.len().min(1)])
+}
+
+/// Hash of an extraction and all scorers; see [`Manifest::scorers_hash`].
+pub(crate) fn scorers_hash(extraction: &Extraction, scorers: &[Arc<dyn Scorer>]) -> String {
     let start = Hasher::default().part(extraction.extract.to_string());
     scorers
         .iter()

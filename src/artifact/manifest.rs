@@ -87,8 +87,11 @@ pub struct Manifest {
     pub dataset_hash: String,
     /// Hash of everything that decides what is asked; a resumed run must have the same.
     pub request_hash: String,
-    /// Hash of extraction and scorers; only runs with the same are compared.
+    /// Hash of the extraction and the scorer that decides; only runs with the same are compared.
     pub scorer_hash: String,
+    /// Hash of the extraction and all scorers; a resumed run must have the same.
+    #[serde(default)]
+    pub scorers_hash: String,
     /// What the command line set otherwise than the spec, redacted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overrides: Vec<Override>,

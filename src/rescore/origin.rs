@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{extraction_of, scorer_hash};
+use super::{extraction_of, scorers_hash};
 use crate::artifact::Manifest;
 use crate::error::{Error, Result};
 use crate::plan;
@@ -29,7 +29,7 @@ pub struct Origin {
 pub fn scorers_of(manifest: &Manifest) -> Result<Origin> {
     let extraction = extraction_of(manifest)?;
     let are_the_same =
-        |scorers: &[Arc<dyn Scorer>]| scorer_hash(&extraction, scorers) == manifest.scorer_hash;
+        |scorers: &[Arc<dyn Scorer>]| scorers_hash(&extraction, scorers) == manifest.scorers_hash;
     let spec = spec_of(manifest);
     let folder = spec.as_deref().and_then(Path::parent);
     let context = Context {

@@ -80,6 +80,7 @@ pub(super) fn new_manifest(
         dataset_hash: plan.dataset_hash.clone(),
         request_hash: plan.request_hash.clone(),
         scorer_hash: plan.scorer_hash.clone(),
+        scorers_hash: plan.scorers_hash.clone(),
         overrides: overrides.collect(),
         redact: options.redact.clone(),
         only,

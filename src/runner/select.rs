@@ -53,7 +53,7 @@ pub(super) fn check_resumable(plan: &Plan, manifest: &Manifest, dir: &RunDir) ->
     if manifest.dataset_hash != plan.dataset_hash {
         return refuse("the dataset or the prompt");
     }
-    if manifest.scorer_hash != plan.scorer_hash {
+    if manifest.scorers_hash != plan.scorers_hash {
         return refuse("the scorer or the extraction");
     }
     if manifest.request_hash != plan.request_hash {

@@ -329,3 +329,28 @@ fn scorers_are_listed_and_explained() {
     assert_eq!(json["examples"][1]["score"]["details"]["f1"], 0.5);
     assert!(!Path::new("evaltest-runs").exists());
 }
+
+#[test]
+fn a_scorer_that_only_watches_leaves_the_baseline_alone() {
+    let gates = "gates: [no_regression(alpha=0.05)]\n";
+    let project = project(&format!("scorer: gaia\n{gates}"));
+    project.run("run eval.yaml").exits(0);
+    project.run("accept").exits(0);
+    project.spec(
+        "echo",
+        &format!("scorers: [gaia, {{ type: substring, name: loose }}]\n{gates}"),
+    );
+    project
+        .run("run eval.yaml")
+        .exits(0)
+        .says("of 5 pairs 0 became wrong and 0 became correct");
+    let dir = project.last_run().display().to_string();
+    let rescored = project.command_of(&["rescore", &dir, "--scorer", "gaia", "--scorer", "exact"]);
+    let mut rescored = rescored;
+    Ran::of(&rescored.output().unwrap())
+        .exits(0)
+        .says("of 5 pairs");
+    // Another that decides is another matter.
+    project.spec("echo", &format!("scorers: [exact, gaia]\n{gates}"));
+    project.run("run eval.yaml").exits(2);
+}

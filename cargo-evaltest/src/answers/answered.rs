@@ -166,7 +166,14 @@ impl Answered {
             Err(Error::usage(format!("`{name}` {what}")))
         };
         match raw.map(|raw| (raw, raw.text())) {
-            None if wanted.target => return fault("is missing"),
+            None if wanted.target => {
+                return fault("is missing").map_err(|error| {
+                    error.hint(
+                        "say where it stands: `--map ground_truth=FIELD`; or add `--keep-going` to score the other \
+                         lines",
+                    )
+                });
+            }
             None => self.target.0 = Value::Null,
             // In a prediction U+FFFD differs from any ground truth, as the half itself does. Here it would
             // make different texts equal.
