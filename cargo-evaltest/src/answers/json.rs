@@ -144,7 +144,11 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads a value of any kind.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "a call would pass the value through memory"
+    )]
+    #[inline(always)]
     pub(super) fn value(&mut self) -> Result<Raw<'a>> {
         if self.peek() == Some(b'"') {
             return self.string();
@@ -182,7 +186,11 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads a key, its colon and the space around that.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "a call would pass the value through memory"
+    )]
+    #[inline(always)]
     pub(super) fn key(&mut self) -> Result<Raw<'a>> {
         if self.peek() != Some(b'"') {
             return Err(self.expected("a key in double quotes"));

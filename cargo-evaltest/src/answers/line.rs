@@ -106,10 +106,14 @@ impl<'a> Line<'a> {
         self.fields[place]
     }
 
-    /// Which fields the line has, the first one being the lowest bit.
-    pub(crate) fn found(&self) -> u8 {
-        let bits = self.fields.iter().rev();
-        bits.fold(0, |found, field| found << 1 | u8::from(field.is_some()))
+    /// Adds to `found` which of the first `count` fields the line has, the first one as the lowest bit.
+    pub(crate) fn add_found(&self, count: usize, found: &mut u8) {
+        let all = u8::MAX >> (MANY - count);
+        if *found != all {
+            for (place, field) in self.fields[..count].iter().enumerate() {
+                *found |= u8::from(field.is_some()) << place;
+            }
+        }
     }
 
     /// What the line is called.

@@ -50,7 +50,7 @@ pub(super) struct Counts {
     pub(super) malformed: u64,
     /// The number of the first of them.
     pub(super) first_malformed: Option<u64>,
-    /// Which fields any line has, see [`Line::found`].
+    /// Which fields any line has, see [`Line::add_found`].
     pub(super) found: u8,
     /// Records without an answer.
     pub(super) unanswered: u64,
@@ -173,7 +173,7 @@ impl Judge {
                 .hint(format!("add `--replace` to write a new `{member}`")));
         }
         judged.counts.lines += 1;
-        judged.counts.found |= line.found();
+        line.add_found(self.wanted.fields(), &mut judged.counts.found);
         answered.fill(&line, fields, self.wanted)?;
         let out = &mut judged.bytes;
         line.splice(member, out, |out| self.scores(answered, out))
