@@ -133,7 +133,11 @@ fn a_missing_prediction_is_null() {
 #[test]
 fn malformed_lines() {
     let check = |line: &str, message: &str| check_malformed(line.as_bytes(), message, GO_ON);
-    check(r#"{"prediction":"a"}"#, "`ground_truth` is missing");
+    check_malformed(
+        br#"{"prediction":"a"}"#,
+        "`ground_truth` is missing",
+        "say where it stands: `--map ground_truth=FIELD`; or add `--keep-going` to score the other lines",
+    );
     check(
         r#"{"prediction":"a","ground_truth":17}"#,
         "`ground_truth` must be a string for scorer `gaia`",
