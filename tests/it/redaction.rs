@@ -36,15 +36,17 @@ const PASSWORD: &str = "pa\"Ws9\\Kd5 Gh2Jk7&Lp4";
 const PEM: &str =
     "-----BEGIN RSA-----\nMIIEvQIBADANBgkqhkiG9w0B\nAQEFAASCBKcwggSjAgEAAoIB\n-----END RSA-----";
 
-/// Everything that must not be found: the secret parts, cut into pieces of six characters.
+/// Everything that must not be found: the secret parts, cut into pieces of six characters, digits of ten.
 fn pieces() -> Vec<String> {
     let parts = SHAPES.iter().map(|(_, part)| *part);
     let lines = PEM.lines().filter(|line| !line.starts_with("---"));
     let escaped = ["Gh2Jk7&Lp4", "\\\\Kd5 Gh2Jk", "Ws9\\Kd5 G"];
     let pieces_of = |text: &str| {
         let letters: Vec<char> = text.to_lowercase().chars().collect();
+        // Six digits in a row stand by chance in a latency of nine.
+        let is_number = letters.iter().all(char::is_ascii_digit);
         letters
-            .windows(6)
+            .windows(if is_number { 10 } else { 6 })
             .map(String::from_iter)
             .collect::<Vec<_>>()
     };
@@ -61,7 +63,12 @@ fn check_clean(what: &str, content: &[u8]) {
     // What follows is thorough and slow, and most content is clean: a quick look first.
     let pieces: HashSet<String> = pieces().into_iter().collect();
     let known: HashSet<&[u8]> = pieces.iter().map(String::as_bytes).collect();
-    if !text.as_bytes().windows(6).any(|part| known.contains(part)) {
+    let holds = |size: usize| {
+        text.as_bytes()
+            .windows(size)
+            .any(|part| known.contains(part))
+    };
+    if !holds(6) && !holds(10) {
         return;
     }
     if let Some(piece) = pieces.iter().find(|piece| text.contains(piece.as_str())) {
