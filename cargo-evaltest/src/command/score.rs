@@ -138,6 +138,7 @@ fn write_scores(
             });
         }
         counts.add(&result.counts);
+        judge.recycle(result.bytes);
     }
     for note in judge.missing(&counts)? {
         console::note(&note);

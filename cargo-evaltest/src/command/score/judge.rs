@@ -1,8 +1,7 @@
 //! What happens to a chunk of lines: each line is scored or found malformed.
 
 use std::borrow::Cow;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use evaltest::scorer::Scorer;
 use evaltest::{Error, Extract, Extraction, Result};
@@ -21,8 +20,8 @@ pub(super) struct Judge {
     replace: bool,
     /// Whether a malformed line gets an `error` object and the next one is looked at.
     keep_going: bool,
-    /// How many bytes the results of the last chunk took, which the next one will need, too.
-    usual: AtomicUsize,
+    /// Buffers of results that are written.
+    spare: Mutex<Vec<Vec<u8>>>,
 }
 
 /// A scorer with the extraction that holds for it.
@@ -92,7 +91,7 @@ impl Judge {
             wanted,
             replace: false,
             keep_going: false,
-            usual: AtomicUsize::new(0),
+            spare: Mutex::default(),
         }
     }
 
@@ -106,6 +105,16 @@ impl Judge {
         Self { keep_going, ..self }
     }
 
+    /// Takes back a buffer of results: asking the system for memory again and again takes time.
+    pub(super) fn recycle(&self, mut bytes: Vec<u8>) {
+        bytes.clear();
+        self.spare().push(bytes);
+    }
+
+    fn spare(&self) -> MutexGuard<'_, Vec<Vec<u8>>> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Fields that should have been on some line, see [`Fields::missing`].
     pub(super) fn missing(&self, counts: &Counts) -> Result<Vec<String>> {
         match &self.layout {
@@ -117,7 +126,7 @@ impl Judge {
     /// Scores the lines of a chunk, up to the first malformed one unless it is to keep going.
     pub(super) fn chunk(&self, chunk: &Chunk) -> Judged {
         let mut judged = Judged {
-            bytes: Vec::with_capacity(self.usual.load(Ordering::Relaxed)),
+            bytes: self.spare().pop().unwrap_or_default(),
             ..Judged::default()
         };
         let mut buffers = Buffers::default();
@@ -142,7 +151,6 @@ impl Judge {
             judged.bytes.extend_from_slice(object.as_bytes());
             true
         });
-        self.usual.store(judged.bytes.len(), Ordering::Relaxed);
         judged
     }
 
