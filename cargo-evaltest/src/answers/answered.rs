@@ -103,9 +103,10 @@ impl Answered {
         if wanted.reads == Reads::Text {
             return Ok(());
         }
-        self.output.messages = match line.field(fields::TRAJECTORY) {
-            Some(raw) if wanted.reads == Reads::Roles => messages::roles(raw),
-            raw => array(raw),
+        let messages = &mut self.output.messages;
+        match line.field(fields::TRAJECTORY) {
+            Some(raw) if wanted.reads == Reads::Roles => messages::fill_roles(raw, messages),
+            raw => array(raw).map(|read| *messages = read),
         }
         .ok_or_else(|| {
             let name = fields.name(fields::TRAJECTORY).0;

@@ -5,58 +5,100 @@ use serde_json::{Map, Value};
 
 use super::json::{Cursor, Raw};
 
-/// The messages with nothing but their roles; what is no object stays whole. An empty list for null, none
-/// for what is no list.
+/// Fills in the messages with nothing but their roles; what is no object stays whole. No messages for null;
+/// `None` for what is no list.
 ///
-/// A conversation is long and its roles are short: reading only these saves most of the time.
-pub(super) fn roles(raw: Raw<'_>) -> Option<Vec<Value>> {
+/// A conversation is long and its roles are short: reading only these saves most of the time. And the next
+/// conversation often has the same ones: what is there already and right stays.
+pub(super) fn fill_roles(raw: Raw<'_>, messages: &mut Vec<Value>) -> Option<()> {
     // In cells of CSV files it is a text.
     let text = raw.content();
-    let text = &*text;
-    let mut cursor = Cursor::new(text, Vec::new());
+    let mut cursor = Cursor::new(&text, Vec::new());
     cursor.skip_space();
     if text[cursor.place()..].starts_with("null") {
-        return Some(Vec::new());
+        messages.clear();
+        return Some(());
     }
-    let mut messages = Vec::new();
     if !cursor.eat(b'[') {
         return None;
     }
     cursor.skip_space();
     if cursor.eat(b']') {
-        return Some(messages);
+        messages.clear();
+        return Some(());
     }
+    let mut count = 0;
     loop {
         cursor.skip_space();
-        messages.push(if cursor.eat(b'{') {
-            role(&mut cursor)?
+        let message = if cursor.eat(b'{') {
+            Message::Role(role(&mut cursor)?)
         } else {
-            value(cursor.value().ok()?)?
-        });
+            Message::Other(cursor.value().ok()?)
+        };
+        match messages.get_mut(count) {
+            Some(old) if message.is(old) => {}
+            Some(old) => *old = message.value()?,
+            None => messages.push(message.value()?),
+        }
+        count += 1;
         cursor.skip_space();
         if !cursor.eat(b',') {
-            return cursor.eat(b']').then_some(messages);
+            messages.truncate(count);
+            return cursor.eat(b']').then_some(());
         }
     }
 }
 
-/// The rest of an object whose brace is open, of which the role stays.
-fn role(cursor: &mut Cursor<'_>) -> Option<Value> {
-    let mut message = Map::new();
+/// What is kept of a message.
+enum Message<'a> {
+    Role(Option<Raw<'a>>),
+    Other(Raw<'a>),
+}
+
+impl Message<'_> {
+    /// Whether it is this one, as far as can be told at a glance.
+    fn is(&self, old: &Value) -> bool {
+        match (self, old.as_object()) {
+            (Self::Role(None), Some(old)) => old.is_empty(),
+            (Self::Role(Some(role)), Some(old)) => {
+                let old = old.get("role").and_then(Value::as_str);
+                old.is_some_and(|old| role.is(old))
+            }
+            _ => false,
+        }
+    }
+
+    fn value(&self) -> Option<Value> {
+        match self {
+            Self::Other(raw) => value(*raw),
+            Self::Role(role) => {
+                let mut message = Map::new();
+                if let Some(role) = role {
+                    message.insert("role".to_owned(), value(*role)?);
+                }
+                Some(message.into())
+            }
+        }
+    }
+}
+
+/// The rest of an object whose brace is open: its role, if it has one.
+fn role<'a>(cursor: &mut Cursor<'a>) -> Option<Option<Raw<'a>>> {
+    let mut role = None;
     cursor.skip_space();
     if cursor.eat(b'}') {
-        return Some(message.into());
+        return Some(role);
     }
     loop {
         cursor.skip_space();
         let is_role = cursor.key().ok()?.is("role");
-        let found = cursor.value().ok()?;
+        let value = cursor.value().ok()?;
         if is_role {
-            message.insert("role".to_owned(), value(found)?);
+            role = Some(value);
         }
         cursor.skip_space();
         if !cursor.eat(b',') {
-            return cursor.eat(b'}').then_some(message.into());
+            return cursor.eat(b'}').then_some(role);
         }
     }
 }
@@ -74,9 +116,20 @@ mod tests {
 
     use super::*;
 
+    /// Whatever was read before.
     fn read(text: &str) -> Option<Value> {
         let raw = Cursor::new(text, Vec::new()).value().expect("a value");
-        roles(raw).map(Value::Array)
+        let before = [
+            json!([]),
+            json!([{"role": "tool"}, {}, 7, {"role": null}, [], {"role": "user"}]),
+            json!([{}, {"role": "tool"}]),
+        ];
+        let read = before.map(|before| {
+            let mut messages = before.as_array().cloned().unwrap_or_default();
+            fill_roles(raw, &mut messages).map(|()| Value::Array(messages))
+        });
+        assert!(read.iter().all(|other| *other == read[0]), "{read:?}");
+        read.into_iter().next().flatten()
     }
 
     #[test]
