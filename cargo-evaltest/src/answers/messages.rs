@@ -83,6 +83,10 @@ impl Message<'_> {
 }
 
 /// The rest of an object whose brace is open: its role, if it has one.
+#[expect(
+    clippy::option_option,
+    reason = "no object, no role in it, and a role are three cases"
+)]
 fn role<'a>(cursor: &mut Cursor<'a>) -> Option<Option<Raw<'a>>> {
     let mut role = None;
     cursor.skip_space();
