@@ -66,6 +66,9 @@ pub(crate) use parts::verdict;
 pub use semantic::{Embedder, Semantic};
 pub use weighted::Weighted;
 
+/// Which scorer to choose, and how each departs from the official GAIA rule: the page above, in Markdown.
+pub const GUIDE: &str = include_str!("scorer/guide.md");
+
 /// What a scorer judges.
 #[derive(Clone, Copy, Debug)]
 pub struct Answer<'a> {

@@ -40,3 +40,21 @@ fn the_matrix_of_scorers_is_that_of_the_fixtures() {
     }
     assert!(shown.len() > 10);
 }
+
+/// The README, `--help` and the crate's page tell the same of how scorers depart from the official rule.
+#[test]
+fn the_departures_are_told_everywhere() {
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let help = Project::new().run("scorers --help").exits(0).out;
+    let rows = evaltest::scorer::GUIDE
+        .lines()
+        .filter(|line| line.starts_with('|'));
+    let departures: Vec<&str> = rows
+        .skip_while(|line| !line.contains("accepts what"))
+        .collect();
+    assert!(departures.len() > 8);
+    for line in departures {
+        assert!(readme.contains(line), "`{line}` is missing in the README");
+        assert!(help.contains(line), "`{line}` is missing in\n{help}");
+    }
+}
