@@ -3,6 +3,8 @@
 //! Scorers are pure: no clock, no environment, no file. A scorer that cannot judge returns an error,
 //! which is recorded as `scorer_failed` and is no wrong answer.
 
+#[cfg(feature = "bfcl")]
+pub mod bfcl;
 mod catalog;
 mod details;
 pub mod gaia;
