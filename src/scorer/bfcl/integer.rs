@@ -124,7 +124,10 @@ impl Int {
     }
 
     /// The nearest double, infinite beyond their range.
-    #[expect(clippy::cast_precision_loss, reason = "the nearest one is what is asked for")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "the nearest one is what is asked for"
+    )]
     pub(super) fn nearest_f64(&self) -> f64 {
         match &self.0 {
             Repr::Small(value) => *value as f64,

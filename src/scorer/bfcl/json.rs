@@ -86,7 +86,11 @@ impl Value {
             },
             Self::Float(value) if value.is_nan() => out.push_str("NaN"),
             Self::Float(value) if value.is_infinite() => {
-                out.push_str(if *value > 0.0 { "Infinity" } else { "-Infinity" });
+                out.push_str(if *value > 0.0 {
+                    "Infinity"
+                } else {
+                    "-Infinity"
+                });
             }
             Self::Float(value) => out.push_str(&py_repr_float(*value)),
             Self::Str(text) => write_text(text, out),
@@ -384,11 +388,23 @@ mod tests {
 
     #[test]
     fn reads_what_python_reads() {
-        check(" {\"a\": [1, -2.50, true, null]}\n", Ok("{'a': [1, -2.5, True, None]}"));
-        check("[NaN, Infinity, -Infinity, 1e999, -0, -0.0]", Ok("[nan, inf, -inf, inf, 0, -0.0]"));
-        check("123456789012345678901234567890", Ok("123456789012345678901234567890"));
+        check(
+            " {\"a\": [1, -2.50, true, null]}\n",
+            Ok("{'a': [1, -2.5, True, None]}"),
+        );
+        check(
+            "[NaN, Infinity, -Infinity, 1e999, -0, -0.0]",
+            Ok("[nan, inf, -inf, inf, 0, -0.0]"),
+        );
+        check(
+            "123456789012345678901234567890",
+            Ok("123456789012345678901234567890"),
+        );
         check("{\"a\": 1, \"b\": 2, \"a\": 3}", Ok("{'a': 3, 'b': 2}"));
-        check(r#""\ud83d\ude00 \ud83d \ude00 \ud83dx""#, Ok(r"'😀 \ud83d \ude00 \ud83dx'"));
+        check(
+            r#""\ud83d\ude00 \ud83d \ude00 \ud83dx""#,
+            Ok(r"'😀 \ud83d \ude00 \ud83dx'"),
+        );
         check(r#""\u00e9\/\b\f""#, Ok(r"'é/\x08\x0c'"));
         check("1E5", Ok("100000.0"));
         check("\"\u{7f}é\"", Ok("'\\x7fé'"));
@@ -397,9 +413,36 @@ mod tests {
     #[test]
     fn faults() {
         for text in [
-            "", " ", "{", "[1,]", "[1 2]", "{\"a\" 1}", "{a: 1}", "{'a': 1}", "{\"a\": 1,}", "01", "1.", ".5",
-            "1.e5", "1e", "+1", "-", "nul", "'a'", "\"a", "\"\\q\"", "\"\\u12\"", "\"\\u+123\"", "\"\\u12é\"",
-            "\"a\nb\"", "\"a\0b\"", "\u{feff}1", "1 2", "[\u{a0}1]", "-NaN", "\"\\",
+            "",
+            " ",
+            "{",
+            "[1,]",
+            "[1 2]",
+            "{\"a\" 1}",
+            "{a: 1}",
+            "{'a': 1}",
+            "{\"a\": 1,}",
+            "01",
+            "1.",
+            ".5",
+            "1.e5",
+            "1e",
+            "+1",
+            "-",
+            "nul",
+            "'a'",
+            "\"a",
+            "\"\\q\"",
+            "\"\\u12\"",
+            "\"\\u+123\"",
+            "\"\\u12é\"",
+            "\"a\nb\"",
+            "\"a\0b\"",
+            "\u{feff}1",
+            "1 2",
+            "[\u{a0}1]",
+            "-NaN",
+            "\"\\",
         ] {
             check(text, Err(JsonFault::Syntax));
         }

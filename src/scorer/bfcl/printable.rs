@@ -178,10 +178,15 @@ mod tests {
         for c in [' ', 'a', '~', 'é', '漢', '😀', '\u{a1}', '\u{301}', '½'] {
             assert!(is_printable(c), "{c:?}");
         }
-        for c in ['\n', '\x7f', '\u{80}', '\u{a0}', '\u{ad}', '\u{200b}', '\u{2028}', '\u{e000}'] {
+        for c in [
+            '\n', '\x7f', '\u{80}', '\u{a0}', '\u{ad}', '\u{200b}', '\u{2028}', '\u{e000}',
+        ] {
             assert!(!is_printable(c), "{c:?}");
         }
-        assert!(!is_printable('\u{378}') && !is_printable('\u{10ffff}'), "unassigned");
+        assert!(
+            !is_printable('\u{378}') && !is_printable('\u{10ffff}'),
+            "unassigned"
+        );
         assert!(!is_printable('\u{1fae8}'), "of Unicode 15");
     }
 }

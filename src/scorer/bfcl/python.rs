@@ -8,6 +8,7 @@ mod evaluate;
 mod fstring;
 pub(super) mod literal;
 mod nesting;
+mod percent;
 mod unparse;
 
 use std::borrow::Cow;
@@ -72,7 +73,8 @@ fn parse(text: &str, use_it: &dyn Fn(&Expr, Source<'_>) -> Result<Value>) -> Res
     }
     let depth = nesting::depth(&text).ok_or_else(syntax)?;
     let run = || {
-        let options = ParseOptions::from(Mode::Expression).with_target_version(PythonVersion::PY311);
+        let options =
+            ParseOptions::from(Mode::Expression).with_target_version(PythonVersion::PY311);
         let parsed = parse_unchecked(&text, options);
         if !parsed.errors().is_empty() || !parsed.unsupported_syntax_errors().is_empty() {
             return Err(syntax());

@@ -179,10 +179,7 @@ mod tests {
         check("it's", "\"it's\"");
         check("it's \"x\"", "'it\\'s \"x\"'");
         check("a\\b\n\r\t\0\x7f", "'a\\\\b\\n\\r\\t\\x00\\x7f'");
-        check(
-            "é\u{a0}\u{200b}😀\u{10ffff}",
-            "'é\\xa0\\u200b😀\\udfff'",
-        );
+        check("é\u{a0}\u{200b}😀\u{10ffff}", "'é\\xa0\\u200b😀\\udfff'");
         check("\u{e0001}", "'\\U000e0001'");
         check(Value::Str(surrogate(0xd800).to_string()), "'\\ud800'");
         check(Value::Bytes(b"a'\n\xff\\".to_vec()), "b\"a'\\n\\xff\\\\\"");

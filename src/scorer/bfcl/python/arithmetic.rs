@@ -7,7 +7,7 @@ use ruff_python_ast::{Operator, UnaryOp};
 use super::super::decode::DecodeFault;
 use super::super::integer::Int;
 use super::super::value::{Dict, Value};
-use super::Result;
+use super::{Result, percent};
 
 /// The largest result of arithmetic, in bits. Python would go on until memory or patience ends; nothing
 /// near this size can be printed, so no answer hangs on it.
@@ -139,10 +139,14 @@ fn sequences(op: Operator, left: &Value, right: &Value, fuel: &mut u64) -> Resul
             }
             _ => None,
         }),
-        // `'%s' % x` would be formatting.
-        Operator::Mod if matches!(left, Value::Str(_) | Value::Bytes(_)) => {
-            formatted(left, right).map(Some)
-        }
+        Operator::Mod => match left {
+            Value::Str(format) => {
+                let text = percent::format(format, right)?;
+                spend(fuel, text.len() as u64)?;
+                Ok(Some(Value::Str(text)))
+            }
+            _ => Ok(None),
+        },
         _ => Ok(None),
     }
 }
@@ -160,8 +164,13 @@ fn weight(value: &Value) -> u64 {
         Value::Str(text) => text.len() as u64,
         Value::Bytes(bytes) => bytes.len() as u64,
         Value::Int(int) => int.bits() / 8,
-        Value::List(items) | Value::Tuple(items) | Value::Set(items) => items.iter().map(weight).sum(),
-        Value::Dict(dict) => dict.iter().map(|(key, value)| weight(key) + weight(value)).sum(),
+        Value::List(items) | Value::Tuple(items) | Value::Set(items) => {
+            items.iter().map(weight).sum()
+        }
+        Value::Dict(dict) => dict
+            .iter()
+            .map(|(key, value)| weight(key) + weight(value))
+            .sum(),
         _ => 0,
     }
 }
@@ -189,7 +198,14 @@ fn repeated(sequence: &Value, count: &Value, fuel: &mut u64) -> Result<Option<Va
         count.ok_or_else(too_large)?
     };
     spend(fuel, weight(sequence).saturating_mul(count as u64))?;
-    let items = |items: &[Value]| items.iter().cycle().take(items.len() * count).cloned().collect();
+    let items = |items: &[Value]| {
+        items
+            .iter()
+            .cycle()
+            .take(items.len() * count)
+            .cloned()
+            .collect()
+    };
     Ok(Some(match sequence {
         Value::Str(text) => Value::Str(text.repeat(count)),
         Value::Bytes(bytes) => Value::Bytes(bytes.repeat(count)),
@@ -197,24 +213,6 @@ fn repeated(sequence: &Value, count: &Value, fuel: &mut u64) -> Result<Option<Va
         Value::Tuple(tuple) => Value::Tuple(items(tuple)),
         _ => return Ok(None),
     }))
-}
-
-/// A format without a place in it takes no value but an empty tuple or a dictionary.
-fn formatted(format: &Value, values: &Value) -> Result<Value> {
-    let has_places = match format {
-        Value::Str(text) => text.contains('%'),
-        _ => true,
-    };
-    let takes_nothing = match values {
-        Value::Tuple(items) => items.is_empty(),
-        Value::Dict(_) | Value::List(_) => true,
-        _ => false,
-    };
-    if !has_places && takes_nothing {
-        return Ok(format.clone());
-    }
-    let message = "not all arguments converted during string formatting";
-    Err(DecodeFault::new(message))
 }
 
 fn integers(op: Operator, a: &Int, b: &Int, bools: bool, fuel: &mut u64) -> Result<Option<Value>> {
@@ -249,7 +247,11 @@ fn integers(op: Operator, a: &Int, b: &Int, bools: bool, fuel: &mut u64) -> Resu
                 _ if a.bits() == 0 => 0,
                 _ => return Err(too_large()),
             };
-            if right { big_a >> count } else { big_a << count }
+            if right {
+                big_a >> count
+            } else {
+                big_a << count
+            }
         }
         Operator::BitAnd => big_a & big_b,
         Operator::BitOr => big_a | big_b,
@@ -313,7 +315,10 @@ fn power(base: &Int, exponent: &Int, fuel: &mut u64) -> Result<Value> {
         return result.ok_or_else(too_large);
     }
     let bits = base.bits();
-    let exponent = match exponent.to_i64().and_then(|exponent| u32::try_from(exponent).ok()) {
+    let exponent = match exponent
+        .to_i64()
+        .and_then(|exponent| u32::try_from(exponent).ok())
+    {
         Some(exponent) => exponent,
         // 0, 1 and -1 to any power: only whether it is odd matters.
         None if bits <= 1 => 2 + u32::from(exponent.big().bit(0)),
@@ -357,7 +362,11 @@ fn float_division(a: f64, b: f64) -> (f64, f64) {
         0f64.copysign(a / b)
     } else {
         let floor = quotient.floor();
-        if quotient - floor > 0.5 { floor + 1.0 } else { floor }
+        if quotient - floor > 0.5 {
+            floor + 1.0
+        } else {
+            floor
+        }
     };
     (whole, rest)
 }

@@ -102,14 +102,18 @@ impl<'a> Evaluator<'a> {
             ("chr", [value]) => character(value),
             ("float", [value]) => to_float(value),
             ("int", [value]) => to_integer(value),
-            ("len", [value]) => length(value).and_then(|n| i64::try_from(n).ok()).map(Value::from),
+            ("len", [value]) => length(value)
+                .and_then(|n| i64::try_from(n).ok())
+                .map(Value::from),
             ("max" | "min", [values]) => extreme(name, items(values)?),
             ("max" | "min", values @ [_, _, ..]) => extreme(name, values),
             ("ord", [Value::Str(text)]) => code_point(text),
             ("pow", [a, b]) => {
                 return arithmetic::binary(Operator::Pow, a, b, &mut self.fuel);
             }
-            ("round", [Value::Float(value)]) => Int::from_f64(value.round_ties_even()).map(Value::Int),
+            ("round", [Value::Float(value)]) => {
+                Int::from_f64(value.round_ties_even()).map(Value::Int)
+            }
             ("round", [value]) => value.as_integer().map(Value::Int),
             ("str", [value]) => to_text(value),
             ("sum", [values]) => {
@@ -122,8 +126,11 @@ impl<'a> Evaluator<'a> {
                 }
                 Some(sum)
             }
-            ("abs" | "bool" | "chr" | "float" | "int" | "len" | "max" | "min" | "ord" | "round" | "str"
-            | "sum", _) => None,
+            (
+                "abs" | "bool" | "chr" | "float" | "int" | "len" | "max" | "min" | "ord" | "round"
+                | "str" | "sum",
+                _,
+            ) => None,
             _ => return Err(DecodeFault::new(format!("name '{name}' is not defined"))),
         };
         result.ok_or_else(|| refused(name))
@@ -153,7 +160,11 @@ fn absolute(value: &Value) -> Option<Value> {
         other => {
             let integer = other.as_integer()?;
             let negative = integer < Int::from(0);
-            Some(Value::Int(if negative { integer.negated() } else { integer }))
+            Some(Value::Int(if negative {
+                integer.negated()
+            } else {
+                integer
+            }))
         }
     }
 }

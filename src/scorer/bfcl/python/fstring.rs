@@ -98,7 +98,12 @@ fn push_element(
         InterpolatedStringElement::Literal(text) => push_constant(parts, &text.value),
         InterpolatedStringElement::Interpolation(field) => {
             if let Some(debug) = &field.debug_text {
-                let text = format!("{}{}{}", debug.leading(), debug.expression(), debug.trailing());
+                let text = format!(
+                    "{}{}{}",
+                    debug.leading(),
+                    debug.expression(),
+                    debug.trailing()
+                );
                 push_constant(parts, &text);
             }
             parts.push(Part {

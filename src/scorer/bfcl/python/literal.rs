@@ -76,7 +76,9 @@ pub(super) fn text(literal: &StringLiteral, source: Source<'_>) -> String {
     }
     let mut out = String::with_capacity(value.len());
     let mut chars = value.chars();
-    let mut raw = raw.trim_start_matches(|c: char| c != '\'' && c != '"').chars();
+    let mut raw = raw
+        .trim_start_matches(|c: char| c != '\'' && c != '"')
+        .chars();
     let quote = raw.clone().next();
     let opening = raw.as_str();
     let triple = quote.is_some_and(|q| opening.starts_with(&String::from_iter([q, q, q])));
@@ -131,7 +133,12 @@ pub(super) fn literal(expr: &Expr, source: Source<'_>) -> Result<Value> {
     if let Some(value) = constant(expr, source) {
         return value;
     }
-    let all = |items: &[Expr]| items.iter().map(|item| literal(item, source)).collect::<Result<Vec<_>>>();
+    let all = |items: &[Expr]| {
+        items
+            .iter()
+            .map(|item| literal(item, source))
+            .collect::<Result<Vec<_>>>()
+    };
     match expr {
         Expr::List(list) => all(&list.elts).map(Value::List),
         Expr::Tuple(tuple) => all(&tuple.elts).map(Value::Tuple),
@@ -170,9 +177,11 @@ pub(super) fn literal(expr: &Expr, source: Source<'_>) -> Result<Value> {
             let left = signed(&sum.left, source)?;
             let right = number(&sum.right, source)?;
             match (&left, &right, sum.op) {
-                (Value::Int(_) | Value::Float(_), Value::Complex(..), Operator::Add | Operator::Sub) => {
-                    arithmetic::binary(sum.op, &left, &right, &mut u64::MAX)
-                }
+                (
+                    Value::Int(_) | Value::Float(_),
+                    Value::Complex(..),
+                    Operator::Add | Operator::Sub,
+                ) => arithmetic::binary(sum.op, &left, &right, &mut u64::MAX),
                 _ => Err(malformed()),
             }
         }

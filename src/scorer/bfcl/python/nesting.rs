@@ -64,8 +64,8 @@ impl Scan<'_> {
                 }
                 b'\'' | b'"' => self.string(byte)?,
                 b'a'..=b'z' | b'A'..=b'Z' | b'_' | 0x80.. => self.word()?,
-                b'+' | b'-' | b'*' | b'/' | b'%' | b'@' | b'&' | b'|' | b'^' | b'~' | b'<' | b'>'
-                | b'=' | b'!' | b'.' => self.operator()?,
+                b'+' | b'-' | b'*' | b'/' | b'%' | b'@' | b'&' | b'|' | b'^' | b'~' | b'<'
+                | b'>' | b'=' | b'!' | b'.' => self.operator()?,
                 _ => {}
             }
         }
@@ -92,7 +92,10 @@ impl Scan<'_> {
 
     fn close(&mut self, close: u8) -> Option<()> {
         let level = self.levels.pop()?;
-        let fits = matches!((level.open, close), (b'(', b')') | (b'[', b']') | (b'{', b'}'));
+        let fits = matches!(
+            (level.open, close),
+            (b'(', b')') | (b'[', b']') | (b'{', b'}')
+        );
         if !fits {
             return None;
         }
@@ -110,7 +113,9 @@ impl Scan<'_> {
         let word = &self.bytes[start..self.place];
         if let Some(&quote @ (b'\'' | b'"')) = self.bytes.get(self.place)
             && word.len() <= 2
-            && word.iter().any(|byte| matches!(byte, b'f' | b'F' | b't' | b'T'))
+            && word
+                .iter()
+                .any(|byte| matches!(byte, b'f' | b'F' | b't' | b'T'))
         {
             self.place += 1;
             return self.interpolated(quote);
@@ -193,7 +198,10 @@ mod tests {
         check(")", None);
         check("'a\n'", None);
         check("\"\"\"a\"", None);
-        check(&format!("{}{}", "[".repeat(200), "]".repeat(200)), Some(200));
+        check(
+            &format!("{}{}", "[".repeat(200), "]".repeat(200)),
+            Some(200),
+        );
         check(&format!("{}{}", "[".repeat(201), "]".repeat(201)), None);
         check(&"-".repeat(3000), None);
         check(&"a()".repeat(3000), None);

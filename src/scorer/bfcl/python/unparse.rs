@@ -1,8 +1,8 @@
 //! Python's `ast.unparse`: the text of a positional call or a subscript in one canonical spelling.
 
 use ruff_python_ast::{
-    BoolOp, CmpOp, Comprehension, Expr, ExprCall, ExprDict, ExprLambda, Operator, ParameterWithDefault,
-    UnaryOp,
+    BoolOp, CmpOp, Comprehension, Expr, ExprCall, ExprDict, ExprLambda, Operator,
+    ParameterWithDefault, UnaryOp,
 };
 
 use super::super::decode::DecodeFault;
@@ -106,9 +106,11 @@ impl Precedence {
             Operator::BitAnd => Self::BitAnd,
             Operator::LShift | Operator::RShift => Self::Shift,
             Operator::Add | Operator::Sub => Self::Sum,
-            Operator::Mult | Operator::MatMult | Operator::Div | Operator::Mod | Operator::FloorDiv => {
-                Self::Term
-            }
+            Operator::Mult
+            | Operator::MatMult
+            | Operator::Div
+            | Operator::Mod
+            | Operator::FloorDiv => Self::Term,
             Operator::Pow => Self::Power,
         }
     }
@@ -176,7 +178,9 @@ impl Unparser<'_> {
                 self.write(&subscript.value, Precedence::Atom)?;
                 self.out.push('[');
                 match &*subscript.slice {
-                    Expr::Tuple(tuple) if !tuple.elts.is_empty() => self.tuple_items(&tuple.elts)?,
+                    Expr::Tuple(tuple) if !tuple.elts.is_empty() => {
+                        self.tuple_items(&tuple.elts)?
+                    }
                     slice => self.test(slice)?,
                 }
                 self.out.push(']');
@@ -328,7 +332,11 @@ impl Unparser<'_> {
                 let text = value.repr().map_err(|_| too_many_digits())?;
                 // What overflows is written as a number that does, too.
                 let is_float = matches!(value, Value::Float(_) | Value::Complex(..));
-                self.out.push_str(&if is_float { text.replace("inf", "1e309") } else { text });
+                self.out.push_str(&if is_float {
+                    text.replace("inf", "1e309")
+                } else {
+                    text
+                });
             }
         }
         Ok(())
@@ -417,7 +425,11 @@ impl Unparser<'_> {
 
     fn generators(&mut self, generators: &[Comprehension]) -> Result<()> {
         for generator in generators {
-            self.spaced(if generator.is_async { "async for" } else { "for" });
+            self.spaced(if generator.is_async {
+                "async for"
+            } else {
+                "for"
+            });
             self.write(&generator.target, Precedence::Tuple)?;
             self.spaced("in");
             self.write(&generator.iter, Precedence::Or)?;
