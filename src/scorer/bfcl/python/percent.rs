@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::super::decode::DecodeFault;
 use super::super::integer::Int;
+use super::super::repr::TooManyDigits;
 use super::super::value::Value;
 use super::Result;
 
@@ -157,7 +158,7 @@ impl Layout {
                     other => other.as_integer(),
                 };
                 let int = int.ok_or_else(|| fault("%d format: a real number is required"))?;
-                let text = int.to_text().ok_or_else(|| too_long(()))?;
+                let text = int.to_text().ok_or_else(|| too_long(TooManyDigits))?;
                 self.integer("", &text, out);
             }
             'x' | 'X' | 'o' => {
