@@ -75,4 +75,6 @@ pub use value::{Dict, Value};
 pub use verdict::{Attempt, CRASH, Message, Verdict};
 
 #[cfg(test)]
+mod fuzz_tests;
+#[cfg(test)]
 mod parity_tests;

@@ -1,6 +1,7 @@
 //! Parsing with tree-sitter, and the texts of nodes.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 use tree_sitter::{Language, Node, Parser, Tree};
 
@@ -31,14 +32,46 @@ pub(super) fn javascript(text: &str) -> Result<Tree> {
 /// A tree without an error. Nodes that the parser made up because they were missing are none.
 fn parse(parser: &mut Option<Parser>, text: &str) -> Result<Tree> {
     let fault = || DecodeFault::new("Error parsing the source code.");
-    let tree = parser
-        .as_mut()
-        .and_then(|parser| parser.parse(text, None))
-        .ok_or_else(fault)?;
+    let parser = parser.as_mut().ok_or_else(fault)?;
+    let tree = if text.len() <= SHORT {
+        parser.parse(text, None)
+    } else {
+        parse_long(parser, text)
+    };
+    let tree = tree.ok_or_else(fault)?;
     if tree.root_node().has_error() && has_error_node(tree.root_node()) {
         return Err(fault());
     }
     Ok(tree)
+}
+
+/// Up to this length an answer is parsed whatever it is.
+const SHORT: usize = 2048;
+
+/// The faults after which a long text is given up. Missing signs are faults too, and may be forgiven.
+const MAX_FAULTS: usize = 256;
+
+/// The parser takes quadratic time to go on after an error, so a long text with many of them is cut off.
+fn parse_long(parser: &mut Parser, text: &str) -> Option<Tree> {
+    let faults = Rc::new(Cell::new(0));
+    let seen = Rc::clone(&faults);
+    parser.set_logger(Some(Box::new(move |_, message| {
+        if message.starts_with("skip_token") || message.starts_with("detect_error") {
+            seen.set(seen.get() + 1);
+        }
+    })));
+    let bytes = text.as_bytes();
+    let mut read = |place: usize, _| {
+        let end = if faults.get() > MAX_FAULTS {
+            place
+        } else {
+            bytes.len().min(place + 512)
+        };
+        bytes.get(place..end).unwrap_or_default()
+    };
+    let tree = parser.parse_with(&mut read, None);
+    parser.set_logger(None);
+    tree.filter(|_| faults.get() <= MAX_FAULTS)
 }
 
 fn has_error_node(root: Node<'_>) -> bool {

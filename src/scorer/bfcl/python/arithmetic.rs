@@ -190,12 +190,12 @@ fn repeated(sequence: &Value, count: &Value, fuel: &mut u64) -> Result<Option<Va
     let Some(count) = count.as_integer() else {
         return Ok(None);
     };
-    let is_empty = !truth(sequence);
-    let count = if is_empty || count < Int::from(0) {
-        0
+    // A count that no machine word holds is a fault in any case.
+    let count = count.to_i64().ok_or_else(too_large)?;
+    let count = if truth(sequence) {
+        usize::try_from(count).unwrap_or(0)
     } else {
-        let count = count.to_i64().and_then(|count| usize::try_from(count).ok());
-        count.ok_or_else(too_large)?
+        0
     };
     spend(fuel, weight(sequence).saturating_mul(count as u64))?;
     let items = |items: &[Value]| {
