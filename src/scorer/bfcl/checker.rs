@@ -1,8 +1,10 @@
 //! The official `ast_checker`: decoded calls against function documents and ground truth.
 
+use std::borrow::Cow;
+
 use super::compare::{Checked, Refusal, Slot, Stop, refuse};
 use super::crash::Crash;
-use super::entry::{Entry, Expected, Function};
+use super::entry::{Argument, Entry, Expected, Function, Options, Property};
 use super::kind::Language;
 use super::repr::repr_str;
 use super::value::{Dict, Value};
@@ -127,7 +129,7 @@ impl Checker<'_> {
             .parameters
             .as_ref()
             .map_err(|crash| Stop::Crashed(crash.clone()))?;
-        let name = self.name_of(function);
+        let name = self.expected_name(&function.name);
         let arguments = call.as_dict().and_then(|call| call.get_str(&name));
         let Some(Value::Dict(arguments)) = arguments else {
             let name = repr_str(&name);
@@ -157,26 +159,63 @@ impl Checker<'_> {
                     format!("Unexpected parameter: {key}."),
                 );
             };
-            let missing = || Stop::Crashed(Crash::new("KeyError: 'type'"));
-            let type_name = property.kind.as_deref().ok_or_else(missing)?;
-            let slot = Slot {
-                name: &argument.name,
-                type_name,
-                kind: self.language.kind(type_name).ok_or_else(missing)?,
-                item: None,
-                options: &argument.options,
-            };
-            self.argument(slot, property.item.as_deref(), value)?;
+            self.value(property, argument, value)?;
         }
         self.all_there(arguments, expected)
     }
 
-    fn name_of(&self, function: &Function) -> String {
-        if self.underscore_to_dot {
-            function.name.replace('.', "_")
+    /// The name as the model has to write it.
+    pub(super) fn expected_name<'n>(&self, name: &'n str) -> Cow<'n, str> {
+        if self.underscore_to_dot && name.contains('.') {
+            Cow::Owned(name.replace('.', "_"))
         } else {
-            function.name.clone()
+            Cow::Borrowed(name)
         }
+    }
+
+    /// Whether a call fits an expected call.
+    pub(super) fn fits(&self, call: &Value, expected: &Expected) -> bool {
+        let function = self.function(expected);
+        function.is_ok_and(|function| self.call(function, call, expected).is_ok())
+    }
+
+    /// Whether a value is accepted for an argument.
+    pub(super) fn accepts(&self, expected: &Expected, argument: &Argument, value: &Value) -> bool {
+        let check = || {
+            let parameters = self.function(expected).ok()?.parameters.as_ref().ok()?;
+            let property = parameters.property(&argument.name)?;
+            self.value(property, argument, value).ok()
+        };
+        check().is_some()
+    }
+
+    /// The first option that accepts a value, each taken alone.
+    pub(super) fn option_of(
+        &self,
+        expected: &Expected,
+        argument: &Argument,
+        value: &Value,
+    ) -> Option<usize> {
+        argument.options.values.iter().position(|option| {
+            let alone = Argument {
+                name: argument.name.clone(),
+                options: Options::new(std::slice::from_ref(option)),
+            };
+            self.accepts(expected, &alone, value)
+        })
+    }
+
+    fn value(&self, property: &Property, argument: &Argument, value: &Value) -> Checked {
+        let missing = || Stop::Crashed(Crash::new("KeyError: 'type'"));
+        let type_name = property.kind.as_deref().ok_or_else(missing)?;
+        let slot = Slot {
+            name: &argument.name,
+            type_name,
+            kind: self.language.kind(type_name).ok_or_else(missing)?,
+            item: None,
+            options: &argument.options,
+        };
+        self.argument(slot, property.item.as_deref(), value)
     }
 
     fn argument(&self, mut slot: Slot<'_>, item: Option<&str>, value: &Value) -> Checked {

@@ -185,7 +185,7 @@ impl Expected {
 }
 
 impl Options {
-    fn new(values: &[Value]) -> Self {
+    pub(super) fn new(values: &[Value]) -> Self {
         let texts = values.iter().filter_map(Value::as_str);
         Self {
             values: values.to_vec(),

@@ -79,6 +79,15 @@ impl<'a> Evaluator<'a> {
                 Err(DecodeFault::new(format!("name '{name}' is not defined")))
             }
             Expr::Call(call) => self.builtin(call, depth),
+            Expr::Subscript(subscript) => {
+                let value = self.value(&subscript.value, depth)?;
+                let place = self.value(&subscript.slice, depth)?;
+                item(&value, &place).ok_or_else(|| unknown(expr))
+            }
+            Expr::If(choice) => {
+                let holds = arithmetic::truth(&self.value(&choice.test, depth)?);
+                self.value(if holds { &choice.body } else { &choice.orelse }, depth)
+            }
             other => Err(unknown(other)),
         }
     }
@@ -150,6 +159,24 @@ fn items(value: &Value) -> Result<&[Value]> {
     match value {
         Value::List(items) | Value::Tuple(items) => Ok(items),
         _ => Err(DecodeFault::new("not a list")),
+    }
+}
+
+/// `value[place]`.
+fn item(value: &Value, place: &Value) -> Option<Value> {
+    if let Value::Dict(dict) = value {
+        return place.is_hashable().then(|| dict.get(place).cloned())?;
+    }
+    let place = place.as_integer()?.to_i64()?;
+    let place = match usize::try_from(place) {
+        Ok(place) => place,
+        Err(_) => length(value)?.checked_sub(usize::try_from(place.unsigned_abs()).ok()?)?,
+    };
+    match value {
+        Value::Str(text) => text.chars().nth(place).map(|c| Value::Str(c.to_string())),
+        Value::List(items) | Value::Tuple(items) => items.get(place).cloned(),
+        Value::Bytes(bytes) => bytes.get(place).map(|&byte| Value::from(i64::from(byte))),
+        _ => None,
     }
 }
 
