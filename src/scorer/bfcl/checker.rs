@@ -149,7 +149,7 @@ impl Checker<'_> {
                 format!("Missing required parameter: {name}."),
             );
         }
-        for (key, value) in arguments.iter() {
+        for (key, value) in arguments {
             let property = key.as_str().and_then(|name| parameters.property(name));
             let argument = key.as_str().and_then(|name| expected.argument(name));
             let (Some(property), Some(argument)) = (property, argument) else {
@@ -161,7 +161,7 @@ impl Checker<'_> {
             };
             self.value(property, argument, value)?;
         }
-        self.all_there(arguments, expected)
+        Self::all_there(arguments, expected)
     }
 
     /// The name as the model has to write it.
@@ -267,7 +267,7 @@ impl Checker<'_> {
     }
 
     /// Every expected argument is there or may be left out.
-    fn all_there(&self, arguments: &Dict, expected: &Expected) -> Checked {
+    fn all_there(arguments: &Dict, expected: &Expected) -> Checked {
         let missing = expected.arguments.iter().find(|argument| {
             !argument.options.optional && arguments.get_str(&argument.name).is_none()
         });

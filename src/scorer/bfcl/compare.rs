@@ -210,7 +210,7 @@ fn check_dict(value: &Value, options: &[Value]) -> Checked {
 
 fn compare_dicts(dict: &Dict, option: &Dict) -> Result<Option<Refusal>, Stop> {
     let mut refusal: Option<Refusal> = None;
-    for (key, value) in dict.iter() {
+    for (key, value) in dict {
         let Some(accepted) = option.get(key) else {
             let message = format!("Unexpected dict key parameter: '{}'.", plain(key)?);
             refusal = Some(Refusal {
@@ -232,7 +232,7 @@ fn compare_dicts(dict: &Dict, option: &Dict) -> Result<Option<Refusal>, Stop> {
         }
     }
     // A missing key is looked for in any case, and its fault names the verdict.
-    for (key, accepted) in option.iter() {
+    for (key, accepted) in option {
         if dict.get(key).is_none() && !may_be_missing(accepted)? {
             let refusal = refusal.get_or_insert_with(|| Refusal {
                 kind: "",

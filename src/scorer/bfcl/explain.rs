@@ -105,7 +105,7 @@ impl Explainer<'_> {
                 names => format!("no call of `{name}`, but of {}", listed(names, "and")),
             };
         };
-        for (key, value) in arguments.iter() {
+        for (key, value) in arguments {
             let Some(argument) = key.as_str().and_then(|key| expected.argument(key)) else {
                 return format!("`{}`: is no argument of `{name}` here", shown(key));
             };
@@ -173,8 +173,8 @@ fn accepted(argument: &Argument) -> String {
         (_, None) => listed(&texts, "or"),
         (_, Some(nothing)) => {
             let last = texts.pop().unwrap_or_default();
-            let start: String = texts.iter().map(|text| format!("`{text}`, ")).collect();
-            format!("{start}`{last}` or {nothing}")
+            texts.push(format!("{last}` or {nothing}"));
+            format!("`{}", texts.join("`, `"))
         }
     }
 }

@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
             match value.kind() {
                 // Only the outermost literal loses its quotes.
                 "string_literal" | "character_literal" => {
-                    text.push_str(unquoted(self.slice(value)))
+                    text.push_str(unquoted(self.slice(value)));
                 }
                 _ => self.write(value, MAX_CALLS, &mut text)?,
             }

@@ -80,25 +80,22 @@ impl Language {
 
     /// The Python type of a type in a document.
     pub(super) fn kind(self, name: &str) -> Option<Kind> {
+        use Language::{Java, JavaScript, Python};
         Some(match (self, name) {
-            (Self::Python, "string") => Kind::Str,
-            (Self::Python, "boolean") => Kind::Bool,
-            (Self::Python, "array" | "tuple") => Kind::List,
-            (Self::Python | Self::JavaScript, "dict") => Kind::Dict,
-            (_, "integer") => Kind::Int,
-            (_, "float") => Kind::Float,
-            (_, "any") => Kind::Str,
-            (Self::Java, "byte" | "short" | "long") => Kind::Int,
-            (Self::Java, "double") => Kind::Float,
-            (Self::Java, "boolean") => Kind::Bool,
-            (Self::Java, "char" | "String") => Kind::Str,
-            (Self::Java, "Array" | "ArrayList" | "Queue" | "Stack") => Kind::List,
-            (Self::Java, "Set") => Kind::Set,
-            (Self::Java, "HashMap" | "Hashtable") => Kind::Dict,
-            (Self::JavaScript, "String") => Kind::Str,
-            (Self::JavaScript, "Bigint") => Kind::Int,
-            (Self::JavaScript, "Boolean") => Kind::Bool,
-            (Self::JavaScript, "array") => Kind::List,
+            (_, "any")
+            | (Python, "string")
+            | (Java, "char" | "String")
+            | (JavaScript, "String") => Kind::Str,
+            (_, "integer") | (Java, "byte" | "short" | "long") | (JavaScript, "Bigint") => {
+                Kind::Int
+            }
+            (_, "float") | (Java, "double") => Kind::Float,
+            (Python | Java, "boolean") | (JavaScript, "Boolean") => Kind::Bool,
+            (Python, "array" | "tuple")
+            | (Java, "Array" | "ArrayList" | "Queue" | "Stack")
+            | (JavaScript, "array") => Kind::List,
+            (Python | JavaScript, "dict") | (Java, "HashMap" | "Hashtable") => Kind::Dict,
+            (Java, "Set") => Kind::Set,
             _ => return None,
         })
     }

@@ -46,11 +46,12 @@ const CATEGORIES: [&str; 13] = [
 fn entries() -> Option<HashMap<String, Entry>> {
     let mut entries = HashMap::new();
     for category in CATEGORIES {
-        let answers = match category.contains("relevance") {
-            true => Vec::new(),
-            false => lines(&format!(
+        let answers = if category.contains("relevance") {
+            Vec::new()
+        } else {
+            lines(&format!(
                 "bfcl/data/possible_answer/BFCL_v4_{category}.json"
-            ))?,
+            ))?
         };
         let answers: HashMap<&str, &Value> = answers
             .iter()
@@ -90,9 +91,10 @@ impl Tally {
         });
         let crashed = get(line, "exception").as_str().is_some();
         let valid = get(line, "valid") == &Value::Bool(true) && !crashed;
-        let error_type = match crashed {
-            true => Some(CRASH),
-            false => get(line, "error_type").as_str(),
+        let error_type = if crashed {
+            Some(CRASH)
+        } else {
+            get(line, "error_type").as_str()
         };
         if (verdict.valid, verdict.error_type) != (valid, error_type) {
             self.wrong += 1;
@@ -124,9 +126,10 @@ impl Tally {
                 Some(kind) if kind.contains("decoder_failed") => "decoder",
                 _ => "checker",
             };
-            let expect = match crashed {
-                true => Value::List(vec![get(line, "exception").clone()]),
-                false => get(line, "error").clone(),
+            let expect = if crashed {
+                Value::List(vec![get(line, "exception").clone()])
+            } else {
+                get(line, "error").clone()
             };
             let count = self.messages.entry(part).or_default();
             let got = verdict.error_value(entry);
@@ -256,7 +259,7 @@ fn speed() {
         .flat_map(|text| text.lines())
         .map(|line| Value::from_json(line).unwrap())
         .collect();
-    let reading = (now() - start);
+    let reading = now().saturating_sub(start);
     let mut by_category: BTreeMap<&str, (u32, Duration)> = BTreeMap::new();
     for line in &lines {
         let result = get(line, "model_result");
@@ -272,7 +275,7 @@ fn speed() {
         drop(verdict);
         let sum = by_category.entry(text(line, "category")).or_default();
         sum.0 += 1;
-        sum.1 += (now() - start);
+        sum.1 += now().saturating_sub(start);
     }
     let total: Duration = by_category.values().map(|sum| sum.1).sum();
     let count = u32::try_from(lines.len()).unwrap();

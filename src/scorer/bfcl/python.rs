@@ -9,6 +9,7 @@ mod fstring;
 pub(super) mod literal;
 mod nesting;
 mod percent;
+mod precedence;
 mod unparse;
 
 use std::borrow::Cow;
@@ -152,7 +153,7 @@ impl<'a> Resolver<'a> {
             Expr::Tuple(tuple) => self.values(&tuple.elts).map(Value::Tuple),
             Expr::Dict(dict) => {
                 let mut result = Dict::new();
-                for item in dict.iter() {
+                for item in dict {
                     let Some(key) = &item.key else {
                         return Err(unsupported("NoneType"));
                     };

@@ -6,10 +6,6 @@ use crate::text::py_digit;
 
 /// A pattern with `\s` as in Python, which has the four ASCII separators too. `\w` is nearly the same:
 /// Python has no combining marks in it.
-#[expect(
-    clippy::missing_panics_doc,
-    reason = "constants of this module, each used in its tests"
-)]
 pub(super) fn pattern(pattern: &str) -> Regex {
     let pattern = pattern.replace(r"\s", r"[\s\x1c-\x1f]");
     Regex::new(&pattern).expect("a constant pattern is correct")

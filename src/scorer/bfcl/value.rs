@@ -157,6 +157,7 @@ impl PartialEq for Value {
 }
 
 /// Integers and floats are compared exactly: 2⁵³ + 1 is no double.
+#[expect(clippy::float_cmp, reason = "Python compares exactly")]
 fn equal_numbers(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Float(a), Value::Float(b)) => a == b,
@@ -271,6 +272,15 @@ impl PartialEq for Dict {
     }
 }
 
+impl<'a> IntoIterator for &'a Dict {
+    type Item = &'a (Value, Value);
+    type IntoIter = std::slice::Iter<'a, (Value, Value)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
 impl FromIterator<(Value, Value)> for Dict {
     fn from_iter<I: IntoIterator<Item = (Value, Value)>>(entries: I) -> Self {
         let mut dict = Self::new();
@@ -301,7 +311,8 @@ const SURROGATES: u32 = 0x10_f800;
 mod tests {
     use super::*;
 
-    fn check(a: Value, b: Value, expect: bool) {
+    fn check(a: impl Into<Value>, b: impl Into<Value>, expect: bool) {
+        let (a, b) = (a.into(), b.into());
         assert_eq!(a == b, expect, "{a:?} {b:?}");
         assert_eq!(b == a, expect, "{b:?} {a:?}");
     }
@@ -360,7 +371,7 @@ mod tests {
             dict.insert("x".into(), "c".into());
             dict.insert("x".into(), "d".into());
             assert_eq!(dict.get_str("x"), Some(&"d".into()));
-            assert_eq!(dict.len(), size.max(1) as usize + 1);
+            assert_eq!(dict.len(), if size == 0 { 2 } else { 41 });
             assert_eq!(
                 dict.get(&Value::from("1")),
                 None,

@@ -60,7 +60,7 @@ impl<'a> Evaluator<'a> {
             Expr::Tuple(tuple) => self.values(&tuple.elts, depth).map(Value::Tuple),
             Expr::Dict(dict) => {
                 let mut result = Dict::new();
-                for item in dict.iter() {
+                for item in dict {
                     let key = item.key.as_ref().ok_or_else(|| unknown(expr))?;
                     let key = self.value(key, depth)?;
                     let value = self.value(&item.value, depth)?;

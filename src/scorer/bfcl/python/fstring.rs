@@ -138,7 +138,9 @@ fn braces(field: &InterpolatedElement, source: Source<'_>, depth: usize) -> Resu
         for element in &spec.elements {
             push_element(&mut parts, element, source, depth)?;
         }
-        parts.iter().for_each(|part| out.push_str(&part.text));
+        for part in parts {
+            out.push_str(&part.text);
+        }
     }
     out.push('}');
     Ok(out)
@@ -155,7 +157,7 @@ fn literal<'q>(text: &str, quotes: &[&'q str], escape_space: bool) -> (String, V
         }
     }
     let many_lines = escaped.contains('\n');
-    let fits = |quote: &&&str| !(many_lines && quote.len() == 1) && !escaped.contains(**quote);
+    let fits = |quote: &&&str| (!many_lines || quote.len() > 1) && !escaped.contains(**quote);
     let mut possible: Vec<&str> = quotes.iter().filter(fits).copied().collect();
     if possible.is_empty() {
         let text = repr_str(text);

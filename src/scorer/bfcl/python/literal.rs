@@ -108,7 +108,7 @@ pub(super) fn text(literal: &StringLiteral, source: Source<'_>) -> String {
                 out.push(surrogate(code));
             }
             // A continued line leaves nothing.
-            (None, Some('\n')) => {}
+            (None, Some('\n') | None) => {}
             (None, Some(c)) => {
                 out.extend(chars.next());
                 let known = "\\'\"abfnrtv01234567xuUN".contains(c);
@@ -116,7 +116,6 @@ pub(super) fn text(literal: &StringLiteral, source: Source<'_>) -> String {
                     out.extend(chars.next());
                 }
             }
-            (None, None) => {}
         }
         raw.nth(width);
     }
@@ -156,7 +155,7 @@ pub(super) fn literal(expr: &Expr, source: Source<'_>) -> Result<Value> {
         }
         Expr::Dict(dict) => {
             let mut result = Dict::new();
-            for item in dict.iter() {
+            for item in dict {
                 let key = literal(item.key.as_ref().ok_or_else(malformed)?, source)?;
                 let value = literal(&item.value, source)?;
                 if !key.is_hashable() {
@@ -181,7 +180,10 @@ pub(super) fn literal(expr: &Expr, source: Source<'_>) -> Result<Value> {
                     Value::Int(_) | Value::Float(_),
                     Value::Complex(..),
                     Operator::Add | Operator::Sub,
-                ) => arithmetic::binary(sum.op, &left, &right, &mut u64::MAX),
+                ) => {
+                    let mut fuel = u64::MAX;
+                    arithmetic::binary(sum.op, &left, &right, &mut fuel)
+                }
                 _ => Err(malformed()),
             }
         }

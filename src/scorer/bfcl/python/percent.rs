@@ -243,12 +243,13 @@ mod tests {
 
     #[test]
     fn formats() {
-        fn check(text: &str, values: Value, expect: Option<&str>) {
+        fn check(text: &str, values: impl Into<Value>, expect: Option<&str>) {
+            let values = values.into();
             let got = format(text, &values);
             assert_eq!(got.as_deref().ok(), expect, "{text:?} {values:?}");
         }
         let pair = || Value::Tuple(vec!["a".into(), 5.into()]);
-        check("%s", "a".into(), Some("a"));
+        check("%s", "a", Some("a"));
         check("%s-%d%%", pair(), Some("a-5%"));
         check(
             "%r|%5s|%-5d|",
@@ -266,7 +267,7 @@ mod tests {
             Some("2.67   1.0 1.500000e+03"),
         );
         check("%d", Value::Float(5.9), Some("5"));
-        check("%.1s", "abc".into(), Some("a"));
+        check("%.1s", "abc", Some("a"));
         check(
             "%c%c",
             Value::Tuple(vec!["x".into(), 65.into()]),
@@ -279,12 +280,12 @@ mod tests {
         check("x", dict(), Some("x"));
         check("x", Value::List(vec![]), Some("x"));
         check("x", Value::Tuple(vec![]), Some("x"));
-        check("x", 1.into(), None);
+        check("x", 1, None);
         check("%s", pair(), None);
-        check("%s %s", "a".into(), None);
-        check("%d", "a".into(), None);
-        check("%", 1.into(), None);
-        check("%q", 1.into(), None);
-        check("%99999999999d", 1.into(), None);
+        check("%s %s", "a", None);
+        check("%d", "a", None);
+        check("%", 1, None);
+        check("%q", 1, None);
+        check("%99999999999d", 1, None);
     }
 }

@@ -9,6 +9,7 @@ use super::super::decode::DecodeFault;
 use super::super::repr::repr_str;
 use super::super::value::Value;
 use super::literal::{self, Source};
+use super::precedence::Precedence;
 use super::{Result, fstring};
 
 /// Each level takes three of the 1000 calls that Python nests; the official program has some open already.
@@ -49,73 +50,6 @@ fn unparse_at(
     Ok(unparser.out)
 }
 
-/// How tightly an expression must bind to stand without parentheses, loosest first.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Precedence {
-    Named,
-    Tuple,
-    Yield,
-    Test,
-    Or,
-    And,
-    Not,
-    Compare,
-    BitOr,
-    BitXor,
-    BitAnd,
-    Shift,
-    Sum,
-    Term,
-    Factor,
-    Power,
-    Await,
-    Atom,
-}
-
-impl Precedence {
-    const ALL: [Self; 18] = [
-        Self::Named,
-        Self::Tuple,
-        Self::Yield,
-        Self::Test,
-        Self::Or,
-        Self::And,
-        Self::Not,
-        Self::Compare,
-        Self::BitOr,
-        Self::BitXor,
-        Self::BitAnd,
-        Self::Shift,
-        Self::Sum,
-        Self::Term,
-        Self::Factor,
-        Self::Power,
-        Self::Await,
-        Self::Atom,
-    ];
-
-    fn next(self) -> Self {
-        let next = self as usize + 1;
-        Self::ALL.get(next).copied().unwrap_or(Self::Atom)
-    }
-
-    fn of(op: Operator) -> Self {
-        match op {
-            Operator::BitOr => Self::BitOr,
-            Operator::BitXor => Self::BitXor,
-            Operator::BitAnd => Self::BitAnd,
-            Operator::LShift | Operator::RShift => Self::Shift,
-            Operator::Add | Operator::Sub => Self::Sum,
-            Operator::Mult
-            | Operator::MatMult
-            | Operator::Div
-            | Operator::Mod
-            | Operator::FloorDiv => Self::Term,
-            Operator::Pow => Self::Power,
-        }
-    }
-}
-
 struct Unparser<'a> {
     out: String,
     source: Source<'a>,
@@ -130,20 +64,7 @@ impl Unparser<'_> {
             return Err(too_deep());
         }
         self.depth += 1;
-        let own = match expr {
-            Expr::Named(_) => Some(Precedence::Named),
-            Expr::Yield(_) | Expr::YieldFrom(_) => Some(Precedence::Yield),
-            Expr::If(_) | Expr::Lambda(_) => Some(Precedence::Test),
-            Expr::BoolOp(node) if node.op == BoolOp::Or => Some(Precedence::Or),
-            Expr::BoolOp(_) => Some(Precedence::And),
-            Expr::UnaryOp(node) if node.op == UnaryOp::Not => Some(Precedence::Not),
-            Expr::UnaryOp(_) => Some(Precedence::Factor),
-            Expr::Compare(_) => Some(Precedence::Compare),
-            Expr::BinOp(node) => Some(Precedence::of(node.op)),
-            Expr::Await(_) => Some(Precedence::Await),
-            Expr::Tuple(tuple) if !tuple.elts.is_empty() => Some(Precedence::Tuple),
-            _ => None,
-        };
+        let own = Precedence::of(expr);
         let parenthesized = own.is_some_and(|own| at > own);
         if parenthesized {
             self.out.push('(');
@@ -179,7 +100,7 @@ impl Unparser<'_> {
                 self.out.push('[');
                 match &*subscript.slice {
                     Expr::Tuple(tuple) if !tuple.elts.is_empty() => {
-                        self.tuple_items(&tuple.elts)?
+                        self.tuple_items(&tuple.elts)?;
                     }
                     slice => self.test(slice)?,
                 }
@@ -236,7 +157,7 @@ impl Unparser<'_> {
     fn operation(&mut self, expr: &Expr) -> Result<()> {
         match expr {
             Expr::BinOp(node) => {
-                let own = Precedence::of(node.op);
+                let own = Precedence::of_operator(node.op);
                 let (left, right) = match node.op {
                     Operator::Pow => (own.next(), own),
                     _ => (own, own.next()),
