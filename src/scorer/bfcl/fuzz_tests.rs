@@ -214,6 +214,57 @@ const REPEATS: &[&str] = &[
     "==", "a==", ".", "..", "1.", ":", "::", "?", "?.", "!",
 ];
 
+/// A long answer is no fault: what is in it is read to the end.
+#[test]
+fn megabytes_are_read() {
+    let entries = Entries::new();
+    let long = "x".repeat(1 << 20);
+    let check = |entry: &Entry, category: &str, format, text: &str| {
+        let answer = Value::from(text);
+        let verdict = check(&Request {
+            format,
+            ..Request::new(entry, category, Answer::Prompt(&answer))
+        });
+        assert_eq!(
+            verdict.error_type,
+            Some("value_error:string"),
+            "{category} {format:?}"
+        );
+        let decoded = verdict.decoded.unwrap().repr().unwrap();
+        assert!(decoded.len() > long.len());
+    };
+    check(
+        &entries.python,
+        "simple_python",
+        None,
+        &format!("[f(a=1, b='{long}')]"),
+    );
+    check(
+        &entries.java,
+        "simple_java",
+        None,
+        &format!("[f(a=1, b=\"{long}\")]"),
+    );
+    check(
+        &entries.javascript,
+        "simple_javascript",
+        None,
+        &format!("[f(a=1, b='{long}')]"),
+    );
+    let json = format!(r#"[{{"function": "f", "parameters": {{"a": 1, "b": "{long}"}}}}]"#);
+    check(&entries.python, "simple_python", Some(Format::Json), &json);
+    let xml = format!(
+        "<functions><function name=\"f\"><param name=\"a\" type=\"integer\">1</param><param \
+         name=\"b\">{long}</param></function></functions>"
+    );
+    check(
+        &entries.python,
+        "simple_python",
+        Some(Format::ConciseXml),
+        &xml,
+    );
+}
+
 /// Hostile texts at a size and at four times the size: the time must not grow as its square.
 #[test]
 fn time_is_linear_and_the_stack_is_bounded() {
