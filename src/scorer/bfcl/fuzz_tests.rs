@@ -54,21 +54,11 @@ impl Entries {
         let answer = Value::from(text);
         let mut count = 0;
         let mut run = |entry: &Entry, category: &str, answer: Answer<'_>, format, tag| {
-            let clock = Instant::now();
             let verdict = check(&Request {
                 format,
                 has_tool_call_tag: tag,
                 ..Request::new(entry, category, answer)
             });
-            if clock.elapsed().as_millis() > 300 {
-                let _ = writeln!(
-                    std::io::stderr(),
-                    "SLOW {:?} {category} {format:?} {tag} {} {}",
-                    clock.elapsed(),
-                    text.len(),
-                    text.chars().take(30).collect::<String>()
-                );
-            }
             assert_eq!(verdict.valid, verdict.error_type.is_none());
             assert_eq!(verdict.valid, verdict.error.is_empty());
             let error = verdict.error_value(entry);
@@ -287,10 +277,11 @@ fn time_is_linear_and_the_stack_is_bounded() {
                 clock.elapsed()
             };
             let (short, long) = (time(size / 4), time(size));
-            let limit = short * 10 + Duration::from_millis(500);
+            // Linear is four times; the rest is for a busy machine.
+            let limit = short * 10 + Duration::from_secs(1);
             assert!(
                 long < limit,
-                "{start}{repeat}…{end}: {short:?} and {long:?}"
+                "{start:?} {repeat:?} {end:?}: {short:?} and {long:?}"
             );
         }
     }
