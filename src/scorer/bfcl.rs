@@ -77,6 +77,8 @@ pub use value::{Dict, Value};
 pub use verdict::{Attempt, CRASH, Message, Verdict};
 
 #[cfg(test)]
+mod check_tests;
+#[cfg(test)]
 mod fuzz_tests;
 #[cfg(test)]
 mod parity_tests;

@@ -10,6 +10,8 @@ pub(super) mod literal;
 mod nesting;
 mod percent;
 mod precedence;
+#[cfg(test)]
+mod tests;
 mod unparse;
 
 use std::borrow::Cow;
