@@ -7,7 +7,8 @@ use super::integer::Int;
 
 /// A Python value.
 ///
-/// A text may hold lone surrogates in Python, not in Rust: they are kept as [`surrogate`] characters.
+/// A text may hold lone surrogates in Python, not in Rust: they are kept as the last 2,048 characters of the
+/// private use planes, and written as surrogates.
 #[derive(Clone, Debug)]
 pub enum Value {
     /// `None`.
