@@ -12,10 +12,14 @@
 //!     summary.json, summary.md
 //!     scratch/         folders of attempts that `keep_scratch` kept
 //! ```
+//!
+//! A run whose answers were [scored again](crate::rescore) has all of these but the journal, which is that
+//! of its parent: the manifest's `parent` and `parent_run_id`.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
 
@@ -28,7 +32,7 @@ pub use records::read as read_records;
 
 /// Version of the files in a run directory.
 ///
-/// * 1: the first.
+/// * 1: the first. Members added since, which a reader may leave alone: the manifest's `parent_run_id`.
 pub const FORMAT_VERSION: u32 = 1;
 
 /// The folder of runs unless the spec names another, in the project's root.
@@ -50,10 +54,7 @@ impl RunDir {
             );
         }
         make_root(root)?;
-        let stamp = jiff::Timestamp::now()
-            .strftime("%Y%m%dT%H%M%SZ")
-            .to_string();
-        let path = root.join(format!("{stamp}_{run_id}"));
+        let path = root.join(format!("{}_{run_id}", stamp()));
         match fs::create_dir(&path) {
             Ok(()) => Ok(Self {
                 path: absolute(&path)?,
@@ -103,9 +104,27 @@ impl RunDir {
         Manifest::read(&self.file("manifest.json"))
     }
 
-    /// What happened to one sample, as the lines of `events.jsonl`.
+    /// The run whose answers were scored again here, where it still is.
+    pub fn parent(&self) -> Option<Self> {
+        let parent = self.manifest().ok()?.parent?;
+        // Where it was, or beside this one, if both were moved elsewhere.
+        let beside = self.path.parent()?.join(parent.file_name()?);
+        let found = Self::open(&parent).or_else(|_| Self::open(&beside)).ok()?;
+        (found.path != self.path).then_some(found)
+    }
+
+    /// What happened to one sample, as the lines of `events.jsonl`; of a run that was scored again, those of
+    /// the run that asked.
     pub fn attempts(&self, sample_id: &str) -> Result<Vec<serde_json::Value>> {
-        let events = events::read(&self.file("events.jsonl"))?;
+        let mut asked = self.clone();
+        // A chain that was tampered with may be a circle.
+        for _ in 0..100 {
+            match asked.parent() {
+                Some(parent) if !asked.file("events.jsonl").is_file() => asked = parent,
+                _ => break,
+            }
+        }
+        let events = events::read(&asked.file("events.jsonl"))?;
         let of_sample = events
             .into_iter()
             .filter(|event| event.sample_id == sample_id);
@@ -118,6 +137,12 @@ impl RunDir {
     pub(crate) fn write(&self, name: &str, content: &[u8]) -> Result<()> {
         write_atomically(&self.file(name), content)
     }
+}
+
+/// Now, as in the names of run directories: `20260131T235959Z`.
+pub fn stamp() -> String {
+    let now = jiff::Timestamp::now();
+    now.strftime("%Y%m%dT%H%M%SZ").to_string()
 }
 
 /// Makes the folder of runs, ignored by git.
@@ -149,8 +174,11 @@ pub fn runs_in(root: &Path) -> Vec<RunDir> {
 
 /// Writes to a neighbour and renames it over `path`.
 pub(crate) fn write_atomically(path: &Path, content: &[u8]) -> Result<()> {
+    // Neither another process nor another thread may write to the same neighbour.
+    static WRITES: AtomicU64 = AtomicU64::new(0);
+    let write = WRITES.fetch_add(1, Ordering::Relaxed);
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
+    name.push(format!(".{}.{write}.tmp", std::process::id()));
     let temporary = path.with_file_name(name);
     fs::write(&temporary, content)
         .and_then(|()| fs::rename(&temporary, path))

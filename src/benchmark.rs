@@ -1,6 +1,20 @@
 //! The `Benchmark` trait: where samples come from and how they are judged by default.
+//!
+//! | in a spec | samples | extraction and scorer |
+//! |---|---|---|
+//! | [`gaia`] | GAIA as it is published, or a file of the same shape | `final_answer`, `gaia` |
+//! | [`qa`] | questions and answers in any file of rows; columns, templates, several right answers | `final_answer`, `token_f1` |
+//! | [`gsm8k`] | word problems with worked solutions | `gsm8k`, `gsm8k` |
+//! | [`aime`] | problems whose answer is an integer from 0 to 999, by year | `aime`, `aime` |
+//! | [`custom`] | written down in the spec itself | `final_answer`, `per_sample`: each sample has its own scorer |
+//!
+//! `fixtures/` has a spec of each to copy.
 
+pub mod aime;
+pub mod custom;
 pub mod gaia;
+pub mod gsm8k;
+pub mod qa;
 
 use serde_json::{Map, Value};
 
@@ -44,6 +58,12 @@ pub trait Benchmark: Send + Sync {
     /// The benchmark's own instructions, the prompt preset `official`.
     fn official_prompt(&self) -> Option<&str> {
         None
+    }
+
+    /// What stands before a question unless the eval chooses a preset: the official instructions, or those of
+    /// our own that tell the form of answer which [`Benchmark::extract`] looks for.
+    fn default_prompt(&self) -> Option<&str> {
+        self.official_prompt()
     }
 
     /// Aggregates of the benchmark's own, shown in the summary under their names.

@@ -33,68 +33,101 @@ pub(crate) struct Circumstances<'a> {
 
 /// Concludes a run.
 pub(crate) fn conclude(records: Vec<Record>, given: Circumstances<'_>) -> Run {
-    let mut builder = SummaryBuilder::new(&*given.eval).metrics(given.metrics);
+    let mut gathered = Gathered::new(&given);
     for record in &records {
-        builder.add(record);
+        gathered.add(record);
     }
-    let mut summary = builder.finish();
-    let current: Vec<CurrentSample> = records.iter().map(CurrentSample::of).collect();
-    let evidence = Evidence {
-        baseline: given.baseline,
-        current: &current,
-        ci: given.ci,
-        scorer: given.scorer,
-        selected: (records.len() < given.total)
-            .then_some((records.len() as u64, given.total as u64)),
-    };
-    summary.gates = given
-        .gates
-        .iter()
-        .map(|gate| gate.check(&summary, &evidence))
-        .collect();
-    let asked = records
-        .iter()
-        .filter(|record| record.result.status != Status::Skipped);
-    let (asked, errors) = asked.fold((0_u64, 0_u64), |(asked, errors), record| {
-        (
-            asked + 1,
-            errors + u64::from(record.result.status.is_error()),
-        )
-    });
-    let facts = Facts {
-        interrupted: given.interrupted,
-        stopped_early: given.stop_reason.is_some(),
-        all_errored: asked > 0 && errors == asked || given.needs_every_verdict && errors > 0,
-        failed_assertions: given.failed_assertions.len() as u64,
-    };
-    summary.exit_code = gate::exit_code(&summary.gates, facts);
-    Run {
-        flips: given
-            .baseline
-            .map(|baseline| flips(&records, baseline))
-            .unwrap_or_default(),
-        eval: given.eval,
-        dir: given.dir,
-        records,
-        summary,
-        failed_assertions: given.failed_assertions,
-        stop_reason: given.stop_reason,
-        notices: given.notices,
-        duration_s: given.duration_s,
+    gathered.conclude(records, given)
+}
+
+/// What the conclusion needs of the records, taken from them one by one in dataset order, so that none of
+/// them has to stay in memory.
+pub(crate) struct Gathered<'a> {
+    summary: SummaryBuilder,
+    /// Empty unless a gate looks at single samples.
+    current: Option<Vec<CurrentSample>>,
+    baseline: Option<&'a Baseline>,
+    flips: Vec<Flip>,
+    records: u64,
+    asked: u64,
+    errors: u64,
+}
+
+impl<'a> Gathered<'a> {
+    /// Of no records yet.
+    pub(crate) fn new(given: &Circumstances<'a>) -> Self {
+        Self {
+            summary: SummaryBuilder::new(&*given.eval).scorer(given.scorer),
+            current: given.gates.iter().any(Gate::needs_samples).then(Vec::new),
+            baseline: given.baseline,
+            flips: Vec::new(),
+            records: 0,
+            asked: 0,
+            errors: 0,
+        }
+    }
+
+    /// Adds a record.
+    pub(crate) fn add(&mut self, record: &Record) {
+        let status = record.result.status;
+        self.summary.add(record);
+        if let Some(current) = &mut self.current {
+            current.push(CurrentSample::of(record));
+        }
+        self.flips
+            .extend(self.baseline.and_then(|baseline| flip(record, baseline)));
+        self.records += 1;
+        self.asked += u64::from(status != Status::Skipped);
+        self.errors += u64::from(status.is_error());
+    }
+
+    /// Concludes the run; `records` are those that it keeps in memory.
+    pub(crate) fn conclude(self, records: Vec<Record>, given: Circumstances<'_>) -> Run {
+        let mut summary = self.summary.metrics(given.metrics).finish();
+        let current = self.current.unwrap_or_default();
+        let total = given.total as u64;
+        let evidence = Evidence {
+            baseline: given.baseline,
+            current: &current,
+            ci: given.ci,
+            scorer: given.scorer,
+            selected: (self.records < total).then_some((self.records, total)),
+        };
+        summary.gates = given
+            .gates
+            .iter()
+            .map(|gate| gate.check(&summary, &evidence))
+            .collect();
+        let (asked, errors) = (self.asked, self.errors);
+        let facts = Facts {
+            interrupted: given.interrupted,
+            stopped_early: given.stop_reason.is_some(),
+            all_errored: asked > 0 && errors == asked || given.needs_every_verdict && errors > 0,
+            failed_assertions: given.failed_assertions.len() as u64,
+        };
+        summary.exit_code = gate::exit_code(&summary.gates, facts);
+        Run {
+            flips: self.flips,
+            eval: given.eval,
+            dir: given.dir,
+            records,
+            summary,
+            failed_assertions: given.failed_assertions,
+            stop_reason: given.stop_reason,
+            notices: given.notices,
+            duration_s: given.duration_s,
+        }
     }
 }
 
-/// Samples that changed sides since the baseline.
-fn flips(records: &[Record], baseline: &Baseline) -> Vec<Flip> {
-    let flip = |record: &Record| {
-        let then = baseline.samples.get(&record.sample_id)?;
-        let same = then.input_hash == record.input_hash && then.target_hash == record.target_hash;
-        let now = (record.result.status == Status::Scored).then(|| record.result.is_correct())?;
-        let then = then.correct?;
-        (same && then != now).then(|| Flip {
-            id: record.sample_id.clone(),
-            worse: then,
-        })
-    };
-    records.iter().filter_map(flip).collect()
+/// Whether a sample changed sides since the baseline.
+fn flip(record: &Record, baseline: &Baseline) -> Option<Flip> {
+    let then = baseline.samples.get(&record.sample_id)?;
+    let same = then.input_hash == record.input_hash && then.target_hash == record.target_hash;
+    let now = (record.result.status == Status::Scored).then(|| record.result.is_correct())?;
+    let then = then.correct?;
+    (same && then != now).then(|| Flip {
+        id: record.sample_id.clone(),
+        worse: then,
+    })
 }

@@ -5,8 +5,10 @@
 //! narrows them down with a [`Filter`]. Every error names the file and the line; a dataset is read as a
 //! whole before any agent starts.
 
+mod cell;
 mod columns;
 mod csv;
+mod field;
 mod filter;
 mod jsonl;
 #[cfg(feature = "parquet")]
@@ -20,10 +22,14 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
+use crate::sample::Sample;
 
+pub(crate) use cell::{required, scalar, slice_value};
 pub use columns::Columns;
 pub(crate) use columns::{kind, quoted, text};
+pub(crate) use field::Field;
 pub use filter::Filter;
+pub use jsonl::python_json;
 
 /// The rows of one file. There is at least one.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +47,17 @@ pub struct Row {
     pub line: Option<u64>,
     /// The columns in the order of the file.
     pub fields: Map<String, Value>,
+}
+
+/// The format of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// `.jsonl`: one object per line.
+    Jsonl,
+    /// `.csv`: a header, then rows of as many cells.
+    Csv,
+    /// `.parquet`, behind the cargo feature `parquet`.
+    Parquet,
 }
 
 /// Where a row is, as errors name it: `data.jsonl:7`, or `data.parquet: row 7` (the first row is 1).
@@ -65,10 +82,10 @@ impl Rows {
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
-        let rows = match extension.to_str() {
-            Some("jsonl") => jsonl::rows(path, &read_text(path)?)?,
-            Some("csv") => csv::rows(path, &read_text(path)?)?,
-            Some("parquet") => read_parquet(path)?,
+        let format = match extension.to_str() {
+            Some("jsonl") => Format::Jsonl,
+            Some("csv") => Format::Csv,
+            Some("parquet") => Format::Parquet,
             _ => {
                 return Err(Error::usage(format!(
                     "`{}`: a dataset is a `.jsonl`, `.csv` or `.parquet` file",
@@ -76,6 +93,17 @@ impl Rows {
                 ))
                 .hint("for `.json`, write one object per line and name the file `.jsonl`"));
             }
+        };
+        Self::read_as(path, format)
+    }
+
+    /// Reads a file of this format, whatever its name is.
+    pub fn read_as(path: impl AsRef<Path>, format: Format) -> Result<Self> {
+        let path = path.as_ref();
+        let rows = match format {
+            Format::Jsonl => jsonl::rows(path, &read_text(path)?)?,
+            Format::Csv => csv::rows(path, &read_text(path)?)?,
+            Format::Parquet => read_parquet(path)?,
         };
         if rows.is_empty() {
             return Err(
@@ -99,6 +127,30 @@ impl Rows {
     }
 }
 
+impl Rows {
+    /// A sample of each row and its index, with ids that are unique. Errors name the place of the row.
+    pub(crate) fn into_samples(
+        self,
+        mut make: impl FnMut(Map<String, Value>, usize) -> Result<Sample>,
+    ) -> Result<Vec<Sample>> {
+        let Self { path, rows } = self;
+        let mut samples = Vec::with_capacity(rows.len());
+        let mut places = Vec::with_capacity(rows.len());
+        for (index, Row { line, fields }) in rows.into_iter().enumerate() {
+            let place = Place {
+                path: &path,
+                line,
+                index,
+            };
+            samples.push(make(fields, index).map_err(|error| error.at(place))?);
+            places.push(place);
+        }
+        let ids = samples.iter().map(|sample| sample.id.as_str());
+        unique_ids(ids.zip(places))?;
+        Ok(samples)
+    }
+}
+
 impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
@@ -107,6 +159,29 @@ impl fmt::Display for Place<'_> {
             None => write!(f, "{path}: row {}", self.index + 1),
         }
     }
+}
+
+/// Refuses a path where no file is, and names one where a folder is.
+pub(crate) fn check_file(path: &Path) -> Result<()> {
+    let found = fs::metadata(path).map_err(|error| {
+        Error::io("open", path, &error)
+            .hint("correct `benchmark.path`; relative paths count from the spec's folder")
+    })?;
+    if !found.is_dir() {
+        return Ok(());
+    }
+    let is_data = |path: &PathBuf| {
+        let end = path.extension().unwrap_or_default();
+        ["jsonl", "csv", "parquet"].iter().any(|name| end == *name)
+    };
+    let files = fs::read_dir(path).into_iter().flatten().flatten();
+    let first = files.map(|entry| entry.path()).filter(is_data).min();
+    let first = first.unwrap_or_else(|| path.join("data.jsonl"));
+    Err(Error::usage(format!(
+        "`{}` is a folder, where one file of rows is needed",
+        path.display()
+    ))
+    .hint(format!("name the file: `path: {}`", first.display())))
 }
 
 /// Checks that no two samples have one id; the error names both places.

@@ -14,6 +14,7 @@ use crate::gate::Gate;
 use crate::prompt::Prompt;
 use crate::run::Run;
 use crate::runner::{RunOptions, Session};
+use crate::sample::Sample;
 use crate::scorer::Scorer;
 use crate::spec::Override;
 
@@ -302,6 +303,15 @@ impl Eval {
     pub fn redact(mut self, pattern: impl Into<String>) -> Self {
         self.redact.push(pattern.into());
         self
+    }
+
+    /// The samples of its benchmark, all of them, whatever the limits are.
+    ///
+    /// # Errors
+    /// When the dataset cannot be read.
+    pub fn samples(&self) -> Result<Vec<Sample>> {
+        let samples = self.benchmark.samples();
+        samples.map_err(|error| error.at(format_args!("eval `{}`", self.name)))
     }
 
     /// The eval's name.

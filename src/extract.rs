@@ -3,10 +3,12 @@
 //! A step of its own, the same for every scorer and recorded beside the raw answer. Each way takes time that
 //! grows with the length of the answer alone: what an agent says is hostile input.
 
+mod aime;
 mod boxed;
 mod choice;
 mod final_answer;
 mod first_answer;
+pub(crate) mod gsm8k;
 mod json;
 mod number;
 mod think;
@@ -14,11 +16,14 @@ mod think;
 use std::borrow::Cow;
 use std::fmt;
 
-use regex::{Regex, RegexBuilder};
+use regex::Regex;
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result, nearest};
 use crate::scorer::Scorer;
+use crate::text::{Scope, compile};
+
+pub(crate) use json::find as find_json;
 
 /// How the prediction is taken from the raw answer.
 ///
@@ -33,7 +38,9 @@ use crate::scorer::Scorer;
 /// | `boxed` | the content of the last LaTeX `\boxed{…}`, braces nested |
 /// | `number` | the last number, thousands separators and sign included |
 /// | `{ json_pointer: /answer }` | the member of the JSON in the answer: the whole answer, a fenced block, or the first object or array in it |
-/// | `choice` | the letter of the choice that is named last as the answer: `The answer is (B)`, a line `B.`, `(B)`, a `B` alone; among `letters: ABCD` when given, else A to Z |
+/// | `gsm8k` | what follows the last `####`, or an `A:` at the start of a line, that has a number behind it, on its line; without such a marker an answer that is nothing but a number |
+/// | `aime` | the content of the last `\boxed{…}`; else the number of the last `answer is 25` or `Answer: 25`; else the last number |
+/// | `choice` | the letter of the choice that is named last as the answer: `The answer is (B)`, a line `B.`, `(B)`, a `B` alone, or an answer that is nothing but `b`; among `letters: ABCD` when given, else A to Z |
 ///
 /// Where there is nothing to take, there is no prediction (`null`): a wrong answer, unlike a failed agent.
 /// With `strip_think: true` what stands between `<think>` and `</think>` is left out first.
@@ -58,23 +65,24 @@ enum Way {
     Number,
     JsonPointer(String),
     Choice(Option<String>),
+    Gsm8k,
+    Aime,
 }
 
 /// The names in specs.
 const NAMES: &[&str] = &[
     "after",
+    "aime",
     "boxed",
     "choice",
     "final_answer",
+    "gsm8k",
     "json_pointer",
     "last_line",
     "none",
     "number",
     "regex",
 ];
-
-/// Compiled patterns of a spec may take this much memory, which bounds the time that a match takes.
-const PATTERN_BYTES: usize = 1 << 20;
 
 impl Extract {
     fn new(way: Way) -> Self {
@@ -137,6 +145,16 @@ impl Extract {
         Self::new(Way::Choice(None))
     }
 
+    /// The number at the end of a worked solution, behind `####` or `A:`.
+    pub fn gsm8k() -> Self {
+        Self::new(Way::Gsm8k)
+    }
+
+    /// The integer in the last `\boxed{…}`, with fallbacks.
+    pub fn aime() -> Self {
+        Self::new(Way::Aime)
+    }
+
     /// Leaves out `<think>` blocks first.
     #[must_use]
     pub fn strip_think(mut self) -> Self {
@@ -164,7 +182,7 @@ impl Way {
         let slice = match self {
             Self::None => Some(raw),
             Self::FinalAnswer => Some(final_answer::last(raw)),
-            Self::FirstAnswer => return Some(first_answer::first(raw)),
+            Self::FirstAnswer => Some(first_answer::first(raw)),
             Self::LastLine => raw.lines().map(str::trim).rfind(|line| !line.is_empty()),
             Self::After(marker) => raw
                 .rfind(marker.as_str())
@@ -182,6 +200,8 @@ impl Way {
             Self::Number => number::last(raw),
             Self::JsonPointer(pointer) => return json::member(raw, pointer).map(Cow::Owned),
             Self::Choice(letters) => choice::letter(raw, letters.as_deref()),
+            Self::Gsm8k => gsm8k::answer(raw),
+            Self::Aime => aime::answer(raw),
         };
         slice.map(Cow::Borrowed)
     }
@@ -238,7 +258,7 @@ impl Extract {
             "regex" => &["regex", "group"],
             "final_answer" => &["first"],
             "choice" => &["letters"],
-            "boxed" | "last_line" | "none" | "number" => &[],
+            "aime" | "boxed" | "gsm8k" | "last_line" | "none" | "number" => &[],
             _ => {
                 let legal = NAMES.join("`, `");
                 let message = format!("unknown extraction `{name}`, expected one of `{legal}`");
@@ -273,6 +293,7 @@ impl Extract {
         };
         let mut extract = match name {
             "after" => Self::after(text("after")?),
+            "aime" => Self::aime(),
             "boxed" => Self::boxed(),
             "choice" => Self::new(Way::Choice(match options.get("letters") {
                 None => None,
@@ -284,6 +305,7 @@ impl Extract {
             })),
             "final_answer" if flag("first")? => Self::first_answer(),
             "final_answer" => Self::final_answer(),
+            "gsm8k" => Self::gsm8k(),
             "json_pointer" => {
                 let pointer = text("json_pointer")?;
                 if !pointer.starts_with('/') {
@@ -317,14 +339,7 @@ impl Extract {
     }
 
     fn from_regex(text: &str, group: Option<usize>) -> Result<Self> {
-        let pattern = RegexBuilder::new(text)
-            .size_limit(PATTERN_BYTES)
-            .build()
-            .map_err(|error| {
-                let reason = error.to_string();
-                let reason = reason.lines().last().unwrap_or_default().trim();
-                Error::usage(format!("`{text}` is no regular expression: {reason}"))
-            })?;
+        let pattern = compile(text, Scope::Part, false)?;
         let groups = pattern.captures_len() - 1;
         if let Some(group) = group.filter(|group| *group > groups) {
             let message = format!("group {group} is not in `{text}`, which has {groups}");
@@ -368,6 +383,8 @@ impl Extract {
                 }
                 "choice"
             }
+            Way::Gsm8k => "gsm8k",
+            Way::Aime => "aime",
         };
         if self.strip_think {
             set("strip_think", true.into());

@@ -8,6 +8,12 @@
 //! wrong and as right: it passes if both pass, fails if both fail, and is inconclusive otherwise. That way
 //! an outage neither breaks a build nor lets a worse agent through.
 //!
+//! With several scorers a metric may name one: `accuracy(substring)`, `macro_f1(choice)`, `mean(qa_f1.f1)`;
+//! without a name it is that of the deciding scorer, and `mean(f1)` finds the detail of another scorer
+//! where only one has it. A name that nothing has is an error that lists what there is: before the run for
+//! scorers, which are known then, and for details in the verdict (`inconclusive`) or, when a finished run
+//! is checked again, at once.
+//!
 //! ```
 //! use evaltest::Gate;
 //!
@@ -18,6 +24,8 @@
 //! ```
 
 mod check;
+mod figures;
+mod mean;
 mod metric;
 mod no_regression;
 mod parse;
@@ -29,6 +37,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use check::Evidence;
+pub use mean::KnownMeans;
 pub use metric::{LatencyStatistic, Metric, Op};
 pub use no_regression::{Counts, Regression};
 pub use result::{Facts, GateResult, Verdict, exit_code};
@@ -80,9 +89,20 @@ impl Gate {
         Self::bounded(Metric::MinSamples, Op::AtLeast, f64::from(at_least))
     }
 
-    /// The mean of a detail of the first scorer, or of the score itself (`value`), is at least this.
+    /// The mean of a detail, or of the score itself (`value`), is at least this. With several scorers
+    /// `SCORER.DETAIL` says whose; see [`Metric::Mean`].
     pub fn mean(name: impl Into<String>, at_least: f64) -> Self {
         Self::bounded(Metric::Mean(name.into()), Op::AtLeast, at_least)
+    }
+
+    /// The macro-F1 of the labels that the deciding scorer judges is at least this (0 to 1).
+    pub fn macro_f1(at_least: f64) -> Self {
+        Self::bounded(Metric::MacroF1(None), Op::AtLeast, at_least)
+    }
+
+    /// The macro-F1 of the labels that the scorer of that name judges is at least this (0 to 1).
+    pub fn macro_f1_of(scorer: impl Into<String>, at_least: f64) -> Self {
+        Self::bounded(Metric::MacroF1(Some(scorer.into())), Op::AtLeast, at_least)
     }
 
     /// The `percent`-th percentile of the time an answer took is at most so many seconds.
@@ -163,6 +183,14 @@ impl Gate {
     /// Whether the gate compares with a baseline.
     pub fn needs_baseline(&self) -> bool {
         matches!(self.metric, Metric::NoRegression)
+    }
+
+    /// Whether the gate looks at single samples, not only at the summary.
+    pub(crate) fn needs_samples(&self) -> bool {
+        matches!(
+            self.metric,
+            Metric::NoRegression | Metric::Latency(LatencyStatistic::Percentile(_))
+        )
     }
 
     /// What the gate measures.

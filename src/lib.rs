@@ -22,17 +22,19 @@
 //! | `plan` | everything that is checked before an agent starts |
 //! | `runner`, [`event`] | one sample through agent, journal and scorer |
 //! | [`agent`], [`extract`], [`scorer`], [`text`] | answers, predictions, verdicts |
+//! | `process` | programs that answer or judge: started, asked, killed with all their children |
 //! | [`redact`], [`artifact`] | what is written, and where |
 //! | [`mod@run`], [`summary`], [`stats`], [`gate`], [`baseline`] | records become figures and verdicts; pure |
 //! | [`snapshot`], `harness` | insta and libtest-mimic |
-//! | [`report`], [`drive`], [`rescore`], [`listing`] | what `cargo evaltest` builds on |
+//! | [`report`], [`drive`], [`mod@rescore`], [`agreement`], [`listing`] | what `cargo evaltest` builds on |
 //!
 //! # Invariants
 //!
 //! * The ground truth cannot reach an agent: [`Task`] has no field for it.
 //! * An answer is on disk before it is scored.
 //! * Secrets are blanked on the way into the run directory, after scoring.
-//! * Scorers, summary, statistics and gates know no clock, no environment and no file.
+//! * Summary, statistics and gates know no clock, no environment and no file. Nor do scorers, but for two that ask
+//!   others: `command` a program, `semantic` an endpoint.
 //! * The library prints nothing, except as a test harness.
 
 #![warn(missing_docs)]
@@ -41,14 +43,19 @@ mod attachment;
 mod cancel;
 mod conclude;
 mod error;
+#[cfg(test)]
+mod fuzz;
 mod harness;
 mod hash;
 #[cfg(test)]
 mod parity;
 mod plan;
+mod process;
 mod runner;
+mod variables;
 
 pub mod agent;
+pub mod agreement;
 pub mod artifact;
 pub mod baseline;
 pub mod benchmark;
@@ -79,7 +86,11 @@ pub mod text;
 pub use agent::{Agent, AgentError, FailureKind, Output, Usage};
 pub use baseline::{Baseline, BaselineSample};
 pub use benchmark::Benchmark;
+pub use benchmark::aime::Aime;
+pub use benchmark::custom::Custom;
 pub use benchmark::gaia::Gaia;
+pub use benchmark::gsm8k::Gsm8k;
+pub use benchmark::qa::Qa;
 pub use cancel::Cancel;
 pub use error::{Error, Result};
 pub use eval::{Answers, Assert, Eval, KeepScratch};

@@ -16,7 +16,7 @@ use crate::extract::Extraction;
 use crate::hash::{self, Hasher};
 use crate::redact::Redactor;
 use crate::sample::Sample;
-use crate::scorer::{Answer, Score, Scorer};
+use crate::scorer::{Answer, Score, Scorer, per_sample};
 use crate::{gate, snapshot};
 
 /// An eval that is ready to run.
@@ -59,17 +59,19 @@ impl Plan {
         check_name(&eval.name)?;
         eval.prompt.check(&*eval.benchmark)?;
         gate::check_unique(&eval.gates)?;
-        let redactor = Redactor::new(&eval.redact, &eval.secrets)?;
+        let scorers = scorers(eval);
         let Loaded {
             items,
             order,
             slices,
             left_out,
-        } = load_items(eval)?;
+        } = load_items(eval, &scorers)?;
         let extraction = eval.extraction();
-        let scorers = scorers(eval);
-        let names: Vec<_> = scorers.iter().map(|scorer| scorer.name()).collect();
+        let names: Vec<_> = scorers.iter().map(Scorer::name).collect();
         check_scorer_names(&names)?;
+        let of_scorers = scorers.iter().flat_map(Scorer::secrets);
+        let secrets: Vec<String> = eval.secrets.iter().cloned().chain(of_scorers).collect();
+        let redactor = Redactor::new(&eval.redact, &secrets)?;
         check_gates(eval, slices, &names)?;
         let scorer_hash = crate::rescore::scorer_hash(&extraction, &scorers);
         let dataset_hash = items
@@ -82,6 +84,7 @@ impl Plan {
             .hex();
         let mut notices = eval.benchmark.notices();
         notices.extend(missing_attachments(&items));
+        notices.extend(unused_scorers(eval));
         let mut plan = Self {
             request_hash: request_hash(eval, &dataset_hash, &scorer_hash),
             notices,
@@ -203,7 +206,7 @@ struct Loaded {
     left_out: HashSet<String>,
 }
 
-fn load_items(eval: &Eval) -> Result<Loaded> {
+fn load_items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> {
     let samples = eval
         .benchmark
         .samples()
@@ -259,8 +262,8 @@ fn load_items(eval: &Eval) -> Result<Loaded> {
     Ok(Loaded {
         items: indexed
             .into_iter()
-            .map(|(_, _, sample)| item(eval, sample))
-            .collect(),
+            .map(|(_, _, sample)| item(eval, sample, scorers))
+            .collect::<Result<_>>()?,
         order,
         slices,
         left_out: left_out.into_keys().collect(),
@@ -279,6 +282,18 @@ fn tight(map: Map<String, Value>) -> Map<String, Value> {
     map.into_iter().map(entry).collect()
 }
 
+/// Says when samples name scorers of their own and the eval names one for all.
+fn unused_scorers(eval: &Eval) -> Option<String> {
+    let own = eval
+        .benchmark
+        .scorer()
+        .filter(|own| own.name() == per_sample::NAME);
+    let is_used = |scorer: &Arc<dyn Scorer>| scorer.name() == per_sample::NAME;
+    let is_replaced = !eval.scorers.is_empty() && !eval.scorers.iter().any(is_used);
+    own.filter(|_| is_replaced)
+        .map(|_| "the eval names a scorer, so those that its samples name are not used".to_owned())
+}
+
 /// Says before anything is paid for which samples cannot be asked.
 fn missing_attachments(items: &[Item]) -> Option<String> {
     let broken = |item: &&Item| item.sample.files.iter().any(|file| file.resolve().is_err());
@@ -292,7 +307,7 @@ fn missing_attachments(items: &[Item]) -> Option<String> {
     ))
 }
 
-fn item(eval: &Eval, mut sample: Sample) -> Item {
+fn item(eval: &Eval, mut sample: Sample, scorers: &[Arc<dyn Scorer>]) -> Result<Item> {
     sample.metadata = tight(sample.metadata);
     let prompt = eval.prompt.render(&*eval.benchmark, &sample);
     let mut input = Hasher::default().part(&prompt);
@@ -308,16 +323,30 @@ fn item(eval: &Eval, mut sample: Sample) -> Item {
         .target
         .as_ref()
         .map_or_else(|| "hidden".to_owned(), |target| target.0.to_string());
-    Item {
-        input_hash: input.short(),
-        // The id goes in, so that equal answers do not show as equal hashes.
-        target_hash: Hasher::default().part(&sample.id).part(target).short(),
-        sample: Arc::new(sample),
+    // The id goes in, so that equal answers do not show as equal hashes.
+    let mut truth = Hasher::default().part(&sample.id).part(target);
+    for scorer in scorers {
+        let criterion = (**scorer).criterion(&sample).map_err(|error| {
+            error.at(format_args!("eval `{}`, sample `{}`", eval.name, sample.id))
+        })?;
+        if let Some(criterion) = criterion {
+            truth = truth.part(criterion);
+        }
     }
+    Ok(Item {
+        input_hash: input.short(),
+        target_hash: truth.short(),
+        sample: Arc::new(sample),
+    })
+}
+
+/// Whether the eval's scorers judge an answer alone. A benchmark that is no scorer wants the whole sample.
+pub(crate) fn judges_answers(eval: &Eval) -> bool {
+    !eval.scorers.is_empty() || eval.benchmark.scorer().is_some()
 }
 
 /// The scorers of an eval: its own, else the benchmark's.
-fn scorers(eval: &Eval) -> Vec<Arc<dyn Scorer>> {
+pub(crate) fn scorers(eval: &Eval) -> Vec<Arc<dyn Scorer>> {
     if !eval.scorers.is_empty() {
         return eval.scorers.clone();
     }
@@ -370,6 +399,7 @@ fn check_gates(eval: &Eval, slices: Slices, scorers: &[&str]) -> Result<()> {
     let known = gate::Known {
         slices,
         scorers: scorers.iter().map(ToString::to_string).collect(),
+        means: None,
     };
     let lines = eval
         .gate_lines

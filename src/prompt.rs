@@ -7,10 +7,11 @@ use crate::sample::Sample;
 /// What is put around a question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Prompt {
-    /// `official` where the benchmark has instructions of its own, else the question alone.
+    /// The benchmark's instructions where it has some (official ones, or ours that tell the form of the
+    /// answer), else the question alone.
     #[default]
     Default,
-    /// The benchmark's own instructions, word for word.
+    /// The field's own instructions, word for word; an error for a benchmark that has none.
     Official,
     /// Answer only, no explanation.
     Concise,
@@ -27,11 +28,20 @@ impl Prompt {
     /// Refuses a preset that the benchmark does not have and a template without `{prompt}`.
     pub(crate) fn check(&self, benchmark: &dyn Benchmark) -> Result<()> {
         match self {
-            Self::Official if benchmark.official_prompt().is_none() => Err(Error::usage(format!(
-                "benchmark `{}` has no official prompt",
-                benchmark.name()
-            ))
-            .hint("use `prompt: concise`, `prompt: none` or a template")),
+            Self::Official if benchmark.official_prompt().is_none() => {
+                let error = Error::usage(format!(
+                    "benchmark `{}` has no official prompt",
+                    benchmark.name()
+                ));
+                Err(if benchmark.default_prompt().is_some() {
+                    error.hint(
+                        "remove `prompt` for instructions of ours, which tell the form of the answer; \
+                         or use `prompt: concise`, `prompt: none` or a template",
+                    )
+                } else {
+                    error.hint("use `prompt: concise`, `prompt: none` or a template")
+                })
+            }
             Self::Template(text) if !text.contains("{prompt}") => {
                 Err(Error::usage("the prompt template has no `{prompt}` in it")
                     .hint("write `prompt: { template: \"Answer briefly: {prompt}\" }`"))
@@ -49,7 +59,8 @@ impl Prompt {
             question.push_str(&file.name);
         }
         let instructions = match self {
-            Self::Default | Self::Official => benchmark.official_prompt().unwrap_or_default(),
+            Self::Default => benchmark.default_prompt().unwrap_or_default(),
+            Self::Official => benchmark.official_prompt().unwrap_or_default(),
             Self::Concise => CONCISE,
             Self::None => "",
             Self::Template(template) => {

@@ -266,6 +266,11 @@ impl Redactor {
         if *count > before {
             hide_normalized(outcome, Side::Prediction);
         }
+        self.verdicts(outcome, count);
+    }
+
+    /// Blanks what scorers said.
+    pub(crate) fn verdicts(&self, outcome: &mut Outcome, count: &mut u32) {
         if let Some(score) = &mut outcome.score {
             self.score(score, count);
         }

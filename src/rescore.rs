@@ -1,235 +1,308 @@
 //! Working on a run that is over: its summary and gates again, or its answers scored anew.
+//!
+//! # Scoring anew
+//!
+//! [`rescore()`] judges the answers of a run by other scorers, into a run directory of its own that names its
+//! parent. No agent is asked.
+//!
+//! * The new `samples.jsonl` is whole: prompts, outputs, usage and latencies stand there as in the
+//!   parent's, which may be deleted afterwards. What that costs is a copy of this one file. The journal
+//!   (`events.jsonl`) is the parent's alone, for nothing was asked here; `show` finds the attempts there, also
+//!   when both directories were moved elsewhere together.
+//! * Only what a scorer sees is decoded, everything else is passed on byte for byte, on all processors, with
+//!   a fixed number of records in memory.
+//! * A record that lost a secret to redaction keeps its verdict where the secret stood in what is judged:
+//!   the answer that was scored is no longer there.
+//! * Samples without an answer stay what they were.
+//! * Gates that need what is not there any more are left out with a notice: `no_regression` when the
+//!   baseline was judged otherwise, and gates on a scorer that no longer judges.
+
+mod chunks;
+mod line;
+mod origin;
+pub(crate) mod pool;
+mod reload;
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::artifact::manifest::Manifest;
-use crate::artifact::records::Spool;
-use crate::artifact::{RunDir, RunStatus, random_run_id, read_records};
-use crate::conclude::{Circumstances, conclude};
+use crate::artifact::records::{self, Sorted};
+use crate::artifact::{Manifest, RunDir, random_run_id};
+use crate::baseline::Baseline;
+use crate::conclude::{Circumstances, Gathered};
 use crate::error::{Error, Result};
 use crate::extract::{Extract, Extraction};
-use crate::gate::{self, Gate};
+use crate::gate::Gate;
 use crate::hash::Hasher;
-use crate::run::{Outcome, Record, Run, Status};
-use crate::runner::judge::{Judged, score_all};
-use crate::sample::Target;
+use crate::redact::Redactor;
+use crate::run::{Record, Run, Status};
 use crate::scorer::Scorer;
 use crate::snapshot;
-use crate::summary::Summary;
 
-/// A finished run, read from its directory, with gates checked again: `gates`, or those the run had.
-///
-/// # Errors
-/// When the run was killed before its end, or its baseline cannot be compared with it.
-pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: bool) -> Result<Run> {
-    let manifest = dir.manifest()?;
-    let mut records = Vec::with_capacity(manifest.selected);
-    for record in read_records(&dir.file("samples.jsonl"))? {
-        let mut record = record?;
-        record.abridge();
-        records.push(record);
-    }
-    // Other gates are asked for alone, without what else decided the run.
-    let (gates, failed_assertions) = match gates {
-        Some(gates) => {
-            check_slices(&gates, &records, &manifest)?;
-            (gates, Vec::new())
-        }
-        None => (gates_of(&manifest)?, manifest.failed_assertions.clone()),
-    };
-    let needs_baseline = gates.iter().any(Gate::needs_baseline);
-    let folder = manifest.snapshot_folder();
-    let baseline = snapshot::read_baseline(&folder)?;
-    if baseline.is_none() && needs_baseline && manifest.baseline.is_some() {
-        return Err(Error::usage(format!(
-            "the baseline that run `{}` was compared with is not in `{}`",
-            manifest.run_id,
-            folder.display()
-        ))
-        .hint("check this in the checkout that has the snapshots"));
-    }
-    if let Some(baseline) = &baseline
-        && needs_baseline
-    {
-        baseline.check_comparable(
-            &manifest.scorer_hash,
-            records.iter().map(|record| record.sample_id.as_str()),
-        )?;
-    }
-    let stop_reason = match manifest.status {
-        RunStatus::Finished => None,
-        _ => Some(
-            manifest
-                .stop_reason
-                .clone()
-                .unwrap_or_else(|| "it was killed".to_owned()),
-        ),
-    };
-    let run = conclude(
-        records,
-        Circumstances {
-            eval: manifest.eval.clone(),
-            dir: dir.path().to_owned(),
-            gates: &gates,
-            baseline: baseline.as_ref(),
-            scorer: manifest.scorers.first().map(String::as_str),
-            total: manifest.samples,
-            interrupted: manifest.status == RunStatus::Interrupted,
-            stop_reason,
-            needs_every_verdict: false,
-            failed_assertions,
-            // The benchmark that worked them out is not here.
-            metrics: Summary::read(&dir.file("summary.json"))
-                .map(|summary| summary.metrics)
-                .unwrap_or_default(),
-            notices: Vec::new(),
-            duration_s: manifest.duration_s.unwrap_or_default(),
-            ci,
-        },
-    );
-    Ok(run)
-}
+use chunks::Chunks;
+use line::Judge;
+use reload::gates_of;
 
-/// Refuses a gate on a slice that no record has.
-fn check_slices(gates: &[Gate], records: &[Record], manifest: &Manifest) -> Result<()> {
-    let mut slices: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (dimension, value) in records.iter().flat_map(|record| &record.slices) {
-        let value = value.as_str().unwrap_or_default().to_owned();
-        slices.entry(dimension.clone()).or_default().insert(value);
-    }
-    let known = gate::Known {
-        slices,
-        scorers: manifest.scorers.clone(),
-    };
-    gates.iter().try_for_each(|gate| gate.validate(&known))
-}
-
-fn gates_of(manifest: &Manifest) -> Result<Vec<Gate>> {
-    let gates = manifest
-        .config
-        .get("gates")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten();
-    gates.filter_map(Value::as_str).map(str::parse).collect()
-}
+pub use origin::{Origin, scorers_of};
+pub use reload::reload;
 
 /// How answers are scored again.
 pub struct Rescore {
     /// The scorers; the first decides.
     pub scorers: Vec<Arc<dyn Scorer>>,
+    /// The scorers as a spec writes them, for the manifest; their names when empty.
+    pub specs: Vec<Value>,
     /// The extraction; as the run had it when `None`.
     pub extract: Option<Extract>,
     /// The folder of run directories; that of the run itself when `None`.
     pub output_root: Option<PathBuf>,
 }
 
-/// Scores the answers of a run again, into a new run directory that names its parent. No agent is asked.
-/// A record that lost a secret keeps its verdict, because the answer that was scored is no longer there.
+/// Scores the answers of a run again, into a new run directory; see [the module](self). Of its records the
+/// run that is returned holds those that ended without a verdict, and the first that is wrong.
 ///
 /// # Errors
-/// When the run cannot be read or the new directory cannot be written.
+/// When the run cannot be read or the new directory cannot be written. Nothing is left of it then.
 pub fn rescore(dir: &RunDir, how: Rescore) -> Result<Run> {
     let parent = dir.manifest()?;
-    let scorers = how.scorers;
-    let extraction = match how.extract {
+    let extraction = match &how.extract {
         Some(extract) => Extraction {
-            extract,
+            extract: extract.clone(),
             is_given: true,
         },
-        None => Extraction {
-            extract: parent
-                .extract
-                .as_ref()
-                .map_or(Ok(Extract::none()), Extract::from_value)?,
-            is_given: parent.extract_is_given,
-        },
+        None => extraction_of(&parent)?,
     };
+    let secrets: Vec<String> = how.scorers.iter().flat_map(Scorer::secrets).collect();
+    let judge = Judge {
+        redactor: Redactor::new(&[], &secrets)?,
+        scorers: how.scorers,
+        extraction,
+    };
+    check_names(&judge.scorers)?;
     let root = how
         .output_root
         .or_else(|| dir.path().parent().map(PathBuf::from));
     let root = root.ok_or_else(|| Error::usage("the run directory has no folder"))?;
+    // Before anything is made.
+    records::open(&dir.file("samples.jsonl"))?;
     let run_id = random_run_id(&parent.eval);
-    // Read before anything is made, so that a run that cannot be read leaves no half of one.
-    let whole = read_records(&dir.file("samples.jsonl"))?;
     let new = RunDir::create(&root, &run_id)?;
-    let spool = Spool::create(new.file("samples.jsonl.part"), parent.selected)?;
-    let mut kept = 0;
-    let mut records = Vec::with_capacity(parent.selected);
-    for (place, record) in whole.enumerate() {
-        let mut record = record?;
-        let lost = record.result.redacted > 0;
-        if lost && matches!(record.result.status, Status::Scored | Status::ScorerFailed) {
-            kept += 1;
-        } else {
-            judge(&mut record, &extraction, &scorers);
-        }
-        spool.add(place, &record)?;
-        record.abridge();
-        records.push(record);
+    let run = write(dir, (&new, run_id), parent, &judge, &how.specs);
+    if run.is_err() {
+        let _ = std::fs::remove_dir_all(new.path());
     }
-    let scorer_hash = scorer_hash(&extraction, &scorers);
+    run
+}
+
+/// The extraction that a run had.
+pub fn extraction_of(manifest: &Manifest) -> Result<Extraction> {
+    let extract = manifest.extract.as_ref();
+    Ok(Extraction {
+        extract: extract.map_or(Ok(Extract::none()), Extract::from_value)?,
+        is_given: manifest.extract_is_given,
+    })
+}
+
+fn check_names(scorers: &[Arc<dyn Scorer>]) -> Result<()> {
+    if scorers.is_empty() {
+        return Err(Error::usage("no scorer is named").hint("name one: `--scorer gaia`"));
+    }
+    let mut seen = BTreeSet::new();
+    match scorers.iter().find(|scorer| !seen.insert(scorer.name())) {
+        None => Ok(()),
+        Some(scorer) => {
+            let name = scorer.name();
+            let hint = format!("give one another name: `{{ type: {name}, name: other }}`");
+            Err(Error::usage(format!("two scorers are called `{name}`")).hint(hint))
+        }
+    }
+}
+
+/// Writes the new run directory.
+fn write(
+    dir: &RunDir,
+    (new, run_id): (&RunDir, String),
+    parent: Manifest,
+    judge: &Judge,
+    specs: &[Value],
+) -> Result<Run> {
+    let scorer_hash = scorer_hash(&judge.extraction, &judge.scorers);
     let baseline = snapshot::read_baseline(&parent.snapshot_folder())?;
     let baseline = baseline.filter(|baseline| baseline.scorer_hash == scorer_hash);
-    let mut gates = gates_of(&parent)?;
-    let all = gates.len();
-    gates.retain(|gate| baseline.is_some() || !gate.needs_baseline());
-    let mut notices = Vec::new();
-    if kept > 0 {
+    let names: Vec<String> = judge
+        .scorers
+        .iter()
+        .map(|scorer| scorer.name().to_owned())
+        .collect();
+    let (gates, mut notices) = gates_for(&parent, baseline.as_ref(), &names)?;
+    let now = format!("{:.3}", jiff::Timestamp::now());
+    let started = std::time::Instant::now();
+    let mut given = Circumstances {
+        eval: parent.eval.clone(),
+        dir: new.path().to_owned(),
+        gates: &gates,
+        baseline: baseline.as_ref(),
+        scorer: names.first().map(String::as_str),
+        total: parent.samples,
+        interrupted: false,
+        stop_reason: None,
+        needs_every_verdict: false,
+        failed_assertions: Vec::new(),
+        metrics: Map::new(),
+        notices: Vec::new(),
+        duration_s: 0.0,
+        ci: false,
+    };
+    let mut gathered = Gathered::new(&given);
+    let samples = judge_all(&dir.file("samples.jsonl"), new, judge, &mut gathered)?;
+    if samples.kept > 0 {
         notices.push(format!(
-            "{kept} records lost a secret to redaction and keep their verdicts"
+            "{} records lost a secret to redaction and keep their verdicts",
+            samples.kept
         ));
     }
-    if gates.len() < all {
-        notices.push("the baseline was judged otherwise: `no_regression` is left out".to_owned());
+    if samples.skipped > 0 {
+        notices.push(format!(
+            "{} samples were never asked; continue the run with `cargo evaltest run --resume {}` and score it \
+             again",
+            samples.skipped,
+            dir.path().display()
+        ));
     }
-    let now = format!("{:.3}", jiff::Timestamp::now());
-    let run = conclude(
-        records,
-        Circumstances {
-            eval: parent.eval.clone(),
-            dir: new.path().to_owned(),
-            gates: &gates,
-            baseline: baseline.as_ref(),
-            scorer: scorers.first().map(|scorer| scorer.name()),
-            total: parent.samples,
-            interrupted: false,
-            stop_reason: None,
-            needs_every_verdict: false,
-            failed_assertions: Vec::new(),
-            metrics: Map::new(),
-            notices,
-            duration_s: 0.0,
-            ci: false,
-        },
-    );
-    let mut artifacts = spool.finish(new.path())?.to_vec();
-    artifacts.extend(run.write_summary(&new)?);
+    given.notices = notices;
+    given.duration_s = started.elapsed().as_secs_f64();
+    let duration_s = given.duration_s;
+    let run = gathered.conclude(samples.kept_in_memory, given);
+    let mut artifacts = samples.files;
+    artifacts.extend(run.write_summary(new)?);
     let manifest = Manifest {
-        run_id: run_id.clone(),
-        invocation: run_id,
-        started_at: now.clone(),
-        ended_at: Some(now),
-        duration_s: Some(0.0),
-        scorer_hash,
-        scorers: scorers
-            .iter()
-            .map(|scorer| scorer.name().to_owned())
-            .collect(),
-        failed_assertions: Vec::new(),
+        config: config(&parent.config, &gates, specs, &names),
         parent: Some(dir.path().to_owned()),
-        extract: Some(extraction.extract.to_value()),
-        extract_is_given: extraction.is_given,
+        parent_run_id: Some(parent.run_id.clone()),
+        invocation: run_id.clone(),
+        run_id,
+        started_at: now,
+        ended_at: Some(format!("{:.3}", jiff::Timestamp::now())),
+        duration_s: Some(duration_s),
+        scorer_hash,
+        scorers: names,
+        failed_assertions: Vec::new(),
+        extract: Some(judge.extraction.extract.to_value()),
+        extract_is_given: judge.extraction.is_given,
         artifacts: artifacts.into_iter().collect(),
+        baseline: baseline.map(|baseline| baseline.run_id),
         ..parent
     };
-    manifest.write(&new)?;
+    manifest.write(new)?;
     Ok(run)
+}
+
+/// The gates of a run that still make sense, and why others are left out.
+fn gates_for(
+    parent: &Manifest,
+    baseline: Option<&Baseline>,
+    scorers: &[String],
+) -> Result<(Vec<Gate>, Vec<String>)> {
+    let mut notices = Vec::new();
+    let keeps = |gate: &Gate| {
+        if gate.needs_baseline() && baseline.is_none() {
+            notices
+                .push("the baseline was judged otherwise: `no_regression` is left out".to_owned());
+            return false;
+        }
+        let scorer = gate.metric().scorer();
+        let gone = scorer.filter(|name| !scorers.iter().any(|scorer| scorer == name));
+        if let Some(name) = gone {
+            notices.push(format!(
+                "`{name}` does not judge here: gate `{gate}` is left out"
+            ));
+        }
+        gone.is_none()
+    };
+    let gates = gates_of(parent)?.into_iter().filter(keeps).collect();
+    Ok((gates, notices))
+}
+
+/// The eval as the new run has it.
+fn config(old: &Value, gates: &[Gate], specs: &[Value], names: &[String]) -> Value {
+    let mut config = old.clone();
+    if let Value::Object(config) = &mut config {
+        config.shift_remove("scorer");
+        let scorers = match specs {
+            [] => names.iter().map(|name| name.as_str().into()).collect(),
+            specs => specs.to_vec(),
+        };
+        config.insert("scorers".to_owned(), Value::Array(scorers));
+        let gates = gates.iter().map(|gate| Value::from(gate.to_string()));
+        config.insert("gates".to_owned(), gates.collect());
+    }
+    config
+}
+
+/// What became of the records.
+struct Samples {
+    /// Those that lost what is judged.
+    kept: u64,
+    skipped: u64,
+    /// Names and SHA-256 of the files.
+    files: Vec<(String, String)>,
+    /// Those without a verdict, and the first that is wrong.
+    kept_in_memory: Vec<Record>,
+}
+
+/// Judges all records of a file into files of the new run.
+fn judge_all(
+    path: &Path,
+    new: &RunDir,
+    judge: &Judge,
+    gathered: &mut Gathered<'_>,
+) -> Result<Samples> {
+    let mut all = Sorted::create(new.file("samples.jsonl"))?;
+    let mut errors = Sorted::create(new.file("errors.jsonl"))?;
+    let mut samples = Samples {
+        kept: 0,
+        skipped: 0,
+        files: Vec::new(),
+        kept_in_memory: Vec::new(),
+    };
+    let mut wrong = false;
+    let chunks = Chunks::open(path)?;
+    pool::in_order(
+        chunks,
+        |chunk| chunk.judge(judge),
+        |judged| {
+            let judged = judged
+                .map_err(|(line, error)| error.at(format_args!("{}:{line}", path.display())))?;
+            all.write(&judged.lines)?;
+            let mut start = 0;
+            for (seen, end) in judged.seen.into_iter().zip(judged.ends) {
+                let record = seen.record;
+                let status = record.result.status;
+                gathered.add(&record);
+                samples.kept += u64::from(seen.kept);
+                samples.skipped += u64::from(status == Status::Skipped);
+                let is_wrong = status == Status::Scored && !record.result.is_correct();
+                if status.is_error() {
+                    errors.write(&judged.lines[start..end])?;
+                }
+                if status.is_error() || is_wrong && !wrong {
+                    wrong |= is_wrong;
+                    samples.kept_in_memory.push(record);
+                }
+                start = end;
+            }
+            Ok(())
+        },
+    )?;
+    samples.files = vec![
+        ("samples.jsonl".to_owned(), all.finish()?),
+        ("errors.jsonl".to_owned(), errors.finish()?),
+    ];
+    Ok(samples)
 }
 
 /// Hash of an extraction and scorers; see [`Manifest::scorer_hash`].
@@ -245,34 +318,4 @@ pub(crate) fn scorer_hash(extraction: &Extraction, scorers: &[Arc<dyn Scorer>]) 
             }
         })
         .short()
-}
-
-fn judge(record: &mut Record, extraction: &Extraction, scorers: &[Arc<dyn Scorer>]) {
-    let answered = matches!(
-        record.result.status,
-        Status::Scored | Status::Unscored | Status::ScorerFailed
-    );
-    let Some(output) = record.result.output.clone().filter(|_| answered) else {
-        return;
-    };
-    let outcome = Outcome {
-        status: Status::Unscored,
-        prediction: None,
-        score: None,
-        scores: Map::new(),
-        error: None,
-        output: None,
-        ..record.result.clone()
-    };
-    record.result = outcome;
-    let target = Some(Target(record.ground_truth.clone())).filter(|target| !target.0.is_null());
-    let judged = Judged {
-        target: target.as_ref(),
-        metadata: &record.metadata,
-        sample: None,
-        output: &output,
-        extraction,
-    };
-    score_all(scorers, &judged, &mut record.result);
-    record.result.output = Some(output);
 }

@@ -129,7 +129,7 @@ fn is_zero(n: &u32) -> bool {
 const ABRIDGED: usize = 4096;
 
 /// Shared by all records in memory, whose prompts are on disk.
-static NO_PROMPT: LazyLock<Arc<str>> = LazyLock::new(|| "".into());
+pub(crate) static NO_PROMPT: LazyLock<Arc<str>> = LazyLock::new(|| "".into());
 
 impl Record {
     /// Drops what no verdict and no report needs once it is on disk.
@@ -166,6 +166,16 @@ impl Record {
                     items.iter_mut().for_each(cut);
                 }
                 crate::scorer::Normalized::None => {}
+            }
+        }
+        let sides = ["normalized_prediction", "normalized_ground_truth"];
+        for score in self.result.scores.values_mut() {
+            for side in sides {
+                match score.get_mut(side) {
+                    Some(Value::String(text)) => cut(text),
+                    Some(Value::Array(items)) => items.truncate(64),
+                    _ => {}
+                }
             }
         }
     }

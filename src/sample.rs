@@ -57,6 +57,15 @@ impl Sample {
         self
     }
 
+    /// Names a scorer for this sample alone, as a spec writes it: `json!("gsm8k")`. The scorer
+    /// [`per_sample`](crate::scorer::per_sample) reads it, which is that of the benchmark `custom`.
+    #[must_use]
+    pub fn scorer(mut self, scorer: impl Into<Value>) -> Self {
+        let key = crate::scorer::per_sample::KEY;
+        self.metadata.insert(key.to_owned(), scorer.into());
+        self
+    }
+
     /// Attaches a file.
     #[must_use]
     pub fn file(mut self, attachment: Attachment) -> Self {

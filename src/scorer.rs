@@ -1,16 +1,49 @@
 //! The `Scorer` trait and `Score`: what a scorer says about one answer.
 //!
-//! Scorers are pure: no clock, no environment, no file. A scorer that cannot judge returns an error,
-//! which is recorded as `scorer_failed` and is no wrong answer.
+//! Scorers are pure: no clock, no environment, no file. Two are not, because they ask others: `command` asks
+//! a program, `semantic` an endpoint. A scorer that cannot judge returns an error, which is recorded as
+//! `scorer_failed` and is no wrong answer.
+//!
+#![doc = include_str!("scorer/guide.md")]
 
+pub mod aime;
+pub mod all;
+pub mod any;
+pub mod any_of;
 #[cfg(feature = "bfcl")]
 pub mod bfcl;
 mod catalog;
+#[cfg(test)]
+mod check;
+pub mod choice;
+pub mod command;
 mod details;
+pub mod exact;
+pub mod folding;
+mod forward;
+pub mod fuzzy;
 pub mod gaia;
+mod golds;
+pub mod gsm8k;
+pub mod includes;
+pub mod json;
+pub mod list;
+pub mod not;
+pub mod numeric;
 mod options;
+mod parts;
+pub mod per_sample;
+pub mod qa_f1;
+pub mod quasi_exact;
+pub mod regex;
+pub mod semantic;
+pub mod substring;
+pub mod token_f1;
+pub mod tolerance;
+pub mod weighted;
 
 use std::borrow::Cow;
+use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -19,10 +52,18 @@ use crate::agent::Output;
 use crate::error::Result;
 use crate::extract::Extract;
 use crate::sample::{Sample, Target};
+use forward::forward;
 
+pub use all::All;
+pub use any::Any;
+pub use any_of::AnyOf;
 pub use catalog::{Context, ENTRIES, Entry, Example, by_name, entry, from_value, names};
 pub use details::Details;
+pub use list::List;
+pub use not::Not;
 pub(crate) use options::OptionReader;
+pub use semantic::{Embedder, Semantic};
+pub use weighted::Weighted;
 
 /// What a scorer judges.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +78,49 @@ pub struct Answer<'a> {
     pub metadata: &'a Map<String, Value>,
     /// The whole sample, when there is one: `score` and `rescore` have none.
     pub sample: Option<&'a Sample>,
+    /// Whether a spec or the command line named the extraction, or the prediction is a part of one: then it
+    /// holds for the parts of a composition, too, whatever extraction they have of their own.
+    pub extract_is_given: bool,
+}
+
+impl<'a> Answer<'a> {
+    /// A prediction and its ground truth, with nothing around them: the output is empty, there is no metadata
+    /// and no sample. It is what a test of a scorer needs.
+    ///
+    /// ```
+    /// use evaltest::scorer::gaia::Gaia;
+    /// use evaltest::{Answer, Scorer, Target};
+    ///
+    /// # fn main() -> evaltest::Result<()> {
+    /// let target = Target::from("1000");
+    /// assert!(Gaia.score(&Answer::new("$1,000", &target))?.correct);
+    /// assert!(!Gaia.score(&Answer::new(None, &target))?.correct);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn new(prediction: impl Into<Option<&'a str>>, target: &'a Target) -> Self {
+        static NOTHING: LazyLock<(Output, Map<String, Value>)> = LazyLock::new(Default::default);
+        Self {
+            prediction: prediction.into(),
+            target,
+            output: &NOTHING.0,
+            metadata: &NOTHING.1,
+            sample: None,
+            extract_is_given: false,
+        }
+    }
+
+    /// The output that the prediction was taken from. Compositions take predictions of their own from its text.
+    #[must_use]
+    pub fn output(self, output: &'a Output) -> Self {
+        Self { output, ..self }
+    }
+
+    /// The metadata of the sample.
+    #[must_use]
+    pub fn metadata(self, metadata: &'a Map<String, Value>) -> Self {
+        Self { metadata, ..self }
+    }
 }
 
 /// Judges one answer.
@@ -58,11 +142,60 @@ pub trait Scorer: Send + Sync {
         None
     }
 
+    /// What decides the verdict on one sample alone besides its ground truth, such as a rule in its metadata. It
+    /// is part of what tells versions of a sample apart.
+    ///
+    /// # Errors
+    /// When the sample cannot be judged. This is asked before any agent starts.
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        let _ = sample;
+        Ok(None)
+    }
+
+    /// What it looks at besides the prediction and the ground truth. It need not be told, but whoever reads
+    /// answers from a file then reads less of it.
+    fn reads(&self) -> Reads {
+        Reads::Everything
+    }
+
     /// Everything that can change a verdict: name, options, version of the rule. Two runs are only
     /// compared when it is equal.
     fn fingerprint(&self) -> String {
         self.name().to_owned()
     }
+
+    /// Values that must not reach a record, such as a key that the scorer was given.
+    fn secrets(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// A shared scorer is one.
+impl<S: Scorer + ?Sized> Scorer for Arc<S> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+        (**self).score(answer)
+    }
+
+    forward!(self => (**self));
+
+    fn fingerprint(&self) -> String {
+        (**self).fingerprint()
+    }
+}
+
+/// What a scorer looks at, besides the prediction and the ground truth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reads {
+    /// Nothing.
+    Text,
+    /// How many messages there are, and who wrote them: of each message only its `role`.
+    Roles,
+    /// Whatever an [`Answer`] has.
+    Everything,
 }
 
 /// A named closure is a scorer.

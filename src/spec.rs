@@ -1,6 +1,7 @@
 //! Specs: YAML to [`Eval`]. The only place that parses YAML.
 //!
-//! `keys` holds the types that serde reads, `tagged` the `{ type: …, … }` maps, `build` turns them
+//! `keys` holds the types that serde reads (`benchmarks` and `custom` those of a benchmark),
+//! `tagged` the `{ type: …, … }` maps, `build` turns them
 //! into an eval, `overrides` applies `key=value` pairs from the command line, and `problem` turns
 //! serde's messages into ours.
 
@@ -13,13 +14,14 @@ use crate::error::{Error, Result};
 use crate::eval::Eval;
 use crate::registry::Registry;
 
+mod benchmarks;
 mod build;
 mod builder;
+mod custom;
 mod keys;
 mod overrides;
 mod problem;
 mod tagged;
-mod variables;
 
 pub(crate) use builder::override_built;
 pub use overrides::Override;
@@ -78,7 +80,7 @@ pub fn names(path: &Path) -> Result<(String, String)> {
     let spec: SpecFile =
         serde_yaml::from_str(&text).map_err(|error| problem::explain(path, &text, &error))?;
     let benchmark = match spec.benchmark {
-        tagged::Tagged::BuiltIn(keys::BenchmarkKeys::Gaia(_)) => "gaia".to_owned(),
+        tagged::Tagged::BuiltIn(keys) => keys.name().to_owned(),
         tagged::Tagged::Other { name, .. } => name,
     };
     Ok((spec.name.unwrap_or_else(|| benchmark.clone()), benchmark))

@@ -12,6 +12,7 @@
 mod builder;
 mod difficulty;
 mod group;
+mod labels;
 mod tally;
 
 use std::collections::BTreeMap;
@@ -23,13 +24,16 @@ pub use builder::SummaryBuilder;
 pub(crate) use builder::slices_of;
 pub use difficulty::DifficultyDrop;
 pub use group::{Group, Latency, Range, ScorerSummary, UsageTotal};
+pub use labels::{Confusion, LabelFigures, Labels, MAX_LABELS, OTHER};
+pub(crate) use tally::VALUE;
 
 use crate::gate::GateResult;
 use crate::run::Record;
 
 /// The version of `summary.json`, counted up whenever a reader of an older version would be misled.
 ///
-/// - 1: the first.
+/// - 1: the first. Members added since, which a reader may leave alone: `scorer`, `labels`, and `mean_ranges` and
+///   `labels` of each of several scorers.
 pub const FORMAT_VERSION: u32 = 1;
 
 /// What a run amounts to: the content of `summary.json`, in its order of keys.
@@ -67,11 +71,17 @@ pub struct Summary {
     /// For every entry of `means`, over how many samples it was taken, and its extremes.
     #[serde(default)]
     pub mean_ranges: BTreeMap<String, Range>,
+    /// Macro-F1, the figures of each label and the confusion matrix, when the first scorer judges labels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels: Option<Labels>,
     /// The same figures for each slice, by dimension and value: `slices.level["1"]`.
     pub slices: BTreeMap<String, BTreeMap<String, Group>>,
     /// How much harder each level is than the one below it; empty without integer-like levels.
     #[serde(default)]
     pub difficulty_drop: Vec<DifficultyDrop>,
+    /// The name of the first scorer, which decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scorer: Option<String>,
     /// The figures of each scorer by name, when there are several.
     #[serde(default)]
     pub scorers: BTreeMap<String, ScorerSummary>,

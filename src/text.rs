@@ -1,15 +1,27 @@
-//! Python-compatible text primitives that the scorers share.
+//! Python- and JavaScript-compatible text primitives that the scorers share.
 //!
-//! The published scorers of most benchmarks are Python programs, and a verdict is only comparable with
-//! theirs if "white space", "lower case" and "a number" mean what they mean there. Each primitive is
-//! pure and equal to Python 3.11 (Unicode 14) for every code point; the tests compare them with tables
-//! written by that interpreter.
+//! The published scorers of most benchmarks are Python or JavaScript programs, and a verdict is only
+//! comparable with theirs if "white space", "lower case", "a word" and "a number" mean what they mean
+//! there. Each primitive is pure and equal to Python 3.11 (Unicode 14) or to Node 20 (Unicode 17) for every
+//! code point; the tests compare them with tables written by these interpreters.
 
+mod excerpt;
+mod js;
 mod lower;
 mod number;
+mod pattern;
+mod punctuation;
+mod whole_word;
+mod word;
 
+pub(crate) use excerpt::excerpt;
+pub use js::{is_js_space, js_lower_word};
 pub use lower::py_lower;
 pub use number::{py_digit, py_float, py_repr_float};
+pub(crate) use pattern::{Scope, compile};
+pub(crate) use punctuation::without_punctuation;
+pub(crate) use whole_word::contains_whole;
+pub use word::is_py_word;
 
 /// Whether Python's `str.isspace` holds, which is also `\s` of its regular expressions and what
 /// `str.strip()` and `str.split()` cut at.

@@ -6,7 +6,8 @@ use clap::{Parser, Subcommand};
 
 use crate::command::{
     accept::AcceptArgs, export::ExportArgs, gate::GateArgs, init::InitArgs, list::ListArgs,
-    rescore::RescoreArgs, run::RunArgs, score::ScoreArgs, show::ShowArgs, summarize::SummarizeArgs,
+    rescore::RescoreArgs, run::RunArgs, score::ScoreArgs, scorers::ScorersArgs, show::ShowArgs,
+    summarize::SummarizeArgs,
 };
 
 /// Evaluate LLM agents: benchmarks as tests, snapshots, accuracy gates.
@@ -37,6 +38,7 @@ pub(crate) enum Command {
     List(ListArgs),
     Show(ShowArgs),
     Score(ScoreArgs),
+    Scorers(ScorersArgs),
     Summarize(SummarizeArgs),
     Rescore(RescoreArgs),
     Gate(GateArgs),

@@ -8,5 +8,6 @@ pub(crate) mod list;
 pub(crate) mod rescore;
 pub(crate) mod run;
 pub(crate) mod score;
+pub(crate) mod scorers;
 pub(crate) mod show;
 pub(crate) mod summarize;

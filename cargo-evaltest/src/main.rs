@@ -1,15 +1,17 @@
-//! `cargo evaltest`: run, list, show, score, gate and accept evaluations of LLM agents.
+//! `cargo evaltest`: run, list, show, score, compare scorers, gate and accept evaluations of LLM agents.
 
 use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
 
+mod answers;
 mod args;
 mod command;
 mod console;
 mod discover;
 mod progress;
+mod scorers;
 mod target;
 
 use args::{Arguments, Command};
@@ -23,6 +25,7 @@ fn main() -> ExitCode {
         Some(Command::List(args)) => command::list::run(&args),
         Some(Command::Show(args)) => command::show::run(&args),
         Some(Command::Score(args)) => command::score::run(&args),
+        Some(Command::Scorers(args)) => command::scorers::run(&args),
         Some(Command::Summarize(args)) => command::summarize::run(&args),
         Some(Command::Rescore(args)) => command::rescore::run(&args),
         Some(Command::Gate(args)) => command::gate::run(&args),

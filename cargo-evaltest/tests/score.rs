@@ -219,7 +219,7 @@ fn scorers_are_named_when_unknown_or_twice() {
     assert_eq!(output.status.code(), Some(2));
     check(
         &["--scorer", "gaia", "--scorer", "gaia"],
-        "error: scorer `gaia` is given twice\n",
+        "error: scorer `gaia` is given twice\n\nhint: give one of them another name: `--scorer '{ type: gaia, name: other }'`\n",
     );
     assert_eq!(score(&[], b"").status.code(), Some(2));
 }
@@ -240,13 +240,18 @@ fn files_are_read_and_named_in_errors() {
     assert_eq!(text(&output.stdout).lines().count(), 1);
 
     let missing = folder.path().join("missing.jsonl");
-    for path in [missing.as_path(), folder.path()] {
+    let check = |path: &std::path::Path, message: &str| {
         let path = path.to_str().expect("UTF-8");
         let output = command(&["--scorer", "gaia", path]).output().expect("runs");
         assert_eq!(output.status.code(), Some(2));
-        let message = format!("error: cannot read `{path}`: ");
+        let message = message.replace('@', path);
         assert!(text(&output.stderr).starts_with(&message));
-    }
+    };
+    check(&missing, "error: cannot read `@`: ");
+    check(
+        folder.path(),
+        "error: `@` is not a run directory: it has no `manifest.json`",
+    );
 }
 
 #[test]
@@ -330,13 +335,16 @@ fn a_slow_pipe_is_scored_line_by_line() {
     assert!(child.wait().expect("the command ends").success());
 }
 
-#[test]
-fn every_verdict_of_the_official_program_is_reproduced() {
+/// A line of a vector file, and the score that it got.
+type Compare = fn(row: &Value, score: &Value) -> bool;
+
+/// Scores those lines of a file of vectors that have a member, and holds each against its score.
+fn check_vectors(file: &str, member: &str, args: &[&str], same: Compare) {
     let folder = std::env::var_os("EVALTEST_PARITY_DATA").map_or_else(
         || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared")),
         PathBuf::from,
     );
-    let path = folder.join("vectors/gaia.jsonl");
+    let path = folder.join("vectors").join(file);
     let Ok(input) = fs::read_to_string(&path) else {
         let _ = writeln!(
             std::io::stderr(),
@@ -345,26 +353,76 @@ fn every_verdict_of_the_official_program_is_reproduced() {
         );
         return;
     };
-    let output = command(&["--scorer", "gaia"])
-        .arg(&path)
-        .output()
-        .expect("runs");
-    assert_eq!(output.status.code(), Some(0));
+    let member = format!("\"{member}\":");
+    let lines = input.lines().filter(|line| line.contains(&member));
+    let input: String = lines.flat_map(|line| [line, "\n"]).collect();
+    assert!(!input.is_empty());
+    // Where the original ends with an error, so does the line.
+    let flags = ["--replace", "--keep-going"];
+    let output = score(&[&flags, args].concat(), input.as_bytes());
     let scored = text(&output.stdout);
     assert_eq!(scored.lines().count(), input.lines().count());
     for (line, scored) in input.lines().zip(scored.lines()) {
-        assert!(scored.starts_with(&line[..line.len() - 1]));
-        let row: Value = serde_json::from_str(scored).expect("JSON");
-        let score = &row["score"];
-        assert_eq!(score["correct"], row["correct"], "{line}");
-        assert_eq!(
-            score["normalized_prediction"], row["norm_prediction"],
-            "{line}"
-        );
-        assert_eq!(
-            score["normalized_ground_truth"], row["norm_ground_truth"],
-            "{line}"
-        );
-        assert_eq!(score["details"]["kind"], row["kind"], "{line}");
+        let row: Value = serde_json::from_str(line).expect("JSON");
+        let scored: Value = serde_json::from_str(scored).expect("JSON");
+        assert!(same(&row, &scored["score"]), "{line}\n{scored}");
     }
+}
+
+#[test]
+fn every_verdict_of_the_official_program_is_reproduced() {
+    check_vectors("gaia.jsonl", "kind", &["--scorer", "gaia"], |row, score| {
+        score["correct"] == row["correct"]
+            && score["normalized_prediction"] == row["norm_prediction"]
+            && score["normalized_ground_truth"] == row["norm_ground_truth"]
+            && score["details"]["kind"] == row["kind"]
+    });
+}
+
+#[test]
+fn every_verdict_of_other_programs_is_reproduced() {
+    let compat = ["--scorer", "substring", "--scorer-option", "compat=true"];
+    check_vectors("substring.jsonl", "correct", &compat, |row, score| {
+        score["correct"] == row["correct"]
+            && score["normalized_prediction"] == row["norm_prediction"]
+            && score["normalized_ground_truth"] == row["norm_ground_truth"]
+    });
+    // Some were written down as the program extracted them.
+    for (member, extract) in [("response", &[][..]), ("predicted", &["--extract", "none"])] {
+        let map = format!("prediction={member},ground_truth=expected");
+        let arguments = [&["--scorer", "quasi_exact", "--map", &map], extract].concat();
+        check_vectors("quasi.jsonl", member, &arguments, |row, score| {
+            let details = &score["details"];
+            score["value"] == row["score"]
+                && details["exact_match"] == row["exact_match"]
+                && details["partial_match"] == row["partial_match"]
+                && details["extracted"] == row["predicted"]
+                && score["normalized_prediction"] == row["norm_predicted"]
+                && score["normalized_ground_truth"] == row["norm_expected"]
+        });
+    }
+    let map = ["--map", "ground_truth=golden_answer"];
+    for (scorer, same) in [
+        (
+            "qa_f1",
+            (|row, score| same_figures(&row["qa_f1_reward"], score)) as Compare,
+        ),
+        ("qa_f1_format", |row, score| {
+            same_figures(&row["qa_f1_reward_format"], score)
+        }),
+    ] {
+        let arguments = [&["--scorer", scorer][..], &map].concat();
+        check_vectors("qa.jsonl", "trajectory", &arguments, same);
+    }
+}
+
+/// Equal to the last bit: numbers are printed with all digits that tell them apart.
+fn same_figures(expect: &Value, score: &Value) -> bool {
+    if expect == "EXC:KeyError" {
+        return score.is_null();
+    }
+    let names = ["reward", "f1", "em", "precision", "recall"];
+    names
+        .iter()
+        .all(|name| score["details"][name] == expect[name])
 }

@@ -1,8 +1,8 @@
 //! The `command` agent: one process per attempt.
 //!
 //! An attempt goes through the files of the folder in this order: [`input`](Input) writes what the agent
-//! reads, `environment` picks the variables it gets, `launch` finds and starts the program, `process`
-//! runs it to its end inside its `group`, [`reply`](Reply) reads what it said.
+//! reads, the program is started with the variables it gets, `process` runs it to its end inside its group,
+//! [`reply`](Reply) reads what it said.
 //!
 //! Invariants:
 //! - Nothing of the process group outlives the attempt, whether it ended by itself or was stopped.
@@ -14,19 +14,15 @@
 //! Writing to an agent that has closed its stdin relies on `SIGPIPE` being ignored, as Rust's runtime
 //! arranges before `main`.
 
-mod environment;
-mod escapees;
-mod group;
 mod input;
-mod launch;
 mod lines;
 mod process;
 mod reply;
-mod tail;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -36,14 +32,18 @@ pub use input::Input;
 pub use reply::Reply;
 
 use super::{Agent, AgentError, FailureKind, Output};
+use crate::process::environment::Environment;
+use crate::process::escapees;
+use crate::process::group::how_it_ended;
+use crate::process::launch::{Launch, NotStarted};
 use crate::sample::Task;
-use environment::Environment;
-use launch::Launch;
 use lines::Lines;
 use process::{End, Limits};
 
 /// What stands for the prompt in an argument.
 const PROMPT: &str = "{prompt}";
+/// The variable that tells an agent its scratch folder, which no other attempt has.
+const SCRATCH: &str = "EVALTEST_SCRATCH";
 
 /// An agent that is a program.
 ///
@@ -194,9 +194,10 @@ impl Command {
             args: &args,
             cwd: &self.working_folder(&folder, task)?,
             folder: &folder,
-            env: self.environment.for_task(task)?,
+            env: self.variables(task)?,
         }
-        .start(stdin.is_some())?;
+        .start(stdin.is_some())
+        .map_err(not_started)?;
 
         let limits = Limits {
             deadline: task.deadline(),
@@ -218,7 +219,7 @@ impl Command {
         let finished = process::run(child, &stdin, &limits, watched.then_some(&watch));
         let was_stopped = matches!(finished.end, End::TimedOut | End::Cancelled | End::TooLarge);
         if was_stopped && let Some(scratch) = task.scratch() {
-            escapees::kill(&absolute(scratch)?);
+            escapees::kill(SCRATCH, absolute(scratch)?.as_os_str());
         }
         self.judge(&finished.end, started, task)
             .and_then(|()| self.output.decode(&finished.stdout))
@@ -226,6 +227,18 @@ impl Command {
                 stderr_tail: finished.stderr.text(),
                 ..error
             })
+    }
+
+    /// The variables that pass, and what tells the attempt.
+    fn variables(&self, task: &Task) -> Result<BTreeMap<&OsStr, OsString>, AgentError> {
+        let mut vars = self.environment.vars();
+        if let Some(scratch) = task.scratch() {
+            vars.insert(OsStr::new(SCRATCH), absolute(scratch)?.into_os_string());
+        }
+        let attempt = task.attempt().to_string();
+        vars.insert(OsStr::new("EVALTEST_SAMPLE_ID"), task.id().into());
+        vars.insert(OsStr::new("EVALTEST_ATTEMPT"), attempt.into());
+        Ok(vars)
     }
 
     /// The arguments, and what goes to stdin: nothing if the prompt is an argument.
@@ -286,7 +299,7 @@ impl Agent for Command {
         self.attempt(task).map_err(|mut error| {
             // An interrupted run is nobody's mistake, so there is nothing to advise.
             if error.kind != FailureKind::Cancelled {
-                error.message.push_str(&self.environment.advice());
+                error.message.push_str(&self.environment.advice("agent"));
             }
             error
         })
@@ -301,19 +314,23 @@ impl Agent for Command {
     }
 }
 
+fn not_started(reason: NotStarted) -> AgentError {
+    let kind = if reason.not_found {
+        FailureKind::NotFound
+    } else {
+        FailureKind::NotStarted
+    };
+    AgentError::of(kind, reason.message)
+}
+
 fn cancelled() -> AgentError {
     AgentError::of(FailureKind::Cancelled, "the run was interrupted")
 }
 
 fn exited(status: ExitStatus) -> AgentError {
-    let message = match status.code() {
-        Some(code) => format!("exited with code {code}"),
-        // The standard library's form: `signal: 9 (SIGKILL)`.
-        None => format!("was ended by {status}"),
-    };
     AgentError {
         exit_code: status.code(),
-        ..AgentError::of(FailureKind::Exited, message)
+        ..AgentError::of(FailureKind::Exited, how_it_ended(status))
     }
 }
 

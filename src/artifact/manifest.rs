@@ -116,6 +116,9 @@ pub struct Manifest {
     /// Run directory whose answers were scored again.
     #[serde(default)]
     pub parent: Option<PathBuf>,
+    /// The id of that run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_run_id: Option<String>,
     /// SHA-256 of the other files.
     #[serde(default)]
     pub artifacts: BTreeMap<String, String>,

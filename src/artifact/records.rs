@@ -102,8 +102,8 @@ impl Spool {
     }
 }
 
-/// A file written beside its place and renamed into it.
-struct Sorted {
+/// A file of lines in dataset order, written beside its place and renamed into it.
+pub(crate) struct Sorted {
     path: PathBuf,
     temporary: PathBuf,
     file: BufWriter<File>,
@@ -111,7 +111,7 @@ struct Sorted {
 }
 
 impl Sorted {
-    fn create(path: PathBuf) -> Result<Self> {
+    pub(crate) fn create(path: PathBuf) -> Result<Self> {
         let temporary = path.with_extension("jsonl.tmp");
         let file =
             File::create(&temporary).map_err(|error| Error::io("create", &temporary, &error))?;
@@ -123,14 +123,16 @@ impl Sorted {
         })
     }
 
-    fn write(&mut self, line: &[u8]) -> Result<()> {
+    /// Adds whole lines.
+    pub(crate) fn write(&mut self, line: &[u8]) -> Result<()> {
         self.hash.bytes(line);
         self.file
             .write_all(line)
             .map_err(|error| self.failed(&error))
     }
 
-    fn finish(mut self) -> Result<String> {
+    /// Puts the file into its place and gives its SHA-256.
+    pub(crate) fn finish(mut self) -> Result<String> {
         self.file
             .flush()
             .and_then(|()| self.file.get_ref().sync_data())
@@ -146,20 +148,26 @@ impl Sorted {
     }
 }
 
-/// The records of a `samples.jsonl`, one at a time.
-pub fn read(path: &Path) -> Result<impl Iterator<Item = Result<Record>> + use<>> {
+/// Opens a `samples.jsonl`.
+pub(crate) fn open(path: &Path) -> Result<BufReader<File>> {
     let file = File::open(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => Error::usage(format!(
             "`{}` is missing: the run was killed before its end",
             path.display()
         ))
-        .hint("continue it with `cargo evaltest run --resume DIR`"),
+        .hint(format!(
+            "continue it: cargo evaltest run --resume {}",
+            path.parent().unwrap_or(Path::new("DIR")).display()
+        )),
         _ => Error::io("open", path, &error),
     })?;
+    Ok(BufReader::with_capacity(BUFFER, file))
+}
+
+/// The records of a `samples.jsonl`, one at a time.
+pub fn read(path: &Path) -> Result<impl Iterator<Item = Result<Record>> + use<>> {
+    let lines = open(path)?.split(b'\n').enumerate();
     let path = path.to_owned();
-    let lines = BufReader::with_capacity(BUFFER, file)
-        .split(b'\n')
-        .enumerate();
     Ok(lines.map(move |(number, line)| {
         let line = line.map_err(|error| Error::io("read", &path, &error))?;
         serde_json::from_slice(&line).map_err(|error| {

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use crate::benchmark::Benchmark;
-use crate::dataset::{Columns, Filter, Place, Row, Rows, quoted, unique_ids};
+use crate::dataset::{Columns, Filter, Rows, quoted};
 use crate::error::{Error, Result};
 use crate::extract::Extract;
 use crate::sample::Sample;
@@ -133,7 +133,7 @@ impl Gaia {
         if layout.ground_truth.is_none() {
             notices.push(without_ground_truth(&rows));
         }
-        let samples = samples(rows, &layout, &source)?;
+        let samples = rows.into_samples(|fields, index| layout.sample(fields, index, &source))?;
         if layout.ground_truth.is_some() {
             notices.extend(hidden_answers(&samples, &source));
         }
@@ -220,24 +220,6 @@ impl Benchmark for Gaia {
         // Whoever asks for the samples gets the error.
         self.load().map(|(_, notices)| notices).unwrap_or_default()
     }
-}
-
-fn samples(rows: Rows, layout: &Layout, source: &Source) -> Result<Vec<Sample>> {
-    let Rows { path, rows } = rows;
-    let mut samples = Vec::with_capacity(rows.len());
-    let mut lines = Vec::with_capacity(rows.len());
-    for (index, Row { line, fields }) in rows.into_iter().enumerate() {
-        let place = Place {
-            path: &path,
-            line,
-            index,
-        };
-        let sample = layout.sample(fields, index, source);
-        samples.push(sample.map_err(|error| error.at(place))?);
-        lines.push(place);
-    }
-    unique_ids(samples.iter().map(|sample| sample.id.as_str()).zip(lines))?;
-    Ok(samples)
 }
 
 fn level(sample: &Sample) -> Option<&str> {

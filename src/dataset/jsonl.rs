@@ -41,6 +41,11 @@ pub(super) fn rows(path: &Path, text: &str) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
+/// JSON as Python writes it: the bare words `NaN` and `Infinity` are read as null.
+pub fn python_json(text: &str) -> Option<Value> {
+    parse(text).ok()
+}
+
 /// Parses a line, if need be with Python's bare `NaN` and `Infinity` as null.
 fn parse(line: &str) -> Result<Value, (usize, String)> {
     let first = match serde_json::from_str(line) {

@@ -28,6 +28,14 @@ static WORD: LazyLock<Regex> =
 
 /// The letter that the answer names: the last of the most telling kind.
 pub(super) fn letter<'a>(raw: &'a str, letters: Option<&str>) -> Option<&'a str> {
+    // The one case in which a small letter is an answer and no word of a sentence.
+    let whole = raw.trim_matches(|c: char| c.is_whitespace() || "()[]*_`.".contains(c));
+    if let [byte] = whole.as_bytes()
+        && byte.is_ascii_alphabetic()
+        && letters.is_none_or(|letters| letters.contains(char::from(byte.to_ascii_uppercase())))
+    {
+        return Some(whole);
+    }
     let last = |pattern: &Regex, is_word: bool| {
         let mut latest = None;
         for found in pattern.captures_iter(raw) {

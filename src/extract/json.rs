@@ -14,7 +14,7 @@ pub(super) fn member(raw: &str, pointer: &str) -> Option<String> {
 
 /// The JSON of an answer: the whole of it, the last fenced block that is JSON, or what starts at the first
 /// brace or bracket. No more than that is tried, so that the time stays linear.
-fn find(raw: &str) -> Option<Value> {
+pub(crate) fn find(raw: &str) -> Option<Value> {
     if let Ok(value) = serde_json::from_str(raw.trim()) {
         return Some(value);
     }

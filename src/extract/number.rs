@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Match, Regex};
 
 static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+")
@@ -12,7 +12,20 @@ static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
 /// The last number: digits, with thousands separators, fraction and exponent, and with a sign that no letter
 /// or digit stands before: the last number of `5-3` is 3, that of `x = -3` is -3.
 pub(super) fn last(raw: &str) -> Option<&str> {
-    let found = NUMBER.find_iter(raw).last()?;
+    NUMBER
+        .find_iter(raw)
+        .last()
+        .map(|found| with_sign(raw, found))
+}
+
+/// The number of a text that has one and no more.
+pub(super) fn only(raw: &str) -> Option<&str> {
+    let mut numbers = NUMBER.find_iter(raw);
+    let found = numbers.next()?;
+    numbers.next().is_none().then(|| with_sign(raw, found))
+}
+
+fn with_sign<'a>(raw: &'a str, found: Match<'_>) -> &'a str {
     let before = &raw[..found.start()];
     let is_minus = |c: char| c == '-' || c == '\u{2212}';
     let sign = before
@@ -28,5 +41,5 @@ pub(super) fn last(raw: &str) -> Option<&str> {
         }
         None => before.len(),
     };
-    Some(&raw[start..found.end()])
+    &raw[start..found.end()]
 }

@@ -14,8 +14,11 @@ pub enum Metric {
     FailureRate,
     /// `min_samples`: the number of scored samples.
     MinSamples,
-    /// `mean(NAME)`: the mean of a numeric or boolean detail, or of the score (`value`).
+    /// `mean(NAME)`: the mean of a numeric or boolean detail, or of the score (`value`), of the deciding
+    /// scorer; of another scorer when it alone has such a detail; `mean(SCORER.NAME)` says whose.
     Mean(String),
+    /// `macro_f1`: see [`Labels`](crate::summary::Labels); `macro_f1(NAME)` by one of several scorers.
+    MacroF1(Option<String>),
     /// `latency_p95`, `latency_mean`, `latency_max`: seconds that the answers took.
     Latency(LatencyStatistic),
     /// `cost_usd`: US dollars, in total.
@@ -40,13 +43,15 @@ pub enum LatencyStatistic {
 }
 
 /// The metrics as people are told of them.
-pub(super) const METRICS: [&str; 13] = [
+pub(super) const METRICS: [&str; 15] = [
     "accuracy",
     "accuracy(SCORER)",
     "error_rate",
     "failure_rate",
     "min_samples",
     "mean(NAME)",
+    "macro_f1",
+    "macro_f1(SCORER)",
     "latency_p95",
     "latency_mean",
     "cost_usd",
@@ -57,11 +62,19 @@ pub(super) const METRICS: [&str; 13] = [
 ];
 
 impl Metric {
+    /// The scorer that it names.
+    pub(crate) fn scorer(&self) -> Option<&str> {
+        match self {
+            Self::Accuracy(scorer) | Self::MacroF1(scorer) => scorer.as_deref(),
+            _ => None,
+        }
+    }
+
     /// Whether its values lie between 0 and 1.
     pub(super) fn is_rate(&self) -> bool {
         matches!(
             self,
-            Self::Accuracy(_) | Self::ErrorRate | Self::FailureRate
+            Self::Accuracy(_) | Self::ErrorRate | Self::FailureRate | Self::MacroF1(_)
         )
     }
 
@@ -83,6 +96,8 @@ impl fmt::Display for Metric {
             Self::FailureRate => f.write_str("failure_rate"),
             Self::MinSamples => f.write_str("min_samples"),
             Self::Mean(name) => write!(f, "mean({name})"),
+            Self::MacroF1(None) => f.write_str("macro_f1"),
+            Self::MacroF1(Some(scorer)) => write!(f, "macro_f1({scorer})"),
             Self::Latency(LatencyStatistic::Mean) => f.write_str("latency_mean"),
             Self::Latency(LatencyStatistic::Percentile(percent)) => {
                 // The maximum has a name of its own.

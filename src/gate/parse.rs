@@ -142,6 +142,7 @@ fn bound(rest: &str) -> Result<Option<(Op, &str)>> {
 fn metric(name: &str, argument: Option<&str>) -> Result<Metric> {
     let metric = match name {
         "accuracy" => return Ok(Metric::Accuracy(named(name, argument)?)),
+        "macro_f1" => return Ok(Metric::MacroF1(named(name, argument)?)),
         "mean" => {
             return named(name, argument)?.map(Metric::Mean).ok_or_else(|| {
                 Error::usage("`mean` of what").hint("name a detail of the scorer: `mean(value)`")

@@ -3,12 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Gate, LatencyStatistic, Metric, Op};
+use super::{Gate, KnownMeans, LatencyStatistic, Metric, Op};
 use crate::error::{Error, Result, nearest};
 use crate::sample::Sample;
+use crate::summary::Summary;
 
 /// How many legal values an error lists at most.
-const LISTED: usize = 20;
+pub(super) const LISTED: usize = 20;
 
 /// What a gate may refer to.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +18,8 @@ pub struct Known {
     pub slices: BTreeMap<String, BTreeSet<String>>,
     /// The names of the eval's scorers, the deciding one first.
     pub scorers: Vec<String>,
+    /// What there are means of, once the run is over.
+    pub means: Option<KnownMeans>,
 }
 
 impl Known {
@@ -36,6 +39,22 @@ impl Known {
         Self {
             slices,
             scorers: scorers.into_iter().map(Into::into).collect(),
+            means: None,
+        }
+    }
+
+    /// What a finished run has.
+    pub fn of_run(summary: &Summary, scorers: &[String]) -> Self {
+        let slices = summary.slices.iter();
+        let slices = slices.map(|(dimension, values)| {
+            let values = values.keys().cloned().collect();
+            (dimension.clone(), values)
+        });
+        let first = scorers.first().map(String::as_str);
+        Self {
+            slices: slices.collect(),
+            scorers: scorers.to_vec(),
+            means: Some(KnownMeans::of(summary, first)),
         }
     }
 }
@@ -69,7 +88,13 @@ impl Gate {
             let message = format!("gate `{self}` cannot be written as a text");
             return Err(Error::usage(message));
         }
-        if let Metric::Accuracy(Some(scorer)) = &self.metric {
+        if let (Metric::Mean(name), Some(means)) = (&self.metric, &known.means)
+            && !means.first.is_empty()
+            && let Err(why) = means.find(name)
+        {
+            return Err(Error::usage(format!("gate `{self}`: {why}")));
+        }
+        if let Some(scorer) = self.metric.scorer() {
             let names = known.scorers.iter().map(String::as_str);
             if !names.clone().any(|name| name == scorer) {
                 let message = format!("gate `{self}`: no scorer is called `{scorer}`");

@@ -1,37 +1,88 @@
-//! The leaderboard's file of GAIA: JSONL with `task_id`, `model_answer` and `reasoning_trace`.
+//! The leaderboard's file of GAIA: JSONL with `task_id`, `model_answer` and `reasoning_trace`; its name, a
+//! guide to submitting it, and a check of its ids.
+
+mod check;
+mod guide;
 
 use std::io::Write;
 
 use serde::Serialize;
 
 use crate::error::{Error, Result};
+use crate::redact::REDACTED;
 use crate::run::Record;
+
+pub use check::{Checked, check};
+pub use guide::guide;
+
+/// Whether what the agent said before its answer goes into the file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Traces {
+    /// The whole raw answer as `reasoning_trace`.
+    #[default]
+    Written,
+    /// No `reasoning_trace` at all.
+    LeftOut,
+}
+
+/// What was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Exported {
+    /// Lines, one for each sample.
+    pub lines: usize,
+    /// Those whose answer is empty, because the sample has none.
+    pub empty: usize,
+    /// Those in whose answer a secret was blanked.
+    pub redacted: usize,
+    /// The level of the samples, when all have the same.
+    pub level: Option<String>,
+}
 
 /// A line of the file.
 #[derive(Serialize)]
 struct Line<'a> {
     task_id: &'a str,
     model_answer: &'a str,
-    reasoning_trace: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_trace: Option<&'a str>,
 }
 
-/// Writes a line for every record, in order; a sample without an answer gets an empty one, because the
-/// leaderboard wants every id. Returns how many have none.
-pub fn write(records: impl Iterator<Item = Result<Record>>, out: &mut dyn Write) -> Result<usize> {
-    let mut empty = 0;
+/// Writes a line for every sample, in order; one without an answer gets an empty one, because the leaderboard
+/// wants every id. Of several epochs the first counts.
+pub fn write(
+    records: impl Iterator<Item = Result<Record>>,
+    traces: Traces,
+    out: &mut dyn Write,
+) -> Result<Exported> {
+    let mut exported = Exported::default();
+    let mut levels: Option<Option<String>> = None;
     for record in records {
         let record = record?;
+        if record.epoch > 0 {
+            continue;
+        }
+        let level = record.slices.get("level");
+        let level = level.map(|level| level.as_str().map_or(level.to_string(), str::to_owned));
+        match &levels {
+            None => levels = Some(level),
+            Some(known) if *known != level => levels = Some(None),
+            Some(_) => {}
+        }
         let answer = record.result.prediction.as_deref().unwrap_or_default();
         let raw = record
             .result
             .output
             .as_ref()
             .and_then(|output| output.text.as_deref());
-        empty += usize::from(answer.trim().is_empty());
+        exported.lines += 1;
+        exported.empty += usize::from(answer.trim().is_empty());
+        // Extraction takes brackets off.
+        let mark = REDACTED.trim_matches(['[', ']']);
+        exported.redacted += usize::from(record.result.redacted > 0 && answer.contains(mark));
         let line = Line {
             task_id: &record.sample_id,
             model_answer: answer,
-            reasoning_trace: raw.unwrap_or(answer),
+            reasoning_trace: (traces == Traces::Written).then_some(raw.unwrap_or(answer)),
         };
         let written = serde_json::to_writer(&mut *out, &line).map_err(std::io::Error::from);
         written
@@ -40,5 +91,87 @@ pub fn write(records: impl Iterator<Item = Result<Record>>, out: &mut dyn Write)
                 Error::infrastructure(format!("the export cannot be written: {error}"))
             })?;
     }
-    Ok(empty)
+    exported.level = levels.flatten();
+    Ok(exported)
+}
+
+/// The name of the file: `gaia_level<N|all>_result_<time>.jsonl`.
+pub fn file_name(level: Option<&str>, time: &str) -> String {
+    let plain = |c: char| {
+        if c.is_alphanumeric() || c == '-' {
+            c
+        } else {
+            '_'
+        }
+    };
+    let level: String = level.unwrap_or("all").chars().map(plain).collect();
+    format!("gaia_level{level}_result_{time}.jsonl")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::agent::Output;
+    use crate::run::Status;
+    use crate::summary::tests::record;
+
+    fn answered(id: &str, level: &str, text: &str, prediction: Option<&str>) -> Record {
+        let mut record = record(id, Status::Scored, true, level);
+        record.result.output = Some(Output::text(text));
+        record.result.prediction = prediction.map(str::to_owned);
+        record
+    }
+
+    fn written(records: Vec<Record>, traces: Traces) -> (Exported, Vec<serde_json::Value>) {
+        let mut out = Vec::new();
+        let exported = write(records.into_iter().map(Ok), traces, &mut out).unwrap();
+        let lines = std::str::from_utf8(&out).unwrap().lines();
+        let lines = lines.map(|line| serde_json::from_str(line).unwrap());
+        (exported, lines.collect())
+    }
+
+    #[test]
+    fn every_sample_has_a_line() {
+        let mut again = answered("a", "1", "x", Some("x"));
+        again.epoch = 1;
+        let mut blanked = answered("c", "1", "FINAL ANSWER: [REDACTED]", Some("REDACTED"));
+        blanked.result.redacted = 1;
+        let records = vec![
+            answered("a", "1", "So: FINAL ANSWER: 17", Some("17")),
+            again,
+            record("b", Status::AgentFailed, false, "1"),
+            blanked,
+        ];
+        let (exported, lines) = written(records.clone(), Traces::Written);
+        let expect = Exported {
+            lines: 3,
+            empty: 1,
+            redacted: 1,
+            level: Some("1".to_owned()),
+        };
+        assert_eq!(exported, expect);
+        assert_eq!(
+            lines[0],
+            json!({"task_id": "a", "model_answer": "17", "reasoning_trace": "So: FINAL ANSWER: 17"})
+        );
+        let empty = json!({"task_id": "b", "model_answer": "", "reasoning_trace": ""});
+        assert_eq!(lines[1], empty);
+        let (_, lines) = written(records, Traces::LeftOut);
+        assert_eq!(lines[0], json!({"task_id": "a", "model_answer": "17"}));
+    }
+
+    #[test]
+    fn the_name_tells_the_level() {
+        let check = |levels: &[&str], expect: &str| {
+            let records = levels.iter().map(|level| answered("a", level, "x", None));
+            let (exported, _) = written(records.collect(), Traces::LeftOut);
+            assert_eq!(file_name(exported.level.as_deref(), "T"), expect);
+        };
+        check(&["2", "2"], "gaia_level2_result_T.jsonl");
+        check(&["1", "2", "1"], "gaia_levelall_result_T.jsonl");
+        check(&[], "gaia_levelall_result_T.jsonl");
+        check(&["../x"], "gaia_level___x_result_T.jsonl");
+    }
 }

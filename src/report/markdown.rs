@@ -3,10 +3,12 @@
 //! Names, ids and messages come from datasets and agents. They are escaped, so that none of them can make
 //! a link, an image, HTML, a mention or a table column, and control characters do not get through.
 
+mod labels;
+
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use crate::summary::{Group, ScorerSummary, Summary};
+use crate::summary::{Group, Summary};
 
 /// Writes the summary as Markdown.
 pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
@@ -15,7 +17,8 @@ pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     gates(summary, out)?;
     slices(&summary.slices, out)?;
     difficulty(summary, out)?;
-    scorers(&summary.scorers, out)?;
+    scorers(summary, out)?;
+    labels::labels(summary, out)?;
     means(&summary.means, out)?;
     costs(summary, out)?;
     failures(summary, out)?;
@@ -87,10 +90,7 @@ fn slices(
             out,
             &[&text(dimension), "samples", "correct", "accuracy", "errors"],
         )?;
-        // Level 10 comes after level 9.
-        let mut values: Vec<_> = values.iter().collect();
-        values.sort_by_key(|(value, _)| (value.parse::<i64>().unwrap_or(i64::MAX), *value));
-        for (value, group) in values {
+        for (value, group) in in_order(values) {
             row(
                 out,
                 &[
@@ -104,6 +104,13 @@ fn slices(
         }
     }
     Ok(())
+}
+
+/// Level 10 comes after level 9.
+fn in_order(values: &BTreeMap<String, Group>) -> Vec<(&String, &Group)> {
+    let mut values: Vec<_> = values.iter().collect();
+    values.sort_by_key(|(value, _)| (value.parse::<i64>().unwrap_or(i64::MAX), *value));
+    values
 }
 
 fn difficulty(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
@@ -122,8 +129,8 @@ fn difficulty(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn scorers(scorers: &BTreeMap<String, ScorerSummary>, out: &mut dyn Write) -> io::Result<()> {
-    if scorers.is_empty() {
+fn scorers(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    if summary.scorers.is_empty() {
         return Ok(());
     }
     section(out, "Scorers")?;
@@ -131,21 +138,48 @@ fn scorers(scorers: &BTreeMap<String, ScorerSummary>, out: &mut dyn Write) -> io
         out,
         &["scorer", "correct", "accuracy", "mean score", "errors"],
     )?;
+    let decides = |name: &str| summary.scorer.as_deref() == Some(name);
+    let mut scorers: Vec<_> = summary.scorers.iter().collect();
+    scorers.sort_by_key(|(name, _)| !decides(name));
     for (name, scorer) in scorers {
         let mean = scorer
             .means
             .get("value")
             .map_or("-".to_owned(), |mean| number(*mean));
+        let decides = if decides(name) { " (decides)" } else { "" };
         row(
             out,
             &[
-                text(name),
+                text(name) + decides,
                 format!("{} of {}", scorer.correct, scorer.scored),
                 share(scorer.accuracy, scorer.accuracy_ci95),
                 mean,
                 scorer.errors.to_string(),
             ],
         )?;
+    }
+    by_slice(summary, out)
+}
+
+/// The accuracy of each scorer in each slice.
+fn by_slice(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let names: Vec<String> = summary.scorers.keys().map(|name| text(name)).collect();
+    for (dimension, values) in &summary.slices {
+        section(out, &format!("Scorers by {}", text(dimension)))?;
+        let mut titles = vec![text(dimension)];
+        titles.extend(names.iter().cloned());
+        let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
+        table(out, &titles)?;
+        for (value, group) in in_order(values) {
+            let share = |name: &String| {
+                let scorer = group.scorers.get(name);
+                let accuracy = scorer.and_then(|scorer| scorer.accuracy);
+                accuracy.map_or("-".to_owned(), percent)
+            };
+            let cells = summary.scorers.keys().map(share);
+            let cells = std::iter::once(text(value)).chain(cells);
+            row(out, &cells.collect::<Vec<_>>())?;
+        }
     }
     Ok(())
 }

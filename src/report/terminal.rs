@@ -1,5 +1,8 @@
 //! What a run looks like on a terminal or in a CI log.
 
+mod scorers;
+pub mod table;
+
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -111,6 +114,8 @@ pub fn run(run: &Run, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out, ", {:.1} s", run.duration_s)?;
     slices(summary, out)?;
+    scorers::scorers(summary, out)?;
+    scorers::labels(summary, out)?;
     costs(summary, out)?;
     if let Some(reason) = &run.stop_reason {
         let left = summary.skipped;

@@ -96,6 +96,7 @@ pub(super) fn new_manifest(
         extract: Some(plan.extraction.extract.to_value()),
         extract_is_given: plan.extraction.is_given,
         parent: None,
+        parent_run_id: None,
         artifacts: BTreeMap::new(),
     })
 }

@@ -101,6 +101,7 @@ pub(crate) fn score_all(
             output: judged.output,
             metadata: judged.metadata,
             sample: judged.sample,
+            extract_is_given: judged.extraction.is_given,
         };
         let score = score_one(&**scorer, &answer);
         if scorers.len() > 1 {

@@ -31,6 +31,16 @@ pub(super) fn check_resumable(plan: &Plan, manifest: &Manifest, dir: &RunDir) ->
         ))
         .hint("undo the change, or start a new run without `--resume`"))
     };
+    if let Some(parent) = &manifest.parent {
+        return Err(Error::usage(format!(
+            "run `{}` asked nothing: it scored the answers of another run again",
+            dir.path().display()
+        ))
+        .hint(format!(
+            "continue that one: cargo evaltest run --resume {}",
+            parent.display()
+        )));
+    }
     if manifest.eval != plan.eval.name {
         return Err(Error::usage(format!(
             "run `{}` is of eval `{}`, not of `{}`",

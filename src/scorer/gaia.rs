@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::scorer::{Answer, Details, Entry, Example, Normalized, Score, Scorer};
+use crate::scorer::{Answer, Details, Entry, Example, Normalized, Reads, Score, Scorer};
 use crate::text::{is_py_punct, is_py_space, py_float, py_lower, py_repr_float};
 
 pub(super) const ENTRY: Entry = Entry {
@@ -76,6 +76,10 @@ impl Scorer for Gaia {
             ));
         };
         Ok(question_scorer(answer.prediction, ground_truth).into())
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Text
     }
 }
 
@@ -297,10 +301,9 @@ fn normalize(text: &str, punctuation: Punctuation) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Map, Value, json};
+    use serde_json::{Value, json};
 
     use super::*;
-    use crate::agent::Output;
     use crate::parity;
     use crate::sample::Target;
 
@@ -405,13 +408,7 @@ mod tests {
 
     #[test]
     fn a_target_that_is_no_string_is_an_error() {
-        let error = Gaia.score(&Answer {
-            prediction: Some("19"),
-            target: &Target::from(19),
-            output: &Output::default(),
-            metadata: &Map::new(),
-            sample: None,
-        });
+        let error = Gaia.score(&Answer::new("19", &Target::from(19)));
         assert_eq!(
             error.expect_err("no verdict").message(),
             "`ground_truth` must be a string for scorer `gaia`"

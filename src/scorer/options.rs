@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::Scorer;
@@ -44,10 +45,20 @@ impl<'a> OptionReader<'a> {
         self.context.folder
     }
 
+    /// What the scorer is made in.
+    pub(crate) fn context(&self) -> &'a Context<'a> {
+        self.context
+    }
+
+    /// Whether the scorer has an option of this name at all.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.entry.options.iter().any(|option| option.0 == key)
+    }
+
     /// The option as it is; `null` counts as not given.
     pub(crate) fn value(&self, key: &str) -> Option<&'a Value> {
         debug_assert!(
-            self.entry.options.iter().any(|option| option.0 == key),
+            self.has(key),
             "scorer `{}` reads an option `{key}` that its entry does not list",
             self.entry.name
         );
@@ -150,11 +161,20 @@ impl<'a> OptionReader<'a> {
     }
 }
 
+/// The fingerprint of a scorer that is nothing but its options.
+pub(super) fn fingerprint(name: &str, options: &impl Serialize) -> String {
+    let options = serde_json::to_value(options).unwrap_or_default();
+    format!("{name} {options}")
+}
+
 pub(super) fn unknown(what: &str, given: &str, legal: &[&str]) -> Error {
-    let error = Error::usage(format!(
-        "unknown {what} `{given}`, expected one of `{}`",
-        legal.join("`, `")
-    ));
+    let legal_names = legal.join("`, `");
+    let message = format!("unknown {what} `{given}`, expected one of `{legal_names}`");
+    let error = match what {
+        // A test binary may have registered it.
+        "scorer" => Error::unregistered(message),
+        _ => Error::usage(message),
+    };
     match nearest(given, legal.iter().copied()) {
         Some(name) => error.hint(format!("did you mean `{name}`?")),
         None => error,

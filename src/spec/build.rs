@@ -11,7 +11,7 @@ use super::keys::{
     NoBuiltIn, SpecFile,
 };
 use super::tagged::{BuiltIns, Tagged};
-use super::variables;
+use super::{benchmarks, custom};
 use crate::agent::command::{Command, Cwd, Input, Reply};
 use crate::agent::{Agent, demo::Demo, echo::Echo, replay::Replay};
 use crate::benchmark::{Benchmark, gaia::Gaia};
@@ -22,10 +22,10 @@ use crate::extract::Extract;
 use crate::gate::{self, Gate};
 use crate::registry::{Options, Registry};
 use crate::scorer::{self, Scorer};
-use crate::{artifact, prompt::Prompt};
+use crate::{artifact, prompt::Prompt, variables};
 
-/// An error with the text in the spec that it is about, to find its line.
-type Placed<T> = std::result::Result<T, (Error, String)>;
+/// An error with the text in the spec that it is about, to find its line; see `problem::line_of`.
+pub(super) type Placed<T> = std::result::Result<T, (Error, String)>;
 
 /// Puts no line on an error.
 fn anywhere(error: Error) -> (Error, String) {
@@ -152,11 +152,16 @@ fn benchmark(
     registry: &Registry,
 ) -> Placed<Arc<dyn Benchmark>> {
     match tagged {
-        Tagged::BuiltIn(BenchmarkKeys::Gaia(keys)) => {
-            let shown = keys.path.display().to_string();
-            let gaia = gaia(keys, folder).map_err(|error| (error, shown))?;
-            Ok(Arc::new(gaia))
-        }
+        Tagged::BuiltIn(keys) => Ok(match keys {
+            BenchmarkKeys::Gaia(keys) => {
+                let shown = keys.path.display().to_string();
+                Arc::new(gaia(keys, folder).map_err(|error| (error, shown))?)
+            }
+            BenchmarkKeys::Qa(keys) => Arc::new(benchmarks::qa(keys, folder)?),
+            BenchmarkKeys::Gsm8k(keys) => Arc::new(benchmarks::gsm8k(keys, folder)?),
+            BenchmarkKeys::Aime(keys) => Arc::new(benchmarks::aime(keys, folder)?),
+            BenchmarkKeys::Custom(keys) => Arc::new(custom::custom(keys, folder, registry)?),
+        }),
         Tagged::Other { name, options } => {
             let options = Options::new(format!("benchmark `{name}`"), options, folder);
             let made = registry.make_benchmark(&name, &options);

@@ -7,6 +7,8 @@ use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
+use super::benchmarks::{AimeKeys, Gsm8kKeys, QaKeys};
+use super::custom::CustomKeys;
 use super::tagged::{BuiltIns, Tagged};
 use crate::eval::{Answers, Assert, KeepScratch};
 use crate::gate::Gate;
@@ -40,15 +42,39 @@ pub(super) struct SpecFile {
 /// Built-in benchmarks.
 pub(super) enum BenchmarkKeys {
     Gaia(GaiaKeys),
+    Qa(QaKeys),
+    Gsm8k(Gsm8kKeys),
+    Aime(AimeKeys),
+    Custom(CustomKeys),
+}
+
+impl BenchmarkKeys {
+    /// The name behind `type`.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Gaia(_) => "gaia",
+            Self::Qa(_) => "qa",
+            Self::Gsm8k(_) => "gsm8k",
+            Self::Aime(_) => "aime",
+            Self::Custom(_) => "custom",
+        }
+    }
 }
 
 impl BuiltIns for BenchmarkKeys {
     const WHAT: &'static str = "benchmark";
-    const NAMES: &'static [&'static str] = &["gaia"];
+    const NAMES: &'static [&'static str] = &["gaia", "qa", "gsm8k", "aime", "custom"];
 
     fn read<'de, A: MapAccess<'de>>(name: &str, rest: A) -> Option<Result<Self, A::Error>> {
         let rest = MapAccessDeserializer::new(rest);
-        (name == "gaia").then(|| GaiaKeys::deserialize(rest).map(Self::Gaia))
+        Some(match name {
+            "gaia" => GaiaKeys::deserialize(rest).map(Self::Gaia),
+            "qa" => QaKeys::deserialize(rest).map(Self::Qa),
+            "gsm8k" => Gsm8kKeys::deserialize(rest).map(Self::Gsm8k),
+            "aime" => AimeKeys::deserialize(rest).map(Self::Aime),
+            "custom" => CustomKeys::deserialize(rest).map(Self::Custom),
+            _ => return None,
+        })
     }
 }
 

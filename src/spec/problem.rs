@@ -53,7 +53,7 @@ const CHECK_YAML: &str = "check the indentation, quotes and brackets there";
 fn wrong_type(message: &str) -> Option<Error> {
     let found = WRONG_TYPE.captures(message)?;
     let (needed, example) = match &found["expected"] {
-        "usize" | "u64" | "u32" | "i64" => ("a whole number", "such as `4`"),
+        "usize" | "u64" | "u32" | "u16" | "i64" => ("a whole number", "such as `4`"),
         "f64" => ("a number", "such as `0.5`"),
         "a boolean" => ("a boolean", "`true` or `false`"),
         "a sequence" => ("a list", "such as `[a, b]`"),
@@ -152,8 +152,20 @@ fn gate_line(text: &str, message: &str) -> Option<usize> {
     line_of(text, gate)
 }
 
-/// The line on which `needle` stands first, from 1. Comments do not count.
-pub(super) fn line_of(text: &str, needle: &str) -> Option<usize> {
+/// The line on which `needles` stand first, from 1. Of several, one per line, each is looked for from the line
+/// of the one before, and the last that is found counts.
+pub(super) fn line_of(text: &str, needles: &str) -> Option<usize> {
+    let mut found = None;
+    for needle in needles.lines() {
+        let start = found.unwrap_or(1);
+        found = line_from(text, start, needle).or(found);
+    }
+    found
+}
+
+/// The line, counted from 1 and not before `start`, on which `needle` stands as a word. Comments do not count,
+/// nor do quotes that the needle does not have.
+fn line_from(text: &str, start: usize, needle: &str) -> Option<usize> {
     if needle.is_empty() {
         return None;
     }
@@ -165,9 +177,13 @@ pub(super) fn line_of(text: &str, needle: &str) -> Option<usize> {
                 || is_word(after.chars().next()) && is_word(needle.chars().next_back()))
         })
     };
-    let holds = |line: &str| line.split(" #").next().is_some_and(whole);
-    let mut lines = text.lines();
+    let quotes = ['"', '\''];
+    let holds = |line: &str| {
+        let line = line.split(" #").next().unwrap_or_default();
+        whole(line) || (!needle.contains(quotes) && whole(&line.replace(quotes, "")))
+    };
+    let mut lines = text.lines().zip(1..).skip(start - 1);
     lines
-        .position(|line| !line.trim_start().starts_with('#') && holds(line))
-        .map(|line| line + 1)
+        .find(|(line, _)| !line.trim_start().starts_with('#') && holds(line))
+        .map(|(_, line)| line)
 }

@@ -16,6 +16,7 @@ use crate::stats;
 #[derive(Clone, Debug)]
 pub struct SummaryBuilder {
     eval: String,
+    scorer: Option<String>,
     total: Tally,
     slices: BTreeMap<String, BTreeMap<String, Tally>>,
     failures: BTreeMap<String, u64>,
@@ -29,6 +30,7 @@ impl SummaryBuilder {
     pub fn new(eval: impl Into<String>) -> Self {
         Self {
             eval: eval.into(),
+            scorer: None,
             total: Tally::default(),
             slices: BTreeMap::new(),
             failures: BTreeMap::new(),
@@ -42,6 +44,13 @@ impl SummaryBuilder {
     #[must_use]
     pub fn metrics(mut self, metrics: Map<String, Value>) -> Self {
         self.metrics = metrics;
+        self
+    }
+
+    /// Names the scorer that decides.
+    #[must_use]
+    pub fn scorer(mut self, name: Option<&str>) -> Self {
+        self.scorer = name.map(str::to_owned);
         self
     }
 
@@ -94,11 +103,13 @@ impl SummaryBuilder {
             failures: self.failures,
             means: total.means,
             mean_ranges: total.mean_ranges,
+            labels: total.labels,
             difficulty_drop: slices
                 .get("level")
                 .map(difficulty_drops)
                 .unwrap_or_default(),
             slices,
+            scorer: self.scorer,
             scorers: total.scorers,
             usage: total.usage,
             latency_s: total.latency_s,

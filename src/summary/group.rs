@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::Labels;
+
 /// The figures of the samples of one slice. The fields mean what those of
 /// [`Summary`](super::Summary) mean.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,6 +33,9 @@ pub struct Group {
     /// Count and extremes for every entry of `means`.
     #[serde(default)]
     pub mean_ranges: BTreeMap<String, Range>,
+    /// Figures of the first scorer's labels, when it judges labels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels: Option<Labels>,
     /// The figures of each scorer by name, when there are several.
     #[serde(default)]
     pub scorers: BTreeMap<String, ScorerSummary>,
@@ -68,6 +73,12 @@ pub struct ScorerSummary {
     pub accuracy_ci95: Option<[f64; 2]>,
     /// Means of this scorer's score (`value`) and of its details.
     pub means: BTreeMap<String, f64>,
+    /// Count and extremes for every entry of `means`.
+    #[serde(default)]
+    pub mean_ranges: BTreeMap<String, Range>,
+    /// Figures of its labels, when it judges labels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels: Option<Labels>,
 }
 
 /// Tokens and cost of the answers that counted. A sum is `null` when no sample tells the number.

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::group::{Group, Latency, Range, ScorerSummary, UsageTotal};
+use super::labels::LabelTally;
 use crate::agent::Usage;
 use crate::run::{Outcome, Status};
 use crate::stats::{self, Sum};
 
 /// The name of the score itself among the means.
-const VALUE: &str = "value";
+pub(crate) const VALUE: &str = "value";
 
 /// Running sums over records.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +23,7 @@ pub(super) struct Tally {
     unscored: u64,
     skipped: u64,
     means: Means,
+    labels: LabelTally,
     scorers: BTreeMap<String, ScorerTally>,
     usage: UsageTotal,
     costs: Sum,
@@ -41,6 +43,7 @@ impl Tally {
         self.correct += u64::from(outcome.is_correct());
         if let (Status::Scored, Some(score)) = (outcome.status, &outcome.score) {
             self.means.add(score.value, score.details.iter());
+            self.labels.add(|name| score.details.get(name));
         }
         for (name, score) in &outcome.scores {
             if !self.scorers.contains_key(name) {
@@ -60,7 +63,6 @@ impl Tally {
     }
 
     pub(super) fn finish(mut self) -> Group {
-        let Means(entries) = self.means;
         let judged = self.scored + self.errors;
         Group {
             samples: self.samples,
@@ -72,11 +74,9 @@ impl Tally {
             accuracy: stats::ratio(self.correct, self.scored),
             accuracy_ci95: stats::wilson95(self.correct, self.scored),
             error_rate: stats::ratio(self.errors, judged + self.unscored),
-            means: means_of(&entries),
-            mean_ranges: entries
-                .into_iter()
-                .filter_map(|(name, entry)| Some((name, entry.range()?)))
-                .collect(),
+            means: self.means.means(),
+            mean_ranges: self.means.ranges(),
+            labels: self.labels.finish(),
             scorers: self
                 .scorers
                 .into_iter()
@@ -105,6 +105,7 @@ struct ScorerTally {
     scored: u64,
     correct: u64,
     means: Means,
+    labels: LabelTally,
 }
 
 impl ScorerTally {
@@ -117,6 +118,7 @@ impl ScorerTally {
         self.correct += u64::from(correct);
         let value = score.get("value").and_then(Value::as_f64);
         let details = score.get("details").and_then(Value::as_object);
+        self.labels.add(|name| details?.get(name));
         let details = details.into_iter().flatten();
         let details = details.map(|(name, entry)| (name.as_str(), entry));
         self.means.add(value.unwrap_or(f64::NAN), details);
@@ -129,7 +131,9 @@ impl ScorerTally {
             errors: judged.saturating_sub(self.scored),
             accuracy: stats::ratio(self.correct, self.scored),
             accuracy_ci95: stats::wilson95(self.correct, self.scored),
-            means: means_of(&self.means.0),
+            means: self.means.means(),
+            mean_ranges: self.means.ranges(),
+            labels: self.labels.finish(),
         }
     }
 }
@@ -171,6 +175,20 @@ impl Means {
             entry.add(number);
         }
     }
+
+    fn means(&self) -> BTreeMap<String, f64> {
+        let entries = self.0.iter();
+        entries
+            .filter_map(|(name, entry)| Some((name.clone(), entry.sum.mean()?)))
+            .collect()
+    }
+
+    fn ranges(&self) -> BTreeMap<String, Range> {
+        let entries = self.0.iter();
+        entries
+            .filter_map(|(name, entry)| Some((name.clone(), entry.range()?)))
+            .collect()
+    }
 }
 
 /// The sum and the extremes of the values of one name.
@@ -196,13 +214,6 @@ impl Entry {
             max: self.max,
         })
     }
-}
-
-fn means_of(entries: &BTreeMap<String, Entry>) -> BTreeMap<String, f64> {
-    entries
-        .iter()
-        .filter_map(|(name, entry)| Some((name.clone(), entry.sum.mean()?)))
-        .collect()
 }
 
 fn add_usage(total: &mut UsageTotal, costs: &mut Sum, usage: &Usage) {

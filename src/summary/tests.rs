@@ -36,6 +36,31 @@ pub(crate) fn record(id: &str, status: Status, correct: bool, level: &str) -> Re
     }
 }
 
+/// A record with the verdicts of several scorers, the first of which decides.
+pub(crate) fn judged(id: &str, verdicts: &[(&str, Option<bool>)]) -> Record {
+    let first = verdicts.first().and_then(|(_, verdict)| *verdict);
+    let mut record = record(id, Status::Scored, first == Some(true), "1");
+    let score = |verdict: &Option<bool>| match verdict {
+        Some(correct) => serde_json::to_value(Score::binary(*correct)).unwrap(),
+        None => json!({ "error": "cannot judge" }),
+    };
+    let scores = verdicts.iter();
+    let scores = scores.map(|(name, verdict)| ((*name).to_owned(), score(verdict)));
+    record.result.scores = scores.collect();
+    record
+}
+
+/// Records of answers that are labels: ground truth, prediction.
+pub(crate) fn labelled(pairs: &[(&str, Option<&str>)]) -> Vec<Record> {
+    let record = |(truth, label): &(&str, Option<&str>)| {
+        let mut record = record("a", Status::Scored, *label == Some(*truth), "1");
+        let details = json!({ "label": label, "target_label": truth });
+        record.result.score.as_mut().unwrap().details = object(details).into();
+        record
+    };
+    pairs.iter().map(record).collect()
+}
+
 fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(map) => map,

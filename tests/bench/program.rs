@@ -17,7 +17,7 @@ pub(crate) struct Usage {
     pub(crate) cpu_s: f64,
     pub(crate) wall_s: f64,
     pub(crate) peak_mib: f64,
-    /// From before the program was executed to the first event of its run.
+    /// From before the program was executed to the first event of its run; 0 of a run without events.
     pub(crate) first_sample_ms: f64,
 }
 
@@ -82,7 +82,12 @@ pub(crate) fn last_run(output_root: &Path) -> io::Result<PathBuf> {
 /// Milliseconds from `at` to the first event of the last run.
 fn first_event_ms(output_root: &Path, at: SystemTime) -> io::Result<f64> {
     const DAY_MS: f64 = 86_400_000.0;
-    let events = std::fs::read_to_string(last_run(output_root)?.join("events.jsonl"))?;
+    let events = last_run(output_root)?.join("events.jsonl");
+    if !events.exists() {
+        // Answers that were scored again.
+        return Ok(0.0);
+    }
+    let events = std::fs::read_to_string(events)?;
     // `"time":"2026-01-31T12:34:56.789Z"`: the time of day is enough.
     let time = events.split_once(r#""time":""#).and_then(|(_, rest)| {
         let (_, rest) = rest.split_once('T')?;

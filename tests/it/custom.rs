@@ -87,6 +87,21 @@ fn by_the_command(project: &Project) {
     ran.says_nothing_of("closures");
     assert!(project.last_run().to_string_lossy().ends_with("_short"));
     project.run("accept").exits(2).says("asked only a part");
+    // Nor can it judge by a scorer that only the test binary knows.
+    let rescore = format!(
+        "rescore {} --output-root again",
+        project.last_run().display()
+    );
+    project
+        .run(&rescore)
+        .exits(2)
+        .says("scorer `lenient` is not built in")
+        .says("`evaltest::rescore::rescore` takes any scorer");
+    assert!(!project.file("again").exists());
+    project
+        .run(&format!("{rescore} --scorer substring"))
+        .exits(0)
+        .says("riddles: 1 samples");
     // Evals built in Rust heed what is not code.
     project
         .run("run --benchmark closures --limit 2")

@@ -100,7 +100,14 @@ fn a_split_without_answers_runs_unscored_and_is_exported() {
         .map(|entry| entry.unwrap().path());
     let dir = dir.into_iter().find(|path| path.is_dir()).unwrap();
     let export = project
-        .command_of(&["export", "--format", "gaia", dir.to_str().unwrap()])
+        .command_of(&[
+            "export",
+            "--format",
+            "gaia",
+            dir.to_str().unwrap(),
+            "--output",
+            "-",
+        ])
         .output()
         .unwrap();
     let lines = String::from_utf8(export.stdout).unwrap();

@@ -4,18 +4,26 @@
 
 mod asked;
 mod bad_input;
+mod benchmarks;
 mod custom;
 mod disk_full;
+mod explained;
+mod exported;
 mod faults;
 mod fixtures;
 mod harness;
 mod init;
 mod nextest;
 mod project;
+mod readme;
 mod redaction;
+mod rescored;
 mod resume;
 mod run_dir;
 mod run_options;
+mod scored;
+mod scorer_process;
+mod scorers;
 mod signals;
 mod story;
 mod tidy;

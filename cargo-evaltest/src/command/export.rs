@@ -1,57 +1,260 @@
 //! `cargo evaltest export`.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use evaltest::artifact::{RunDir, read_records};
-use evaltest::report::gaia;
-use evaltest::{Error, Result};
+use evaltest::artifact::{RunDir, read_records, stamp};
+use evaltest::report::gaia::{self, Checked, Exported, Traces};
+use evaltest::report::terminal::{clean, shown};
+use evaltest::{Benchmark, Error, Gaia, Registry, Result, spec};
 
 use crate::console;
 
-/// Write the answers of a run in the format of a leaderboard
+/// Write the answers of a run in the format of a leaderboard, with a guide to submitting them; or check such
+/// a file
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
     /// The run directory
-    run_dir: PathBuf,
+    #[arg(required_unless_present = "dataset")]
+    run_dir: Option<PathBuf>,
 
     /// The format
     #[arg(long, value_enum)]
     format: Format,
 
-    /// The file to write; standard output when left out
-    #[arg(long, value_name = "FILE")]
+    /// The file to write, or the folder for a file `gaia_level<N|all>_result_<time>.jsonl`; the current
+    /// folder when left out; `-` is standard output
+    #[arg(long, value_name = "FILE|DIR", conflicts_with = "check")]
     output: Option<PathBuf>,
+
+    /// Leave out what the agent said before its answer (`reasoning_trace`)
+    #[arg(long, conflicts_with = "check")]
+    no_trace: bool,
+
+    /// Export nothing: check that this file has every id of the dataset once, and an answer for each. The
+    /// exit code is 1 if it has not
+    #[arg(long, value_name = "FILE")]
+    check: Option<PathBuf>,
+
+    /// The dataset for `--check`: a spec, or a file or folder in GAIA's layout; that of the run when left out
+    #[arg(long, alias = "spec", value_name = "SPEC|PATH", requires = "check")]
+    dataset: Option<PathBuf>,
+
+    /// The split of the dataset
+    #[arg(long, requires = "dataset")]
+    split: Option<String>,
+
+    /// Print the result of `--check` as JSON
+    #[arg(long, requires = "check")]
+    json: bool,
 }
 
 /// Formats of leaderboards.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Format {
+pub(crate) enum Format {
     /// JSONL with `task_id`, `model_answer`, `reasoning_trace`
     Gaia,
 }
 
 pub(crate) fn run(args: &ExportArgs) -> Result<u8> {
-    let records = read_records(&RunDir::open(&args.run_dir)?.file("samples.jsonl"))?;
-    let mut text = Vec::new();
-    let empty = match args.format {
-        Format::Gaia => gaia::write(records, &mut text)?,
+    if let Some(file) = &args.check {
+        return check(args, file);
+    }
+    let Some(path) = &args.run_dir else {
+        return Err(Error::usage("no run is named").hint("name a run directory"));
     };
-    match &args.output {
-        None => console::print(|out| out.write_all(&text))?,
-        Some(path) => {
-            let file = File::create(path).map_err(|error| Error::io("create", path, &error))?;
-            let mut file = BufWriter::new(file);
-            let written = file.write_all(&text).and_then(|()| file.flush());
-            written.map_err(|error| Error::io("write", path, &error))?;
-        }
+    let dir = RunDir::open(path)?;
+    let traces = if args.no_trace {
+        Traces::LeftOut
+    } else {
+        Traces::Written
+    };
+    if args.output.as_deref() == Some(Path::new("-")) {
+        return to_stdout(&dir, traces);
     }
-    if empty > 0 {
-        console::note(&format!(
-            "{empty} samples have no answer and are exported with an empty one"
-        ));
-    }
+    let Format::Gaia = args.format;
+    let (file, guide) = to_file(&dir, traces, args.output.as_deref())?;
+    console::print(|out| {
+        writeln!(out, "{}", shown(&file))?;
+        writeln!(out, "{}", shown(&guide))
+    })?;
     Ok(0)
+}
+
+fn to_stdout(dir: &RunDir, traces: Traces) -> Result<u8> {
+    let records = read_records(&dir.file("samples.jsonl"))?;
+    let mut text = Vec::new();
+    let exported = gaia::write(records, traces, &mut text)?;
+    console::print(|out| out.write_all(&text))?;
+    note(&exported);
+    Ok(0)
+}
+
+/// Writes the file and the guide beside it; tells where they are.
+pub(crate) fn to_file(
+    dir: &RunDir,
+    traces: Traces,
+    output: Option<&Path>,
+) -> Result<(PathBuf, PathBuf)> {
+    let manifest = dir.manifest()?;
+    let records = read_records(&dir.file("samples.jsonl"))?;
+    let output = output.unwrap_or(Path::new("."));
+    let names_folder = output.is_dir() || output.to_string_lossy().ends_with('/');
+    let folder = if names_folder {
+        output
+    } else {
+        output.parent().unwrap_or(Path::new("."))
+    };
+    let folder = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
+    fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, &error))?;
+    // The name depends on what is written.
+    let temporary = folder.join(format!(".gaia_result.{}.tmp", std::process::id()));
+    let exported = write(&temporary, |out| gaia::write(records, traces, out));
+    let exported = exported.inspect_err(|_| drop(fs::remove_file(&temporary)))?;
+    let file = if names_folder {
+        free(
+            folder,
+            &gaia::file_name(exported.level.as_deref(), &stamp()),
+        )
+    } else {
+        output.to_owned()
+    };
+    let file = std::path::absolute(&file).unwrap_or(file);
+    fs::rename(&temporary, &file).map_err(|error| Error::io("write", &file, &error))?;
+    let guide = file.with_extension("guide.md");
+    let names = (shown(&file), shown(dir.path()));
+    write(&guide, |out| {
+        let written = gaia::guide(&manifest, &exported, (&names.0, &names.1), out);
+        written.map_err(|error| Error::io("write", &guide, &error))
+    })?;
+    note(&exported);
+    Ok((file, guide))
+}
+
+fn write<T>(path: &Path, content: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
+    let file = File::create(path).map_err(|error| Error::io("create", path, &error))?;
+    let mut file = BufWriter::new(file);
+    let written = content(&mut file)?;
+    file.flush()
+        .map_err(|error| Error::io("write", path, &error))?;
+    Ok(written)
+}
+
+/// A name that no file has yet: two exports in a second are two files.
+fn free(folder: &Path, name: &str) -> PathBuf {
+    let stem = name.trim_end_matches(".jsonl");
+    let names = (2..).map(|number| format!("{stem}-{number}.jsonl"));
+    let mut names = std::iter::once(name.to_owned()).chain(names);
+    let name = names.find(|name| !folder.join(name).exists());
+    folder.join(name.unwrap_or_default())
+}
+
+fn note(exported: &Exported) {
+    let notes = [
+        (
+            exported.empty,
+            "samples have no answer and are exported with an empty one",
+        ),
+        (exported.redacted, "answers hold a secret that was blanked"),
+    ];
+    for (count, what) in notes.iter().filter(|(count, _)| *count > 0) {
+        console::note(&format!("{count} {what}"));
+    }
+}
+
+fn check(args: &ExportArgs, file: &Path) -> Result<u8> {
+    let ids = match (&args.dataset, &args.run_dir) {
+        (Some(dataset), _) => ids_of(dataset, args.split.as_deref())?,
+        (None, Some(run)) => ids_of_run(&RunDir::open(run)?)?,
+        (None, None) => return Err(Error::usage("no dataset is named")),
+    };
+    let checked = gaia::check(file, ids.iter().map(String::as_str))?;
+    if args.json {
+        console::print_json(&checked)?;
+    } else {
+        console::print(|out| report(file, &checked, out))?;
+    }
+    Ok(u8::from(!checked.is_clean()))
+}
+
+/// The ids of a spec's samples, or of a dataset in GAIA's layout.
+fn ids_of(path: &Path, split: Option<&str>) -> Result<BTreeSet<String>> {
+    let extension = path.extension().unwrap_or_default();
+    let samples = if extension == "yaml" || extension == "yml" {
+        if split.is_some() {
+            return Err(
+                Error::usage("`--split` is for a dataset, a spec names its own")
+                    .hint("leave `--split` out, or name the dataset"),
+            );
+        }
+        spec::load(path, &Registry::new(), &[])?.samples()?
+    } else {
+        let gaia = Gaia::open(path)?;
+        match split {
+            Some(split) => gaia.split(split).samples()?,
+            None => gaia.samples()?,
+        }
+    };
+    Ok(samples.into_iter().map(|sample| sample.id).collect())
+}
+
+/// The ids of the dataset that a run was made of: as its spec has it now, else those that were recorded.
+fn ids_of_run(dir: &RunDir) -> Result<BTreeSet<String>> {
+    let manifest = dir.manifest()?;
+    let overrides: Vec<_> = manifest
+        .overrides
+        .iter()
+        .filter(|change| change.key.starts_with("benchmark"))
+        .cloned()
+        .collect();
+    let spec = manifest.spec.as_deref().filter(|spec| spec.is_file());
+    let samples = spec.and_then(|spec| {
+        let eval = spec::load(spec, &Registry::new(), &overrides).ok()?;
+        eval.samples().ok()
+    });
+    if let Some(samples) = samples {
+        return Ok(samples.into_iter().map(|sample| sample.id).collect());
+    }
+    if !manifest.whole {
+        console::note(
+            "the run asked only a part of its eval, and its spec is not here: the others are not checked; \
+             `--dataset PATH` names the dataset",
+        );
+    }
+    let records = read_records(&dir.file("samples.jsonl"))?;
+    records.map(|record| Ok(record?.sample_id)).collect()
+}
+
+fn report(file: &Path, checked: &Checked, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "{}: {} lines for {} samples",
+        clean(&file.display().to_string()),
+        checked.lines,
+        checked.samples
+    )?;
+    let kinds = [
+        ("missing", &checked.missing),
+        ("duplicate", &checked.duplicate),
+        ("unknown", &checked.unknown),
+        ("empty answer", &checked.empty),
+    ];
+    for (kind, ids) in kinds.iter().filter(|(_, ids)| !ids.is_empty()) {
+        let ids: Vec<_> = ids.iter().map(|id| clean(id)).collect();
+        writeln!(out, "  {kind} ({}): {}", ids.len(), ids.join(", "))?;
+    }
+    for (line, why) in &checked.malformed {
+        writeln!(out, "  line {line}: {}", clean(why))?;
+    }
+    if checked.is_clean() {
+        writeln!(out, "  every id once, every answer filled")?;
+    }
+    Ok(())
 }

@@ -1,18 +1,20 @@
 //! `cargo evaltest run`.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
 use evaltest::artifact::{RunDir, runs_in};
 use evaltest::drive::{Drive, DryRun, worse_exit};
 use evaltest::event::Event;
+use evaltest::report::gaia::Traces;
 use evaltest::report::terminal;
 use evaltest::signal::{self, Interrupt};
 use evaltest::{Cancel, Error, Result, Run};
 use serde_json::{Value, json};
 
+use crate::command::export::{self, Format};
 use crate::console;
 use crate::progress::Progress;
 
@@ -58,9 +60,13 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "YAML")]
     agent: Option<String>,
 
-    /// The scorer, as in a spec
-    #[arg(long, value_name = "YAML")]
-    scorer: Option<String>,
+    /// The scorer, a name or a map as in a spec, in place of the spec's; given several times, the first decides
+    #[arg(long = "scorer", value_name = "NAME|YAML")]
+    scorers: Vec<String>,
+
+    /// An option of these scorers: `compat=true` for every one that has it, `NAME.compat=true` for one
+    #[arg(long = "scorer-option", value_name = "[NAME.]KEY=YAML")]
+    scorer_options: Vec<String>,
 
     /// The extraction, as in a spec
     #[arg(long, value_name = "YAML")]
@@ -130,6 +136,11 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     ignore_baseline: bool,
 
+    /// Write the answers in the format of a leaderboard into the current folder when the run is over, as
+    /// `export` does; also when gates fail, but not when the run was interrupted or stopped early
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    export: Option<Format>,
+
     /// Print the results as JSON on standard output
     #[arg(long)]
     json: bool,
@@ -173,7 +184,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8> {
                 if !args.json {
                     console::print(|out| terminal::run(&run, out))?;
                 }
-                runs.push(result(&run));
+                let mut result = result(&run);
+                args.export(&mut result)?;
+                runs.push(result);
             }
             // What fails here is this eval's own, such as its run directory.
             Err(error) if !several => return Err(error),
@@ -186,7 +199,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8> {
     for test in &work.tests {
         if !interrupt.is_set() {
             code = worse_exit(code, run_test(test, &drive, args.json, &interrupt)?);
-            runs.extend(results_of(&drive, &runs)?);
+            let mut results = results_of(&drive, &runs)?;
+            results
+                .iter_mut()
+                .try_for_each(|result| args.export(result))?;
+            runs.extend(results);
         }
     }
     if args.filter.is_some() && runs.is_empty() && work.tests.is_empty() && !interrupt.is_set() {
@@ -202,6 +219,29 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8> {
         console::print(|out| writeln!(out, "{} evals, exit code {code}", runs.len()))?;
     }
     Ok(if interrupt.is_set() { 130 } else { code })
+}
+
+impl RunArgs {
+    /// Exports a run that came to its end, if that is asked for, and says so in its result.
+    fn export(&self, result: &mut Value) -> Result<()> {
+        let Some(Format::Gaia) = self.export else {
+            return Ok(());
+        };
+        if !result["stop_reason"].is_null() {
+            console::note(&format!(
+                "run `{}` is not exported: it stopped early",
+                result["eval"].as_str().unwrap_or_default()
+            ));
+            return Ok(());
+        }
+        let dir = RunDir::open(Path::new(result["run_dir"].as_str().unwrap_or_default()))?;
+        let (file, _) = export::to_file(&dir, Traces::Written, None)?;
+        if !self.json {
+            console::print(|out| writeln!(out, "  exported: {}", terminal::shown(&file)))?;
+        }
+        result["exported"] = json!(file);
+        Ok(())
+    }
 }
 
 fn dry_run(args: &RunArgs, drive: &Drive, work: &Work) -> Result<u8> {

@@ -1,44 +1,48 @@
-//! `cargo evaltest score`: JSON lines in, the same lines with a score out. No agent runs.
+//! `cargo evaltest score`: answers in, the same with a score out. No agent runs.
 //!
-//! The input is cut into [`chunks`] of whole lines, a [`pool`] of threads lets the [`judge`] score them,
-//! and their results are written in input order. Of each `line` only the members that matter are
-//! decoded, by a reader for Python's dialect of [`json`]; its bytes are never printed anew, the score is
-//! spliced in. Memory stays the same for a file of any size.
+//! The input is cut into chunks of whole lines ([`crate::answers`]), a [`pool`] of threads lets the [`judge`]
+//! score them, and their results are written in input order. Of each line only the members that matter are
+//! decoded; its bytes are never printed anew, the score is spliced in. Memory stays the same for a file of
+//! any size.
 
-mod chunks;
-mod json;
+mod explain;
 mod judge;
-mod line;
-mod pool;
+pub(crate) mod pool;
+mod write;
 
-use std::fs::File;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Write};
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 
 use clap::Args;
-use evaltest::scorer::{Context, Scorer, from_value};
-use evaltest::spec::Override;
-use evaltest::{Error, Extract, Extraction, Result};
+use evaltest::{Error, Result};
 
-use chunks::Chunks;
-use judge::Judge;
+use crate::answers::{Answers, AnswersArgs, Source};
+use crate::{console, scorers};
+use explain::ExplainArgs;
+use judge::{Counts, Judge};
 
-/// Score predictions in JSON lines, without an agent
+/// Score answers that are already there, without an agent
 ///
-/// Reads one object per line, with `prediction` (a string or null) and `ground_truth`, and writes the same
-/// lines with a member `score` added at their end. The exit code is 0 whatever the verdicts are.
+/// Reads one object per line, with `prediction` (a string or null) and `ground_truth` (what the scorer takes:
+/// a string, for some an array), and writes the same lines with a member `score` added at their end. CSV and
+/// parquet files come out as JSON lines, too; of a run directory each line has the `sample_id`, `prediction`
+/// and `ground_truth`. The exit code is 0 whatever the verdicts are.
 #[derive(Debug, Args)]
+#[command(after_long_help = HELP)]
 pub(crate) struct ScoreArgs {
-    /// The scorer to apply; given several times, all scores go into one member `scores`, by name
-    #[arg(long = "scorer", value_name = "NAME", required = true)]
+    /// The scorer to apply, a name or a map as in a spec: `{ type: substring, compat: true }`. Given several
+    /// times, all scores go into one member `scores`, by name
+    #[arg(long = "scorer", value_name = "NAME|YAML", required = true)]
     scorers: Vec<String>,
 
-    /// What to take from each prediction before it is scored, as in a spec: `final_answer`
-    #[arg(long, value_name = "YAML")]
-    extract: Option<String>,
+    /// An option of the scorers: `compat=true` for every one that has it, `NAME.compat=true` for one
+    #[arg(long = "scorer-option", value_name = "[NAME.]KEY=YAML")]
+    scorer_options: Vec<String>,
+
+    #[command(flatten)]
+    answers: AnswersArgs,
 
     /// Replace the score that a line already has
     #[arg(long)]
@@ -52,91 +56,70 @@ pub(crate) struct ScoreArgs {
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
 
-    /// The file to read; `-` is standard input
-    #[arg(default_value = "-", hide_default_value = true)]
-    file: PathBuf,
+    #[command(flatten)]
+    explain: ExplainArgs,
 }
+
+const HELP: &str = "\
+A score is {\"value\": 0.0 to 1.0, \"correct\": …, \"reason\": …, \"normalized_prediction\": …,
+\"normalized_ground_truth\": …, \"details\": {…}}. `cargo evaltest scorers --list` names the scorers,
+`cargo evaltest scorers --explain NAME` tells the rule of one.
+
+Besides prediction and ground truth, scorers may look at `trajectory` (the messages of the agent, each with
+its `role`), `tool_calls` and `metadata`; what a scorer does not look at is not even decoded.
+
+Nothing is extracted from a prediction unless `--extract` says so. Exceptions: a scorer whose rule has an
+extraction (`quasi_exact`; `--extract none` turns it off), and run directories, where the extraction of the
+run holds. Of a run directory, samples without an answer or ground truth are left out, and so are answers
+that lost a secret; standard error tells how many.
+
+Examples:
+  cargo evaltest score --scorer gaia answers.jsonl > scored.jsonl
+  cargo evaltest score --scorer substring --scorer-option compat=true --scorer qa_f1 answers.parquet
+  cargo evaltest score --scorer '{ type: quasi_exact, documented: true, name: chapter }' --scorer quasi_exact -
+  cargo evaltest score --scorer qa_f1_format --map prediction=/result/text,trajectory=/result/messages FILE
+  cargo evaltest score --scorer substring evaltest-runs/20260131T120000Z_gaia-3f09ab
+  cargo evaltest score --scorer gaia --explain --prediction '$1,234.50' --ground-truth 1234.5
+  cargo evaltest score --scorer gaia --explain answers.jsonl --line 17
+
+Exit codes: 0 scored, or the reader of the results went away; 2 a mistake in the command line or on a line;
+3 with `--keep-going`, some lines could not be scored.";
 
 /// Scores the input and tells the exit code.
 ///
 /// 0 also when the reader of the results goes away early; a malformed line is an error with exit code 2,
 /// or 3 if the other lines were to be scored all the same.
 pub(crate) fn run(args: &ScoreArgs) -> Result<u8> {
-    let judge = Judge {
-        scorers: scorers(&args.scorers)?,
-        extraction: extraction(args.extract.as_deref())?,
-        replace: args.replace,
-        keep_going: args.keep_going,
-    };
+    let scorers = scorers::named(&args.scorers, &args.scorer_options)?;
+    if args.explain.is_wanted() {
+        return explain::run(&args.explain, &args.answers, &scorers);
+    }
+    let answers = Answers::open(&args.answers)?;
+    let judge = Judge::new(scorers, &answers.extraction, answers.layout.clone())
+        .replace(args.replace)
+        .keep_going(args.keep_going);
     let threads = args
         .threads
         .or_else(|| thread::available_parallelism().ok())
         .unwrap_or(NonZeroUsize::MIN);
-    let input = Input::open(&args.file)?;
-    write_scores(judge, input, threads, &mut io::stdout().lock())
-}
-
-/// None unless asked for: a scorer that has an extraction of its own then uses it.
-fn extraction(given: Option<&str>) -> Result<Extraction> {
-    let extract = match given {
-        None => Extract::none(),
-        Some(text) => Extract::from_value(&Override::value(text)?)?,
-    };
-    Ok(Extraction {
-        extract,
-        is_given: given.is_some(),
-    })
-}
-
-fn scorers(names: &[String]) -> Result<Vec<Arc<dyn Scorer>>> {
-    for (place, name) in names.iter().enumerate() {
-        if names[..place].contains(name) {
-            return Err(Error::usage(format!("scorer `{name}` is given twice")));
-        }
-    }
-    names
-        .iter()
-        .map(|name| from_value(&Override::value(name)?, &Context::here()))
-        .collect()
-}
-
-/// Where the lines come from.
-struct Input {
-    path: PathBuf,
-    reader: Box<dyn Read + Send>,
-}
-
-impl Input {
-    fn open(path: &Path) -> Result<Self> {
-        if path == Path::new("-") {
-            return Ok(Self {
-                path: PathBuf::from("<stdin>"),
-                reader: Box::new(io::stdin()),
-            });
-        }
-        let file = File::open(path).map_err(|error| Error::io("read", path, &error))?;
-        Ok(Self {
-            path: path.to_owned(),
-            reader: Box::new(file),
-        })
-    }
+    write_scores(&Arc::new(judge), answers, threads, &mut io::stdout().lock())
 }
 
 fn write_scores(
-    judge: Judge,
-    input: Input,
+    judge: &Arc<Judge>,
+    answers: Answers,
     threads: NonZeroUsize,
     out: &mut dyn Write,
 ) -> Result<u8> {
-    let Input { path, reader } = input;
-    let results = pool::in_order(threads, Chunks::new(reader), move |chunk| {
-        chunk.map(|chunk| judge.chunk(&chunk))
+    let Answers { source, chunks, .. } = answers;
+    let scoring = Arc::clone(judge);
+    let results = pool::in_order(threads, chunks, move |chunk| {
+        chunk.map(|chunk| scoring.chunk(&chunk))
     })
     .map_err(|error| Error::infrastructure(format!("cannot start a thread: {error}")))?;
-    let mut malformed = 0;
-    let mut first = None;
+    let mut counts = Counts::default();
     for result in results {
-        let result = result.map_err(|error| Error::io("read", &path, &error))?;
+        let result = result?;
         // Each chunk is flushed, so that whoever feeds single lines gets their scores at once.
         match out.write_all(&result.bytes).and_then(|()| out.flush()) {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(0),
@@ -148,23 +131,49 @@ fn write_scores(
             Ok(()) => {}
         }
         if let Some(fault) = result.fault {
-            let error = fault
-                .error
-                .at(format_args!("{}:{}", path.display(), fault.line));
+            let error = fault.error.at(source.place(fault.line));
             return Err(match error.hint_text() {
                 Some(_) => error,
                 None => error.hint("add `--keep-going` to score the other lines"),
             });
         }
-        malformed += result.malformed;
-        first = first.or(result.first_malformed);
+        counts.add(&result.counts);
     }
-    let Some(first) = first else {
+    for note in judge.missing(&counts)? {
+        console::note(&note);
+    }
+    conclude(&counts, &source)
+}
+
+/// Says on standard error what befell some of the lines.
+fn conclude(counts: &Counts, source: &Source) -> Result<u8> {
+    let note = |count: u64, one: &str, several: &str| match count {
+        0 => {}
+        1 => console::note(&format!("1 {one}")),
+        _ => console::note(&format!("{count} {several}")),
+    };
+    note(
+        counts.unanswered,
+        "sample has no answer and is left out",
+        "samples have no answer and are left out",
+    );
+    note(
+        counts.hidden,
+        "sample has no ground truth and is left out",
+        "samples have no ground truth and are left out",
+    );
+    note(
+        counts.lost,
+        "answer lost a secret to redaction and is left out: `rescore` keeps its verdict",
+        "answers lost a secret to redaction and are left out: `rescore` keeps their verdicts",
+    );
+    let Some(first) = counts.first_malformed else {
         return Ok(0);
     };
+    let malformed = counts.malformed;
     Err(Error::infrastructure(format!(
-        "{}:{first}: {malformed} {} could not be scored, this is the first",
-        path.display(),
+        "{}: {malformed} {} could not be scored, this is the first",
+        source.place(first),
         if malformed == 1 { "line" } else { "lines" },
     ))
     .hint("the results have an `error` in place of each such line"))

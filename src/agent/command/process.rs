@@ -16,20 +16,16 @@ use rustix::io::{Errno, ioctl_fionbio, ioctl_fionread};
 use rustix::process::Signal;
 
 use super::StreamKind;
-use super::group::Group;
-use super::tail::Tail;
 use crate::cancel::Cancel;
+use crate::process::group::{Group, KILL_PATIENCE, TICK};
+use crate::process::tail::Tail;
 
 /// How much of stderr is kept. Records keep less: a secret is redacted before it can be cut in two.
 const STDERR_BYTES: usize = 8 * 1024;
 /// How much is read at once.
 const PIECE_BYTES: usize = 16 * 1024;
-/// How long a process may take to end by SIGKILL before it is left behind.
-const KILL_PATIENCE: Duration = Duration::from_secs(5);
 /// The longest grace period; keeps sums of times in range.
 const MAX_GRACE: Duration = Duration::from_hours(1);
-/// How often to look when a descriptor to wait on is missing.
-const TICK: Duration = Duration::from_millis(10);
 
 /// What ends a process that does not end by itself.
 pub(super) struct Limits<'a> {

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::agent::{AgentError, FailureKind, Output, Usage};
+use crate::process::excerpt::excerpt;
 
 /// How much of a reply that cannot be read is shown.
 const EXCERPT_BYTES: usize = 200;
@@ -141,38 +142,6 @@ fn kind(value: &Value) -> &'static str {
         Value::Array(_) => "an array",
         Value::Object(_) => "an object",
     }
-}
-
-/// The beginning of what an agent said, on one line and without anything a terminal would obey.
-fn excerpt(bytes: &[u8], limit: usize) -> String {
-    let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(limit)]);
-    let is_cut = bytes.len() > limit;
-    let shown = if is_cut {
-        cut(&shown)
-    } else {
-        shown.into_owned()
-    };
-    let mut text = String::with_capacity(shown.len());
-    for character in shown.chars() {
-        if character.is_control() || reorders(character) {
-            text.extend(character.escape_default());
-        } else {
-            text.push(character);
-        }
-    }
-    text
-}
-
-/// A text that was cut somewhere, without its last word, which may be half a secret, and with a mark. What
-/// begins with known secrets, the redactor finds by the mark.
-pub(super) fn cut(text: &str) -> String {
-    let is_of_word = |c: char| c.is_alphanumeric() || "._~+/=-\u{FFFD}".contains(c);
-    format!("{}…", text.trim_end_matches(is_of_word))
-}
-
-/// Marks that change the direction of a text, and so what a reader sees of a line.
-fn reorders(character: char) -> bool {
-    matches!(character, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]
@@ -340,13 +309,5 @@ mod tests {
             error.map_err(|error| error.kind),
             Err(FailureKind::BadOutput)
         );
-    }
-
-    #[test]
-    fn excerpts_end_between_characters() {
-        assert_eq!(excerpt("a ée".as_bytes(), 3), "a …");
-        assert_eq!(excerpt("say sk-12345678".as_bytes(), 9), "say …");
-        assert_eq!(excerpt("aé".as_bytes(), 3), "aé");
-        assert_eq!(excerpt("\u{202E}x\0".as_bytes(), 9), "\\u{202e}x\\u{0}");
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use crate::attachment::is_inside;
-use crate::dataset::{Columns, Rows, kind, text};
+use crate::dataset::{Columns, Rows, required, scalar, slice_value};
 use crate::error::{Error, Result};
 use crate::sample::{Attachment, Sample, Target};
 
@@ -58,7 +58,7 @@ impl Layout {
             ))
             .hint("name another column in `columns`"));
         }
-        let read = |column: &str| scalar(column, fields.get(column).cloned());
+        let read = |column: &str| scalar(column, fields.get(column));
         let prompt = required(&self.prompt, "prompt", read(&self.prompt)?)?;
         let target = match &self.ground_truth {
             Some(column) => read(column)?.filter(|truth| !is_hidden(truth)),
@@ -79,10 +79,10 @@ impl Layout {
             fields.shift_remove(column);
         }
         let get = |column: &Option<String>| match column {
-            Some(column) => scalar(column, fields.get(column).cloned()),
+            Some(column) => scalar(column, fields.get(column)),
             None => Ok(None),
         };
-        let level = get(&self.level)?.map(|level| plain_level(&level).to_owned());
+        let level = slice_value(get(&self.level)?);
         let file = attachment(get(&self.file_name)?, get(&self.file_path)?, source);
         let visible = [&self.level, &self.file_name];
         Ok(Sample {
@@ -90,7 +90,6 @@ impl Layout {
             prompt,
             target: target.map(Target::from),
             slices: level
-                .filter(|level| !level.is_empty())
                 .map(|level| ("level".to_owned(), level))
                 .into_iter()
                 .collect(),
@@ -99,40 +98,6 @@ impl Layout {
             metadata: fields,
             tools: Vec::new(),
         })
-    }
-}
-
-/// The cell as text; `None` if it is null or not there.
-fn scalar(column: &str, cell: Option<Value>) -> Result<Option<String>> {
-    match cell {
-        None | Some(Value::Null) => Ok(None),
-        Some(nested @ (Value::Array(_) | Value::Object(_))) => Err(Error::usage(format!(
-            "column `{column}` has {}, where a text, a number or a bool is needed",
-            kind(&nested)
-        ))
-        .hint("name another column in `columns`, or write the value as a text")),
-        Some(value) => Ok(text(value)),
-    }
-}
-
-fn required(column: &str, role: &str, cell: Option<String>) -> Result<String> {
-    match cell {
-        Some(text) if !text.trim().is_empty() => Ok(text),
-        Some(_) => Err(Error::usage(format!("the {role} in `{column}` is blank"))
-            .hint("fill it in, or remove the row")),
-        None => Err(Error::usage(format!(
-            "the {role} is missing: `{column}` is null or not there"
-        ))
-        .hint("fill it in, or remove the row")),
-    }
-}
-
-/// A column of integers with gaps becomes floats in pandas: level `1.0` is level `1`.
-fn plain_level(level: &str) -> &str {
-    let level = level.trim();
-    match level.strip_suffix(".0") {
-        Some(integer) if integer.parse::<i64>().is_ok() => integer,
-        _ => level,
     }
 }
 

@@ -68,6 +68,27 @@ fn reads_other_metrics() {
         "mean(f1)",
     );
     check(
+        "mean(qa_f1.f1)[level=1] > 70%",
+        &Gate {
+            bound: Some((Op::Above, 0.7)),
+            ..Gate::mean("qa_f1.f1", 0.7).slice("level", "1")
+        },
+        "mean(qa_f1.f1)[level=1] > 0.7",
+        "mean(qa_f1.f1)[level=1]",
+    );
+    check(
+        "macro_f1 >= 60%",
+        &Gate::macro_f1(0.6),
+        "macro_f1 >= 0.6",
+        "macro_f1",
+    );
+    check(
+        "macro_f1(choice)[subject=law] >= 0.6",
+        &Gate::macro_f1_of("choice", 0.6).slice("subject", "law"),
+        "macro_f1(choice)[subject=law] >= 0.6",
+        "macro_f1(choice)[subject=law]",
+    );
+    check(
         "latency_p95 <= 2.5s",
         &Gate::latency_percentile(95.0, 2.5),
         "latency_p95 <= 2.5",

@@ -8,6 +8,7 @@ use evaltest::{Error, Result};
 use serde_json::{Value, json};
 
 use super::RunArgs;
+use crate::scorers;
 
 impl RunArgs {
     /// How the evals are to be run.
@@ -54,14 +55,17 @@ impl RunArgs {
     /// The flags as keys of a spec.
     fn overrides(&self) -> Result<Vec<Override>> {
         let mut changes = Vec::new();
-        for (key, text) in [
-            ("agent", &self.agent),
-            ("scorer", &self.scorer),
-            ("extract", &self.extract),
-        ] {
+        for (key, text) in [("agent", &self.agent), ("extract", &self.extract)] {
             if let Some(text) = text {
                 changes.push(Override::new(key, Override::value(text)?));
             }
+        }
+        scorers::needs_scorer(&self.scorers, &self.scorer_options)?;
+        let mut specs = scorers::specs(&self.scorers, &self.scorer_options)?;
+        match specs.len() {
+            0 => {}
+            1 => changes.extend(specs.pop().map(|one| Override::new("scorer", one))),
+            _ => changes.push(Override::new("scorers", specs)),
         }
         for pair in &self.benchmark_option {
             let mut change = Override::parse("benchmark.", pair)?;

@@ -1,25 +1,35 @@
 //! What happens to a chunk of lines: each line is scored or found malformed.
 
-use std::str;
+use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use evaltest::scorer::{Answer, Scorer};
-use evaltest::{Error, Extraction, Output, Result, Target};
-use serde_json::{Map, Value, json};
+use evaltest::scorer::Scorer;
+use evaltest::{Error, Extract, Extraction, Result};
+use serde_json::json;
 
-use super::chunks::Chunk;
-use super::json::Raw;
-use super::line::Line;
+use super::write;
+use crate::answers::{Answered, Chunk, Entry, Fields, Layout, Line, Wanted};
 
 /// Scores lines.
 pub(super) struct Judge {
     /// At least one. The results of one go into `score`, of several into `scores`, by name.
-    pub(super) scorers: Vec<Arc<dyn Scorer>>,
-    pub(super) extraction: Extraction,
+    scorers: Vec<Way>,
+    layout: Layout,
+    wanted: Wanted,
     /// Whether a line may already have a score.
-    pub(super) replace: bool,
+    replace: bool,
     /// Whether a malformed line gets an `error` object and the next one is looked at.
-    pub(super) keep_going: bool,
+    keep_going: bool,
+    /// How many bytes the results of the last chunk took, which the next one will need, too.
+    usual: AtomicUsize,
+}
+
+/// A scorer with the extraction that holds for it.
+struct Way {
+    scorer: Arc<dyn Scorer>,
+    extract: Extract,
+    extract_is_given: bool,
 }
 
 /// The results of a chunk.
@@ -28,10 +38,26 @@ pub(super) struct Judged {
     pub(super) bytes: Vec<u8>,
     /// The malformed line that ended it all.
     pub(super) fault: Option<Fault>,
+    pub(super) counts: Counts,
+}
+
+/// What befell the lines, as far as people should know.
+#[derive(Default)]
+pub(super) struct Counts {
+    /// How many lines were read.
+    pub(super) lines: u64,
     /// How many malformed lines were passed over.
     pub(super) malformed: u64,
     /// The number of the first of them.
     pub(super) first_malformed: Option<u64>,
+    /// Which fields any line has, see [`Line::found`].
+    pub(super) found: u8,
+    /// Records without an answer.
+    pub(super) unanswered: u64,
+    /// Records without a ground truth.
+    pub(super) hidden: u64,
+    /// Records whose answer lost a secret.
+    pub(super) lost: u64,
 }
 
 /// What is wrong with a line.
@@ -41,179 +67,210 @@ pub(super) struct Fault {
 }
 
 /// Buffers that are filled anew for each line.
+#[derive(Default)]
 struct Buffers {
     open: Vec<u8>,
-    target: Target,
-    output: Output,
-    metadata: Map<String, Value>,
+    answered: Answered,
 }
 
 impl Judge {
+    /// Scores lines of a layout, each of which has no score yet.
+    pub(super) fn new(
+        scorers: Vec<Arc<dyn Scorer>>,
+        extraction: &Extraction,
+        layout: Layout,
+    ) -> Self {
+        let wanted = Wanted::by(&scorers);
+        let way = |scorer: Arc<dyn Scorer>| Way {
+            extract: extraction.of(&*scorer).into_owned(),
+            extract_is_given: extraction.is_given,
+            scorer,
+        };
+        Self {
+            scorers: scorers.into_iter().map(way).collect(),
+            layout,
+            wanted,
+            replace: false,
+            keep_going: false,
+            usual: AtomicUsize::new(0),
+        }
+    }
+
+    /// Lets lines have a score already.
+    pub(super) fn replace(self, replace: bool) -> Self {
+        Self { replace, ..self }
+    }
+
+    /// Goes on after malformed lines.
+    pub(super) fn keep_going(self, keep_going: bool) -> Self {
+        Self { keep_going, ..self }
+    }
+
+    /// Fields that should have been on some line, see [`Fields::missing`].
+    pub(super) fn missing(&self, counts: &Counts) -> Result<Vec<String>> {
+        match &self.layout {
+            Layout::Lines(fields) if counts.lines > 0 => fields.missing(counts.found, self.wanted),
+            _ => Ok(Vec::new()),
+        }
+    }
+
     /// Scores the lines of a chunk, up to the first malformed one unless it is to keep going.
     pub(super) fn chunk(&self, chunk: &Chunk) -> Judged {
         let mut judged = Judged {
-            // A score is about as long as a short line.
-            bytes: Vec::with_capacity(chunk.bytes.len() * 2),
+            bytes: Vec::with_capacity(self.usual.load(Ordering::Relaxed)),
             ..Judged::default()
         };
-        let mut buffers = Buffers {
-            open: Vec::new(),
-            target: Target(Value::Null),
-            output: Output::default(),
-            metadata: Map::new(),
-        };
-        let mut line_number = chunk.first_line;
-        let mut next = |line: Result<&str>, line_break: &str| {
+        let mut buffers = Buffers::default();
+        chunk.lines(|number, bytes, line| {
             let length = judged.bytes.len();
-            let done = line.and_then(|line| self.line(line, &mut buffers, &mut judged.bytes));
-            if let Err(error) = done {
-                judged.bytes.truncate(length);
-                judged.first_malformed.get_or_insert(line_number);
-                judged.malformed += 1;
-                if !self.keep_going {
-                    let line = line_number;
-                    judged.fault = Some(Fault { line, error });
-                    return false;
-                }
-                let object = json!({"line": line_number, "error": error.message()});
-                let object = object.to_string() + line_break;
-                judged.bytes.extend_from_slice(object.as_bytes());
+            let done = line.and_then(|line| self.line(line, &mut buffers, &mut judged));
+            let Err(error) = done else {
+                return true;
+            };
+            judged.bytes.truncate(length);
+            judged.counts.first_malformed.get_or_insert(number);
+            judged.counts.malformed += 1;
+            if !self.keep_going {
+                judged.fault = Some(Fault {
+                    line: number,
+                    error,
+                });
+                return false;
             }
-            line_number += 1;
+            let object = json!({"line": number, "error": error.message()});
+            let object = object.to_string() + line_break(bytes);
+            judged.bytes.extend_from_slice(object.as_bytes());
             true
-        };
-        if let Ok(text) = str::from_utf8(&chunk.bytes) {
-            let _ = text
-                .split_inclusive('\n')
-                .all(|line| next(Ok(line), line_break(line.as_bytes())));
-        } else {
-            // Some line is no UTF-8; the others still count.
-            let _ = chunk
-                .bytes
-                .split_inclusive(|&byte| byte == b'\n')
-                .all(|line| next(utf8(line), line_break(line)));
-        }
+        });
+        self.usual.store(judged.bytes.len(), Ordering::Relaxed);
         judged
     }
 
-    /// Writes the scored line to `out`, or nothing for a blank one.
-    fn line(&self, text: &str, buffers: &mut Buffers, out: &mut Vec<u8>) -> Result<()> {
+    /// Writes the scored line, or nothing for a blank one.
+    fn line(&self, text: &str, buffers: &mut Buffers, judged: &mut Judged) -> Result<()> {
         if text.trim_ascii().is_empty() {
             return Ok(());
         }
-        let member = if self.scorers.len() == 1 {
-            "score"
-        } else {
-            "scores"
-        };
-        let line = Line::parse(text, member, &mut buffers.open)?;
+        match &self.layout {
+            Layout::Lines(fields) => self.object(text, fields, buffers, judged),
+            Layout::Records => self.record(text, buffers, judged),
+        }
+    }
+
+    /// The line as it is, with the score spliced in.
+    fn object(
+        &self,
+        text: &str,
+        fields: &Fields,
+        buffers: &mut Buffers,
+        judged: &mut Judged,
+    ) -> Result<()> {
+        let Buffers { open, answered } = buffers;
+        let member = self.member();
+        let line = Line::parse(text, fields, self.wanted.fields(), member, open)?;
         if line.has_old() && !self.replace {
             return Err(Error::usage(format!("the line already has a `{member}`"))
                 .hint(format!("add `--replace` to write a new `{member}`")));
         }
-        let prediction = match line.prediction {
-            None | Some(Raw::Other("null")) => None,
-            Some(Raw::String(text)) => Some(text.decode().0),
-            Some(Raw::Other(value)) => {
-                return Err(Error::usage(format!(
-                    "`prediction` must be a string or null, not {}",
-                    kind(value)
-                )));
-            }
-        };
-        fill_target(&mut buffers.target.0, line.ground_truth)?;
-        match &prediction {
-            None => buffers.output.text = None,
-            Some(prediction) => {
-                let text = buffers.output.text.get_or_insert_default();
-                text.clear();
-                text.push_str(prediction);
-            }
-        }
-        let answer = Answer {
-            prediction: prediction.as_deref(),
-            target: &buffers.target,
-            output: &buffers.output,
-            metadata: &buffers.metadata,
-            sample: None,
-        };
-        line.splice(member, out, |out| self.scores(&answer, out))
+        judged.counts.lines += 1;
+        judged.counts.found |= line.found();
+        answered.fill(&line, fields, self.wanted)?;
+        let out = &mut judged.bytes;
+        line.splice(member, out, |out| self.scores(answered, out))
     }
 
-    fn scores(&self, answer: &Answer<'_>, out: &mut Vec<u8>) -> Result<()> {
-        if let [scorer] = &self.scorers[..] {
-            return self.score(&**scorer, answer, out);
+    /// What a record of a run says of its answer, and the score.
+    fn record(&self, text: &str, buffers: &mut Buffers, judged: &mut Judged) -> Result<()> {
+        let answered = &mut buffers.answered;
+        answered.fill_from_record(text)?;
+        let Some(entry) = answered.entry.as_ref().filter(|entry| entry.is_answered()) else {
+            judged.counts.unanswered += 1;
+            return Ok(());
+        };
+        let is_hidden = answered.target.0.is_null();
+        if is_hidden && self.scorers.iter().all(|way| way.scorer.needs_target()) {
+            judged.counts.hidden += 1;
+            return Ok(());
         }
-        for (place, scorer) in self.scorers.iter().enumerate() {
+        if answered.is_lost() {
+            judged.counts.lost += 1;
+            return Ok(());
+        }
+        let out = &mut judged.bytes;
+        self.write_entry(entry, answered, out)?;
+        write::key(self.member(), out);
+        self.scores(answered, out)?;
+        out.extend_from_slice(b"}\n");
+        Ok(())
+    }
+
+    /// Everything of a record's line but the score.
+    fn write_entry(&self, entry: &Entry, answered: &Answered, out: &mut Vec<u8>) -> Result<()> {
+        out.extend_from_slice(b"{\"sample_id\":");
+        write::json(&entry.sample_id, out)?;
+        if entry.epoch > 0 {
+            write::key("epoch", out);
+            write::json(&entry.epoch, out)?;
+        }
+        write::key("prediction", out);
+        let prediction = self.scorers.first().and_then(|way| way.extract(answered));
+        write::json(&prediction, out)?;
+        write::key("ground_truth", out);
+        write::json(&answered.target.0, out)?;
+        Ok(())
+    }
+
+    /// The member that is added.
+    fn member(&self) -> &'static str {
+        if self.scorers.len() == 1 {
+            "score"
+        } else {
+            "scores"
+        }
+    }
+
+    fn scores(&self, answered: &Answered, out: &mut Vec<u8>) -> Result<()> {
+        if let [way] = &self.scorers[..] {
+            return way.score(answered, out);
+        }
+        let is_hidden = answered.entry.is_some() && answered.target.0.is_null();
+        let able = |way: &&Way| !is_hidden || !way.scorer.needs_target();
+        for (place, way) in self.scorers.iter().filter(able).enumerate() {
             out.push(if place == 0 { b'{' } else { b',' });
-            write_json(scorer.name(), out)?;
+            write::json(way.scorer.name(), out)?;
             out.push(b':');
-            self.score(&**scorer, answer, out)?;
+            way.score(answered, out)?;
         }
         out.push(b'}');
         Ok(())
     }
+}
 
-    /// Extracts and scores; `answer` holds the raw prediction.
-    fn score(&self, scorer: &dyn Scorer, answer: &Answer<'_>, out: &mut Vec<u8>) -> Result<()> {
-        let extract = self.extraction.of(scorer);
-        let prediction = answer.prediction.and_then(|raw| extract.apply(raw));
-        let score = scorer.score(&Answer {
-            prediction: prediction.as_deref(),
-            ..*answer
-        })?;
-        write_json(&score, out)
+impl Way {
+    fn extract<'a>(&self, answered: &'a Answered) -> Option<Cow<'a, str>> {
+        let raw = answered.output.text.as_deref();
+        raw.and_then(|raw| self.extract.apply(raw))
+    }
+
+    fn score(&self, answered: &Answered, out: &mut Vec<u8>) -> Result<()> {
+        let prediction = self.extract(answered);
+        let answer = answered.answer(prediction.as_deref(), self.extract_is_given);
+        let score = self.scorer.score(&answer)?;
+        write::score(&score, out)
     }
 }
 
-fn write_json<T: serde::Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) -> Result<()> {
-    serde_json::to_writer(out, value)
-        .map_err(|error| Error::usage(format!("the score cannot be written: {error}")))
-}
-
-/// Puts the ground truth into `target`, whose buffer is used again.
-fn fill_target(target: &mut Value, ground_truth: Option<Raw<'_>>) -> Result<()> {
-    match ground_truth {
-        None => return Err(Error::usage("`ground_truth` is missing")),
-        Some(Raw::String(text)) => {
-            let (text, replaced) = text.decode();
-            if replaced {
-                // In a prediction U+FFFD differs from any ground truth, as the half itself does. Here it
-                // would make different texts equal.
-                return Err(Error::usage("`ground_truth` has half of a surrogate pair"));
-            }
-            if let Value::String(buffer) = target {
-                buffer.clear();
-                buffer.push_str(&text);
-            } else {
-                *target = Value::String(text.into_owned());
-            }
-        }
-        // No scorer's ground truth needs Python's `NaN`, so the standard's reader will do.
-        Some(Raw::Other(value)) => {
-            *target = serde_json::from_str(value)
-                .map_err(|_| Error::usage("`ground_truth` is no standard JSON"))?;
-        }
+impl Counts {
+    /// Takes in those of a further chunk.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.lines += other.lines;
+        self.malformed += other.malformed;
+        self.first_malformed = self.first_malformed.or(other.first_malformed);
+        self.found |= other.found;
+        self.unanswered += other.unanswered;
+        self.hidden += other.hidden;
+        self.lost += other.lost;
     }
-    Ok(())
-}
-
-/// What a value that is no string is, for messages.
-fn kind(value: &str) -> &'static str {
-    match value.as_bytes().first() {
-        Some(b'{') => "an object",
-        Some(b'[') => "an array",
-        Some(b't' | b'f') => "a boolean",
-        Some(b'n') => "null",
-        _ => "a number",
-    }
-}
-
-fn utf8(line: &[u8]) -> Result<&str> {
-    str::from_utf8(line).map_err(|error| {
-        let byte = error.valid_up_to() + 1;
-        Error::usage(format!("invalid UTF-8 at byte {byte} of the line"))
-    })
 }
 
 /// How the line ends.
@@ -229,7 +286,7 @@ fn line_break(line: &[u8]) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use evaltest::{Extract, Score};
+    use evaltest::{Answer, Score};
 
     use super::*;
 
@@ -243,22 +300,20 @@ mod tests {
             ))
         };
         let target = |answer: &Answer<'_>| Ok(Score::binary(answer.target.0 == json!([1])));
-        Judge {
-            scorers: vec![Arc::new(("long", long)), Arc::new(("target", target))],
-            extraction: Extraction {
-                extract: Extract::none(),
-                is_given: false,
-            },
-            replace: true,
-            keep_going,
-        }
+        let scorers: [Arc<dyn Scorer>; 2] =
+            [Arc::new(("long", long)), Arc::new(("target", target))];
+        let fields = Fields::parse(&[]).expect("the usual names");
+        let extraction = Extraction {
+            extract: Extract::none(),
+            is_given: false,
+        };
+        Judge::new(scorers.into(), &extraction, Layout::Lines(fields))
+            .replace(true)
+            .keep_going(keep_going)
     }
 
     fn chunk(text: &str) -> Chunk {
-        Chunk {
-            bytes: text.as_bytes().to_vec(),
-            first_line: 10,
-        }
+        Chunk::new(text.as_bytes().to_vec(), 10)
     }
 
     #[test]
@@ -289,6 +344,7 @@ mod tests {
         let judged = judge(true).chunk(&chunk(text));
         let expect = "{\"line\":11,\"error\":\"cannot judge\"}\n";
         assert_eq!(judged.bytes, expect.as_bytes());
-        assert_eq!((judged.malformed, judged.first_malformed), (1, Some(11)));
+        let counts = judged.counts;
+        assert_eq!((counts.malformed, counts.first_malformed), (1, Some(11)));
     }
 }

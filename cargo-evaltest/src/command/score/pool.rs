@@ -10,35 +10,45 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
-/// The results of [`in_order`].
+/// The results of several threads.
 ///
 /// Dropped early, it leaves the threads to end by themselves: the one that reads may be blocked for ever
-/// in a terminal or a pipe.
-pub(super) struct InOrder<O> {
+/// in a terminal or a pipe. The work goes with it, and what that holds, such as a process that judges; but a
+/// thread that is in the middle of an item ends that first.
+pub(crate) struct InOrder<O> {
     workers: Vec<(Receiver<O>, Option<JoinHandle<()>>)>,
     turn: usize,
+    /// The threads borrow it for each item.
+    _work: Arc<dyn Send + Sync>,
 }
 
-/// Applies `work` to all items on as many threads as given, beside one that takes the items.
-pub(super) fn in_order<I, O>(
+/// Applies `work` to all items on as many threads as given, beside one that takes the items. A single one
+/// is this thread, which does all of it: nothing is handed over then.
+pub(crate) fn in_order<I, O>(
     threads: NonZeroUsize,
     items: impl Iterator<Item = I> + Send + 'static,
     work: impl Fn(I) -> O + Send + Sync + 'static,
-) -> io::Result<InOrder<O>>
+) -> io::Result<Box<dyn Iterator<Item = O>>>
 where
     I: Send + 'static,
     O: Send + 'static,
 {
+    if threads == NonZeroUsize::MIN {
+        return Ok(Box::new(items.map(work)));
+    }
     let work = Arc::new(work);
     let mut inputs = Vec::new();
     let mut workers = Vec::new();
     for _ in 0..threads.get() {
         let (input, items) = sync_channel::<I>(1);
         let (results, output) = sync_channel(1);
-        let work = Arc::clone(&work);
+        let work = Arc::downgrade(&work);
         let worker = Builder::new().name("score".into()).spawn(move || {
             for item in items {
-                if results.send(work(item)).is_err() {
+                let Some(result) = work.upgrade().map(|work| work(item)) else {
+                    return;
+                };
+                if results.send(result).is_err() {
                     return;
                 }
             }
@@ -53,7 +63,11 @@ where
             }
         }
     })?;
-    Ok(InOrder { workers, turn: 0 })
+    Ok(Box::new(InOrder {
+        workers,
+        turn: 0,
+        _work: work,
+    }))
 }
 
 impl<O> Iterator for InOrder<O> {

@@ -117,7 +117,7 @@ fn programs_that_cannot_be_started() {
         check_start(&project, argv, FailureKind::NotStarted, message);
     };
     check(&[], "the agent's `command` is empty");
-    check(&[""], "the agent's `command` begins with an empty name");
+    check(&[""], "`command` begins with an empty name");
     check(
         &["./plain"],
         "`FOLDER/plain` is not executable; hint: chmod +x FOLDER/plain",

@@ -1,0 +1,221 @@
+//! Answers that are already there, each with its ground truth, as `score` and `scorers` read them.
+//!
+//! An input is a file of JSON lines, a CSV or parquet file, or the directory of an earlier run. All of them
+//! arrive as [`Chunk`]s of whole lines, so that memory stays the same for a file of any size; rows of the
+//! other formats are written as JSON lines first. [`Layout`] tells what stands where on a line, and
+//! [`Answered`] is what was read from it.
+
+mod answered;
+mod chunks;
+mod fields;
+mod json;
+mod line;
+mod messages;
+mod record;
+mod rows;
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use evaltest::artifact::RunDir;
+use evaltest::spec::Override;
+use evaltest::{Error, Extract, Extraction, Result};
+
+pub(crate) use answered::{Answered, Wanted};
+pub(crate) use chunks::Chunk;
+use chunks::Chunks;
+pub(crate) use fields::Fields;
+pub(crate) use json::is_plain;
+pub(crate) use line::Line;
+pub(crate) use record::Entry;
+
+/// What is judged, as typed.
+#[derive(Debug, Args)]
+pub(crate) struct AnswersArgs {
+    /// The answers: JSON lines, a `.csv` or `.parquet` file, or a run directory; `-` is standard input
+    #[arg(
+        value_name = "FILE|RUN_DIR",
+        default_value = "-",
+        hide_default_value = true
+    )]
+    pub(crate) input: PathBuf,
+
+    /// What the input is, whatever its name says
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
+
+    /// Where things stand on a line or in a row: `prediction=answer,ground_truth=/task/truth`. Roles are
+    /// `prediction`, `ground_truth`, `trajectory`, `tool_calls`, `metadata` and `id`; a field is a name, a
+    /// dotted path (`result.text`) or a JSON pointer (`/choices/0/text`)
+    #[arg(long, value_name = "ROLE=FIELD,…")]
+    pub(crate) map: Vec<String>,
+
+    /// What to take from each prediction before it is judged, as in a spec: `final_answer`,
+    /// `{ after: "####" }`. Of a run directory the extraction of the run, else none, unless a scorer has an
+    /// extraction of its own
+    #[arg(long, value_name = "YAML")]
+    pub(crate) extract: Option<String>,
+}
+
+/// What an input is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// A JSON object per line
+    Jsonl,
+    /// A header and rows
+    Csv,
+    /// Columns
+    Parquet,
+    /// The directory of an earlier run
+    Run,
+}
+
+/// What the lines of an input are.
+#[derive(Clone, Debug)]
+pub(crate) enum Layout {
+    /// Objects with a prediction and a ground truth, in these fields.
+    Lines(Fields),
+    /// Records of a run.
+    Records,
+}
+
+/// An opened input.
+pub(crate) struct Answers {
+    pub(crate) layout: Layout,
+    pub(crate) extraction: Extraction,
+    pub(crate) source: Source,
+    /// Ends with the first error.
+    pub(crate) chunks: Box<dyn Iterator<Item = Result<Chunk>> + Send>,
+}
+
+/// What lines belong to, for messages.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    path: PathBuf,
+    has_lines: bool,
+}
+
+impl Source {
+    /// Where a line is: `answers.jsonl:7`, or `answers.parquet: row 7`.
+    pub(crate) fn place(&self, line: u64) -> String {
+        let path = self.path.display();
+        if self.has_lines {
+            format!("{path}:{line}")
+        } else {
+            format!("{path}: row {line}")
+        }
+    }
+}
+
+impl AnswersArgs {
+    /// The extraction that is asked for; none unless there is one.
+    pub(crate) fn extraction(&self) -> Result<Extraction> {
+        let extract = match &self.extract {
+            None => Extract::none(),
+            Some(text) => Extract::from_value(&Override::value(text)?)?,
+        };
+        Ok(Extraction {
+            extract,
+            is_given: self.extract.is_some(),
+        })
+    }
+}
+
+impl Answers {
+    /// Opens the input. A file that cannot be what it should be is refused here, before anything is judged.
+    pub(crate) fn open(args: &AnswersArgs) -> Result<Self> {
+        let path = args.input.as_path();
+        let format = args.format.unwrap_or_else(|| format_of(path));
+        let fields = Fields::parse(&args.map)?;
+        let mut extraction = args.extraction()?;
+        let mut layout = Layout::Lines(fields);
+        let mut source = Source {
+            path: path.to_owned(),
+            has_lines: true,
+        };
+        let chunks: Box<dyn Iterator<Item = Result<Chunk>> + Send> = match format {
+            Format::Jsonl if path == Path::new("-") => {
+                source.path = PathBuf::from("<stdin>");
+                chunks_of(&source.path, io::stdin())
+            }
+            Format::Jsonl => chunks_of(path, open(path)?),
+            Format::Csv | Format::Parquet => {
+                let rows = rows::read(path, format)?;
+                if let Layout::Lines(fields) = &layout {
+                    fields.check_columns(&rows)?;
+                }
+                source.path.clone_from(&rows.path);
+                source.has_lines = format == Format::Csv;
+                Box::new(rows::chunks(rows).map(Ok))
+            }
+            Format::Run => {
+                if !args.map.is_empty() {
+                    return Err(Error::usage("`--map` is for files: the records of a run have fields of their own")
+                        .hint("leave `--map` out, or name the file: `RUN_DIR/samples.jsonl --format jsonl`"));
+                }
+                let dir = RunDir::open(path)?;
+                if !extraction.is_given {
+                    extraction = evaltest::rescore::extraction_of(&dir.manifest()?)?;
+                }
+                layout = Layout::Records;
+                source.path = dir.file("samples.jsonl");
+                // The library's reader knows why the file may not be there.
+                drop(evaltest::artifact::read_records(&source.path)?);
+                chunks_of(&source.path, open(&source.path)?)
+            }
+        };
+        Ok(Self {
+            layout,
+            extraction,
+            source,
+            chunks,
+        })
+    }
+
+    /// What was answered on one line, or in one row.
+    pub(crate) fn at(self, number: u64, wanted: Wanted) -> Result<Answered> {
+        let place = self.source.place(number);
+        let mut found = None;
+        for chunk in self.chunks {
+            chunk?.lines(|this, bytes, line| {
+                if this == number && !bytes.trim_ascii().is_empty() {
+                    found = Some(line.and_then(|line| Answered::read(line, &self.layout, wanted)));
+                }
+                this < number
+            });
+            if let Some(answered) = found {
+                return answered.map_err(|error| error.at(place));
+            }
+        }
+        Err(Error::usage(format!(
+            "{place}: there is nothing on this line"
+        )))
+    }
+}
+
+fn format_of(path: &Path) -> Format {
+    if path.is_dir() {
+        return Format::Run;
+    }
+    let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
+    match extension.to_str() {
+        Some("csv") => Format::Csv,
+        Some("parquet") => Format::Parquet,
+        _ => Format::Jsonl,
+    }
+}
+
+fn open(path: &Path) -> Result<File> {
+    File::open(path).map_err(|error| Error::io("read", path, &error))
+}
+
+fn chunks_of(
+    path: &Path,
+    input: impl Read + Send + 'static,
+) -> Box<dyn Iterator<Item = Result<Chunk>> + Send> {
+    let path = path.to_owned();
+    let chunks = Chunks::new(input);
+    Box::new(chunks.map(move |chunk| chunk.map_err(|error| Error::io("read", &path, &error))))
+}

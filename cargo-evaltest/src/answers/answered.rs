@@ -1,0 +1,234 @@
+//! `Answered`: an answer with its ground truth, as it was read.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use evaltest::dataset::python_json;
+use evaltest::redact::REDACTED;
+use evaltest::scorer::{Reads, Scorer};
+use evaltest::{Answer, Error, Output, Result, Target};
+use serde_json::{Map, Value};
+
+use super::Layout;
+use super::fields::{self, Fields};
+use super::json::Raw;
+use super::line::Line;
+use super::messages;
+use super::record::{self, Entry};
+
+/// An answer with its ground truth. One that is filled line after line keeps its buffers.
+pub(crate) struct Answered {
+    /// What the input calls it.
+    pub(crate) id: Option<String>,
+    /// What the agent said; its text is the raw prediction.
+    pub(crate) output: Output,
+    /// The ground truth; null where there is none.
+    pub(crate) target: Target,
+    /// The metadata.
+    pub(crate) metadata: Map<String, Value>,
+    /// What else a record of a run says.
+    pub(crate) entry: Option<Entry>,
+}
+
+impl Default for Answered {
+    fn default() -> Self {
+        Self {
+            id: None,
+            output: Output::default(),
+            target: Target(Value::Null),
+            metadata: Map::new(),
+            entry: None,
+        }
+    }
+}
+
+/// What the scorers of a command look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    /// Whether one of them cannot judge without a ground truth.
+    pub(crate) target: bool,
+    /// What else they look at.
+    pub(crate) reads: Reads,
+    /// Whether ids are of interest.
+    pub(crate) ids: bool,
+}
+
+impl Wanted {
+    /// What these look at; no ids.
+    pub(crate) fn by(scorers: &[Arc<dyn Scorer>]) -> Self {
+        let reads = scorers.iter().map(Scorer::reads).max();
+        Self {
+            target: scorers.iter().any(Scorer::needs_target),
+            reads: reads.unwrap_or(Reads::Text),
+            ids: false,
+        }
+    }
+
+    /// How many of the [`Fields`] that is.
+    pub(crate) fn fields(self) -> usize {
+        match self.reads {
+            _ if self.ids => fields::MANY,
+            Reads::Text => fields::GROUND_TRUTH + 1,
+            Reads::Roles => fields::TRAJECTORY + 1,
+            Reads::Everything => fields::METADATA + 1,
+        }
+    }
+}
+
+impl Answered {
+    /// Reads a line that is not blank.
+    pub(super) fn read(line: &str, layout: &Layout, wanted: Wanted) -> Result<Self> {
+        let mut answered = Self::default();
+        match layout {
+            Layout::Records => answered.fill_from_record(line)?,
+            Layout::Lines(fields) => {
+                let line = Line::parse(line, fields, wanted.fields(), "", &mut Vec::new())?;
+                answered.fill(&line, fields, wanted)?;
+            }
+        }
+        Ok(answered)
+    }
+
+    /// Takes what a line has.
+    pub(crate) fn fill(&mut self, line: &Line<'_>, fields: &Fields, wanted: Wanted) -> Result<()> {
+        self.fill_prediction(line.field(fields::PREDICTION))
+            .map_err(|kind| {
+                let name = fields.name(fields::PREDICTION).0;
+                Error::usage(format!("`{name}` must be a string or null, not {kind}"))
+            })?;
+        self.fill_target(line.field(fields::GROUND_TRUTH), fields, wanted)?;
+        if wanted.ids {
+            self.id = line.id().map(|id| id.content().into_owned());
+        }
+        if wanted.reads == Reads::Text {
+            return Ok(());
+        }
+        self.output.messages = match line.field(fields::TRAJECTORY) {
+            Some(raw) if wanted.reads == Reads::Roles => messages::roles(raw),
+            raw => array(raw),
+        }
+        .ok_or_else(|| {
+            let name = fields.name(fields::TRAJECTORY).0;
+            Error::usage(format!("`{name}` must be an array of messages"))
+        })?;
+        if wanted.reads == Reads::Everything {
+            self.fill_others(line, fields)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a line of `samples.jsonl`.
+    pub(crate) fn fill_from_record(&mut self, line: &str) -> Result<()> {
+        record::read(line, self)
+    }
+
+    /// What a scorer is shown, with the prediction that was extracted for it.
+    pub(crate) fn answer<'a>(
+        &'a self,
+        prediction: Option<&'a str>,
+        extract_is_given: bool,
+    ) -> Answer<'a> {
+        Answer {
+            prediction,
+            target: &self.target,
+            output: &self.output,
+            metadata: &self.metadata,
+            sample: None,
+            extract_is_given,
+        }
+    }
+
+    /// Whether redaction took something of what is judged: what is left is not what the agent said.
+    pub(crate) fn is_lost(&self) -> bool {
+        if self.entry.as_ref().is_none_or(|entry| entry.redacted == 0) {
+            return false;
+        }
+        let holds = |text: &str| text.contains(REDACTED);
+        let mut values = self.metadata.values().chain(&self.output.messages);
+        self.output.text.as_deref().is_some_and(holds)
+            || holds(&self.target.0.to_string())
+            || values.any(|value| holds(&value.to_string()))
+    }
+
+    fn fill_prediction(&mut self, raw: Option<Raw<'_>>) -> Result<(), &'static str> {
+        let Some(raw) = raw.filter(|raw| !raw.is_null()) else {
+            self.output.text = None;
+            return Ok(());
+        };
+        let (text, _) = raw.text().ok_or_else(|| raw.kind())?;
+        put(self.output.text.get_or_insert_default(), text);
+        Ok(())
+    }
+
+    fn fill_target(&mut self, raw: Option<Raw<'_>>, fields: &Fields, wanted: Wanted) -> Result<()> {
+        let fault = |what: &str| {
+            let name = fields.name(fields::GROUND_TRUTH).0;
+            Err(Error::usage(format!("`{name}` {what}")))
+        };
+        match raw.map(|raw| (raw, raw.text())) {
+            None if wanted.target => return fault("is missing"),
+            None => self.target.0 = Value::Null,
+            // In a prediction U+FFFD differs from any ground truth, as the half itself does. Here it would
+            // make different texts equal.
+            Some((_, Some((_, true)))) => return fault("has half of a surrogate pair"),
+            Some((_, Some((text, false)))) => match &mut self.target.0 {
+                Value::String(buffer) => put(buffer, text),
+                other => *other = Value::String(text.into_owned()),
+            },
+            // No scorer's ground truth needs Python's `NaN`, so the standard's reader will do.
+            Some((raw, None)) => match serde_json::from_str(&raw.content()) {
+                Ok(value) => self.target.0 = value,
+                Err(_) => return fault("is no standard JSON"),
+            },
+        }
+        Ok(())
+    }
+
+    /// Metadata and tool calls. Other programs have members of these names, too: what is no object or
+    /// array is left alone unless `--map` says that it is meant.
+    fn fill_others(&mut self, line: &Line<'_>, fields: &Fields) -> Result<()> {
+        let wrong = |field: usize, what: &str| match fields.name(field) {
+            (_, false) => Ok(()),
+            (name, true) => Err(Error::usage(format!("`{name}` must be {what}"))),
+        };
+        let calls = array(line.field(fields::TOOL_CALLS));
+        if calls.is_none() {
+            wrong(fields::TOOL_CALLS, "an array of tool calls")?;
+        }
+        self.output.tool_calls = calls.unwrap_or_default();
+        self.metadata = match line.field(fields::METADATA).map(value) {
+            None | Some(Some(Value::Null)) => Map::new(),
+            Some(Some(Value::Object(metadata))) => metadata,
+            Some(_) => {
+                wrong(fields::METADATA, "an object")?;
+                Map::new()
+            }
+        };
+        Ok(())
+    }
+}
+
+/// Puts a text into a buffer.
+fn put(buffer: &mut String, text: Cow<'_, str>) {
+    match text {
+        Cow::Owned(text) => *buffer = text,
+        Cow::Borrowed(text) => {
+            buffer.clear();
+            buffer.push_str(text);
+        }
+    }
+}
+
+/// A value; one inside a text, as cells of CSV files have it, counts as the value.
+fn value(raw: Raw<'_>) -> Option<Value> {
+    python_json(&raw.content())
+}
+
+/// An array; an empty one for null.
+fn array(raw: Option<Raw<'_>>) -> Option<Vec<Value>> {
+    match raw.map(value) {
+        None | Some(Some(Value::Null)) => Some(Vec::new()),
+        Some(Some(Value::Array(items))) => Some(items),
+        Some(_) => None,
+    }
+}

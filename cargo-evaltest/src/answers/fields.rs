@@ -1,0 +1,293 @@
+//! `Fields`: where on a line things stand, as `--map` says it.
+
+use evaltest::dataset::Rows;
+use evaltest::scorer::Reads;
+use evaltest::{Error, Result};
+
+use super::answered::Wanted;
+use super::json::{Cursor, Raw};
+
+/// What can be mapped, in the order of [`Fields::paths`]: what every scorer reads first, then what only some
+/// do.
+const ROLES: [&str; 6] = [
+    "prediction",
+    "ground_truth",
+    "trajectory",
+    "tool_calls",
+    "metadata",
+    "id",
+];
+
+/// The first of these that a line has is its id, unless `--map` names one.
+const IDS: [&str; 3] = ["sample_id", "task_id", "id"];
+
+/// How many fields there are at most.
+pub(super) const MANY: usize = ROLES.len() - 1 + IDS.len();
+
+pub(super) const PREDICTION: usize = 0;
+pub(super) const GROUND_TRUTH: usize = 1;
+pub(super) const TRAJECTORY: usize = 2;
+pub(super) const TOOL_CALLS: usize = 3;
+pub(super) const METADATA: usize = 4;
+pub(super) const ID: usize = 5;
+
+/// The fields of a line.
+#[derive(Clone, Debug)]
+pub(crate) struct Fields {
+    paths: Vec<Path>,
+}
+
+/// The place of a value in an object.
+#[derive(Clone, Debug)]
+pub(super) struct Path {
+    /// As it was typed.
+    text: String,
+    /// The member of the line.
+    first: String,
+    /// The keys and numbers of elements that lead on from there.
+    steps: Vec<String>,
+    /// Whether `--map` names it.
+    is_mapped: bool,
+}
+
+impl Fields {
+    /// Reads what `--map` says; roles that it leaves out keep their names.
+    pub(crate) fn parse(maps: &[String]) -> Result<Self> {
+        let named = |name: &str| Path {
+            text: name.to_owned(),
+            first: name.to_owned(),
+            steps: Vec::new(),
+            is_mapped: false,
+        };
+        let mut paths: Vec<_> = ROLES[..ID]
+            .iter()
+            .chain(&IDS)
+            .map(|name| named(name))
+            .collect();
+        for pair in maps.iter().flat_map(|map| map.split(',')) {
+            let (role, field) = pair
+                .split_once('=')
+                .map_or((pair, ""), |(role, field)| (role.trim(), field.trim()));
+            let role = ROLES.iter().position(|name| *name == role).ok_or_else(|| {
+                Error::usage(format!(
+                    "`--map {pair}`: unknown role `{role}`, expected one of `{}`",
+                    ROLES.join("`, `")
+                ))
+                .hint("write `--map prediction=FIELD,ground_truth=FIELD`")
+            })?;
+            let name = ROLES[role];
+            if paths[role].is_mapped {
+                return Err(Error::usage(format!("`--map` names `{name}` twice")));
+            }
+            let path = Path::parse(field).ok_or_else(|| {
+                Error::usage(format!("`--map {pair}` names no field")).hint(format!(
+                    "write `--map {name}=FIELD`, FIELD being a name, `a.b` or `/a/b`"
+                ))
+            })?;
+            if role == ID {
+                paths.truncate(ID);
+                paths.push(path);
+            } else {
+                paths[role] = path;
+            }
+        }
+        Ok(Self { paths })
+    }
+
+    /// The first so many fields, which are all that is looked for.
+    pub(super) fn take(&self, count: usize) -> impl Iterator<Item = &Path> {
+        self.paths.iter().take(count)
+    }
+
+    /// What became of fields that no line has: an error for one that `--map` names, else words for those
+    /// without which answers are judged as if they were empty.
+    pub(crate) fn missing(&self, found: u8, wanted: Wanted) -> Result<Vec<String>> {
+        let missing = |place: &usize| found & (1 << place) == 0;
+        let missing: Vec<usize> = (0..wanted.fields()).filter(missing).collect();
+        let mapped = missing.iter().map(|&place| (place, self.name(place)));
+        if let Some((place, (name, _))) = mapped.into_iter().find(|(_, (_, is_mapped))| *is_mapped)
+        {
+            let role = ROLES[place.min(ID)];
+            return Err(Error::usage(format!(
+                "no line has `{name}`, which `--map` names for `{role}`"
+            )));
+        }
+        let matters = |place: usize| match place {
+            PREDICTION => Some("every answer was judged as null"),
+            TRAJECTORY if wanted.reads == Reads::Roles => {
+                Some("every answer was judged without messages")
+            }
+            _ => None,
+        };
+        let missing = missing.into_iter();
+        Ok(missing
+            .filter_map(|place| {
+                Some(format!(
+                    "no line has a `{}`: {}",
+                    ROLES[place],
+                    matters(place)?
+                ))
+            })
+            .collect())
+    }
+
+    /// The name of a field, as messages say it, and whether `--map` names it.
+    pub(super) fn name(&self, field: usize) -> (&str, bool) {
+        let path = &self.paths[field];
+        (&path.text, path.is_mapped)
+    }
+
+    /// Refuses a mapped column that the rows do not have.
+    pub(super) fn check_columns(&self, rows: &Rows) -> Result<()> {
+        let columns = rows.columns();
+        let missing = |path: &&Path| {
+            path.is_mapped
+                && !columns.contains(&path.text.as_str())
+                && !columns.contains(&path.first.as_str())
+        };
+        match self.paths.iter().find(missing) {
+            None => Ok(()),
+            Some(path) => Err(Error::usage(format!(
+                "`{}`: no column `{}`, which `--map` names; found `{}`",
+                rows.path.display(),
+                path.text,
+                columns.join("`, `")
+            ))),
+        }
+    }
+}
+
+impl Path {
+    fn parse(text: &str) -> Option<Self> {
+        let unescape = |step: &str| step.replace("~1", "/").replace("~0", "~");
+        let mut steps: Vec<_> = match text.strip_prefix('/') {
+            Some(rest) => rest.split('/').map(unescape).collect(),
+            None => text.split('.').map(str::to_owned).collect(),
+        };
+        let first = steps.remove(0);
+        let is_whole = !text.is_empty()
+            && (text.starts_with('/') || !first.is_empty() && steps.iter().all(|s| !s.is_empty()));
+        is_whole.then(|| Self {
+            text: text.to_owned(),
+            first,
+            steps,
+            is_mapped: true,
+        })
+    }
+
+    /// The value at this path, if the key and value of a member lead there. A key with dots in it counts
+    /// as it is, too.
+    #[inline]
+    pub(super) fn find<'a>(&self, key: &Raw<'a>, value: Raw<'a>) -> Option<Raw<'a>> {
+        if key.is(&self.first) {
+            return self
+                .steps
+                .iter()
+                .try_fold(value, |value, step| member(value, step));
+        }
+        (!self.steps.is_empty() && key.is(&self.text)).then_some(value)
+    }
+}
+
+/// The member of an object or the element of an array, in a value whose grammar was checked.
+fn member<'a>(value: Raw<'a>, step: &str) -> Option<Raw<'a>> {
+    let Raw::Other(text) = value else {
+        return None;
+    };
+    let mut cursor = Cursor::new(text, Vec::new());
+    let mut found = None;
+    let is_array = cursor.eat(b'[');
+    if !is_array && !cursor.eat(b'{') {
+        return None;
+    }
+    cursor.skip_space();
+    if cursor.eat(b'}') || cursor.eat(b']') {
+        return None;
+    }
+    let wanted: Option<usize> = step.parse().ok().filter(|_| is_array);
+    for place in 0.. {
+        cursor.skip_space();
+        let is_it = if is_array {
+            wanted == Some(place)
+        } else {
+            cursor.key().ok()?.is(step)
+        };
+        let value = cursor.value().ok()?;
+        if is_it {
+            found = Some(value);
+        }
+        cursor.skip_space();
+        if !cursor.eat(b',') {
+            break;
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn find(path: &str, line: &str) -> Option<String> {
+        let fields = Fields::parse(&[format!("prediction={path}")]).expect("fields");
+        let mut cursor = Cursor::new(line, Vec::new());
+        assert!(cursor.eat(b'{'));
+        let key = cursor.key().expect("a key");
+        let value = cursor.value().expect("a value");
+        let path = fields.take(1).next().expect("a path");
+        let found = path.find(&key, value)?;
+        let text = found.text().map(|(text, _)| format!("{text:?}"));
+        Some(text.unwrap_or_else(|| found.content().into_owned()))
+    }
+
+    #[test]
+    fn paths_lead_into_objects_and_arrays() {
+        let check = |path: &str, line: &str, expect: Option<&str>| {
+            assert_eq!(find(path, line).as_deref(), expect, "{path} {line}");
+        };
+        check("a", r#"{"a":[1, 2]}"#, Some("[1, 2]"));
+        check("/a", r#"{"\u0061":"x\n"}"#, Some(r#""x\n""#));
+        check(
+            "a.b",
+            r#"{"a":{"b":1,"c":2, "b" : {"d":3}}}"#,
+            Some(r#"{"d":3}"#),
+        );
+        check("a.b", r#"{"a.b":7}"#, Some("7"));
+        check("/a/1/b", r#"{"a":[ 0 , {"b":null} ]}"#, Some("null"));
+        check("a.1", r#"{"a":{"1":"x"}}"#, Some(r#""x""#));
+        check("/a~1b/~01", r#"{"a/b":{"~1":5}}"#, Some("5"));
+        check("/a/", r#"{"a":{"":6}}"#, Some("6"));
+        for line in [
+            r#"{"a":{}}"#,
+            r#"{"a":[]}"#,
+            r#"{"a":"b"}"#,
+            r#"{"a":{"c":1}}"#,
+        ] {
+            check("a.b", line, None);
+        }
+        check("/a/2", r#"{"a":[0,1]}"#, None);
+    }
+
+    #[test]
+    fn what_names_no_field_is_refused() {
+        let check = |map: &str, expect: &str| {
+            let error = Fields::parse(&[map.to_owned()]).expect_err(map);
+            assert_eq!(error.message(), expect);
+        };
+        let roles = "`prediction`, `ground_truth`, `trajectory`, `tool_calls`, `metadata`, `id`";
+        for (map, role) in [
+            ("truth=a", "truth"),
+            ("a", "a"),
+            ("", ""),
+            ("prediction=a,=b", ""),
+        ] {
+            let pair = map.rsplit(',').next().unwrap_or_default();
+            let expect = format!("`--map {pair}`: unknown role `{role}`, expected one of {roles}");
+            check(map, &expect);
+        }
+        for pair in ["prediction=", "id", "metadata=a..b", "id=.a"] {
+            check(pair, &format!("`--map {pair}` names no field"));
+        }
+        check("id=a,id=b", "`--map` names `id` twice");
+    }
+}

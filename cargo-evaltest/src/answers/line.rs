@@ -1,0 +1,231 @@
+//! One line of the input: where the members stand that matter, and how a score is spliced in.
+
+use std::ops::Range;
+
+use evaltest::Result;
+
+use super::fields::{Fields, ID, MANY};
+use super::json::{Cursor, Raw};
+
+/// A JSON object on a line. Of a key that is there twice the last one counts, as in Python.
+pub(crate) struct Line<'a> {
+    text: &'a str,
+    /// What is in the fields that are looked for.
+    fields: [Option<Raw<'a>>; MANY],
+    /// Where the object's closing brace stands.
+    end: usize,
+    /// The bytes of members that have the name of the one to be written, each with one comma.
+    old: Vec<Range<usize>>,
+    /// Whether there are other members than those.
+    has_others: bool,
+}
+
+impl<'a> Line<'a> {
+    /// Reads a line and looks for the first `count` of the fields. `output` is the member that will be added;
+    /// `open` a buffer to use.
+    pub(crate) fn parse(
+        text: &'a str,
+        fields: &Fields,
+        count: usize,
+        output: &str,
+        open: &mut Vec<u8>,
+    ) -> Result<Self> {
+        let mut line = Self {
+            text,
+            fields: [None; MANY],
+            end: 0,
+            old: Vec::new(),
+            has_others: false,
+        };
+        let mut cursor = Cursor::new(text, std::mem::take(open));
+        cursor.skip_space();
+        if !cursor.eat(b'{') {
+            return Err(cursor.expected("an object, as `{\"prediction\":…}`"));
+        }
+        line.members(&mut cursor, fields, count, output)?;
+        cursor.skip_space();
+        if !cursor.at_end() {
+            return Err(cursor.expected("the end of the line"));
+        }
+        *open = cursor.into_buffer();
+        Ok(line)
+    }
+
+    fn members(
+        &mut self,
+        cursor: &mut Cursor<'a>,
+        fields: &Fields,
+        count: usize,
+        output: &str,
+    ) -> Result<()> {
+        let mut comma = None;
+        cursor.skip_space();
+        self.end = cursor.place();
+        if cursor.eat(b'}') {
+            return Ok(());
+        }
+        loop {
+            let start = cursor.place();
+            let key = cursor.key()?;
+            let value = cursor.value()?;
+            let end = cursor.place();
+            let is_old = key.is(output);
+            for (place, path) in self.fields.iter_mut().zip(fields.take(count)) {
+                if let Some(found) = path.find(&key, value) {
+                    *place = Some(found);
+                }
+            }
+            cursor.skip_space();
+            self.end = cursor.place();
+            let is_last = cursor.eat(b'}');
+            if !is_last && !cursor.eat(b',') {
+                return Err(cursor.expected("`,` or `}`"));
+            }
+            let next_comma = self.end;
+            cursor.skip_space();
+            if is_old {
+                // With the comma before it, or the one behind it if it stands first. So what an earlier
+                // run added goes without a trace.
+                self.old.push(match comma {
+                    Some(comma) if self.has_others => comma..end,
+                    _ if is_last => start..end,
+                    _ => start..cursor.place(),
+                });
+            } else {
+                self.has_others = true;
+            }
+            if is_last {
+                return Ok(());
+            }
+            comma = Some(next_comma);
+        }
+    }
+
+    /// What is in the field with this place among the [`Fields`].
+    pub(super) fn field(&self, place: usize) -> Option<Raw<'a>> {
+        self.fields[place]
+    }
+
+    /// Which fields the line has, the first one being the lowest bit.
+    pub(crate) fn found(&self) -> u8 {
+        let bits = self.fields.iter().rev();
+        bits.fold(0, |found, field| found << 1 | u8::from(field.is_some()))
+    }
+
+    /// What the line is called.
+    pub(super) fn id(&self) -> Option<Raw<'a>> {
+        self.fields[ID..].iter().copied().flatten().next()
+    }
+
+    /// Whether the line already has the member that will be added.
+    pub(crate) fn has_old(&self) -> bool {
+        !self.old.is_empty()
+    }
+
+    /// Writes the line as it is, with `value` as its new last member in place of any old one.
+    pub(crate) fn splice(
+        &self,
+        output: &str,
+        out: &mut Vec<u8>,
+        value: impl FnOnce(&mut Vec<u8>) -> Result<()>,
+    ) -> Result<()> {
+        let mut place = 0;
+        for old in &self.old {
+            out.extend_from_slice(&self.text.as_bytes()[place..old.start]);
+            place = old.end;
+        }
+        out.extend_from_slice(&self.text.as_bytes()[place..self.end]);
+        if self.has_others {
+            out.push(b',');
+        }
+        out.push(b'"');
+        out.extend_from_slice(output.as_bytes());
+        out.extend_from_slice(b"\":");
+        value(out)?;
+        out.extend_from_slice(&self.text.as_bytes()[self.end..]);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Line<'_>> {
+        let fields = Fields::parse(&[]).expect("the usual names");
+        Line::parse(text, &fields, MANY, "score", &mut Vec::new())
+    }
+
+    fn splice(text: &str) -> Result<String> {
+        let line = parse(text)?;
+        let mut out = Vec::new();
+        line.splice("score", &mut out, |out| {
+            out.push(b'7');
+            Ok(())
+        })?;
+        Ok(String::from_utf8(out).expect("a text"))
+    }
+
+    fn check(text: &str, expect: &str) {
+        assert_eq!(splice(text).expect(text), expect);
+    }
+
+    #[test]
+    fn bytes_stay_as_they_are() {
+        check(r#"{"a":1}"#, r#"{"a":1,"score":7}"#);
+        check(
+            " {\"a\" : [ 1e0 ] }\t\r\n",
+            " {\"a\" : [ 1e0 ] ,\"score\":7}\t\r\n",
+        );
+        check("{}", r#"{"score":7}"#);
+        check("{ }", r#"{ "score":7}"#);
+        check(r#"{"a":{"score":1}}"#, r#"{"a":{"score":1},"score":7}"#);
+        check(
+            r#"{"Score":1,"scores":2}"#,
+            r#"{"Score":1,"scores":2,"score":7}"#,
+        );
+    }
+
+    #[test]
+    fn an_old_member_goes_wherever_it_stands() {
+        check(r#"{"a":1,"score":{"x":[1]}}"#, r#"{"a":1,"score":7}"#);
+        check(
+            r#"{"a":1, "score" : 2, "b":3 }"#,
+            r#"{"a":1, "b":3 ,"score":7}"#,
+        );
+        check(r#"{"score":2, "b":3}"#, r#"{"b":3,"score":7}"#);
+        check(r#"{ "score":2 }"#, r#"{  "score":7}"#);
+        check(r#"{"score":1,"score":2}"#, r#"{"score":7}"#);
+        check(
+            r#"{"score":1,"score":2,"a":3,"score":4,"b":5}"#,
+            r#"{"a":3,"b":5,"score":7}"#,
+        );
+        check(r#"{"a":1,"\u0073cor\u0065":"}"}"#, r#"{"a":1,"score":7}"#);
+    }
+
+    #[test]
+    fn what_is_no_object_is_refused() {
+        for text in [
+            "[]",
+            "1",
+            "\"a\"",
+            "{} {}",
+            "{\"a\":1}}",
+            "{\"a\":1",
+            "{,}",
+            "{\"a\":1,}",
+        ] {
+            assert!(splice(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_last_of_equal_keys_counts() {
+        let text =
+            r#"{"prediction":"a","pr\u0065diction":"b","ground_truth":1,"ground_truth":"c"}"#;
+        let line = parse(text).expect("an object");
+        let string = |raw: Option<Raw<'_>>| raw.map(|raw| raw.content().into_owned());
+        assert_eq!(string(line.field(0)).as_deref(), Some("b"));
+        assert_eq!(string(line.field(1)).as_deref(), Some("c"));
+    }
+}

@@ -1,0 +1,78 @@
+//! `cargo evaltest scorers`: the same answers by several scorers, and what the scorers are.
+
+mod catalog;
+mod jury;
+mod matrix;
+mod text;
+
+use std::io::{IsTerminal, stdin};
+use std::path::Path;
+
+use clap::Args;
+use evaltest::{Error, Result};
+
+use crate::answers::AnswersArgs;
+use crate::console;
+
+/// Judge the same answers by several scorers: who is how strict, and where they differ
+///
+/// Every scorer is held against a reference: the first of `--scorers`, else the one that decided the run, for
+/// a file `gaia`. It shows how many answers each accepts that the reference rejects, and the reverse: how
+/// much of a score is leniency. Of a run directory the verdicts that it records count as they are; other
+/// scorers judge its answers now. No agent runs, and the exit code is 0 whatever the verdicts are.
+#[derive(Debug, Args)]
+pub(crate) struct ScorersArgs {
+    /// The scorers, names or maps as in a spec: `gaia,substring,{type: substring, compat: true, name:
+    /// loose}`. When left out, those of the run and every built-in one that compares texts without options
+    #[arg(long, value_name = "NAME|YAML,…")]
+    scorers: Option<String>,
+
+    /// An option of the scorers: `compat=true` for every one that has it, `NAME.compat=true` for one
+    #[arg(
+        long = "scorer-option",
+        value_name = "[NAME.]KEY=YAML",
+        requires = "scorers"
+    )]
+    scorer_options: Vec<String>,
+
+    #[command(flatten)]
+    answers: AnswersArgs,
+
+    /// How many of the answers that divide the scorers are shown
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    show: usize,
+
+    /// Print everything as JSON, with every answer that divides the scorers
+    #[arg(long)]
+    json: bool,
+
+    /// List the built-in scorers, a line each
+    #[arg(long, conflicts_with_all = ["input", "scorers", "explain"])]
+    list: bool,
+
+    /// Explain a built-in scorer: its rule, its options, and examples with their verdicts
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["input", "scorers"])]
+    explain: Option<String>,
+}
+
+pub(crate) fn run(args: &ScorersArgs) -> Result<u8> {
+    if args.list {
+        return catalog::list(args.json);
+    }
+    if let Some(name) = &args.explain {
+        return catalog::explain(name, args.json);
+    }
+    if args.answers.input == Path::new("-") && stdin().is_terminal() {
+        return Err(Error::usage("no answers are named").hint(
+            "name a run directory or a file: `cargo evaltest scorers RUN_DIR`; `--list` shows the scorers",
+        ));
+    }
+    let most = if args.json { usize::MAX } else { args.show };
+    let matrix = matrix::judge(args, most)?;
+    if args.json {
+        console::print_json(&matrix.json())?;
+    } else {
+        console::print(|out| text::write(&matrix, out))?;
+    }
+    Ok(0)
+}

@@ -1,0 +1,116 @@
+//! The built-in scorers: all in a line each, and one in full.
+
+use std::io::{self, Write};
+
+use evaltest::report::terminal::clean;
+use evaltest::scorer::{self, Context, ENTRIES, Entry, Example};
+use evaltest::spec::Override;
+use evaltest::{Result, Score};
+use serde_json::{Map, Value, json};
+
+use crate::console;
+
+/// Prints the name and the rule in a line of each scorer.
+pub(super) fn list(as_json: bool) -> Result<u8> {
+    if as_json {
+        let entries: Vec<Value> = ENTRIES
+            .iter()
+            .map(|entry| {
+                let options = options(entry);
+                json!({"name": entry.name, "summary": entry.summary, "options": options})
+            })
+            .collect();
+        console::print_json(&entries)?;
+        return Ok(0);
+    }
+    console::print(|out| {
+        let width = ENTRIES.iter().map(|entry| entry.name.len()).max();
+        let width = width.unwrap_or_default();
+        for Entry { name, summary, .. } in ENTRIES {
+            writeln!(out, "{name:<width$}  {summary}")?;
+        }
+        Ok(())
+    })?;
+    Ok(0)
+}
+
+fn options(entry: &Entry) -> Map<String, Value> {
+    let options = entry.options.iter();
+    options
+        .map(|(name, meaning)| ((*name).to_owned(), (*meaning).into()))
+        .collect()
+}
+
+/// Prints the rule, the options, and the examples with the verdicts that they get now.
+pub(super) fn explain(name: &str, as_json: bool) -> Result<u8> {
+    let Some(entry) = scorer::entry(name) else {
+        // The error lists the names that there are.
+        scorer::by_name(name, &Map::new(), &Context::here())?;
+        return Ok(0);
+    };
+    let examples = entry.examples.iter();
+    let judged = examples
+        .map(|example| judge(entry, example).map(|score| (example, score)))
+        .collect::<Result<Vec<_>>>()?;
+    if as_json {
+        let examples: Vec<Value> = judged
+            .iter()
+            .map(|(example, score)| {
+                json!({
+                    "options": Override::value(example.options).unwrap_or_default(),
+                    "prediction": example.prediction,
+                    "ground_truth": example.target().0,
+                    "score": score,
+                    "note": example.note,
+                })
+            })
+            .collect();
+        console::print_json(&json!({
+            "name": entry.name,
+            "summary": entry.summary,
+            "rule": entry.rule,
+            "options": options(entry),
+            "examples": examples,
+        }))?;
+    } else {
+        console::print(|out| whole(entry, &judged, out))?;
+    }
+    Ok(0)
+}
+
+fn judge(entry: &Entry, example: &Example) -> Result<Score> {
+    let options = Override::value(example.options)?;
+    let options = options.as_object().cloned().unwrap_or_default();
+    example.judge(&*scorer::by_name(entry.name, &options, &Context::here())?)
+}
+
+fn whole(entry: &Entry, judged: &[(&Example, Score)], out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}: {}\n", entry.name, entry.summary)?;
+    writeln!(out, "{}", entry.rule.trim_end())?;
+    if entry.options.is_empty() {
+        writeln!(out, "\noptions: none")?;
+    } else {
+        writeln!(out, "\noptions:")?;
+        for (name, meaning) in entry.options {
+            writeln!(out, "  {name}: {meaning}")?;
+        }
+    }
+    writeln!(out, "\nexamples, a prediction for a ground truth:")?;
+    for (example, score) in judged {
+        let verdict = if score.correct { "correct" } else { "wrong" };
+        let with = match example.options {
+            "" => String::new(),
+            options => format!(" with {options}"),
+        };
+        writeln!(
+            out,
+            "  \"{}\" for \"{}\"{with}: {verdict} ({}), {:.3}",
+            clean(example.prediction),
+            clean(example.ground_truth),
+            clean(&score.reason),
+            score.value
+        )?;
+        writeln!(out, "      {}", example.note)?;
+    }
+    Ok(())
+}

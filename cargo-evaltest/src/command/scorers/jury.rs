@@ -1,0 +1,229 @@
+//! `Jury`: the scorers that are compared.
+
+use std::borrow::Cow;
+use std::path::Path;
+use std::sync::Arc;
+
+use evaltest::agreement::Vote;
+use evaltest::artifact::{Manifest, RunDir};
+use evaltest::scorer::{Context, Reads, Scorer, from_value, names};
+use evaltest::spec::Override;
+use evaltest::{Error, Extract, Extraction, Result};
+use serde_json::{Value, json};
+
+use super::ScorersArgs;
+use crate::answers::Answered;
+use crate::scorers;
+
+/// Built-in scorers that need no options and yet are compared only when somebody asks for them: those that
+/// judge something else than a text, that ask others, that judge as another scorer does element by element,
+/// or that belong to one benchmark.
+const UNASKED: [&str; 10] = [
+    "aime",
+    "any_of",
+    "command",
+    "gsm8k",
+    "json",
+    "list",
+    "per_sample",
+    "qa_f1_format",
+    "regex",
+    "semantic",
+];
+
+/// The scorers that are compared.
+pub(super) struct Jury {
+    pub(super) members: Vec<Member>,
+    /// The place of the one that the others are held against.
+    pub(super) reference: usize,
+    /// Whether nobody asked for just these: who can judge too little is left out.
+    pub(super) is_default: bool,
+    /// The extraction of the run or of the command line, for the predictions that are shown.
+    pub(super) extraction: Extraction,
+}
+
+/// One of them.
+pub(super) struct Member {
+    pub(super) name: String,
+    verdict: Verdict,
+}
+
+/// Where its verdicts come from.
+enum Verdict {
+    /// The run's deciding scorer, as it is recorded.
+    Deciding,
+    /// Another scorer of the run, as it is recorded.
+    Recorded,
+    /// Given now.
+    Now {
+        scorer: Arc<dyn Scorer>,
+        extract: Extract,
+        extract_is_given: bool,
+    },
+}
+
+impl Jury {
+    /// The scorers that the command line asks for.
+    pub(super) fn new(args: &ScorersArgs, extraction: Extraction) -> Result<Self> {
+        let manifest = manifest(&args.answers.input)?;
+        let of_run = manifest
+            .map(|manifest| manifest.scorers)
+            .unwrap_or_default();
+        let mut jury = Self {
+            members: Vec::new(),
+            reference: 0,
+            is_default: args.scorers.is_none(),
+            extraction,
+        };
+        match &args.scorers {
+            Some(text) => jury.given(text, &args.scorer_options, &of_run)?,
+            None => jury.default(&of_run),
+        }
+        if jury.members.len() < 2 {
+            let error = Error::usage("one scorer alone has nothing to be compared with");
+            return Err(error.hint("name two or more: `--scorers gaia,substring`"));
+        }
+        Ok(jury)
+    }
+
+    fn given(&mut self, text: &str, options: &[String], of_run: &[String]) -> Result<()> {
+        // A list in YAML, so that maps in it may hold commas.
+        let list = Override::value(&format!("[{text}]"))?;
+        let items = list.as_array().map(Vec::as_slice).unwrap_or_default();
+        let is_recorded = |item: &Value| {
+            let name = item.as_str();
+            of_run.iter().position(|scorer| name == Some(scorer))
+        };
+        let now: Vec<String> = items
+            .iter()
+            .filter(|item| is_recorded(item).is_none())
+            .map(ToString::to_string)
+            .collect();
+        let mut now = scorers::named(&now, options)?.into_iter();
+        for item in items {
+            let member = match is_recorded(item) {
+                Some(place) => Some(Member::recorded(&of_run[place], place == 0)),
+                None => now.next().map(|scorer| self.now(scorer)),
+            };
+            self.members.extend(member);
+        }
+        let name = |place: usize| &self.members[place].name;
+        let is_double = |place: &usize| (0..*place).any(|other| name(other) == name(*place));
+        match (0..self.members.len()).find(is_double) {
+            None => Ok(()),
+            Some(place) => {
+                let name = name(place);
+                let hint = format!("give one another name: `{{type: {name}, name: other}}`");
+                Err(Error::usage(format!("scorer `{name}` is given twice")).hint(hint))
+            }
+        }
+    }
+
+    fn default(&mut self, of_run: &[String]) {
+        let recorded = of_run.iter().enumerate();
+        let recorded = recorded.map(|(place, name)| Member::recorded(name, place == 0));
+        self.members.extend(recorded);
+        let compat = json!({"type": "substring", "compat": true, "name": "substring_compat"});
+        let built_in = names().filter(|name| !UNASKED.contains(name));
+        for value in built_in.map(Value::from).chain([compat]) {
+            // What cannot be made needs options, and so to be asked for.
+            let Ok(scorer) = from_value(&value, &Context::here()) else {
+                continue;
+            };
+            if !self
+                .members
+                .iter()
+                .any(|member| member.name == scorer.name())
+            {
+                let member = self.now(scorer);
+                self.members.push(member);
+            }
+        }
+        if of_run.is_empty() {
+            let gaia = self.members.iter().position(|member| member.name == "gaia");
+            let gaia = self.members.remove(gaia.unwrap_or_default());
+            self.members.insert(0, gaia);
+        }
+    }
+
+    fn now(&self, scorer: Arc<dyn Scorer>) -> Member {
+        Member {
+            name: scorer.name().to_owned(),
+            verdict: Verdict::Now {
+                extract: self.extraction.of(&*scorer).into_owned(),
+                extract_is_given: self.extraction.is_given,
+                scorer,
+            },
+        }
+    }
+
+    /// How many of the first members have verdicts in the run itself.
+    pub(super) fn recorded(&self) -> usize {
+        let members = self.members.iter();
+        let is_recorded = |member: &&Member| !matches!(member.verdict, Verdict::Now { .. });
+        members.take_while(is_recorded).count()
+    }
+
+    /// What the scorers look at.
+    pub(super) fn reads(&self) -> Reads {
+        let reads = self.members.iter().map(|member| match &member.verdict {
+            Verdict::Now { scorer, .. } => scorer.reads(),
+            Verdict::Deciding | Verdict::Recorded => Reads::Text,
+        });
+        reads.max().unwrap_or(Reads::Text)
+    }
+
+    /// What each says of an answer.
+    pub(super) fn votes(&self, answered: &Answered) -> Vec<Vote> {
+        let lost = answered.is_lost();
+        let votes = self.members.iter();
+        votes.map(|member| member.vote(answered, lost)).collect()
+    }
+
+    /// The prediction, as the run or the command line takes it from the answer.
+    pub(super) fn prediction<'a>(&self, answered: &'a Answered) -> Option<Cow<'a, str>> {
+        let raw = answered.output.text.as_deref();
+        raw.and_then(|raw| self.extraction.extract.apply(raw))
+    }
+}
+
+impl Member {
+    fn recorded(name: &str, decides: bool) -> Self {
+        Self {
+            name: name.to_owned(),
+            verdict: if decides {
+                Verdict::Deciding
+            } else {
+                Verdict::Recorded
+            },
+        }
+    }
+
+    fn vote(&self, answered: &Answered, lost: bool) -> Vote {
+        let entry = answered.entry.as_ref();
+        match &self.verdict {
+            Verdict::Deciding => entry?.correct,
+            Verdict::Recorded => entry?.scores.get(&self.name)?.get("correct")?.as_bool(),
+            Verdict::Now { .. } if lost => None,
+            Verdict::Now {
+                scorer,
+                extract,
+                extract_is_given,
+            } => {
+                let raw = answered.output.text.as_deref();
+                let prediction = raw.and_then(|raw| extract.apply(raw));
+                let answer = answered.answer(prediction.as_deref(), *extract_is_given);
+                let score = scorer.score(&answer).ok()?;
+                score.value.is_finite().then_some(score.correct)
+            }
+        }
+    }
+}
+
+/// The manifest of the input, if that is a run directory.
+fn manifest(input: &Path) -> Result<Option<Manifest>> {
+    if input.is_dir() {
+        return RunDir::open(input)?.manifest().map(Some);
+    }
+    Ok(None)
+}

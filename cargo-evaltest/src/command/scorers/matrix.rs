@@ -1,0 +1,299 @@
+//! `Matrix`: the votes on all answers of an input.
+
+use std::collections::HashMap;
+use std::num::NonZeroUsize;
+use std::thread;
+
+use evaltest::agreement::{Agreement, Ballot, Vote};
+use evaltest::{Error, Result};
+use serde_json::{Map, Value, json};
+
+use super::ScorersArgs;
+use super::jury::Jury;
+use crate::answers::{Answered, Answers, Chunk, Layout, Line, Source, Wanted};
+use crate::command::score::pool;
+
+/// The votes on all answers of an input.
+pub(super) struct Matrix {
+    /// The input, for people.
+    pub(super) input: String,
+    pub(super) agreement: Agreement,
+    /// The place of the reference.
+    pub(super) reference: usize,
+    /// Who could judge too few of the answers, and was not asked for.
+    pub(super) silent: Vec<String>,
+    pub(super) counts: Counts,
+    /// The first answers that divide the scorers.
+    pub(super) divided: Vec<Divided>,
+}
+
+/// Answers that are not compared, and those that are not compared by all.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Counts {
+    pub(super) unanswered: u64,
+    pub(super) hidden: u64,
+    /// Answers of which only recorded verdicts count, for a secret in them was blanked.
+    pub(super) lost: u64,
+}
+
+/// An answer that divides the scorers.
+pub(super) struct Divided {
+    /// Its line in the input.
+    line: u64,
+    /// What the input calls it, else the number of its line.
+    pub(super) id: String,
+    pub(super) prediction: Option<String>,
+    pub(super) ground_truth: Value,
+    /// By scorer, in the order of the jury.
+    pub(super) votes: Vec<Vote>,
+}
+
+/// Answers with the same votes: how many, and the first of them where the votes differ. Nearly all answers
+/// share a few patterns of votes, and who is left out is known only in the end.
+type Patterns = HashMap<Vec<Vote>, (u64, Vec<Divided>)>;
+
+/// The votes on the answers of a chunk.
+#[derive(Default)]
+struct Counted {
+    patterns: Patterns,
+    counts: Counts,
+    /// The line that ended it all.
+    fault: Option<Error>,
+}
+
+/// What the threads share.
+struct Session {
+    jury: Jury,
+    layout: Layout,
+    wanted: Wanted,
+    source: Source,
+    most: usize,
+}
+
+/// Puts every answer to the vote, and keeps `most` of those that divide the scorers.
+pub(super) fn judge(args: &ScorersArgs, most: usize) -> Result<Matrix> {
+    let Answers {
+        layout,
+        extraction,
+        source,
+        chunks,
+    } = Answers::open(&args.answers)?;
+    let jury = Jury::new(args, extraction)?;
+    let names: Vec<String> = jury
+        .members
+        .iter()
+        .map(|member| member.name.clone())
+        .collect();
+    let (reference, is_default) = (jury.reference, jury.is_default);
+    let stay = jury.recorded().max(1);
+    let session = Session {
+        wanted: Wanted {
+            target: true,
+            reads: jury.reads(),
+            ids: true,
+        },
+        jury,
+        layout,
+        source,
+        most,
+    };
+    let threads = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let results = pool::in_order(threads, chunks, move |chunk| {
+        chunk.map(|chunk| session.chunk(&chunk))
+    });
+    let results = results
+        .map_err(|error| Error::infrastructure(format!("cannot start a thread: {error}")))?;
+    let mut all = Counted::default();
+    for counted in results {
+        let counted = counted?;
+        if let Some(fault) = counted.fault {
+            return Err(fault);
+        }
+        all.counts.add(counted.counts);
+        for (votes, (count, divided)) in counted.patterns {
+            let (sum, list) = all.patterns.entry(votes).or_default();
+            *sum += count;
+            let room = most - list.len();
+            list.extend(divided.into_iter().take(room));
+        }
+    }
+    let input = args.answers.input.display().to_string();
+    let agreement = count(&names, &all.patterns);
+    if agreement.samples == 0 {
+        let error = Error::usage(format!("`{input}` has no answer to judge"));
+        return Err(error.hint("answers need a ground truth"));
+    }
+    // A rule that is not made for such ground truths, such as `numeric` for names, cannot judge one in ten or
+    // more. Of an answer that is no longer whole only recorded verdicts count.
+    let whole = agreement.samples - all.counts.lost;
+    let speaks = |place: usize| {
+        !is_default || place < stay || agreement.scorers[place].judged * 10 > whole * 9
+    };
+    let places: Vec<usize> = (0..names.len()).filter(|place| speaks(*place)).collect();
+    let (mut speaking, mut silent) = (Vec::new(), Vec::new());
+    for (place, name) in names.into_iter().enumerate() {
+        if places.contains(&place) {
+            speaking.push(name);
+        } else {
+            silent.push(name);
+        }
+    }
+    let patterns = only(&places, all.patterns);
+    let agreement = count(&speaking, &patterns);
+    let mut divided: Vec<Divided> = patterns
+        .into_iter()
+        .filter(|(votes, _)| votes.contains(&Some(true)) && votes.contains(&Some(false)))
+        .flat_map(|(_, (_, divided))| divided)
+        .collect();
+    divided.sort_by_key(|divided| divided.line);
+    divided.truncate(most);
+    Ok(Matrix {
+        input,
+        agreement,
+        reference,
+        silent,
+        counts: all.counts,
+        divided,
+    })
+}
+
+fn count(names: &[String], patterns: &Patterns) -> Agreement {
+    let mut ballot = Ballot::new(names);
+    for (votes, (samples, _)) in patterns {
+        ballot.add(votes, *samples);
+    }
+    ballot.finish()
+}
+
+/// The votes of some scorers alone.
+fn only(places: &[usize], patterns: Patterns) -> Patterns {
+    let mut fewer = Patterns::new();
+    for (votes, (count, divided)) in patterns {
+        let of = |votes: &[Vote]| -> Vec<Vote> {
+            let places = places.iter();
+            places.map(|place| votes[*place]).collect()
+        };
+        let (sum, list) = fewer.entry(of(&votes)).or_default();
+        *sum += count;
+        list.extend(divided.into_iter().map(|divided| Divided {
+            votes: of(&divided.votes),
+            ..divided
+        }));
+    }
+    fewer
+}
+
+impl Session {
+    fn chunk(&self, chunk: &Chunk) -> Counted {
+        let mut counted = Counted::default();
+        let mut answered = Answered::default();
+        let mut open = Vec::new();
+        chunk.lines(|number, bytes, line| {
+            if bytes.trim_ascii().is_empty() {
+                return true;
+            }
+            let read = line.and_then(|line| self.read(line, &mut answered, &mut open));
+            match read {
+                Ok(()) => {
+                    self.count(&answered, number, &mut counted);
+                    true
+                }
+                Err(error) => {
+                    counted.fault = Some(error.at(self.source.place(number)));
+                    false
+                }
+            }
+        });
+        counted
+    }
+
+    fn read(&self, line: &str, answered: &mut Answered, open: &mut Vec<u8>) -> Result<()> {
+        match &self.layout {
+            Layout::Records => answered.fill_from_record(line),
+            Layout::Lines(fields) => {
+                let line = Line::parse(line, fields, self.wanted.fields(), "", open)?;
+                answered.fill(&line, fields, self.wanted)
+            }
+        }
+    }
+
+    fn count(&self, answered: &Answered, number: u64, counted: &mut Counted) {
+        let entry = answered.entry.as_ref();
+        if entry.is_some_and(|entry| !entry.is_answered()) {
+            counted.counts.unanswered += 1;
+            return;
+        }
+        if answered.target.0.is_null() {
+            counted.counts.hidden += 1;
+            return;
+        }
+        counted.counts.lost += u64::from(answered.is_lost());
+        let votes = self.jury.votes(answered);
+        let differ = votes.contains(&Some(true)) && votes.contains(&Some(false));
+        let divided = || Divided {
+            line: number,
+            id: answered
+                .id
+                .clone()
+                .unwrap_or_else(|| format!("line {number}")),
+            prediction: self.jury.prediction(answered).map(Into::into),
+            ground_truth: answered.target.0.clone(),
+            votes: votes.clone(),
+        };
+        let (count, list) = counted.patterns.entry(votes.clone()).or_default();
+        *count += 1;
+        if differ && list.len() < self.most {
+            list.push(divided());
+        }
+    }
+}
+
+impl Counts {
+    fn add(&mut self, other: Self) {
+        self.unanswered += other.unanswered;
+        self.hidden += other.hidden;
+        self.lost += other.lost;
+    }
+}
+
+impl Matrix {
+    /// Everything, for programs.
+    pub(super) fn json(&self) -> Value {
+        let agreement = &self.agreement;
+        let leniency = agreement
+            .leniency(self.reference)
+            .into_iter()
+            .map(|against| {
+                let sentence = against.to_string();
+                let mut value = json!(against);
+                value["sentence"] = sentence.into();
+                value
+            });
+        let divided = self.divided.iter().map(|divided| {
+            let names = agreement.scorers.iter().map(|scorer| scorer.name.clone());
+            let verdicts: Map<String, Value> = names
+                .zip(divided.votes.iter().map(|vote| json!(vote)))
+                .collect();
+            json!({
+                "id": divided.id,
+                "prediction": divided.prediction,
+                "ground_truth": divided.ground_truth,
+                "verdicts": verdicts,
+            })
+        });
+        json!({
+            "input": self.input,
+            "samples": agreement.samples,
+            "unanswered": self.counts.unanswered,
+            "without_ground_truth": self.counts.hidden,
+            "redacted": self.counts.lost,
+            "reference": agreement.scorers.get(self.reference).map(|scorer| &scorer.name),
+            "scorers": agreement.scorers,
+            "left_out": self.silent,
+            "leniency": leniency.collect::<Vec<_>>(),
+            "pairs": agreement.pairs,
+            "disagreements": agreement.disagreements,
+            "divided": divided.collect::<Vec<_>>(),
+        })
+    }
+}

@@ -1,0 +1,204 @@
+//! AIME: the American Invitational Mathematics Examination, whose answers are integers from 0 to 999.
+
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::benchmark::Benchmark;
+use crate::dataset::{Columns, Field, Filter, Rows, check_file, quoted, required, scalar};
+use crate::error::{Error, Result};
+use crate::extract::Extract;
+use crate::sample::{Sample, Target};
+use crate::scorer::{Scorer, aime::ground_truth};
+
+const PROMPT: [&str; 5] = ["problem", "question", "prompt", "Problem", "Question"];
+const GROUND_TRUTH: [&str; 4] = ["answer", "Answer", "ground_truth", "expected_answer"];
+const ID: [&str; 4] = ["id", "ID", "task_id", "problem_id"];
+const YEAR: [&str; 2] = ["year", "Year"];
+
+const INSTRUCTIONS: &str = "Solve the problem below. Its answer is an integer from 0 to 999. Reason step \
+by step, and end with the answer in this form: \\boxed{42}";
+
+/// A year in an id such as `2024-I-3` or `aime_2024_ii_7`.
+static YEAR_IN_ID: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?:^|[^0-9])((?:19|20)[0-9]{2})(?:[^0-9]|$)").expect("a constant pattern")
+});
+
+/// Problems of the American Invitational Mathematics Examination, or others with such answers.
+///
+/// The path is a `.jsonl`, `.csv` or `.parquet` file. The problems are the property of the Mathematical
+/// Association of America; nothing of them comes with evaltest.
+///
+/// | role | columns, the first that is there | becomes |
+/// |---|---|---|
+/// | `prompt` | `problem`, `question`, `prompt`, `Problem`, `Question` | [`Sample::prompt`] |
+/// | `ground_truth` | `answer`, `Answer`, `ground_truth`, `expected_answer` | [`Sample::target`], without leading zeros; anything but an integer from 0 to 999 is an error |
+/// | `id` | `id`, `ID`, `task_id`, `problem_id` | [`Sample::id`]; without the column, the row's index from 0 |
+/// | `year` | `year`, `Year`; else the year in the id, as in `2024-I-3` | slice `year` |
+///
+/// Every other column is kept as metadata that agents do not see. The scorer is
+/// [`aime`](crate::scorer::aime). There is no official prompt: unless the eval says otherwise, agents are asked
+/// to end with `\boxed{42}`.
+///
+/// ```no_run
+/// # fn main() -> evaltest::Result<()> {
+/// let aime = evaltest::benchmark::aime::Aime::open("data/aime.jsonl")?.years([2024, 2025]);
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Aime {
+    path: PathBuf,
+    columns: Columns,
+    year_column: Option<String>,
+    years: Vec<u16>,
+    filter: Filter,
+}
+
+impl Aime {
+    /// The problems of a file, which must be there.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
+        let path = path.into();
+        check_file(&path)?;
+        Ok(Self {
+            path,
+            columns: Columns::default(),
+            year_column: None,
+            years: Vec::new(),
+            filter: Filter::default(),
+        })
+    }
+
+    /// Names of the columns of prompt, ground truth and id, where they are not the usual ones.
+    #[must_use]
+    pub fn columns(mut self, columns: Columns) -> Self {
+        self.columns = columns;
+        self
+    }
+
+    /// Names the column of the year.
+    #[must_use]
+    pub fn year_column(mut self, column: impl Into<String>) -> Self {
+        self.year_column = Some(column.into());
+        self
+    }
+
+    /// Only problems of these years. No year at all means every year.
+    #[must_use]
+    pub fn years(mut self, years: impl IntoIterator<Item = u16>) -> Self {
+        self.years = years.into_iter().collect();
+        self
+    }
+
+    /// Only the samples of these ids.
+    #[must_use]
+    pub fn ids<I: Into<String>>(mut self, ids: impl IntoIterator<Item = I>) -> Self {
+        self.filter.ids = Some(ids.into_iter().map(Into::into).collect());
+        self
+    }
+
+    fn of_years(&self, mut samples: Vec<Sample>) -> Result<Vec<Sample>> {
+        if self.years.is_empty() {
+            return Ok(samples);
+        }
+        let mut found: Vec<String> = samples.iter().filter_map(year).map(Into::into).collect();
+        found.sort_unstable();
+        found.dedup();
+        let wanted: Vec<String> = self.years.iter().map(ToString::to_string).collect();
+        let missing = wanted.iter().find(|year| !found.contains(year));
+        if let Some(missing) = missing {
+            let path = self.path.display();
+            let (found, hint) = if found.is_empty() {
+                let hint = "name the column of the year: `columns: { year: NAME }`";
+                ("no row has a year".to_owned(), hint.to_owned())
+            } else {
+                let hint = format!("name years that are there: `years: [{}]`", found.join(", "));
+                let found = quoted(found.iter().map(String::as_str));
+                (format!("found {found}"), hint)
+            };
+            return Err(Error::usage(format!(
+                "`{path}`: no problem of the year `{missing}`; {found}"
+            ))
+            .hint(hint));
+        }
+        samples.retain(|sample| year(sample).is_some_and(|year| wanted.iter().any(|w| w == year)));
+        Ok(samples)
+    }
+}
+
+fn year(sample: &Sample) -> Option<&str> {
+    sample.slices.first().map(|(_, year)| year.as_str())
+}
+
+/// A year as parquet or pandas may have it: `2024`, `2024.0`.
+fn plain_year(column: &str, cell: &str) -> Result<String> {
+    let year = cell.trim().trim_end_matches(".0");
+    if year.len() == 4 && year.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Ok(year.to_owned());
+    }
+    Err(Error::usage(format!(
+        "column `{column}` has `{}`, which is no year",
+        cell.escape_debug()
+    ))
+    .hint("write `2024`, or name another column: `columns: { year: NAME }`"))
+}
+
+impl Benchmark for Aime {
+    fn name(&self) -> &'static str {
+        "aime"
+    }
+
+    fn samples(&self) -> Result<Vec<Sample>> {
+        let rows = Rows::read(&self.path)?;
+        let named = &self.columns;
+        let prompt = rows.require_field("prompt", named.prompt.as_deref(), &PROMPT)?;
+        let truth = named.ground_truth.as_deref();
+        let truth = rows.require_field("ground_truth", truth, &GROUND_TRUTH)?;
+        let id = rows.find_field("id", named.id.as_deref(), &ID)?;
+        let year = rows.find_field("year", self.year_column.as_deref(), &YEAR)?;
+        let samples = rows.into_samples(|mut fields, index| {
+            let given = match &year {
+                Some(field) => scalar(field.name(), field.get(&fields).as_deref())?
+                    .filter(|year| !year.trim().is_empty())
+                    .map(|year| plain_year(field.name(), &year))
+                    .transpose()?,
+                None => None,
+            };
+            let mut read = |field: &Field| field.take(&mut fields);
+            let problem = required(prompt.name(), "prompt", read(&prompt)?)?;
+            let id = match &id {
+                Some(field) => required(field.name(), "id", read(field)?)?,
+                None => index.to_string(),
+            };
+            let answer = required(truth.name(), "ground truth", read(&truth)?)?;
+            let answer = ground_truth(&Target::from(answer))
+                .map_err(|error| error.at(format_args!("column `{}`", truth.name())))?;
+            let in_id = || Some(YEAR_IN_ID.captures(&id)?[1].to_owned());
+            let year = given.or_else(in_id);
+            let mut sample = Sample::new(id, problem).target(answer.to_string());
+            if let Some(year) = year {
+                sample = sample.slice("year", year);
+            }
+            Ok(Sample {
+                metadata: fields,
+                ..sample
+            })
+        })?;
+        self.of_years(self.filter.apply(samples)?)
+    }
+
+    fn extract(&self) -> Extract {
+        Extract::aime()
+    }
+
+    fn scorer(&self) -> Option<Box<dyn Scorer>> {
+        Some(Box::new(crate::scorer::aime::Aime))
+    }
+
+    fn default_prompt(&self) -> Option<&str> {
+        Some(INSTRUCTIONS)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,124 @@
+//! `custom`: samples that are written down in the spec itself, or in Rust.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::benchmark::Benchmark;
+use crate::dataset::Filter;
+use crate::error::Result;
+use crate::extract::Extract;
+use crate::registry::Registry;
+use crate::sample::Sample;
+use crate::scorer::per_sample::{KEY, PerSample};
+use crate::scorer::{Context, Scorer};
+
+/// What judges samples that name no scorer.
+const SCORER: &str = "gaia";
+
+/// Samples of one's own, each with the scorer that fits it.
+///
+/// A sample's scorer is its metadata entry `scorer`, see [`Sample::scorer`]; samples without one get the
+/// default. They are judged by [`per_sample`](crate::scorer::per_sample). An agent may end its answer with
+/// `FINAL ANSWER: …`; without such a line the whole answer counts.
+///
+/// ```
+/// # fn main() -> evaltest::Result<()> {
+/// use evaltest::{Eval, Sample, Task, benchmark::custom::Custom};
+/// use serde_json::json;
+///
+/// let samples = [
+///     Sample::new("sum", "What is 2 + 2?").target("4").slice("level", "1"),
+///     Sample::new("steps", "How much are 3 * 6 eggs?").target("18").scorer(json!("gsm8k")),
+/// ];
+/// let agent = |task: &Task| Ok(task.question().len().to_string().into());
+/// let eval = Eval::new(Custom::new(samples), agent);
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct Custom {
+    samples: Vec<Sample>,
+    scorer: Value,
+    folder: PathBuf,
+    registry: Registry,
+    filter: Filter,
+}
+
+impl Custom {
+    /// These samples, in this order.
+    pub fn new(samples: impl IntoIterator<Item = Sample>) -> Self {
+        Self {
+            samples: samples.into_iter().collect(),
+            scorer: SCORER.into(),
+            folder: PathBuf::from("."),
+            registry: Registry::new(),
+            filter: Filter::default(),
+        }
+    }
+
+    /// The scorer of samples that name none, as a spec writes it; `gaia` unless told.
+    #[must_use]
+    pub fn scorer(mut self, scorer: impl Into<Value>) -> Self {
+        self.scorer = scorer.into();
+        self
+    }
+
+    /// Where relative paths in the options of scorers start.
+    #[must_use]
+    pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folder = folder.into();
+        self
+    }
+
+    /// Lets samples name scorers of a user's own.
+    #[must_use]
+    pub fn registry(mut self, registry: &Registry) -> Self {
+        self.registry = registry.clone();
+        self
+    }
+
+    /// Only the samples of these ids.
+    #[must_use]
+    pub fn ids<I: Into<String>>(mut self, ids: impl IntoIterator<Item = I>) -> Self {
+        self.filter.ids = Some(ids.into_iter().map(Into::into).collect());
+        self
+    }
+
+    pub(crate) fn per_sample(&self) -> PerSample {
+        PerSample::new(&Context {
+            folder: &self.folder,
+            registry: Some(&self.registry),
+        })
+    }
+
+    /// All samples, each with its scorer.
+    pub(crate) fn whole_samples(&self) -> Vec<Sample> {
+        let mut samples = self.samples.clone();
+        for sample in &mut samples {
+            // In the record, so that the run can be scored again without the spec.
+            let scorer = sample.metadata.entry(KEY).or_insert(Value::Null);
+            if scorer.is_null() {
+                *scorer = self.scorer.clone();
+            }
+        }
+        samples
+    }
+}
+
+impl Benchmark for Custom {
+    fn name(&self) -> &'static str {
+        "custom"
+    }
+
+    fn samples(&self) -> Result<Vec<Sample>> {
+        self.filter.apply(self.whole_samples())
+    }
+
+    fn extract(&self) -> Extract {
+        Extract::final_answer()
+    }
+
+    fn scorer(&self) -> Option<Box<dyn Scorer>> {
+        Some(Box::new(self.per_sample()))
+    }
+}

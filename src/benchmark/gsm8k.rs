@@ -1,0 +1,122 @@
+//! GSM8K: grade-school word problems with worked solutions.
+
+use std::path::PathBuf;
+
+use crate::benchmark::Benchmark;
+use crate::dataset::{Columns, Field, Filter, Rows, check_file, required};
+use crate::error::Result;
+use crate::extract::{Extract, gsm8k::without_annotations};
+use crate::sample::{Sample, Target};
+use crate::scorer::{Scorer, gsm8k::ground_truth};
+
+const PROMPT: [&str; 3] = ["question", "prompt", "problem"];
+const GROUND_TRUTH: [&str; 3] = ["answer", "ground_truth", "solution"];
+const ID: [&str; 2] = ["id", "task_id"];
+/// Where the worked solution is kept.
+const SOLUTION: &str = "solution";
+
+const INSTRUCTIONS: &str = "Solve the problem below step by step. Then end with a line that holds \
+nothing but `####` and the result as a plain number, without a unit, like this:\n#### 42";
+
+/// The GSM8K questions, or any word problems whose answer is a number.
+///
+/// The path is a `.jsonl`, `.csv` or `.parquet` file, as it is published: `test.jsonl`, or the hub's parquet.
+///
+/// | role | columns, the first that is there | becomes |
+/// |---|---|---|
+/// | `prompt` | `question`, `prompt`, `problem` | [`Sample::prompt`] |
+/// | `ground_truth` | `answer`, `ground_truth`, `solution` | a worked solution that ends in `#### 18` or `A: 18`, or a number. The number is [`Sample::target`]; the solution, without calculator annotations, is metadata `solution` that agents do not see |
+/// | `id` | `id`, `task_id` | [`Sample::id`]; without the column, the row's index from 0 |
+///
+/// The scorer is [`gsm8k`](crate::scorer::gsm8k). There is no official prompt: unless the eval says otherwise,
+/// agents are asked to end with `#### 42`.
+///
+/// ```no_run
+/// # fn main() -> evaltest::Result<()> {
+/// let gsm8k = evaltest::benchmark::gsm8k::Gsm8k::open("data/test.jsonl")?;
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Gsm8k {
+    path: PathBuf,
+    columns: Columns,
+    filter: Filter,
+}
+
+impl Gsm8k {
+    /// The questions of a file, which must be there.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
+        let path = path.into();
+        check_file(&path)?;
+        Ok(Self {
+            path,
+            columns: Columns::default(),
+            filter: Filter::default(),
+        })
+    }
+
+    /// Names of the columns of prompt, ground truth and id, where they are not the usual ones.
+    #[must_use]
+    pub fn columns(mut self, columns: Columns) -> Self {
+        self.columns = columns;
+        self
+    }
+
+    /// Only the samples of these ids.
+    #[must_use]
+    pub fn ids<I: Into<String>>(mut self, ids: impl IntoIterator<Item = I>) -> Self {
+        self.filter.ids = Some(ids.into_iter().map(Into::into).collect());
+        self
+    }
+}
+
+impl Benchmark for Gsm8k {
+    fn name(&self) -> &'static str {
+        "gsm8k"
+    }
+
+    fn samples(&self) -> Result<Vec<Sample>> {
+        let rows = Rows::read(&self.path)?;
+        let named = &self.columns;
+        let prompt = rows.require_field("prompt", named.prompt.as_deref(), &PROMPT)?;
+        let truth = named.ground_truth.as_deref();
+        let truth = rows.require_field("ground_truth", truth, &GROUND_TRUTH)?;
+        let id = rows.find_field("id", named.id.as_deref(), &ID)?;
+        let samples = rows.into_samples(|mut fields, index| {
+            let mut read = |field: &Field| field.take(&mut fields);
+            let question = required(prompt.name(), "prompt", read(&prompt)?)?;
+            let id = match &id {
+                Some(field) => required(field.name(), "id", read(field)?)?,
+                None => index.to_string(),
+            };
+            let solution = required(truth.name(), "ground truth", read(&truth)?)?;
+            let number = ground_truth(&Target::from(solution.as_str()))
+                .map_err(|error| error.at(format_args!("column `{}`", truth.name())))?;
+            if number != solution {
+                let solution = without_annotations(&solution);
+                fields.entry(SOLUTION).or_insert(solution.into());
+            }
+            let sample = Sample::new(id, question).target(number);
+            Ok(Sample {
+                metadata: fields,
+                ..sample
+            })
+        })?;
+        self.filter.apply(samples)
+    }
+
+    fn extract(&self) -> Extract {
+        Extract::gsm8k()
+    }
+
+    fn scorer(&self) -> Option<Box<dyn Scorer>> {
+        Some(Box::new(crate::scorer::gsm8k::Gsm8k))
+    }
+
+    fn default_prompt(&self) -> Option<&str> {
+        Some(INSTRUCTIONS)
+    }
+}
+
+#[cfg(test)]
+mod tests;

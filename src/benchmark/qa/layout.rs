@@ -1,0 +1,305 @@
+//! Which column plays which role in one file, and a row as a sample.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use super::{Qa, Template};
+use crate::dataset::{Field, Rows, kind, quoted, required, scalar, slice_value};
+use crate::error::{Error, Result, nearest};
+use crate::sample::{Attachment, Sample, Target};
+
+const PROMPT: [&str; 6] = ["prompt", "question", "input", "Prompt", "Question", "Input"];
+pub(super) const GROUND_TRUTH: [&str; 6] = [
+    "ground_truth",
+    "answer",
+    "answers",
+    "target",
+    "targets",
+    "label",
+];
+const ID: [&str; 4] = ["id", "task_id", "sample_id", "_id"];
+const LEVEL: [&str; 2] = ["level", "Level"];
+const FILES: [&str; 2] = ["file_name", "files"];
+
+/// The columns of one file, by role.
+#[derive(Debug)]
+pub(super) struct Layout {
+    prompt: Prompt,
+    pub(super) ground_truth: Option<Field>,
+    id: Option<Field>,
+    files: Vec<Field>,
+    /// With the names of their dimensions.
+    slices: Vec<(String, Field)>,
+    /// The columns to keep, if not all.
+    metadata: Option<Vec<String>>,
+    visible: Vec<String>,
+    separator: Option<String>,
+}
+
+#[derive(Debug)]
+enum Prompt {
+    Column(Field),
+    Template(Template, Vec<Field>),
+}
+
+impl Layout {
+    pub(super) fn find(rows: &Rows, qa: &Qa) -> Result<Self> {
+        let columns = &qa.columns;
+        let prompt = match &qa.template {
+            None => {
+                Prompt::Column(rows.require_field("prompt", columns.prompt.as_deref(), &PROMPT)?)
+            }
+            Some(_) if columns.prompt.is_some() => {
+                return Err(Error::usage(
+                    "both `template` and `columns.prompt` are given, and both make the prompt",
+                )
+                .hint("keep one of the two; a template names its columns in braces"));
+            }
+            Some(template) => {
+                let fields = template.columns().map(|name| named(rows, "template", name));
+                Prompt::Template(template.clone(), fields.collect::<Result<_>>()?)
+            }
+        };
+        let truth = columns.ground_truth.as_deref();
+        let files = match &columns.files {
+            Some(names) => names
+                .iter()
+                .map(|name| named(rows, "columns.files", name))
+                .collect::<Result<_>>()?,
+            None => FILES
+                .iter()
+                .filter_map(|name| Field::find(rows, name))
+                .collect(),
+        };
+        let slices = match &qa.slices {
+            Some(names) => names
+                .iter()
+                .map(|name| Ok((name.clone(), named(rows, "slices", name)?)))
+                .collect::<Result<_>>()?,
+            None => rows
+                .find_field("level", None, &LEVEL)?
+                .map(|field| ("level".to_owned(), field))
+                .into_iter()
+                .collect(),
+        };
+        let layout = Self {
+            prompt,
+            ground_truth: rows.find_field("ground_truth", truth, &GROUND_TRUTH)?,
+            id: rows.find_field("id", columns.id.as_deref(), &ID)?,
+            files,
+            slices,
+            metadata: columns.metadata.clone(),
+            visible: qa.visible.clone(),
+            separator: qa.separator.clone(),
+        };
+        let columns = rows.columns();
+        layout
+            .check_shown(&columns)
+            .map_err(|error| error.at(format_args!("`{}`", rows.path.display())))?;
+        Ok(layout)
+    }
+
+    /// Refuses a ground truth that agents would see, and metadata that is not there.
+    fn check_shown(&self, columns: &[&str]) -> Result<()> {
+        let prompt = match &self.prompt {
+            Prompt::Column(field) => std::slice::from_ref(field),
+            Prompt::Template(_, fields) => fields,
+        };
+        let mut shown = prompt.iter().chain(&self.id).chain(&self.files);
+        if let Some(truth) = &self.ground_truth
+            && let Some(leak) = shown.find(|field| field.overlaps(truth))
+        {
+            return Err(Error::usage(format!(
+                "column `{}` is the ground truth, and what the agent sees as well",
+                leak.name()
+            ))
+            .hint("name another column in `columns`"));
+        }
+        for (key, names) in [
+            (
+                "columns.metadata",
+                self.metadata.as_deref().unwrap_or_default(),
+            ),
+            ("visible", &self.visible),
+        ] {
+            for name in names {
+                let kept = self.metadata.as_ref();
+                let is_kept = kept.is_none_or(|kept| kept.contains(name));
+                if columns.contains(&name.as_str()) && is_kept && !self.is_role(name) {
+                    continue;
+                }
+                let kept: Vec<&str> = columns
+                    .iter()
+                    .copied()
+                    .filter(|column| !self.is_role(column))
+                    .collect();
+                let error = Error::usage(format!(
+                    "`{key}` names `{}`, which is no metadata; there is {}",
+                    name.escape_debug(),
+                    quoted(kept.iter().copied())
+                ));
+                return Err(match nearest(name, kept) {
+                    Some(near) if is_kept => error.hint(format!("did you mean `{near}`?")),
+                    _ => error.hint("the columns of prompt, ground truth and id are no metadata"),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a column is no metadata: it is the prompt or the id, or the ground truth is in it.
+    fn is_role(&self, column: &str) -> bool {
+        let is_whole = |field: &Field| field.is_whole() && field.column() == column;
+        let is_prompt = match &self.prompt {
+            Prompt::Column(field) => is_whole(field),
+            Prompt::Template(..) => false,
+        };
+        is_prompt
+            || self.id.as_ref().is_some_and(is_whole)
+            || self
+                .ground_truth
+                .as_ref()
+                .is_some_and(|truth| truth.column() == column)
+    }
+
+    /// The sample of one row. Errors do not say which row it is.
+    pub(super) fn sample(
+        &self,
+        mut fields: Map<String, Value>,
+        index: usize,
+        folder: &Path,
+    ) -> Result<Sample> {
+        let read = |field: &Field| scalar(field.name(), field.get(&fields).as_deref());
+        let prompt = match &self.prompt {
+            Prompt::Column(field) => required(field.name(), "prompt", read(field)?)?,
+            Prompt::Template(template, columns) => {
+                let mut columns = columns.iter();
+                template.render(|name| match columns.next() {
+                    Some(field) => required(name, "part of the template", read(field)?),
+                    None => Ok(String::new()),
+                })?
+            }
+        };
+        let id = match &self.id {
+            Some(field) => required(field.name(), "id", read(field)?)?,
+            None => index.to_string(),
+        };
+        let target = match &self.ground_truth {
+            Some(field) => self.target(field, field.get(&fields).as_deref())?,
+            None => None,
+        };
+        let mut slices = Vec::new();
+        for (dimension, field) in &self.slices {
+            if let Some(value) = slice_value(read(field)?) {
+                slices.push((dimension.clone(), value));
+            }
+        }
+        let mut files = Vec::new();
+        for field in &self.files {
+            for path in texts(field, field.get(&fields).as_deref())? {
+                files.push(attachment(path, folder));
+            }
+        }
+        fields.retain(|column, _| {
+            let kept = self.metadata.as_ref();
+            kept.is_none_or(|kept| kept.contains(column)) && !self.is_role(column)
+        });
+        Ok(Sample {
+            id,
+            prompt,
+            target,
+            slices,
+            files,
+            visible: self.visible.clone(),
+            metadata: fields,
+            tools: Vec::new(),
+        })
+    }
+
+    /// One right answer as a text, several as an array.
+    fn target(&self, field: &Field, cell: Option<&Value>) -> Result<Option<Target>> {
+        let mut seen = HashSet::new();
+        let mut golds: Vec<String> = Vec::new();
+        for text in texts(field, cell)? {
+            let parts: Vec<&str> = match &self.separator {
+                Some(separator) => text.split(separator.as_str()).map(str::trim).collect(),
+                None => vec![&text],
+            };
+            for part in parts {
+                if !part.trim().is_empty() && seen.insert(part.to_owned()) {
+                    golds.push(part.to_owned());
+                }
+            }
+        }
+        Ok(match golds.len() {
+            0 => None,
+            1 => golds.pop().map(Target::from),
+            _ => Some(golds.into()),
+        })
+    }
+}
+
+/// The column that a key of the spec names.
+fn named(rows: &Rows, key: &str, name: &str) -> Result<Field> {
+    if let Some(field) = Field::find(rows, name) {
+        return Ok(field);
+    }
+    let columns = rows.columns();
+    let error = Error::usage(format!(
+        "`{}`: no column `{}`, which `{key}` names; found {}",
+        rows.path.display(),
+        name.escape_debug(),
+        quoted(columns.iter().copied())
+    ));
+    Err(match nearest(name, columns) {
+        Some(near) => error.hint(format!("did you mean `{near}`?")),
+        None => error.hint("name a column that is there, or a member of one: `answers.text`"),
+    })
+}
+
+/// The texts of a cell: one, or those of an array. Null and blank ones are left out.
+fn texts(field: &Field, cell: Option<&Value>) -> Result<Vec<String>> {
+    let name = field.name();
+    let mut found = Vec::new();
+    match cell {
+        Some(Value::Array(items)) => {
+            for item in items {
+                let text = scalar(name, Some(item)).map_err(|_| {
+                    Error::usage(format!(
+                        "column `{name}` has {} in its array, where texts are needed",
+                        kind(item)
+                    ))
+                    .hint(inside(name, item))
+                })?;
+                found.extend(text);
+            }
+        }
+        Some(object @ Value::Object(_)) => {
+            return Err(Error::usage(format!(
+                "column `{name}` has an object, where a text or an array of texts is needed"
+            ))
+            .hint(inside(name, object)));
+        }
+        other => found.extend(scalar(name, other)?),
+    }
+    found.retain(|text| !text.trim().is_empty());
+    Ok(found)
+}
+
+/// How to name a member of what a column holds.
+fn inside(name: &str, value: &Value) -> String {
+    let member = value.as_object().and_then(|map| map.keys().next());
+    let member = member.map_or("0", String::as_str);
+    format!("name a member of it: `{name}.{member}`")
+}
+
+fn attachment(path: String, folder: &Path) -> Attachment {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
+    Attachment {
+        name: name.to_owned(),
+        path: path.into(),
+        root: folder.to_owned(),
+    }
+}

@@ -1,0 +1,315 @@
+//! `Figures`: what a gate reads off the summary, and what it could be had every sample a verdict.
+
+use std::collections::BTreeMap;
+
+use super::Gate;
+use super::check::{Evidence, show};
+use super::mean::KnownMeans;
+use super::metric::{LatencyStatistic, Metric};
+use crate::baseline::CurrentSample;
+use crate::stats;
+use crate::summary::{
+    Group, Labels, Latency, MAX_LABELS, Range, ScorerSummary, Summary, UsageTotal,
+};
+
+/// A value, and what it could be at the extremes had every sample a verdict.
+pub(super) struct Measured {
+    pub(super) value: f64,
+    pub(super) low: f64,
+    pub(super) high: f64,
+    /// What it was taken from, for people.
+    pub(super) from: String,
+}
+
+impl Measured {
+    fn certain(value: f64, from: String) -> Self {
+        Self {
+            value,
+            low: value,
+            high: value,
+            from,
+        }
+    }
+}
+
+/// The figures of a run or of one of its slices.
+pub(super) struct Figures<'a> {
+    summary: &'a Summary,
+    scored: u64,
+    correct: u64,
+    errors: u64,
+    unscored: u64,
+    skipped: u64,
+    ranges: &'a BTreeMap<String, Range>,
+    means: &'a BTreeMap<String, f64>,
+    labels: Option<&'a Labels>,
+    scorers: &'a BTreeMap<String, ScorerSummary>,
+    usage: &'a UsageTotal,
+    latency: Option<Latency>,
+}
+
+impl<'a> Figures<'a> {
+    pub(super) fn of(summary: &'a Summary, slice: Option<&(String, String)>) -> Option<Self> {
+        let Some((dimension, value)) = slice else {
+            return Some(Self {
+                summary,
+                scored: summary.scored,
+                correct: summary.correct,
+                errors: summary.errors,
+                unscored: summary.unscored,
+                skipped: summary.skipped,
+                ranges: &summary.mean_ranges,
+                means: &summary.means,
+                labels: summary.labels.as_ref(),
+                scorers: &summary.scorers,
+                usage: &summary.usage,
+                latency: summary.latency_s,
+            });
+        };
+        let group: &Group = summary.slices.get(dimension)?.get(value)?;
+        Some(Self {
+            summary,
+            scored: group.scored,
+            correct: group.correct,
+            errors: group.errors,
+            unscored: group.unscored,
+            skipped: group.skipped,
+            ranges: &group.mean_ranges,
+            means: &group.means,
+            labels: group.labels.as_ref(),
+            scorers: &group.scorers,
+            usage: &group.usage,
+            latency: group.latency_s,
+        })
+    }
+
+    /// Samples that should have a verdict and have none.
+    fn unknown(&self) -> u64 {
+        self.errors + self.skipped
+    }
+
+    pub(super) fn nothing_scored(&self) -> Option<String> {
+        (self.scored == 0).then(|| {
+            format!(
+                "no sample was scored: {} errored, {} unscored, {} skipped",
+                self.errors, self.unscored, self.skipped
+            )
+        })
+    }
+
+    /// The value of a gate's metric, or why there is none.
+    pub(super) fn measure(&self, gate: &Gate, evidence: &Evidence<'_>) -> Result<Measured, String> {
+        let total = |number: Option<f64>, what: &str| self.total(number, what);
+        let count = |number: Option<u64>| number.map(stats::as_f64);
+        match &gate.metric {
+            Metric::Accuracy(None) => self.share(self.scored, self.correct, self.unknown()),
+            Metric::Accuracy(Some(scorer)) => self.share_by(scorer, evidence),
+            Metric::FailureRate => {
+                let right = self.share(self.scored, self.correct, self.unknown())?;
+                // Counted, not 1 - accuracy, which would be off in the last digit.
+                let wrong = self.scored.saturating_sub(self.correct);
+                let share = self.share(self.scored, wrong, self.unknown())?;
+                Ok(Measured {
+                    from: right.from,
+                    ..share
+                })
+            }
+            Metric::ErrorRate => {
+                let asked = self.scored + self.errors + self.unscored;
+                let value = stats::ratio(self.errors, asked).ok_or("no sample was asked")?;
+                let from = format!("{} of {asked} asked samples", self.errors);
+                Ok(Measured::certain(value, from))
+            }
+            Metric::MinSamples => match self.nothing_scored() {
+                Some(why) => Err(why),
+                None => Ok(Measured {
+                    value: stats::as_f64(self.scored),
+                    low: stats::as_f64(self.scored),
+                    high: stats::as_f64(self.scored + self.unknown()),
+                    from: "scored samples".to_owned(),
+                }),
+            },
+            Metric::Mean(name) => self.mean(name, evidence),
+            Metric::MacroF1(scorer) => self.macro_f1(scorer.as_deref(), evidence),
+            Metric::Latency(statistic) => self.latency(*statistic, gate, evidence),
+            Metric::CostUsd => total(self.usage.cost_usd, "cost"),
+            Metric::Tokens => total(count(self.usage.tokens()), "tokens"),
+            Metric::InputTokens => total(count(self.usage.input_tokens), "input tokens"),
+            Metric::OutputTokens => total(count(self.usage.output_tokens), "output tokens"),
+            // Has no threshold and so never comes here.
+            Metric::NoRegression => Err("`no_regression` takes no threshold".to_owned()),
+        }
+    }
+
+    /// A share of the scored samples, with those unknown all out of it and all in it.
+    fn share(&self, scored: u64, part: u64, unknown: u64) -> Result<Measured, String> {
+        let (Some(value), Some([low, high])) =
+            (stats::ratio(part, scored), stats::wilson95(part, scored))
+        else {
+            return Err(self
+                .nothing_scored()
+                .unwrap_or_else(|| "the scorer judged no sample".to_owned()));
+        };
+        let all = scored + unknown;
+        Ok(Measured {
+            value,
+            low: stats::ratio(part, all).unwrap_or(value),
+            high: stats::ratio(part + unknown, all).unwrap_or(value),
+            from: format!("{part} of {scored} correct, 95 % interval {low:.4} to {high:.4}"),
+        })
+    }
+
+    fn share_by(&self, scorer: &str, evidence: &Evidence<'_>) -> Result<Measured, String> {
+        if let Some(of) = self.scorers.get(scorer) {
+            return self.share(of.scored, of.correct, of.errors + self.skipped);
+        }
+        if evidence.scorer == Some(scorer) {
+            return self.share(self.scored, self.correct, self.unknown());
+        }
+        Err(self.not_judged_by(scorer))
+    }
+
+    /// A mean, with the unknown samples at 0 and at 1; further out where the values that were seen are.
+    fn mean(&self, name: &str, evidence: &Evidence<'_>) -> Result<Measured, String> {
+        // Looked up in the whole run, so that the gate of a slice means the same detail.
+        let found = KnownMeans::of(self.summary, evidence.scorer).find(name);
+        let found = found.map_err(|why| self.nothing_scored().unwrap_or(why))?;
+        let own = (self.means, self.ranges, self.unknown());
+        let (means, ranges, unknown) = match &found.scorer {
+            None => own,
+            Some(scorer) => match self.scorers.get(scorer) {
+                Some(of) => (&of.means, &of.mean_ranges, of.errors + self.skipped),
+                None if evidence.scorer == Some(scorer) => own,
+                None => return Err(self.not_judged_by(scorer)),
+            },
+        };
+        let (Some(mean), Some(range)) = (means.get(&found.detail), ranges.get(&found.detail))
+        else {
+            let none = || format!("no score here has `{}`", found.detail);
+            return Err(self.nothing_scored().unwrap_or_else(none));
+        };
+        let (seen, more) = (stats::as_f64(range.count), stats::as_f64(unknown));
+        let with = |each: f64| match unknown {
+            0 => *mean,
+            _ => (mean * seen + more * each) / (seen + more),
+        };
+        let of = found.scorer.map(|scorer| format!(" of `{scorer}`"));
+        Ok(Measured {
+            value: *mean,
+            low: with(range.min.min(0.0)),
+            high: with(range.max.max(1.0)),
+            from: format!("over {} samples{}", range.count, of.unwrap_or_default()),
+        })
+    }
+
+    fn macro_f1(&self, scorer: Option<&str>, evidence: &Evidence<'_>) -> Result<Measured, String> {
+        let (labels, unknown) = match scorer {
+            Some(scorer) if evidence.scorer != Some(scorer) => {
+                let of = self.scorers.get(scorer);
+                let of = of.ok_or_else(|| self.not_judged_by(scorer))?;
+                (of.labels.as_ref(), of.errors + self.skipped)
+            }
+            _ => (self.labels, self.unknown()),
+        };
+        let none = "no score tells a label and that of the ground truth; scorers that do are `choice`, and \
+                    `exact` with `labels`";
+        let labels = labels.ok_or_else(|| self.nothing_scored().unwrap_or(none.to_owned()))?;
+        let (Some(value), Some([low, high])) = (labels.macro_f1, labels.macro_f1_within(unknown))
+        else {
+            return Err(format!("there are more than {MAX_LABELS} labels"));
+        };
+        let from = format!(
+            "{} labels in {} samples",
+            labels.by_label.len(),
+            labels.samples
+        );
+        Ok(Measured {
+            value,
+            low,
+            high,
+            from,
+        })
+    }
+
+    fn not_judged_by(&self, scorer: &str) -> String {
+        self.nothing_scored()
+            .unwrap_or_else(|| format!("no sample was judged by `{scorer}`"))
+    }
+
+    fn latency(
+        &self,
+        statistic: LatencyStatistic,
+        gate: &Gate,
+        evidence: &Evidence<'_>,
+    ) -> Result<Measured, String> {
+        let latency = self.latency.ok_or("no sample was answered")?;
+        let percent = match statistic {
+            LatencyStatistic::Mean => {
+                return Ok(Measured::certain(latency.mean, "seconds".to_owned()));
+            }
+            LatencyStatistic::Percentile(percent) => percent,
+        };
+        let summarised = [
+            (50.0, latency.p50),
+            (90.0, latency.p90),
+            (95.0, latency.p95),
+            (99.0, latency.p99),
+            (100.0, latency.max),
+        ];
+        let exactly = |(at, _): &&(f64, f64)| at.total_cmp(&percent).is_eq();
+        let value = match summarised.iter().find(exactly) {
+            Some((_, value)) => *value,
+            None => percentile_of(gate, evidence.current, percent)
+                .ok_or("this percentile needs the samples of the run")?,
+        };
+        Ok(Measured::certain(value, "seconds".to_owned()))
+    }
+
+    /// A sum over the run. Samples that were never asked would have added to it.
+    fn total(&self, number: Option<f64>, what: &str) -> Result<Measured, String> {
+        let value = number.ok_or_else(|| format!("no sample tells its {what}"))?;
+        let high = if self.skipped > 0 {
+            f64::INFINITY
+        } else {
+            value
+        };
+        Ok(Measured {
+            value,
+            low: value,
+            high,
+            from: format!("of {} samples that tell", self.usage.samples),
+        })
+    }
+
+    pub(super) fn open(&self, measured: &Measured, threshold: f64) -> String {
+        let low = show(measured.low, threshold);
+        let high = if measured.high.is_finite() {
+            show(measured.high, threshold)
+        } else {
+            "more".to_owned()
+        };
+        if self.unknown() == 0 {
+            return format!(
+                "with the samples that this scorer could not judge it would be between {low} and {high}"
+            );
+        }
+        format!(
+            "with the {} errored and {} skipped samples it would be between {low} and {high}; ask them \
+             again with `cargo evaltest run --resume RUN_DIR`",
+            self.errors, self.skipped
+        )
+    }
+}
+
+fn percentile_of(gate: &Gate, current: &[CurrentSample], percent: f64) -> Option<f64> {
+    let mut latencies: Vec<f64> = current
+        .iter()
+        .filter(|sample| sample.is_in(gate.slice.as_ref()))
+        .filter_map(|sample| sample.latency_s)
+        .collect();
+    latencies.sort_unstable_by(f64::total_cmp);
+    stats::percentile(&latencies, percent)
+}
+
+#[cfg(test)]
+mod tests;

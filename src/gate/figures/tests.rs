@@ -1,0 +1,188 @@
+use serde_json::{Value, json};
+
+use super::*;
+use crate::gate::Verdict::{Failed, Inconclusive, Passed};
+use crate::gate::{Known, Verdict};
+use crate::run::{Record, Status};
+use crate::summary::tests::{judged, labelled, record};
+
+#[track_caller]
+fn check(gate: &str, records: &[Record], scorer: Option<&str>, verdict: Verdict, message: &str) {
+    let gate: Gate = gate.parse().unwrap();
+    let summary = Summary::of("test", records);
+    let evidence = Evidence {
+        scorer,
+        ..Evidence::default()
+    };
+    let result = gate.check(&summary, &evidence);
+    assert_eq!(result.verdict, verdict, "{}", result.message);
+    assert!(result.message.contains(message), "{}", result.message);
+}
+
+/// Two samples: `gaia` decides, `qa` has `f1` and `em`, `words` has `em` and judges only the first one.
+fn two() -> Vec<Record> {
+    let score = |correct: bool, details: Value| json!({"value": f64::from(u8::from(correct)), "correct": correct, "details": details});
+    let mut records = vec![
+        record("a", Status::Scored, true, "1"),
+        record("b", Status::Scored, false, "2"),
+    ];
+    for (place, record) in records.iter_mut().enumerate() {
+        let mut put = |name: &str, score: Value| {
+            record.result.scores.insert(name.to_owned(), score);
+        };
+        let first = place == 0;
+        put("gaia", score(first, json!({})));
+        let f1 = if first { 1.0 } else { 0.6 };
+        put("qa", score(true, json!({"f1": f1, "em": first})));
+        put(
+            "words",
+            if first {
+                score(true, json!({"em": 1}))
+            } else {
+                json!({"error": "no"})
+            },
+        );
+    }
+    records
+}
+
+#[test]
+fn a_mean_is_found_with_whoever_has_it() {
+    let check = |gate: &str, verdict, message: &str| {
+        check(gate, &two(), Some("gaia"), verdict, message);
+    };
+    check("mean(value) >= 0.5", Passed, "0.5 (over 2 samples)");
+    check("mean(gaia.value) >= 0.5", Passed, "of `gaia`");
+    check(
+        "mean(f1) >= 0.8",
+        Passed,
+        "mean(f1) is 0.8 (over 2 samples of `qa`)",
+    );
+    check(
+        "mean(f1)[level=2] >= 0.7",
+        Failed,
+        "mean(f1)[level=2] is 0.6",
+    );
+    check("mean(qa.em) <= 0.5", Passed, "");
+    check(
+        "mean(em) >= 0.5",
+        Inconclusive,
+        "`qa` and `words` have a `em` each, write `mean(qa.em)`",
+    );
+    // It judged one of two, and the other may be anything.
+    check("mean(words.em) >= 0.5", Passed, "over 1 samples of `words`");
+    check(
+        "mean(words.em) >= 0.6",
+        Inconclusive,
+        "this scorer could not judge",
+    );
+    check(
+        "mean(words.em)[level=2] >= 0.6",
+        Inconclusive,
+        "no score here has `em`",
+    );
+    check("mean(qa.f2) >= 0.5", Inconclusive, "did you mean `qa.f1`?");
+}
+
+#[test]
+fn a_finished_run_knows_its_means() {
+    let summary = Summary::of("test", &two());
+    let scorers = ["gaia", "qa", "words"].map(str::to_owned);
+    let known = Known::of_run(&summary, &scorers);
+    let check = |gate: &str, expect: Option<&str>| {
+        let gate: Gate = gate.parse().unwrap();
+        let error = gate.validate(&known).err();
+        let message = error.as_ref().map(crate::Error::message);
+        match (message, expect) {
+            (None, None) => {}
+            (Some(message), Some(expect)) => assert!(message.contains(expect), "{message}"),
+            other => panic!("{gate}: {other:?}"),
+        }
+    };
+    check("mean(f1)[level=2] >= 0.7", None);
+    check("mean(em) >= 0.7", Some("write `mean(qa.em)`"));
+    check(
+        "mean(f3) >= 0.7",
+        Some("gate `mean(f3) >= 0.7`: no score has `f3`"),
+    );
+    check("accuracy(qa)[level=3] >= 0.7", Some("matches no sample"));
+    check(
+        "macro_f1(quasi) >= 0.7",
+        Some("no scorer is called `quasi`"),
+    );
+}
+
+#[test]
+fn macro_f1_of_the_run_and_of_slices() {
+    let mut records = labelled(&[
+        ("yes", Some("yes")),
+        ("no", Some("yes")),
+        ("no", Some("no")),
+    ]);
+    records[2].slices.insert("level".to_owned(), "2".into());
+    let run = |records: &[Record], gate: &str, verdict, message: &str| {
+        check(gate, records, Some("choice"), verdict, message);
+    };
+    // yes: precision 1/2, recall 1; no: 1 and 1/2. Both have an F1 of 2/3.
+    run(
+        &records,
+        "macro_f1 >= 0.66",
+        Passed,
+        "macro_f1 is 0.6667 (2 labels in 3 samples)",
+    );
+    run(&records, "macro_f1(choice) > 0.67", Failed, "");
+    run(
+        &records,
+        "macro_f1[level=1] >= 34%",
+        Failed,
+        "macro_f1[level=1] is 0.3333",
+    );
+    run(&records, "macro_f1[level=2] >= 1", Passed, "");
+    // One more could be right (yes 0.8, no 2/3) or wrong (both 1/2).
+    records.push(record("e", Status::TimedOut, false, "1"));
+    run(&records, "macro_f1 >= 0.5", Passed, "");
+    run(
+        &records,
+        "macro_f1 >= 0.51",
+        Inconclusive,
+        "between 0.5 and 0.7333",
+    );
+    run(&records, "macro_f1 >= 0.74", Failed, "");
+}
+
+#[test]
+fn without_labels_there_is_no_macro_f1() {
+    let plain = [judged("a", &[("gaia", Some(true)), ("exact", Some(true))])];
+    let none = "no score tells a label";
+    check("macro_f1 >= 0.5", &plain, Some("gaia"), Inconclusive, none);
+    check(
+        "macro_f1(exact) >= 0.5",
+        &plain,
+        Some("gaia"),
+        Inconclusive,
+        none,
+    );
+    check(
+        "macro_f1(x) >= 0.5",
+        &plain,
+        Some("gaia"),
+        Inconclusive,
+        "judged by `x`",
+    );
+    check(
+        "macro_f1 >= 0.5",
+        &[],
+        None,
+        Inconclusive,
+        "no sample was scored",
+    );
+    let texts: Vec<String> = (0..70).map(|number| number.to_string()).collect();
+    let many: Vec<_> = texts.iter().map(|text| (&**text, None)).collect();
+    check(
+        "macro_f1 >= 0.5",
+        &labelled(&many),
+        None,
+        Inconclusive,
+        "more than 64 labels",
+    );
+}

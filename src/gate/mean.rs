@@ -1,0 +1,143 @@
+//! Whose mean a gate `mean(NAME)` means, when several scorers judge.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::validate::LISTED;
+use crate::error::nearest;
+use crate::summary::{Summary, VALUE};
+
+/// What there are means of, in a run that is over.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KnownMeans {
+    /// Of the deciding scorer.
+    pub first: BTreeSet<String>,
+    /// Of each scorer by name, that one included.
+    pub by_scorer: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// The mean that a gate asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    /// The scorer; `None` is the deciding one.
+    pub(super) scorer: Option<String>,
+    pub(super) detail: String,
+}
+
+impl KnownMeans {
+    /// The means of a summary; `first` is the name of the deciding scorer, where it is known.
+    pub fn of(summary: &Summary, first: Option<&str>) -> Self {
+        let of_first: BTreeSet<String> = summary.means.keys().cloned().collect();
+        let all = summary.scorers.iter().map(|(name, scorer)| {
+            let means = scorer.means.keys().cloned().collect();
+            (name.clone(), means)
+        });
+        let mut by_scorer: BTreeMap<_, _> = all.collect();
+        if let Some(first) = first {
+            by_scorer.insert(first.to_owned(), of_first.clone());
+        }
+        Self {
+            first: of_first,
+            by_scorer,
+        }
+    }
+
+    /// What `mean(NAME)` means: a detail of the deciding scorer; else a detail that one other scorer has;
+    /// else `SCORER.DETAIL`. `value` alone is the score of the deciding scorer, since all have one.
+    pub(super) fn find(&self, name: &str) -> Result<Found, String> {
+        let found = |scorer: Option<&str>, detail: &str| Found {
+            scorer: scorer.map(str::to_owned),
+            detail: detail.to_owned(),
+        };
+        if self.first.contains(name) {
+            return Ok(found(None, name));
+        }
+        let has = |(_, means): &(&String, &BTreeSet<String>)| name != VALUE && means.contains(name);
+        let owners: Vec<&str> = self
+            .by_scorer
+            .iter()
+            .filter(has)
+            .map(|(scorer, _)| scorer.as_str())
+            .collect();
+        match owners.as_slice() {
+            [] => {}
+            [owner] => return Ok(found(Some(owner), name)),
+            [first, ..] => {
+                let owners = owners.join("` and `");
+                return Err(format!(
+                    "`{owners}` have a `{name}` each, write `mean({first}.{name})`"
+                ));
+            }
+        }
+        // Names of scorers and of details may hold dots themselves.
+        let parted = name.match_indices('.').find_map(|(dot, _)| {
+            let (scorer, detail) = (&name[..dot], &name[dot + 1..]);
+            let means = self.by_scorer.get(scorer)?;
+            means.contains(detail).then(|| found(Some(scorer), detail))
+        });
+        parted.ok_or_else(|| self.unknown(name))
+    }
+
+    fn unknown(&self, name: &str) -> String {
+        let others = self
+            .by_scorer
+            .iter()
+            .filter(|(_, means)| **means != self.first);
+        let others = others
+            .flat_map(|(scorer, means)| means.iter().map(move |mean| format!("{scorer}.{mean}")));
+        let mut all: Vec<String> = self.first.iter().cloned().chain(others).collect();
+        let bare = self.by_scorer.values().flatten();
+        let near = nearest(name, bare.chain(&all).map(String::as_str))
+            .map(|near| format!(", did you mean `{near}`?"))
+            .unwrap_or_default();
+        let more = match all.len().saturating_sub(LISTED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        all.truncate(LISTED);
+        let all = all.join("`, `");
+        format!("no score has `{name}`{near} (there is `{all}`{more})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_looked_for_in_turn() {
+        let set = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+        let first: BTreeSet<String> = set(&["value", "partial"]);
+        let known = KnownMeans {
+            by_scorer: BTreeMap::from([
+                ("quasi".to_owned(), first.clone()),
+                ("qa".to_owned(), set(&["value", "f1", "em"])),
+                ("v1.5".to_owned(), set(&["value", "em", "a.b"])),
+            ]),
+            first,
+        };
+        let check = |name: &str, expect: Result<(Option<&str>, &str), &str>| {
+            let found = known.find(name);
+            let found = found.as_ref().map_err(String::as_str);
+            let found = found.map(|found| (found.scorer.as_deref(), found.detail.as_str()));
+            assert_eq!(found, expect, "{name}");
+        };
+        check("value", Ok((None, "value")));
+        check("partial", Ok((None, "partial")));
+        check("quasi.partial", Ok((Some("quasi"), "partial")));
+        check("f1", Ok((Some("qa"), "f1")));
+        check("qa.value", Ok((Some("qa"), "value")));
+        check("v1.5.a.b", Ok((Some("v1.5"), "a.b")));
+        check("a.b", Ok((Some("v1.5"), "a.b")));
+        check(
+            "em",
+            Err("`qa` and `v1.5` have a `em` each, write `mean(qa.em)`"),
+        );
+        check(
+            "qa.f2",
+            Err(
+                "no score has `qa.f2`, did you mean `qa.f1`? (there is `partial`, `value`, `qa.em`, \
+                 `qa.f1`, `qa.value`, `v1.5.a.b`, `v1.5.em`, `v1.5.value`)",
+            ),
+        );
+    }
+}

@@ -1,0 +1,210 @@
+//! The variables a program gets: a short list that programs need to work at all, and the names a spec
+//! adds.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write as _;
+
+use crate::redact::is_secret_name;
+
+/// Passed without being named.
+const ALLOWED: [&str; 7] = [
+    "PATH",
+    "HOME",
+    "LANG",
+    "TZ",
+    "TMPDIR",
+    "VIRTUAL_ENV",
+    "PYTHONPATH",
+];
+/// Beginnings of further names that are passed without being named.
+const ALLOWED_PREFIXES: [&str; 2] = ["LC_", "SSL_CERT_"];
+/// Shorter values are left alone: hiding every `1` or `true` would garble the records.
+const SECRET_BYTES: usize = 8;
+
+/// Where variables come from, and which of them are passed.
+#[derive(Clone)]
+pub(crate) struct Environment {
+    /// The environment of this process.
+    pub(crate) ambient: BTreeMap<OsString, OsString>,
+    /// Names that the spec adds.
+    pub(crate) named: Vec<String>,
+    /// Values for added names that `ambient` lacks.
+    pub(crate) fallback: BTreeMap<String, String>,
+}
+
+impl Environment {
+    pub(crate) fn of_process() -> Self {
+        Self {
+            ambient: std::env::vars_os().collect(),
+            named: Vec::new(),
+            fallback: BTreeMap::new(),
+        }
+    }
+
+    /// The variables that pass, for more to be added.
+    pub(crate) fn vars(&self) -> BTreeMap<&OsStr, OsString> {
+        self.passed()
+            .into_iter()
+            .map(|(name, value)| (name, value.to_owned()))
+            .collect()
+    }
+
+    /// Values of passed variables whose names look secret.
+    pub(crate) fn secret_values(&self) -> Vec<String> {
+        self.passed()
+            .into_iter()
+            .filter(|(name, value)| {
+                is_secret_name(&name.to_string_lossy()) && value.len() >= SECRET_BYTES
+            })
+            .map(|(_, value)| value.to_string_lossy().into_owned())
+            .collect()
+    }
+
+    /// What a failure message of the `program` (`agent`) ends with: keys it may have missed. Empty if there
+    /// is nothing to say.
+    pub(crate) fn advice(&self, program: &str) -> String {
+        let unset: Vec<&str> = self
+            .named
+            .iter()
+            .map(String::as_str)
+            .filter(|name| self.value(name).is_none())
+            .collect();
+        let withheld = self.withheld_keys();
+        let mut advice = String::new();
+        if !unset.is_empty() {
+            advice += "; set neither in the environment nor in `.env`: ";
+            advice += &quoted(&unset);
+        }
+        if !withheld.is_empty() {
+            let names = quoted(&withheld);
+            let list = withheld.join(", ");
+            let _ = write!(
+                advice,
+                "; not passed to the {program}: {names}; hint: add `env: [{list}]` to `{program}`"
+            );
+        }
+        advice
+    }
+
+    /// API keys that are at hand and that the spec does not name.
+    fn withheld_keys(&self) -> Vec<&str> {
+        let ambient = self.ambient.iter().filter(|(_, value)| !value.is_empty());
+        let ambient = ambient.filter_map(|(name, _)| name.to_str());
+        let fallback = self.fallback.iter().filter(|(_, value)| !value.is_empty());
+        let mut names: Vec<&str> = ambient
+            .chain(fallback.map(|(name, _)| name.as_str()))
+            .filter(|name| name.ends_with("_API_KEY"))
+            .filter(|name| !self.named.iter().any(|named| named == name))
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    fn passed(&self) -> BTreeMap<&OsStr, &OsStr> {
+        let allowed = self
+            .ambient
+            .iter()
+            .filter(|(name, _)| name.to_str().is_some_and(is_allowed))
+            .map(|(name, value)| (name.as_os_str(), value.as_os_str()));
+        let named = self
+            .named
+            .iter()
+            .filter_map(|name| Some((OsStr::new(name), self.value(name)?)));
+        allowed.chain(named).collect()
+    }
+
+    /// The value of a name that the spec adds; the process environment wins over `.env`.
+    fn value(&self, name: &str) -> Option<&OsStr> {
+        let ambient = self.ambient.get(OsStr::new(name)).map(OsString::as_os_str);
+        ambient.or_else(|| self.fallback.get(name).map(OsStr::new))
+    }
+}
+
+fn is_allowed(name: &str) -> bool {
+    ALLOWED.contains(&name) || ALLOWED_PREFIXES.iter().any(|start| name.starts_with(start))
+}
+
+fn quoted(names: &[&str]) -> String {
+    format!("`{}`", names.join("`, `"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(ambient: &[(&str, &str)], named: &[&str]) -> Environment {
+        let pair = |(name, value): &(&str, &str)| (name.into(), value.into());
+        Environment {
+            ambient: ambient.iter().map(pair).collect(),
+            named: named.iter().map(ToString::to_string).collect(),
+            fallback: BTreeMap::from([("FROM_FILE".into(), "from-the-file".into())]),
+        }
+    }
+
+    #[test]
+    fn only_listed_and_named_variables_pass() {
+        let all = [
+            ("PATH", "/bin"),
+            ("LC_ALL", "C"),
+            ("LC", "no"),
+            ("LANGUAGE", "no"),
+            ("SSL_CERT_FILE", "/ca.pem"),
+            ("LD_PRELOAD", "no"),
+            ("MY_FLAG", "1"),
+            ("HOME", "/home"),
+        ];
+        let environment = environment(&all, &["MY_FLAG", "FROM_FILE", "NOWHERE"]);
+        let passed = environment.passed();
+        let names: Vec<_> = passed.keys().filter_map(|name| name.to_str()).collect();
+        let expected = [
+            "FROM_FILE",
+            "HOME",
+            "LC_ALL",
+            "MY_FLAG",
+            "PATH",
+            "SSL_CERT_FILE",
+        ];
+        assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn the_process_environment_wins_over_the_file() {
+        let environment = environment(&[("FROM_FILE", "from-the-process")], &["FROM_FILE"]);
+        assert_eq!(
+            environment.value("FROM_FILE"),
+            Some(OsStr::new("from-the-process"))
+        );
+    }
+
+    #[test]
+    fn secrets_are_told_by_whole_words_and_length() {
+        let all = [
+            ("A_API_KEY", "sk-12345678"),
+            ("KEYBOARD", "not-a-secret"),
+            ("github_token", "ghp-12345678"),
+            ("SHORT_KEY", "1234567"),
+            ("UNPASSED_KEY", "sk-87654321"),
+        ];
+        let named = ["A_API_KEY", "KEYBOARD", "github_token", "SHORT_KEY"];
+        let secrets = environment(&all, &named).secret_values();
+        assert_eq!(secrets, ["sk-12345678", "ghp-12345678"]);
+    }
+
+    #[test]
+    fn advice_names_what_to_add() {
+        let all = [
+            ("B_API_KEY", "b"),
+            ("A_API_KEY", "a"),
+            ("C_API_KEY", "c"),
+            ("EMPTY_API_KEY", ""),
+        ];
+        assert_eq!(
+            environment(&all, &["C_API_KEY", "NOWHERE"]).advice("agent"),
+            "; set neither in the environment nor in `.env`: `NOWHERE`; not passed to the agent: \
+             `A_API_KEY`, `B_API_KEY`; hint: add `env: [A_API_KEY, B_API_KEY]` to `agent`"
+        );
+        assert_eq!(environment(&[], &[]).advice("agent"), "");
+    }
+}

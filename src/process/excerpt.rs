@@ -1,0 +1,73 @@
+//! What a program said, for a message: short, on one line and without half a secret.
+
+/// The beginning of what a program said, on one line and without anything a terminal would obey.
+pub(crate) fn excerpt(bytes: &[u8], limit: usize) -> String {
+    let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(limit)]);
+    let is_cut = bytes.len() > limit;
+    let shown = if is_cut {
+        cut(&shown)
+    } else {
+        shown.into_owned()
+    };
+    on_one_line(&shown)
+}
+
+/// The end of what a program said, in the same way. It begins with a whole word, unless there is none: half a
+/// word may be half a secret.
+pub(crate) fn ending(text: &str, limit: usize) -> String {
+    let text = text.trim();
+    if text.len() <= limit {
+        return on_one_line(text);
+    }
+    let rest = &text[text.ceil_char_boundary(text.len() - limit)..];
+    let word = rest.find(char::is_whitespace);
+    format!(
+        "…{}",
+        on_one_line(rest[word.unwrap_or_default()..].trim_start())
+    )
+}
+
+fn on_one_line(shown: &str) -> String {
+    let mut text = String::with_capacity(shown.len());
+    for character in shown.chars() {
+        if character.is_control() || reorders(character) {
+            text.extend(character.escape_default());
+        } else {
+            text.push(character);
+        }
+    }
+    text
+}
+
+/// A text that was cut somewhere, without its last word, which may be half a secret, and with a mark. What
+/// begins with known secrets, the redactor finds by the mark.
+pub(crate) fn cut(text: &str) -> String {
+    let is_of_word = |c: char| c.is_alphanumeric() || "._~+/=-\u{FFFD}".contains(c);
+    format!("{}…", text.trim_end_matches(is_of_word))
+}
+
+/// Marks that change the direction of a text, and so what a reader sees of a line.
+fn reorders(character: char) -> bool {
+    matches!(character, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn excerpts_end_between_characters() {
+        assert_eq!(excerpt("a ée".as_bytes(), 3), "a …");
+        assert_eq!(excerpt("say sk-12345678".as_bytes(), 9), "say …");
+        assert_eq!(excerpt("aé".as_bytes(), 3), "aé");
+        assert_eq!(excerpt("\u{202E}x\0".as_bytes(), 9), "\\u{202e}x\\u{0}");
+    }
+
+    #[test]
+    fn endings_begin_with_a_whole_word() {
+        assert_eq!(ending(" a\nb \n", 9), "a\\nb");
+        assert_eq!(ending("key sk-12345678 was refused", 16), "…was refused");
+        assert_eq!(ending("0123456789é", 3), "…9é");
+        assert_eq!(ending("", 3), "");
+    }
+}

@@ -1,0 +1,155 @@
+//! A started program and its process group.
+//!
+//! The program leads a group of its own, so its pid names the group. A pid can be used again as soon as
+//! its process is reaped; therefore signals go out only before [`Group::reap`], while the leader, dead or
+//! alive, still holds the number.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::process::{Child, ExitStatus};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+
+/// How often to look when a descriptor to wait on is missing.
+pub(crate) const TICK: Duration = Duration::from_millis(10);
+/// How long a process may take to end by SIGKILL before it is left behind.
+pub(crate) const KILL_PATIENCE: Duration = Duration::from_secs(5);
+
+/// The leader and everything that stayed in its group.
+///
+/// Dropping it kills and reaps, which only matters when a live-output callback panics or `poll` fails:
+/// every other way goes through [`Group::reap`] or [`Group::abandon`].
+pub(crate) struct Group {
+    child: Child,
+    /// Readable once the leader has ended. `None` where the system has no descriptor left.
+    pidfd: Option<OwnedFd>,
+    /// Whether the pid is no longer ours to signal.
+    gone: bool,
+}
+
+impl Group {
+    pub(crate) fn new(child: Child) -> Self {
+        let mut group = Self {
+            child,
+            pidfd: None,
+            gone: false,
+        };
+        group.pidfd = open_pidfd(group.pid());
+        group
+    }
+
+    pub(crate) fn leader(&mut self) -> &mut Child {
+        &mut self.child
+    }
+
+    pub(crate) fn pidfd(&self) -> Option<BorrowedFd<'_>> {
+        self.pidfd.as_ref().map(AsFd::as_fd)
+    }
+
+    /// Sends a signal to every process of the group.
+    pub(crate) fn signal(&self, signal: Signal) {
+        if !self.gone {
+            // It fails when nobody is left, or when the group belongs to another user (`sudo`), which
+            // the wait that follows every signal bounds.
+            let _ = kill_process_group(self.pid(), signal);
+        }
+    }
+
+    /// Whether the leader has ended. It stays a zombie, so that its pid still names the group.
+    pub(crate) fn leader_ended(&mut self) -> bool {
+        if self.gone {
+            return true;
+        }
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let Ok(status) = waitid(WaitId::Pid(self.pid()), options) else {
+            // Somebody else reaped it, as the kernel does while SIGCHLD is ignored.
+            self.gone = true;
+            return true;
+        };
+        status.is_some()
+    }
+
+    /// Waits for the leader to end and says whether it has.
+    pub(crate) fn wait(&mut self, patience: Duration) -> bool {
+        let until = Instant::now() + patience;
+        loop {
+            if self.leader_ended() {
+                return true;
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            match &self.pidfd {
+                None => std::thread::sleep(left.min(TICK)),
+                Some(pidfd) => {
+                    let timeout = Timespec::try_from(left).ok();
+                    // Whatever it says, the leader is looked at again.
+                    let _ = poll(&mut [PollFd::new(pidfd, PollFlags::IN)], timeout.as_ref());
+                }
+            }
+        }
+    }
+
+    /// Kills all that is left of the group and takes the leader's exit status; `None` where there is none to
+    /// take.
+    pub(crate) fn kill(&mut self) -> Option<ExitStatus> {
+        self.signal(Signal::KILL);
+        if !self.gone && !self.wait(KILL_PATIENCE) {
+            self.abandon();
+        }
+        self.reap().ok()
+    }
+
+    /// Takes the exit status of a leader that has ended; afterwards nothing can be signalled.
+    pub(crate) fn reap(&mut self) -> io::Result<ExitStatus> {
+        if self.gone {
+            let reason = "its exit status was taken by somebody else; is SIGCHLD ignored?";
+            return Err(io::Error::other(reason));
+        }
+        self.gone = true;
+        self.child.wait()
+    }
+
+    /// Leaves behind a leader that does not even end by SIGKILL (a hung file system).
+    pub(crate) fn abandon(&mut self) {
+        self.gone = true;
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if !self.gone {
+            self.signal(Signal::KILL);
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// How a process ended, for messages.
+pub(crate) fn how_it_ended(status: ExitStatus) -> String {
+    match status.code() {
+        Some(code) => format!("exited with code {code}"),
+        // The standard library's form: `signal: 9 (SIGKILL)`.
+        None => format!("was ended by {status}"),
+    }
+}
+
+/// A descriptor that turns readable when the process ends; where the system has none, the caller looks
+/// from time to time.
+#[cfg(target_os = "linux")]
+fn open_pidfd(pid: Pid) -> Option<OwnedFd> {
+    use rustix::process::{PidfdFlags, pidfd_open};
+    pidfd_open(pid, PidfdFlags::empty()).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_pidfd(_: Pid) -> Option<OwnedFd> {
+    None
+}

@@ -1,0 +1,186 @@
+//! Finding and starting a program, and saying why it cannot be started.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use rustix::fs::{Access, access};
+use rustix::io::Errno;
+
+/// Where a system without `PATH` looks.
+const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+/// How often and how far apart a program that is still being written is tried.
+const BUSY_TRIES: u32 = 20;
+const BUSY_PAUSE: Duration = Duration::from_millis(10);
+
+/// Why a program cannot be started.
+#[derive(Debug)]
+pub(crate) struct NotStarted {
+    /// Whether it is not there.
+    pub(crate) not_found: bool,
+    /// One line for people.
+    pub(crate) message: String,
+}
+
+impl NotStarted {
+    pub(crate) fn new(message: String) -> Self {
+        Self {
+            not_found: false,
+            message,
+        }
+    }
+
+    fn not_found(message: String) -> Self {
+        Self {
+            not_found: true,
+            message,
+        }
+    }
+}
+
+/// Everything it takes to start a program.
+pub(crate) struct Launch<'a> {
+    /// The program as typed, and its arguments. Not empty.
+    pub(crate) args: &'a [String],
+    /// The folder in which the program runs.
+    pub(crate) cwd: &'a Path,
+    /// The folder from which a program with a `/` is looked for.
+    pub(crate) folder: &'a Path,
+    /// All variables it gets.
+    pub(crate) env: BTreeMap<&'a OsStr, OsString>,
+}
+
+impl Launch<'_> {
+    /// Starts the program as the leader of a process group of its own.
+    pub(crate) fn start(&self, with_stdin: bool) -> Result<Child, NotStarted> {
+        let name = self.args.first().map_or("", String::as_str);
+        let program = self.resolve(name)?;
+        let mut command = Command::new(&program);
+        if !name.contains('/') {
+            // As `execvp` does; programs of many names look at it.
+            command.arg0(name);
+        }
+        command
+            .args(self.args.iter().skip(1))
+            .env_clear()
+            .envs(&self.env)
+            .current_dir(self.cwd)
+            .stdin(if with_stdin {
+                Stdio::piped()
+            } else {
+                Stdio::null()
+            })
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0);
+        let mut tries = 0;
+        loop {
+            match command.spawn() {
+                Ok(child) => return Ok(child),
+                // Another thread forked while the file was open for writing; it closes it in a moment.
+                Err(error) if errno(&error) == Some(Errno::TXTBSY) && tries < BUSY_TRIES => {
+                    tries += 1;
+                    std::thread::sleep(BUSY_PAUSE);
+                }
+                Err(error) => return Err(self.explain(name, &program, &error)),
+            }
+        }
+    }
+
+    /// Whether there is such a program. It is not started.
+    pub(crate) fn check(&self) -> Result<(), NotStarted> {
+        let name = self.args.first().map_or("", String::as_str);
+        if self.resolve(name)?.exists() {
+            Ok(())
+        } else {
+            Err(self.not_found(name))
+        }
+    }
+
+    /// The file to run. An absolute path, also so that the standard library need not search `PATH` itself,
+    /// for which it would leave the fast way of starting processes.
+    pub(crate) fn resolve(&self, name: &str) -> Result<PathBuf, NotStarted> {
+        if name.is_empty() {
+            let message = "`command` begins with an empty name".to_owned();
+            return Err(NotStarted::new(message));
+        }
+        if name.contains('/') {
+            return Ok(self.folder.join(name.strip_prefix("./").unwrap_or(name)));
+        }
+        let path = self.env.get(OsStr::new("PATH")).map(OsString::as_os_str);
+        let path = path.unwrap_or(OsStr::new(DEFAULT_PATH));
+        let mut unusable = None;
+        for folder in std::env::split_paths(path) {
+            let file = self.cwd.join(folder).join(name);
+            if access(&file, Access::EXEC_OK).is_ok() && file.is_file() {
+                return Ok(file);
+            }
+            if unusable.is_none() && file.is_file() {
+                unusable = Some(file);
+            }
+        }
+        // Starting it anyway fails with the reason.
+        unusable.ok_or_else(|| self.not_found(name))
+    }
+
+    fn not_found(&self, name: &str) -> NotStarted {
+        let folder = self.folder.display();
+        let message = if name.contains('/') {
+            format!("command not found: `{name}`, looked for from `{folder}`")
+        } else if self.folder.join(name).is_file() {
+            format!(
+                "command not found: `{name}` is not in `PATH`; hint: write `./{name}` for the file in `{folder}`"
+            )
+        } else {
+            format!("command not found: `{name}` is not in `PATH`")
+        };
+        NotStarted::not_found(message)
+    }
+
+    fn explain(&self, name: &str, program: &Path, error: &io::Error) -> NotStarted {
+        let not_started = NotStarted::new;
+        let shown = program.display();
+        match errno(error) {
+            _ if !self.cwd.is_dir() => not_started(format!(
+                "no such folder to run in: `{}`",
+                self.cwd.display()
+            )),
+            Some(Errno::NOENT) if program.exists() => NotStarted::not_found(format!(
+                "the interpreter that `{shown}` asks for was not found; hint: see its first line"
+            )),
+            Some(Errno::NOENT | Errno::NOTDIR) => self.not_found(name),
+            Some(Errno::ACCESS | Errno::PERM) if program.is_dir() => {
+                not_started(format!("`{shown}` is a folder"))
+            }
+            Some(Errno::ACCESS | Errno::PERM) => not_started(format!(
+                "`{shown}` is not executable; hint: chmod +x {shown}"
+            )),
+            Some(Errno::NOEXEC) => not_started(format!(
+                "`{shown}` is neither a program nor a script; hint: begin it with a line such as `#!/bin/sh`"
+            )),
+            Some(Errno::TOOBIG) => {
+                let bytes: usize = self.args.iter().map(String::len).sum();
+                not_started(format!(
+                    "{bytes} bytes of arguments are more than the system takes; hint: use stdin: leave \
+                     `{{prompt}}` out of `command` and the agent reads the prompt there"
+                ))
+            }
+            Some(Errno::AGAIN | Errno::MFILE | Errno::NFILE | Errno::NOMEM) => not_started(
+                format!("`{name}` cannot be started: {error}; hint: lower `limits.concurrency`"),
+            ),
+            None if error.kind() == io::ErrorKind::InvalidInput => not_started(format!(
+                "`{name}` cannot be started: an argument or a variable holds a NUL byte; hint: use stdin: \
+                 leave `{{prompt}}` out of `command`"
+            )),
+            _ => not_started(format!("`{name}` cannot be started: {error}")),
+        }
+    }
+}
+
+fn errno(error: &io::Error) -> Option<Errno> {
+    Errno::from_io_error(error)
+}

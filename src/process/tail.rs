@@ -1,0 +1,81 @@
+//! The end of a stream of which only the end is kept.
+
+/// The last bytes of what was pushed.
+pub(crate) struct Tail {
+    bytes: Vec<u8>,
+    limit: usize,
+    /// Whether the beginning is lost.
+    is_cut: bool,
+}
+
+impl Tail {
+    pub(crate) fn new(limit: usize) -> Self {
+        Self {
+            bytes: Vec::new(),
+            limit,
+            is_cut: false,
+        }
+    }
+
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        let surplus = bytes.len().saturating_sub(self.limit);
+        self.is_cut |= surplus > 0;
+        let bytes = &bytes[surplus..];
+        // Cutting at twice the limit moves each byte at most once, however small the pieces are.
+        if self.bytes.len() + bytes.len() > 2 * self.limit {
+            self.cut_to(self.limit - bytes.len());
+        }
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// The tail as a text; `None` if nothing came.
+    pub(crate) fn text(mut self) -> Option<String> {
+        self.cut_to(self.limit);
+        if self.is_cut {
+            // The cut may have gone through a character; what is left of it says nothing.
+            let rest = self.bytes.iter().take(3);
+            let rest = rest.take_while(|byte| **byte & 0xC0 == 0x80).count();
+            self.bytes.drain(..rest);
+        }
+        (!self.bytes.is_empty()).then(|| String::from_utf8_lossy(&self.bytes).into_owned())
+    }
+
+    fn cut_to(&mut self, length: usize) {
+        let surplus = self.bytes.len().saturating_sub(length);
+        self.is_cut |= surplus > 0;
+        self.bytes.drain(..surplus);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(pieces: &[&str], expected: Option<&str>) {
+        let mut tail = Tail::new(8);
+        for piece in pieces {
+            tail.push(piece.as_bytes());
+        }
+        assert_eq!(tail.text().as_deref(), expected);
+    }
+
+    #[test]
+    fn keeps_the_end() {
+        check(&[], None);
+        check(&["short"], Some("short"));
+        check(&["0123456789"], Some("23456789"));
+        check(&["abcdefgh", "ijklmnop", "qr"], Some("klmnopqr"));
+        check(&["a"; 100], Some("aaaaaaaa"));
+    }
+
+    #[test]
+    fn a_character_cut_in_two_is_left_out() {
+        check(&["ab€1234", "567"], Some("1234567"));
+        check(&["ab€1234567"], Some("1234567"));
+        // Bytes that were never a character are shown as such.
+        let mut tail = Tail::new(8);
+        tail.push(b"\x82ab");
+        assert_eq!(tail.text().as_deref(), Some("\u{FFFD}ab"));
+    }
+}

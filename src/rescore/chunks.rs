@@ -1,0 +1,95 @@
+//! A file of records in chunks of whole lines, which threads judge side by side.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use super::line::{Judge, Seen};
+use crate::artifact::records;
+use crate::error::{Error, Result};
+
+/// The lines of the first chunk: a few slow verdicts are to be shared out. Later chunks are larger, for it
+/// costs time to pass them around,
+const FEW_LINES: u64 = 4;
+
+/// up to so many lines,
+const MANY_LINES: u64 = 128;
+
+/// and to so many bytes.
+const BYTES: usize = 1 << 18;
+
+/// Some whole lines.
+pub(super) struct Chunk {
+    bytes: Vec<u8>,
+    /// The number of the first line, from 1.
+    first: u64,
+}
+
+/// A chunk whose records are judged.
+pub(super) struct Judged {
+    /// The new lines.
+    pub(super) lines: Vec<u8>,
+    /// Where each of them ends.
+    pub(super) ends: Vec<usize>,
+    /// What became of each.
+    pub(super) seen: Vec<Seen>,
+}
+
+/// Cuts a file into [`Chunk`]s.
+pub(super) struct Chunks {
+    path: PathBuf,
+    file: BufReader<File>,
+    next: u64,
+    /// How many lines the next chunk has.
+    lines: u64,
+}
+
+impl Chunks {
+    /// The chunks of a `samples.jsonl`.
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        Ok(Self {
+            file: records::open(path)?,
+            path: path.to_owned(),
+            next: 1,
+            lines: FEW_LINES,
+        })
+    }
+}
+
+impl Iterator for Chunks {
+    type Item = Result<Chunk>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let first = self.next;
+        let mut bytes = Vec::new();
+        let end = first + self.lines;
+        self.lines = (self.lines + 1).min(MANY_LINES);
+        while self.next < end && bytes.len() < BYTES {
+            match self.file.read_until(b'\n', &mut bytes) {
+                Ok(0) => break,
+                Ok(_) => self.next += 1,
+                Err(error) => return Some(Err(Error::io("read", &self.path, &error))),
+            }
+        }
+        (!bytes.is_empty()).then_some(Ok(Chunk { bytes, first }))
+    }
+}
+
+impl Chunk {
+    /// Judges every line; an error has the number of its line.
+    pub(super) fn judge(&self, judge: &Judge) -> Result<Judged, (u64, Error)> {
+        let mut judged = Judged {
+            lines: Vec::with_capacity(self.bytes.len() + self.bytes.len() / 4),
+            ends: Vec::new(),
+            seen: Vec::new(),
+        };
+        let lines = self.bytes.split_inclusive(|&byte| byte == b'\n');
+        for (line, number) in lines.zip(self.first..) {
+            let seen = judge.line(line, &mut judged.lines);
+            let seen = seen.map_err(|error| (number, error))?;
+            judged.seen.push(seen);
+            judged.ends.push(judged.lines.len());
+        }
+        Ok(judged)
+    }
+}

@@ -1,0 +1,93 @@
+//! `all`: every part must find the answer correct.
+//!
+#![doc = include_str!("all.md")]
+
+use std::sync::Arc;
+
+use super::forward::forward;
+use super::parts::Parts;
+use super::{Answer, Entry, Example, Score, Scorer};
+use crate::error::Result;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "all",
+    summary: "correct when all of several scorers say so",
+    rule: include_str!("all.md"),
+    options: &[("scorers", "the parts, a list of scorers")],
+    examples: &[
+        Example {
+            options: "scorers: [gaia, { type: list, separator: ', ' }]",
+            prediction: "1, 2",
+            ground_truth: "1, 2",
+            correct: true,
+            note: "both say so",
+        },
+        Example {
+            options: "scorers: [gaia, { type: list, ordered: false }]",
+            prediction: "2, 1",
+            ground_truth: "1, 2",
+            correct: false,
+            note: "for `gaia` the order counts",
+        },
+    ],
+    make: |options| {
+        Ok(Arc::new(
+            options.scorers("scorers")?.into_iter().collect::<All>(),
+        ))
+    },
+};
+
+/// Correct when every part is.
+///
+/// Scorers of any kind compose, closures included:
+///
+/// ```
+/// use std::sync::Arc;
+/// use evaltest::scorer::{All, gaia::Gaia};
+/// use evaltest::{Answer, Score};
+///
+/// let short = |answer: &Answer<'_>| {
+///     let text = answer.prediction.unwrap_or_default();
+///     Ok(Score::binary(text.len() <= 40))
+/// };
+/// let strict = All::new([Arc::new(Gaia), Arc::new(("short", short))]);
+/// # let _: Box<dyn evaltest::Scorer> = Box::new(strict);
+/// ```
+pub struct All(Parts);
+
+impl All {
+    /// Of these parts.
+    pub fn new<const N: usize>(parts: [Arc<dyn Scorer>; N]) -> Self {
+        Self(Parts::new(parts))
+    }
+}
+
+impl FromIterator<Arc<dyn Scorer>> for All {
+    fn from_iter<I: IntoIterator<Item = Arc<dyn Scorer>>>(parts: I) -> Self {
+        Self(Parts::new(parts))
+    }
+}
+
+impl Scorer for All {
+    fn name(&self) -> &'static str {
+        "all"
+    }
+
+    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+        let scores = self.0.judge(answer)?;
+        let wrong = scores.iter().position(|score| !score.correct);
+        let values = scores.iter().map(|score| score.value);
+        let value = values.fold(f64::INFINITY, f64::min);
+        let score = match wrong {
+            None => Score::new(value, true, "all_correct"),
+            Some(_) => Score::new(value, false, "part_wrong"),
+        };
+        Ok(self.0.conclude(score, scores, wrong.unwrap_or(0)))
+    }
+
+    forward!(self => self.0);
+
+    fn fingerprint(&self) -> String {
+        format!("all {}", self.0.fingerprint())
+    }
+}

@@ -1,0 +1,86 @@
+//! `any`: one part that finds the answer correct is enough.
+//!
+#![doc = include_str!("any.md")]
+
+use std::sync::Arc;
+
+use super::forward::forward;
+use super::parts::Parts;
+use super::{Answer, Entry, Example, Score, Scorer};
+use crate::error::Result;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "any",
+    summary: "correct when one of several scorers says so",
+    rule: include_str!("any.md"),
+    options: &[("scorers", "the parts, a list of scorers")],
+    examples: &[
+        Example {
+            options: "scorers: [gaia, { type: list, ordered: false }]",
+            prediction: "2, 1",
+            ground_truth: "1, 2",
+            correct: true,
+            note: "right as a list whose order does not count",
+        },
+        Example {
+            options: "scorers: [gaia, { type: list, ordered: false }]",
+            prediction: "2, 3",
+            ground_truth: "1, 2",
+            correct: false,
+            note: "right for none",
+        },
+    ],
+    make: |options| {
+        Ok(Arc::new(
+            options.scorers("scorers")?.into_iter().collect::<Any>(),
+        ))
+    },
+};
+
+/// Correct when one part is.
+///
+/// ```
+/// use std::sync::Arc;
+/// use evaltest::scorer::{Any, List, gaia::Gaia};
+///
+/// let lenient = Any::new([Arc::new(Gaia), Arc::new(List::new(Gaia).unordered())]);
+/// # let _: Box<dyn evaltest::Scorer> = Box::new(lenient);
+/// ```
+pub struct Any(Parts);
+
+impl Any {
+    /// Of these parts.
+    pub fn new<const N: usize>(parts: [Arc<dyn Scorer>; N]) -> Self {
+        Self(Parts::new(parts))
+    }
+}
+
+impl FromIterator<Arc<dyn Scorer>> for Any {
+    fn from_iter<I: IntoIterator<Item = Arc<dyn Scorer>>>(parts: I) -> Self {
+        Self(Parts::new(parts))
+    }
+}
+
+impl Scorer for Any {
+    fn name(&self) -> &'static str {
+        "any"
+    }
+
+    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+        let scores = self.0.judge(answer)?;
+        let correct = scores.iter().position(|score| score.correct);
+        let values = scores.iter().map(|score| score.value);
+        let value = values.fold(f64::NEG_INFINITY, f64::max);
+        let score = match correct {
+            None => Score::new(value, false, "none_correct"),
+            Some(_) => Score::new(value, true, "part_correct"),
+        };
+        Ok(self.0.conclude(score, scores, correct.unwrap_or(0)))
+    }
+
+    forward!(self => self.0);
+
+    fn fingerprint(&self) -> String {
+        format!("any {}", self.0.fingerprint())
+    }
+}

@@ -1,0 +1,83 @@
+//! Processes that judge, as many as allowed, each for one answer at a time.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use crate::process::worker::Worker;
+
+/// Processes that wait, and how many more there may be.
+pub(super) struct Pool {
+    state: Mutex<State>,
+    freed: Condvar,
+}
+
+struct State {
+    idle: Vec<Worker>,
+    /// How many leases may be given out besides those for `idle`.
+    free: usize,
+}
+
+/// The right to use one process.
+pub(super) struct Lease<'a> {
+    pool: &'a Pool,
+    /// The process; none when it is yet to be started. What is here in the end is used again.
+    pub(super) worker: Option<Worker>,
+}
+
+impl Pool {
+    pub(super) fn new(processes: usize) -> Self {
+        Self {
+            state: Mutex::new(State {
+                idle: Vec::new(),
+                free: processes,
+            }),
+            freed: Condvar::new(),
+        }
+    }
+
+    /// Waits for a process that nobody uses, or for the right to start one.
+    pub(super) fn lease(&self) -> Lease<'_> {
+        let mut state = self.lock();
+        loop {
+            // The one that was used last: its memory is warm, and no more are started than are needed.
+            if let Some(worker) = state.idle.pop() {
+                let worker = Some(worker);
+                return Lease { pool: self, worker };
+            }
+            if state.free > 0 {
+                state.free -= 1;
+                let worker = None;
+                return Lease { pool: self, worker };
+            }
+            state = self
+                .freed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Locks; nothing here panics half way.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Lease<'_> {
+    fn drop(&mut self) {
+        let mut state = self.pool.lock();
+        match self.worker.take() {
+            Some(worker) => state.idle.push(worker),
+            None => state.free += 1,
+        }
+        drop(state);
+        self.pool.freed.notify_one();
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        let mut state = self.lock();
+        // All may end at once; dropping them waits for each.
+        state.idle.iter_mut().for_each(Worker::dismiss);
+        state.idle.clear();
+    }
+}

@@ -1,0 +1,139 @@
+//! Scorers around scorers: what a wrapper does not decide itself, it asks of what it wraps.
+
+/// Every method of [`Scorer`](super::Scorer) with a default but `fingerprint`, asked of another scorer or of
+/// [`Parts`](super::parts::Parts). It is the one list of them: a method that is new in the trait goes here, and
+/// no wrapper forgets it.
+///
+/// `forward!(self => self.0)` asks `self.0`; with `but needs_target` or `but reads` that one is left to the
+/// wrapper.
+macro_rules! forward {
+    ($self:ident => $to:expr) => {
+        forward!(@needs_target $self $to);
+        forward!(@reads $self $to);
+        forward!(@rest $self $to);
+    };
+    ($self:ident => $to:expr, but needs_target) => {
+        forward!(@reads $self $to);
+        forward!(@rest $self $to);
+    };
+    ($self:ident => $to:expr, but reads) => {
+        forward!(@needs_target $self $to);
+        forward!(@rest $self $to);
+    };
+    (@needs_target $self:ident $to:expr) => {
+        fn needs_target(&$self) -> bool {
+            $to.needs_target()
+        }
+    };
+    (@reads $self:ident $to:expr) => {
+        fn reads(&$self) -> $crate::scorer::Reads {
+            $to.reads()
+        }
+    };
+    (@rest $self:ident $to:expr) => {
+        fn extract(&$self) -> Option<$crate::extract::Extract> {
+            $to.extract()
+        }
+
+        fn criterion(&$self, sample: &$crate::sample::Sample) -> $crate::error::Result<Option<String>> {
+            $to.criterion(sample)
+        }
+
+        fn secrets(&$self) -> Vec<String> {
+            $to.secrets()
+        }
+    };
+}
+
+pub(super) use forward;
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use crate::error::Result;
+    use crate::extract::Extract;
+    use crate::registry::Registry;
+    use crate::sample::Sample;
+    use crate::scorer::{
+        All, Answer, Any, AnyOf, Context, List, Not, Reads, Score, Scorer, Weighted, from_value,
+    };
+
+    /// No method is that of the trait.
+    struct Odd;
+
+    impl Scorer for Odd {
+        fn name(&self) -> &'static str {
+            "odd"
+        }
+
+        fn score(&self, _: &Answer<'_>) -> Result<Score> {
+            Ok(Score::new(0.25, true, "odd"))
+        }
+
+        fn needs_target(&self) -> bool {
+            false
+        }
+
+        fn extract(&self) -> Option<Extract> {
+            Some(Extract::boxed())
+        }
+
+        fn criterion(&self, _: &Sample) -> Result<Option<String>> {
+            Ok(Some("odd criterion".to_owned()))
+        }
+
+        fn reads(&self) -> Reads {
+            Reads::Roles
+        }
+
+        fn fingerprint(&self) -> String {
+            "odd fingerprint".to_owned()
+        }
+
+        fn secrets(&self) -> Vec<String> {
+            vec!["odd secret".to_owned()]
+        }
+    }
+
+    fn check(scorer: &dyn Scorer, needs_target: bool, reads: Reads) {
+        let name = scorer.name();
+        assert_eq!(scorer.needs_target(), needs_target, "{name}");
+        assert_eq!(scorer.reads(), reads, "{name}");
+        assert_eq!(scorer.extract(), Some(Extract::boxed()), "{name}");
+        let criterion = scorer.criterion(&Sample::new("a", "?")).unwrap();
+        assert!(criterion.unwrap().contains("odd criterion"), "{name}");
+        assert!(scorer.fingerprint().contains("odd fingerprint"), "{name}");
+        assert_eq!(scorer.secrets(), ["odd secret"], "{name}");
+    }
+
+    #[test]
+    fn a_wrapper_is_what_it_wraps() {
+        check(&Odd, false, Reads::Roles);
+        check(&Arc::new(Odd), false, Reads::Roles);
+        let registry = Registry::new().scorer("odd", |_| Ok(Odd));
+        let context = Context {
+            registry: Some(&registry),
+            ..Context::here()
+        };
+        // Registered, and renamed besides.
+        for spec in [json!("odd"), json!({"type": "odd", "name": "even"})] {
+            check(&from_value(&spec, &context).unwrap(), false, Reads::Roles);
+        }
+    }
+
+    #[test]
+    fn a_composition_is_what_its_parts_are() {
+        check(&All::new([Arc::new(Odd)]), false, Reads::Roles);
+        check(&Any::new([Arc::new(Odd)]), false, Reads::Roles);
+        let weighted = Weighted::new([(1.0, Arc::new(Odd))]).unwrap();
+        check(&weighted, false, Reads::Roles);
+        // It looks for tool calls.
+        check(&Not::new(Odd), false, Reads::Everything);
+        // Their ground truth is the list of what the part compares.
+        check(&AnyOf::new(Odd), true, Reads::Roles);
+        check(&List::new(Odd), true, Reads::Roles);
+    }
+}

@@ -1,0 +1,156 @@
+//! GSM8K: the number at the end of a worked solution.
+//!
+#![doc = include_str!("gsm8k.md")]
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::extract::Extract;
+use crate::extract::gsm8k::leading_number;
+use crate::sample::Target;
+use crate::scorer::{Answer, Entry, Example, Normalized, Reads, Score, Scorer};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "gsm8k",
+    summary: "the number behind `####` or `A:`, compared by its decimal value",
+    rule: include_str!("gsm8k.md"),
+    options: &[],
+    examples: &[
+        Example {
+            options: "",
+            prediction: "1,234",
+            ground_truth: "2*617=<<2*617=1234>>1234\n#### 1234",
+            correct: true,
+            note: "the ground truth may be a whole solution; commas do not count",
+        },
+        Example {
+            options: "",
+            prediction: "$18.00 a day",
+            ground_truth: "18",
+            correct: true,
+            note: "a currency sign, trailing zeros and what follows do not count",
+        },
+        Example {
+            options: "",
+            prediction: "18.5",
+            ground_truth: "18",
+            correct: false,
+            note: "nothing is rounded",
+        },
+        Example {
+            options: "",
+            prediction: "36/2",
+            ground_truth: "18",
+            correct: false,
+            note: "nothing is calculated",
+        },
+    ],
+    make: |_| Ok(Arc::new(Gsm8k)),
+};
+
+/// Compares the numbers at the end of two solutions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Gsm8k;
+
+impl Scorer for Gsm8k {
+    fn name(&self) -> &'static str {
+        "gsm8k"
+    }
+
+    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+        let truth = ground_truth(answer.target)?;
+        let Some(prediction) = answer.prediction else {
+            return Ok(Score::new(0.0, false, "no_answer").normalized(Normalized::None, truth));
+        };
+        let Some(number) = leading_number(prediction) else {
+            return Ok(Score::new(0.0, false, "not_a_number").normalized(Normalized::None, truth));
+        };
+        Ok(Score::binary(number == truth).normalized(number, truth))
+    }
+
+    fn extract(&self) -> Option<Extract> {
+        Some(Extract::gsm8k())
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Text
+    }
+}
+
+/// The number of a ground truth: a solution, a text that begins with a number, or a number.
+pub(crate) fn ground_truth(target: &Target) -> Result<String> {
+    let number = match &target.0 {
+        Value::String(text) => Extract::gsm8k()
+            .apply(text)
+            .and_then(|found| leading_number(&found)),
+        Value::Number(number) => leading_number(&number.to_string()),
+        _ => None,
+    };
+    number.ok_or_else(|| {
+        Error::usage("`ground_truth` must be a number for scorer `gsm8k`, or end in one")
+            .hint("write `18`, or a solution with a last line `#### 18`")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::agent::Output;
+
+    fn score(raw: &str, truth: Value) -> Result<Score> {
+        let extracted = Extract::gsm8k().apply(raw);
+        Gsm8k.score(&Answer::new(extracted.as_deref(), &Target(truth)).output(&Output::text(raw)))
+    }
+
+    #[test]
+    fn verdicts_have_reasons() {
+        let check = |raw: &str, truth: Value, reason: &str| {
+            let score = score(raw, truth).unwrap();
+            assert_eq!(
+                (score.reason.as_ref(), score.correct),
+                (reason, reason == "exact_match")
+            );
+        };
+        check(
+            "9*2=<<9*2=18>>18\n#### 18",
+            json!("16-3-4=9\nA: 18"),
+            "exact_match",
+        );
+        check("#### 18", json!(18), "exact_match");
+        check("#### 18.0", json!(18.0), "exact_match");
+        check("A: 19", json!("18"), "mismatch");
+        check("A: about 18", json!("18"), "not_a_number");
+        check("9 * 2 = 18", json!("18"), "no_answer");
+        check("#### 0.5", json!(".50"), "exact_match");
+    }
+
+    #[test]
+    fn what_was_compared_is_told() {
+        let score = score("#### $1,800.50 a year", json!("1800.5")).unwrap();
+        assert_eq!(score.normalized_prediction, "1800.5".into());
+        assert_eq!(score.normalized_ground_truth, "1800.5".into());
+    }
+
+    #[test]
+    fn a_ground_truth_without_a_number_is_an_error() {
+        for truth in [
+            json!("unknown"),
+            json!("2 + 2 = 4"),
+            json!([18]),
+            json!(null),
+            json!("A: ?"),
+        ] {
+            let error = score("#### 4", truth).unwrap_err();
+            assert!(
+                error
+                    .message()
+                    .starts_with("`ground_truth` must be a number"),
+                "{error}"
+            );
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! The prediction contains the ground truth.
+//!
+#![doc = include_str!("includes.md")]
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::folding::{self, Folding};
+use super::golds::Golds;
+use super::options::fingerprint;
+use super::{Answer, Entry, Example, Normalized, OptionReader, Reads, Score, Scorer};
+use crate::error::Result;
+use crate::text::contains_whole;
+
+const NAME: &str = "includes";
+
+pub(super) const ENTRY: Entry = Entry {
+    name: NAME,
+    summary: "the prediction contains the ground truth, or one or all of several",
+    rule: include_str!("includes.md"),
+    options: &[
+        ("ignore_case", "compare in lower case; default true"),
+        (
+            "whole_words",
+            "what is found must not be part of a longer word or number; default false",
+        ),
+        (
+            "all",
+            "of several texts each must be found, not just one; default false",
+        ),
+        (
+            "collapse_space",
+            "any run of white space is one space; default true",
+        ),
+        folding::IGNORE_PUNCTUATION,
+        folding::UNICODE,
+    ],
+    examples: &[
+        Example {
+            options: "",
+            prediction: "It is Paris, of course.",
+            ground_truth: "paris",
+            correct: true,
+            note: "somewhere, in any case",
+        },
+        Example {
+            options: "{ whole_words: true }",
+            prediction: "1927",
+            ground_truth: "19",
+            correct: false,
+            note: "not as part of a longer word or number",
+        },
+        Example {
+            options: "",
+            prediction: "NYC",
+            ground_truth: r#"["New York", "NYC"]"#,
+            correct: true,
+            note: "one of several is enough",
+        },
+        Example {
+            options: "{ all: true }",
+            prediction: "red and green",
+            ground_truth: r#"["red", "green", "blue"]"#,
+            correct: false,
+            note: "one of three is missing: `value` is two thirds",
+        },
+        Example {
+            options: "",
+            prediction: "anything",
+            ground_truth: "",
+            correct: false,
+            note: "an empty ground truth is never found",
+        },
+    ],
+    make: |options| Ok(Arc::new(Includes::read(options)?)),
+};
+
+/// Scores predictions that contain the ground truth.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Includes {
+    /// Which differences do not count.
+    pub folding: Folding,
+    /// What is found must not be part of a longer word.
+    pub whole_words: bool,
+    /// Of several texts each must be found.
+    pub all: bool,
+}
+
+impl Default for Includes {
+    fn default() -> Self {
+        Self {
+            folding: Folding::LOOSE,
+            whole_words: false,
+            all: false,
+        }
+    }
+}
+
+impl Includes {
+    fn read(options: &OptionReader<'_>) -> Result<Self> {
+        Ok(Self {
+            folding: Folding::read(options, Folding::LOOSE)?,
+            whole_words: options.flag("whole_words")?,
+            all: options.flag("all")?,
+        })
+    }
+
+    fn finds(&self, prediction: &str, text: &str) -> bool {
+        if self.whole_words {
+            contains_whole(prediction, text)
+        } else {
+            !text.is_empty() && prediction.contains(text)
+        }
+    }
+}
+
+impl Scorer for Includes {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+        let golds = Golds::read(answer.target, NAME)?;
+        let texts = golds.texts().iter();
+        let texts: Vec<String> = texts
+            .map(|text| self.folding.apply(text).into_owned())
+            .collect();
+        let prediction = answer.prediction.map(|text| self.folding.apply(text));
+        let of = texts.len();
+        let found = prediction.as_deref().map_or(0, |prediction| {
+            let found = texts.iter().filter(|text| self.finds(prediction, text));
+            found.count()
+        });
+        let correct = if self.all { found == of } else { found > 0 };
+        let mut empty = texts.iter().map(String::is_empty);
+        let is_hopeless = if self.all {
+            empty.any(|is_empty| is_empty)
+        } else {
+            empty.all(|is_empty| is_empty)
+        };
+        let reason = match &prediction {
+            None => "no_prediction",
+            _ if correct => "included",
+            _ if is_hopeless => "empty_ground_truth",
+            _ => "mismatch",
+        };
+        #[expect(clippy::cast_precision_loss, reason = "no list is that long")]
+        let share = found as f64 / of as f64;
+        let value = match (self.all, correct) {
+            (true, _) => share,
+            (false, true) => 1.0,
+            (false, false) => 0.0,
+        };
+        let mut score = Score::new(value, correct, reason);
+        if answer.target.0.is_array() {
+            score = score.detail("found", found).detail("of", of);
+        }
+        let prediction = prediction.map(Cow::into_owned);
+        let prediction = prediction.map_or(Normalized::None, Normalized::Text);
+        Ok(score.normalized(prediction, golds.normalized(texts)))
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Text
+    }
+
+    fn fingerprint(&self) -> String {
+        fingerprint(NAME, self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::check::{check_all, judge, megabytes, scorer};
+    use crate::fuzz::fuzz;
+
+    #[test]
+    fn verdicts() {
+        check_all(
+            "includes",
+            &[
+                ("It is PARIS.", json!("paris"), true, 1.0, "included"),
+                ("New\n  York", json!("new york"), true, 1.0, "included"),
+                ("Pari", json!("Paris"), false, 0.0, "mismatch"),
+                ("1927", json!("19"), true, 1.0, "included"),
+                ("", json!("a"), false, 0.0, "mismatch"),
+                ("a", json!(""), false, 0.0, "empty_ground_truth"),
+                ("", json!(" \n"), false, 0.0, "empty_ground_truth"),
+                ("b a", json!(["a", "b"]), true, 1.0, "included"),
+                ("c", json!(["a", "b"]), false, 0.0, "mismatch"),
+                ("c", json!(["", "b"]), false, 0.0, "mismatch"),
+            ],
+        );
+        check_all(
+            "{ type: includes, all: true, ignore_case: false }",
+            &[
+                ("a and b", json!(["a", "b"]), true, 1.0, "included"),
+                ("a", json!(["a", "b"]), false, 0.5, "mismatch"),
+                ("A", json!(["a", "b"]), false, 0.0, "mismatch"),
+                ("a", json!(["a", ""]), false, 0.5, "empty_ground_truth"),
+                ("a", json!("a"), true, 1.0, "included"),
+            ],
+        );
+        check_all(
+            "{ type: includes, whole_words: true, ignore_punctuation: true }",
+            &[
+                ("1927", json!("19"), false, 0.0, "mismatch"),
+                ("in '19'.", json!("19"), true, 1.0, "included"),
+                ("the sea-gull", json!("seagull"), true, 1.0, "included"),
+                ("", json!(""), false, 0.0, "empty_ground_truth"),
+            ],
+        );
+    }
+
+    #[test]
+    fn an_array_is_counted() {
+        let details = |prediction: &str, truth: serde_json::Value| {
+            let score = judge(&*scorer("includes"), Some(prediction), &truth).expect("a verdict");
+            serde_json::to_value(&score.details).expect("JSON")
+        };
+        assert_eq!(
+            details("a b", json!(["a", "b", "c"])),
+            json!({"found": 2, "of": 3})
+        );
+        assert_eq!(details("a b", json!("a")), json!({}));
+        assert!(judge(&*scorer("includes"), Some("1"), &json!([1])).is_err());
+    }
+
+    const PIECES: &[&str] = &[
+        "a", "b", "ab", "a a", " ", "  ", "\n", "é", "e\u{301}", "1", ".", ",", "_", "東", "!",
+        "Σ", "ς", "\0", "🦀",
+    ];
+
+    const SPECS: &[&str] = &[
+        "includes",
+        "{ type: includes, whole_words: true }",
+        "{ type: includes, all: true, ignore_case: false, collapse_space: false, unicode: none }",
+    ];
+
+    /// What includes a text still does so between other words, unless they join; a whole word is a part.
+    #[test]
+    fn parts_are_parts() {
+        let scorers: Vec<_> = SPECS.iter().map(|spec| scorer(spec)).collect();
+        fuzz(|dice| {
+            let (text, part) = (dice.wild(PIECES), dice.wild(PIECES));
+            let correct: Vec<bool> = scorers
+                .iter()
+                .map(|scorer| {
+                    let correct = |text: &str| {
+                        let score = judge(&**scorer, Some(text), &part.as_str().into());
+                        score.expect("a verdict").correct
+                    };
+                    let alone = correct(&text);
+                    assert!(
+                        !alone || correct(&format!("( {text} )")),
+                        "{text:?} {part:?}"
+                    );
+                    alone
+                })
+                .collect();
+            assert!(!correct[1] || correct[0], "{text:?} {part:?}");
+            let both = judge(&*scorers[2], Some(&text), &json!([part, "x"])).expect("a verdict");
+            assert_eq!(
+                both.value > 0.0,
+                correct[2] || text.contains('x'),
+                "{text:?} {part:?}"
+            );
+        });
+    }
+
+    #[test]
+    fn a_megabyte_takes_linear_time() {
+        megabytes(
+            SPECS,
+            "a",
+            &["a", "a ", "ab", "aab", " ", "é", "1.", "a\u{301}", "a b a "],
+        );
+    }
+}

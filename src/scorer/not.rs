@@ -1,0 +1,88 @@
+//! `not`: a verdict turned around.
+//!
+#![doc = include_str!("not.md")]
+
+use std::sync::Arc;
+
+use super::forward::forward;
+use super::parts::{self, Parts};
+use super::{Answer, Entry, Example, Reads, Score, Scorer};
+use crate::error::Result;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "not",
+    summary: "correct when another scorer says wrong",
+    rule: include_str!("not.md"),
+    options: &[("scorer", "the scorer whose verdict is turned around")],
+    examples: &[
+        Example {
+            options: "scorer: gaia",
+            prediction: "Lyon",
+            ground_truth: "Paris",
+            correct: true,
+            note: "anything else than the ground truth",
+        },
+        Example {
+            options: "scorer: gaia",
+            prediction: "paris.",
+            ground_truth: "Paris",
+            correct: false,
+            note: "`gaia` finds it correct",
+        },
+    ],
+    make: |options| match options.scorer("scorer")? {
+        Some(scorer) => Ok(Arc::new(Not::new(scorer))),
+        None => Err(options.missing("scorer", "a scorer")),
+    },
+};
+
+/// Correct when its part is wrong.
+///
+/// ```
+/// use evaltest::scorer::{Not, gaia::Gaia};
+///
+/// let other = Not::new(Gaia);
+/// # let _: Box<dyn evaltest::Scorer> = Box::new(other);
+/// ```
+pub struct Not(Arc<dyn Scorer>, Parts);
+
+impl Not {
+    /// The opposite of this scorer.
+    pub fn new(scorer: impl Scorer + 'static) -> Self {
+        let scorer: Arc<dyn Scorer> = Arc::new(scorer);
+        Self(Arc::clone(&scorer), Parts::new([scorer]))
+    }
+}
+
+impl Scorer for Not {
+    fn name(&self) -> &'static str {
+        "not"
+    }
+
+    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+        let Self(scorer, parts) = self;
+        let is_missing = parts::prediction(&**scorer, answer).is_none();
+        if is_missing && answer.output.tool_calls.is_empty() {
+            return Ok(Score::new(0.0, false, "no_prediction"));
+        }
+        let scores = parts.judge(answer)?;
+        let value = 1.0 - scores[0].value;
+        let score = if scores[0].correct {
+            Score::new(value, false, "part_correct")
+        } else {
+            Score::new(value, true, "part_wrong")
+        };
+        Ok(parts.conclude(score, scores, 0))
+    }
+
+    forward!(self => self.0, but reads);
+
+    /// Whether there is an answer at all, tool calls tell.
+    fn reads(&self) -> Reads {
+        Reads::Everything
+    }
+
+    fn fingerprint(&self) -> String {
+        format!("not {}", self.1.fingerprint())
+    }
+}

@@ -1,0 +1,308 @@
+//! `Number`: a decimal of any length, or a fraction; equal numbers are equal values.
+
+use crate::text::py_repr_float;
+
+/// A number, exactly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Number {
+    is_negative: bool,
+    magnitude: Magnitude,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Magnitude {
+    /// The digits times ten to the power of the exponent. The digits begin and end with none that is 0; those
+    /// of zero are empty, its exponent is 0.
+    Decimal { digits: String, exponent: i64 },
+    /// A fraction in lowest terms that no decimal is equal to.
+    Ratio { over: u128, under: u128 },
+}
+
+/// Exponents have up to so many digits.
+const EXPONENT_DIGITS: usize = 9;
+
+/// The parts of a fraction have up to so many digits.
+const RATIO_DIGITS: usize = 18;
+
+impl Number {
+    /// The number that digits before and after the decimal sign make; each may be missing.
+    pub(super) fn decimal(whole: &str, fraction: &str) -> Self {
+        Self::new(format!("{whole}{fraction}"), -length(fraction))
+    }
+
+    fn new(mut digits: String, exponent: i64) -> Self {
+        let kept = digits.trim_end_matches('0').len();
+        let exponent = exponent + length(&digits[kept..]);
+        digits.truncate(kept);
+        let start = digits.len() - digits.trim_start_matches('0').len();
+        digits.drain(..start);
+        let exponent = if digits.is_empty() { 0 } else { exponent };
+        Self {
+            is_negative: false,
+            magnitude: Magnitude::Decimal { digits, exponent },
+        }
+    }
+
+    /// A whole number.
+    pub(super) fn whole(value: u128) -> Self {
+        Self::new(value.to_string(), 0)
+    }
+
+    /// A fraction of digits, after a whole number of digits or none. Nothing without digits, with too many of
+    /// them, or when divided by zero.
+    pub(super) fn mixed(whole: &str, over: &str, under: &str) -> Option<Self> {
+        let read = |digits: &str| -> Option<u128> {
+            let digits = digits.trim_start_matches('0');
+            match digits.len() {
+                0 => Some(0),
+                1..=RATIO_DIGITS => digits.parse().ok(),
+                _ => None,
+            }
+        };
+        if over.is_empty() || under.is_empty() {
+            return None;
+        }
+        let (whole, over, under) = (read(whole)?, read(over)?, read(under)?);
+        Self::ratio(whole.checked_mul(under)?.checked_add(over)?, under)
+    }
+
+    /// A fraction.
+    pub(super) fn ratio(over: u128, under: u128) -> Option<Self> {
+        if under == 0 {
+            return None;
+        }
+        let divisor = greatest_common_divisor(over, under);
+        let (over, under) = (over / divisor, under / divisor);
+        let mut rest = under;
+        for factor in [2, 5] {
+            while rest.is_multiple_of(factor) {
+                rest /= factor;
+            }
+        }
+        if rest > 1 {
+            return Some(Self {
+                is_negative: false,
+                magnitude: Magnitude::Ratio { over, under },
+            });
+        }
+        // Only twos and fives below: the division ends.
+        let mut digits = String::new();
+        let mut remainder = over % under;
+        while remainder > 0 {
+            let dividend = remainder.checked_mul(10)?;
+            digits += &(dividend / under).to_string();
+            remainder = dividend % under;
+        }
+        Some(Self::decimal(&(over / under).to_string(), &digits))
+    }
+
+    /// The number times ten to a power; nothing when a fraction becomes too large.
+    pub(super) fn scaled(self, power: i64) -> Option<Self> {
+        let scaled = match self.magnitude {
+            Magnitude::Decimal { digits, exponent } => {
+                Self::new(digits, exponent.checked_add(power)?)
+            }
+            Magnitude::Ratio { over, under } => {
+                let factor = 10_u128.checked_pow(u32::try_from(power.unsigned_abs()).ok()?)?;
+                if power < 0 {
+                    Self::ratio(over, under.checked_mul(factor)?)?
+                } else {
+                    Self::ratio(over.checked_mul(factor)?, under)?
+                }
+            }
+        };
+        Some(if self.is_negative {
+            scaled.negated()
+        } else {
+            scaled
+        })
+    }
+
+    /// The number with the other sign; zero has none.
+    pub(super) fn negated(mut self) -> Self {
+        self.is_negative = !self.is_negative && !self.is_zero();
+        self
+    }
+
+    fn is_zero(&self) -> bool {
+        matches!(&self.magnitude, Magnitude::Decimal { digits, .. } if digits.is_empty())
+    }
+
+    /// The nearest double.
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "the nearest is what is wanted, or next to it for a fraction"
+    )]
+    pub(super) fn to_f64(&self) -> f64 {
+        let magnitude = match &self.magnitude {
+            Magnitude::Decimal { digits, exponent } => {
+                // `0` before the digits is for zero, which has none.
+                format!("0{digits}e{exponent}").parse().unwrap_or(f64::NAN)
+            }
+            Magnitude::Ratio { over, under } => *over as f64 / *under as f64,
+        };
+        if self.is_negative {
+            -magnitude
+        } else {
+            magnitude
+        }
+    }
+}
+
+/// An exponent of digits with a sign; nothing when it is beyond all reason.
+pub(super) fn exponent(is_negative: bool, digits: &str) -> Option<i64> {
+    let digits = match digits.trim_start_matches('0') {
+        "" if digits.is_empty() => return None,
+        "" => "0",
+        digits => digits,
+    };
+    if digits.len() > EXPONENT_DIGITS {
+        return None;
+    }
+    let exponent: i64 = digits.parse().ok()?;
+    Some(if is_negative { -exponent } else { exponent })
+}
+
+fn length(text: &str) -> i64 {
+    i64::try_from(text.len()).unwrap_or(i64::MAX)
+}
+
+fn greatest_common_divisor(mut a: u128, mut b: u128) -> u128 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// As Python prints a float where that is the whole truth: `42.0`, `0.1`, `1e+16`. Else all digits, or the
+/// fraction: `12345678901234567890123`, `1/3`.
+impl std::fmt::Display for Number {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let sign = if self.is_negative { "-" } else { "" };
+        let (digits, exponent) = match &self.magnitude {
+            Magnitude::Ratio { over, under } => return write!(f, "{sign}{over}/{under}"),
+            Magnitude::Decimal { digits, exponent } => (digits, *exponent),
+        };
+        // A double never prints more.
+        if digits.len() <= 17 {
+            let text = py_repr_float(self.to_f64());
+            if Self::from_repr(&text).is_some_and(|number| number == *self) {
+                return f.write_str(&text);
+            }
+        }
+        let point = length(digits) + exponent;
+        match usize::try_from(point) {
+            _ if exponent > 20 || point < -5 => {
+                let (first, rest) = digits.split_at(1.min(digits.len()));
+                let dot = if rest.is_empty() { "" } else { "." };
+                write!(f, "{sign}{first}{dot}{rest}e{:+}", point - 1)
+            }
+            Ok(point) if point >= digits.len() => {
+                write!(f, "{sign}{digits}{}", "0".repeat(point - digits.len()))
+            }
+            Ok(point) if point > 0 => {
+                write!(f, "{sign}{}.{}", &digits[..point], &digits[point..])
+            }
+            _ => {
+                let zeros = usize::try_from(-point).unwrap_or(0);
+                write!(f, "{sign}0.{}{digits}", "0".repeat(zeros))
+            }
+        }
+    }
+}
+
+impl Number {
+    /// Reads what a double prints.
+    fn from_repr(text: &str) -> Option<Self> {
+        let (is_negative, text) = match text.strip_prefix('-') {
+            Some(text) => (true, text),
+            None => (false, text),
+        };
+        let (mantissa, power) = text.split_once('e').unwrap_or((text, "0"));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_digits(whole) || !is_digits(fraction) {
+            return None;
+        }
+        let number = Self::decimal(whole, fraction).scaled(power.parse().ok()?)?;
+        Some(if is_negative {
+            number.negated()
+        } else {
+            number
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(number: Option<Number>, text: &str, double: f64) {
+        let number = number.expect("a number");
+        assert_eq!(number.to_string(), text);
+        let error = (number.to_f64() - double).abs();
+        assert!(error <= double.abs() * 1e-15, "{number} {double}");
+    }
+
+    #[test]
+    fn decimals() {
+        let decimal = |whole, fraction| Some(Number::decimal(whole, fraction));
+        check(decimal("0042", "00"), "42.0", 42.0);
+        check(decimal("", "10"), "0.1", 0.1);
+        check(decimal("0", ""), "0.0", 0.0);
+        check(
+            decimal("1234567890123456789", ""),
+            "1234567890123456789",
+            1.234_567_890_123_456_8e18,
+        );
+        check(
+            decimal("1", "2345678901234567890"),
+            "1.234567890123456789",
+            1.234_567_890_123_456_8,
+        );
+        check(
+            decimal("", "0012345678901234567891"),
+            "0.0012345678901234567891",
+            0.001_234_567_890_123_456_8,
+        );
+        check(
+            decimal("12345678901234567891", "").map(Number::negated),
+            "-12345678901234567891",
+            -1.234_567_890_123_456_8e19,
+        );
+        let tiny = Number::decimal("1", "").scaled(-999_999_999);
+        check(tiny, "1e-999999999", 0.0);
+        let huge = Number::decimal("12", "").scaled(400).expect("a number");
+        assert_eq!(
+            (huge.to_string().as_str(), huge.to_f64()),
+            ("1.2e+401", f64::INFINITY)
+        );
+        assert_eq!(Number::decimal("0", "0").negated(), Number::decimal("", ""));
+    }
+
+    #[test]
+    fn fractions() {
+        check(Number::mixed("", "3", "4"), "0.75", 0.75);
+        check(Number::mixed("1", "1", "2"), "1.5", 1.5);
+        check(Number::mixed("", "6", "9"), "2/3", 2.0 / 3.0);
+        check(
+            Number::mixed("", "1", "562949953421312"),
+            "1.7763568394002504646778106689453125e-15",
+            1.776_356_839_400_250_5e-15,
+        );
+        check(
+            Number::ratio(1, 3).and_then(|third| third.scaled(3)),
+            "1000/3",
+            1000.0 / 3.0,
+        );
+        check(
+            Number::ratio(100, 3).and_then(|number| number.scaled(-2)),
+            "1/3",
+            1.0 / 3.0,
+        );
+        assert_eq!(Number::mixed("", "1", "0"), None);
+        assert_eq!(Number::mixed("", "1", ""), None);
+        assert_eq!(Number::mixed("", "1", "1234567890123456789"), None);
+        assert_eq!(Number::ratio(1, 3).and_then(|third| third.scaled(50)), None);
+    }
+}

@@ -1,0 +1,157 @@
+//! The parts of a composition: scorers that judge one answer, each as it would alone.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::{Answer, Details, Reads, Score, Scorer};
+use crate::error::{Error, Result};
+use crate::extract::Extract;
+use crate::sample::Sample;
+
+/// Scorers, each under a name of its own.
+pub(super) struct Parts(Vec<(String, Arc<dyn Scorer>)>);
+
+impl Parts {
+    /// A second part of one name gets a number: `numeric#2`.
+    pub(super) fn new(scorers: impl IntoIterator<Item = Arc<dyn Scorer>>) -> Self {
+        let mut seen = HashSet::new();
+        let named = |scorer: Arc<dyn Scorer>| {
+            let mut name = scorer.name().to_owned();
+            let mut number = 1;
+            while !seen.insert(name.clone()) {
+                number += 1;
+                name = format!("{}#{number}", scorer.name());
+            }
+            (name, scorer)
+        };
+        Self(scorers.into_iter().map(named).collect())
+    }
+
+    /// The verdicts, in order. There is at least one: no part at all is an error, as is a part that cannot
+    /// judge.
+    pub(super) fn judge(&self, answer: &Answer<'_>) -> Result<Vec<Score>> {
+        if self.0.is_empty() {
+            return Err(Error::usage("it is made of no scorers"));
+        }
+        let verdict = |(name, scorer): &(String, Arc<dyn Scorer>)| {
+            judge(&**scorer, answer).map_err(|error| error.at(format_args!("part `{name}`")))
+        };
+        self.0.iter().map(verdict).collect()
+    }
+
+    /// A composition's score: what was compared is that of the part that `decides`, and the details tell the
+    /// verdict of each.
+    pub(super) fn conclude(&self, score: Score, mut scores: Vec<Score>, decides: usize) -> Score {
+        let mut details = Details::new();
+        for ((name, _), score) in self.0.iter().zip(&scores) {
+            details.insert(name.clone(), score.correct);
+        }
+        let verdicts = self.0.iter().zip(&mut scores).map(|((name, _), score)| {
+            let mut verdict = json!({
+                "value": score.value,
+                "correct": score.correct,
+                "reason": score.reason,
+            });
+            if !score.details.is_empty() {
+                verdict["details"] = score
+                    .details
+                    .iter()
+                    .map(owned)
+                    .collect::<Map<_, _>>()
+                    .into();
+            }
+            (name.clone(), verdict)
+        });
+        details.insert("parts", verdicts.collect::<Map<_, _>>());
+        let decided = scores.swap_remove(decides);
+        Score { details, ..score }.normalized(
+            decided.normalized_prediction,
+            decided.normalized_ground_truth,
+        )
+    }
+
+    pub(super) fn needs_target(&self) -> bool {
+        self.0.iter().any(|(_, scorer)| scorer.needs_target())
+    }
+
+    /// The extraction that all parts have, if it is the same.
+    pub(super) fn extract(&self) -> Option<Extract> {
+        let mut own = self.0.iter().map(|(_, scorer)| scorer.extract());
+        let first = own.next()??;
+        own.all(|other| other.as_ref() == Some(&first))
+            .then_some(first)
+    }
+
+    /// What decides on one sample alone, for those parts that know of such a thing.
+    pub(super) fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        let parts = self.0.iter().map(|(_, scorer)| scorer.criterion(sample));
+        let parts = parts.collect::<Result<Vec<_>>>()?;
+        let is_any = parts.iter().any(Option::is_some);
+        Ok(is_any.then(|| json!(parts).to_string()))
+    }
+
+    /// The fingerprints of the parts with their extractions: those of parts that differ stand in no other
+    /// hash.
+    pub(super) fn fingerprint(&self) -> Value {
+        let parts = self.0.iter().map(|(_, scorer)| fingerprint(&**scorer));
+        parts.collect()
+    }
+
+    /// What any part looks at.
+    pub(super) fn reads(&self) -> Reads {
+        let parts = self.0.iter().map(|(_, scorer)| scorer.reads());
+        parts.max().unwrap_or(Reads::Text)
+    }
+
+    pub(super) fn secrets(&self) -> Vec<String> {
+        let secrets = self.0.iter().flat_map(|(_, scorer)| scorer.secrets());
+        secrets.collect()
+    }
+}
+
+fn owned((name, value): (&str, &Value)) -> (String, Value) {
+    (name.to_owned(), value.clone())
+}
+
+/// The fingerprint of a part, with its extraction.
+pub(super) fn fingerprint(scorer: &dyn Scorer) -> Value {
+    let extract = scorer.extract().map(|extract| extract.to_value());
+    json!([scorer.fingerprint(), extract])
+}
+
+/// What a part judges: what it would judge alone. Where no extraction is named, a part with an extraction of
+/// its own takes its prediction from the raw answer.
+pub(super) fn prediction<'a>(scorer: &dyn Scorer, answer: &Answer<'a>) -> Option<Cow<'a, str>> {
+    match scorer.extract().filter(|_| !answer.extract_is_given) {
+        None => answer.prediction.map(Cow::Borrowed),
+        Some(own) => own.apply(answer.output.text.as_deref()?),
+    }
+}
+
+/// The verdict of a part on its own prediction.
+pub(super) fn judge(scorer: &dyn Scorer, answer: &Answer<'_>) -> Result<Score> {
+    let prediction = prediction(scorer, answer);
+    verdict(
+        scorer,
+        &Answer {
+            prediction: prediction.as_deref(),
+            ..*answer
+        },
+    )
+}
+
+/// The verdict on a prediction as it is; a value that is no number is an error.
+pub(super) fn verdict(scorer: &dyn Scorer, answer: &Answer<'_>) -> Result<Score> {
+    let score = scorer.score(answer)?;
+    if score.value.is_finite() {
+        return Ok(score);
+    }
+    let message = format!("gave the value {}, which is no number", score.value);
+    Err(Error::usage(message))
+}
+
+#[cfg(test)]
+mod tests;

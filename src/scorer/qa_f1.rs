@@ -1,0 +1,307 @@
+//! Common words of answer and ground truth (F1), with and without a look at the tool calls.
+//!
+//! # `qa_f1`
+//!
+#![doc = include_str!("qa_f1.md")]
+//!
+//! # `qa_f1_format`
+//!
+#![doc = include_str!("qa_f1_format.md")]
+
+mod normal;
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::scorer::{Answer, Entry, Example, Reads, Score, Scorer};
+
+use normal::normalize;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "qa_f1",
+    summary: "AgentFly's F1 of common words, with exact match, precision and recall; several golds",
+    rule: include_str!("qa_f1.md"),
+    options: &[],
+    examples: &[
+        Example {
+            options: "",
+            prediction: "The Eiffel Tower!",
+            ground_truth: "eiffel tower",
+            correct: true,
+            note: "case, punctuation, articles and spaces do not count",
+        },
+        Example {
+            options: "",
+            prediction: "Paris is the capital",
+            ground_truth: "Paris",
+            correct: false,
+            note: "f1 0.5, precision 1/3, recall 1",
+        },
+        Example {
+            options: "",
+            prediction: "NYC",
+            ground_truth: "[\"New York City\", \"NYC\"]",
+            correct: true,
+            note: "the best of several ground truths counts",
+        },
+        Example {
+            options: "",
+            prediction: "yes, it is",
+            ground_truth: "yes",
+            correct: false,
+            note: "no common word counts for `yes`, `no` and `noanswer`: f1 0",
+        },
+    ],
+    make: |_| Ok(Arc::new(QaF1)),
+};
+
+pub(super) const FORMAT_ENTRY: Entry = Entry {
+    name: "qa_f1_format",
+    summary: "AgentFly's F1 for agents that called tools at least twice, else 0",
+    rule: include_str!("qa_f1_format.md"),
+    options: &[],
+    examples: &[Example {
+        options: "",
+        prediction: "Paris",
+        ground_truth: "Paris",
+        correct: false,
+        note: "no tool was called; with two messages of role `tool` it is correct",
+    }],
+    make: |_| Ok(Arc::new(QaF1Format)),
+};
+
+/// Scores as `AgentFly`'s `qa_f1_reward`, see [the module](self).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QaF1;
+
+/// Scores as `AgentFly`'s `qa_f1_reward_format`, see [the module](self).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QaF1Format;
+
+/// So many messages of tools must be there.
+const TOOL_CALLS: u64 = 2;
+
+impl Scorer for QaF1 {
+    fn name(&self) -> &'static str {
+        "qa_f1"
+    }
+
+    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+        let prediction = normalize(answer.prediction.unwrap_or_default());
+        let best = Best::of(&prediction, &answer.target.0, self.name())?;
+        let reason = best.figures.reason();
+        Ok(best.into_score(prediction, reason))
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Text
+    }
+}
+
+impl Scorer for QaF1Format {
+    fn name(&self) -> &'static str {
+        "qa_f1_format"
+    }
+
+    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+        let calls = tool_calls(&answer.output.messages)?;
+        let prediction = normalize(answer.prediction.unwrap_or_default());
+        let mut best = Best::of(&prediction, &answer.target.0, self.name())?;
+        let reason = if calls < TOOL_CALLS {
+            best.figures = Figures::default();
+            "too_few_tool_calls"
+        } else {
+            best.figures.reason()
+        };
+        let score = best.into_score(prediction, reason);
+        Ok(score.detail("tool_calls", calls))
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Roles
+    }
+}
+
+/// How many messages have the role `tool`; each must have a role.
+fn tool_calls(messages: &[Value]) -> Result<u64> {
+    let mut calls = 0;
+    for (place, message) in messages.iter().enumerate() {
+        let Some(role) = message.get("role") else {
+            let message = format!("message {} of the conversation has no `role`", place + 1);
+            let hint = "write messages as `{\"role\": \"tool\", \"content\": \"…\"}`";
+            return Err(Error::usage(message).hint(hint));
+        };
+        calls += u64::from(role == "tool");
+    }
+    Ok(calls)
+}
+
+/// The five figures; `reward` is `f1`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Figures {
+    f1: f64,
+    em: f64,
+    precision: f64,
+    recall: f64,
+}
+
+impl Figures {
+    fn is_exact(&self) -> bool {
+        self.em > 0.0
+    }
+
+    fn reason(&self) -> &'static str {
+        if self.is_exact() {
+            "exact_match"
+        } else if self.f1 > 0.0 {
+            "partial_match"
+        } else {
+            "mismatch"
+        }
+    }
+}
+
+/// A normalised prediction, to be compared with any number of golds.
+struct Prediction<'a> {
+    text: &'a str,
+    /// Counted for the first gold that is another text, not again for each.
+    words: OnceCell<Vec<&'a str>>,
+}
+
+impl Prediction<'_> {
+    /// The figures for a normalised gold.
+    fn compare(&self, gold: &str) -> Figures {
+        if self.text == gold {
+            // Nothing in common with nothing: an exact match without words.
+            let all = if gold.is_empty() { 0.0 } else { 1.0 };
+            return Figures {
+                f1: all,
+                em: 1.0,
+                precision: all,
+                recall: all,
+            };
+        }
+        let is_special = |text: &str| matches!(text, "yes" | "no" | "noanswer");
+        if is_special(self.text) || is_special(gold) {
+            return Figures::default();
+        }
+        let left = self.words.get_or_init(|| sorted_words(self.text));
+        let right = sorted_words(gold);
+        let common = common(left, &right);
+        if common == 0 {
+            return Figures::default();
+        }
+        let precision = ratio(common, left.len());
+        let recall = ratio(common, right.len());
+        Figures {
+            // In this order: another one gives other last bits.
+            f1: (2.0 * precision * recall) / (precision + recall),
+            em: 0.0,
+            precision,
+            recall,
+        }
+    }
+}
+
+fn sorted_words(normalized: &str) -> Vec<&str> {
+    let words = normalized.split(' ').filter(|word| !word.is_empty());
+    let mut words: Vec<_> = words.collect();
+    words.sort_unstable();
+    words
+}
+
+/// How many words both have, repeated ones as often as both have them. The time depends on `right` alone, but
+/// for a search in `left`.
+fn common(left: &[&str], right: &[&str]) -> usize {
+    let shared = |group: &[&str]| {
+        let start = left.partition_point(|word| *word < group[0]);
+        let same = |(one, other): &(&&str, &&str)| one == other;
+        left[start..].iter().zip(group).take_while(same).count()
+    };
+    right.chunk_by(|one, other| one == other).map(shared).sum()
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "as the original divides; no answer has 2^53 words"
+)]
+fn ratio(part: usize, whole: usize) -> f64 {
+    part as f64 / whole as f64
+}
+
+/// The gold that fits best.
+struct Best<'a> {
+    figures: Figures,
+    normalized: String,
+    /// The gold as it is given, when there was a choice.
+    chosen: Option<&'a str>,
+}
+
+impl<'a> Best<'a> {
+    fn of(prediction: &str, golds: &'a Value, scorer: &str) -> Result<Self> {
+        let prediction = Prediction {
+            text: prediction,
+            words: OnceCell::new(),
+        };
+        let compare = |text: &str| {
+            let normalized = normalize(text);
+            Self {
+                figures: prediction.compare(&normalized),
+                normalized,
+                chosen: None,
+            }
+        };
+        let wrong = || {
+            let message = format!(
+                "`ground_truth` must be a string or an array of strings for scorer `{scorer}`"
+            );
+            Error::usage(message)
+        };
+        let golds = match golds {
+            Value::String(text) => return Ok(compare(text)),
+            Value::Array(golds) => golds,
+            _ => return Err(wrong()),
+        };
+        let mut best: Option<Self> = None;
+        for gold in golds {
+            let text = gold.as_str().ok_or_else(wrong)?;
+            let next = compare(text);
+            let is_better = |best: &Self| next.rank() > best.rank();
+            if best.as_ref().is_none_or(is_better) {
+                let chosen = Some(text);
+                best = Some(Self { chosen, ..next });
+            }
+        }
+        best.ok_or_else(|| {
+            Error::usage(format!(
+                "`ground_truth` is an empty array for scorer `{scorer}`"
+            ))
+        })
+    }
+
+    /// What golds are compared by.
+    fn rank(&self) -> (f64, f64) {
+        (self.figures.f1, self.figures.em)
+    }
+
+    fn into_score(self, prediction: String, reason: &'static str) -> Score {
+        let figures = self.figures;
+        let mut score = Score::new(figures.f1, figures.is_exact(), reason)
+            .normalized(prediction, self.normalized)
+            .detail("reward", figures.f1)
+            .detail("f1", figures.f1)
+            .detail("em", figures.em)
+            .detail("precision", figures.precision)
+            .detail("recall", figures.recall);
+        if let Some(gold) = self.chosen {
+            score.details.insert("gold", gold);
+        }
+        score
+    }
+}
+
+#[cfg(test)]
+mod tests;

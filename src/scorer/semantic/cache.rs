@@ -1,0 +1,216 @@
+//! Embeddings that were asked for before, by model and text: in memory, and in a folder when there is one.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::artifact::write_atomically;
+use crate::error::{Error, Result};
+use crate::hash::Hasher;
+
+/// The first bytes of a file; the last is the version.
+///
+/// - 1: these bytes, the numbers as little-endian `f32`, and the SHA-256 (hex) of the file's name and all
+///   before.
+const MAGIC: [u8; 8] = *b"evtemb\0\x01";
+/// The length of the hash at the end.
+const HASH_BYTES: usize = 64;
+/// No file is longer; what is longer is none of ours.
+const LONGEST_FILE: u64 = 1 << 20;
+/// How many numbers are kept in memory, about: 64 MiB.
+const NUMBERS: usize = 16 << 20;
+
+/// What is kept.
+#[derive(Default)]
+pub(super) struct Cache {
+    memory: Mutex<Memory>,
+    folder: Option<PathBuf>,
+}
+
+/// Two generations: what is used moves to the young one. When that is half of what may be kept, the old one
+/// is forgotten.
+#[derive(Default)]
+struct Memory {
+    young: HashMap<String, Arc<[f32]>>,
+    old: HashMap<String, Arc<[f32]>>,
+    /// Numbers in `young`.
+    numbers: usize,
+}
+
+impl Memory {
+    fn get(&mut self, key: &str) -> Option<Arc<[f32]>> {
+        if let Some(vector) = self.young.get(key) {
+            return Some(Arc::clone(vector));
+        }
+        let (key, vector) = self.old.remove_entry(key)?;
+        self.put(key, Arc::clone(&vector));
+        Some(vector)
+    }
+
+    fn put(&mut self, key: String, vector: Arc<[f32]>) {
+        let numbers = vector.len();
+        if self.young.insert(key, vector).is_none() {
+            self.numbers += numbers;
+        }
+        if self.numbers > NUMBERS / 2 {
+            self.old = std::mem::take(&mut self.young);
+            self.numbers = 0;
+        }
+    }
+}
+
+impl Cache {
+    pub(super) fn in_folder(folder: PathBuf) -> Self {
+        Self {
+            memory: Mutex::default(),
+            folder: Some(folder),
+        }
+    }
+
+    pub(super) fn get(&self, model: &str, text: &str) -> Option<Arc<[f32]>> {
+        let key = key(model, text);
+        if let Some(vector) = self.memory().get(&key) {
+            return Some(vector);
+        }
+        let vector: Arc<[f32]> = read(&self.path(&key)?, &key)?.into();
+        self.memory().put(key, Arc::clone(&vector));
+        Some(vector)
+    }
+
+    /// Keeps a vector.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    pub(super) fn put(&self, model: &str, text: &str, vector: &Arc<[f32]>) -> Result<()> {
+        let key = key(model, text);
+        if let Some(path) = self.path(&key) {
+            let folder = path.parent().unwrap_or(Path::new("."));
+            fs::create_dir_all(folder).map_err(|error| Error::io("make", folder, &error))?;
+            write_atomically(&path, &file(&key, vector))?;
+        }
+        self.memory().put(key, Arc::clone(vector));
+        Ok(())
+    }
+
+    /// The file of a key. Folders of tens of thousands of files are slow in places.
+    fn path(&self, key: &str) -> Option<PathBuf> {
+        let folder = self.folder.as_ref()?;
+        Some(folder.join(&key[..2]).join(format!("{key}.embedding")))
+    }
+
+    /// Locks; a map cannot be half changed here.
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn key(model: &str, text: &str) -> String {
+    Hasher::default().part(model).part(text).hex()
+}
+
+fn file(key: &str, vector: &[f32]) -> Vec<u8> {
+    let mut content = MAGIC.to_vec();
+    content.extend(vector.iter().flat_map(|number| number.to_le_bytes()));
+    let hash = Hasher::default().part(key).part(&content).hex();
+    content.extend_from_slice(hash.as_bytes());
+    content
+}
+
+/// Reads a file. One that is not there, or not as it was written, is as good as none, and written anew.
+fn read(path: &Path, key: &str) -> Option<Vec<f32>> {
+    let size = fs::metadata(path).ok()?.len();
+    let content = (size <= LONGEST_FILE).then(|| fs::read(path).ok())??;
+    let numbers = content.get(MAGIC.len()..content.len().checked_sub(HASH_BYTES)?)?;
+    let vector: Vec<f32> = numbers
+        .as_chunks::<4>()
+        .0
+        .iter()
+        .map(|bytes| f32::from_le_bytes(*bytes))
+        .collect();
+    (file(key, &vector) == content).then_some(vector)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn vector(numbers: &[f32]) -> Arc<[f32]> {
+        numbers.into()
+    }
+
+    #[test]
+    fn what_was_kept_comes_back_bit_by_bit() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = vector(&[0.1, -2.5e-38, 3.4e38, f32::MIN_POSITIVE]);
+        let cache = Cache::in_folder(folder.path().join("deep/er"));
+        assert_eq!(cache.get("m", "a"), None);
+        cache.put("m", "a", &kept).unwrap();
+        assert_eq!(cache.get("m", "a").as_deref(), Some(&*kept));
+        let next = Cache::in_folder(folder.path().join("deep/er"));
+        assert_eq!(next.get("m", "a").as_deref(), Some(&*kept));
+        // Another text, another model, and texts that only look the same put together.
+        assert_eq!(next.get("m", "b"), None);
+        assert_eq!(next.get("n", "a"), None);
+        assert_eq!(next.get("ma", ""), None);
+    }
+
+    #[test]
+    fn a_damaged_file_is_none_and_written_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = vector(&[1.0, 2.0]);
+        let cache = || Cache::in_folder(folder.path().to_owned());
+        cache().put("m", "a", &kept).unwrap();
+        let path = cache().path(&key("m", "a")).unwrap();
+        let good = fs::read(&path).unwrap();
+        let mut flipped = good.clone();
+        flipped[9] ^= 1;
+        let mut newer = good.clone();
+        newer[7] = 2;
+        let mut longer = good.clone();
+        longer.push(0);
+        let huge = vec![0; (1 << 20) + 1];
+        let other = file(&key("m", "b"), &kept);
+        for damaged in [
+            &b""[..],
+            b"evtemb",
+            &good[..good.len() - 1],
+            &flipped,
+            &newer,
+            &longer,
+            &huge,
+            &other,
+        ] {
+            fs::write(&path, damaged).unwrap();
+            assert_eq!(cache().get("m", "a"), None, "{} bytes", damaged.len());
+        }
+        cache().put("m", "a", &kept).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), good);
+        let beside: Vec<_> = fs::read_dir(path.parent().unwrap()).unwrap().collect();
+        assert_eq!(beside.len(), 1, "no temporary file stays");
+    }
+
+    #[test]
+    fn memory_is_bounded_and_what_is_used_stays() {
+        let cache = Cache::default();
+        let long = vector(&vec![1.0; NUMBERS / 8]);
+        cache.put("m", "used", &long).unwrap();
+        for number in 0..20 {
+            cache.put("m", &number.to_string(), &long).unwrap();
+            assert!(cache.get("m", "used").is_some(), "{number}");
+        }
+        assert_eq!(cache.get("m", "0"), None);
+        let memory = cache.memory();
+        let kept = memory.young.len() + memory.old.len();
+        assert!(kept <= 10, "{kept}");
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("file"), "").unwrap();
+        let cache = Cache::in_folder(folder.path().join("file"));
+        let error = cache.put("m", "a", &vector(&[1.0])).unwrap_err();
+        assert!(error.message().contains("cannot make `"), "{error}");
+    }
+}

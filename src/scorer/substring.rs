@@ -1,0 +1,274 @@
+//! Correct when one text contains the other, after some cleaning.
+//!
+#![doc = include_str!("substring.md")]
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::scorer::{Answer, Entry, Example, Reads, Score, Scorer};
+use crate::text::{is_js_space, js_lower_word};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "substring",
+    summary: "correct when one text contains the other, in lower case and without punctuation",
+    rule: include_str!("substring.md"),
+    options: &[(
+        "compat",
+        "the verdicts of the JavaScript original, to which a text of which nothing is left is part of \
+         every other; default false",
+    )],
+    examples: &[
+        Example {
+            options: "",
+            prediction: "The answer is Paris, France.",
+            ground_truth: "paris",
+            correct: true,
+            note: "the prediction contains the ground truth; longer than needed (`verbose`)",
+        },
+        Example {
+            options: "",
+            prediction: "19",
+            ground_truth: "1927",
+            correct: true,
+            note: "the ground truth contains the prediction, whatever that is worth",
+        },
+        Example {
+            options: "",
+            prediction: "-5",
+            ground_truth: "5",
+            correct: true,
+            note: "signs vanish",
+        },
+        Example {
+            options: "",
+            prediction: "a - b",
+            ground_truth: "a b",
+            correct: false,
+            note: "two spaces are left where the dash was",
+        },
+        Example {
+            options: "",
+            prediction: "...",
+            ground_truth: "Paris",
+            correct: false,
+            note: "nothing is left of the prediction",
+        },
+        Example {
+            options: "compat: true",
+            prediction: "...",
+            ground_truth: "Paris",
+            correct: true,
+            note: "every text contains the empty one",
+        },
+    ],
+    make: |options| {
+        let compat = options.flag("compat")?;
+        Ok(Arc::new(if compat {
+            Substring::compat()
+        } else {
+            Substring::new()
+        }))
+    },
+};
+
+const EMPTY_PREDICTION: &str =
+    "nothing is left of the prediction, which makes it part of every other text";
+const NO_WORD: &str =
+    "the ground truth has no ASCII letter or digit, and this rule compares nothing else";
+
+/// Looks for one text in the other, see [the module](self).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Substring {
+    compat: bool,
+}
+
+impl Substring {
+    /// The rule under which nothing is part of no text.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The rule of the JavaScript original.
+    pub fn compat() -> Self {
+        Self { compat: true }
+    }
+}
+
+impl Scorer for Substring {
+    fn name(&self) -> &'static str {
+        "substring"
+    }
+
+    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+        let Some(ground_truth) = answer.target.as_text() else {
+            return Err(Error::usage(
+                "`ground_truth` must be a string for scorer `substring`",
+            ));
+        };
+        let prediction = answer.prediction.unwrap_or_default();
+        let truth = normalize(ground_truth);
+        let prediction = if prediction == ground_truth {
+            truth.clone()
+        } else {
+            normalize(prediction)
+        };
+        let direction = if ground_truth.is_empty() {
+            None
+        } else {
+            direction(&prediction, &truth)
+        };
+        let fault = if self.compat {
+            None
+        } else if is_blank(&truth) {
+            Some("empty_ground_truth")
+        } else if is_blank(&prediction) {
+            Some("empty_prediction")
+        } else {
+            None
+        };
+        let direction = direction.filter(|_| fault.is_none());
+        let reason = match (fault, direction) {
+            (Some(fault), _) => fault,
+            (None, None) => "mismatch",
+            (None, Some(Direction::Equal)) => "exact_match",
+            (None, Some(_)) => "substring_match",
+        };
+        let correct = direction.is_some();
+        let verbose = direction == Some(Direction::PredictionContains);
+        let warning = if !truth.contains(|c: char| c.is_ascii_alphanumeric()) {
+            Some(NO_WORD)
+        } else if correct && is_blank(&prediction) {
+            Some(EMPTY_PREDICTION)
+        } else {
+            None
+        };
+        let mut score = Score::new(if correct { 1.0 } else { 0.0 }, correct, reason)
+            .normalized(prediction, truth);
+        if let Some(direction) = direction {
+            score.details.insert("direction", direction.as_str());
+        }
+        score.details.insert("verbose", verbose);
+        if let Some(warning) = warning {
+            score.details.insert("warning", warning);
+        }
+        Ok(score)
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Text
+    }
+
+    fn fingerprint(&self) -> String {
+        let options = if self.compat { " compat" } else { "" };
+        format!("substring{options}")
+    }
+}
+
+/// Which text contains the other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    PredictionContains,
+    GroundTruthContains,
+    Equal,
+}
+
+impl Direction {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::PredictionContains => "prediction_contains_ground_truth",
+            Self::GroundTruthContains => "ground_truth_contains_prediction",
+            Self::Equal => "equal",
+        }
+    }
+}
+
+/// A text can only contain what is no longer, so one search is enough.
+fn direction(prediction: &str, truth: &str) -> Option<Direction> {
+    let (found, direction) = match prediction.len().cmp(&truth.len()) {
+        Ordering::Greater => (prediction.contains(truth), Direction::PredictionContains),
+        Ordering::Less => (truth.contains(prediction), Direction::GroundTruthContains),
+        Ordering::Equal => (prediction == truth, Direction::Equal),
+    };
+    found.then_some(direction)
+}
+
+/// Whether nothing is left, or only spaces that stood around punctuation.
+fn is_blank(normalized: &str) -> bool {
+    normalized.bytes().all(|byte| byte == b' ')
+}
+
+/// The text as it is compared: `a` to `z`, digits, `_`, and one space for each run of white space between
+/// other characters, also where these are left out.
+///
+/// Lower case neither makes nor takes white space, so all steps are done at once. There are no branches where
+/// the first byte of a character tells what is left of it, since nobody can guess where words end.
+fn normalize(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut normalized = zeros(bytes.len());
+    let mut length = 0;
+    let mut place = 0;
+    // White space at the start goes as if there were some before it.
+    let mut after_space = true;
+    while let Some(&byte) = bytes.get(place) {
+        let (mut left, mut width) = (BYTES[usize::from(byte)], 1);
+        if left == UNCLEAR {
+            let c = text[place..].chars().next().unwrap_or_default();
+            (left, width) = (what_is_left(c), c.len_utf8());
+        }
+        normalized[length] = left;
+        let is_space = left == b' ';
+        let is_kept = left != 0 && !(is_space && after_space);
+        length += usize::from(is_kept);
+        after_space = is_space;
+        place += width;
+    }
+    normalized.truncate(length);
+    // The last run of white space has left one.
+    if after_space {
+        normalized.pop();
+    }
+    String::from_utf8(normalized).unwrap_or_default()
+}
+
+#[expect(
+    clippy::slow_vector_initialization,
+    reason = "asking the allocator for zeros takes longer than writing so few"
+)]
+fn zeros(length: usize) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(length);
+    bytes.resize(length, 0);
+    bytes
+}
+
+/// A space of white space; 0 of what is left out.
+fn what_is_left(c: char) -> u8 {
+    match js_lower_word(c) {
+        Some(c) => u8::try_from(c).unwrap_or_default(),
+        None if is_js_space(c) => b' ',
+        None => 0,
+    }
+}
+
+/// Stands for the first byte of a character that has to be looked at as a whole.
+const UNCLEAR: u8 = u8::MAX;
+
+/// What is left of a character with this first byte, see [`what_is_left`]; of its other bytes nothing is.
+const BYTES: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < u8::MAX {
+        table[byte as usize] = match byte {
+            c @ (b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_') => c.to_ascii_lowercase(),
+            b'\t'..=b'\r' | b' ' => b' ',
+            // U+00A0, `İ`, U+1680, U+2000 to U+2FFF, U+3000, U+FEFF.
+            0xc2 | 0xc4 | 0xe1 | 0xe2 | 0xe3 | 0xef => UNCLEAR,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    table
+};
+
+#[cfg(test)]
+mod tests;

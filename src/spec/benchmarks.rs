@@ -1,0 +1,151 @@
+//! The benchmarks `qa`, `gsm8k` and `aime`, from their keys.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::build::Placed;
+use crate::benchmark::{aime::Aime, gsm8k::Gsm8k, qa::Qa};
+use crate::dataset::Columns;
+use crate::error::{Error, Result};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct QaKeys {
+    path: PathBuf,
+    #[serde(default)]
+    columns: QaColumnKeys,
+    template: Option<String>,
+    separator: Option<String>,
+    slices: Option<Vec<String>>,
+    #[serde(default)]
+    visible: Vec<String>,
+    ids: Option<Vec<String>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct QaColumnKeys {
+    prompt: Option<String>,
+    ground_truth: Option<String>,
+    id: Option<String>,
+    files: Option<Vec<String>>,
+    metadata: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Gsm8kKeys {
+    path: PathBuf,
+    #[serde(default)]
+    columns: Gsm8kColumnKeys,
+    ids: Option<Vec<String>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Gsm8kColumnKeys {
+    prompt: Option<String>,
+    ground_truth: Option<String>,
+    id: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AimeKeys {
+    path: PathBuf,
+    #[serde(default)]
+    columns: AimeColumnKeys,
+    #[serde(default)]
+    years: Vec<u16>,
+    ids: Option<Vec<String>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AimeColumnKeys {
+    prompt: Option<String>,
+    ground_truth: Option<String>,
+    id: Option<String>,
+    year: Option<String>,
+}
+
+/// The file of a benchmark; an error is about its name in the spec.
+fn open<T>(path: &Path, folder: &Path, open: impl Fn(PathBuf) -> Result<T>) -> Placed<T> {
+    let shown = path.display().to_string();
+    // Without the `.` of `./data.jsonl`, which would stand in every message.
+    let path: PathBuf = folder.join(path).components().collect();
+    open(path).map_err(|error: Error| (error, shown))
+}
+
+pub(super) fn qa(keys: QaKeys, folder: &Path) -> Placed<Qa> {
+    let mut qa = open(&keys.path, folder, Qa::open)?;
+    let QaColumnKeys {
+        prompt,
+        ground_truth,
+        id,
+        files,
+        metadata,
+    } = keys.columns;
+    if let Some(column) = prompt {
+        qa = qa.prompt_column(column);
+    }
+    if let Some(column) = ground_truth {
+        qa = qa.ground_truth_column(column);
+    }
+    if let Some(column) = id {
+        qa = qa.id_column(column);
+    }
+    if let Some(columns) = files {
+        qa = qa.file_columns(columns);
+    }
+    if let Some(columns) = metadata {
+        qa = qa.metadata_columns(columns);
+    }
+    if let Some(template) = keys.template {
+        qa = qa
+            .template(&template)
+            .map_err(|error| (error, "template".to_owned()))?;
+    }
+    if let Some(separator) = keys.separator {
+        qa = qa.separator(separator);
+    }
+    if let Some(slices) = keys.slices {
+        qa = qa.slices(slices);
+    }
+    if let Some(ids) = keys.ids {
+        qa = qa.ids(ids);
+    }
+    Ok(qa.visible(keys.visible))
+}
+
+pub(super) fn gsm8k(keys: Gsm8kKeys, folder: &Path) -> Placed<Gsm8k> {
+    let gsm8k = open(&keys.path, folder, Gsm8k::open)?.columns(Columns {
+        prompt: keys.columns.prompt,
+        ground_truth: keys.columns.ground_truth,
+        id: keys.columns.id,
+        ..Columns::default()
+    });
+    Ok(match keys.ids {
+        Some(ids) => gsm8k.ids(ids),
+        None => gsm8k,
+    })
+}
+
+pub(super) fn aime(keys: AimeKeys, folder: &Path) -> Placed<Aime> {
+    let mut aime = open(&keys.path, folder, Aime::open)?
+        .years(keys.years)
+        .columns(Columns {
+            prompt: keys.columns.prompt,
+            ground_truth: keys.columns.ground_truth,
+            id: keys.columns.id,
+            ..Columns::default()
+        });
+    if let Some(column) = keys.columns.year {
+        aime = aime.year_column(column);
+    }
+    Ok(match keys.ids {
+        Some(ids) => aime.ids(ids),
+        None => aime,
+    })
+}

@@ -1,0 +1,65 @@
+//! What JavaScript's string functions and regular expressions take for white space and for a word.
+//!
+//! Its `toLowerCase` is [`str::to_lowercase`]: the same mapping of the same version of Unicode.
+
+/// Whether JavaScript's `\s` matches the character, which is also what `trim()` cuts off.
+///
+/// Unlike Python's white space it includes U+FEFF, and neither U+001C to U+001F nor U+0085.
+pub fn is_js_space(c: char) -> bool {
+    c == '\u{feff}' || (c.is_whitespace() && c != '\u{85}')
+}
+
+/// The character of `[a-z0-9_]` that is left of `c` after `toLowerCase()`; `None` where nothing of it matches
+/// JavaScript's `\w`, which knows ASCII only.
+///
+/// Two characters beyond ASCII leave a letter: the Kelvin sign a `k`, and `İ` an `i` (and a dot that is none).
+pub fn js_lower_word(c: char) -> Option<char> {
+    match c {
+        'a'..='z' | '0'..='9' | '_' => Some(c),
+        'A'..='Z' => Some(c.to_ascii_lowercase()),
+        '\u{212a}' => Some('k'),
+        'İ' => Some('i'),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{HashMap, HashSet};
+
+    use super::*;
+    use crate::parity;
+
+    #[test]
+    fn space_and_words() {
+        assert!(is_js_space('\u{feff}') && is_js_space('\x0b') && is_js_space('\u{2028}'));
+        assert!(!is_js_space('\x1f') && !is_js_space('\u{85}') && !is_js_space('\u{200b}'));
+        assert_eq!(js_lower_word('\u{212a}'), Some('k'));
+        assert_eq!(js_lower_word('İ'), Some('i'));
+        assert_eq!(js_lower_word('É'), None);
+        assert_eq!(js_lower_word('１'), None);
+    }
+
+    #[test]
+    fn every_code_point_is_classed_and_lowered_as_javascript_does() {
+        let Some(tables) = parity::json("unicode/js_tables.json") else {
+            return;
+        };
+        let spaces: HashSet<u32> = parity::get(&tables, "js_space");
+        let trimmed: HashSet<u32> = parity::get(&tables, "js_trim");
+        // Numbers as keys: `serde_json` reads them from the names of members.
+        let lower: HashMap<u32, Vec<u32>> = parity::get(&tables, "js_lower");
+        for c in '\0'..=char::MAX {
+            let code = u32::from(c);
+            assert_eq!(is_js_space(c), spaces.contains(&code), "{c:?}");
+            assert_eq!(is_js_space(c), trimmed.contains(&code), "{c:?}");
+            let alone = [code];
+            let expect = lower.get(&code).map_or(&alone[..], Vec::as_slice);
+            let expect = expect.iter().filter_map(|&code| char::from_u32(code));
+            // On its own, since a sigma at the end of a word is another letter.
+            assert!(c.to_lowercase().eq(expect.clone()), "{c:?}");
+            let is_word = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
+            assert!(expect.filter(is_word).eq(js_lower_word(c)), "{c:?}");
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The benchmarks `qa`, `gsm8k`, `aime` and `custom`, from spec to summary, and their fixtures.
+
+use serde_json::{Value, json};
+
+use crate::project::{Project, Ran, root};
+
+/// Runs a spec of the fixtures; gives samples, scored and correct ones.
+fn figures(project: &Project, spec: &str) -> (Value, Value, Value) {
+    let spec = root().join("fixtures").join(spec);
+    let output = project.file("evaltest-runs");
+    let paths = [spec.to_str().unwrap(), output.to_str().unwrap()];
+    let arguments = ["run", paths[0], "--output-root", paths[1], "--json"];
+    let ran = Ran::of(&project.command_of(&arguments).output().unwrap()).exits(0);
+    let run = &ran.json()["runs"][0];
+    let summary = &run["summary"];
+    (
+        summary["samples"].clone(),
+        summary["scored"].clone(),
+        summary["correct"].clone(),
+    )
+}
+
+#[test]
+fn the_fixtures_run_and_some_of_their_answers_are_wrong() {
+    let project = Project::new();
+    let check = |spec: &str, expect: (u32, u32, u32)| {
+        let expect = (json!(expect.0), json!(expect.1), json!(expect.2));
+        assert_eq!(figures(&project, spec), expect, "{spec}");
+    };
+    check("qa/reading.yaml", (6, 5, 4));
+    check("qa/sums.yaml", (5, 5, 4));
+    check("gsm8k/gsm8k.yaml", (8, 8, 6));
+    check("aime/aime.yaml", (4, 4, 3));
+    check("custom/stationer.yaml", (10, 10, 8));
+    // What judges a sample is in its record, so the last run can be scored again without the spec.
+    let run = project.last_run();
+    let again = project.run(&format!("rescore {}", run.display())).exits(0);
+    again.says("stationer: 10 samples, 8 correct");
+}
+
+const SPEC: &str = "\
+name: shop
+benchmark:
+  type: custom
+  samples:
+    - { id: a, prompt: What is 2 + 2?, ground_truth: 4 }
+    - { id: b, prompt: What is 3 + 4?, ground_truth: 7, scorer: gaia }
+    - { id: c, prompt: What is 4 + 5?, ground_truth: 9, scorer: gaia }
+agent: { type: demo }
+gates: [no_regression]
+";
+
+#[test]
+fn a_sample_with_another_scorer_counts_as_changed() {
+    let project = Project::new();
+    project.write("shop.yaml", SPEC);
+    project
+        .run("run shop.yaml")
+        .exits(0)
+        .says("3 samples, 3 correct");
+    project.run("accept").exits(0);
+    // The demo agent says `FINAL ANSWER: 7`, which is no letter of a box, and still its only number.
+    project.write(
+        "shop.yaml",
+        SPEC.replacen("7, scorer: gaia", "7, scorer: aime", 1),
+    );
+    project
+        .run("run shop.yaml")
+        .exits(0)
+        .says("2 pairs")
+        .says("ground truth changed: b");
+    let default = SPEC.replacen("  samples:", "  scorer: gsm8k\n  samples:", 1);
+    project.write("shop.yaml", default);
+    project
+        .run("run shop.yaml")
+        .exits(0)
+        .says("2 pairs")
+        .says("ground truth changed: a");
+}
+
+#[test]
+fn mistakes_are_told_before_anything_is_asked() {
+    let project = Project::new();
+    project.write("data.csv", "id,question,answer\na,What is 2 + 2?,4\n");
+    let check = |spec: &str, expect: &[&str]| {
+        project.write("e.yaml", format!("{spec}\nagent: {{ type: demo }}\n"));
+        let ran = project.run("run e.yaml").exits(2);
+        expect.iter().fold(ran, |ran, text| ran.says(text));
+        assert!(project.runs().is_empty());
+    };
+    check(
+        "benchmark: { type: qa, path: data.csv, colums: {} }",
+        &[
+            "e.yaml:1:",
+            "unknown key `benchmark.colums`",
+            "did you mean `columns`?",
+            "`template`",
+        ],
+    );
+    check(
+        "benchmark:\n  type: qa\n  path: data.csv\n  template: 'Q: {question'",
+        &["e.yaml:4: the template has a `{` that starts no column"],
+    );
+    check(
+        "benchmark: { type: qa, path: data.csv, template: '{questions}' }",
+        &[
+            "data.csv`: no column `questions`, which `template` names",
+            "did you mean `question`?",
+        ],
+    );
+    check(
+        "benchmark: { type: gsm8k, path: none.jsonl }",
+        &["e.yaml:1: cannot open `", "none.jsonl`"],
+    );
+    check(
+        "benchmark: { type: gsm8k, path: data.csv }\nprompt: official",
+        &[
+            "e.yaml:2: benchmark `gsm8k` has no official prompt",
+            "remove `prompt`",
+        ],
+    );
+    check(
+        "benchmark: { type: aime, path: data.csv, years: [soon] }",
+        &["e.yaml:1:", "a whole number is needed"],
+    );
+    check(
+        "benchmark: { type: aime, path: data.csv, years: [2024] }",
+        &["no problem of the year `2024`; no row has a year"],
+    );
+    check(
+        "benchmark:\n  type: custom\n  samples:\n    - id: a\n      ground_truth: x",
+        &["e.yaml:4:", "missing key `prompt`"],
+    );
+    check(
+        "benchmark: { type: custom, samples: [] }",
+        &["e.yaml:1: benchmark `custom` has no samples"],
+    );
+    check(
+        "benchmark: { type: gsm9k }",
+        &["unknown benchmark `gsm9k`", "did you mean `gsm8k`?"],
+    );
+}
+
+#[test]
+fn solutions_are_scored_as_they_are() {
+    let project = Project::new();
+    let line = |prediction: &str, truth: Value| {
+        json!({"prediction": prediction, "ground_truth": truth}).to_string() + "\n"
+    };
+    let lines = line(
+        "2 * 9 = <<2*9=18>>18\nA: $18.00",
+        json!("16 + 2 = 18\n#### 18"),
+    ) + &line("I think 18 or 19", json!(18));
+    project.write("solutions.jsonl", lines);
+    let ran = project.run("score --scorer gsm8k solutions.jsonl").exits(0);
+    let reason = |line: &str| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        line["score"]["reason"].as_str().unwrap().to_owned()
+    };
+    let reasons: Vec<_> = ran.out.lines().map(reason).collect();
+    assert_eq!(reasons, ["exact_match", "no_answer"]);
+    let ran = project.run("score --scorer gsm8k --extract number solutions.jsonl");
+    let reasons: Vec<_> = ran.exits(0).out.lines().map(reason).collect();
+    assert_eq!(reasons, ["exact_match", "mismatch"]);
+}
