@@ -91,10 +91,66 @@ impl Entry {
         })
     }
 
+    /// Why no answer can be right in a category, if that is so: the data has a few such entries.
+    ///
+    /// It finds what the form of an entry tells, not values that no text of a language decodes to.
+    pub fn unsatisfiable(&self, category: &str) -> Option<String> {
+        if category.contains("relevance") {
+            return None;
+        }
+        let is_simple = !category.contains("parallel") && !category.contains("multiple");
+        if is_simple && self.expected.len() != 1 {
+            return Some(format!(
+                "one call is checked, `ground_truth` has {}",
+                self.expected.len()
+            ));
+        }
+        self.expected.iter().find_map(|expected| {
+            let name = &expected.name;
+            let function = match self.functions.first() {
+                Some(first) if is_simple => Some(first),
+                _ => self.function(name),
+            };
+            let Some(Ok(parameters)) = function.map(|function| &function.parameters) else {
+                return Some(format!("no function `{name}` is described"));
+            };
+            unsatisfiable_call(expected, parameters)
+        })
+    }
+
     /// The first document of a name.
     pub(super) fn function(&self, name: &str) -> Option<&Function> {
         self.functions.iter().find(|function| function.name == name)
     }
+}
+
+/// Why no call can fit an expected one.
+fn unsatisfiable_call(expected: &Expected, parameters: &Parameters) -> Option<String> {
+    let required = parameters.required.iter().filter_map(Value::as_str);
+    for name in required.clone() {
+        if expected.argument(name).is_none() {
+            return Some(format!(
+                "`{name}` is required, but `ground_truth` has no value for it"
+            ));
+        }
+        if parameters.property(name).is_none() {
+            return Some(format!("`{name}` is required, but not described"));
+        }
+    }
+    expected.arguments.iter().find_map(|argument| {
+        let name = &argument.name;
+        let is_required = required.clone().any(|required| required == name);
+        if argument.options.values.is_empty() {
+            return Some(format!("`ground_truth` has no value for `{name}`"));
+        }
+        let is_described = parameters.property(name).is_some();
+        (!is_described && (is_required || !argument.options.optional)).then(|| {
+            format!(
+                "`{name}` is expected, but no parameter of `{}`",
+                expected.name
+            )
+        })
+    })
 }
 
 impl Function {
