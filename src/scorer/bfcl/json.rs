@@ -72,11 +72,16 @@ impl Value {
     /// Python's `json.dumps(value, ensure_ascii=False, default=str)`.
     pub fn to_json_text(&self) -> String {
         let mut out = String::new();
-        self.write_json(&mut out);
+        self.write_json(write_not_finite, &mut out);
         out
     }
 
-    fn write_json(&self, out: &mut String) {
+    /// As [`Value::to_json_text`], but JSON of the standard: what is no finite number becomes a text.
+    pub(super) fn write_standard_json(&self, out: &mut String) {
+        self.write_json(|value, out| write_text(&py_repr_float(value), out), out);
+    }
+
+    fn write_json(&self, not_finite: NotFinite, out: &mut String) {
         match self {
             Self::None => out.push_str("null"),
             Self::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
@@ -84,21 +89,14 @@ impl Value {
                 Some(text) => out.push_str(&text),
                 None => out.push_str("null"),
             },
-            Self::Float(value) if value.is_nan() => out.push_str("NaN"),
-            Self::Float(value) if value.is_infinite() => {
-                out.push_str(if *value > 0.0 {
-                    "Infinity"
-                } else {
-                    "-Infinity"
-                });
-            }
+            Self::Float(value) if !value.is_finite() => not_finite(*value, out),
             Self::Float(value) => out.push_str(&py_repr_float(*value)),
             Self::Str(text) => write_text(text, out),
             Self::List(items) | Self::Tuple(items) => {
                 out.push('[');
                 for (place, item) in items.iter().enumerate() {
                     out.push_str(if place > 0 { ", " } else { "" });
-                    item.write_json(out);
+                    item.write_json(not_finite, out);
                 }
                 out.push(']');
             }
@@ -108,7 +106,7 @@ impl Value {
                     out.push_str(if place > 0 { ", " } else { "" });
                     write_text(&key_text(key), out);
                     out.push_str(": ");
-                    value.write_json(out);
+                    value.write_json(not_finite, out);
                 }
                 out.push('}');
             }
@@ -117,6 +115,17 @@ impl Value {
             }
         }
     }
+}
+
+/// Writes infinities and what is no number.
+type NotFinite = fn(f64, &mut String);
+
+fn write_not_finite(value: f64, out: &mut String) {
+    out.push_str(match value {
+        _ if value.is_nan() => "NaN",
+        _ if value > 0.0 => "Infinity",
+        _ => "-Infinity",
+    });
 }
 
 /// The text that a key of another type becomes.
@@ -131,23 +140,37 @@ fn key_text(key: &Value) -> String {
 
 fn write_text(text: &str, out: &mut String) {
     out.push('"');
-    for c in text.chars() {
-        let _ = match c {
-            '"' => out.write_str("\\\""),
-            '\\' => out.write_str("\\\\"),
-            '\n' => out.write_str("\\n"),
-            '\r' => out.write_str("\\r"),
-            '\t' => out.write_str("\\t"),
-            '\x08' => out.write_str("\\b"),
-            '\x0c' => out.write_str("\\f"),
-            '\0'..' ' => write!(out, "\\u{:04x}", u32::from(c)),
-            c => match lone_surrogate(c) {
-                Some(code) => write!(out, "\\u{code:04x}"),
-                None => out.write_char(c),
-            },
-        };
+    let mut rest = text;
+    // All that is to be escaped starts with one of these bytes; surrogates stand in the last plane, whose
+    // characters start with 0xf4.
+    let is_special = |byte: u8| matches!(byte, b'"' | b'\\' | 0..=0x1f | 0xf4);
+    while let Some(place) = rest.bytes().position(is_special) {
+        out.push_str(&rest[..place]);
+        let mut chars = rest[place..].chars();
+        if let Some(c) = chars.next() {
+            write_escaped(c, out);
+        }
+        rest = chars.as_str();
     }
+    out.push_str(rest);
     out.push('"');
+}
+
+fn write_escaped(c: char, out: &mut String) {
+    let _ = match c {
+        '"' => out.write_str("\\\""),
+        '\\' => out.write_str("\\\\"),
+        '\n' => out.write_str("\\n"),
+        '\r' => out.write_str("\\r"),
+        '\t' => out.write_str("\\t"),
+        '\x08' => out.write_str("\\b"),
+        '\x0c' => out.write_str("\\f"),
+        '\0'..' ' => write!(out, "\\u{:04x}", u32::from(c)),
+        c => match lone_surrogate(c) {
+            Some(code) => write!(out, "\\u{code:04x}"),
+            None => out.write_char(c),
+        },
+    };
 }
 
 /// From values that serde has read; used for data files.
