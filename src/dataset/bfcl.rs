@@ -20,7 +20,7 @@
 mod category;
 mod index;
 mod question;
-mod simple;
+pub(crate) mod simple;
 
 use std::collections::HashMap;
 use std::fs;

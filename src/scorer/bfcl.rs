@@ -63,6 +63,7 @@ mod python;
 mod python_regex;
 mod report;
 mod repr;
+mod scorer;
 mod standard;
 mod syntax_tree;
 mod value;
@@ -77,6 +78,8 @@ pub use integer::Int;
 pub use json::JsonFault;
 pub use report::Report;
 pub use repr::TooManyDigits;
+pub use scorer::Bfcl;
+pub(super) use scorer::ENTRY;
 pub use value::{Dict, Value};
 pub use verdict::{Attempt, CRASH, Message, Verdict};
 

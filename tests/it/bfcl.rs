@@ -131,3 +131,47 @@ fn mistakes_are_named() {
         "answers.jsonl:1: data/BFCL_v4_simple_python.json:2: broken JSON in column",
     );
 }
+
+/// Trials are named by category, an agent's native calls and its text are judged, and `rescore` finds what it needs.
+#[test]
+fn a_run_can_be_scored_again() {
+    let project = project();
+    project.write(
+        "data/BFCL_v4_irrelevance.json",
+        ENTRY.replace("simple_python_0", "irrelevance_0"),
+    );
+    project.write(
+        "answers.jsonl",
+        concat!(
+            "{\"id\":\"simple_python_0\",\"answer\":\"[weather.get(city='Rome')]\"}\n",
+            "{\"id\":\"irrelevance_0\",\"answer\":\"[weather.get(city='Rome')]\"}\n",
+        ),
+    );
+    project.write(
+        "bfcl.yaml",
+        "benchmark: { type: bfcl, path: data, categories: [non_live] }\n\
+         agent: { type: replay, path: answers.jsonl, fields: { id: id, answer: answer } }\n",
+    );
+    let listed = project.run("list bfcl.yaml").exits(0);
+    assert_eq!(
+        listed.out,
+        "bfcl::simple_python::simple_python_0\nbfcl::irrelevance::irrelevance_0\n"
+    );
+    project
+        .run("list bfcl.yaml --categories")
+        .exits(0)
+        .says("simple_python                1  1 in this eval");
+    project.run("run bfcl.yaml").exits(0);
+    let run = project.last_run();
+    let lines = project.last_lines("samples.jsonl");
+    let reasons: Vec<&Value> = lines
+        .iter()
+        .map(|line| &line["result"]["score"]["reason"])
+        .collect();
+    assert_eq!(
+        reasons,
+        ["exact_match", "irrelevance_error:decoder_success"]
+    );
+    let arguments = format!("rescore {}", run.display());
+    project.run(&arguments).exits(0).says("2 samples, 1 correct");
+}

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::scorer::bfcl::Dict;
 
 /// Expected calls in the official form, `[{name: {argument: [values]}}]`.
-pub(super) fn ground_truth(calls: Value) -> Result<Value> {
+pub(crate) fn ground_truth(calls: Value) -> Result<Value> {
     let calls = match calls {
         Value::List(calls) => calls,
         Value::Dict(call) => vec![Value::Dict(call)],
@@ -58,7 +58,7 @@ fn option(value: &Value) -> Value {
 
 /// Documents of the functions that are called, from their arguments: all of them required, of the types of their
 /// values. `None` without calls.
-pub(super) fn functions(ground_truth: Option<&Value>) -> Option<Value> {
+pub(crate) fn functions(ground_truth: Option<&Value>) -> Option<Value> {
     let calls = ground_truth.and_then(Value::as_list)?;
     let mut documents: Vec<(&str, Dict)> = Vec::new();
     for call in calls {
@@ -124,7 +124,7 @@ fn property(value: &Value) -> Value {
 }
 
 /// The category of an entry that names none.
-pub(super) fn category(functions: &Value, ground_truth: Option<&Value>) -> Category {
+pub(crate) fn category(functions: &Value, ground_truth: Option<&Value>) -> Category {
     let count = |value: &Value| value.as_list().map_or(0, <[Value]>::len);
     let name = match (ground_truth.map_or(0, count), count(functions)) {
         (0, _) => "irrelevance",
