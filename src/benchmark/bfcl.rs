@@ -3,6 +3,11 @@
 //! [`crate::dataset::bfcl`] reads the data; here an entry becomes a sample, with the official instructions for agents
 //! that answer in text (`prompt`) and tool definitions for those that call natively (`tools`). The scorer
 //! [`bfcl`](crate::scorer::bfcl::Bfcl) judges whichever of both an agent did.
+//!
+//! Prompts and tools of all 3,641 official entries are equal to those that the official package makes for its default
+//! prompt format and for `OpenAI`'s completions. Both are given to every agent: one that calls natively uses
+//! `Task::question` and `Task::tools`, and has no need of `Task::prompt`; a spec says `prompt: none` for it. The
+//! prompt formats of `format_sensitivity` are not made here, though [`check`](crate::scorer::bfcl::check) reads them all.
 
 mod prompt;
 mod tools;

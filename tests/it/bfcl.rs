@@ -173,5 +173,8 @@ fn a_run_can_be_scored_again() {
         ["exact_match", "irrelevance_error:decoder_success"]
     );
     let arguments = format!("rescore {}", run.display());
-    project.run(&arguments).exits(0).says("2 samples, 1 correct");
+    project
+        .run(&arguments)
+        .exits(0)
+        .says("2 samples, 1 correct");
 }
