@@ -6,16 +6,20 @@
 //! | [`qa`] | questions and answers in any file of rows; columns, templates, several right answers | `final_answer`, `token_f1` |
 //! | [`gsm8k`] | word problems with worked solutions | `gsm8k`, `gsm8k` |
 //! | [`aime`] | problems whose answer is an integer from 0 to 999, by year | `aime`, `aime` |
+//! | `bfcl` (feature `bfcl`) | single-turn function calling, in the layout of the Berkeley Function Calling Leaderboard | none, `bfcl` |
 //! | [`custom`] | written down in the spec itself | `final_answer`, `per_sample`: each sample has its own scorer |
 //!
 //! `fixtures/` has a spec of each to copy.
 
 pub mod aime;
+#[cfg(feature = "bfcl")]
+pub mod bfcl;
 pub mod custom;
 pub mod gaia;
 pub mod gsm8k;
 pub mod qa;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::agent::Output;
@@ -24,6 +28,17 @@ use crate::extract::Extract;
 use crate::run::Record;
 use crate::sample::Sample;
 use crate::scorer::{Score, Scorer};
+
+/// A category of a benchmark's data.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CategoryCount {
+    /// Its name.
+    pub category: String,
+    /// How many entries it has.
+    pub entries: usize,
+    /// Whether they are judged here.
+    pub native: bool,
+}
 
 /// A set of samples with the rules of its field.
 ///
@@ -66,6 +81,12 @@ pub trait Benchmark: Send + Sync {
         self.official_prompt()
     }
 
+    /// The instructions of one sample, where they differ from sample to sample: they stand in place of both.
+    fn instructions(&self, sample: &Sample) -> Option<String> {
+        let _ = sample;
+        None
+    }
+
     /// Aggregates of the benchmark's own, shown in the summary under their names.
     ///
     /// The records are those that stay in memory: their `prompt`, `metadata` and `output` are empty and long texts are
@@ -73,6 +94,12 @@ pub trait Benchmark: Send + Sync {
     fn metrics(&self, records: &[Record]) -> Map<String, Value> {
         let _ = records;
         Map::new()
+    }
+
+    /// The categories of its data with their sizes, also those that are not asked for; none for a benchmark
+    /// without categories. Unlike `samples` it is only called to list them.
+    fn categories(&self) -> Result<Vec<CategoryCount>> {
+        Ok(Vec::new())
     }
 
     /// Whether the benchmark asks not to publish its answers: snapshots then hide them by default.

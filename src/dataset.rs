@@ -5,6 +5,8 @@
 //! narrows them down with a [`Filter`]. Every error names the file and the line; a dataset is read as a
 //! whole before any agent starts.
 
+#[cfg(feature = "bfcl")]
+pub mod bfcl;
 mod cell;
 mod columns;
 mod csv;

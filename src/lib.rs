@@ -87,6 +87,8 @@ pub use agent::{Agent, AgentError, FailureKind, Output, Usage};
 pub use baseline::{Baseline, BaselineSample};
 pub use benchmark::Benchmark;
 pub use benchmark::aime::Aime;
+#[cfg(feature = "bfcl")]
+pub use benchmark::bfcl::Bfcl;
 pub use benchmark::custom::Custom;
 pub use benchmark::gaia::Gaia;
 pub use benchmark::gsm8k::Gsm8k;

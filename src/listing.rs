@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::benchmark::CategoryCount;
 use crate::error::Result;
 use crate::eval::Eval;
 use crate::plan::{BaselineUse, Plan};
@@ -20,6 +21,9 @@ pub struct Listing {
     pub samples: Vec<ListedSample>,
     /// The names of the gates' tests.
     pub gates: Vec<String>,
+    /// The categories of the data, for a benchmark that has some.
+    #[serde(default)]
+    pub categories: Vec<CategoryCount>,
     /// Figures over all samples.
     pub stats: Stats,
     /// Things about the dataset worth knowing.
@@ -102,6 +106,7 @@ impl Listing {
             gates: plan.gate_names(),
             eval: plan.eval.name.clone(),
             benchmark: plan.eval.benchmark.name().to_owned(),
+            categories: plan.eval.benchmark.categories()?,
             samples,
             stats,
             notices: plan.notices,

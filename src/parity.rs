@@ -9,11 +9,7 @@ use serde_json::Value;
 
 /// The text of a file of the parity data, or `None` (and a message) without that file.
 pub(crate) fn text(name: &str) -> Option<String> {
-    let folder = std::env::var_os("EVALTEST_PARITY_DATA").map_or_else(
-        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared")),
-        PathBuf::from,
-    );
-    let path = folder.join(name);
+    let path = path(name);
     let text = std::fs::read_to_string(&path);
     if let Err(error) = &text {
         // Not `eprintln!`: the test harness would hide it.
@@ -24,6 +20,15 @@ pub(crate) fn text(name: &str) -> Option<String> {
         );
     }
     text.ok()
+}
+
+/// Where a file of the parity data is, if it is there.
+pub(crate) fn path(name: &str) -> PathBuf {
+    let folder = std::env::var_os("EVALTEST_PARITY_DATA").map_or_else(
+        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared")),
+        PathBuf::from,
+    );
+    folder.join(name)
 }
 
 /// A JSON file of the parity data.

@@ -144,15 +144,20 @@ impl Plan {
             })
     }
 
-    /// The test name of a sample: `gaia::level1::<id>`.
+    /// The test name of a sample: `gaia::level1::<id>`. Categories have names that need no word before them:
+    /// `bfcl::simple_python::<id>`.
     pub(crate) fn trial_name(&self, item: &Item) -> String {
         let id = snapshot::readable(&item.sample.id);
         match item.sample.slices.first() {
             Some((dimension, value)) => {
+                let dimension = match dimension.as_str() {
+                    "category" => String::new(),
+                    other => snapshot::readable(other),
+                };
                 format!(
                     "{}::{}{}::{id}",
                     self.eval.name,
-                    snapshot::readable(dimension),
+                    dimension,
                     snapshot::readable(value)
                 )
             }

@@ -58,7 +58,12 @@ impl Prompt {
             question.push_str("\n\nAttached file: ");
             question.push_str(&file.name);
         }
+        let own = match self {
+            Self::Default | Self::Official => benchmark.instructions(sample),
+            _ => None,
+        };
         let instructions = match self {
+            _ if own.is_some() => own.as_deref().unwrap_or_default(),
             Self::Default => benchmark.default_prompt().unwrap_or_default(),
             Self::Official => benchmark.official_prompt().unwrap_or_default(),
             Self::Concise => CONCISE,

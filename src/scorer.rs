@@ -10,6 +10,8 @@ pub mod aime;
 pub mod all;
 pub mod any;
 pub mod any_of;
+#[cfg(feature = "bfcl")]
+pub mod bfcl;
 mod catalog;
 #[cfg(test)]
 mod check;

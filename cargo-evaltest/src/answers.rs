@@ -6,6 +6,7 @@
 //! [`Answered`] is what was read from it.
 
 mod answered;
+mod calls;
 mod chunks;
 mod escape;
 mod fields;
@@ -25,6 +26,7 @@ use evaltest::spec::Override;
 use evaltest::{Error, Extract, Extraction, Result};
 
 pub(crate) use answered::{Answered, Wanted};
+pub(crate) use calls::Calls;
 pub(crate) use chunks::Chunk;
 use chunks::Chunks;
 pub(crate) use escape::is_plain;

@@ -46,6 +46,12 @@ pub fn python_json(text: &str) -> Option<Value> {
     parse(text).ok()
 }
 
+/// Where a line stops being JSON, and why; `None` if it does not.
+#[cfg(feature = "bfcl")]
+pub(super) fn column_of_fault(line: &str) -> Option<(usize, String)> {
+    parse(line).err()
+}
+
 /// Parses a line, if need be with Python's bare `NaN` and `Infinity` as null.
 fn parse(line: &str) -> Result<Value, (usize, String)> {
     let first = match serde_json::from_str(line) {

@@ -22,6 +22,8 @@ pub const ENTRIES: &[Entry] = &[
     super::all::ENTRY,
     super::any::ENTRY,
     super::any_of::ENTRY,
+    #[cfg(feature = "bfcl")]
+    super::bfcl::ENTRY,
     super::choice::ENTRY,
     super::command::ENTRY,
     super::exact::ENTRY,

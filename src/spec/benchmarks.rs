@@ -1,11 +1,14 @@
-//! The benchmarks `qa`, `gsm8k` and `aime`, from their keys.
+//! The benchmarks `qa`, `gsm8k`, `aime` and `bfcl`, from their keys.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::Deserialize;
 
 use super::build::Placed;
-use crate::benchmark::{aime::Aime, gsm8k::Gsm8k, qa::Qa};
+#[cfg(feature = "bfcl")]
+use crate::benchmark::bfcl::Bfcl;
+use crate::benchmark::{Benchmark, aime::Aime, gsm8k::Gsm8k, qa::Qa};
 use crate::dataset::Columns;
 use crate::error::{Error, Result};
 
@@ -71,6 +74,19 @@ struct AimeColumnKeys {
     year: Option<String>,
 }
 
+/// Needs the cargo feature `bfcl`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(
+    not(feature = "bfcl"),
+    expect(dead_code, reason = "read to tell mistakes in keys all the same")
+)]
+pub(super) struct BfclKeys {
+    path: PathBuf,
+    categories: Option<Vec<String>>,
+    ids: Option<Vec<String>>,
+}
+
 /// The file of a benchmark; an error is about its name in the spec.
 fn open<T>(path: &Path, folder: &Path, open: impl Fn(PathBuf) -> Result<T>) -> Placed<T> {
     let shown = path.display().to_string();
@@ -131,6 +147,29 @@ pub(super) fn gsm8k(keys: Gsm8kKeys, folder: &Path) -> Placed<Gsm8k> {
         Some(ids) => gsm8k.ids(ids),
         None => gsm8k,
     })
+}
+
+#[cfg(feature = "bfcl")]
+pub(super) fn bfcl(keys: BfclKeys, folder: &Path) -> Placed<Arc<dyn Benchmark>> {
+    let mut bfcl = open(&keys.path, folder, Bfcl::open)?;
+    if let Some(categories) = keys.categories {
+        // Found here, so that the error has the line in the spec.
+        for name in &categories {
+            bfcl.check(name).map_err(|error| (error, name.clone()))?;
+        }
+        bfcl = bfcl.categories(categories);
+    }
+    if let Some(ids) = keys.ids {
+        bfcl = bfcl.ids(ids);
+    }
+    Ok(Arc::new(bfcl))
+}
+
+#[cfg(not(feature = "bfcl"))]
+pub(super) fn bfcl(_: BfclKeys, _: &Path) -> Placed<Arc<dyn Benchmark>> {
+    let error = Error::usage("benchmark `bfcl` needs the cargo feature `bfcl` of evaltest");
+    let error = error.hint("`cargo add --dev evaltest --features bfcl`, or use `cargo evaltest`");
+    Err((error, "bfcl".to_owned()))
 }
 
 pub(super) fn aime(keys: AimeKeys, folder: &Path) -> Placed<Aime> {

@@ -162,6 +162,7 @@ fn benchmark(
             BenchmarkKeys::Qa(keys) => Arc::new(benchmarks::qa(keys, folder)?),
             BenchmarkKeys::Gsm8k(keys) => Arc::new(benchmarks::gsm8k(keys, folder)?),
             BenchmarkKeys::Aime(keys) => Arc::new(benchmarks::aime(keys, folder)?),
+            BenchmarkKeys::Bfcl(keys) => benchmarks::bfcl(keys, folder)?,
             BenchmarkKeys::Custom(keys) => Arc::new(custom::custom(keys, folder, registry)?),
         }),
         Tagged::Other { name, options } => {

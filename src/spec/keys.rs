@@ -7,7 +7,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-use super::benchmarks::{AimeKeys, Gsm8kKeys, QaKeys};
+use super::benchmarks::{AimeKeys, BfclKeys, Gsm8kKeys, QaKeys};
 use super::custom::CustomKeys;
 use super::tagged::{BuiltIns, Tagged};
 use crate::eval::{Answers, Assert, KeepScratch};
@@ -45,6 +45,7 @@ pub(super) enum BenchmarkKeys {
     Qa(QaKeys),
     Gsm8k(Gsm8kKeys),
     Aime(AimeKeys),
+    Bfcl(BfclKeys),
     Custom(CustomKeys),
 }
 
@@ -56,6 +57,7 @@ impl BenchmarkKeys {
             Self::Qa(_) => "qa",
             Self::Gsm8k(_) => "gsm8k",
             Self::Aime(_) => "aime",
+            Self::Bfcl(_) => "bfcl",
             Self::Custom(_) => "custom",
         }
     }
@@ -63,7 +65,7 @@ impl BenchmarkKeys {
 
 impl BuiltIns for BenchmarkKeys {
     const WHAT: &'static str = "benchmark";
-    const NAMES: &'static [&'static str] = &["gaia", "qa", "gsm8k", "aime", "custom"];
+    const NAMES: &'static [&'static str] = &["gaia", "qa", "gsm8k", "aime", "bfcl", "custom"];
 
     fn read<'de, A: MapAccess<'de>>(name: &str, rest: A) -> Option<Result<Self, A::Error>> {
         let rest = MapAccessDeserializer::new(rest);
@@ -71,6 +73,7 @@ impl BuiltIns for BenchmarkKeys {
             "gaia" => GaiaKeys::deserialize(rest).map(Self::Gaia),
             "qa" => QaKeys::deserialize(rest).map(Self::Qa),
             "gsm8k" => Gsm8kKeys::deserialize(rest).map(Self::Gsm8k),
+            "bfcl" => BfclKeys::deserialize(rest).map(Self::Bfcl),
             "aime" => AimeKeys::deserialize(rest).map(Self::Aime),
             "custom" => CustomKeys::deserialize(rest).map(Self::Custom),
             _ => return None,

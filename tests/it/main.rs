@@ -5,6 +5,7 @@
 mod asked;
 mod bad_input;
 mod benchmarks;
+mod bfcl;
 mod custom;
 mod disk_full;
 mod explained;

@@ -53,17 +53,7 @@ pub(super) struct Path {
 impl Fields {
     /// Reads what `--map` says; roles that it leaves out keep their names.
     pub(crate) fn parse(maps: &[String]) -> Result<Self> {
-        let named = |name: &str| Path {
-            text: name.to_owned(),
-            first: name.to_owned(),
-            steps: Vec::new(),
-            is_mapped: false,
-        };
-        let mut paths: Vec<_> = ROLES[..ID]
-            .iter()
-            .chain(&IDS)
-            .map(|name| named(name))
-            .collect();
+        let mut paths = Self::named(ROLES[..ID].iter().chain(&IDS)).paths;
         for pair in maps.iter().flat_map(|map| map.split(',')) {
             let (role, field) = pair
                 .split_once('=')
@@ -92,6 +82,19 @@ impl Fields {
             }
         }
         Ok(Self { paths })
+    }
+
+    /// Fields of these names.
+    pub(super) fn named<'a>(names: impl IntoIterator<Item = &'a &'a str>) -> Self {
+        let named = |name: &&str| Path {
+            text: (*name).to_owned(),
+            first: (*name).to_owned(),
+            steps: Vec::new(),
+            is_mapped: false,
+        };
+        Self {
+            paths: names.into_iter().map(named).collect(),
+        }
     }
 
     /// The first so many fields, which are all that is looked for.

@@ -393,14 +393,12 @@ mod tests {
     fn decodes_strings() {
         let check = |text: &str, expect: &str, replaced: bool| {
             let string = Cursor::new(text, Vec::new()).string().expect("a string");
-            assert_eq!(string.text(), Some((Cow::Borrowed(expect), replaced)));
+            assert_eq!(string.text(), Some((expect.into(), replaced)));
             assert!(string.is(expect));
         };
-        check(r#""a é""#, "a é", false);
-        check(r#""\"\\\/\b\f\n\r\tx""#, "\"\\/\x08\x0c\n\r\tx", false);
+        check(r#""é\"\\\/\b\f\n\r\tx""#, "é\"\\/\x08\x0c\n\r\tx", false);
         check(r#""\u00e9\u0000\uD83D\ude00!""#, "é\0😀!", false);
-        check(r#""\ud83d""#, "\u{fffd}", true);
         check(r#""\ud83d\u0041\ude00x""#, "\u{fffd}A\u{fffd}x", true);
-        check(r#""\ud83d\\ude00""#, "\u{fffd}\\ude00", true);
+        check(r#""\ud83d\\ude00\ud83d""#, "\u{fffd}\\ude00\u{fffd}", true);
     }
 }

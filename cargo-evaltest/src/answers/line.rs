@@ -8,10 +8,10 @@ use super::fields::{Fields, ID, MANY};
 use super::json::{Cursor, Raw};
 
 /// A JSON object on a line. Of a key that is there twice the last one counts, as in Python.
-pub(crate) struct Line<'a> {
+pub(crate) struct Line<'a, const N: usize = MANY> {
     text: &'a str,
     /// What is in the fields that are looked for.
-    fields: [Option<Raw<'a>>; MANY],
+    fields: [Option<Raw<'a>>; N],
     /// Where the object's closing brace stands.
     end: usize,
     /// The bytes of members that have the name of the one to be written, each with one comma.
@@ -20,7 +20,7 @@ pub(crate) struct Line<'a> {
     has_others: bool,
 }
 
-impl<'a> Line<'a> {
+impl<'a, const N: usize> Line<'a, N> {
     /// Reads a line and looks for the first `count` of the fields. `output` is the member that will be added;
     /// `open` a buffer to use.
     pub(crate) fn parse(
@@ -32,7 +32,7 @@ impl<'a> Line<'a> {
     ) -> Result<Self> {
         let mut line = Self {
             text,
-            fields: [None; MANY],
+            fields: [None; N],
             end: 0,
             old: Vec::new(),
             has_others: false,
@@ -116,11 +116,6 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// What the line is called.
-    pub(super) fn id(&self) -> Option<Raw<'a>> {
-        self.fields[ID..].iter().copied().flatten().next()
-    }
-
     /// Whether the line already has the member that will be added.
     pub(crate) fn has_old(&self) -> bool {
         !self.old.is_empty()
@@ -148,6 +143,19 @@ impl<'a> Line<'a> {
         value(out)?;
         out.extend_from_slice(&self.text.as_bytes()[self.end..]);
         Ok(())
+    }
+}
+
+impl<'a> Line<'a> {
+    /// Which fields the line has, the first one being the lowest bit.
+    pub(crate) fn found(&self) -> u8 {
+        let bits = self.fields.iter().rev();
+        bits.fold(0, |found, field| found << 1 | u8::from(field.is_some()))
+    }
+
+    /// What the line is called.
+    pub(super) fn id(&self) -> Option<Raw<'a>> {
+        self.fields[ID..].iter().copied().flatten().next()
     }
 }
 

@@ -22,6 +22,10 @@ pub(crate) struct ListArgs {
     #[arg(long)]
     stats: bool,
 
+    /// Show the categories of the data with their sizes instead of names, for benchmarks that have categories
+    #[arg(long, conflicts_with = "stats")]
+    categories: bool,
+
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -75,6 +79,10 @@ pub(crate) fn run(args: &ListArgs) -> Result<u8> {
     }
     console::print(|out| {
         for listing in &listings {
+            if args.categories {
+                categories(listing, out)?;
+                continue;
+            }
             if args.stats {
                 stats(listing, out)?;
                 continue;
@@ -89,6 +97,30 @@ pub(crate) fn run(args: &ListArgs) -> Result<u8> {
         Ok(())
     })?;
     Ok(0)
+}
+
+fn categories(listing: &Listing, out: &mut dyn std::io::Write) -> std::io::Result<()> {
+    let (eval, benchmark) = (clean(&listing.eval), clean(&listing.benchmark));
+    writeln!(out, "{eval} (benchmark {benchmark})")?;
+    if listing.categories.is_empty() {
+        return writeln!(out, "  no categories");
+    }
+    let selected = listing.stats.slices.get("category");
+    for known in &listing.categories {
+        let asked = selected.and_then(|counts| counts.get(&known.category));
+        let note = match asked {
+            _ if !known.native => "needs the official tool".to_owned(),
+            None => "not in this eval".to_owned(),
+            Some(asked) => format!("{asked} in this eval"),
+        };
+        writeln!(
+            out,
+            "  {:24} {:5}  {note}",
+            clean(&known.category),
+            known.entries
+        )?;
+    }
+    Ok(())
 }
 
 fn stats(listing: &Listing, out: &mut dyn std::io::Write) -> std::io::Result<()> {

@@ -5,6 +5,7 @@
 //! decoded; its bytes are never printed anew, the score is spliced in. Memory stays the same for a file of
 //! any size.
 
+mod calls;
 mod explain;
 mod judge;
 pub(crate) mod pool;
@@ -12,14 +13,16 @@ mod write;
 
 use std::io::{self, ErrorKind, Write};
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
 use clap::Args;
 use evaltest::{Error, Result};
 
-use crate::answers::{Answers, AnswersArgs, Source};
+use crate::answers::{Answers, AnswersArgs, Format, Source};
 use crate::{console, scorers};
+use calls::Checker;
 use explain::ExplainArgs;
 use judge::{Counts, Judge};
 
@@ -43,6 +46,11 @@ pub(crate) struct ScoreArgs {
 
     #[command(flatten)]
     answers: AnswersArgs,
+
+    /// The data of the function-calling leaderboard, for `--scorer bfcl`: a folder with `BFCL_v4_<category>.json`
+    /// and `possible_answer/`, in a checkout, the unpacked package or of one's own
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
 
     /// Replace the score that a line already has
     #[arg(long)]
@@ -73,8 +81,13 @@ extraction (`quasi_exact`; `--extract none` turns it off), and run directories, 
 run holds. Of a run directory, samples without an answer or ground truth are left out, and so are answers
 that lost a secret; standard error tells how many.
 
+Lines for `--scorer bfcl` have other fields: `id` and `category` of an entry in `--data`, `model_result` (a text, or
+the list of native calls), `mode` (`prompt` or `fc`), and if need be `underscore_to_dot`, `return_format`,
+`has_tool_call_tag`; `function` and `ground_truth` on the line replace those of the data.
+
 Examples:
   cargo evaltest score --scorer gaia answers.jsonl > scored.jsonl
+  cargo evaltest score --scorer bfcl --data bfcl_eval/data results.jsonl
   cargo evaltest score --scorer substring --scorer-option compat=true --scorer qa_f1 answers.parquet
   cargo evaltest score --scorer '{ type: quasi_exact, documented: true, name: chapter }' --scorer quasi_exact -
   cargo evaltest score --scorer qa_f1_format --map prediction=/result/text,trajectory=/result/messages FILE
@@ -90,19 +103,54 @@ Exit codes: 0 scored, or the reader of the results went away; 2 a mistake in the
 /// 0 also when the reader of the results goes away early; a malformed line is an error with exit code 2,
 /// or 3 if the other lines were to be scored all the same.
 pub(crate) fn run(args: &ScoreArgs) -> Result<u8> {
-    let scorers = scorers::named(&args.scorers, &args.scorer_options)?;
+    let checker = args.checker()?;
+    let scorers = match checker {
+        // Its lines are not those of a scorer.
+        Some(_) => Vec::new(),
+        None => scorers::named(&args.scorers, &args.scorer_options)?,
+    };
     if args.explain.is_wanted() {
         return explain::run(&args.explain, &args.answers, &scorers);
     }
     let answers = Answers::open(&args.answers)?;
     let judge = Judge::new(scorers, &answers.extraction, answers.layout.clone())
         .replace(args.replace)
-        .keep_going(args.keep_going);
+        .keep_going(args.keep_going)
+        .checker(checker);
     let threads = args
         .threads
         .or_else(|| thread::available_parallelism().ok())
         .unwrap_or(NonZeroUsize::MIN);
     write_scores(&Arc::new(judge), answers, threads, &mut io::stdout().lock())
+}
+
+impl ScoreArgs {
+    /// What checks the lines when the scorer is `bfcl`: they have fields of their own then.
+    fn checker(&self) -> Result<Option<Checker>> {
+        let is_meant = self.scorers.iter().any(|name| name == "bfcl");
+        let is_run = self.answers.input.is_dir() || self.answers.format == Some(Format::Run);
+        if !is_meant || is_run {
+            return match self.data {
+                Some(_) if is_run => Err(Error::usage("`--data` is for files")
+                    .hint("leave it out: the records of a run say what was expected")),
+                Some(_) => Err(Error::usage("`--data` is for `--scorer bfcl` alone")),
+                None => Ok(None),
+            };
+        }
+        let others = [
+            (self.scorers.len() > 1, "another `--scorer`"),
+            (!self.scorer_options.is_empty(), "`--scorer-option`"),
+            (!self.answers.map.is_empty(), "`--map`"),
+            (self.answers.extract.is_some(), "`--extract`"),
+            (self.explain.is_wanted(), "`--explain`"),
+        ];
+        if let Some((_, other)) = others.iter().find(|(is_given, _)| *is_given) {
+            return Err(Error::usage(format!(
+                "{other} does not go with `--scorer bfcl` on a file: the fields of its lines say everything"
+            )));
+        }
+        Checker::new(self.data.as_deref(), self.replace).map(Some)
+    }
 }
 
 fn write_scores(

@@ -7,12 +7,15 @@ use evaltest::scorer::Scorer;
 use evaltest::{Error, Extract, Extraction, Result};
 use serde_json::json;
 
+use super::calls::Checker;
 use super::write;
 use crate::answers::{Answered, Chunk, Entry, Fields, Layout, Line, Wanted};
 
 /// Scores lines.
 pub(super) struct Judge {
-    /// At least one. The results of one go into `score`, of several into `scores`, by name.
+    /// Judges lines that are answers to the function-calling leaderboard, in place of all scorers.
+    checker: Option<Checker>,
+    /// At least one without a checker. The results of one go into `score`, of several into `scores`, by name.
     scorers: Vec<Way>,
     layout: Layout,
     wanted: Wanted,
@@ -86,6 +89,7 @@ impl Judge {
             scorer,
         };
         Self {
+            checker: None,
             scorers: scorers.into_iter().map(way).collect(),
             layout,
             wanted,
@@ -98,6 +102,11 @@ impl Judge {
     /// Lets lines have a score already.
     pub(super) fn replace(self, replace: bool) -> Self {
         Self { replace, ..self }
+    }
+
+    /// Lets this one judge the lines.
+    pub(super) fn checker(self, checker: Option<Checker>) -> Self {
+        Self { checker, ..self }
     }
 
     /// Goes on after malformed lines.
@@ -158,6 +167,9 @@ impl Judge {
     fn line(&self, text: &str, buffers: &mut Buffers, judged: &mut Judged) -> Result<()> {
         if text.trim_ascii().is_empty() {
             return Ok(());
+        }
+        if let Some(checker) = &self.checker {
+            return checker.line(text, &mut buffers.open, &mut judged.bytes);
         }
         match &self.layout {
             Layout::Lines(fields) => self.object(text, fields, buffers, judged),

@@ -1,0 +1,128 @@
+//! `score --scorer bfcl`: answers to entries of the function-calling leaderboard.
+//!
+//! Its lines have other fields than those of other scorers, because a model's answer is a text or a list of
+//! calls, and is read as Python reads it ([`Calls`]). What it is checked against is looked up in the data by
+//! category and id, or stands on the line.
+
+use std::path::Path;
+
+use evaltest::dataset::bfcl::{Data, Index, Question};
+use evaltest::scorer::bfcl::{
+    Answer, CRASH, Entry, JsonFault, Message, Report, Request, Value, Verdict, check,
+};
+use evaltest::{Error, Result};
+
+use crate::answers::{Calls, Fields};
+
+/// Checks answers.
+pub(super) struct Checker {
+    index: Option<Index>,
+    fields: Fields,
+    /// Whether a line may already have a score.
+    replace: bool,
+}
+
+impl Checker {
+    /// With the data of a folder, or for lines that bring their own.
+    pub(super) fn new(data: Option<&Path>, replace: bool) -> Result<Self> {
+        let data = data.map(Data::open).transpose()?;
+        Ok(Self {
+            index: data.map(Index::new),
+            fields: Calls::fields(),
+            replace,
+        })
+    }
+
+    /// Writes a line with its score. `open` is a buffer to use.
+    pub(super) fn line(&self, text: &str, open: &mut Vec<u8>, out: &mut Vec<u8>) -> Result<()> {
+        let (line, calls) = Calls::parse(text, &self.fields, "score", open)?;
+        if line.has_old() && !self.replace {
+            return Err(Error::usage("the line already has a `score`")
+                .hint("add `--replace` to write a new `score`"));
+        }
+        let inline;
+        let entry = match self.entry(&calls)? {
+            Found::Data(question) => &question.entry,
+            Found::Inline(entry) => {
+                inline = entry;
+                &inline
+            }
+        };
+        line.splice("score", out, |out| {
+            judge(&calls, entry, out);
+            Ok(())
+        })
+    }
+
+    /// What an answer is checked against.
+    fn entry(&self, calls: &Calls) -> Result<Found<'_>> {
+        if calls.function.is_none() && calls.ground_truth.is_none() {
+            return self.question(calls).map(Found::Data);
+        }
+        let has_calls = !calls.category.contains("relevance");
+        let (functions, ground_truth) = match (&calls.function, &calls.ground_truth) {
+            (Some(functions), Some(expected)) => (functions, Some(expected)),
+            (Some(functions), None) if !has_calls => (functions, None),
+            (Some(functions), None) => (functions, self.question(calls)?.ground_truth.as_ref()),
+            (None, expected) => (&self.question(calls)?.functions, expected.as_ref()),
+        };
+        Entry::new(functions, ground_truth.filter(|_| has_calls))
+            .map(Found::Inline)
+            .map_err(Error::usage)
+    }
+
+    fn question(&self, calls: &Calls) -> Result<&Question> {
+        let Some(index) = &self.index else {
+            return Err(
+                Error::usage("there is no `function` and `ground_truth` on the line")
+                    .hint("name the data that has them: `--data DIR`"),
+            );
+        };
+        let id = calls.id.as_deref();
+        let id = id.ok_or_else(|| Error::usage("`id` is missing"))?;
+        index.get(&calls.category, id)
+    }
+}
+
+enum Found<'a> {
+    Data(&'a Question),
+    Inline(Entry),
+}
+
+fn judge(calls: &Calls, entry: &Entry, out: &mut Vec<u8>) {
+    let nothing = Value::None;
+    let result = calls.model_result.as_ref().unwrap_or(&nothing);
+    let answer = if calls.is_native {
+        Answer::Native(result)
+    } else {
+        Answer::Prompt(result)
+    };
+    let request = Request {
+        underscore_to_dot: calls.underscore_to_dot,
+        format: calls.format,
+        has_tool_call_tag: calls.has_tool_call_tag,
+        ..Request::new(entry, &calls.category, answer)
+    };
+    let verdict = match calls.model_result {
+        Ok(_) => check(&request),
+        Err(fault) => unreadable(fault),
+    };
+    Report::new(&request, &verdict).write(out);
+}
+
+/// The verdict on what the official program could not even read from its file.
+fn unreadable(fault: JsonFault) -> Verdict {
+    let message = match fault {
+        JsonFault::TooDeep => "RecursionError: maximum recursion depth exceeded",
+        JsonFault::TooManyDigits => {
+            "ValueError: Exceeds the limit (4300 digits) for integer string conversion"
+        }
+        JsonFault::Syntax => "JSONDecodeError: no JSON",
+    };
+    Verdict {
+        valid: false,
+        error_type: Some(CRASH),
+        error: vec![Message::Text(message.to_owned())],
+        decoded: None,
+    }
+}

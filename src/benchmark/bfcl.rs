@@ -1,0 +1,198 @@
+//! BFCL: single-turn function calling, from the data of the Berkeley Function Calling Leaderboard.
+//!
+//! [`crate::dataset::bfcl`] reads the data; here an entry becomes a sample, with the official instructions for agents
+//! that answer in text (`prompt`) and tool definitions for those that call natively (`tools`). The scorer
+//! [`bfcl`](crate::scorer::bfcl::Bfcl) judges whichever of both an agent did.
+//!
+//! Prompts and tools of all 3,641 official entries are equal to those that the official package makes for its default
+//! prompt format and for `OpenAI`'s completions. Both are given to every agent: one that calls natively uses
+//! `Task::question` and `Task::tools`, and has no need of `Task::prompt`; a spec says `prompt: none` for it. The
+//! prompt formats of `format_sensitivity` are not made here, though [`check`](crate::scorer::bfcl::check) reads them all.
+
+mod prompt;
+mod tools;
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+use crate::benchmark::{Benchmark, CategoryCount};
+use crate::dataset::Filter;
+use crate::dataset::bfcl::{Category, Data, Question};
+use crate::error::{Error, Result};
+use crate::sample::{Sample, Target};
+use crate::scorer::{self, Scorer};
+
+/// The leaderboard's single-turn categories, or entries of one's own in their form.
+///
+/// A sample's metadata has `category`, `function` (the documents, which the scorer needs) and `messages`, which agents
+/// may see; `unsatisfiable` tells why no answer can be right, for the few entries of which that is known. Slice
+/// is `category`.
+///
+/// ```no_run
+/// # fn main() -> evaltest::Result<()> {
+/// use evaltest::benchmark::bfcl::Bfcl;
+///
+/// let bfcl = Bfcl::open("bfcl_eval/data")?.categories(["simple_python", "live"]);
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Bfcl {
+    data: Data,
+    categories: Vec<String>,
+    filter: Filter,
+    /// What the last [`Benchmark::samples`] had to remark.
+    notices: OnceLock<Vec<String>>,
+}
+
+impl Bfcl {
+    /// The data at a path, see [`Data::open`].
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
+        Ok(Self {
+            data: Data::open(path)?,
+            categories: Vec::new(),
+            filter: Filter::default(),
+            notices: OnceLock::new(),
+        })
+    }
+
+    /// If there is no category or collection of a name in the data.
+    pub(crate) fn check(&self, name: &str) -> Result<()> {
+        self.data.select(&[name.to_owned()]).map(drop)
+    }
+
+    /// Only these categories and collections; by default all that are judged here.
+    #[must_use]
+    pub fn categories<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
+        self.categories = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Only the samples of these ids.
+    #[must_use]
+    pub fn ids<I: Into<String>>(mut self, ids: impl IntoIterator<Item = I>) -> Self {
+        self.filter.ids = Some(ids.into_iter().map(Into::into).collect());
+        self
+    }
+
+    fn load(&self) -> Result<(Vec<Sample>, Vec<String>)> {
+        let mut samples = Vec::new();
+        let mut notices = Vec::new();
+        let mut skipped: Vec<String> = Vec::new();
+        for category in self.data.select(&self.categories)? {
+            if category.is_native() {
+                for question in self.data.read(&category)? {
+                    samples.push(sample(question));
+                }
+            } else if !self.categories.is_empty() {
+                skipped.push(self.skipped(&category)?);
+            }
+        }
+        if !skipped.is_empty() {
+            let skipped = skipped.join(", ");
+            let message = format!(
+                "{skipped}: not judged here and skipped; the official tool judges them, `bfcl evaluate`"
+            );
+            if samples.is_empty() {
+                return Err(Error::usage(message).hint("name others: `categories: [single_turn]`"));
+            }
+            notices.push(message);
+        }
+        let samples = self.filter.apply(samples)?;
+        let hopeless = samples
+            .iter()
+            .filter(|sample| sample.metadata.contains_key("unsatisfiable"));
+        let hopeless: Vec<&str> = hopeless.map(|sample| &*sample.id).collect();
+        if !hopeless.is_empty() {
+            notices.push(format!(
+                "no answer can be right for `{}`: their metadata tells why",
+                hopeless.join("`, `")
+            ));
+        }
+        Ok((samples, notices))
+    }
+
+    fn skipped(&self, category: &Category) -> Result<String> {
+        let count = self.data.count(category)?;
+        Ok(format!("`{}` ({count} entries)", category.name))
+    }
+}
+
+fn sample(question: Question) -> Sample {
+    let functions = question.functions.to_json();
+    let category = &question.category.name;
+    let mut sample = Sample::new(question.id, prompt::question(&question.messages))
+        .slice("category", category.as_str());
+    sample.target = question
+        .ground_truth
+        .map(|ground_truth| Target(ground_truth.to_json()));
+    sample.tools = tools::of(&functions, category);
+    let metadata = [
+        ("category", Value::from(category.as_str())),
+        ("messages", question.messages.to_json()),
+        ("function", functions),
+    ];
+    let metadata = metadata.into_iter();
+    sample.metadata = metadata
+        .map(|(key, value)| (key.to_owned(), value))
+        .collect();
+    if let Some(reason) = question.unsatisfiable {
+        sample
+            .metadata
+            .insert("unsatisfiable".to_owned(), reason.into());
+    }
+    sample.visible = ["category", "messages", "function"]
+        .map(str::to_owned)
+        .into();
+    sample
+}
+
+impl Benchmark for Bfcl {
+    fn name(&self) -> &'static str {
+        "bfcl"
+    }
+
+    fn samples(&self) -> Result<Vec<Sample>> {
+        let (samples, notices) = self.load()?;
+        // Loading again finds the same.
+        let _ = self.notices.set(notices);
+        Ok(samples)
+    }
+
+    fn scorer(&self) -> Option<Box<dyn Scorer>> {
+        Some(Box::new(scorer::bfcl::Bfcl::default()))
+    }
+
+    fn official_prompt(&self) -> Option<&str> {
+        Some(prompt::TEMPLATE)
+    }
+
+    fn instructions(&self, sample: &Sample) -> Option<String> {
+        Some(prompt::instructions(sample))
+    }
+
+    fn categories(&self) -> Result<Vec<CategoryCount>> {
+        let categories = self.data.categories().iter();
+        categories
+            .map(|category| {
+                Ok(CategoryCount {
+                    category: category.name.clone(),
+                    entries: self.data.count(category)?,
+                    native: category.is_native(),
+                })
+            })
+            .collect()
+    }
+
+    fn notices(&self) -> Vec<String> {
+        if let Some(notices) = self.notices.get() {
+            return notices.clone();
+        }
+        // Whoever asks for the samples gets the error.
+        self.load().map(|(_, notices)| notices).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests;

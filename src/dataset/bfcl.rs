@@ -1,0 +1,251 @@
+//! The data of the Berkeley Function Calling Leaderboard, in its official layout, as it is in a checkout, in the
+//! unpacked package of the official tool, or in a folder of the user's own:
+//!
+//! ```text
+//! BFCL_v4_<category>.json                    {"id", "question", "function"}, one object per line
+//! possible_answer/BFCL_v4_<category>.json    {"id", "ground_truth"}
+//! ```
+//!
+//! [`Data::open`] finds the folder, [`Data::select`] the [`Category`]s, [`Data::read`] reads one into
+//! [`Question`]s; an [`Index`] finds single ones by id and reads categories when it first needs them.
+//!
+//! A line may have its `ground_truth` in place of a second file. `question` may be a plain text, and
+//! `ground_truth` calls of the simple form `[{"name": …, "arguments": {…}}]`, whose values are the only ones
+//! accepted; without a `function`, documents are made from the calls (`simple`). A single file of any
+//! name is taken, too: a line's category is then its `category`, or follows from the calls it expects.
+//!
+//! Categories that are not judged here can be selected, but not read; entries that no answer can satisfy
+//! are read as any other and say so ([`Entry::unsatisfiable`]).
+
+mod category;
+mod index;
+mod question;
+pub(crate) mod simple;
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub use category::{COLLECTIONS, Category, Group};
+pub use index::Index;
+pub use question::Question;
+
+use crate::error::{Error, Result};
+use crate::scorer::bfcl::{Entry, Value};
+use question::Line;
+
+/// What the names of the files start with: the version of the data.
+const PREFIX: &str = "BFCL_v4_";
+
+/// Where the files can be below the path that is given.
+const BELOW: [&str; 5] = [
+    "",
+    "data",
+    "bfcl_eval/data",
+    "berkeley-function-call-leaderboard/bfcl_eval/data",
+    "berkeley-function-call-leaderboard/data",
+];
+
+/// A folder in the official layout, or a single file.
+#[derive(Clone, Debug)]
+pub struct Data {
+    path: PathBuf,
+    is_file: bool,
+    categories: Vec<Category>,
+}
+
+impl Data {
+    /// The data at a path: the folder with the files, one above it, or a single file of entries.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
+        let path = path.into();
+        let found = fs::metadata(&path).map_err(|error| {
+            Error::io("open", &path, &error).hint(
+                "the data comes with the official package: \
+                 `pip download --no-deps bfcl-eval==2026.3.23 && unzip bfcl_eval-*.whl -d bfcl`",
+            )
+        })?;
+        if found.is_file() {
+            let mut data = Self {
+                path,
+                is_file: true,
+                categories: Vec::new(),
+            };
+            for question in data.read_file()? {
+                if !data.categories.contains(&question.category) {
+                    data.categories.push(question.category);
+                }
+            }
+            return Ok(data);
+        }
+        for below in BELOW {
+            let folder: PathBuf = path.join(below).components().collect();
+            let categories = categories_in(&folder);
+            if !categories.is_empty() {
+                return Ok(Self {
+                    path: folder,
+                    is_file: false,
+                    categories,
+                });
+            }
+        }
+        Err(Error::usage(format!(
+            "`{}`: no file `{PREFIX}<category>.json` in this folder, in `data` or in `bfcl_eval/data`",
+            path.display()
+        ))
+        .hint("name the folder `bfcl_eval/data` of a checkout or of the unpacked package"))
+    }
+
+    /// Where the files are.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The categories that there are, the official ones first and in official order.
+    pub fn categories(&self) -> &[Category] {
+        &self.categories
+    }
+
+    /// The categories that are meant by names of categories and collections; without names every one. Those
+    /// that are not judged here are among them, see [`Category::is_native`].
+    pub fn select(&self, names: &[String]) -> Result<Vec<Category>> {
+        if names.is_empty() {
+            return Ok(self.categories.clone());
+        }
+        // An official name that is known but has no file is another mistake than an unknown one.
+        for name in names {
+            let is_here = self.categories.iter().any(|known| known.name == *name);
+            let is_official = Category::named(name).group != Group::Own;
+            if is_official && !is_here {
+                let file = format!("{PREFIX}{name}.json");
+                return Err(Error::usage(format!(
+                    "`{}`: there is no category `{name}` (`{file}`)",
+                    self.path.display()
+                )));
+            }
+        }
+        let selected = category::select(&self.categories, names)?;
+        if selected.is_empty() {
+            return Err(Error::usage(format!(
+                "`{}`: there is no category of `{}`",
+                self.path.display(),
+                names.join("`, `")
+            )));
+        }
+        Ok(selected)
+    }
+
+    /// How many entries a category has; of those that are not judged here, how many lines.
+    pub fn count(&self, category: &Category) -> Result<usize> {
+        if self.is_file || category.is_native() {
+            return Ok(self.read(category)?.len());
+        }
+        let path = self.file(category);
+        let text = super::read_text(&path)?;
+        if category.group == Group::FormatSensitivity {
+            // Lists of ids by category: each is asked in 26 ways.
+            let lists: HashMap<String, Vec<String>> = serde_json::from_str(&text)
+                .map_err(|error| Error::usage(error.to_string()).at(path.display()))?;
+            return Ok(26 * lists.values().map(Vec::len).sum::<usize>());
+        }
+        let lines = text.lines().filter(|line| !line.trim_ascii().is_empty());
+        Ok(lines.count())
+    }
+
+    /// The entries of a category in the order of the file.
+    pub fn read(&self, category: &Category) -> Result<Vec<Question>> {
+        if self.is_file {
+            let mut questions = self.read_file()?;
+            questions.retain(|question| question.category == *category);
+            return Ok(questions);
+        }
+        if !category.is_native() {
+            return Err(
+                Error::usage(format!("category `{}` is not judged here", category.name))
+                    .hint("the official tool judges it: `bfcl evaluate`"),
+            );
+        }
+        let mut lines = question::lines(&self.file(category))?;
+        if category.has_ground_truth() && lines.iter().any(|line| !line.has_ground_truth()) {
+            self.add_answers(category, &mut lines)?;
+        }
+        lines
+            .into_iter()
+            .map(|line| line.into_question(Some(category)))
+            .collect()
+    }
+
+    /// The entries of a single file, of any category.
+    fn read_file(&self) -> Result<Vec<Question>> {
+        let name = self.path.file_stem().and_then(|name| name.to_str());
+        let name = name.and_then(|name| name.strip_prefix(PREFIX));
+        let category = name.map(Category::named);
+        let mut lines = question::lines(&self.path)?;
+        if let Some(category) = &category
+            && category.has_ground_truth()
+            && lines.iter().any(|line| !line.has_ground_truth())
+        {
+            self.add_answers(category, &mut lines)?;
+        }
+        lines
+            .into_iter()
+            .map(|line| line.into_question(category.as_ref()))
+            .collect()
+    }
+
+    /// Puts the answers of `possible_answer/` to the lines that have none.
+    fn add_answers(&self, category: &Category, lines: &mut [Line]) -> Result<()> {
+        let folder = if self.is_file {
+            self.path.parent().unwrap_or(Path::new("."))
+        } else {
+            &self.path
+        };
+        let path = folder
+            .join("possible_answer")
+            .join(format!("{PREFIX}{}.json", category.file()));
+        let answers = question::lines(&path)?;
+        let answers: HashMap<String, Value> = answers
+            .into_iter()
+            .map(Line::into_answer)
+            .collect::<Result<_>>()?;
+        for line in lines.iter_mut().filter(|line| !line.has_ground_truth()) {
+            let Some(answer) = answers.get(line.id()) else {
+                return Err(Error::usage(format!(
+                    "`{}` has no ground truth, neither here nor in `{}`",
+                    line.id(),
+                    path.display()
+                ))
+                .at(line.place()));
+            };
+            line.set_ground_truth(answer.clone());
+        }
+        Ok(())
+    }
+
+    fn file(&self, category: &Category) -> PathBuf {
+        self.path.join(format!("{PREFIX}{}.json", category.file()))
+    }
+}
+
+/// The categories whose files are in a folder.
+fn categories_in(folder: &Path) -> Vec<Category> {
+    let names = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> = names
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let name = name.strip_prefix(PREFIX)?.strip_suffix(".json")?;
+            Some(name.to_owned())
+        })
+        .collect();
+    names.sort_unstable();
+    let is_here = |category: &Category| names.iter().any(|name| name == category.file());
+    let mut categories: Vec<Category> = Category::official().filter(is_here).collect();
+    for name in names {
+        if !categories.iter().any(|category| category.file() == name) {
+            categories.push(Category::named(&name));
+        }
+    }
+    categories
+}
+
+#[cfg(test)]
+mod tests;

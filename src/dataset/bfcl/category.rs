@@ -1,0 +1,212 @@
+//! Categories of the leaderboard, and its names for several of them.
+
+use crate::error::{Error, Result, nearest};
+
+/// A category: its name decides language and kind of check.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Category {
+    /// Such as `simple_python`.
+    pub name: String,
+    /// What it belongs to.
+    pub group: Group,
+}
+
+/// What categories have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Group {
+    /// Written by the leaderboard's authors.
+    NonLive,
+    /// Given by users of models.
+    Live,
+    /// Conversations with programs that have a state: only the official tool judges them.
+    MultiTurn,
+    /// Questions about earlier conversations: only the official tool judges them.
+    Memory,
+    /// Questions for a search engine: only the official tool judges them.
+    WebSearch,
+    /// Entries of other categories asked in 26 ways; not part of a score, and only the official tool has them.
+    FormatSensitivity,
+    /// A file of the user's own.
+    Own,
+}
+
+/// The official categories, in official order.
+const OFFICIAL: [(&str, Group); 23] = [
+    ("simple_python", Group::NonLive),
+    ("simple_java", Group::NonLive),
+    ("simple_javascript", Group::NonLive),
+    ("multiple", Group::NonLive),
+    ("parallel", Group::NonLive),
+    ("parallel_multiple", Group::NonLive),
+    ("irrelevance", Group::NonLive),
+    ("live_simple", Group::Live),
+    ("live_multiple", Group::Live),
+    ("live_parallel", Group::Live),
+    ("live_parallel_multiple", Group::Live),
+    ("live_irrelevance", Group::Live),
+    ("live_relevance", Group::Live),
+    ("multi_turn_base", Group::MultiTurn),
+    ("multi_turn_miss_func", Group::MultiTurn),
+    ("multi_turn_miss_param", Group::MultiTurn),
+    ("multi_turn_long_context", Group::MultiTurn),
+    ("memory_kv", Group::Memory),
+    ("memory_vector", Group::Memory),
+    ("memory_rec_sum", Group::Memory),
+    ("web_search_base", Group::WebSearch),
+    ("web_search_no_snippet", Group::WebSearch),
+    ("format_sensitivity", Group::FormatSensitivity),
+];
+
+/// The official names for several categories.
+pub const COLLECTIONS: [&str; 11] = [
+    "all",
+    "all_scoring",
+    "single_turn",
+    "live",
+    "non_live",
+    "python",
+    "non_python",
+    "multi_turn",
+    "memory",
+    "web_search",
+    "agentic",
+];
+
+impl Category {
+    /// All official categories, in official order.
+    pub fn official() -> impl Iterator<Item = Self> {
+        OFFICIAL.iter().map(|&(name, group)| Self {
+            name: name.to_owned(),
+            group,
+        })
+    }
+
+    /// The category of a name, one of the user's own if it is no official one.
+    pub fn named(name: &str) -> Self {
+        let official = OFFICIAL.iter().find(|(official, _)| *official == name);
+        Self {
+            name: name.to_owned(),
+            group: official.map_or(Group::Own, |&(_, group)| group),
+        }
+    }
+
+    /// Whether answers are judged here; the others need the official tool.
+    pub fn is_native(&self) -> bool {
+        matches!(self.group, Group::NonLive | Group::Live | Group::Own)
+    }
+
+    /// Whether its entries have expected calls: irrelevance and relevance have none.
+    pub fn has_ground_truth(&self) -> bool {
+        !self.name.contains("relevance")
+    }
+
+    /// The end of its file's name, `BFCL_v4_<…>.json`: some categories share one.
+    pub(super) fn file(&self) -> &str {
+        match self.group {
+            Group::Memory => "memory",
+            Group::WebSearch => "web_search",
+            _ => &self.name,
+        }
+    }
+
+    /// Whether a collection has it. A category of the user's own is in `all`.
+    fn is_in(&self, collection: &str) -> bool {
+        let is_other_language = ["simple_java", "simple_javascript"].contains(&&*self.name);
+        let is_single_turn = matches!(self.group, Group::NonLive | Group::Live);
+        match collection {
+            "all" => true,
+            "all_scoring" => self.group != Group::FormatSensitivity,
+            "single_turn" => is_single_turn,
+            "live" => self.group == Group::Live,
+            "non_live" => self.group == Group::NonLive,
+            "python" => is_single_turn && !is_other_language,
+            "non_python" => is_other_language,
+            "multi_turn" => self.group == Group::MultiTurn,
+            "memory" => self.group == Group::Memory,
+            "web_search" => self.group == Group::WebSearch,
+            "agentic" => matches!(self.group, Group::Memory | Group::WebSearch),
+            _ => false,
+        }
+    }
+}
+
+/// Those of the `known` categories that `names` means, each a category or a collection; in the order of `known`,
+/// each once.
+pub(super) fn select(known: &[Category], names: &[String]) -> Result<Vec<Category>> {
+    let mut chosen = vec![false; known.len()];
+    for name in names {
+        let is_meant =
+            |category: &Category| category.name == *name || category.is_in(name.as_str());
+        let mut is_known = COLLECTIONS.contains(&name.as_str());
+        for (category, chosen) in known.iter().zip(&mut chosen) {
+            *chosen |= is_meant(category);
+            is_known |= category.name == *name;
+        }
+        if !is_known {
+            return Err(unknown(known, name));
+        }
+    }
+    let chosen = known.iter().zip(chosen).filter(|(_, chosen)| *chosen);
+    Ok(chosen.map(|(category, _)| category.clone()).collect())
+}
+
+/// The error for a name that is neither a category nor a collection.
+pub(super) fn unknown(known: &[Category], name: &str) -> Error {
+    let names: Vec<&str> = known.iter().map(|category| &*category.name).collect();
+    let error = Error::usage(format!("unknown category `{name}`"));
+    match nearest(name, names.iter().copied().chain(COLLECTIONS)) {
+        Some(near) => error.hint(format!("did you mean `{near}`?")),
+        None => error.hint(format!(
+            "categories: `{}`; collections: `{}`",
+            names.join("`, `"),
+            COLLECTIONS.join("`, `")
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn selected(names: &[&str]) -> Result<Vec<String>> {
+        let known: Vec<Category> = Category::official().collect();
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let selected = select(&known, &names)?;
+        Ok(selected.into_iter().map(|found| found.name).collect())
+    }
+
+    #[test]
+    fn collections_are_the_official_ones() {
+        let check = |name: &str, count: usize| {
+            assert_eq!(selected(&[name]).unwrap().len(), count, "{name}");
+        };
+        check("all", 23);
+        check("all_scoring", 22);
+        check("single_turn", 13);
+        check("live", 6);
+        check("non_live", 7);
+        check("python", 11);
+        check("non_python", 2);
+        check("multi_turn", 4);
+        check("memory", 3);
+        check("web_search", 2);
+        check("agentic", 5);
+        check("parallel", 1);
+    }
+
+    #[test]
+    fn names_and_collections_mix_and_count_once() {
+        let found = selected(&["live", "simple_java", "live_simple"]).unwrap();
+        assert_eq!(found[..2], ["simple_java", "live_simple"]);
+        assert_eq!(found.len(), 7);
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_the_nearest() {
+        let error = selected(&["simple_pyton"]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "unknown category `simple_pyton`\n\nhint: did you mean `simple_python`?"
+        );
+    }
+}

@@ -1,0 +1,193 @@
+//! `Question`: an entry with what its answers are checked against, and the lines it is read from.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use super::{Category, Entry, Value, simple};
+use crate::dataset::{jsonl, read_text};
+use crate::error::{Error, Result};
+use crate::scorer::bfcl::{Dict, JsonFault};
+
+/// An entry of the leaderboard.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// Its id.
+    pub id: String,
+    /// Its category.
+    pub category: Category,
+    /// The messages of its first turn, each with `role` and `content`. Categories that are judged here have
+    /// one turn.
+    pub messages: Value,
+    /// The documents of its functions, a list.
+    pub functions: Value,
+    /// The expected calls; none for irrelevance and relevance.
+    pub ground_truth: Option<Value>,
+    /// Both, ready for checking answers.
+    pub entry: Entry,
+    /// Why no answer can satisfy it, if that is so.
+    pub unsatisfiable: Option<String>,
+}
+
+/// A line of a file.
+pub(super) struct Line {
+    path: PathBuf,
+    number: usize,
+    id: String,
+    fields: Dict,
+    ground_truth: Option<Value>,
+}
+
+/// The objects of a file, one per line. Each has an `id` of its own.
+pub(super) fn lines(path: &Path) -> Result<Vec<Line>> {
+    let text = read_text(path)?;
+    let mut places = HashMap::new();
+    let mut lines: Vec<Line> = Vec::new();
+    for (text, number) in text.split('\n').zip(1..) {
+        if text.trim_ascii().is_empty() {
+            continue;
+        }
+        let line = Line::read(text, path, number)?;
+        if let Some(first) = places.insert(line.id.clone(), number) {
+            return Err(Error::usage(format!(
+                "the id `{}` is taken by line {first}",
+                line.id.escape_debug()
+            ))
+            .at(line.place()));
+        }
+        lines.push(line);
+    }
+    if lines.is_empty() {
+        return Err(Error::usage("there is no entry").at(path.display()));
+    }
+    Ok(lines)
+}
+
+impl Line {
+    fn read(text: &str, path: &Path, number: usize) -> Result<Self> {
+        let place = format_args!("{}:{number}", path.display()).to_string();
+        let value = Value::from_json(text).map_err(|fault| broken(text, fault).at(&place))?;
+        let Value::Dict(fields) = value else {
+            return Err(Error::usage("an entry is an object, one per line").at(&place));
+        };
+        let id = fields.get_str("id").and_then(Value::as_str);
+        let id = id.ok_or_else(|| Error::usage("`id` is missing or no text").at(&place))?;
+        let ground_truth = fields.get_str("ground_truth").cloned();
+        Ok(Self {
+            path: path.to_owned(),
+            number,
+            id: id.to_owned(),
+            ground_truth: ground_truth.filter(|value| !matches!(value, Value::None)),
+            fields,
+        })
+    }
+
+    pub(super) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// `file:line`, for errors.
+    pub(super) fn place(&self) -> String {
+        format!("{}:{}", self.path.display(), self.number)
+    }
+
+    pub(super) fn has_ground_truth(&self) -> bool {
+        self.ground_truth.is_some()
+    }
+
+    pub(super) fn set_ground_truth(&mut self, ground_truth: Value) {
+        self.ground_truth = Some(ground_truth);
+    }
+
+    /// Of a line of `possible_answer/`.
+    pub(super) fn into_answer(self) -> Result<(String, Value)> {
+        let place = self.place();
+        let missing = || Error::usage("`ground_truth` is missing").at(place);
+        Ok((self.id, self.ground_truth.ok_or_else(missing)?))
+    }
+
+    /// Without a category of the file, it is that of the line.
+    pub(super) fn into_question(self, category: Option<&Category>) -> Result<Question> {
+        let place = self.place();
+        self.question(category).map_err(|error| error.at(place))
+    }
+
+    fn question(self, category: Option<&Category>) -> Result<Question> {
+        let messages = messages(self.fields.get_str("question").unwrap_or(&Value::None))?;
+        let ground_truth = match self.ground_truth {
+            Some(calls) => Some(simple::ground_truth(calls)?),
+            None => None,
+        };
+        let functions = match self.fields.get_str("function") {
+            None | Some(Value::None) => {
+                simple::functions(ground_truth.as_ref()).ok_or_else(|| {
+                    Error::usage("`function` is missing")
+                        .hint("without expected calls the functions must be described")
+                })?
+            }
+            Some(Value::Dict(one)) => Value::List(vec![Value::Dict(one.clone())]),
+            Some(functions) => functions.clone(),
+        };
+        let category = match (category, self.fields.get_str("category")) {
+            (Some(category), _) => category.clone(),
+            (None, Some(Value::Str(name))) => Category::named(name),
+            (None, _) => simple::category(&functions, ground_truth.as_ref()),
+        };
+        let ground_truth = ground_truth.filter(|_| category.has_ground_truth());
+        if category.has_ground_truth() && ground_truth.is_none() {
+            return Err(Error::usage(format!(
+                "`ground_truth` is missing, which category `{}` needs",
+                category.name
+            )));
+        }
+        let entry = Entry::new(&functions, ground_truth.as_ref()).map_err(Error::usage)?;
+        Ok(Question {
+            unsatisfiable: entry.unsatisfiable(&category.name),
+            id: self.id,
+            category,
+            messages,
+            functions,
+            ground_truth,
+            entry,
+        })
+    }
+}
+
+/// The messages of the first turn; a plain text is one of the user's.
+fn messages(question: &Value) -> Result<Value> {
+    let wrong = || Error::usage("`question` is neither a text nor a list of turns with messages");
+    if let Value::Str(text) = question {
+        let message: Dict = [("role", "user"), ("content", text)]
+            .into_iter()
+            .map(|(key, value)| (key.into(), value.into()))
+            .collect();
+        return Ok(Value::List(vec![Value::Dict(message)]));
+    }
+    let first = question.as_list().and_then(<[Value]>::first);
+    let messages = match first.ok_or_else(wrong)? {
+        // A list of messages without turns.
+        Value::Dict(_) => question.clone(),
+        turn => turn.clone(),
+    };
+    let is_message = |message: &Value| {
+        let content = message.as_dict().and_then(|dict| dict.get_str("content"));
+        content.is_some_and(|content| content.as_str().is_some())
+    };
+    match messages.as_list() {
+        Some(list) if !list.is_empty() && list.iter().all(is_message) => Ok(messages),
+        _ => Err(wrong()),
+    }
+}
+
+/// What is wrong with a line that is no JSON, with the column where a reader of the standard can tell.
+fn broken(text: &str, fault: JsonFault) -> Error {
+    match fault {
+        JsonFault::TooDeep => Error::usage("the JSON is nested too deeply"),
+        JsonFault::TooManyDigits => Error::usage("a number has more than 4300 digits"),
+        JsonFault::Syntax => match jsonl::column_of_fault(text) {
+            Some((column, reason)) => {
+                Error::usage(format!("broken JSON in column {column}: {reason}"))
+            }
+            None => Error::usage("broken JSON"),
+        },
+    }
+}

@@ -1,0 +1,108 @@
+//! JavaScript call text to calls. Values stay source text; the checker converts them by type.
+
+use tree_sitter::Node;
+
+use super::decode::{DecodeFault, Result};
+use super::syntax_tree::{self, children};
+use super::value::{Dict, Value};
+
+/// The first statement that is a call: `[{name: {argument: text}}]`, or `None` without one.
+pub(super) fn calls(text: &str) -> Result<Value> {
+    let tree = syntax_tree::javascript(text)?;
+    for statement in children(tree.root_node()) {
+        if statement.kind() != "expression_statement" {
+            continue;
+        }
+        for call in children(statement) {
+            if call.kind() == "call_expression" {
+                return read_call(call, text);
+            }
+        }
+    }
+    Ok(Value::None)
+}
+
+fn read_call(call: Node<'_>, text: &str) -> Result<Value> {
+    let parts = children(call);
+    let [function, arguments, ..] = &*parts else {
+        return Err(DecodeFault::new("list index out of range"));
+    };
+    let mut dict = Dict::new();
+    for argument in children(*arguments) {
+        let (name, value) = match argument.kind() {
+            "assignment_expression" => {
+                let parts = children(argument);
+                let [name, _, value, ..] = &*parts else {
+                    return Err(DecodeFault::new("list index out of range"));
+                };
+                let value = unquoted(&text[value.byte_range()]);
+                (Value::from(&text[name.byte_range()]), value)
+            }
+            "identifier" | "true" => (Value::None, &text[argument.byte_range()]),
+            _ => continue,
+        };
+        insert_once(&mut dict, name, Value::from(value))?;
+    }
+    let name = Value::from(&text[function.byte_range()]);
+    let call = Dict::of(name, Value::Dict(dict));
+    Ok(Value::List(vec![Value::Dict(call)]))
+}
+
+/// Without the quotes around it. One quote alone is both.
+fn unquoted(text: &str) -> &str {
+    for quote in ['"', '\''] {
+        if let Some(rest) = text.strip_prefix(quote)
+            && text.ends_with(quote)
+        {
+            return rest.strip_suffix(quote).unwrap_or(rest);
+        }
+    }
+    text
+}
+
+/// A name that is there twice is a fault, also the missing name of positional arguments.
+pub(super) fn insert_once(dict: &mut Dict, name: Value, value: Value) -> Result<()> {
+    if dict.get(&name).is_some() {
+        return Err(DecodeFault::new(
+            "Error: Multiple arguments with the same name are not supported.",
+        ));
+    }
+    dict.insert(name, value);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_in_texts() {
+        fn check(text: &str, expect: Option<&str>) {
+            let got = calls(text);
+            let repr = got.as_ref().ok().map(|value| value.repr().unwrap());
+            assert_eq!(repr.as_deref(), expect, "{text:?} {got:?}");
+        }
+        check("f(a=1)", Some("[{'f': {'a': '1'}}]"));
+        check(
+            "a.b.c(x='é', y=\"z\")",
+            Some("[{'a.b.c': {'x': 'é', 'y': 'z'}}]"),
+        );
+        check(
+            "f(a=[1, 2], b={c:  1})",
+            Some("[{'f': {'a': '[1, 2]', 'b': '{c:  1}'}}]"),
+        );
+        check("f(a, 5, 'x')", Some("[{'f': {None: 'a'}}]"));
+        check("f(true)", Some("[{'f': {None: 'true'}}]"));
+        check("f(a, b)", None);
+        check("f(a=1, a=2)", None);
+        check("f(a=1); g(b=2)", Some("[{'f': {'a': '1'}}]"));
+        check("f(a=1), g(b=2)", Some("None"));
+        check("x = f(a=1)", Some("None"));
+        check("await f(a=1)", Some("None"));
+        check("", Some("None"));
+        check("f(a=1", None);
+        check("f(a=)", None);
+        check("f(a=(x) => x * 2)", Some("[{'f': {'a': '(x) => x * 2'}}]"));
+        check("f?.(a=1)", Some("[{'f': {}}]"));
+    }
+}

@@ -1,0 +1,189 @@
+//! How `ast.unparse` of Python 3.11 writes f-strings: without a backslash inside the braces, with the
+//! first kind of quote that needs none.
+
+use std::fmt::Write as _;
+
+use ruff_python_ast::{
+    ConversionFlag, ExprFString, FStringPart, InterpolatedElement, InterpolatedStringElement,
+};
+
+use super::super::decode::DecodeFault;
+use super::super::printable::is_printable;
+use super::super::repr::repr_str;
+use super::super::value::lone_surrogate;
+use super::Result;
+use super::literal::{self, Source};
+use super::unparse::unparse_inner;
+
+const ALL_QUOTES: [&str; 4] = ["'", "\"", "\"\"\"", "'''"];
+
+/// A constant part or one in braces.
+struct Part {
+    text: String,
+    is_constant: bool,
+}
+
+pub(super) fn unparse(
+    node: &ExprFString,
+    source: Source<'_>,
+    avoid_backslashes: bool,
+    depth: usize,
+) -> Result<String> {
+    let parts = parts(node, source, depth)?;
+    if avoid_backslashes {
+        let text: String = parts.iter().map(|part| &*part.text).collect();
+        return Ok(format!("f{}", without_backslashes(&text)));
+    }
+    let mut quotes = ALL_QUOTES.to_vec();
+    let mut text = String::new();
+    for part in &parts {
+        let (written, fitting) = literal(&part.text, &quotes, part.is_constant);
+        text.push_str(&written);
+        if !fitting.iter().any(|quote| quotes.contains(quote)) {
+            // No quote fits every part: three single ones, with `repr` for each part.
+            let inside = parts.iter().map(|part| {
+                let text = repr_str(&format!("\"{}", part.text));
+                text[2..text.len() - 1].to_owned()
+            });
+            return Ok(format!("f'''{}'''", inside.collect::<String>()));
+        }
+        quotes = fitting;
+    }
+    let quote = quotes.first().copied().unwrap_or("'''");
+    Ok(format!("f{quote}{text}{quote}"))
+}
+
+/// A text in quotes with no backslash if that is possible.
+pub(super) fn without_backslashes(text: &str) -> String {
+    let (text, quotes) = literal(text, &ALL_QUOTES, false);
+    let quote = quotes.first().copied().unwrap_or("'");
+    format!("{quote}{text}{quote}")
+}
+
+/// The parts, with the constants of neighbouring literals joined.
+fn parts(node: &ExprFString, source: Source<'_>, depth: usize) -> Result<Vec<Part>> {
+    let mut parts: Vec<Part> = Vec::new();
+    for part in node.value.as_slice() {
+        match part {
+            FStringPart::Literal(part) => push_constant(&mut parts, &literal::text(part, source)),
+            FStringPart::FString(part) => {
+                for element in &part.elements {
+                    push_element(&mut parts, element, source, depth)?;
+                }
+            }
+        }
+    }
+    Ok(parts)
+}
+
+fn push_constant(parts: &mut Vec<Part>, text: &str) {
+    let text = text.replace('{', "{{").replace('}', "}}");
+    match parts.last_mut() {
+        Some(last) if last.is_constant => last.text.push_str(&text),
+        _ if text.is_empty() => {}
+        _ => parts.push(Part {
+            text,
+            is_constant: true,
+        }),
+    }
+}
+
+fn push_element(
+    parts: &mut Vec<Part>,
+    element: &InterpolatedStringElement,
+    source: Source<'_>,
+    depth: usize,
+) -> Result<()> {
+    match element {
+        InterpolatedStringElement::Literal(text) => push_constant(parts, &text.value),
+        InterpolatedStringElement::Interpolation(field) => {
+            if let Some(debug) = &field.debug_text {
+                let text = format!(
+                    "{}{}{}",
+                    debug.leading(),
+                    debug.expression(),
+                    debug.trailing()
+                );
+                push_constant(parts, &text);
+            }
+            parts.push(Part {
+                text: braces(field, source, depth)?,
+                is_constant: false,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn braces(field: &InterpolatedElement, source: Source<'_>, depth: usize) -> Result<String> {
+    let inner = unparse_inner(&field.expression, source, depth)?;
+    if inner.contains('\\') {
+        let message = "Unable to avoid backslash in f-string expression part";
+        return Err(DecodeFault::new(message));
+    }
+    // Two braces would be an escaped one.
+    let mut out = String::from(if inner.starts_with('{') { "{ " } else { "{" });
+    out.push_str(&inner);
+    out.push_str(match field.conversion {
+        ConversionFlag::Str => "!s",
+        ConversionFlag::Ascii => "!a",
+        ConversionFlag::Repr => "!r",
+        // `{x=}` shows the `repr`.
+        ConversionFlag::None if field.debug_text.is_some() && field.format_spec.is_none() => "!r",
+        ConversionFlag::None => "",
+    });
+    if let Some(spec) = &field.format_spec {
+        out.push(':');
+        let mut parts = Vec::new();
+        for element in &spec.elements {
+            push_element(&mut parts, element, source, depth)?;
+        }
+        for part in parts {
+            out.push_str(&part.text);
+        }
+    }
+    out.push('}');
+    Ok(out)
+}
+
+/// Python's `_str_literal_helper`: the text between quotes, and the quotes that may stand around it.
+fn literal<'q>(text: &str, quotes: &[&'q str], escape_space: bool) -> (String, Vec<&'q str>) {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' if !escape_space => escaped.push(c),
+            c if c != '\\' && is_printable(c) => escaped.push(c),
+            c => escape(c, &mut escaped),
+        }
+    }
+    let many_lines = escaped.contains('\n');
+    let fits = |quote: &&&str| (!many_lines || quote.len() > 1) && !escaped.contains(**quote);
+    let mut possible: Vec<&str> = quotes.iter().filter(fits).copied().collect();
+    if possible.is_empty() {
+        let text = repr_str(text);
+        let mark = &text[..1];
+        let quote = quotes.iter().find(|quote| quote.contains(mark)).copied();
+        let quote = quote.unwrap_or(if mark == "'" { "'" } else { "\"" });
+        return (text[1..text.len() - 1].to_owned(), vec![quote]);
+    }
+    if let Some(last) = escaped.chars().next_back() {
+        possible.sort_by_key(|quote| quote.starts_with(last));
+        if possible[0].starts_with(last) {
+            escaped.insert(escaped.len() - 1, '\\');
+        }
+    }
+    (escaped, possible)
+}
+
+/// Python's `unicode_escape` encoding of a character.
+fn escape(c: char, out: &mut String) {
+    let _ = match (c, lone_surrogate(c).unwrap_or(u32::from(c))) {
+        ('\\', _) => out.write_str("\\\\"),
+        ('\n', _) => out.write_str("\\n"),
+        ('\r', _) => out.write_str("\\r"),
+        ('\t', _) => out.write_str("\\t"),
+        (_, code @ ..0x100) => write!(out, "\\x{code:02x}"),
+        (_, code @ ..0x1_0000) => write!(out, "\\u{code:04x}"),
+        (_, code) => write!(out, "\\U{code:08x}"),
+    };
+}

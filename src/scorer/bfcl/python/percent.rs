@@ -1,0 +1,291 @@
+//! Python's `format % values`, for the conversions that texts and plain numbers need.
+
+use std::fmt::Write as _;
+
+use super::super::decode::DecodeFault;
+use super::super::integer::Int;
+use super::super::repr::TooManyDigits;
+use super::super::value::Value;
+use super::Result;
+
+/// Widths and precisions beyond this are refused.
+const MAX_WIDTH: usize = 1 << 16;
+
+/// The formatted text.
+pub(super) fn format(format: &str, values: &Value) -> Result<String> {
+    let single = std::slice::from_ref(values);
+    let mut formatter = Formatter {
+        values,
+        left: match values {
+            Value::Tuple(items) => items.iter(),
+            _ => single.iter(),
+        },
+        used_keys: false,
+    };
+    let mut out = String::with_capacity(format.len());
+    let mut rest = format;
+    while let Some((text, after)) = rest.split_once('%') {
+        out.push_str(text);
+        rest = formatter.place(after, &mut out)?;
+    }
+    out.push_str(rest);
+    // What can be asked by key need not be used up.
+    let keyed = matches!(values, Value::Dict(_) | Value::List(_) | Value::Bytes(_));
+    if formatter.left.len() > 0 && !keyed {
+        return Err(fault(
+            "not all arguments converted during string formatting",
+        ));
+    }
+    Ok(out)
+}
+
+fn fault(message: &str) -> DecodeFault {
+    DecodeFault::new(message)
+}
+
+struct Formatter<'a> {
+    values: &'a Value,
+    left: std::slice::Iter<'a, Value>,
+    used_keys: bool,
+}
+
+#[derive(Default)]
+struct Layout {
+    left: bool,
+    sign: Option<char>,
+    zero: bool,
+    alternate: bool,
+    width: usize,
+    precision: Option<usize>,
+}
+
+impl<'a> Formatter<'a> {
+    /// Reads one place behind its `%`, writes its value, and returns what follows.
+    fn place<'t>(&mut self, text: &'t str, out: &mut String) -> Result<&'t str> {
+        let mut rest = text;
+        let mut key = None;
+        if let Some(after) = rest.strip_prefix('(') {
+            let (name, after) = after
+                .split_once(')')
+                .ok_or_else(|| fault("incomplete format key"))?;
+            key = Some(name);
+            rest = after;
+        }
+        let mut layout = Layout::default();
+        while let Some(flag) = rest.chars().next().filter(|c| "-+ 0#".contains(*c)) {
+            match flag {
+                '-' => layout.left = true,
+                '+' => layout.sign = Some('+'),
+                ' ' => layout.sign = layout.sign.or(Some(' ')),
+                '0' => layout.zero = true,
+                _ => layout.alternate = true,
+            }
+            rest = &rest[1..];
+        }
+        (layout.width, rest) = number(rest)?;
+        if let Some(after) = rest.strip_prefix('.') {
+            let (precision, after) = number(after)?;
+            layout.precision = Some(precision);
+            rest = after;
+        }
+        rest = rest.strip_prefix(['h', 'l', 'L']).unwrap_or(rest);
+        let mut chars = rest.chars();
+        let conversion = chars.next().ok_or_else(|| fault("incomplete format"))?;
+        if conversion == '%' {
+            out.push('%');
+            return Ok(chars.as_str());
+        }
+        let value = self.value(key)?;
+        layout.write(conversion, value, out)?;
+        Ok(chars.as_str())
+    }
+
+    fn value(&mut self, key: Option<&str>) -> Result<&'a Value> {
+        if let Some(key) = key {
+            self.used_keys = true;
+            let dict = self
+                .values
+                .as_dict()
+                .ok_or_else(|| fault("format requires a mapping"))?;
+            return dict.get_str(key).ok_or_else(|| fault("KeyError"));
+        }
+        if self.used_keys {
+            return Err(fault("not enough arguments for format string"));
+        }
+        let next = self.left.next();
+        next.ok_or_else(|| fault("not enough arguments for format string"))
+    }
+}
+
+fn number(text: &str) -> Result<(usize, &str)> {
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let digits = &text[..text.len() - rest.len()];
+    if digits.is_empty() {
+        return Ok((0, rest));
+    }
+    let number = digits.parse().ok().filter(|&number| number <= MAX_WIDTH);
+    number
+        .map(|number| (number, rest))
+        .ok_or_else(|| fault("width too big"))
+}
+
+impl Layout {
+    fn write(&self, conversion: char, value: &Value, out: &mut String) -> Result<()> {
+        let too_long = |_| fault("Exceeds the limit (4300 digits) for integer string conversion");
+        match conversion {
+            's' | 'r' => {
+                let text = match (conversion, value) {
+                    ('s', Value::Str(text)) => text.clone(),
+                    _ => value.repr().map_err(too_long)?,
+                };
+                let length = self.precision.unwrap_or(usize::MAX);
+                let text: String = text.chars().take(length).collect();
+                self.pad("", &text, false, out);
+            }
+            'c' => {
+                let c = match value {
+                    Value::Str(text) if text.chars().count() == 1 => text.chars().next(),
+                    other => other
+                        .as_integer()
+                        .and_then(|int| char::from_u32(u32::try_from(int.to_i64()?).ok()?)),
+                };
+                let c = c.ok_or_else(|| fault("%c requires int or char"))?;
+                self.pad("", c.encode_utf8(&mut [0; 4]), false, out);
+            }
+            'd' | 'i' | 'u' => {
+                let int = match value {
+                    Value::Float(float) => Int::from_f64(*float),
+                    other => other.as_integer(),
+                };
+                let int = int.ok_or_else(|| fault("%d format: a real number is required"))?;
+                let text = int.to_text().ok_or_else(|| too_long(TooManyDigits))?;
+                self.integer("", &text, out);
+            }
+            'x' | 'X' | 'o' => {
+                let int = value
+                    .as_integer()
+                    .ok_or_else(|| fault("%x format: an integer is required"))?;
+                let radix = if conversion == 'o' { 8 } else { 16 };
+                let text = int.big().to_str_radix(radix);
+                let text = if conversion == 'X' {
+                    text.to_uppercase()
+                } else {
+                    text
+                };
+                let prefix = if self.alternate {
+                    format!("0{conversion}")
+                } else {
+                    String::new()
+                };
+                self.integer(&prefix, &text, out);
+            }
+            'f' | 'F' | 'e' | 'E' => {
+                let float = match value {
+                    Value::Float(float) => Some(*float),
+                    other => other.as_integer().and_then(|int| int.to_f64()),
+                };
+                let float = float.ok_or_else(|| fault("must be real number"))?;
+                let precision = self.precision.unwrap_or(6);
+                let text = match conversion {
+                    _ if !float.is_finite() => format!("{float}").to_lowercase(),
+                    'f' | 'F' => format!("{float:.precision$}"),
+                    _ => exponent(float, precision),
+                };
+                let text = if conversion.is_uppercase() {
+                    text.to_uppercase()
+                } else {
+                    text
+                };
+                let (sign, digits) = self.signed(&text);
+                self.pad(&sign, digits, float.is_finite(), out);
+            }
+            _ => return Err(fault("unsupported format character")),
+        }
+        Ok(())
+    }
+
+    fn integer(&self, prefix: &str, text: &str, out: &mut String) {
+        let (sign, digits) = self.signed(text);
+        let digits = format!("{digits:0>width$}", width = self.precision.unwrap_or(0));
+        self.pad(&format!("{sign}{prefix}"), &digits, true, out);
+    }
+
+    fn signed<'t>(&self, text: &'t str) -> (String, &'t str) {
+        match text.strip_prefix('-') {
+            Some(digits) => ("-".to_owned(), digits),
+            None => (self.sign.map(String::from).unwrap_or_default(), text),
+        }
+    }
+
+    fn pad(&self, sign: &str, text: &str, zeros: bool, out: &mut String) {
+        let missing = self.width.saturating_sub(sign.len() + text.chars().count());
+        let _ = match (self.left, self.zero && zeros) {
+            (true, _) => write!(out, "{sign}{text}{}", " ".repeat(missing)),
+            (false, true) => write!(out, "{sign}{}{text}", "0".repeat(missing)),
+            (false, false) => write!(out, "{}{sign}{text}", " ".repeat(missing)),
+        };
+    }
+}
+
+/// `1.5e+03`: at least two digits of exponent.
+fn exponent(float: f64, precision: usize) -> String {
+    let text = format!("{float:.precision$e}");
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    match exponent.strip_prefix('-') {
+        Some(exponent) => format!("{digits}e-{exponent:0>2}"),
+        None => format!("{digits}e+{exponent:0>2}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats() {
+        fn check(text: &str, values: impl Into<Value>, expect: Option<&str>) {
+            let values = values.into();
+            let got = format(text, &values);
+            assert_eq!(got.as_deref().ok(), expect, "{text:?} {values:?}");
+        }
+        let pair = || Value::Tuple(vec!["a".into(), 5.into()]);
+        check("%s", "a", Some("a"));
+        check("%s-%d%%", pair(), Some("a-5%"));
+        check(
+            "%r|%5s|%-5d|",
+            Value::Tuple(vec!["a".into(), "b".into(), 5.into()]),
+            Some("'a'|    b|5    |"),
+        );
+        check(
+            "%05d %+d %x %#X",
+            Value::Tuple(vec![(-5).into(), 5.into(), 255.into(), 255.into()]),
+            Some("-0005 +5 ff 0XFF"),
+        );
+        check(
+            "%.2f %5.1f %e",
+            Value::Tuple(vec![Value::Float(2.675), 1.into(), Value::Float(1500.0)]),
+            Some("2.67   1.0 1.500000e+03"),
+        );
+        check("%d", Value::Float(5.9), Some("5"));
+        check("%.1s", "abc", Some("a"));
+        check(
+            "%c%c",
+            Value::Tuple(vec!["x".into(), 65.into()]),
+            Some("xA"),
+        );
+        check("%s", Value::List(vec![1.into()]), Some("[1]"));
+        let dict = || Value::from_json(r#"{"k": 1}"#).unwrap();
+        check("%(k)s", dict(), Some("1"));
+        check("%(x)s", dict(), None);
+        check("x", dict(), Some("x"));
+        check("x", Value::List(vec![]), Some("x"));
+        check("x", Value::Tuple(vec![]), Some("x"));
+        check("x", 1, None);
+        check("%s", pair(), None);
+        check("%s %s", "a", None);
+        check("%d", "a", None);
+        check("%", 1, None);
+        check("%q", 1, None);
+        check("%99999999999d", 1, None);
+    }
+}

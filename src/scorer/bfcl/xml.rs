@@ -1,0 +1,186 @@
+//! Calls as XML, verbose (values in attributes) and concise (values as text).
+
+use roxmltree::{Document, Node};
+
+use super::decode::{DecodeFault, Result};
+use super::integer::Int;
+use super::python;
+use super::value::{Dict, Value};
+use crate::text::{is_py_space, py_float, py_lower};
+
+/// `<function name="f"><params><param name="a" value="1" type="integer"/></params></function>`; the
+/// `params` around it may be missing.
+pub(super) fn verbose_calls(text: &str) -> Result<Value> {
+    calls(text, |function, arguments| {
+        let container = children(function, "params").next().unwrap_or(function);
+        for param in children(container, "param") {
+            let name = param.attribute("name").map_or(Value::None, Value::from);
+            let value = param.attribute("value").unwrap_or_default();
+            arguments.insert(name, convert(value, param)?);
+        }
+        Ok(())
+    })
+}
+
+/// `<function name="f"><param name="a" type="integer">1</param></function>`.
+pub(super) fn concise_calls(text: &str) -> Result<Value> {
+    calls(text, |function, arguments| {
+        for param in children(function, "param") {
+            let name = attribute(param, "name")?;
+            // The text before the first element; comments do not end it.
+            let text: String = param
+                .children()
+                .take_while(|child| !child.is_element())
+                .filter(Node::is_text)
+                .filter_map(|child| child.text())
+                .collect();
+            let value = convert(text.trim_matches(is_py_space), param)?;
+            arguments.insert(name, value);
+        }
+        Ok(())
+    })
+}
+
+fn calls(text: &str, read: impl Fn(Node<'_, '_>, &mut Dict) -> Result<()>) -> Result<Value> {
+    let document = Document::parse(text).map_err(|fault| DecodeFault::new(fault.to_string()))?;
+    let mut calls = Vec::new();
+    for function in children(document.root_element(), "function") {
+        let name = attribute(function, "name")?;
+        let mut arguments = Dict::new();
+        read(function, &mut arguments)?;
+        calls.push(Value::Dict(Dict::of(name, Value::Dict(arguments))));
+    }
+    Ok(Value::List(calls))
+}
+
+/// Child elements of a name, in no namespace.
+fn children<'a, 'i>(node: Node<'a, 'i>, name: &'static str) -> impl Iterator<Item = Node<'a, 'i>> {
+    node.children().filter(move |child| {
+        let tag = child.tag_name();
+        child.is_element() && tag.name() == name && tag.namespace().is_none()
+    })
+}
+
+fn attribute(node: Node<'_, '_>, name: &str) -> Result<Value> {
+    node.attribute(name)
+        .map(Value::from)
+        .ok_or_else(|| DecodeFault::new(format!("'{name}'")))
+}
+
+fn convert(text: &str, param: Node<'_, '_>) -> Result<Value> {
+    let fault = |what: &str| DecodeFault::new(format!("could not read {what}: {text:?}"));
+    match param.attribute("type").unwrap_or("string") {
+        "integer" => Int::from_text(text)
+            .map(Value::Int)
+            .ok_or_else(|| fault("an integer")),
+        "float" => py_float(text)
+            .map(Value::Float)
+            .ok_or_else(|| fault("a float")),
+        "boolean" => Ok(Value::Bool(py_lower(text) == "true")),
+        "null" => Ok(Value::None),
+        "array" | "tuple" | "object" | "dict" => python::literal_eval(text),
+        _ => Ok(Value::from(text)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(got: &Result<Value>, expect: Option<&str>) {
+        let repr = got.as_ref().ok().map(|value| value.repr().unwrap());
+        assert_eq!(repr.as_deref(), expect, "{got:?}");
+    }
+
+    #[test]
+    fn verbose() {
+        let check = |params: &str, expect: Option<&str>| {
+            let text = format!("<functions><function name=\"f\">{params}</function></functions>");
+            let expect = expect.map(|arguments| format!("[{{'f': {arguments}}}]"));
+            check(&verbose_calls(&text), expect.as_deref());
+        };
+        check("", Some("{}"));
+        check(
+            r#"<params><param name="a" value="1" type="integer"/></params>"#,
+            Some("{'a': 1}"),
+        );
+        check(r#"<param name="a" value="1"/>"#, Some("{'a': '1'}"));
+        check(r#"<params/><param name="a" value="1"/>"#, Some("{}"));
+        check(
+            r#"<param value="x &lt; &#65;"/><param name="b"/>"#,
+            Some("{None: 'x < A', 'b': ''}"),
+        );
+        check(
+            r#"<param name="a" value=" 1.5 " type="float"/>"#,
+            Some("{'a': 1.5}"),
+        );
+        check(
+            r#"<param name="a" value="TRUE" type="boolean"/>"#,
+            Some("{'a': True}"),
+        );
+        check(
+            r#"<param name="a" value="yes" type="boolean"/>"#,
+            Some("{'a': False}"),
+        );
+        check(
+            r#"<param name="a" value="x" type="null"/>"#,
+            Some("{'a': None}"),
+        );
+        check(
+            r#"<param name="a" value=" [1, 'b', -2.5, (1,), {'c': None}]" type="array"/>"#,
+            Some("{'a': [1, 'b', -2.5, (1,), {'c': None}]}"),
+        );
+        check(
+            r#"<param name="a" value="{1, 1.0, 2}" type="array"/>"#,
+            Some("{'a': {1, 2}}"),
+        );
+        check(
+            r#"<param name="a" value="1+2j" type="array"/>"#,
+            Some("{'a': (1+2j)}"),
+        );
+        check(
+            r#"<param name="a" value="set()" type="array"/>"#,
+            Some("{'a': set()}"),
+        );
+        check(
+            r#"<param name="a" value="..." type="array"/>"#,
+            Some("{'a': Ellipsis}"),
+        );
+        check(r#"<param name="a" value="[x]" type="array"/>"#, None);
+        check(r#"<param name="a" value="1+2" type="array"/>"#, None);
+        check(r#"<param name="a" value="-True" type="array"/>"#, None);
+        check(r#"<param name="a" value="{[]: 1}" type="dict"/>"#, None);
+        check(r#"<param name="a" value="" type="array"/>"#, None);
+        check(r#"<param name="a" value="1.0" type="integer"/>"#, None);
+        check(r#"<param name="a" value="" type="float"/>"#, None);
+        check(r#"<param name="a" name="b"/>"#, None);
+        check("<param>", None);
+        check("&nbsp;", None);
+    }
+
+    #[test]
+    fn concise() {
+        let check = |params: &str, expect: Option<&str>| {
+            let text = format!("<functions><function name=\"f\">{params}</function></functions>");
+            let expect = expect.map(|arguments| format!("[{{'f': {arguments}}}]"));
+            check(&concise_calls(&text), expect.as_deref());
+        };
+        check(
+            r#"<param name="a" type="integer"> 1 </param>"#,
+            Some("{'a': 1}"),
+        );
+        check(
+            r#"<param name="a"> x <!-- c -->y<b/>z</param>"#,
+            Some("{'a': 'x y'}"),
+        );
+        check(
+            r#"<param name="a"><![CDATA[<x>]]></param>"#,
+            Some("{'a': '<x>'}"),
+        );
+        check(r#"<param name="a"/>"#, Some("{'a': ''}"));
+        check(r#"<params><param name="a">1</param></params>"#, Some("{}"));
+        check("<param>1</param>", None);
+        super::tests::check(&concise_calls("<functions><function/></functions>"), None);
+        super::tests::check(&concise_calls("<functions></functions>"), Some("[]"));
+    }
+}
