@@ -147,12 +147,6 @@ impl<'a, const N: usize> Line<'a, N> {
 }
 
 impl<'a> Line<'a> {
-    /// Which fields the line has, the first one being the lowest bit.
-    pub(crate) fn found(&self) -> u8 {
-        let bits = self.fields.iter().rev();
-        bits.fold(0, |found, field| found << 1 | u8::from(field.is_some()))
-    }
-
     /// What the line is called.
     pub(super) fn id(&self) -> Option<Raw<'a>> {
         self.fields[ID..].iter().copied().flatten().next()
