@@ -33,6 +33,12 @@ pub trait Agent: Send + Sync {
         false
     }
 
+    /// Whether it can be asked at all, as far as that is known without asking: called once, before any sample. An
+    /// error ends the run before it begins.
+    fn ready(&self) -> crate::Result<()> {
+        Ok(())
+    }
+
     /// Whether every attempt needs a scratch folder, also without attachments.
     fn needs_scratch(&self) -> bool {
         false

@@ -116,6 +116,7 @@ impl Session {
         options: RunOptions,
         observer: Arc<Observer<'static>>,
     ) -> Result<Self> {
+        plan.eval.agent.ready()?;
         let selected = select(&plan, options.only.as_ref())?;
         let is_selected = |place: &usize| selected.binary_search(place).is_ok();
         let queue = plan.order.iter().copied().filter(is_selected).collect();

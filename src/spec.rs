@@ -17,6 +17,7 @@ use crate::registry::Registry;
 mod benchmarks;
 mod build;
 mod builder;
+mod confinement;
 mod custom;
 mod keys;
 mod overrides;

@@ -160,6 +160,10 @@ impl Benchmark for Bfcl {
         Ok(samples)
     }
 
+    fn paths(&self) -> Vec<PathBuf> {
+        self.data.holders()
+    }
+
     fn scorer(&self) -> Option<Box<dyn Scorer>> {
         Some(Box::new(scorer::bfcl::Bfcl::default()))
     }

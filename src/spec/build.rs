@@ -316,7 +316,12 @@ fn command(
         .env(keys.env)
         .vars(vars)
         .cwd(cwd)
-        .max_output_bytes(limits.max_output_bytes);
+        .max_output_bytes(limits.max_output_bytes)
+        .ulimits(keys.ulimits.limits()?);
+    let command = match keys.sandbox {
+        Some(sandbox) => command.sandbox(sandbox.sandbox()?),
+        None => command,
+    };
     let parts = AgentParts {
         options: keys.options,
         secrets: command.secret_values(),

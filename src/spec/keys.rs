@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use super::benchmarks::{AimeKeys, BfclKeys, Gsm8kKeys, QaKeys};
+use super::confinement::{SandboxKeys, UlimitKeys};
 use super::custom::CustomKeys;
 use super::tagged::{BuiltIns, Tagged};
 use crate::eval::{Answers, Assert, KeepScratch};
@@ -143,6 +144,9 @@ pub(super) struct CommandKeys {
     pub(super) env: Vec<String>,
     #[serde(default)]
     pub(super) cwd: CwdKey,
+    pub(super) sandbox: Option<SandboxKeys>,
+    #[serde(default)]
+    pub(super) ulimits: UlimitKeys,
     #[serde(default)]
     pub(super) options: Map<String, Value>,
     pub(super) keep_scratch: Option<KeepKey>,
