@@ -205,7 +205,7 @@ fn a_hostile_agent_in_a_sandbox_does_no_harm() {
     );
     let started = Instant::now();
     run(&project);
-    assert!(started.elapsed() < Duration::from_secs(60));
+    assert!(started.elapsed() < Duration::from_mins(1));
     let records = project.last_lines("samples.jsonl");
     let result = |id: &str| {
         let record = records.iter().find(|record| record["sample_id"] == id);
