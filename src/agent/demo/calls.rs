@@ -5,8 +5,9 @@
 //! in a row ("in Oslo, Rome and Kyiv") ask for one call each where a function takes one of them.
 //!
 //! Limits: general rules over English words, with no knowledge of the world and no arithmetic. A value that is not
-//! in the question as the function wants it ("an hour" in minutes, a city's airport) is not found. When no function
-//! fits, or one that fits lacks what it requires, there is no call.
+//! in the question as the function wants it ("an hour" in minutes, a city's airport) is not found, nor is an optional
+//! one that another sentence tells. When no function fits, or one that fits lacks what it requires, there is no
+//! call.
 
 mod fill;
 mod function;
@@ -59,10 +60,23 @@ fn plan<'a>(functions: &'a [Function], tokens: &[Token]) -> Vec<Call<'a>> {
     calls
 }
 
-/// The calls of a sentence each of whose parts asks for one.
+/// The calls of a sentence each of whose parts asks for one. Values in a row stay together.
 fn parts_of<'a>(functions: &'a [Function], sentence: &[Token]) -> Option<Vec<Call<'a>>> {
-    let parts = sentence.split(|token| token.is_any(&["and", "then"]));
-    let parts: Vec<&[Token]> = parts.filter(|part| !part.iter().all(is_comma)).collect();
+    let series = fill::series(sentence);
+    let is_inside = |at: usize| {
+        let mut series = series.iter();
+        series.any(|places| places[0] < at && places.last().is_some_and(|&last| at < last))
+    };
+    let mut parts: Vec<&[Token]> = Vec::new();
+    let mut start = 0;
+    for (at, token) in sentence.iter().enumerate() {
+        if token.is_any(&["and", "then"]) && !is_inside(at) {
+            parts.push(&sentence[start..at]);
+            start = at + 1;
+        }
+    }
+    parts.push(&sentence[start..]);
+    parts.retain(|part| !part.iter().all(is_comma));
     if parts.len() < 2 {
         return None;
     }
