@@ -79,19 +79,25 @@ impl Filler<'_> {
 
     fn one(&mut self, parameter: &Parameter, claim: Claim) -> Option<Value> {
         match (parameter.kind, claim) {
-            (Kind::List, _) => None,
-            (Kind::Dict, Claim::Named) => self.dict(parameter),
-            (Kind::Dict, _) => None,
-            (Kind::Boolean, Claim::Mentioned) => self.flag(parameter),
-            (Kind::Boolean, _) => None,
-            _ if !parameter.options.is_empty() => self.option(parameter, claim),
-            (_, Claim::Named) => self.named(parameter),
-            (_, Claim::Mentioned) => None,
-            (_, Claim::Left) => {
-                let at = self.best_left(parameter)?;
-                Some(self.take(at))
+            (Kind::Integer | Kind::Float | Kind::Text | Kind::Any, _) => {
+                self.single(parameter, claim)
             }
+            (Kind::Dict, Claim::Named) => self.dict(parameter),
+            (Kind::Boolean, Claim::Mentioned) => self.flag(parameter),
+            _ => None,
         }
+    }
+
+    fn single(&mut self, parameter: &Parameter, claim: Claim) -> Option<Value> {
+        if !parameter.options.is_empty() {
+            return self.option(parameter, claim);
+        }
+        let at = match claim {
+            Claim::Named => self.after_names(parameter, |at| fits(parameter, &self.tokens[at])),
+            Claim::Mentioned => None,
+            Claim::Left => self.best_left(parameter),
+        };
+        at.map(|at| self.take(at))
     }
 
     /// The fields that are mentioned by name.
@@ -108,20 +114,20 @@ impl Filler<'_> {
     /// Values of one kind in a row, such as `3, 5 and 8`.
     fn list(&mut self, parameter: &Parameter) -> Option<Value> {
         let items = parameter.items.as_deref()?;
-        let fits = |tokens: &[Token], at: usize| fits(items, &tokens[at]);
+        let is_free = |at: usize| !self.used[at] && fits(items, &self.tokens[at]);
         let series = series(self.tokens);
-        let free = series.iter().find(|series| {
-            series
-                .iter()
-                .all(|&at| !self.used[at] && fits(self.tokens, at))
-        });
-        if let Some(places) = free {
-            return Some(Value::List(
-                places.iter().map(|&at| self.take(at)).collect(),
-            ));
-        }
-        let one = self.after_names(parameter, |token| fits_strictly(items, token))?;
-        Some(Value::List(vec![self.take(one)]))
+        let free = series
+            .iter()
+            .find(|series| series.iter().all(|&at| is_free(at)));
+        let places = if let Some(places) = free {
+            places.clone()
+        } else {
+            let fits = |at: usize| fits_strictly(items, &self.tokens[at]);
+            vec![self.after_names(parameter, fits)?]
+        };
+        Some(Value::List(
+            places.into_iter().map(|at| self.take(at)).collect(),
+        ))
     }
 
     /// Whether a boolean's words are there, and whether something denies them.
@@ -154,10 +160,9 @@ impl Filler<'_> {
             .collect();
         let chosen = match claim {
             Claim::Named => {
-                let at = self.after_names(parameter, |token| {
-                    places.iter().any(|&(at, _, _)| self.tokens[at] == *token)
-                })?;
-                places.iter().find(|&&(place, _, _)| place == at)
+                let is_option = |at: usize| places.iter().any(|&(place, _, _)| place == at);
+                let named = self.after_names(parameter, is_option)?;
+                places.iter().find(|&&(at, _, _)| at == named)
             }
             _ => places.iter().min_by_key(|&&(at, _, _)| at),
         };
@@ -188,23 +193,14 @@ impl Filler<'_> {
         (0..self.tokens.len()).filter(|&at| starts(at)).collect()
     }
 
-    /// The value that stands with a parameter's name.
-    fn named(&mut self, parameter: &Parameter) -> Option<Value> {
-        let at = self.after_names(parameter, |token| fits(parameter, token))?;
-        Some(self.take(at))
-    }
-
     /// The first free value that stands right before a parameter's name ("20 percent") or after it, with nothing but
     /// small words between.
     fn after_names(
         &self,
         parameter: &Parameter,
-        is_wanted: impl Fn(&Token) -> bool,
+        is_wanted: impl Fn(usize) -> bool,
     ) -> Option<usize> {
-        let is_free = |at: &usize| {
-            let token = self.tokens.get(*at);
-            token.is_some_and(|token| !self.used[*at] && is_wanted(token))
-        };
+        let is_free = |at: &usize| !self.used[*at] && is_wanted(*at);
         for cue in self.cues(parameter) {
             let is_number = |at: &usize| self.tokens[*at].kind == token::Kind::Number;
             if let Some(at) = cue.checked_sub(1).filter(is_number).filter(is_free) {
@@ -272,21 +268,13 @@ impl Filler<'_> {
 
 /// The small word before the value of a parameter that is a start or a goal.
 fn preposition(stems: &[String]) -> Option<&'static str> {
-    let speaks_of = |words: &[&str]| words.iter().any(|word| stems.contains(&stem(word)));
-    if speaks_of(&["from", "source", "origin", "start", "departure", "sender"]) {
+    const STARTS: &str = "from source origin start departure sender";
+    const GOALS: &str = "to target destination goal end recipient arrival";
+    let speaks_of = |words: &str| words.split(' ').any(|word| stems.contains(&stem(word)));
+    if speaks_of(STARTS) {
         Some("from")
-    } else if speaks_of(&[
-        "to",
-        "target",
-        "destination",
-        "goal",
-        "end",
-        "recipient",
-        "arrival",
-    ]) {
-        Some("to")
     } else {
-        None
+        speaks_of(GOALS).then_some("to")
     }
 }
 

@@ -114,10 +114,10 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
         }
         match letter {
             ',' | ':' | '(' | ')' | '–' | '，' | '、' => {
-                found.push(Token::new(Kind::Comma, letter))
+                found.push(Token::new(Kind::Comma, letter));
             }
             '.' | '?' | '!' | ';' | '\n' | '。' | '？' => {
-                found.push(Token::new(Kind::Stop, letter))
+                found.push(Token::new(Kind::Stop, letter));
             }
             _ => {}
         }
