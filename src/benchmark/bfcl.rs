@@ -233,7 +233,9 @@ impl Benchmark for Bfcl {
     /// See [`tally`].
     fn metrics(&self, records: &[Record]) -> Map<String, Value> {
         let mut tally = Tally::default();
-        records.iter().for_each(|record| tally.add(record));
+        for record in records {
+            tally.add(record);
+        }
         tally.finish(&self.weights)
     }
 

@@ -187,15 +187,15 @@ impl Explainer<'_> {
                 .position(of_name)
                 .map(|position| left.remove(position));
             let arguments = found.and_then(|place| arguments_of(&calls[place], &name));
-            let told = match arguments {
-                Some(arguments) => self.compare(expected, arguments, &mut partial),
-                None => {
-                    let must = |argument: &&Argument| !argument.options.optional;
-                    partial.parameters.expected +=
-                        expected.arguments.iter().filter(must).count() as u64;
-                    None
-                }
-            };
+            let told =
+                arguments.and_then(|arguments| self.compare(expected, arguments, &mut partial));
+            if arguments.is_none() {
+                let must = expected
+                    .arguments
+                    .iter()
+                    .filter(|argument| !argument.options.optional);
+                partial.parameters.expected += must.count() as u64;
+            }
             if difference.is_none() {
                 let names = || {
                     left.iter()
