@@ -8,12 +8,14 @@ pub mod command;
 pub mod demo;
 pub mod echo;
 pub mod replay;
+pub mod worker;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::error::Result;
 use crate::sample::Task;
 
 /// The thing under test.
@@ -37,6 +39,15 @@ pub trait Agent: Send + Sync {
     fn needs_scratch(&self) -> bool {
         false
     }
+
+    /// Finds out, before the first sample is asked, whether the agent can be asked at all. An error ends the run
+    /// before it begins.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// The run is over: ends what the agent keeps running. It may be asked again later.
+    fn close(&self) {}
 }
 
 impl<F> Agent for F
@@ -142,6 +153,11 @@ pub enum FailureKind {
     Cancelled,
     /// A file of the sample is missing or lies outside the dataset's folder.
     Attachment,
+    /// The process that worked on this sample and on others ended, and nobody knows by whose fault. The sample
+    /// is asked again, which does not count against `limits.retries`.
+    Lost,
+    /// No sample can be answered, as things are. The run stops.
+    Unusable,
 }
 
 impl AgentError {
@@ -170,6 +186,7 @@ impl AgentError {
                 | FailureKind::BadOutput
                 | FailureKind::NotStarted
                 | FailureKind::Panicked
+                | FailureKind::Lost
         )
     }
 }

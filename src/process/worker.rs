@@ -190,7 +190,7 @@ impl Worker {
     /// Kills it and gives the end of what it wrote to stderr.
     pub(crate) fn end(mut self) -> Option<String> {
         self.kill();
-        std::mem::replace(&mut self.tail, Tail::new(0)).text()
+        self.take_stderr().text()
     }
 
     /// Kills what is left of its group and tells how it ended. Afterwards stderr is read to its end.
@@ -212,9 +212,19 @@ impl Worker {
         self.group.signal(Signal::TERM);
     }
 
+    /// Waits for it to end by itself and says whether it has.
+    pub(crate) fn ends_in(&mut self, patience: Duration) -> bool {
+        self.group.wait(patience)
+    }
+
     /// The end of what it wrote to stderr, and how much that was in all.
     pub(crate) fn stderr(&self) -> &Tail {
         &self.tail
+    }
+
+    /// The same, of a worker that is needed no more.
+    pub(crate) fn take_stderr(&mut self) -> Tail {
+        std::mem::replace(&mut self.tail, Tail::new(0))
     }
 
     /// Closes stdin, so that it ends by itself; for several, before they are waited for one by one.
