@@ -16,7 +16,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::Result;
+use crate::process::excerpt::ending;
 use crate::sample::Task;
+
+/// How much of stderr stands in one line for people.
+const STDERR_BYTES: usize = 500;
 
 /// The thing under test.
 pub trait Agent: Send + Sync {
@@ -174,6 +178,16 @@ impl AgentError {
             exit_code: None,
             stderr_tail: None,
         }
+    }
+
+    /// The message and the end of stderr, on one line.
+    pub(crate) fn with_stderr(&self) -> String {
+        let stderr = self.stderr_tail.as_deref().unwrap_or_default().trim();
+        if stderr.is_empty() {
+            return self.message.clone();
+        }
+        let stderr = ending(stderr, STDERR_BYTES);
+        format!("{}; stderr ends with `{stderr}`", self.message)
     }
 
     /// Whether another attempt may help. Timeouts are not retried by default, nor what cannot change.

@@ -380,7 +380,7 @@ impl Session {
                         retry,
                     });
                     if error.kind == FailureKind::Unusable {
-                        self.stop(&clean.message, false);
+                        self.stop(&clean.with_stderr(), false);
                     }
                     if !retry {
                         return failed(error, latency, attempt);

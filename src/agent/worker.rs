@@ -35,7 +35,6 @@ use super::command::{Input, cancelled};
 use super::{Agent, AgentError, FailureKind, Output};
 use crate::error::{Error, Result};
 use crate::process::environment::Environment;
-use crate::process::excerpt::ending;
 use crate::process::launch::{Launch, NotStarted};
 use crate::process::worker::Worker as Process;
 use crate::redact::Redactor;
@@ -49,8 +48,6 @@ use talk::Setup;
 const MOST_STARTS: u32 = 3;
 /// The pause before it is started again.
 const PAUSE: Duration = Duration::from_millis(100);
-/// How much of stderr an error shows.
-const STDERR_BYTES: usize = 500;
 
 /// An agent that is a program which stays and answers many tasks.
 ///
@@ -285,15 +282,13 @@ impl Worker {
             Some((message, hint)) => (message, Some(hint)),
             None => (failure.message.as_str(), None),
         };
-        let mut message = if failure.kind == FailureKind::NotFound {
-            message.to_owned()
-        } else {
-            format!("`{program}` {message}")
+        let failure = AgentError {
+            message: message.to_owned(),
+            ..failure.clone()
         };
-        if let Some(stderr) = &failure.stderr_tail {
-            message += "; stderr ends with `";
-            message += &ending(stderr, STDERR_BYTES);
-            message += "`";
+        let mut message = failure.with_stderr();
+        if failure.kind != FailureKind::NotFound {
+            message = format!("`{program}` {message}");
         }
         let redactor = Redactor::new(&[], &self.secret_values()).unwrap_or_default();
         let error = Error::usage(redactor.text(&message, &mut 0)).at("agent `worker`");

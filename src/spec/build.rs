@@ -43,7 +43,6 @@ pub(super) struct AgentParts {
     pub(super) concurrency: Option<usize>,
 }
 
-
 pub(super) fn build(
     spec: SpecFile,
     config: Value,

@@ -27,7 +27,11 @@ pub(super) fn worker(
     };
     if keys.command.is_empty() {
         let message = "agent.command is missing".to_owned();
-        return wrong("type: worker", message, "write `command: [python3, worker.py]`");
+        return wrong(
+            "type: worker",
+            message,
+            "write `command: [python3, worker.py]`",
+        );
     }
     for (key, value) in [("processes", keys.processes), ("in_flight", keys.in_flight)] {
         if value.is_some_and(|value| !(1..=MOST_AT_ONCE).contains(&value)) {

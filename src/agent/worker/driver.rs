@@ -124,7 +124,10 @@ impl Driver {
         if !self.orders.give(|inbox| inbox.probes.push(probe)) {
             return Err(Refusal::Unsent);
         }
-        reply.recv().unwrap_or(Err(Refusal::Unsent)).map(|_: Output| ())
+        reply
+            .recv()
+            .unwrap_or(Err(Refusal::Unsent))
+            .map(|_: Output| ())
     }
 
     /// Whether the process is gone, or about to be.
@@ -139,7 +142,11 @@ impl Driver {
 
     /// Waits until the process is gone.
     pub(super) fn join(&self) {
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let thread = self
+            .thread
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         if let Some(thread) = thread {
             let _ = thread.join();
         }

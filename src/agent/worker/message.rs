@@ -60,9 +60,7 @@ pub(super) fn read(line: &[u8]) -> Result<Message, String> {
             let id = text(&mut line, "id")?;
             let id = id.ok_or("which has no `id`: it is that of the task")?;
             match line.remove("progress") {
-                Some(message) if !is_reply(&line) => {
-                    Ok(Message::Progress(Some(id), told(message)))
-                }
+                Some(message) if !is_reply(&line) => Ok(Message::Progress(Some(id), told(message))),
                 _ => Ok(Message::Reply(id, line)),
             }
         }
@@ -91,7 +89,11 @@ mod tests {
 
     #[track_caller]
     fn check(line: &str, expect: Result<Message, &str>) {
-        assert_eq!(read(line.as_bytes()), expect.map_err(str::to_owned), "{line}");
+        assert_eq!(
+            read(line.as_bytes()),
+            expect.map_err(str::to_owned),
+            "{line}"
+        );
     }
 
     #[test]
@@ -106,12 +108,18 @@ mod tests {
             progress("half"),
         );
         check(r#"{"id": "a", "progress": 0.5}"#, progress("0.5"));
-        check(r#"{"type": "progress"}"#, Ok(Message::Progress(None, String::new())));
+        check(
+            r#"{"type": "progress"}"#,
+            Ok(Message::Progress(None, String::new())),
+        );
         let reply = |rest: Value| match rest {
             Value::Object(rest) => Ok(Message::Reply("a".into(), rest)),
             _ => panic!("no object"),
         };
-        check(r#"{"id": "a", "answer": "4"}"#, reply(json!({"answer": "4"})));
+        check(
+            r#"{"id": "a", "answer": "4"}"#,
+            reply(json!({"answer": "4"})),
+        );
         check(
             r#"{"answer": null, "id": "a", "type": "answer", "progress": 1}"#,
             reply(json!({"answer": null})),
@@ -122,16 +130,19 @@ mod tests {
     #[test]
     fn what_is_none() {
         check("[1]", Err("which is no JSON object"));
-        check(
-            "4",
-            Err("which is no JSON object"),
-        );
+        check("4", Err("which is no JSON object"));
         check(
             "Loading",
             Err("which is no JSON object (expected value at line 1 column 1)"),
         );
-        check(r#"{"answer": "4"}"#, Err("which has no `id`: it is that of the task"));
-        check(r#"{"id": 1, "answer": "4"}"#, Err("whose `id` is no string"));
+        check(
+            r#"{"answer": "4"}"#,
+            Err("which has no `id`: it is that of the task"),
+        );
+        check(
+            r#"{"id": 1, "answer": "4"}"#,
+            Err("whose `id` is no string"),
+        );
         check(
             r#"{"id": "a", "type": "done"}"#,
             Err("whose `type` is not `answer`, `progress` or `hello`"),

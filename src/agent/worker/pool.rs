@@ -38,8 +38,8 @@ struct State {
     reserved: Option<usize>,
     /// Guilty samples since the last answer.
     fallen: BTreeSet<String>,
-    /// Why no process can be used any more.
-    broken: Option<AgentError>,
+    /// Whether no process can be used any more.
+    is_broken: bool,
 }
 
 /// What a process has to do.
@@ -76,8 +76,9 @@ impl Pool {
         let alone = state.suspects.contains(key);
         state.lonely += usize::from(alone);
         let found = loop {
-            if let Some(broken) = &state.broken {
-                break Err(broken.clone());
+            if state.is_broken {
+                // Told once, by whoever found it out.
+                break Err(super::cancelled());
             }
             if cancel.is_cancelled() {
                 break Err(super::cancelled());
@@ -130,33 +131,29 @@ impl Pool {
                 state.fallen.len(),
                 failure.message
             );
-            let broken = AgentError {
-                kind: FailureKind::Unusable,
-                message,
-                ..failure.clone()
-            };
-            state.broken = Some(broken.clone());
-            self.freed.notify_all();
-            return broken;
+            drop(state);
+            return self.give_up(AgentError { message, ..failure });
         }
         failure
     }
 
-    /// No process can be used any more.
+    /// No process can be used any more. The first one to find out tells; for the others the run is over.
     pub(super) fn give_up(&self, reason: AgentError) -> AgentError {
-        let broken = AgentError {
+        let was_broken = std::mem::replace(&mut lock(&self.state).is_broken, true);
+        self.freed.notify_all();
+        if was_broken {
+            return super::cancelled();
+        }
+        AgentError {
             kind: FailureKind::Unusable,
             ..reason
-        };
-        lock(&self.state).broken = Some(broken.clone());
-        self.freed.notify_all();
-        broken
+        }
     }
 
     /// A run begins: what was wrong in an earlier one may be mended.
     pub(super) fn renew(&self) {
         let mut state = lock(&self.state);
-        state.broken = None;
+        state.is_broken = false;
         state.fallen.clear();
         state.suspects.clear();
     }

@@ -55,7 +55,9 @@ impl Open {
     pub(super) fn new(request: Request, stderr_before: u64) -> Self {
         let since = Instant::now();
         Self {
-            deadline: request.allowed.and_then(|allowed| since.checked_add(allowed)),
+            deadline: request
+                .allowed
+                .and_then(|allowed| since.checked_add(allowed)),
             request,
             since,
             overdue: None,

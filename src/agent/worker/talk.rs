@@ -158,7 +158,10 @@ impl<'a> Talk<'a> {
         self.take_orders();
         self.admit();
         self.send();
-        let is_open = self.worker.read(self.incoming.buffer()).map_err(End::Lost)?;
+        let is_open = self
+            .worker
+            .read(self.incoming.buffer())
+            .map_err(End::Lost)?;
         self.show_to_whom();
         self.worker
             .show_stderr(|piece| stderr.piece(StreamKind::Stderr, piece));
@@ -338,7 +341,10 @@ impl<'a> Talk<'a> {
         }
         let bad = |reason: String| {
             let printed = excerpt(line, EXCERPT_BYTES);
-            error(FailureKind::BadOutput, format!("{reason}; the line begins with `{printed}`"))
+            error(
+                FailureKind::BadOutput,
+                format!("{reason}; the line begins with `{printed}`"),
+            )
         };
         let total = reply.remove("total_usage").map(|total| {
             let wrapped = serde_json::Map::from_iter([("usage".to_owned(), total)]);
@@ -416,9 +422,18 @@ impl<'a> Talk<'a> {
             Some(since) => Some(since + grace),
             None => open.deadline,
         };
-        let until = self.open.iter().filter_map(of_open).chain(self.starting).min();
+        let until = self
+            .open
+            .iter()
+            .filter_map(of_open)
+            .chain(self.starting)
+            .min();
         let mut others = vec![self.orders.wake_fd()];
-        let requests = self.open.iter().map(|open| &open.request).chain(&self.waiting);
+        let requests = self
+            .open
+            .iter()
+            .map(|open| &open.request)
+            .chain(&self.waiting);
         for request in requests {
             // Nearly always one and the same.
             others.extend(request.cancel.wake_fd());

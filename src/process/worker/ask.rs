@@ -105,5 +105,4 @@ impl Worker {
         let status = self.group.kill();
         Fault::Ended(status.map_or_else(|| "ended".to_owned(), how_it_ended))
     }
-
 }
