@@ -46,6 +46,8 @@ use talk::Setup;
 
 /// How often in a row a program may fail to become ready.
 const MOST_STARTS: u32 = 3;
+/// So often a task is asked again because its process was killed, though it was the only one there.
+const MOST_KILLS: u32 = 3;
 /// The pause before it is started again.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -217,7 +219,8 @@ impl Worker {
     fn after(&self, refusal: Refusal, key: &Key, starts: &mut u32) -> Option<AgentError> {
         match refusal {
             Refusal::Own(failure) => Some(failure),
-            Refusal::Fell(failure) => Some(self.pool.fell(key, failure)),
+            Refusal::Fell(failure) => Some(self.pool.fell(key, failure, 1)),
+            Refusal::Killed(failure) => Some(self.pool.fell(key, failure, MOST_KILLS)),
             Refusal::Unsent => None,
             Refusal::NotReady(failure) => {
                 *starts += 1;

@@ -30,3 +30,4 @@ mod story;
 mod tidy;
 mod trials;
 mod verdicts;
+mod worker;

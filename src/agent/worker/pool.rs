@@ -3,7 +3,7 @@
 //! When a process ends, nobody knows which of its requests was the reason. All of them become suspects and are
 //! asked again, alone: a suspect that makes its process fall once more is guilty, and nobody else is harmed.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -31,7 +31,8 @@ pub(super) struct Pool {
 #[derive(Default)]
 struct State {
     loads: Vec<Load>,
-    suspects: HashSet<Key>,
+    /// Samples whose process fell, and how often.
+    suspects: HashMap<Key, u32>,
     /// How many suspects wait for a place of their own.
     lonely: usize,
     /// The place that gets no more requests, so that it becomes free for a suspect.
@@ -73,7 +74,7 @@ impl Pool {
     /// Waits for a place to ask `key`.
     pub(super) fn lease(&self, key: &Key, cancel: &Cancel) -> Result<Lease<'_>, AgentError> {
         let mut state = lock(&self.state);
-        let alone = state.suspects.contains(key);
+        let alone = state.suspects.contains_key(key);
         state.lonely += usize::from(alone);
         let found = loop {
             if state.is_broken {
@@ -115,10 +116,12 @@ impl Pool {
         state.suspects.remove(key);
     }
 
-    /// The process fell while it had `key`; says what that means for it.
-    pub(super) fn fell(&self, key: &Key, failure: AgentError) -> AgentError {
+    /// The process fell while it had `key`; says what that means for it. So many times are `free`.
+    pub(super) fn fell(&self, key: &Key, failure: AgentError, free: u32) -> AgentError {
         let mut state = lock(&self.state);
-        if state.suspects.insert(key.clone()) || failure.kind == FailureKind::Lost {
+        let times = state.suspects.entry(key.clone()).or_default();
+        *times += 1;
+        if *times <= free || failure.kind == FailureKind::Lost {
             return AgentError {
                 kind: FailureKind::Lost,
                 ..failure

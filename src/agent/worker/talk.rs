@@ -5,10 +5,13 @@
 
 use std::collections::{HashSet, VecDeque};
 use std::io;
+use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
 
 use super::driver::{Inbox, Orders, error};
 use super::incoming::Incoming;
@@ -96,6 +99,8 @@ pub(super) struct Fallen {
     open_reply: AgentError,
     /// Whether the one request that was open is known to be the reason.
     is_own: bool,
+    /// Whether it did not end by itself.
+    is_killed: bool,
     not_ready: Option<Refused>,
     stderr: crate::process::tail::Tail,
 }
@@ -461,7 +466,7 @@ impl<'a> Talk<'a> {
 
     /// Ends the process, and says what became of what it had.
     fn fall(mut self, end: End) -> Fallen {
-        let mut is_own = false;
+        let (mut is_own, mut is_killed) = (false, false);
         let for_good = matches!(end, End::Foreign(_));
         let by_itself = matches!(end, End::Ended);
         let open_reply = match end {
@@ -476,7 +481,11 @@ impl<'a> Talk<'a> {
             End::Ended => {
                 self.worker.dismiss();
                 let has_ended = self.worker.ends_in(END);
-                ended(self.worker.kill().filter(|_| has_ended))
+                let status = self.worker.kill().filter(|_| has_ended);
+                is_killed = status
+                    .and_then(|status| status.signal())
+                    .is_some_and(is_killing);
+                ended(status)
             }
             End::Silent => {
                 self.stop();
@@ -514,6 +523,7 @@ impl<'a> Talk<'a> {
         };
         let never_ready = self.starting.is_some() || for_good;
         Fallen {
+            is_killed,
             is_own: is_own && self.open.len() == 1 && self.forgotten.is_empty(),
             not_ready: never_ready.then(|| Refused {
                 error: AgentError {
@@ -576,6 +586,7 @@ impl Fallen {
                 match &self.not_ready {
                     Some(Refused { for_good: true, .. }) => Refusal::Unusable(failure),
                     _ if self.is_own => Refusal::Own(failure),
+                    _ if self.is_killed => Refusal::Killed(failure),
                     _ => Refusal::Fell(failure),
                 }
             };
@@ -587,6 +598,13 @@ impl Fallen {
 fn timed_out(allowed: Duration) -> AgentError {
     let message = format!("did not answer in {}", seconds(allowed));
     error(FailureKind::TimedOut, message)
+}
+
+/// Whether programs hardly ever send themselves this signal.
+fn is_killing(signal: i32) -> bool {
+    [Signal::KILL, Signal::TERM, Signal::HUP, Signal::INT]
+        .iter()
+        .any(|killing| killing.as_raw() == signal)
 }
 
 /// How it ended by itself.
