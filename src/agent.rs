@@ -4,11 +4,16 @@
 //! an agent that cannot answer (a crash, an outage, a timeout) is an [`AgentError`] and never counts as
 //! a wrong answer.
 
+#[cfg(feature = "tokio")]
+mod asynchronous;
 pub mod command;
 pub mod demo;
 pub mod echo;
 pub mod replay;
 pub mod worker;
+
+#[cfg(feature = "tokio")]
+pub use asynchronous::{Asynchronous, asynchronous};
 
 use std::fmt;
 
