@@ -23,6 +23,7 @@ mod keys;
 mod overrides;
 mod problem;
 mod tagged;
+mod worker;
 
 pub(crate) use builder::override_built;
 pub use overrides::Override;

@@ -15,9 +15,9 @@
 //! arranges before `main`.
 
 mod input;
-mod lines;
+pub(super) mod lines;
 mod process;
-mod reply;
+pub(super) mod reply;
 #[cfg(test)]
 mod tests;
 
@@ -398,7 +398,7 @@ fn not_started(reason: NotStarted) -> AgentError {
     AgentError::of(kind, reason.message)
 }
 
-fn cancelled() -> AgentError {
+pub(super) fn cancelled() -> AgentError {
     AgentError::of(FailureKind::Cancelled, "the run was interrupted")
 }
 
@@ -410,7 +410,7 @@ fn exited(status: ExitStatus) -> AgentError {
 }
 
 /// An absolute path; the empty one, which a spec in the current folder has for a parent, included.
-fn absolute(path: &Path) -> Result<PathBuf, AgentError> {
+pub(super) fn absolute(path: &Path) -> Result<PathBuf, AgentError> {
     std::path::absolute(Path::new(".").join(path)).map_err(|error| {
         let message = format!("cannot make `{}` absolute: {error}", path.display());
         AgentError::of(FailureKind::NotStarted, message)
@@ -419,7 +419,7 @@ fn absolute(path: &Path) -> Result<PathBuf, AgentError> {
 
 /// A time limit for people: `30 s`, `1.5 s`, `200 ms`. The little that passes between the runner's clock
 /// and ours is rounded away.
-fn seconds(duration: Duration) -> String {
+pub(super) fn seconds(duration: Duration) -> String {
     if duration < Duration::from_millis(950) {
         let tens = (duration.as_millis() + 5) / 10;
         return format!("{} ms", tens * 10);

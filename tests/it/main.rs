@@ -31,3 +31,4 @@ mod story;
 mod tidy;
 mod trials;
 mod verdicts;
+mod worker;
