@@ -7,7 +7,7 @@ use ureq::http::{self, HeaderMap, StatusCode};
 use ureq::{Agent, AsSendBody, Body};
 
 use super::connect::{Noting, noted};
-use super::failure::{Cause, Failure};
+use super::failure::Failure;
 use super::proxy::Proxies;
 use super::resolve::Names;
 use super::tls;
@@ -30,7 +30,7 @@ const SEND: usize = 16 << 10;
 /// A pooled connection that the server had closed shows so within a round trip.
 const STALE: Duration = Duration::from_secs(1);
 /// The time of a request without a deadline.
-const FOREVER: Duration = Duration::from_secs(7 * 24 * 3600);
+const FOREVER: Duration = Duration::from_hours(7 * 24);
 
 /// Asks endpoints. Shared by all threads of a run, which share its connections.
 #[derive(Debug)]
@@ -112,9 +112,12 @@ impl Client {
             deadline.saturating_duration_since(started)
         });
         // Whatever a closed socket says, it was closed by us.
-        let failure = |error: &ureq::Error| match cancel.is_cancelled() {
-            true => Failure::cancelled(),
-            false => Failure::of(error, allowed),
+        let failure = |error: &ureq::Error| {
+            if cancel.is_cancelled() {
+                Failure::cancelled()
+            } else {
+                Failure::of(error, allowed)
+            }
         };
         let mut response = self
             .open(request, cancel)
@@ -218,12 +221,5 @@ impl Reply {
         let is_redirect = self.status.is_redirection();
         let location = self.headers.get(http::header::LOCATION);
         location.filter(|_| is_redirect)?.to_str().ok()
-    }
-}
-
-impl Failure {
-    /// Whether asking again may help.
-    pub(crate) fn is_transient(&self) -> bool {
-        matches!(self.cause, Cause::Unreachable | Cause::Broken)
     }
 }

@@ -39,7 +39,7 @@ impl Resolver for Names {
         config: &Config,
         timeout: NextTimeout,
     ) -> Result<ResolvedSocketAddrs, Error> {
-        let key = uri.authority().map(|authority| authority.as_str());
+        let key = uri.authority().map(ureq::http::uri::Authority::as_str);
         let key = format!(
             "{}://{}",
             uri.scheme_str().unwrap_or_default(),

@@ -7,6 +7,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
+use super::agents::OpenAiKeys;
 use super::benchmarks::{AimeKeys, BfclKeys, Gsm8kKeys, QaKeys};
 use super::custom::CustomKeys;
 use super::tagged::{BuiltIns, Tagged};
@@ -107,6 +108,7 @@ pub(super) struct ColumnKeys {
 /// Built-in agents.
 pub(super) enum AgentKeys {
     Command(CommandKeys),
+    OpenAi(Box<OpenAiKeys>),
     Replay(ReplayKeys),
     Echo(EchoKeys),
     Demo(DemoKeys),
@@ -114,12 +116,13 @@ pub(super) enum AgentKeys {
 
 impl BuiltIns for AgentKeys {
     const WHAT: &'static str = "agent";
-    const NAMES: &'static [&'static str] = &["command", "replay", "echo", "demo"];
+    const NAMES: &'static [&'static str] = &["command", "openai", "replay", "echo", "demo"];
 
     fn read<'de, A: MapAccess<'de>>(name: &str, rest: A) -> Option<Result<Self, A::Error>> {
         let rest = MapAccessDeserializer::new(rest);
         Some(match name {
             "command" => CommandKeys::deserialize(rest).map(Self::Command),
+            "openai" => OpenAiKeys::deserialize(rest).map(|keys| Self::OpenAi(Box::new(keys))),
             "replay" => ReplayKeys::deserialize(rest).map(Self::Replay),
             "echo" => EchoKeys::deserialize(rest).map(Self::Echo),
             "demo" => DemoKeys::deserialize(rest).map(Self::Demo),
