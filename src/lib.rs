@@ -22,6 +22,7 @@
 //! | `plan` | everything that is checked before an agent starts |
 //! | `runner`, [`event`] | one sample through agent, journal and scorer |
 //! | [`agent`], [`extract`], [`scorer`], [`text`] | answers, predictions, verdicts |
+//! | `http` | requests to endpoints that answer, judge or hold datasets (feature `http`) |
 //! | `process`, [`sandbox`], [`orphans`] | programs that answer or judge: started, confined, asked, killed with all their children |
 //! | [`redact`], [`artifact`] | what is written, and where |
 //! | [`mod@run`], [`summary`], [`stats`], [`gate`], [`baseline`] | records become figures and verdicts; pure |
@@ -47,6 +48,8 @@ mod error;
 mod fuzz;
 mod harness;
 mod hash;
+#[cfg(feature = "http")]
+mod http;
 #[cfg(test)]
 mod parity;
 mod plan;

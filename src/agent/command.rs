@@ -373,7 +373,7 @@ impl Agent for Command {
         })
     }
 
-    fn ready(&self) -> crate::Result<()> {
+    fn check(&self) -> crate::Result<()> {
         match &self.sandbox {
             Some(sandbox) => sandbox.check(),
             None => Ok(()),
