@@ -30,6 +30,7 @@ mod guide;
 pub mod includes;
 pub mod json;
 pub mod list;
+mod matching;
 pub mod not;
 pub mod numeric;
 mod options;
