@@ -11,7 +11,11 @@ pub mod all;
 pub mod any;
 pub mod any_of;
 #[cfg(feature = "bfcl")]
+pub mod ast_match;
+#[cfg(feature = "bfcl")]
 pub mod bfcl;
+#[cfg(feature = "bfcl")]
+mod calls;
 mod catalog;
 #[cfg(test)]
 mod check;

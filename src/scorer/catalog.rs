@@ -23,6 +23,8 @@ pub const ENTRIES: &[Entry] = &[
     super::any::ENTRY,
     super::any_of::ENTRY,
     #[cfg(feature = "bfcl")]
+    super::ast_match::ENTRY,
+    #[cfg(feature = "bfcl")]
     super::bfcl::ENTRY,
     super::choice::ENTRY,
     super::command::ENTRY,
