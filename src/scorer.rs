@@ -47,6 +47,8 @@ pub mod semantic;
 pub mod substring;
 pub mod token_f1;
 pub mod tolerance;
+#[cfg(feature = "bfcl")]
+pub mod trajectory;
 pub mod weighted;
 
 use std::borrow::Cow;

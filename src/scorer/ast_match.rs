@@ -3,7 +3,7 @@
 #![doc = include_str!("ast_match.md")]
 
 mod canonical;
-mod documents;
+pub(super) mod documents;
 mod known;
 mod pairing;
 mod verdict;
@@ -24,8 +24,8 @@ use crate::error::{Error, Result};
 use crate::extract::Extract;
 use crate::sample::{Sample, Target};
 pub use canonical::Types;
-use known::Names;
-use pairing::Rule;
+pub(super) use known::{Made, Names};
+pub(super) use pairing::Rule;
 use verdict::Verdict;
 
 const NAME: &str = "ast_match";
@@ -176,7 +176,8 @@ impl AstMatch {
                 return Ok(found);
             }
         }
-        let calls = calls::trajectory(answer.output).concat();
+        let pattern = self.pattern.as_ref().map(|(_, pattern)| pattern);
+        let calls = calls::trajectory(answer.output, pattern)?.concat();
         Ok((!calls.is_empty()).then_some(Found {
             calls,
             form: "messages",

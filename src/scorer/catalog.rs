@@ -45,6 +45,8 @@ pub const ENTRIES: &[Entry] = &[
     super::semantic::ENTRY,
     super::substring::ENTRY,
     super::token_f1::ENTRY,
+    #[cfg(feature = "bfcl")]
+    super::trajectory::ENTRY,
     super::weighted::ENTRY,
 ];
 

@@ -10,7 +10,7 @@ use super::super::calls::Call;
 const KEYS: [&str; 3] = ["function", "functions", "tools"];
 
 /// The names of the arguments of each function, in the order of its document.
-pub(super) fn parameters(metadata: &Map<String, Value>) -> HashMap<String, Vec<String>> {
+pub(in crate::scorer) fn parameters(metadata: &Map<String, Value>) -> HashMap<String, Vec<String>> {
     let documents = documents(metadata);
     let named = documents.filter_map(|document| {
         let properties = document
@@ -24,7 +24,10 @@ pub(super) fn parameters(metadata: &Map<String, Value>) -> HashMap<String, Vec<S
 }
 
 /// The names with dots in them, by those that interfaces without dots have for them.
-pub(super) fn dotted(expected: &[Call], metadata: &Map<String, Value>) -> HashMap<String, String> {
+pub(in crate::scorer) fn dotted(
+    expected: &[Call],
+    metadata: &Map<String, Value>,
+) -> HashMap<String, String> {
     let documented = documents(metadata).filter_map(|document| document.get("name")?.as_str());
     let names = expected
         .iter()
@@ -41,7 +44,7 @@ pub(super) fn dotted(expected: &[Call], metadata: &Map<String, Value>) -> HashMa
 }
 
 /// What of the metadata decides verdicts.
-pub(super) fn fingerprint(metadata: &Map<String, Value>) -> Option<String> {
+pub(in crate::scorer) fn fingerprint(metadata: &Map<String, Value>) -> Option<String> {
     let found = KEYS.iter().filter_map(|key| metadata.get(*key));
     let found: Vec<String> = found.map(Value::to_string).collect();
     (!found.is_empty()).then(|| found.join(" "))

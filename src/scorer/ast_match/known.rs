@@ -12,27 +12,27 @@ use crate::error::{Error, Result};
 const MOST_WAYS: usize = 64;
 
 /// The number of a text.
-pub(super) type Text = u32;
+pub(in crate::scorer) type Text = u32;
 
 /// A call that was made. Equal calls are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Made {
-    pub(super) name: Text,
+pub(in crate::scorer) struct Made {
+    pub(in crate::scorer) name: Text,
     /// Sorted by the number of the name.
-    pub(super) arguments: Vec<(Text, Text)>,
+    pub(in crate::scorer) arguments: Vec<(Text, Text)>,
 }
 
 /// A call that is expected.
 #[derive(Clone, Debug)]
-pub(super) struct Expected {
-    pub(super) name: Text,
+pub(in crate::scorer) struct Expected {
+    pub(in crate::scorer) name: Text,
     /// Sorted by the number of the name.
-    pub(super) arguments: Vec<(Text, Accepted)>,
+    pub(in crate::scorer) arguments: Vec<(Text, Accepted)>,
 }
 
 /// The values that an argument may have; most often one.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Accepted {
+pub(in crate::scorer) struct Accepted {
     pub(super) values: Vec<Text>,
     pub(super) may_be_left_out: bool,
 }
@@ -54,7 +54,7 @@ impl Expected {
 
 /// Numbers texts, and calls with them.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(in crate::scorer) struct Names {
     numbers: HashMap<Rc<str>, Text>,
     texts: Vec<Rc<str>>,
     /// The names of a function's arguments, in order.
@@ -64,7 +64,7 @@ pub(super) struct Names {
 
 impl Names {
     /// `parameters`: of functions whose documents are known.
-    pub(super) fn new(types: Types, parameters: HashMap<String, Vec<String>>) -> Self {
+    pub(in crate::scorer) fn new(types: Types, parameters: HashMap<String, Vec<String>>) -> Self {
         Self {
             types,
             parameters,
@@ -90,7 +90,7 @@ impl Names {
     }
 
     /// Where nothing tells the names of arguments, they are those of the first expected call, in its order.
-    pub(super) fn learn(&mut self, calls: &[Call]) {
+    pub(in crate::scorer) fn learn(&mut self, calls: &[Call]) {
         for call in calls.iter().filter(|call| call.positional.is_empty()) {
             self.parameters
                 .entry(call.name.clone())
@@ -119,7 +119,7 @@ impl Names {
     }
 
     /// A call that was made.
-    pub(super) fn made(&mut self, call: &Call) -> Made {
+    pub(in crate::scorer) fn made(&mut self, call: &Call) -> Made {
         let types = self.types;
         let arguments: Vec<(String, String)> = self
             .arguments(call)
@@ -138,7 +138,7 @@ impl Names {
     }
 
     /// A call that is expected. With `accepted` each argument is a list of accepted values.
-    pub(super) fn expected(&mut self, call: &Call, accepted: bool) -> Result<Expected> {
+    pub(in crate::scorer) fn expected(&mut self, call: &Call, accepted: bool) -> Result<Expected> {
         let mut arguments = Vec::with_capacity(call.named.len());
         let read: Vec<(String, Value)> = self
             .arguments(call)
@@ -179,7 +179,7 @@ impl Names {
     }
 
     /// A call for people, its arguments in alphabetical order.
-    pub(super) fn show(&self, call: &Made) -> String {
+    pub(in crate::scorer) fn show(&self, call: &Made) -> String {
         let arguments = call
             .arguments
             .iter()

@@ -14,9 +14,9 @@ const WHOLE: i64 = 720_720 << 20;
 
 /// What counts as the same.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rule {
-    pub(super) ordered: bool,
-    pub(super) allow_extra_arguments: bool,
+pub(in crate::scorer) struct Rule {
+    pub(in crate::scorer) ordered: bool,
+    pub(in crate::scorer) allow_extra_arguments: bool,
 }
 
 /// How far two calls of one function agree.
@@ -53,9 +53,9 @@ pub(super) fn ratio(part: usize, whole: usize) -> f64 {
 
 /// The outcome.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Pairing {
+pub(in crate::scorer) struct Pairing {
     /// How many calls match wholly, at most.
-    pub(super) matched: usize,
+    pub(in crate::scorer) matched: usize,
     /// Pairs of the expected and the made call, in the order of the expected ones, whose arguments agree as far as
     /// they can.
     pub(super) pairs: Vec<(usize, usize, Overlap)>,
@@ -65,7 +65,7 @@ pub(super) struct Pairing {
 
 impl Rule {
     /// Pairs calls off.
-    pub(super) fn pair(self, expected: &[Expected], made: &[Made]) -> Pairing {
+    pub(in crate::scorer) fn pair(self, expected: &[Expected], made: &[Made]) -> Pairing {
         let mut pairing = if self.ordered {
             self.in_order(expected, made)
         } else {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value as Json;
 
 use super::super::bfcl::Value;
-use super::{Call, json};
+use super::{Call, Pattern, TooComplex, json};
 use crate::agent::Output;
 
 /// Calls that were made at once.
@@ -28,20 +28,30 @@ fn call(value: &Json) -> Call {
 }
 
 /// What an agent did over its whole run, step by step: the calls of each message, and then those of `tool_calls`
-/// that are in no message. Without messages each of `tool_calls` is a step.
-pub(in crate::scorer) fn trajectory(output: &Output) -> Vec<Step> {
+/// that are in no message. Without messages each of `tool_calls` is a step. With a pattern, calls that are written in
+/// the texts of messages count, too.
+pub(in crate::scorer) fn trajectory(
+    output: &Output,
+    pattern: Option<&Pattern>,
+) -> Result<Vec<Step>, TooComplex> {
     let mut steps: Vec<Step> = Vec::new();
     let mut ids: HashSet<&str> = HashSet::new();
     for message in &output.messages {
         let calls = of_message(message);
         ids.extend(calls.iter().filter_map(|call| id(call)));
-        let step: Step = calls.into_iter().map(self::call).collect();
+        let mut step: Step = calls.into_iter().map(self::call).collect();
+        if let Some(pattern) = pattern {
+            for text in texts(message) {
+                step.extend(pattern.find(text)?);
+            }
+        }
         if !step.is_empty() {
             steps.push(step);
         }
     }
     if steps.is_empty() {
-        return native(output).into_iter().map(|call| vec![call]).collect();
+        let calls = native(output).into_iter();
+        return Ok(calls.map(|call| vec![call]).collect());
     }
     let rest = output.tool_calls.iter();
     let rest = rest.filter(|call| id(call).is_none_or(|id| !ids.contains(id)));
@@ -58,7 +68,7 @@ pub(in crate::scorer) fn trajectory(output: &Output) -> Vec<Step> {
     if !is_known && !rest.is_empty() {
         steps.push(rest);
     }
-    steps
+    Ok(steps)
 }
 
 fn id(call: &Json) -> Option<&str> {
@@ -67,10 +77,30 @@ fn id(call: &Json) -> Option<&str> {
         .filter(|id| !id.is_empty())
 }
 
+fn is_of_agent(message: &Json) -> bool {
+    let role = message.get("role").and_then(Json::as_str);
+    role.is_none_or(|role| matches!(role, "assistant" | "model"))
+}
+
+/// What the agent wrote.
+fn texts(message: &Json) -> Vec<&str> {
+    let content = ["content", "parts"].iter().find_map(|key| message.get(key));
+    match content {
+        Some(content) if is_of_agent(message) => match content {
+            Json::String(text) => vec![text],
+            Json::Array(parts) => {
+                let texts = parts.iter().map(|part| part.get("text").unwrap_or(part));
+                texts.filter_map(Json::as_str).collect()
+            }
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    }
+}
+
 /// Chat Completions have a list of their own, others put calls among the parts of the content.
 fn of_message(message: &Json) -> Vec<&Json> {
-    let role = message.get("role").and_then(Json::as_str);
-    if role.is_some_and(|role| !matches!(role, "assistant" | "model")) {
+    if !is_of_agent(message) {
         return Vec::new();
     }
     let list = |key| {
@@ -105,7 +135,7 @@ mod tests {
                 tool_calls: serde_json::from_value(tool_calls).unwrap(),
                 ..Output::default()
             };
-            let steps = trajectory(&output);
+            let steps = trajectory(&output, None).unwrap();
             let names: Vec<Vec<&str>> = steps
                 .iter()
                 .map(|step| step.iter().map(|call| call.name.as_str()).collect())
