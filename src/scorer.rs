@@ -209,6 +209,8 @@ pub enum Reads {
     Roles,
     /// Whatever an [`Answer`] has.
     Everything,
+    /// The same, for calls of tools: a prediction may be JSON then, and is its text.
+    Calls,
 }
 
 /// A named closure is a scorer.

@@ -9,6 +9,10 @@ mod pairing;
 mod verdict;
 
 #[cfg(test)]
+mod fuzz_tests;
+#[cfg(test)]
+mod hostile_tests;
+#[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
@@ -19,7 +23,7 @@ use serde_json::{Map, Value as Json};
 use super::bfcl::Value;
 use super::calls::{self, Call, Found, Pattern, TooComplex};
 use super::options::fingerprint;
-use super::{Answer, Entry, Example, OptionReader, Score, Scorer};
+use super::{Answer, Entry, Example, OptionReader, Reads, Score, Scorer};
 use crate::error::{Error, Result};
 use crate::extract::Extract;
 use crate::sample::{Sample, Target};
@@ -260,6 +264,10 @@ impl Scorer for AstMatch {
     /// Calls may stand anywhere, but what is thought aloud is no call.
     fn extract(&self) -> Option<Extract> {
         Some(Extract::none().strip_think())
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Calls
     }
 
     /// The documents of functions name the arguments that stand in positions.

@@ -16,7 +16,7 @@ use super::ast_match::{Made, Names, Rule, Types, documents};
 use super::bfcl::Value;
 use super::calls::{self, Call, Pattern, TooComplex};
 use super::options::fingerprint;
-use super::{Answer, Entry, Example, OptionReader, Score, Scorer};
+use super::{Answer, Entry, Example, OptionReader, Reads, Score, Scorer};
 use crate::error::{Error, Result};
 use crate::extract::Extract;
 use crate::sample::{Sample, Target};
@@ -198,6 +198,10 @@ impl Scorer for Trajectory {
 
     fn extract(&self) -> Option<Extract> {
         Some(Extract::none().strip_think())
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Calls
     }
 
     fn criterion(&self, sample: &Sample) -> Result<Option<String>> {

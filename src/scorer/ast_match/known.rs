@@ -66,8 +66,8 @@ impl Names {
     /// `parameters`: of functions whose documents are known.
     pub(in crate::scorer) fn new(types: Types, parameters: HashMap<String, Vec<String>>) -> Self {
         Self {
-            types,
             parameters,
+            types,
             ..Self::default()
         }
     }
@@ -258,7 +258,7 @@ fn ways(value: &Value) -> Option<Vec<Value>> {
                     .flat_map(|head| {
                         options
                             .iter()
-                            .map(|option| [&head[..], &[option.clone()]].concat())
+                            .map(|option| [&head[..], std::slice::from_ref(option)].concat())
                     })
                     .collect();
             }

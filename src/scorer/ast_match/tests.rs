@@ -172,13 +172,13 @@ fn credit_is_partial_when_asked_for() {
             (
                 "f(a=1, b=0), g(c=0)",
                 truth.clone(),
-                (2.0 / 3.0 + 0.5) / 2.0,
+                7.0 / 12.0,
                 "wrong_arguments",
             ),
             (
                 "f(a=1, b=2, x=0), g(c=3)",
                 truth.clone(),
-                (0.75 + 1.0) / 2.0,
+                0.875,
                 "wrong_arguments",
             ),
             ("h()", truth.clone(), 0.0, "wrong_count"),

@@ -40,7 +40,7 @@ const DEPTH: usize = 4;
 /// | `{"name": "f", "arguments": {…}}` | most; `parameters`, `args`, `params`, `input`, `kwargs` as well, and the arguments may be JSON in a text |
 /// | `{"type": "function", "function": {"name": …, "arguments": "…"}}` | Chat Completions |
 /// | `{"function": "f", "parameters": {…}}` | the leaderboard's JSON format; also `tool`, `tool_name` |
-/// | `{"f": {…}}` | the leaderboard; several keys are several calls |
+/// | `{"f": {…}}` | the leaderboard; several keys are several calls; in a list also `{"f": "{…}"}` |
 /// | `"f(a=1)"` in a list | call text |
 /// | a list of these, or `{"tool_calls": […]}` around | |
 pub(in crate::scorer) fn calls(value: &Value) -> Option<Vec<Call>> {
@@ -107,27 +107,31 @@ fn collect(value: &Value, depth: usize, found: &mut Vec<Call>) -> Option<()> {
             if let Some(inner @ (Value::List(_) | Value::Dict(_))) = around {
                 return collect(inner, depth + 1, found);
             }
-            keyed(dict, found)
+            keyed(dict, depth, found)
         }
         _ => None,
     }
 }
 
 /// `{name: {arguments}}`.
-fn keyed(dict: &Dict, found: &mut Vec<Call>) -> Option<()> {
+fn keyed(dict: &Dict, depth: usize, found: &mut Vec<Call>) -> Option<()> {
     if dict.is_empty() {
         return None;
     }
     for (name, inner) in dict {
         let name = name.as_str().filter(|name| is_name(name))?;
-        let Value::Dict(_) = inner else {
-            return None;
+        let inner = match inner {
+            Value::Dict(_) => inner.clone(),
+            // Result files of the leaderboard have native calls like this, in a list.
+            Value::Str(text) if depth > 0 => Value::from_json(text).ok()?,
+            _ => return None,
         };
+        inner.as_dict()?;
         let mut call = Call {
             name: name.to_owned(),
             ..Call::default()
         };
-        arguments::put(&mut call, inner.clone());
+        arguments::put(&mut call, inner);
         found.push(call);
     }
     Some(())
@@ -208,6 +212,7 @@ mod tests {
             r#"["f(a=2*3)", {"name": "g", "arguments": "a=1, b='x'"}]"#,
             Some("f(a=6); g(a=1, b='x')"),
         );
+        check(r#"[{"f": "{\"a\": 1}"}]"#, Some("f(a=1)"));
         check("[]", Some(""));
         for other in [
             "{}",

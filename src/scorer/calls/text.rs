@@ -203,10 +203,8 @@ fn closing(text: &str, open: usize) -> (usize, Option<usize>) {
             b')' | b']' | b'}' if levels.pop() != Some(byte) => return (place - open, None),
             b')' | b']' | b'}' if levels.is_empty() => return (place - open, Some(place)),
             b'#' => {
-                place += bytes[place..]
-                    .iter()
-                    .take_while(|&&byte| byte != b'\n')
-                    .count()
+                let line = bytes[place..].iter().take_while(|&&byte| byte != b'\n');
+                place += line.count();
             }
             b'\'' | b'"' => match string_end(bytes, place, byte) {
                 Ok(end) => place = end,

@@ -108,31 +108,7 @@ impl Run<'_> {
                 ));
             }
         }
-        // What was not called did not come too early.
-        let mut order = Checks::default();
-        for (earlier, later) in &self.expected.after {
-            let Some(later_calls) = calls.get(later.as_str()) else {
-                continue;
-            };
-            let earlier_calls = calls.get(earlier.as_str());
-            let is_kept = earlier_calls.is_some_and(|calls| calls.first < later_calls.first);
-            order.add(is_kept);
-            if !is_kept {
-                let how = match earlier_calls {
-                    None => "without",
-                    Some(calls) if calls.first == later_calls.first => "together with",
-                    Some(_) => "before",
-                };
-                faults.push((
-                    "wrong_order",
-                    format!(
-                        "`{}` was called {how} `{}`",
-                        excerpt(later),
-                        excerpt(earlier)
-                    ),
-                ));
-            }
-        }
+        let order = self.order(&calls, &mut faults);
         let efficiency = self
             .expected
             .minimal()
@@ -160,6 +136,39 @@ impl Run<'_> {
         }
         let faults = faults.into_iter().take(NAMED).map(|fault| fault.1);
         score.detail("faults", faults.collect::<Vec<_>>())
+    }
+
+    fn order(
+        &self,
+        calls: &HashMap<&str, Calls>,
+        faults: &mut Vec<(&'static str, String)>,
+    ) -> Checks {
+        // What was not called did not come too early.
+        let mut order = Checks::default();
+        for (earlier, later) in &self.expected.after {
+            let Some(later_calls) = calls.get(later.as_str()) else {
+                continue;
+            };
+            let earlier_calls = calls.get(earlier.as_str());
+            let is_kept = earlier_calls.is_some_and(|calls| calls.first < later_calls.first);
+            order.add(is_kept);
+            if !is_kept {
+                let how = match earlier_calls {
+                    None => "without",
+                    Some(calls) if calls.first == later_calls.first => "together with",
+                    Some(_) => "before",
+                };
+                faults.push((
+                    "wrong_order",
+                    format!(
+                        "`{}` was called {how} `{}`",
+                        excerpt(later),
+                        excerpt(earlier)
+                    ),
+                ));
+            }
+        }
+        order
     }
 }
 
