@@ -19,6 +19,7 @@ const SPEC: &str = r#"
 name: tools
 benchmark:
   type: custom
+  scorer: ast_match
   samples:
     - { id: rome, prompt: "How is the weather?", ground_truth: [{ name: weather, arguments: { city: Rome, days: 2 } }] }
     - { id: book, prompt: "Book.", ground_truth: "[search(), book(id=1+1)]", metadata: { trajectory: { minimal_calls: 1 } } }

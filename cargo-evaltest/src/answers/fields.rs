@@ -139,11 +139,8 @@ impl Fields {
         let missing = missing.into_iter();
         Ok(missing
             .filter_map(|place| {
-                Some(format!(
-                    "no line has a `{}`: {}",
-                    ROLES[place],
-                    matters(place)?
-                ))
+                let matters = matters(place)?;
+                Some(format!("no line has a `{}`: {matters}", ROLES[place]))
             })
             .collect())
     }
