@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use evaltest::artifact::RunDir;
+use evaltest::scorer::Reads;
 use evaltest::spec::Override;
 use evaltest::{Error, Extract, Extraction, Result};
 
@@ -82,6 +83,18 @@ pub(crate) enum Layout {
     Lines(Fields),
     /// Records of a run.
     Records,
+}
+
+impl Layout {
+    /// With the names that other programs have for calls, where these are wanted.
+    pub(crate) fn wanting(self, wanted: Wanted) -> Self {
+        match self {
+            Self::Lines(fields) if wanted.reads == Reads::Calls && !wanted.ids => {
+                Self::Lines(fields.with_calls())
+            }
+            other => other,
+        }
+    }
 }
 
 /// An opened input.
@@ -180,11 +193,12 @@ impl Answers {
     /// What was answered on one line, or in one row.
     pub(crate) fn at(self, number: u64, wanted: Wanted) -> Result<Answered> {
         let place = self.source.place(number);
+        let layout = self.layout.wanting(wanted);
         let mut found = None;
         for chunk in self.chunks {
             chunk?.lines(|this, bytes, line| {
                 if this == number && !bytes.trim_ascii().is_empty() {
-                    found = Some(line.and_then(|line| Answered::read(line, &self.layout, wanted)));
+                    found = Some(line.and_then(|line| Answered::read(line, &layout, wanted)));
                 }
                 this < number
             });

@@ -3,6 +3,7 @@
 //! They belong to the package `cargo-evaltest`, which builds the program.
 
 mod asked;
+mod ast_match;
 mod bad_input;
 mod benchmarks;
 mod bfcl;

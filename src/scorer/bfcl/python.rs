@@ -9,6 +9,7 @@ mod fstring;
 pub(super) mod literal;
 mod nesting;
 mod percent;
+mod plain;
 mod precedence;
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,7 @@ use super::value::{Dict, Value};
 use crate::text::is_py_space;
 use evaluate::Evaluator;
 use literal::Source;
+pub(crate) use plain::{PlainCall, plain_calls};
 
 type Result<T> = std::result::Result<T, DecodeFault>;
 
@@ -58,7 +60,7 @@ pub(super) fn calls(text: &str) -> Result<Value> {
 }
 
 /// Python's `ast.literal_eval`, which XML answers go through.
-pub(super) fn literal_eval(text: &str) -> Result<Value> {
+pub(crate) fn literal_eval(text: &str) -> Result<Value> {
     parse(text.trim_start_matches([' ', '\t']), &|body, source| {
         literal::literal(body, source)
     })
@@ -68,7 +70,7 @@ pub(super) fn literal_eval(text: &str) -> Result<Value> {
 const DEEP_STACK: usize = 32 << 20;
 
 /// Parses an expression and hands it on.
-fn parse(text: &str, use_it: &dyn Fn(&Expr, Source<'_>) -> Result<Value>) -> Result<Value> {
+fn parse<T>(text: &str, use_it: &dyn Fn(&Expr, Source<'_>) -> Result<T>) -> Result<T> {
     let text = newlines(text);
     // Blanks in front are an indentation error in an expression, and ruff would skip a byte order mark.
     if text.starts_with([' ', '\t', '\u{feff}']) || text.contains('\0') {
