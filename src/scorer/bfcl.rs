@@ -80,6 +80,7 @@ pub use report::Report;
 pub use repr::TooManyDigits;
 pub use scorer::Bfcl;
 pub(super) use scorer::ENTRY;
+pub(crate) use scorer::native_calls;
 pub use value::{Dict, Value};
 pub use verdict::{Attempt, CRASH, Message, Verdict};
 

@@ -125,7 +125,7 @@ impl Scorer for Bfcl {
         let entry = Entry::new(&functions, ground_truth.as_ref()).map_err(Error::usage)?;
         let is_native = !answer.output.tool_calls.is_empty();
         let said = if is_native {
-            native(answer.output)
+            native_calls(answer.output)
         } else {
             Value::from(answer.prediction.unwrap_or_default())
         };
@@ -167,7 +167,7 @@ impl Scorer for Bfcl {
 }
 
 /// Native calls as the official result files have them: `[{name: arguments as JSON text}]`.
-fn native(output: &Output) -> Value {
+pub(crate) fn native_calls(output: &Output) -> Value {
     let call = |call: &Json| {
         let function = call.get("function").filter(|inner| inner.is_object());
         let function = function.unwrap_or(call);
