@@ -9,6 +9,7 @@
 //! `Task::question` and `Task::tools`, and has no need of `Task::prompt`; a spec says `prompt: none` for it. The
 //! prompt formats of `format_sensitivity` are not made here, though [`check`](crate::scorer::bfcl::check) reads them all.
 
+pub mod aggregates;
 mod prompt;
 mod tools;
 
