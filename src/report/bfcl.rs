@@ -22,7 +22,9 @@
 //!   dies has a line with `checker_crash_in_official`, where that program would write no file at all.
 //! * Score lines of conversations have no `model_result_decoded` and no `inference_log`.
 //! * Name, page, organisation, licence and prices of a model are in a registry inside the official program: the
-//!   tables have what they are given ([`Model`]), else the model's name and `N/A`.
+//!   tables have what they are given ([`Model`]), else the model's name and `N/A`. Without prices the cost is that
+//!   of the machine on which the official program imagines a model that has none.
+//! * The tables have one row, and no figures of `format_sensitivity`.
 //! * An integer beyond 64 bits in the data was a text already when the run was recorded.
 
 mod answer;
@@ -30,12 +32,16 @@ mod guide;
 mod layout;
 mod model;
 mod score;
+mod tables;
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value as Json;
+
 use crate::artifact::Manifest;
+use crate::benchmark::bfcl::aggregates::Counts;
 use crate::dataset::bfcl::{Category, Group};
 use crate::error::{Error, Result};
 use crate::redact::is_blanked;
@@ -43,6 +49,7 @@ use crate::run::{Record, Status};
 use crate::scorer::bfcl::Value;
 use answer::Answer;
 use score::Judged;
+use tables::Costs;
 
 pub use layout::{Kind, category_of, has_steps, needs_official};
 pub use model::Model;
@@ -68,6 +75,20 @@ impl Options {
             all_native: false,
         }
     }
+
+    /// As the scorer of a run had it.
+    pub fn of_run(model: Model, manifest: &Manifest) -> Self {
+        let config = &manifest.config;
+        let scorers = config.get("scorers").and_then(Json::as_array);
+        let mut scorers = scorers.into_iter().flatten().chain(config.get("scorer"));
+        let scorer = scorers.find(|scorer| scorer.get("type").is_some_and(|name| name == "bfcl"));
+        let option = |key| scorer.and_then(|scorer| scorer.get(key));
+        Self {
+            underscore_to_dot: option("underscore_to_dot").and_then(Json::as_bool),
+            all_native: option("mode").is_some_and(|mode| mode == "fc"),
+            ..Self::new(model)
+        }
+    }
 }
 
 /// What was written.
@@ -87,6 +108,23 @@ pub struct Exported {
     pub odd_ids: Vec<String>,
     /// The only sample with a latency, of which nothing is written: the official tables need two or none.
     pub lone_latency: Option<String>,
+}
+
+impl Exported {
+    /// What is worth knowing, a sentence each.
+    pub fn notes(&self, options: &Options) -> Vec<String> {
+        guide::notes(self, options)
+    }
+
+    /// What is right in each category that has a score file.
+    fn counts(&self) -> Counts {
+        let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        let scored = self.categories.iter().filter_map(|one| {
+            let correct = one.correct?;
+            Some((one.category.clone(), (count(correct), count(one.results))))
+        });
+        scored.collect()
+    }
 }
 
 /// What was written of a category.
@@ -157,7 +195,7 @@ pub fn write(
 }
 
 /// Answers by category, each in the order of its result file.
-type Categories = BTreeMap<Category, Vec<Entry>>;
+type Categories = Vec<(Category, Vec<Entry>)>;
 
 fn gather(
     records: impl Iterator<Item = Result<Record>>,
@@ -249,18 +287,27 @@ fn gather(
     Ok((exported, categories))
 }
 
-/// Lines in the order of their numbers, and each category under its whole name.
-fn in_order(categories: BTreeMap<String, Vec<Entry>>) -> Categories {
-    let sorted = categories.into_iter().map(|(name, mut entries)| {
+/// Official categories first and in official order, lines in the order of their numbers.
+fn in_order(mut categories: BTreeMap<String, Vec<Entry>>) -> Categories {
+    let official = Category::official();
+    let official: Categories = official
+        .filter_map(|category| {
+            let entries = categories.remove(&category.name)?;
+            Some((category, entries))
+        })
+        .collect();
+    let own = categories.into_iter();
+    let own = own.map(|(name, entries)| (Category::named(&name), entries));
+    let mut all: Categories = official.into_iter().chain(own).collect();
+    for (_, entries) in &mut all {
         entries.sort_by_key(|entry| entry.place.unwrap_or(u64::MAX));
-        (Category::named(&name), entries)
-    });
-    sorted.collect()
+    }
+    all
 }
 
 fn category(record: &Record) -> Result<&str> {
     let category = record.metadata.get("category");
-    category.and_then(serde_json::Value::as_str).ok_or_else(|| {
+    category.and_then(Json::as_str).ok_or_else(|| {
         Error::usage(format!(
             "sample `{}` has no category: this is no run of benchmark `bfcl`",
             record.sample_id.escape_debug()
@@ -320,7 +367,26 @@ fn write_files(
             put(&place(category, Kind::Score)?, &lines)?;
         }
     }
-    Ok(())
+    let tables = tables::tables(&exported.counts(), &costs(categories), &options.model);
+    let scores = folder.join(Kind::Score.as_str());
+    let mut tables = tables.iter();
+    tables.try_for_each(|(name, text)| put(&scores.join(name), text))
+}
+
+/// Time and tokens, as far as the result files tell them. Zeros count as not told.
+fn costs(categories: &Categories) -> Costs {
+    let mut costs = Costs::default();
+    for entry in categories.iter().flat_map(|(_, entries)| entries) {
+        if entry.latency_s > 0.0 {
+            costs.latencies.push(entry.latency_s);
+        }
+        for (sum, tokens) in costs.tokens.iter_mut().zip(entry.tokens) {
+            if let Some(tokens) = tokens.filter(|tokens| *tokens > 0) {
+                *sum = Some(sum.unwrap_or_default().saturating_add(tokens));
+            }
+        }
+    }
+    costs
 }
 
 impl Entry {

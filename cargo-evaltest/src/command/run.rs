@@ -14,6 +14,7 @@ use evaltest::signal::{self, Interrupt};
 use evaltest::{Cancel, Error, Result, Run};
 use serde_json::{Value, json};
 
+use crate::command::export::bfcl::ModelArgs;
 use crate::command::export::{self, Format};
 use crate::console;
 use crate::progress::Progress;
@@ -141,6 +142,9 @@ pub(crate) struct RunArgs {
     #[arg(long, value_enum, value_name = "FORMAT")]
     export: Option<Format>,
 
+    #[command(flatten)]
+    model: ModelArgs,
+
     /// Print the results as JSON on standard output
     #[arg(long)]
     json: bool,
@@ -224,7 +228,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8> {
 impl RunArgs {
     /// Exports a run that came to its end, if that is asked for, and says so in its result.
     fn export(&self, result: &mut Value) -> Result<()> {
-        let Some(Format::Gaia) = self.export else {
+        let Some(format) = self.export else {
             return Ok(());
         };
         if !result["stop_reason"].is_null() {
@@ -235,7 +239,10 @@ impl RunArgs {
             return Ok(());
         }
         let dir = RunDir::open(Path::new(result["run_dir"].as_str().unwrap_or_default()))?;
-        let (file, _) = export::to_file(&dir, Traces::Written, None)?;
+        let file = match format {
+            Format::Gaia => export::to_file(&dir, Traces::Written, None)?.0,
+            Format::Bfcl => export::bfcl::to_folder(&dir, &self.model.options(&dir)?, None)?.0,
+        };
         if !self.json {
             console::print(|out| writeln!(out, "  exported: {}", terminal::shown(&file)))?;
         }

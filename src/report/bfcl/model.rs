@@ -37,8 +37,7 @@ impl Model {
     /// If the name cannot be that of a folder.
     pub fn new(name: impl Into<String>) -> Result<Self> {
         let name = name.into();
-        let is_odd = |c: char| c.is_control() || c == '\\';
-        if name.trim().is_empty() || name.starts_with('.') || name.contains(is_odd) {
+        if name.trim().is_empty() || name.starts_with('.') || name.contains(is_odd) || name.contains('\\') {
             return Err(Error::usage(format!(
                 "`{}` is no name of a model",
                 name.escape_debug()
@@ -62,6 +61,12 @@ impl Model {
             Error::usage(format!("`{pair}` is not `KEY=VALUE`"))
                 .hint(format!("keys: `{}`", FIELDS.join("`, `")))
         })?;
+        if value.contains(is_odd) {
+            return Err(Error::usage(format!(
+                "a table has no room for a comma or a line break: `{}`",
+                pair.escape_debug()
+            )));
+        }
         let text = || Some(value.to_owned());
         let price = || match value.parse::<f64>() {
             Ok(price) if price.is_finite() && price >= 0.0 => Ok(Some(price)),
@@ -97,6 +102,11 @@ impl Model {
     }
 }
 
+/// What would break a table, whose cells have no quotes.
+fn is_odd(c: char) -> bool {
+    c.is_control() || c == ','
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,7 +115,7 @@ mod tests {
     fn a_name_becomes_a_folder() {
         let folder = |name: &str| Model::new(name).map(|model| model.folder());
         assert_eq!(folder("a/b-FC").unwrap(), "a_b-FC");
-        for name in ["", " ", ".", "..", "../x", "a\\b", "a\nb", "a\0"] {
+        for name in ["", " ", ".", "..", "../x", "a\\b", "a\nb", "a\0", "a,b"] {
             assert!(folder(name).is_err(), "{name:?}");
         }
     }
@@ -123,5 +133,6 @@ mod tests {
         check("licence=MIT", "did you mean `license`?");
         check("input_price=-1", "is no price: `-1`");
         check("input_price=NaN", "is no price");
+        check("url=a,b", "no room for a comma");
     }
 }
