@@ -59,11 +59,9 @@ pub use model::Model;
 pub struct Options {
     /// Whose answers these are.
     pub model: Model,
-    /// Whether `a_b` is right for a function `a.b`; by default for native calls.
+    /// Whether `a_b` is right for a function `a.b`; by default as a sample's metadata say (`underscore_to_dot`), else
+    /// for native calls.
     pub underscore_to_dot: Option<bool>,
-    /// Whether all answers are read as native calls, a text among them as a failed call; by default those are that
-    /// have calls.
-    pub all_native: bool,
 }
 
 impl Options {
@@ -72,7 +70,6 @@ impl Options {
         Self {
             model,
             underscore_to_dot: None,
-            all_native: false,
         }
     }
 
@@ -82,10 +79,9 @@ impl Options {
         let scorers = config.get("scorers").and_then(Json::as_array);
         let mut scorers = scorers.into_iter().flatten().chain(config.get("scorer"));
         let scorer = scorers.find(|scorer| scorer.get("type").is_some_and(|name| name == "bfcl"));
-        let option = |key| scorer.and_then(|scorer| scorer.get(key));
+        let option = scorer.and_then(|scorer| scorer.get("underscore_to_dot"));
         Self {
-            underscore_to_dot: option("underscore_to_dot").and_then(Json::as_bool),
-            all_native: option("mode").is_some_and(|mode| mode == "fc"),
+            underscore_to_dot: option.and_then(Json::as_bool),
             ..Self::new(model)
         }
     }
@@ -221,7 +217,7 @@ fn gather(
         }
         let category = category(&record)?;
         layout::file(category, Kind::Result).map_err(|error| error.at(id))?;
-        let answer = Answer::of(&record, category, options.all_native);
+        let answer = Answer::of(&record, category);
         let Some(answer) = answer.filter(|_| is_answered(record.result.status)) else {
             exported.left_out.push((id.clone(), record.result.status));
             continue;

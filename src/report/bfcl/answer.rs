@@ -20,25 +20,22 @@ impl Answer {
     /// program reads as no calls in both modes.
     ///
     /// The text is what was judged: the prediction, not what an extraction took away.
-    pub(super) fn of(record: &Record, category: &str, all_native: bool) -> Option<Self> {
+    pub(super) fn of(record: &Record, category: &str) -> Option<Self> {
         let output = record.result.output.as_ref()?;
-        if layout::has_steps(category) {
-            return Some(Self {
-                result: turns(output),
-                is_native: all_native,
-            });
-        }
-        let is_native = !output.tool_calls.is_empty();
-        let text = record.result.prediction.as_deref();
-        let result = match text {
-            _ if is_native => native_calls(output),
-            None if all_native => Value::List(Vec::new()),
+        let mode = record.metadata.get("mode").and_then(Json::as_str);
+        let has_calls = !output.tool_calls.is_empty();
+        let is_native = match mode {
+            Some("fc") => true,
+            Some("prompt") => false,
+            _ => has_calls,
+        };
+        let result = match record.result.prediction.as_deref() {
+            _ if layout::has_steps(category) => turns(output),
+            _ if is_native && has_calls => native_calls(output),
+            None if is_native => Value::List(Vec::new()),
             text => Value::from(text.unwrap_or_default()),
         };
-        Some(Self {
-            result,
-            is_native: is_native || all_native,
-        })
+        Some(Self { result, is_native })
     }
 }
 
@@ -85,12 +82,15 @@ mod tests {
     use crate::run::Status;
     use crate::summary::tests::record;
 
-    fn check(output: Json, category: &str, all_native: bool, expect: &str) {
+    fn check(output: Json, category: &str, mode: Option<&str>, expect: &str) {
         let mut record = record("a", Status::Scored, true, "1");
         let output: Output = serde_json::from_value(output).unwrap();
         record.result.prediction.clone_from(&output.text);
         record.result.output = Some(output);
-        let answer = Answer::of(&record, category, all_native).unwrap();
+        if let Some(mode) = mode {
+            record.metadata.insert("mode".to_owned(), mode.into());
+        }
+        let answer = Answer::of(&record, category).unwrap();
         assert_eq!(answer.result.to_json_text(), expect);
     }
 
@@ -101,15 +101,15 @@ mod tests {
             {"name": "g", "arguments": {"b": [2]}},
             {"name": "h"},
         ]);
-        check(json!({"text": "[f(a=1)]\n"}), "multiple", false, r#""[f(a=1)]\n""#);
+        check(json!({"text": "[f(a=1)]\n"}), "multiple", None, r#""[f(a=1)]\n""#);
         check(
             json!({"text": "I call f and g.", "tool_calls": calls}),
             "parallel",
-            false,
+            None,
             r#"[{"f": "{\"a\": 1}"}, {"g": "{\"b\":[2]}"}, {"h": "{}"}]"#,
         );
-        check(json!({}), "irrelevance", false, r#""""#);
-        check(json!({}), "irrelevance", true, "[]");
+        check(json!({}), "irrelevance", None, r#""""#);
+        check(json!({}), "irrelevance", Some("fc"), "[]");
     }
 
     #[test]
@@ -127,10 +127,10 @@ mod tests {
         check(
             json!({"text": "[stop()]", "messages": messages}),
             "multi_turn_base",
-            false,
+            None,
             r#"[[[{"go": "{}"}], "Done."], [], ["[stop()]"]]"#,
         );
-        check(json!({"text": "Rome"}), "memory_kv", false, r#"[["Rome"]]"#);
-        check(json!({}), "web_search_base", false, "[[]]");
+        check(json!({"text": "Rome"}), "memory_kv", None, r#"[["Rome"]]"#);
+        check(json!({}), "web_search_base", None, "[[]]");
     }
 }

@@ -89,7 +89,8 @@ fn write(
     writeln!(
         out,
         "It knows only models of its registry (`bfcl models`), and none whose name has a `_`. The name decides how \
-         answers are read: as native calls or as text, and whether `a_b` is right for a function `a.b`."
+         answers are read: as native calls or as text, and whether `a_b` is right for a function `a.b`. Where it asks \
+         for a key of an interface, such as `OPENAI_API_KEY`, any text will do: no model is asked."
     )?;
     writeln!(out, "\n## Where\n")?;
     writeln!(

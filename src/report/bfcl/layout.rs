@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::dataset::bfcl::{Category, Group};
 use crate::error::{Error, Result};
 
 /// What the names of all files start with.
@@ -74,14 +75,13 @@ fn is_word(name: &str) -> bool {
 /// Whether only the official program judges a category: conversations of several turns or steps, and
 /// questions asked in several formats.
 pub fn needs_official(category: &str) -> bool {
-    has_steps(category) || category.contains("format_sensitivity")
+    !Category::named(category).is_native()
 }
 
 /// Whether answers are turns of steps.
 pub fn has_steps(category: &str) -> bool {
-    ["multi_turn", "memory", "web_search"]
-        .iter()
-        .any(|word| category.contains(word))
+    let group = Category::named(category).group;
+    matches!(group, Group::MultiTurn | Group::Memory | Group::WebSearch)
 }
 
 /// What lines are sorted by: the number in ids such as `simple_python_7` and `live_simple_7-3-15`. `None`

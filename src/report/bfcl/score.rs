@@ -47,7 +47,9 @@ pub(super) fn judge(
     let entry = Entry::new(&Value::from(functions), wrong.ground_truth.as_ref());
     let entry = entry.map_err(|fault| crate::Error::usage(fault).at(&record.sample_id))?;
     let request = Request {
-        underscore_to_dot: underscore_to_dot.unwrap_or(answer.is_native),
+        underscore_to_dot: underscore_to_dot
+            .or_else(|| record.metadata.get("underscore_to_dot")?.as_bool())
+            .unwrap_or(answer.is_native),
         ..Request::new(
             &entry,
             category,
