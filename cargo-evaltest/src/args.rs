@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::{Parser, Subcommand};
 
 use crate::command::{
-    accept::AcceptArgs, export::ExportArgs, gate::GateArgs, init::InitArgs, list::ListArgs,
+    accept::AcceptArgs, export::ExportArgs, gate::GateArgs, import::ImportArgs, init::InitArgs, list::ListArgs,
     rescore::RescoreArgs, run::RunArgs, score::ScoreArgs, scorers::ScorersArgs, show::ShowArgs,
     summarize::SummarizeArgs,
 };
@@ -44,6 +44,7 @@ pub(crate) enum Command {
     Gate(GateArgs),
     Accept(AcceptArgs),
     Export(ExportArgs),
+    Import(ImportArgs),
     Init(InitArgs),
 }
 

@@ -3,6 +3,7 @@
 pub(crate) mod accept;
 pub(crate) mod export;
 pub(crate) mod gate;
+pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod list;
 pub(crate) mod rescore;

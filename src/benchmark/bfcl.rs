@@ -10,6 +10,7 @@
 //! prompt formats of `format_sensitivity` are not made here, though [`check`](crate::scorer::bfcl::check) reads them all.
 
 pub mod aggregates;
+mod imported;
 mod prompt;
 mod tools;
 
@@ -24,6 +25,8 @@ use crate::dataset::bfcl::{Category, Data, Question};
 use crate::error::{Error, Result};
 use crate::sample::{Sample, Target};
 use crate::scorer::{self, Scorer};
+
+pub use imported::{Import, Imported, Mode};
 
 /// The leaderboard's single-turn categories, or entries of one's own in their form.
 ///

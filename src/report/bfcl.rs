@@ -31,6 +31,7 @@ mod answer;
 mod guide;
 mod layout;
 mod model;
+mod read;
 mod score;
 mod tables;
 
@@ -53,6 +54,8 @@ use tables::Costs;
 
 pub use layout::{Kind, category_of, has_steps, needs_official};
 pub use model::Model;
+pub use read::{Files, ResultLine, Scores, find, results, score_files, scores};
+pub(crate) use read::{is_preparation, objects};
 
 /// How a run is exported.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use super::official::{self, Official};
+use super::official;
 use super::{Answer as Calls, Dict, Entry, Format, Report, Request, Value, check};
 use crate::agent::Output;
 use crate::dataset::bfcl::{Category, simple};
@@ -103,12 +103,14 @@ impl Scorer for Bfcl {
     }
 
     fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+        if let Some(told) = official::of(answer.metadata) {
+            return Ok(told.score());
+        }
         if official::is_needed(answer.metadata) {
-            let told = official::of(answer.metadata).map(Official::score);
-            return told.ok_or_else(|| {
+            return Err(
                 Error::usage("only the official program judges this category")
-                    .hint("cargo evaltest bfcl official RUN_DIR --model-name NAME")
-            });
+                    .hint("cargo evaltest bfcl official RUN_DIR --model-name NAME"),
+            );
         }
         let ground_truth = match &answer.target.0 {
             Json::Null => None,
