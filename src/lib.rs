@@ -66,6 +66,8 @@ pub mod event;
 pub mod extract;
 pub mod gate;
 pub mod listing;
+#[cfg(feature = "bfcl")]
+pub mod official;
 pub mod panics;
 pub mod project;
 pub mod prompt;

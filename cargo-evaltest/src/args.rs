@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::{Parser, Subcommand};
 
 use crate::command::{
-    accept::AcceptArgs, export::ExportArgs, gate::GateArgs, import::ImportArgs, init::InitArgs, list::ListArgs,
+    accept::AcceptArgs, bfcl::BfclArgs, export::ExportArgs, gate::GateArgs, import::ImportArgs, init::InitArgs, list::ListArgs,
     rescore::RescoreArgs, run::RunArgs, score::ScoreArgs, scorers::ScorersArgs, show::ShowArgs,
     summarize::SummarizeArgs,
 };
@@ -45,6 +45,7 @@ pub(crate) enum Command {
     Accept(AcceptArgs),
     Export(ExportArgs),
     Import(ImportArgs),
+    Bfcl(BfclArgs),
     Init(InitArgs),
 }
 

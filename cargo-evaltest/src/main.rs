@@ -32,6 +32,7 @@ fn main() -> ExitCode {
         Some(Command::Accept(args)) => command::accept::run(&args),
         Some(Command::Export(args)) => command::export::run(&args),
         Some(Command::Import(args)) => command::import::run(&args),
+        Some(Command::Bfcl(args)) => command::bfcl::run(&args),
         Some(Command::Init(args)) => command::init::run(&args),
     };
     ExitCode::from(done.unwrap_or_else(|error| {

@@ -16,7 +16,7 @@
 
 mod input;
 mod lines;
-mod process;
+pub(crate) mod process;
 mod reply;
 #[cfg(test)]
 mod tests;

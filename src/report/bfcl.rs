@@ -304,7 +304,8 @@ fn in_order(mut categories: BTreeMap<String, Vec<Entry>>) -> Categories {
     all
 }
 
-fn category(record: &Record) -> Result<&str> {
+/// The category of a record.
+pub(crate) fn category(record: &Record) -> Result<&str> {
     let category = record.metadata.get("category");
     category.and_then(Json::as_str).ok_or_else(|| {
         Error::usage(format!(
@@ -315,7 +316,8 @@ fn category(record: &Record) -> Result<&str> {
     })
 }
 
-fn is_answered(status: Status) -> bool {
+/// Whether a sample that ended so has an answer.
+pub(crate) fn is_answered(status: Status) -> bool {
     matches!(
         status,
         Status::Scored | Status::Unscored | Status::ScorerFailed

@@ -30,8 +30,8 @@ pub(crate) struct ModelArgs {
 }
 
 impl ModelArgs {
-    /// How a run is exported.
-    pub(crate) fn options(&self, dir: &RunDir) -> Result<Options> {
+    /// The model.
+    pub(crate) fn model(&self) -> Result<Model> {
         let Some(name) = &self.model_name else {
             return Err(Error::usage("no model is named").hint(
                 "name it as the registry of the official program does: `--model-name gpt-4o-2024-11-20-FC`",
@@ -41,7 +41,12 @@ impl ModelArgs {
         for pair in &self.model_field {
             model.set(pair)?;
         }
-        let mut options = Options::of_run(model, &dir.manifest()?);
+        Ok(model)
+    }
+
+    /// How a run is exported.
+    pub(crate) fn options(&self, dir: &RunDir) -> Result<Options> {
+        let mut options = Options::of_run(self.model()?, &dir.manifest()?);
         if self.underscore_to_dot.is_some() {
             options.underscore_to_dot = self.underscore_to_dot;
         }
