@@ -84,10 +84,10 @@ pub fn judge(
         .map(|one| one.category.as_str())
         .collect();
     if categories.is_empty() {
-        return Err(
-            Error::usage("the run has no answer in a category that the official program knows")
-                .hint("cargo evaltest list --categories"),
-        );
+        return Err(Error::usage(
+            "the run has no answer in a category that the official program knows",
+        )
+        .hint("cargo evaltest list --categories"));
     }
     program::run(official, &options.model.name, &categories, SCORES, cancel)
         .map_err(|error| explain(error, &exported))?;

@@ -96,7 +96,8 @@ impl Bfcl {
         if !skipped.is_empty() {
             let skipped = skipped.join(", ");
             let message = format!(
-                "{skipped}: not judged here and skipped; the official tool judges them, `bfcl evaluate`"
+                "{skipped}: not judged here and skipped; the official tool judges them: import its result files, \
+                 `cargo evaltest import --format bfcl DIR`, then `cargo evaltest bfcl official RUN_DIR`"
             );
             if samples.is_empty() {
                 return Err(Error::usage(message).hint("name others: `categories: [single_turn]`"));

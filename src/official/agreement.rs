@@ -70,7 +70,10 @@ impl Agreement {
     }
 
     pub(super) fn add(&mut self, record: &Record, category: &str, official: &Verdict) {
-        let place = self.categories.iter().position(|one| one.category == category);
+        let place = self
+            .categories
+            .iter()
+            .position(|one| one.category == category);
         let place = place.unwrap_or_else(|| {
             self.categories.push(CategoryAgreement {
                 category: category.to_owned(),
@@ -149,7 +152,15 @@ impl Agreement {
         if only > 0 {
             writeln!(out, "  {only} answers were judged by it alone")?;
         }
-        let head = ["category", "answers", "correct", "compared", "agreed", "wrong to both", "same error type"];
+        let head = [
+            "category",
+            "answers",
+            "correct",
+            "compared",
+            "agreed",
+            "wrong to both",
+            "same error type",
+        ];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         let row = |one: &CategoryAgreement| {
             let counts = [

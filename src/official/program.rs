@@ -124,18 +124,14 @@ pub(super) fn run(
             } else {
                 said
             };
-            let error = failed(format!(
-                "{}: {}",
-                how_it_ended(status),
-                last_line(&said)
-            ));
+            let error = failed(format!("{}: {}", how_it_ended(status), last_line(&said)));
             return Err(explain(error, &said, model));
         }
         End::TimedOut => failed(format!(
             "did not end within {} s",
             official.timeout.as_secs_f64()
         ))
-        .hint("give it more time: `--timeout-s`"),
+        .hint("give it more time: `--bfcl-timeout-s`"),
         End::Cancelled => failed("was interrupted".to_owned()),
         End::TooLarge => failed(format!("printed more than {MAX_OUTPUT} bytes")),
         End::Lost(error) => failed(format!("cannot be followed: {error}")),
@@ -174,9 +170,13 @@ fn explain(error: Error, said: &str, model: &str) -> Error {
         ));
     }
     if said.contains("ModuleNotFoundError") || said.contains("ImportError") {
-        return error.hint("its environment is not whole: `pip install bfcl-eval==2026.3.23` there");
+        return error
+            .hint("its environment is not whole: `pip install bfcl-eval==2026.3.23` there");
     }
-    let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
+    let lines: Vec<&str> = said
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
     if lines.len() < 2 {
         return error;
     }

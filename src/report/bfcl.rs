@@ -115,6 +115,11 @@ impl Exported {
         guide::notes(self, options)
     }
 
+    /// Which categories have no score file, for want of verdicts.
+    pub fn unjudged_notes(&self) -> Vec<String> {
+        guide::unjudged(self)
+    }
+
     /// What is right in each category that has a score file.
     fn counts(&self) -> Counts {
         let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
@@ -234,7 +239,8 @@ fn gather(
             &model,
         )?;
         let is_scored = record.result.status == Status::Scored;
-        let is_disputed = |judged: &Judged| is_scored && judged.correct != record.result.is_correct();
+        let is_disputed =
+            |judged: &Judged| is_scored && judged.correct != record.result.is_correct();
         let notes = [
             (&mut exported.odd_ids, place.is_none()),
             (
@@ -429,3 +435,6 @@ fn put(path: &Path, content: &str) -> Result<()> {
     }
     fs::write(path, content).map_err(|error| Error::io("write", path, &error))
 }
+
+#[cfg(test)]
+mod parity_tests;

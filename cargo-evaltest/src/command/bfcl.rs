@@ -80,7 +80,8 @@ impl ProgramArgs {
         let program = program.or_else(|| std::env::var_os("EVALTEST_BFCL_BIN").map(Into::into));
         let timeout = Duration::try_from_secs_f64(self.bfcl_timeout_s)
             .map_err(|_| Error::usage("`--bfcl-timeout-s` must be a number of seconds"))?;
-        let folder = std::path::absolute(&folder).map_err(|error| Error::io("resolve", &folder, &error))?;
+        let folder =
+            std::path::absolute(&folder).map_err(|error| Error::io("resolve", &folder, &error))?;
         Ok(Official {
             program: program.unwrap_or_else(|| "bfcl".into()),
             timeout,

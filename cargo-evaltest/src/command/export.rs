@@ -124,11 +124,10 @@ fn check_format(args: &ExportArgs) -> Result<()> {
     };
     match &strange[..] {
         [] => Ok(()),
-        names => Err(Error::usage(format!(
-            "`{}` is not for this format",
-            names.join("`, `")
-        ))
-        .hint("cargo evaltest export --help")),
+        names => Err(
+            Error::usage(format!("`{}` is not for this format", names.join("`, `")))
+                .hint("cargo evaltest export --help"),
+        ),
     }
 }
 

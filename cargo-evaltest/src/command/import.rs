@@ -89,11 +89,7 @@ enum ModeArg {
 pub(crate) fn run(args: &ImportArgs) -> Result<u8> {
     let Source::Bfcl = args.format;
     let import = Import {
-        files: report::bfcl::find(
-            &args.folder,
-            args.model.as_deref(),
-            args.scores.as_deref(),
-        )?,
+        files: report::bfcl::find(&args.folder, args.model.as_deref(), args.scores.as_deref())?,
         data: args.data.clone(),
         mode: match args.mode {
             ModeArg::Auto => Mode::Auto,
@@ -142,5 +138,9 @@ pub(crate) fn run(args: &ImportArgs) -> Result<u8> {
     } else {
         console::print(|out| terminal::run(&run, out))?;
     }
-    Ok(if interrupt.is_set() { 130 } else { run.summary.exit_code })
+    Ok(if interrupt.is_set() {
+        130
+    } else {
+        run.summary.exit_code
+    })
 }

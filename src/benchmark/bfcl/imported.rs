@@ -111,7 +111,9 @@ struct Loading<'a> {
 
 impl Loading<'_> {
     fn category(&mut self, category: &Category, lines: Vec<ResultLine>) -> Result<()> {
-        let known = self.data.filter(|data| data.categories().contains(category));
+        let known = self
+            .data
+            .filter(|data| data.categories().contains(category));
         if let (None, Some(data)) = (known, self.data)
             && category.is_native()
         {
@@ -188,8 +190,8 @@ impl Loading<'_> {
         self.whole &= entries == 0 || entries == lines.len();
         for line in lines {
             let question = questions.of(category, &line.id);
-            let mut sample = Sample::new(&line.id, question)
-                .slice("category", category.name.as_str());
+            let mut sample =
+                Sample::new(&line.id, question).slice("category", category.name.as_str());
             sample
                 .metadata
                 .insert("category".to_owned(), category.name.as_str().into());
@@ -227,7 +229,10 @@ impl Loading<'_> {
             latency_s: line.latency_s.unwrap_or_default(),
         };
         if self.answers.insert(line.id.clone(), given).is_some() {
-            let message = format!("the id `{}` is in another file, too", line.id.escape_debug());
+            let message = format!(
+                "the id `{}` is in another file, too",
+                line.id.escape_debug()
+            );
             return Err(Error::usage(message).at(line.place));
         }
         self.benchmark.samples.push(sample);
@@ -431,9 +436,9 @@ struct Again(HashMap<String, Given>);
 impl Agent for Again {
     fn answer(&self, task: &Task) -> Result<Output, AgentError> {
         let given = self.0.get(task.id());
-        given.map(|given| given.output.clone()).ok_or_else(|| {
-            AgentError::of(FailureKind::NotFound, "the result files have no answer")
-        })
+        given
+            .map(|given| given.output.clone())
+            .ok_or_else(|| AgentError::of(FailureKind::NotFound, "the result files have no answer"))
     }
 
     fn is_deterministic(&self) -> bool {

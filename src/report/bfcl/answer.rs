@@ -58,7 +58,13 @@ fn turns(output: &Output) -> Value {
         }
     }
     if turns.is_empty() {
-        turns.push(output.text.iter().map(|text| text.as_str().into()).collect());
+        turns.push(
+            output
+                .text
+                .iter()
+                .map(|text| text.as_str().into())
+                .collect(),
+        );
     }
     Value::List(turns.into_iter().map(Value::List).collect())
 }
@@ -101,7 +107,12 @@ mod tests {
             {"name": "g", "arguments": {"b": [2]}},
             {"name": "h"},
         ]);
-        check(json!({"text": "[f(a=1)]\n"}), "multiple", None, r#""[f(a=1)]\n""#);
+        check(
+            json!({"text": "[f(a=1)]\n"}),
+            "multiple",
+            None,
+            r#""[f(a=1)]\n""#,
+        );
         check(
             json!({"text": "I call f and g.", "tool_calls": calls}),
             "parallel",

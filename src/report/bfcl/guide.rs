@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Exported, Options};
+use super::{Exported, Options, Written};
 use crate::artifact::Manifest;
 use crate::report::terminal::{clean, quoted};
 
@@ -116,7 +116,7 @@ fn before(
             "- [ ] The run asked only a part of its eval: run the whole of it."
         )?;
     }
-    for note in notes(exported, options) {
+    for note in notes(exported, options).iter().chain(&unjudged(exported)) {
         writeln!(out, "- [ ] {note}")?;
     }
     writeln!(
@@ -167,20 +167,26 @@ pub(super) fn notes(exported: &Exported, options: &Options) -> Vec<String> {
         if !one.is_official {
             notes.push(format!("the official program has no category `{name}`"));
         }
-        if one.unjudged > 0 {
-            let count = one.unjudged;
-            notes.push(format!(
-                "{count} answers of `{name}` have no verdict, so it has no score file; `cargo evaltest bfcl official` \
-                 gets them"
-            ));
-        }
     }
     if options.model.name.contains('_') {
         notes.push(
-            "the model's name has a `_`, with which the official program does not find it".to_owned(),
+            "the model's name has a `_`, with which the official program does not find it"
+                .to_owned(),
         );
     }
     notes
+}
+
+/// Which categories have no score file.
+pub(super) fn unjudged(exported: &Exported) -> Vec<String> {
+    let unjudged = exported.categories.iter().filter(|one| one.unjudged > 0);
+    let note = |one: &Written| {
+        format!(
+            "{} answers of `{}` have no verdict, so it has no score file; `cargo evaltest bfcl official` gets them",
+            one.unjudged, one.category
+        )
+    };
+    unjudged.map(note).collect()
 }
 
 fn named(ids: impl Iterator<Item = String>, count: usize) -> String {

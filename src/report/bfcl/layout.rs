@@ -135,7 +135,10 @@ mod tests {
     fn lines_stand_in_the_order_of_their_numbers() {
         assert_eq!(place("simple_python_10"), Some(10));
         assert_eq!(place("live_simple_19-3-15"), Some(19));
-        assert_eq!(place("format_sensitivity_7:a=b&c=d:live_simple_1-2-3"), Some(7));
+        assert_eq!(
+            place("format_sensitivity_7:a=b&c=d:live_simple_1-2-3"),
+            Some(7)
+        );
         assert_eq!(place("mine"), None);
         assert_eq!(place("mine_1-2"), None);
         assert_eq!(place("mine_x"), None);

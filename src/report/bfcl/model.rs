@@ -37,12 +37,16 @@ impl Model {
     /// If the name cannot be that of a folder.
     pub fn new(name: impl Into<String>) -> Result<Self> {
         let name = name.into();
-        if name.trim().is_empty() || name.starts_with('.') || name.contains(is_odd) || name.contains('\\') {
-            return Err(Error::usage(format!(
-                "`{}` is no name of a model",
-                name.escape_debug()
-            ))
-            .hint("name it as the official program does: `--model-name gpt-4o-2024-11-20-FC`"));
+        if name.trim().is_empty()
+            || name.starts_with('.')
+            || name.contains(is_odd)
+            || name.contains('\\')
+        {
+            return Err(
+                Error::usage(format!("`{}` is no name of a model", name.escape_debug())).hint(
+                    "name it as the official program does: `--model-name gpt-4o-2024-11-20-FC`",
+                ),
+            );
         }
         Ok(Self {
             name,

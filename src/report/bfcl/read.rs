@@ -75,12 +75,10 @@ pub fn find(folder: &Path, model: Option<&str>, scores: Option<&Path>) -> Result
             );
         };
         let error = Error::usage(format!("there is no model `{wanted}`"));
-        return Err(
-            match nearest(&wanted, names.iter().map(String::as_str)) {
-                Some(near) => error.hint(format!("did you mean `{near}`?")),
-                None => error.hint(format!("there are `{}`", names.join("`, `"))),
-            },
-        );
+        return Err(match nearest(&wanted, names.iter().map(String::as_str)) {
+            Some(near) => error.hint(format!("did you mean `{near}`?")),
+            None => error.hint(format!("there are `{}`", names.join("`, `"))),
+        });
     };
     let scores = match scores {
         Some(scores) => score_files(scores, Some(&model))?,
@@ -109,9 +107,9 @@ fn files_in(folder: &Path, kind: Kind) -> Result<Vec<(String, PathBuf)>> {
     for entry in walkdir::WalkDir::new(folder).sort_by_file_name() {
         let entry = entry.map_err(|error| {
             let path = error.path().unwrap_or(folder).to_owned();
-            let error = error.into_io_error().unwrap_or_else(|| {
-                std::io::Error::other("the folder has a loop")
-            });
+            let error = error
+                .into_io_error()
+                .unwrap_or_else(|| std::io::Error::other("the folder has a loop"));
             Error::io("read", &path, &error)
         })?;
         if let Some(category) = category_of(entry.path(), kind)
@@ -132,12 +130,20 @@ fn model_folder(file: &Path, root: &Path) -> PathBuf {
         "agentic",
         "format_sensitivity",
     ];
-    let above = |folder: &Path| folder.ancestors().take_while(|at| at.starts_with(root)).count();
+    let above = |folder: &Path| {
+        folder
+            .ancestors()
+            .take_while(|at| at.starts_with(root))
+            .count()
+    };
     let parent = file.parent().unwrap_or(root);
-    let group = parent.ancestors().take(above(parent).saturating_sub(1)).find(|at| {
-        let name = at.file_name().and_then(|name| name.to_str());
-        name.is_some_and(|name| GROUPS.contains(&name))
-    });
+    let group = parent
+        .ancestors()
+        .take(above(parent).saturating_sub(1))
+        .find(|at| {
+            let name = at.file_name().and_then(|name| name.to_str());
+            name.is_some_and(|name| GROUPS.contains(&name))
+        });
     let folder = group.and_then(Path::parent).unwrap_or(parent);
     folder.to_owned()
 }
@@ -172,8 +178,7 @@ pub fn results(path: &Path) -> Result<Vec<ResultLine>> {
     for (place, fields) in objects(path)? {
         let id = id(&fields).map_err(|error| error.at(&place))?;
         let result = fields.get_str("result").cloned();
-        let result =
-            result.ok_or_else(|| Error::usage("`result` is missing").at(&place))?;
+        let result = result.ok_or_else(|| Error::usage("`result` is missing").at(&place))?;
         if let Some(first) = places.insert(id.clone(), place.clone()) {
             return Err(Error::usage(format!(
                 "the id `{}` comes twice, first in {first}",
@@ -396,7 +401,10 @@ mod tests {
         check("{", "BFCL_v4_x_result.json:1: broken JSON in column");
         check("\n[]", "BFCL_v4_x_result.json:2: a line is no object");
         check("{\"result\": 1}", ":1: `id` is missing or no text");
-        check("{\"id\": 1, \"result\": 1}", ":1: `id` is missing or no text");
+        check(
+            "{\"id\": 1, \"result\": 1}",
+            ":1: `id` is missing or no text",
+        );
         check("{\"id\": \"a\"}", ":1: `result` is missing");
         check(
             "{\"id\": \"a\", \"result\": 1}\n{\"id\": \"a\", \"result\": 1}",

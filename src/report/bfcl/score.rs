@@ -120,7 +120,11 @@ impl Wrong<'_> {
         let raw = if as_texts { text(raw) } else { raw.clone() };
         members.push(("model_result_raw", raw));
         if let Some(decoded) = &verdict.decoded {
-            let decoded = if as_texts { text(decoded) } else { decoded.clone() };
+            let decoded = if as_texts {
+                text(decoded)
+            } else {
+                decoded.clone()
+            };
             members.push(("model_result_decoded", decoded));
         }
         members.push(("possible_answer", self.possible_answer()));

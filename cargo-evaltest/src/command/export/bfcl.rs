@@ -68,7 +68,8 @@ pub(crate) fn to_folder(
     let records = read_records(&dir.file("samples.jsonl"))?;
     let run = (&dir.manifest()?, &*shown(dir.path()));
     let exported = bfcl::write(records, run, options, &folder)?;
-    for note in exported.notes(options) {
+    let notes = exported.notes(options).into_iter();
+    for note in notes.chain(exported.unjudged_notes()) {
         console::note(&note);
     }
     Ok((folder, exported))
