@@ -410,6 +410,7 @@ fn check_gates(eval: &Eval, slices: Slices, scorers: &[&str]) -> Result<()> {
         slices,
         scorers: scorers.iter().map(ToString::to_string).collect(),
         means: None,
+        metrics: eval.benchmark.metric_names(),
     };
     let lines = eval
         .gate_lines

@@ -4,4 +4,5 @@
 pub mod bfcl;
 pub mod gaia;
 pub mod markdown;
+mod metrics;
 pub mod terminal;
