@@ -8,6 +8,8 @@
 //! prompt format and for `OpenAI`'s completions. Both are given to every agent: one that calls natively uses
 //! `Task::question` and `Task::tools`, and has no need of `Task::prompt`; a spec says `prompt: none` for it. The
 //! prompt formats of `format_sensitivity` are not made here, though [`check`](crate::scorer::bfcl::check) reads them all.
+//!
+#![doc = include_str!("bfcl/categories.md")]
 
 pub mod aggregates;
 mod imported;
