@@ -6,6 +6,7 @@ mod asked;
 mod bad_input;
 mod benchmarks;
 mod bfcl;
+mod bfcl_files;
 mod custom;
 mod disk_full;
 mod explained;

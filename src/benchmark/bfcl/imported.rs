@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 
-use super::{prompt, sample};
+use super::tally::Tally;
+use super::{Weights, prompt, sample};
 use crate::agent::{Agent, AgentError, FailureKind, Output, Usage};
 use crate::benchmark::Benchmark;
 use crate::dataset::bfcl::{COLLECTIONS, Category, Data};
@@ -14,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::eval::{Eval, Limits};
 use crate::prompt::Prompt;
 use crate::report::bfcl::{Files, ResultLine, has_steps, is_preparation, results, scores};
+use crate::run::Record;
 use crate::sample::{Sample, Task};
 use crate::scorer::bfcl::{OFFICIAL, Value};
 use crate::scorer::{self, Scorer};
@@ -239,7 +241,7 @@ impl Loading<'_> {
         Ok(())
     }
 
-    fn finish(self, eval: Option<Eval>) -> Imported {
+    fn finish(mut self, eval: Option<Eval>) -> Imported {
         let mut notices = Vec::new();
         for (category, count) in &self.unjudged {
             notices.push(format!(
@@ -248,6 +250,7 @@ impl Loading<'_> {
             ));
         }
         let agent = json!({ "type": "imported", "model": self.import.files.model });
+        self.benchmark.own = eval.as_ref().map(|eval| Arc::clone(&eval.benchmark));
         let (benchmark, again) = (Arc::new(self.benchmark), Arc::new(Again(self.answers)));
         let mut eval = if let Some(mut eval) = eval {
             eval.benchmark = benchmark;
@@ -399,9 +402,11 @@ impl Questions {
 }
 
 /// The samples of an import.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 struct ImportedBfcl {
     samples: Vec<Sample>,
+    /// That of the eval whose gates count, which knows its weights.
+    own: Option<Arc<dyn Benchmark>>,
 }
 
 impl Benchmark for ImportedBfcl {
@@ -415,6 +420,19 @@ impl Benchmark for ImportedBfcl {
 
     fn scorer(&self) -> Option<Box<dyn Scorer>> {
         Some(Box::new(scorer::bfcl::Bfcl::default()))
+    }
+
+    fn metrics(&self, records: &[Record]) -> Map<String, Json> {
+        if let Some(own) = &self.own {
+            return own.metrics(records);
+        }
+        let mut tally = Tally::default();
+        records.iter().for_each(|record| tally.add(record));
+        tally.finish(&Weights::default())
+    }
+
+    fn metric_names(&self) -> Option<Vec<String>> {
+        self.own.as_ref()?.metric_names()
     }
 
     fn instructions(&self, sample: &Sample) -> Option<String> {
