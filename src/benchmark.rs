@@ -19,6 +19,8 @@ pub mod gaia;
 pub mod gsm8k;
 pub mod qa;
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -110,6 +112,11 @@ pub trait Benchmark: Send + Sync {
     /// without categories. Unlike `samples` it is only called to list them.
     fn categories(&self) -> Result<Vec<CategoryCount>> {
         Ok(Vec::new())
+    }
+
+    /// Files and folders that hold its data. A sandboxed agent does not see them.
+    fn paths(&self) -> Vec<PathBuf> {
+        Vec::new()
     }
 
     /// Whether the benchmark asks not to publish its answers: snapshots then hide them by default.

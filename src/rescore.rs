@@ -152,6 +152,7 @@ fn write(
         total: parent.samples,
         interrupted: false,
         stop_reason: None,
+        misconfigured: false,
         needs_every_verdict: false,
         failed_assertions: Vec::new(),
         metrics: Map::new(),

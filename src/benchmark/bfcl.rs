@@ -224,6 +224,10 @@ impl Benchmark for Bfcl {
         Ok(samples)
     }
 
+    fn paths(&self) -> Vec<PathBuf> {
+        self.data.holders()
+    }
+
     fn scorer(&self) -> Option<Box<dyn Scorer>> {
         Some(Box::new(scorer::bfcl::Bfcl::default()))
     }
@@ -239,7 +243,9 @@ impl Benchmark for Bfcl {
     /// See [`tally`].
     fn metrics(&self, records: &[Record]) -> Map<String, Value> {
         let mut tally = Tally::default();
-        records.iter().for_each(|record| tally.add(record));
+        for record in records {
+            tally.add(record);
+        }
         tally.finish(&self.weights)
     }
 

@@ -78,8 +78,10 @@ fn with_program<T>(
 
 /// Whether there is such a program.
 pub(super) fn check(official: &Official) -> Result<()> {
-    with_program(official, &[], Path::new("."), |launch| launch.check())
-        .map_err(|fault| not_started(official, &fault))
+    with_program(official, &[], Path::new("."), |launch| {
+        let found = launch.check();
+        found.map_err(|fault| not_started(official, &fault))
+    })
 }
 
 /// Has it judge the categories in its folder.

@@ -254,7 +254,7 @@ fn metrics(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     let metrics = Metrics::of(summary);
     section(out, "The benchmark's own metrics")?;
     let bounded = metrics.numbers.iter().any(|number| number.bounds.is_some());
-    let heads = ["metric", "value", "with the samples without a verdict"];
+    let heads = ["metric", "value", "had every sample a verdict"];
     let columns = if bounded { 3 } else { 2 };
     table(out, &heads[..columns])?;
     for number in metrics.numbers {

@@ -59,17 +59,18 @@ impl Metrics {
             // They stand beside the numbers.
             Value::Object(_) if name == BOUNDS => {}
             Value::Array(items) if items.is_empty() => {}
-            Value::Array(items) => match Table::of(name, items) {
-                Some(table) => self.tables.push(table),
-                None => {
-                    let items: Vec<String> = items.iter().map(shown).collect();
+            Value::Array(items) => {
+                if let Some(table) = Table::of(name, items) {
+                    self.tables.push(table);
+                } else {
+                    let items: Vec<String> = items.iter().map(plain).collect();
                     self.texts.push((titled(name), items.join(", ")));
                 }
-            },
+            }
             Value::Object(entries) => {
                 let entries = entries.iter();
                 let entries: Vec<String> = entries
-                    .map(|(key, value)| format!("{key} {}", shown(value)))
+                    .map(|(key, value)| format!("{key} {}", plain(value)))
                     .collect();
                 self.texts.push((titled(name), entries.join(", ")));
             }
@@ -101,6 +102,14 @@ impl Table {
 /// `wrong_parameters` as `wrong parameters`.
 fn titled(name: &str) -> String {
     name.replace('_', " ")
+}
+
+/// Numbers without decimals that say nothing.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Number(number) => number.as_f64().unwrap_or_default().to_string(),
+        other => shown(other),
+    }
 }
 
 fn shown(value: &Value) -> String {

@@ -180,6 +180,7 @@ impl Session {
             deadline: started.checked_add(self.plan.eval.limits.timeout),
             cancel: self.options.cancel.clone(),
             live: self.live(item),
+            hidden: Arc::clone(&self.plan.hidden),
         };
         let recorded = self.plan.eval.agent.recorded_latency_s(&task);
         let answer = if self.plan.eval.agent.keeps_deadline() {

@@ -427,7 +427,9 @@ impl Benchmark for ImportedBfcl {
             return own.metrics(records);
         }
         let mut tally = Tally::default();
-        records.iter().for_each(|record| tally.add(record));
+        for record in records {
+            tally.add(record);
+        }
         tally.finish(&Weights::default())
     }
 

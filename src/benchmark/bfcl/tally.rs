@@ -176,13 +176,21 @@ impl Tally {
         if self.categories.values().any(|counted| counted.unknown > 0) {
             let low = figures(&with(|c| (c.correct, c.scored + c.unknown)));
             let high = figures(&with(|c| (c.correct + c.unknown, c.scored + c.unknown)));
+            // How many calls a sample without a verdict would have had is not known.
+            let mut with_calls = self
+                .categories
+                .iter()
+                .filter(|(name, _)| !name.contains("relevance"));
+            let open = with_calls.any(|(_, counted)| counted.unknown > 0);
             let mut bounds = Map::new();
-            for (name, value) in &metrics {
-                if value.is_number() {
-                    // How many calls such a sample would have had is not known.
-                    let side = |side: &Figures, open| of(side, name).unwrap_or(open);
-                    bounds.insert(name.clone(), json!([side(&low, 0.0), side(&high, 1.0)]));
-                }
+            for (name, value) in metrics.iter().filter(|(_, value)| value.is_number()) {
+                let of_calls = || open.then_some([0.0, 1.0]);
+                let sides = of(&low, name).zip(of(&high, name));
+                let sides = sides.map(|(low, high)| [low, high]).or_else(of_calls);
+                bounds.insert(
+                    name.clone(),
+                    sides.map_or_else(|| json!([value, value]), |s| json!(s)),
+                );
             }
             metrics.insert(BOUNDS.to_owned(), bounds.into());
         }
@@ -227,10 +235,9 @@ impl Tally {
             .map(|category| category.name);
         names
             .filter(|name| {
-                !self
-                    .categories
+                self.categories
                     .get(name)
-                    .is_some_and(|c| c.scored + c.unknown > 0)
+                    .is_none_or(|c| c.scored + c.unknown == 0)
             })
             .collect()
     }

@@ -119,14 +119,18 @@ pub(super) fn metrics(summary: &Summary, out: &mut dyn Write) -> io::Result<()> 
         vec![
             cut(&clean(&number.name), NAME),
             number.value.clone(),
-            bounds.map_or(String::new(), |[low, high]| {
-                format!("{low} to {high} with the samples without a verdict")
-            }),
+            bounds.map_or(String::new(), |[low, high]| format!("{low} to {high}")),
         ]
     });
     let numbers: Vec<Vec<String>> = numbers.collect();
     if !numbers.is_empty() {
-        writeln!(out, "  metrics of the benchmark:")?;
+        let has_bounds = |row: &Vec<String>| row.last().is_some_and(|last| !last.is_empty());
+        let bounds = if numbers.iter().any(has_bounds) {
+            ", and what they could be had every sample a verdict"
+        } else {
+            ""
+        };
+        writeln!(out, "  metrics of the benchmark{bounds}:")?;
         table::write("    ", &numbers, out)?;
     }
     if !metrics.unknown.is_empty() {
@@ -202,12 +206,13 @@ mod tests {
         summary.metrics = metrics.as_object().unwrap().clone();
         let mut out = Vec::new();
         super::metrics(&summary, &mut out).unwrap();
-        let expect = "  metrics of the benchmark:
-    overall  0.1235  0.1000 to 0.2000 with the samples without a verdict
+        let expect =
+            "  metrics of the benchmark, and what they could be had every sample a verdict:
+    overall  0.1235  0.1000 to 0.2000
     count         3
     N/A: live, memory
     counted as zero: a, b\\u{1b}
-    weights: x 0.5000
+    weights: x 0.5
   wrong (6):
     function name  samples   share
     f                    3  0.2500

@@ -35,7 +35,9 @@ fn unjudged(category: &str, status: Status) -> Record {
 
 fn metrics(records: &[Record], weights: &[(&str, f64)]) -> Map<String, Value> {
     let mut tally = Tally::default();
-    records.iter().for_each(|record| tally.add(record));
+    for record in records {
+        tally.add(record);
+    }
     let weights = weights.iter();
     tally.finish(
         &weights
@@ -50,7 +52,7 @@ fn check(metrics: &Map<String, Value>, expect: &[(&str, Value)]) {
         let found = &metrics[*name];
         match (found.as_f64(), expect.as_f64()) {
             (Some(found), Some(expect)) => {
-                assert!((found - expect).abs() < 1e-12, "{name}: {found}")
+                assert!((found - expect).abs() < 1e-12, "{name}: {found}");
             }
             _ => assert_eq!(found, expect, "{name}"),
         }

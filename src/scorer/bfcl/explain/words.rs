@@ -15,7 +15,8 @@ pub(super) fn accepted(options: &Options) -> String {
         .map(|option| format!("`{}`", shown(option)))
         .collect();
     if texts.len() > LISTED {
-        texts[LISTED] = "others".to_owned();
+        texts.truncate(LISTED);
+        texts.push("others".to_owned());
     }
     if options.optional || texts.is_empty() {
         texts.push("nothing".to_owned());
