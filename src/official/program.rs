@@ -80,7 +80,9 @@ fn with_program<T>(
 pub(super) fn check(official: &Official) -> Result<()> {
     with_program(official, &[], Path::new("."), |launch| {
         let found = launch.check();
-        found.map_err(|fault| not_started(official, &fault))
+        found
+            .map(drop)
+            .map_err(|fault| not_started(official, &fault))
     })
 }
 
