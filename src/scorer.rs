@@ -165,6 +165,12 @@ pub trait Scorer: Send + Sync {
         Ok(None)
     }
 
+    /// Whether it can judge an answer at all. One that it cannot judge is unscored, and outside every denominator.
+    fn judges(&self, answer: &Answer<'_>) -> bool {
+        let _ = answer;
+        true
+    }
+
     /// What it looks at besides the prediction and the ground truth. It need not be told, but whoever reads
     /// answers from a file then reads less of it.
     fn reads(&self) -> Reads {

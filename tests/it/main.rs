@@ -7,6 +7,7 @@ mod ast_match;
 mod bad_input;
 mod benchmarks;
 mod bfcl;
+mod bfcl_files;
 mod custom;
 mod disk_full;
 mod explained;
