@@ -22,7 +22,8 @@
 //! | `plan` | everything that is checked before an agent starts |
 //! | `runner`, [`event`] | one sample through agent, journal and scorer |
 //! | [`agent`], [`extract`], [`scorer`], [`text`] | answers, predictions, verdicts |
-//! | `process` | programs that answer or judge: started, asked, killed with all their children |
+//! | `http` | requests to endpoints that answer, judge or hold datasets (feature `http`) |
+//! | `process`, [`sandbox`], [`orphans`] | programs that answer or judge: started, confined, asked, killed with all their children |
 //! | [`redact`], [`artifact`] | what is written, and where |
 //! | [`mod@run`], [`summary`], [`stats`], [`gate`], [`baseline`] | records become figures and verdicts; pure |
 //! | [`snapshot`], `harness` | insta and libtest-mimic |
@@ -47,6 +48,8 @@ mod error;
 mod fuzz;
 mod harness;
 mod hash;
+#[cfg(feature = "http")]
+mod http;
 #[cfg(test)]
 mod parity;
 mod plan;
@@ -66,6 +69,7 @@ pub mod event;
 pub mod extract;
 pub mod gate;
 pub mod listing;
+pub mod orphans;
 pub mod panics;
 pub mod project;
 pub mod prompt;
@@ -75,6 +79,7 @@ pub mod report;
 pub mod rescore;
 pub mod run;
 pub mod sample;
+pub mod sandbox;
 pub mod scorer;
 pub mod signal;
 pub mod snapshot;

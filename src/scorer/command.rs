@@ -218,7 +218,7 @@ impl Command {
             folder: &folder,
             env: self.environment.vars(),
         };
-        launch.check().map_err(|reason| {
+        launch.check().map(drop).map_err(|reason| {
             let (message, hint) = match reason.message.split_once("; hint: ") {
                 Some((message, hint)) => (message, Some(hint)),
                 None => (reason.message.as_str(), None),

@@ -22,6 +22,7 @@ mod rescored;
 mod resume;
 mod run_dir;
 mod run_options;
+mod sandbox;
 mod scored;
 mod scorer_process;
 mod scorers;
