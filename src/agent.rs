@@ -4,17 +4,28 @@
 //! an agent that cannot answer (a crash, an outage, a timeout) is an [`AgentError`] and never counts as
 //! a wrong answer.
 
+#[cfg(feature = "tokio")]
+mod asynchronous;
 pub mod command;
 pub mod demo;
 pub mod echo;
 pub mod replay;
+pub mod worker;
+
+#[cfg(feature = "tokio")]
+pub use asynchronous::{Asynchronous, asynchronous};
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::error::Result;
+use crate::process::excerpt::ending;
 use crate::sample::Task;
+
+/// How much of stderr stands in one line for people.
+const STDERR_BYTES: usize = 500;
 
 /// The thing under test.
 pub trait Agent: Send + Sync {
@@ -33,10 +44,25 @@ pub trait Agent: Send + Sync {
         false
     }
 
+    /// Whether it can be asked at all, as far as that is known without asking: called once, before any sample. An
+    /// error ends the run before it begins.
+    fn ready(&self) -> crate::Result<()> {
+        Ok(())
+    }
+
     /// Whether every attempt needs a scratch folder, also without attachments.
     fn needs_scratch(&self) -> bool {
         false
     }
+
+    /// Finds out, before the first sample is asked, whether the agent can be asked at all. An error ends the run
+    /// before it begins.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// The run is over: ends what the agent keeps running. It may be asked again later.
+    fn close(&self) {}
 }
 
 impl<F> Agent for F
@@ -142,6 +168,11 @@ pub enum FailureKind {
     Cancelled,
     /// A file of the sample is missing or lies outside the dataset's folder.
     Attachment,
+    /// The process that worked on this sample and on others ended, and nobody knows by whose fault. The sample
+    /// is asked again, which does not count against `limits.retries`.
+    Lost,
+    /// No sample can be answered, as things are. The run stops.
+    Unusable,
 }
 
 impl AgentError {
@@ -160,6 +191,16 @@ impl AgentError {
         }
     }
 
+    /// The message and the end of stderr, on one line.
+    pub(crate) fn with_stderr(&self) -> String {
+        let stderr = self.stderr_tail.as_deref().unwrap_or_default().trim();
+        if stderr.is_empty() {
+            return self.message.clone();
+        }
+        let stderr = ending(stderr, STDERR_BYTES);
+        format!("{}; stderr ends with `{stderr}`", self.message)
+    }
+
     /// Whether another attempt may help. Timeouts are not retried by default, nor what cannot change.
     pub fn is_transient(&self) -> bool {
         matches!(
@@ -170,6 +211,7 @@ impl AgentError {
                 | FailureKind::BadOutput
                 | FailureKind::NotStarted
                 | FailureKind::Panicked
+                | FailureKind::Lost
         )
     }
 }

@@ -22,7 +22,7 @@
 //! | `plan` | everything that is checked before an agent starts |
 //! | `runner`, [`event`] | one sample through agent, journal and scorer |
 //! | [`agent`], [`extract`], [`scorer`], [`text`] | answers, predictions, verdicts |
-//! | `process` | programs that answer or judge: started, asked, killed with all their children |
+//! | `process`, [`sandbox`], [`orphans`] | programs that answer or judge: started, confined, asked, killed with all their children |
 //! | [`redact`], [`artifact`] | what is written, and where |
 //! | [`mod@run`], [`summary`], [`stats`], [`gate`], [`baseline`] | records become figures and verdicts; pure |
 //! | [`snapshot`], `harness` | insta and libtest-mimic |
@@ -66,6 +66,7 @@ pub mod event;
 pub mod extract;
 pub mod gate;
 pub mod listing;
+pub mod orphans;
 pub mod panics;
 pub mod project;
 pub mod prompt;
@@ -75,6 +76,7 @@ pub mod report;
 pub mod rescore;
 pub mod run;
 pub mod sample;
+pub mod sandbox;
 pub mod scorer;
 pub mod signal;
 pub mod snapshot;

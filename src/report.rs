@@ -2,4 +2,5 @@
 
 pub mod gaia;
 pub mod markdown;
+mod metrics;
 pub mod terminal;

@@ -34,6 +34,9 @@ use attempt::{Bench, CONFIRM};
 use outcome::{failed, record, skipped};
 use select::{check_resumable, select};
 
+/// So often an attempt that failed for the sake of other samples is repeated besides `limits.retries`.
+const MOST_LOST: u32 = 3;
+
 /// How one run is done, apart from what its eval says.
 #[derive(Default)]
 pub(crate) struct RunOptions {
@@ -116,9 +119,14 @@ impl Session {
         options: RunOptions,
         observer: Arc<Observer<'static>>,
     ) -> Result<Self> {
+        plan.eval.agent.ready()?;
         let selected = select(&plan, options.only.as_ref())?;
         let is_selected = |place: &usize| selected.binary_search(place).is_ok();
         let queue = plan.order.iter().copied().filter(is_selected).collect();
+        if !matches!(options.home, Home::Merged(_)) {
+            let check = plan.eval.agent.check();
+            check.map_err(|error| error.at(format_args!("eval `{}`", plan.eval.name)))?;
+        }
         let (dir, resumed) = match &options.home {
             Home::Resume(path) => {
                 let dir = RunDir::open(path)?;
@@ -331,6 +339,8 @@ impl Session {
         let limits = &self.plan.eval.limits;
         let id = &item.sample.id;
         let mut attempt = earlier;
+        // Attempts that came to nothing for the sake of other samples.
+        let mut lost = 0;
         loop {
             if self.is_stopped() {
                 return skipped(attempt);
@@ -354,7 +364,10 @@ impl Session {
                 }
                 Err(error) if error.kind == FailureKind::Cancelled => return skipped(attempt),
                 Err(error) => {
-                    let retry = error.is_transient() && attempt - earlier <= limits.retries;
+                    let is_lost = error.kind == FailureKind::Lost && lost < MOST_LOST;
+                    lost += u32::from(is_lost);
+                    let counted = attempt - earlier - lost;
+                    let retry = is_lost || error.is_transient() && counted <= limits.retries;
                     let mut clean = error.clone();
                     self.plan.redactor.agent_error(&mut clean, &mut 0);
                     let mut event = StoredEvent::new(id, 0, attempt, Kind::Failed);
@@ -367,10 +380,15 @@ impl Session {
                         error: &clean,
                         retry,
                     });
+                    if error.kind == FailureKind::Unusable {
+                        self.stop(&clean.with_stderr(), false);
+                    }
                     if !retry {
                         return failed(error, latency, attempt);
                     }
-                    self.pause(retry::backoff(limits.backoff, attempt - earlier, id));
+                    if !is_lost {
+                        self.pause(retry::backoff(limits.backoff, counted, id));
+                    }
                 }
             }
         }

@@ -95,6 +95,15 @@ impl Data {
         .hint("name the folder `bfcl_eval/data` of a checkout or of the unpacked package"))
     }
 
+    /// The files with entries and the folder of their answers.
+    pub fn holders(&self) -> Vec<PathBuf> {
+        if self.is_file {
+            return vec![self.path.clone()];
+        }
+        let files = self.categories.iter().map(|category| self.file(category));
+        files.chain([self.path.join("possible_answer")]).collect()
+    }
+
     /// Where the files are.
     pub fn path(&self) -> &Path {
         &self.path

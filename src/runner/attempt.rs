@@ -180,6 +180,7 @@ impl Session {
             deadline: started.checked_add(self.plan.eval.limits.timeout),
             cancel: self.options.cancel.clone(),
             live: self.live(item),
+            hidden: Arc::clone(&self.plan.hidden),
         };
         let answer = if self.plan.eval.agent.keeps_deadline() {
             guarded(&*self.plan.eval.agent, &task)

@@ -73,7 +73,7 @@ mod xml;
 pub use check::{Answer, Request, check};
 pub use decode::{DecodeFault, Format};
 pub use entry::Entry;
-pub use explain::{Explanation, Matched, explain};
+pub use explain::{Explanation, Matched, Partial, Problem, Share, WrongParameter, explain};
 pub use integer::Int;
 pub use json::JsonFault;
 pub use report::Report;

@@ -179,6 +179,14 @@ impl Checker<'_> {
         function.is_ok_and(|function| self.call(function, call, expected).is_ok())
     }
 
+    /// The parameters that the document of an expected call's function requires.
+    pub(super) fn required(&self, expected: &Expected) -> &[Value] {
+        let parameters = self.function(expected).map(|function| &function.parameters);
+        parameters.map_or(&[], |parameters| {
+            parameters.as_ref().map_or(&[], |p| &p.required)
+        })
+    }
+
     /// Whether a value is accepted for an argument.
     pub(super) fn accepts(&self, expected: &Expected, argument: &Argument, value: &Value) -> bool {
         let property = self.property(expected, argument);
