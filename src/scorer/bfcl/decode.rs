@@ -225,6 +225,16 @@ mod tests {
         );
         check("[f(a=1)]", Format::Python, true, None);
         check("<TOOLCALL>[f(a=1)]", Format::Python, true, None);
+        // Half of a surrogate pair has no bytes that a parser could be given.
+        let half = crate::scorer::bfcl::value::surrogate(0xd800);
+        let call = format!("f(a='{half}')");
+        check(&call, Format::Python, false, None);
+        check(&format!("A.{call}"), Format::Java, false, None);
+        check(&call, Format::JavaScript, false, None);
+        let xml = |text| format!("<functions><function name=\"f\">{text}</function></functions>");
+        check(&xml(half.to_string()), Format::ConciseXml, false, None);
+        let before = format!("{half}{}", xml(String::new()));
+        check(&before, Format::ConciseXml, false, Some("[{'f': {}}]"));
     }
 
     #[test]

@@ -379,4 +379,62 @@ mod tests {
         let deep = format!("[f(a={}{})]", "[".repeat(9), "]".repeat(9));
         check(&deep, "other");
     }
+
+    /// What answers are made of, plain and not.
+    #[rustfmt::skip]
+    const PIECES: &[&str] = &[
+        "f(", "[f(", "g.h(", "a=", "b=", "c = ", "a.b", ")", ")]", "]", "[", "{", "}", "(", ",", ", ", ",\n", "=", ":",
+        ": ", ".", "'x'", "\"y\"", "'k': ", "\"l\":", "''", "\"", "'", "1", "-2", "0", "00", "12.50", "-0.0", "1e5",
+        "1_0", "123456789012345678", "1234567890123456789", "-", "+", "True", "False", "None", "true", "null", "name",
+        "not ", "in", "is ", "if ", "else ", "lambda", "await ", "match", "type ", "_", "class=", "print ", "é", "'é'",
+        "'\u{10f800}'", "\\", "\t", "\n", " ", "  ", "#", "*a", "**k", "b'x'", "f'x'", "r\"", "I am", "Sure", "()", "[]",
+        "{}", "[1, 2]", "{'k': 1}", "...", "\0", "\r", ";", "a=1", "b='x'", "c=[True, None]", "d={'k': [0.5]}",
+    ];
+
+    /// `EVALTEST_FUZZ_CASES=1000000` makes it a million.
+    #[test]
+    fn the_parser_of_all_of_python_reads_the_same() {
+        use std::io::Write as _;
+
+        let (mut plain, mut broken, mut all) = (0, 0, 0);
+        crate::fuzz::fuzz(|dice| {
+            // Mostly whole calls, with something else in them or behind them now and then.
+            let rest = dice.below(3) > 0;
+            let text = if dice.below(4) > 0 {
+                let arguments: Vec<String> = (0..dice.below(4))
+                    .map(|place| {
+                        let name = ["a", "b", "k"][if rest { place } else { 0 }];
+                        let value = dice.pick(&["1", "'x'", "[1, 2]", "{'k': 0.5}", "-7", "n"]);
+                        let odd = if rest { "" } else { dice.pick(PIECES) };
+                        format!("{name}={value}{odd}")
+                    })
+                    .collect();
+                let behind = dice.text(PIECES, usize::from(!rest));
+                format!("f({}){behind}", arguments.join(", "))
+            } else {
+                dice.text(PIECES, 9)
+            };
+            let text = format!("[{text}]");
+            all += 1;
+            let expect = super::super::parsed_calls(&text);
+            match calls(&text) {
+                Plain::Other => {}
+                Plain::Broken => {
+                    broken += 1;
+                    assert!(expect.is_err(), "{text:?} {expect:?}");
+                }
+                Plain::Calls(calls) => {
+                    plain += 1;
+                    let got = Value::List(calls).repr();
+                    let expect = expect.map(|value| value.repr());
+                    assert_eq!(Ok(got), expect, "{text:?}");
+                }
+            }
+        });
+        let _ = writeln!(
+            std::io::stderr(),
+            "{all} texts, {plain} plain, {broken} broken"
+        );
+        assert!(plain > all / 50 && broken > 0);
+    }
 }
