@@ -183,7 +183,10 @@ const INDEXED_FROM: usize = 16;
 #[derive(Clone, Debug, Default)]
 pub struct Dict {
     entries: Vec<(Value, Value)>,
-    /// Boxed, because nearly all are small: without it every value would take twice the space.
+    #[expect(
+        clippy::box_collection,
+        reason = "few have one, and every value would take twice the space"
+    )]
     index: Option<Box<HashMap<u64, Vec<usize>>>>,
 }
 

@@ -73,7 +73,7 @@ impl Checker {
                     .map_or_else(|| result.to_json().to_string(), str::to_owned)
             }),
             ground_truth: ground_truth.map(|calls| calls.to_json().to_string()),
-            score: judge(&calls, entry, Report::score),
+            score: judge(&calls, entry, |report| report.score()),
         })
     }
 
