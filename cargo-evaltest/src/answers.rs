@@ -22,7 +22,6 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use evaltest::artifact::RunDir;
-use evaltest::scorer::Reads;
 use evaltest::spec::Override;
 use evaltest::{Error, Extract, Extraction, Result};
 
@@ -89,9 +88,7 @@ impl Layout {
     /// With the names that other programs have for calls, where these are wanted.
     pub(crate) fn wanting(self, wanted: Wanted) -> Self {
         match self {
-            Self::Lines(fields) if wanted.reads == Reads::Calls && !wanted.ids => {
-                Self::Lines(fields.with_calls())
-            }
+            Self::Lines(fields) if wanted.calls() => Self::Lines(fields.with_calls()),
             other => other,
         }
     }

@@ -64,6 +64,11 @@ impl Wanted {
         }
     }
 
+    /// Whether calls of tools are judged, wherever a line has them. Tables of all scorers want texts.
+    pub(crate) fn calls(self) -> bool {
+        self.reads == Reads::Calls && !self.ids
+    }
+
     /// How many of the [`Fields`] that is.
     pub(crate) fn fields(self) -> usize {
         match self.reads {
@@ -92,18 +97,16 @@ impl Answered {
 
     /// Takes what a line has.
     pub(crate) fn fill(&mut self, line: &Line<'_>, fields: &Fields, wanted: Wanted) -> Result<()> {
-        let reads_calls = wanted.reads == Reads::Calls && !wanted.ids;
         let or = |field: usize, other: usize| {
-            let is_free = reads_calls && !fields.name(field).1;
+            let is_free = wanted.calls() && !fields.name(field).1;
             let other = || line.field(other).filter(|_| is_free);
             line.field(field).or_else(other)
         };
         let prediction = or(fields::PREDICTION, fields::MODEL_RESULT);
-        self.fill_prediction(prediction, wanted.reads)
-            .map_err(|kind| {
-                let name = fields.name(fields::PREDICTION).0;
-                Error::usage(format!("`{name}` must be a string or null, not {kind}"))
-            })?;
+        self.fill_prediction(prediction, wanted).map_err(|kind| {
+            let name = fields.name(fields::PREDICTION).0;
+            Error::usage(format!("`{name}` must be a string or null, not {kind}"))
+        })?;
         self.fill_target(line.field(fields::GROUND_TRUTH), fields, wanted)?;
         if wanted.ids {
             self.id = line.id().map(|id| id.content().into_owned());
@@ -159,14 +162,18 @@ impl Answered {
             || values.any(|value| holds(&value.to_string()))
     }
 
-    fn fill_prediction(&mut self, raw: Option<Raw<'_>>, reads: Reads) -> Result<(), &'static str> {
+    fn fill_prediction(
+        &mut self,
+        raw: Option<Raw<'_>>,
+        wanted: Wanted,
+    ) -> Result<(), &'static str> {
         let Some(raw) = raw.filter(|raw| !raw.is_null()) else {
             self.output.text = None;
             return Ok(());
         };
         let text = match raw.text() {
             Some((text, _)) => text,
-            None if reads == Reads::Calls => raw.content(),
+            None if wanted.calls() => raw.content(),
             None => return Err(raw.kind()),
         };
         put(self.output.text.get_or_insert_default(), text);

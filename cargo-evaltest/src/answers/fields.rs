@@ -130,7 +130,7 @@ impl Fields {
         }
         let matters = |place: usize| match place {
             // The answer may be calls, elsewhere on the line.
-            PREDICTION if wanted.reads < Reads::Calls => Some("every answer was judged as null"),
+            PREDICTION if !wanted.calls() => Some("every answer was judged as null"),
             TRAJECTORY if wanted.reads == Reads::Roles => {
                 Some("every answer was judged without messages")
             }
