@@ -27,6 +27,7 @@
 //! | [`redact`], [`artifact`] | what is written, and where |
 //! | [`mod@run`], [`summary`], [`stats`], [`gate`], [`baseline`] | records become figures and verdicts; pure |
 //! | [`snapshot`], `harness` | insta and libtest-mimic |
+//! | [`doctor`] | what is wrong with an agent |
 //! | [`report`], [`drive`], [`mod@rescore`], [`agreement`], [`listing`] | what `cargo evaltest` builds on |
 //!
 //! # Invariants
@@ -63,6 +64,7 @@ pub mod artifact;
 pub mod baseline;
 pub mod benchmark;
 pub mod dataset;
+pub mod doctor;
 pub mod drive;
 pub mod eval;
 pub mod event;

@@ -5,9 +5,9 @@ use std::ffi::OsString;
 use clap::{Parser, Subcommand};
 
 use crate::command::{
-    accept::AcceptArgs, export::ExportArgs, gate::GateArgs, init::InitArgs, list::ListArgs,
-    rescore::RescoreArgs, run::RunArgs, score::ScoreArgs, scorers::ScorersArgs, show::ShowArgs,
-    summarize::SummarizeArgs,
+    accept::AcceptArgs, doctor::DoctorArgs, export::ExportArgs, gate::GateArgs, init::InitArgs,
+    list::ListArgs, rescore::RescoreArgs, run::RunArgs, score::ScoreArgs, scorers::ScorersArgs,
+    show::ShowArgs, summarize::SummarizeArgs,
 };
 
 /// Evaluate LLM agents: benchmarks as tests, snapshots, accuracy gates.
@@ -45,6 +45,7 @@ pub(crate) enum Command {
     Accept(AcceptArgs),
     Export(ExportArgs),
     Init(InitArgs),
+    Doctor(DoctorArgs),
 }
 
 /// Cargo calls `cargo-evaltest evaltest …`; the name in second place is not an argument.

@@ -1,6 +1,7 @@
 //! One module per subcommand.
 
 pub(crate) mod accept;
+pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod gate;
 pub(crate) mod init;

@@ -32,6 +32,7 @@ fn main() -> ExitCode {
         Some(Command::Accept(args)) => command::accept::run(&args),
         Some(Command::Export(args)) => command::export::run(&args),
         Some(Command::Init(args)) => command::init::run(&args),
+        Some(Command::Doctor(args)) => command::doctor::run(&args),
     };
     ExitCode::from(done.unwrap_or_else(|error| {
         // With stderr gone there is nobody left to tell.
