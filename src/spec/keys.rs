@@ -118,7 +118,8 @@ pub(super) enum AgentKeys {
 
 impl BuiltIns for AgentKeys {
     const WHAT: &'static str = "agent";
-    const NAMES: &'static [&'static str] = &["command", "worker", "openai", "replay", "echo", "demo"];
+    const NAMES: &'static [&'static str] =
+        &["command", "worker", "openai", "replay", "echo", "demo"];
 
     fn read<'de, A: MapAccess<'de>>(name: &str, rest: A) -> Option<Result<Self, A::Error>> {
         let rest = MapAccessDeserializer::new(rest);

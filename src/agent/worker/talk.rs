@@ -5,6 +5,7 @@
 
 use std::collections::{HashSet, VecDeque};
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::sync::mpsc::Sender;
@@ -108,7 +109,7 @@ pub(super) struct Fallen {
 /// Why a process was never ready.
 struct Refused {
     error: AgentError,
-    for_good: bool,
+    is_foreign: bool,
 }
 
 impl<'a> Talk<'a> {
@@ -439,11 +440,9 @@ impl<'a> Talk<'a> {
             .iter()
             .map(|open| &open.request)
             .chain(&self.waiting);
-        for request in requests {
-            // Nearly always one and the same.
-            others.extend(request.cancel.wake_fd());
-            others.dedup_by_key(|fd| std::os::fd::AsRawFd::as_raw_fd(fd));
-        }
+        others.extend(requests.filter_map(|request| request.cancel.wake_fd()));
+        // Nearly always one and the same.
+        others.dedup_by_key(|fd| fd.as_raw_fd());
         self.worker.wait(!self.outgoing.is_empty(), until, &others)
     }
 
@@ -467,7 +466,7 @@ impl<'a> Talk<'a> {
     /// Ends the process, and says what became of what it had.
     fn fall(mut self, end: End) -> Fallen {
         let (mut is_own, mut is_killed) = (false, false);
-        let for_good = matches!(end, End::Foreign(_));
+        let is_foreign = matches!(end, End::Foreign(_));
         let by_itself = matches!(end, End::Ended);
         let open_reply = match end {
             End::Closed => {
@@ -521,7 +520,7 @@ impl<'a> Talk<'a> {
                 error(FailureKind::Failed, message)
             }
         };
-        let never_ready = self.starting.is_some() || for_good;
+        let never_ready = self.starting.is_some() || is_foreign;
         Fallen {
             is_killed,
             is_own: is_own && self.open.len() == 1 && self.forgotten.is_empty(),
@@ -536,7 +535,7 @@ impl<'a> Talk<'a> {
                     stderr_tail: self.worker.stderr().since(0),
                     ..open_reply.clone()
                 },
-                for_good,
+                is_foreign,
             }),
             stderr: self.worker.take_stderr(),
             open: self.open,
@@ -560,7 +559,7 @@ impl Fallen {
     pub(super) fn tell(self, late: Inbox) {
         let not_ready = || match &self.not_ready {
             None => Refusal::Unsent,
-            Some(Refused { error, for_good }) if *for_good => Refusal::Unusable(error.clone()),
+            Some(Refused { error, is_foreign }) if *is_foreign => Refusal::Foreign(error.clone()),
             Some(Refused { error, .. }) => Refusal::NotReady(error.clone()),
         };
         for request in self.waiting.iter().chain(&late.requests) {
@@ -584,7 +583,9 @@ impl Fallen {
                     ..self.open_reply.clone()
                 };
                 match &self.not_ready {
-                    Some(Refused { for_good: true, .. }) => Refusal::Unusable(failure),
+                    Some(Refused {
+                        is_foreign: true, ..
+                    }) => Refusal::Foreign(failure),
                     _ if self.is_own => Refusal::Own(failure),
                     _ if self.is_killed => Refusal::Killed(failure),
                     _ => Refusal::Fell(failure),
