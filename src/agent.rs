@@ -50,6 +50,12 @@ pub trait Agent: Send + Sync {
         false
     }
 
+    /// Seconds that the answer to a task took when it was first given, for an agent that repeats it.
+    fn recorded_latency_s(&self, task: &Task) -> Option<f64> {
+        let _ = task;
+        None
+    }
+
     /// Whether every attempt needs a scratch folder, also without attachments.
     fn needs_scratch(&self) -> bool {
         false

@@ -27,6 +27,7 @@
 //! | [`redact`], [`artifact`] | what is written, and where |
 //! | [`mod@run`], [`summary`], [`stats`], [`gate`], [`baseline`] | records become figures and verdicts; pure |
 //! | [`snapshot`], `harness` | insta and libtest-mimic |
+//! | `official` | the function-calling leaderboard's own program judges a run (feature `bfcl`) |
 //! | [`report`], [`drive`], [`mod@rescore`], [`agreement`], [`listing`] | what `cargo evaltest` builds on |
 //!
 //! # Invariants
@@ -69,6 +70,8 @@ pub mod event;
 pub mod extract;
 pub mod gate;
 pub mod listing;
+#[cfg(feature = "bfcl")]
+pub mod official;
 pub mod orphans;
 pub mod panics;
 pub mod project;

@@ -16,7 +16,7 @@
 
 mod input;
 pub(super) mod lines;
-mod process;
+pub(crate) mod process;
 pub(super) mod reply;
 #[cfg(test)]
 mod tests;
