@@ -169,8 +169,12 @@ impl Pool {
             .filter_map(|place| lock(&self.places[place]).take())
             .collect();
         // All at once; then they are waited for.
-        drivers.iter().for_each(|driver| driver.close());
-        drivers.iter().for_each(|driver| driver.join());
+        for driver in &drivers {
+            driver.close();
+        }
+        for driver in drivers {
+            driver.join();
+        }
     }
 }
 
