@@ -69,6 +69,7 @@ pub trait Agent: Send + Sync {
 
     /// The run is over: ends what the agent keeps running. It may be asked again later.
     fn close(&self) {}
+
     /// How often a failed attempt is repeated when the eval does not say so. An agent behind a network wants some;
     /// it repeats nothing itself, so that every request that may cost money is an attempt in the record.
     fn default_retries(&self) -> u32 {
