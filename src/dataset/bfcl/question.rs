@@ -39,7 +39,11 @@ pub(super) struct Line {
 
 /// The objects of a file, one per line. Each has an `id` of its own.
 pub(super) fn lines(path: &Path) -> Result<Vec<Line>> {
-    let text = read_text(path)?;
+    lines_of(&read_text(path)?, path)
+}
+
+/// Those of the text of a file.
+pub(super) fn lines_of(text: &str, path: &Path) -> Result<Vec<Line>> {
     let mut places = HashMap::new();
     let mut lines: Vec<Line> = Vec::new();
     for (text, number) in text.split('\n').zip(1..) {
