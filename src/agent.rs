@@ -9,6 +9,12 @@ mod asynchronous;
 pub mod command;
 pub mod demo;
 pub mod echo;
+#[cfg(feature = "http")]
+mod endpoint;
+#[cfg(feature = "http")]
+pub mod http;
+#[cfg(feature = "http")]
+pub mod openai;
 pub mod replay;
 pub mod worker;
 
@@ -18,7 +24,7 @@ pub use asynchronous::{Asynchronous, asynchronous};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::error::Result;
 use crate::process::excerpt::ending;
@@ -44,10 +50,10 @@ pub trait Agent: Send + Sync {
         false
     }
 
-    /// Whether it can be asked at all, as far as that is known without asking: called once, before any sample. An
-    /// error ends the run before it begins.
-    fn ready(&self) -> crate::Result<()> {
-        Ok(())
+    /// Seconds that the answer to a task took when it was first given, for an agent that repeats it.
+    fn recorded_latency_s(&self, task: &Task) -> Option<f64> {
+        let _ = task;
+        None
     }
 
     /// Whether every attempt needs a scratch folder, also without attachments.
@@ -63,6 +69,16 @@ pub trait Agent: Send + Sync {
 
     /// The run is over: ends what the agent keeps running. It may be asked again later.
     fn close(&self) {}
+    /// How often a failed attempt is repeated when the eval does not say so. An agent behind a network wants some;
+    /// it repeats nothing itself, so that every request that may cost money is an attempt in the record.
+    fn default_retries(&self) -> u32 {
+        0
+    }
+
+    /// Values that must not reach a record, such as a key.
+    fn secrets(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 impl<F> Agent for F
@@ -87,6 +103,10 @@ pub struct Output {
     /// Tokens and cost, if the agent tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// How the answer came about, if the agent tells: `model` and `system_fingerprint` as the endpoint reports them,
+    /// `finish_reason`, and whatever else.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub metadata: Map<String, Value>,
 }
 
 impl Output {
@@ -96,6 +116,16 @@ impl Output {
             text: Some(text.into()),
             ..Self::default()
         }
+    }
+
+    /// The model that answered, with its fingerprint, if the agent tells: `gpt-4o-2024-08-06 (fp_1)`.
+    pub fn answered_by(&self) -> Option<String> {
+        let text = |key: &str| self.metadata.get(key)?.as_str();
+        let model = text("model")?;
+        Some(match text("system_fingerprint") {
+            Some(fingerprint) => format!("{model} ({fingerprint})"),
+            None => model.to_owned(),
+        })
     }
 }
 
@@ -139,6 +169,12 @@ pub struct AgentError {
     /// The end of what a process wrote to stderr.
     #[serde(default)]
     pub stderr_tail: Option<String>,
+    /// Status of an HTTP reply that was no answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http_status: Option<u16>,
+    /// Seconds that the agent wants to be left alone for, as a `Retry-After` says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_s: Option<f64>,
 }
 
 /// The class of an [`AgentError`].
@@ -173,7 +209,18 @@ pub enum FailureKind {
     Lost,
     /// No sample can be answered, as things are. The run stops.
     Unusable,
+    /// It could not be reached, or the connection broke.
+    Unreachable,
+    /// It is busy or out of order: HTTP 408, 409, 425, 429 and 5xx.
+    Busy,
+    /// It refuses this sample, as too long or against its rules; another may fare better.
+    Refused,
+    /// It refuses every sample, for the eval is wrong: no such key, model or address. The run stops.
+    Misconfigured,
 }
+
+/// No agent is left alone for longer, whatever it asks for: the attempt has failed then.
+pub(crate) const LONGEST_RETRY_AFTER: f64 = 600.0;
 
 impl AgentError {
     /// A failure of class [`FailureKind::Failed`].
@@ -188,6 +235,8 @@ impl AgentError {
             message: message.into(),
             exit_code: None,
             stderr_tail: None,
+            http_status: None,
+            retry_after_s: None,
         }
     }
 
@@ -203,16 +252,22 @@ impl AgentError {
 
     /// Whether another attempt may help. Timeouts are not retried by default, nor what cannot change.
     pub fn is_transient(&self) -> bool {
-        matches!(
-            self.kind,
-            FailureKind::Failed
-                | FailureKind::Exited
-                | FailureKind::NoOutput
-                | FailureKind::BadOutput
-                | FailureKind::NotStarted
-                | FailureKind::Panicked
-                | FailureKind::Lost
-        )
+        let is_patient = self
+            .retry_after_s
+            .is_none_or(|seconds| seconds <= LONGEST_RETRY_AFTER);
+        is_patient
+            && matches!(
+                self.kind,
+                FailureKind::Failed
+                    | FailureKind::Exited
+                    | FailureKind::NoOutput
+                    | FailureKind::BadOutput
+                    | FailureKind::NotStarted
+                    | FailureKind::Panicked
+                    | FailureKind::Lost
+                    | FailureKind::Unreachable
+                    | FailureKind::Busy
+            )
     }
 }
 

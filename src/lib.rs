@@ -22,10 +22,12 @@
 //! | `plan` | everything that is checked before an agent starts |
 //! | `runner`, [`event`] | one sample through agent, journal and scorer |
 //! | [`agent`], [`extract`], [`scorer`], [`text`] | answers, predictions, verdicts |
+//! | `http` | requests to endpoints that answer, judge or hold datasets (feature `http`) |
 //! | `process`, [`sandbox`], [`orphans`] | programs that answer or judge: started, confined, asked, killed with all their children |
 //! | [`redact`], [`artifact`] | what is written, and where |
 //! | [`mod@run`], [`summary`], [`stats`], [`gate`], [`baseline`] | records become figures and verdicts; pure |
 //! | [`snapshot`], `harness` | insta and libtest-mimic |
+//! | `official` | the function-calling leaderboard's own program judges a run (feature `bfcl`) |
 //! | [`report`], [`drive`], [`mod@rescore`], [`agreement`], [`listing`] | what `cargo evaltest` builds on |
 //!
 //! # Invariants
@@ -47,6 +49,8 @@ mod error;
 mod fuzz;
 mod harness;
 mod hash;
+#[cfg(feature = "http")]
+mod http;
 #[cfg(test)]
 mod parity;
 mod plan;
@@ -66,6 +70,8 @@ pub mod event;
 pub mod extract;
 pub mod gate;
 pub mod listing;
+#[cfg(feature = "bfcl")]
+pub mod official;
 pub mod orphans;
 pub mod panics;
 pub mod project;

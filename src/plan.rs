@@ -90,7 +90,8 @@ impl Plan {
         let names: Vec<_> = scorers.iter().map(Scorer::name).collect();
         check_scorer_names(&scorers)?;
         let of_scorers = scorers.iter().flat_map(Scorer::secrets);
-        let secrets: Vec<String> = eval.secrets.iter().cloned().chain(of_scorers).collect();
+        let others = eval.agent.secrets().into_iter().chain(of_scorers);
+        let secrets: Vec<String> = eval.secrets.iter().cloned().chain(others).collect();
         let redactor = Redactor::new(&eval.redact, &secrets)?;
         check_gates(eval, slices, &names)?;
         let scorer_hash = rescore::scorer_hash(&extraction, &scorers);

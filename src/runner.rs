@@ -4,7 +4,7 @@
 //! order: `cargo evaltest` drives it from its own pool ([`Session::run`]), `cargo test` from the threads
 //! of libtest-mimic. The runner emits events and never prints.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ use crate::artifact::events::{EventLog, Kind, Past, StoredEvent, fold};
 use crate::artifact::records::Spool;
 use crate::artifact::{Manifest, RunDir, RunStatus, random_run_id};
 use crate::cancel::Cancel;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::eval::{Assert, Eval, KeepScratch};
 use crate::event::{Event, Observer};
 use crate::plan::{BaselineUse, Item, Plan};
@@ -29,10 +29,12 @@ pub(crate) mod judge;
 mod outcome;
 mod retry;
 mod select;
+mod stop;
 
 use attempt::{Bench, CONFIRM};
 use outcome::{failed, record, skipped};
 use select::{check_resumable, select};
+use stop::Stop;
 
 /// So often an attempt that failed for the sake of other samples is repeated besides `limits.retries`.
 const MOST_LOST: u32 = 3;
@@ -93,15 +95,9 @@ pub(crate) struct Session {
     observer: Arc<Observer<'static>>,
     options: RunOptions,
     stop: Mutex<Option<Stop>>,
+    /// How many answers each model gave, as far as agents tell.
+    models: Mutex<BTreeMap<String, usize>>,
     started: Instant,
-}
-
-/// Why a run stops early.
-#[derive(Clone, Debug)]
-struct Stop {
-    reason: String,
-    /// Whether a person or the system asked for it.
-    interrupted: bool,
 }
 
 impl Session {
@@ -119,7 +115,6 @@ impl Session {
         options: RunOptions,
         observer: Arc<Observer<'static>>,
     ) -> Result<Self> {
-        plan.eval.agent.ready()?;
         let selected = select(&plan, options.only.as_ref())?;
         let is_selected = |place: &usize| selected.binary_search(place).is_ok();
         let queue = plan.order.iter().copied().filter(is_selected).collect();
@@ -185,6 +180,7 @@ impl Session {
             observer,
             options,
             stop: Mutex::new(None),
+            models: Mutex::default(),
             started: Instant::now(),
         };
         session.write_manifest()?;
@@ -317,6 +313,9 @@ impl Session {
         if let Err(error) = self.spool.add(place, record) {
             self.stop_for(&error);
         }
+        if let Some(model) = record.result.output.as_ref().and_then(Output::answered_by) {
+            *lock(&self.models).entry(model).or_default() += 1;
+        }
         self.emit(&Event::SampleFinished { record });
         if record.result.status.is_error() && self.plan.eval.limits.fail_fast {
             let id = &record.sample_id;
@@ -363,6 +362,10 @@ impl Session {
                     return self.judge(item, output, latency, attempt);
                 }
                 Err(error) if error.kind == FailureKind::Cancelled => return skipped(attempt),
+                // Told once, by the first sample that met it.
+                Err(error) if error.kind == FailureKind::Misconfigured && self.is_stopped() => {
+                    return skipped(attempt);
+                }
                 Err(error) => {
                     let is_lost = error.kind == FailureKind::Lost && lost < MOST_LOST;
                     lost += u32::from(is_lost);
@@ -374,6 +377,10 @@ impl Session {
                     event.error = Some(clean.clone());
                     event.latency_s = Some(latency);
                     self.journal(&event);
+                    if error.kind == FailureKind::Misconfigured {
+                        self.stop_misconfigured(&error.message);
+                        return skipped(attempt);
+                    }
                     self.emit(&Event::AttemptFailed {
                         id,
                         attempt,
@@ -387,7 +394,8 @@ impl Session {
                         return failed(error, latency, attempt);
                     }
                     if !is_lost {
-                        self.pause(retry::backoff(limits.backoff, counted, id));
+                        let pause = retry::backoff(limits.backoff, counted, id);
+                        self.pause(retry::wanted(&error).max(pause));
                     }
                 }
             }
@@ -439,25 +447,6 @@ impl Session {
             }
             std::thread::sleep(left.min(Duration::from_millis(50)));
         }
-    }
-
-    /// Stops the run: no sample starts any more, running agents are killed.
-    fn stop(&self, reason: &str, interrupted: bool) {
-        let mut stop = lock(&self.stop);
-        stop.get_or_insert_with(|| Stop {
-            reason: reason.to_owned(),
-            interrupted,
-        });
-        drop(stop);
-        self.options.cancel.cancel();
-    }
-
-    fn stop_for(&self, error: &Error) {
-        self.stop(error.message(), false);
-    }
-
-    pub(crate) fn is_stopped(&self) -> bool {
-        self.options.cancel.is_cancelled()
     }
 
     /// Whether this is one sample of a run that is put together later.

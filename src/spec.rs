@@ -1,6 +1,7 @@
 //! Specs: YAML to [`Eval`]. The only place that parses YAML.
 //!
-//! `keys` holds the types that serde reads (`benchmarks` and `custom` those of a benchmark),
+//! `keys` holds the types that serde reads (`agents` those of agents behind
+//! endpoints, `benchmarks` and `custom` those of a benchmark),
 //! `tagged` the `{ type: …, … }` maps, `build` turns them
 //! into an eval, `overrides` applies `key=value` pairs from the command line, and `problem` turns
 //! serde's messages into ours.
@@ -14,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::eval::Eval;
 use crate::registry::Registry;
 
+mod agents;
 mod benchmarks;
 mod build;
 mod builder;

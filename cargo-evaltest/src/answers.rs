@@ -84,6 +84,16 @@ pub(crate) enum Layout {
     Records,
 }
 
+impl Layout {
+    /// With the names that other programs have for calls, where these are wanted.
+    pub(crate) fn wanting(self, wanted: Wanted) -> Self {
+        match self {
+            Self::Lines(fields) if wanted.calls() => Self::Lines(fields.with_calls()),
+            other => other,
+        }
+    }
+}
+
 /// An opened input.
 pub(crate) struct Answers {
     pub(crate) layout: Layout,
@@ -179,7 +189,7 @@ impl Answers {
 
     /// What was answered on one line, or in one row.
     pub(crate) fn at(self, number: u64, wanted: Wanted) -> Result<Answered> {
-        let layout = self.layout.clone();
+        let layout = self.layout.clone().wanting(wanted);
         self.on_line(number, |line| Answered::read(line, &layout, wanted))
     }
 

@@ -16,7 +16,7 @@
 
 mod input;
 pub(super) mod lines;
-mod process;
+pub(crate) mod process;
 pub(super) mod reply;
 #[cfg(test)]
 mod tests;
@@ -373,7 +373,7 @@ impl Agent for Command {
         })
     }
 
-    fn ready(&self) -> crate::Result<()> {
+    fn check(&self) -> crate::Result<()> {
         match &self.sandbox {
             Some(sandbox) => sandbox.check(),
             None => Ok(()),

@@ -116,6 +116,7 @@ fn from_jsonl(
             messages: list("messages"),
             tool_calls: list("tool_calls"),
             usage,
+            metadata: Map::new(),
         };
         if answers.insert(id.clone(), output).is_some() {
             return Err(Error::usage(format!("{place}: a second answer for `{id}`"))

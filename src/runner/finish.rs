@@ -96,6 +96,7 @@ pub(super) fn new_manifest(
         failed_assertions: Vec::new(),
         extract: Some(plan.extraction.extract.to_value()),
         extract_is_given: plan.extraction.is_given,
+        models: BTreeMap::new(),
         parent: None,
         parent_run_id: None,
         artifacts: BTreeMap::new(),
@@ -137,6 +138,7 @@ impl Session {
         let interrupted = stop
             .as_ref()
             .map_or_else(|| self.is_stopped(), |stop| stop.interrupted);
+        let misconfigured = stop.as_ref().is_some_and(|stop| stop.misconfigured);
         let stop_reason = stop.map(|stop| stop.reason);
         let stop_reason = stop_reason.or_else(|| interrupted.then(|| "interrupted".to_owned()));
         let records = self.take_records();
@@ -152,6 +154,7 @@ impl Session {
             total: self.plan.items.len(),
             interrupted,
             stop_reason,
+            misconfigured,
             needs_every_verdict: self.plan.eval.snapshot.assert.decides(),
             failed_assertions: self.failed_assertions(&records),
             metrics: self.metrics(&records),
@@ -230,6 +233,7 @@ impl Session {
             .failed_assertions
             .clone_from(&run.failed_assertions);
         manifest.artifacts = artifacts;
+        manifest.models = std::mem::take(&mut *lock(&self.models));
         let home = manifest
             .spec
             .as_deref()

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::agent::{AgentError, LONGEST_RETRY_AFTER};
 use crate::hash::Hasher;
 
 /// No pause is longer.
@@ -21,6 +22,12 @@ pub(super) fn backoff(first: Duration, failures: u32, id: &str) -> Duration {
         .short();
     let share = u32::from_str_radix(&spread[..4], 16).unwrap_or_default();
     pause.mul_f64(1.0 - f64::from(share) / 65_536.0 / 4.0)
+}
+
+/// How long the agent itself asks to be left alone.
+pub(super) fn wanted(error: &AgentError) -> Duration {
+    let seconds = error.retry_after_s.unwrap_or_default();
+    Duration::try_from_secs_f64(seconds.min(LONGEST_RETRY_AFTER)).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+#[cfg(feature = "http")]
+use super::agents;
 use super::keys::{
     AgentKeys, BenchmarkKeys, ColumnKeys, CommandKeys, CwdKey, Form, GaiaKeys, LimitsKeys,
     NoBuiltIn, SpecFile,
@@ -57,6 +59,9 @@ pub(super) fn build(
     let (agent, parts) = agent(spec.agent, folder, &limits, registry)?;
     if spec.limits.concurrency.is_none() {
         limits.concurrency = parts.concurrency.unwrap_or(limits.concurrency);
+    }
+    if spec.limits.retries.is_none() {
+        limits.retries = agent.default_retries();
     }
     let mut eval = Eval::from_parts(benchmark, agent);
     if let Some(name) = spec.name {
@@ -231,6 +236,19 @@ fn agent(
     match tagged {
         Tagged::BuiltIn(AgentKeys::Command(keys)) => command(keys, folder, limits),
         Tagged::BuiltIn(AgentKeys::Worker(keys)) => worker::worker(keys, folder, limits),
+        #[cfg(feature = "http")]
+        Tagged::BuiltIn(AgentKeys::OpenAi(keys)) => {
+            let parts = AgentParts {
+                options: keys.options.clone(),
+                ..AgentParts::default()
+            };
+            Ok((Arc::new(agents::openai(*keys, folder, limits)?), parts))
+        }
+        #[cfg(not(feature = "http"))]
+        Tagged::BuiltIn(AgentKeys::OpenAi(keys)) => {
+            drop(keys);
+            Err(without_http("openai"))
+        }
         Tagged::BuiltIn(AgentKeys::Replay(keys)) => {
             let shown = keys.path.display().to_string();
             let path = folder.join(&keys.path);
@@ -278,6 +296,18 @@ fn agent(
             Ok((agent.map_err(|error| (error, name))?, parts))
         }
     }
+}
+
+/// The error for an agent that this build of the library does not have.
+#[cfg(not(feature = "http"))]
+fn without_http(name: &str) -> (Error, String) {
+    let message =
+        format!("agent `{name}` in a spec needs the feature `http` of the crate `evaltest`");
+    let error = Error::usage(message).hint(
+        "write `evaltest = { version = \"…\", features = [\"http\"] }` into `Cargo.toml`, or run it with \
+         `cargo evaltest`, which has the feature",
+    );
+    (error, name.to_owned())
 }
 
 fn command(

@@ -3,9 +3,11 @@
 //! They belong to the package `cargo-evaltest`, which builds the program.
 
 mod asked;
+mod ast_match;
 mod bad_input;
 mod benchmarks;
 mod bfcl;
+mod bfcl_files;
 mod custom;
 mod disk_full;
 mod explained;

@@ -78,6 +78,7 @@ pub(in crate::agent) fn object(
         messages: array(&mut reply, "messages").map_err(&bad)?,
         tool_calls: array(&mut reply, "tool_calls").map_err(&bad)?,
         usage: usage(&reply).map_err(&bad)?,
+        metadata: Map::new(),
     })
 }
 
@@ -243,6 +244,7 @@ mod tests {
             messages: vec![json!({"role": "user"})],
             tool_calls: vec![json!({"name": "add"})],
             usage: Some(usage),
+            ..Output::default()
         };
         assert_eq!(output, Ok(expected));
         // The price may stand with the tokens, as in our own records.

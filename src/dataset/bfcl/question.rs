@@ -183,7 +183,7 @@ fn messages(question: &Value) -> Result<Value> {
 }
 
 /// What is wrong with a line that is no JSON, with the column where a reader of the standard can tell.
-fn broken(text: &str, fault: JsonFault) -> Error {
+pub(crate) fn broken(text: &str, fault: JsonFault) -> Error {
     match fault {
         JsonFault::TooDeep => Error::usage("the JSON is nested too deeply"),
         JsonFault::TooManyDigits => Error::usage("a number has more than 4300 digits"),

@@ -1,0 +1,48 @@
+//! `Stop`: why a run ends early, and that it does.
+
+use super::{Session, lock};
+use crate::error::Error;
+
+/// Why a run stops early.
+#[derive(Clone, Debug)]
+pub(super) struct Stop {
+    pub(super) reason: String,
+    /// Whether a person or the system asked for it.
+    pub(super) interrupted: bool,
+    /// Whether it is the eval's own mistake, which no sample survives.
+    pub(super) misconfigured: bool,
+}
+
+impl Session {
+    /// Stops the run: no sample starts any more, running agents are killed.
+    pub(super) fn stop(&self, reason: &str, interrupted: bool) {
+        self.stop_with(Stop {
+            reason: reason.to_owned(),
+            interrupted,
+            misconfigured: false,
+        });
+    }
+
+    /// Stops the run because no sample can be answered as the eval is.
+    pub(super) fn stop_misconfigured(&self, reason: &str) {
+        self.stop_with(Stop {
+            reason: reason.to_owned(),
+            interrupted: false,
+            misconfigured: true,
+        });
+    }
+
+    pub(super) fn stop_for(&self, error: &Error) {
+        self.stop(error.message(), false);
+    }
+
+    /// The first reason counts.
+    fn stop_with(&self, why: Stop) {
+        lock(&self.stop).get_or_insert(why);
+        self.options.cancel.cancel();
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.options.cancel.is_cancelled()
+    }
+}
