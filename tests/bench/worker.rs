@@ -60,7 +60,11 @@ fn main() -> io::Result<ExitCode> {
             0.1,
         ),
         figure("own CPU of the run without it", echo.cpu_s, f64::INFINITY),
-        figure("CPU of the workers, 2 x 8 at once", many.workers_s, f64::INFINITY),
+        figure(
+            "CPU of the workers, 2 x 8 at once",
+            many.workers_s,
+            f64::INFINITY,
+        ),
         figure("wall time, one at a time", one.wall_s, f64::INFINITY),
         figure("wall time, 2 x 8 at once", many.wall_s, f64::INFINITY),
         Figure {

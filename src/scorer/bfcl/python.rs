@@ -10,8 +10,8 @@ pub(super) mod literal;
 mod nesting;
 mod percent;
 mod plain;
-mod quick;
 mod precedence;
+mod quick;
 #[cfg(test)]
 mod tests;
 mod unparse;
