@@ -36,8 +36,8 @@ pub(super) enum Refusal {
     Unsent,
     /// The process did not become ready.
     NotReady(AgentError),
-    /// No process of this program will do.
-    Unusable(AgentError),
+    /// It speaks another version of the protocol.
+    Foreign(AgentError),
 }
 
 /// A request that the process has.
