@@ -4,6 +4,8 @@
 //! an agent that cannot answer (a crash, an outage, a timeout) is an [`AgentError`] and never counts as
 //! a wrong answer.
 
+#[cfg(feature = "tokio")]
+mod asynchronous;
 pub mod command;
 pub mod demo;
 pub mod echo;
@@ -14,13 +16,22 @@ pub mod http;
 #[cfg(feature = "http")]
 pub mod openai;
 pub mod replay;
+pub mod worker;
+
+#[cfg(feature = "tokio")]
+pub use asynchronous::{Asynchronous, asynchronous};
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::error::Result;
+use crate::process::excerpt::ending;
 use crate::sample::Task;
+
+/// How much of stderr stands in one line for people.
+const STDERR_BYTES: usize = 500;
 
 /// The thing under test.
 pub trait Agent: Send + Sync {
@@ -39,10 +50,25 @@ pub trait Agent: Send + Sync {
         false
     }
 
+    /// Seconds that the answer to a task took when it was first given, for an agent that repeats it.
+    fn recorded_latency_s(&self, task: &Task) -> Option<f64> {
+        let _ = task;
+        None
+    }
+
     /// Whether every attempt needs a scratch folder, also without attachments.
     fn needs_scratch(&self) -> bool {
         false
     }
+
+    /// Finds out, before the first sample is asked, whether the agent can be asked at all. An error ends the run
+    /// before it begins.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// The run is over: ends what the agent keeps running. It may be asked again later.
+    fn close(&self) {}
 
     /// How often a failed attempt is repeated when the eval does not say so. An agent behind a network wants some;
     /// it repeats nothing itself, so that every request that may cost money is an attempt in the record.
@@ -185,6 +211,11 @@ pub enum FailureKind {
     Cancelled,
     /// A file of the sample is missing or lies outside the dataset's folder.
     Attachment,
+    /// The process that worked on this sample and on others ended, and nobody knows by whose fault. The sample
+    /// is asked again, which does not count against `limits.retries`.
+    Lost,
+    /// No sample can be answered, as things are. The run stops.
+    Unusable,
     /// It could not be reached, or the connection broke.
     Unreachable,
     /// It is busy or out of order: HTTP 408, 409, 425, 429 and 5xx.
@@ -216,6 +247,16 @@ impl AgentError {
         }
     }
 
+    /// The message and the end of stderr, on one line.
+    pub(crate) fn with_stderr(&self) -> String {
+        let stderr = self.stderr_tail.as_deref().unwrap_or_default().trim();
+        if stderr.is_empty() {
+            return self.message.clone();
+        }
+        let stderr = ending(stderr, STDERR_BYTES);
+        format!("{}; stderr ends with `{stderr}`", self.message)
+    }
+
     /// Whether another attempt may help. Timeouts are not retried by default, nor what cannot change.
     pub fn is_transient(&self) -> bool {
         let is_patient = self
@@ -230,6 +271,7 @@ impl AgentError {
                     | FailureKind::BadOutput
                     | FailureKind::NotStarted
                     | FailureKind::Panicked
+                    | FailureKind::Lost
                     | FailureKind::Unreachable
                     | FailureKind::Busy
             )

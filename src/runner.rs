@@ -36,6 +36,9 @@ use outcome::{failed, record, skipped};
 use select::{check_resumable, select};
 use stop::Stop;
 
+/// So often an attempt that failed for the sake of other samples is repeated besides `limits.retries`.
+const MOST_LOST: u32 = 3;
+
 /// How one run is done, apart from what its eval says.
 #[derive(Default)]
 pub(crate) struct RunOptions {
@@ -115,6 +118,10 @@ impl Session {
         let selected = select(&plan, options.only.as_ref())?;
         let is_selected = |place: &usize| selected.binary_search(place).is_ok();
         let queue = plan.order.iter().copied().filter(is_selected).collect();
+        if !matches!(options.home, Home::Merged(_)) {
+            let check = plan.eval.agent.check();
+            check.map_err(|error| error.at(format_args!("eval `{}`", plan.eval.name)))?;
+        }
         let (dir, resumed) = match &options.home {
             Home::Resume(path) => {
                 let dir = RunDir::open(path)?;
@@ -331,6 +338,8 @@ impl Session {
         let limits = &self.plan.eval.limits;
         let id = &item.sample.id;
         let mut attempt = earlier;
+        // Attempts that came to nothing for the sake of other samples.
+        let mut lost = 0;
         loop {
             if self.is_stopped() {
                 return skipped(attempt);
@@ -358,7 +367,10 @@ impl Session {
                     return skipped(attempt);
                 }
                 Err(error) => {
-                    let retry = error.is_transient() && attempt - earlier <= limits.retries;
+                    let is_lost = error.kind == FailureKind::Lost && lost < MOST_LOST;
+                    lost += u32::from(is_lost);
+                    let counted = attempt - earlier - lost;
+                    let retry = is_lost || error.is_transient() && counted <= limits.retries;
                     let mut clean = error.clone();
                     self.plan.redactor.agent_error(&mut clean, &mut 0);
                     let mut event = StoredEvent::new(id, 0, attempt, Kind::Failed);
@@ -375,11 +387,16 @@ impl Session {
                         error: &clean,
                         retry,
                     });
+                    if error.kind == FailureKind::Unusable {
+                        self.stop(&clean.with_stderr(), false);
+                    }
                     if !retry {
                         return failed(error, latency, attempt);
                     }
-                    let pause = retry::backoff(limits.backoff, attempt - earlier, id);
-                    self.pause(retry::wanted(&error).max(pause));
+                    if !is_lost {
+                        let pause = retry::backoff(limits.backoff, counted, id);
+                        self.pause(retry::wanted(&error).max(pause));
+                    }
                 }
             }
         }

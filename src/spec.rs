@@ -19,11 +19,13 @@ mod agents;
 mod benchmarks;
 mod build;
 mod builder;
+mod confinement;
 mod custom;
 mod keys;
 mod overrides;
 mod problem;
 mod tagged;
+mod worker;
 
 pub(crate) use builder::override_built;
 pub use overrides::Override;

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Gate, KnownMeans, LatencyStatistic, Metric, Op};
+use super::{Gate, KnownMeans, LatencyStatistic, Metric, Op, own};
 use crate::error::{Error, Result, nearest};
 use crate::sample::Sample;
 use crate::summary::Summary;
@@ -20,6 +20,8 @@ pub struct Known {
     pub scorers: Vec<String>,
     /// What there are means of, once the run is over.
     pub means: Option<KnownMeans>,
+    /// The names of the benchmark's own metrics, where they are known.
+    pub metrics: Option<Vec<String>>,
 }
 
 impl Known {
@@ -40,6 +42,7 @@ impl Known {
             slices,
             scorers: scorers.into_iter().map(Into::into).collect(),
             means: None,
+            metrics: None,
         }
     }
 
@@ -55,6 +58,7 @@ impl Known {
             slices: slices.collect(),
             scorers: scorers.to_vec(),
             means: Some(KnownMeans::of(summary, first)),
+            metrics: Some(own::names(&summary.metrics)),
         }
     }
 }
@@ -94,6 +98,13 @@ impl Gate {
         {
             return Err(Error::usage(format!("gate `{self}`: {why}")));
         }
+        if let (Metric::Own(name), Some(names)) = (&self.metric, &known.metrics)
+            && !names.contains(name)
+        {
+            let message = format!("gate `{self}`: the benchmark has no metric `{name}` here");
+            let names = names.iter().map(String::as_str);
+            return Err(Error::usage(message).hint(choices("metrics", name, names)));
+        }
         if let Some(scorer) = self.metric.scorer() {
             let names = known.scorers.iter().map(String::as_str);
             if !names.clone().any(|name| name == scorer) {
@@ -131,6 +142,10 @@ impl Gate {
         {
             return refuse("a percentile lies between 0 and 100".to_owned());
         }
+        if matches!(self.metric, Metric::Own(_)) && self.slice.is_some() {
+            let why = "`metric` is of the whole run; a slice has `accuracy` and `mean`";
+            return refuse(why.to_owned());
+        }
         let options = [("alpha", self.alpha), ("max_drop", self.max_drop)];
         let Some((op, threshold)) = self.bound else {
             for (name, value) in options {
@@ -159,7 +174,7 @@ impl Gate {
         if self.metric == Metric::MinSamples && op != Op::AtLeast {
             return refuse("`min_samples` takes `>=`".to_owned());
         }
-        if threshold < 0.0 && !matches!(self.metric, Metric::Mean(_)) {
+        if threshold < 0.0 && !matches!(self.metric, Metric::Mean(_) | Metric::Own(_)) {
             return refuse("the threshold is below 0".to_owned());
         }
         Ok(())

@@ -133,6 +133,7 @@ impl Session {
     /// # Errors
     /// When something cannot be written. Answers are in `events.jsonl` all the same.
     pub(crate) fn finish(&self) -> Result<Run> {
+        self.plan.eval.agent.close();
         let stop = lock(&self.stop).clone();
         let interrupted = stop
             .as_ref()

@@ -13,7 +13,7 @@ use super::keys::{
     NoBuiltIn, SpecFile,
 };
 use super::tagged::{BuiltIns, Tagged};
-use super::{benchmarks, custom};
+use super::{benchmarks, custom, worker};
 use crate::agent::command::{Command, Cwd, Input, Reply};
 use crate::agent::{Agent, demo::Demo, echo::Echo, replay::Replay};
 use crate::benchmark::{Benchmark, gaia::Gaia};
@@ -31,16 +31,18 @@ use crate::{artifact, prompt::Prompt, variables};
 pub(super) type Placed<T> = std::result::Result<T, (Error, String)>;
 
 /// Puts no line on an error.
-fn anywhere(error: Error) -> (Error, String) {
+pub(super) fn anywhere(error: Error) -> (Error, String) {
     (error, String::new())
 }
 
 /// What an agent's keys say beside the agent itself.
 #[derive(Default)]
-struct AgentParts {
-    options: Map<String, Value>,
-    secrets: Vec<String>,
-    keep_scratch: Option<KeepScratch>,
+pub(super) struct AgentParts {
+    pub(super) options: Map<String, Value>,
+    pub(super) secrets: Vec<String>,
+    pub(super) keep_scratch: Option<KeepScratch>,
+    /// How many samples it answers at once, unless `limits.concurrency` says otherwise.
+    pub(super) concurrency: Option<usize>,
 }
 
 pub(super) fn build(
@@ -55,6 +57,9 @@ pub(super) fn build(
         limits(&spec.limits, &Limits::default()).map_err(|(key, error)| (error, key.to_owned()))?;
     let benchmark = benchmark(spec.benchmark, folder, registry)?;
     let (agent, parts) = agent(spec.agent, folder, &limits, registry)?;
+    if spec.limits.concurrency.is_none() {
+        limits.concurrency = parts.concurrency.unwrap_or(limits.concurrency);
+    }
     if spec.limits.retries.is_none() {
         limits.retries = agent.default_retries();
     }
@@ -230,6 +235,7 @@ fn agent(
 ) -> Placed<(Arc<dyn Agent>, AgentParts)> {
     match tagged {
         Tagged::BuiltIn(AgentKeys::Command(keys)) => command(keys, folder, limits),
+        Tagged::BuiltIn(AgentKeys::Worker(keys)) => worker::worker(keys, folder, limits),
         #[cfg(feature = "http")]
         Tagged::BuiltIn(AgentKeys::OpenAi(keys)) => {
             let parts = AgentParts {
@@ -359,11 +365,17 @@ fn command(
         .env(keys.env)
         .vars(vars)
         .cwd(cwd)
-        .max_output_bytes(limits.max_output_bytes);
+        .max_output_bytes(limits.max_output_bytes)
+        .ulimits(keys.ulimits.limits()?);
+    let command = match keys.sandbox {
+        Some(sandbox) => command.sandbox(sandbox.sandbox()?),
+        None => command,
+    };
     let parts = AgentParts {
         options: keys.options,
         secrets: command.secret_values(),
         keep_scratch: keys.keep_scratch.map(Into::into),
+        concurrency: None,
     };
     Ok((Arc::new(command), parts))
 }
