@@ -474,6 +474,48 @@ fn an_http_spec_says_where_things_are() {
 }
 
 #[test]
+fn tools_are_called_natively_or_in_words() {
+    const ENTRY: &str = r#"{"id": "simple_python_0", "question": [[{"role": "user", "content": "How warm is Rome?"}]], "function": [{"name": "weather.get", "description": "Tells it.", "parameters": {"type": "dict", "required": ["city"], "properties": {"city": {"type": "string", "description": "Where."}}}}]}"#;
+    const ANSWER: &str =
+        r#"{"id": "simple_python_0", "ground_truth": [{"weather.get": {"city": ["Rome"]}}]}"#;
+    let server = Server::new(|asked, _| {
+        let tool = &asked.body["tools"][0]["function"]["name"];
+        if tool.is_null() {
+            assert!(
+                asked
+                    .prompt()
+                    .contains("You should only return the function calls")
+            );
+            return fine(&chat("[weather.get(city='Rome')]"));
+        }
+        // With tools the question comes alone.
+        assert_eq!(
+            (asked.prompt(), tool),
+            ("How warm is Rome?", &json!("weather_get"))
+        );
+        let call = json!({"name": tool, "arguments": "{\"city\": \"Rome\"}"});
+        let mut reply = chat("");
+        reply["choices"][0]["message"] = json!({"role": "assistant", "content": null, "tool_calls": [{"id": "1", "type": "function", "function": call}]});
+        fine(&reply)
+    });
+    let project = Project::new();
+    project.write("data/BFCL_v4_simple_python.json", ENTRY);
+    project.write("data/possible_answer/BFCL_v4_simple_python.json", ANSWER);
+    for tools in ["native", "prompt"] {
+        let agent = server.openai(&format!(", tools: {tools}"));
+        project.write(
+            "eval.yaml",
+            format!("benchmark: {{ type: bfcl, path: data }}\nagent: {agent}\n"),
+        );
+        project
+            .run("run eval.yaml --output-root runs")
+            .exits(0)
+            .says("1 samples, 1 correct");
+    }
+    assert_eq!(server.asked().len(), 2);
+}
+
+#[test]
 fn options_of_the_command_line_reach_the_body() {
     let server = Server::shouting();
     let project = Project::with_eval(&THREE[..1], "echo", "");
