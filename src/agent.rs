@@ -76,6 +76,12 @@ pub trait Agent: Send + Sync {
         0
     }
 
+    /// More about a failure, for `cargo evaltest doctor`: what to do next. It may ask the agent's surroundings.
+    fn diagnose(&self, error: &AgentError) -> Option<String> {
+        let _ = error;
+        None
+    }
+
     /// Values that must not reach a record, such as a key.
     fn secrets(&self) -> Vec<String> {
         Vec::new()

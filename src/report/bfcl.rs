@@ -20,7 +20,8 @@
 //!
 //! * Messages of parsers (`ast_decoder:decoder_failed`) are ours, and the answer on which the official program
 //!   dies has a line with `checker_crash_in_official`, where that program would write no file at all.
-//! * Score lines of conversations have no `model_result_decoded` and no `inference_log`.
+//! * Score lines of conversations have no `model_result_decoded` and no `inference_log`, and of the entry only what
+//!   the run knows.
 //! * Name, page, organisation, licence and prices of a model are in a registry inside the official program: the
 //!   tables have what they are given ([`Model`]), else the model's name and `N/A`. Without prices the cost is that
 //!   of the machine on which the official program imagines a model that has none.
@@ -49,6 +50,7 @@ use crate::redact::is_blanked;
 use crate::run::{Record, Status};
 use crate::scorer::bfcl::Value;
 use answer::Answer;
+pub(crate) use answer::RESULT;
 use score::Judged;
 use tables::Costs;
 

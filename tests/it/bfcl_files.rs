@@ -352,6 +352,23 @@ fn conversations_keep_the_official_verdicts() {
         score[1]["error"]["error_type"],
         "multi_turn:force_terminated"
     );
+    // A failure is told and comes back as it was.
+    project.write(
+        "failed/result/m/multi_turn/BFCL_v4_multi_turn_base_result.json",
+        "{\"id\": \"multi_turn_base_0\", \"result\": \"Error during inference: no credit\"}\n",
+    );
+    project
+        .run("import --format bfcl failed")
+        .exits(0)
+        .says("1 results tell of a failure");
+    let run = project.last_run();
+    project
+        .run(&format!(
+            "export --format bfcl {} --model-name m --output again",
+            run.display()
+        ))
+        .exits(0);
+    assert_eq!(results("again"), results("failed"));
     // Verdicts on other results are no verdicts on these.
     project.write(scores, VERDICTS.replace("base_1", "base_9"));
     project

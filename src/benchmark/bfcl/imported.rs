@@ -1,11 +1,14 @@
 //! Answers that the official program had models give, as an eval: its agent gives them again.
 
+mod output;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::{Map, Value as Json, json};
 
+use self::output::{FAILURE, answer, conversation, has_calls, is_failure};
 use super::tally::Tally;
 use super::{Weights, prompt, sample};
 use crate::agent::{Agent, AgentError, FailureKind, Output, Usage};
@@ -17,7 +20,7 @@ use crate::prompt::Prompt;
 use crate::report::bfcl::{Files, ResultLine, has_steps, is_preparation, results, scores};
 use crate::run::Record;
 use crate::sample::{Sample, Task};
-use crate::scorer::bfcl::{OFFICIAL, Value};
+use crate::scorer::bfcl::OFFICIAL;
 use crate::scorer::{self, Scorer};
 
 /// How answers are read.
@@ -90,6 +93,7 @@ impl Import {
             benchmark: ImportedBfcl::default(),
             answers: HashMap::new(),
             whole: true,
+            failures: 0,
             unjudged: BTreeMap::new(),
         };
         for (category, lines) in read {
@@ -107,6 +111,8 @@ struct Loading<'a> {
     benchmark: ImportedBfcl,
     answers: HashMap<String, Given>,
     whole: bool,
+    /// Answers that tell of a failure.
+    failures: usize,
     /// Categories without verdicts, and how many answers those are.
     unjudged: BTreeMap<String, usize>,
 }
@@ -214,6 +220,7 @@ impl Loading<'_> {
                 .metadata
                 .insert("underscore_to_dot".to_owned(), underscore_to_dot.into());
         }
+        self.failures += usize::from(is_failure(&line.result));
         let [input_tokens, output_tokens] = line.tokens;
         let has_usage = input_tokens.is_some() || output_tokens.is_some();
         let mut output = if has_steps(&category.name) {
@@ -247,6 +254,13 @@ impl Loading<'_> {
             notices.push(format!(
                 "{count} answers of `{category}` are unscored: only the official program judges them; \
                  `cargo evaltest bfcl official RUN_DIR --model-name NAME` has it do so"
+            ));
+        }
+        if self.failures > 0 {
+            notices.push(format!(
+                "{} results tell of a failure (`{FAILURE}`): they are wrong answers here, as they are to the official \
+                 program",
+                self.failures
             ));
         }
         let agent = json!({ "type": "imported", "model": self.import.files.model });
@@ -306,69 +320,6 @@ fn unknown(
     ))
     .hint("name the data of the same version: `--data`")
     .at(line.place))
-}
-
-/// Whether an answer has native calls in it.
-fn has_calls(category: &Category, result: &Value) -> bool {
-    match result.as_list() {
-        Some(items) if has_steps(&category.name) => {
-            let mut steps = items.iter().filter_map(Value::as_list).flatten();
-            steps.any(|step| calls(step).is_some_and(|calls| !calls.is_empty()))
-        }
-        Some(_) => calls(result).is_some_and(|calls| !calls.is_empty()),
-        None => false,
-    }
-}
-
-/// Native calls: a list of `{name: arguments as JSON text}`.
-fn calls(result: &Value) -> Option<Vec<Json>> {
-    let call = |item: &Value| {
-        let (name, arguments) = item.as_dict()?.iter().next()?;
-        let (name, arguments) = (name.as_str()?, arguments.as_str()?);
-        let function = json!({ "name": name, "arguments": arguments });
-        Some(json!({ "type": "function", "function": function }))
-    };
-    result.as_list()?.iter().map(call).collect()
-}
-
-/// The answer of one turn. What is neither a text nor calls is kept as JSON text, which is no call either.
-fn answer(result: Value, is_native: bool) -> Output {
-    if is_native && let Some(tool_calls) = calls(&result) {
-        return Output {
-            tool_calls,
-            ..Output::default()
-        };
-    }
-    Output::text(match result {
-        Value::Str(text) => text,
-        other => other.to_json_text(),
-    })
-}
-
-/// Turns of steps as messages; the last text is the answer.
-fn conversation(result: &Value) -> Output {
-    let mut messages = Vec::new();
-    let Some(turns) = result.as_list() else {
-        return Output::text(result.to_json_text());
-    };
-    let mut text = None;
-    for turn in turns {
-        messages.push(json!({ "role": "user", "content": "" }));
-        for step in turn.as_list().unwrap_or_default() {
-            messages.push(match calls(step) {
-                Some(calls) if !calls.is_empty() => {
-                    json!({ "role": "assistant", "content": null, "tool_calls": calls })
-                }
-                _ => json!({ "role": "assistant", "content": step.to_json() }),
-            });
-            text = step.as_str().map(str::to_owned).or(text);
-        }
-    }
-    Output {
-        text,
-        messages,
-        ..Output::default()
-    }
 }
 
 /// What is asked in a category that is not judged here, by id: the texts of all turns.

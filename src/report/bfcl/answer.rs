@@ -39,12 +39,17 @@ impl Answer {
     }
 }
 
+/// The role of a message that is a whole result.
+pub(crate) const RESULT: &str = "result";
+
 /// A conversation: what the user says begins a turn, what the assistant says is a step in it. Without
 /// messages the text is the only step.
 fn turns(output: &Output) -> Value {
     let mut turns: Vec<Vec<Value>> = Vec::new();
     for message in &output.messages {
         match message.get("role").and_then(Json::as_str) {
+            // An imported result that is no conversation, such as the message of a failure.
+            Some(RESULT) => return Value::from(message.get("content").unwrap_or(&Json::Null)),
             Some("user") => turns.push(Vec::new()),
             Some("assistant") => {
                 if turns.is_empty() {
@@ -142,6 +147,13 @@ mod tests {
             r#"[[[{"go": "{}"}], "Done."], [], ["[stop()]"]]"#,
         );
         check(json!({"text": "Rome"}), "memory_kv", None, r#"[["Rome"]]"#);
+        let failed = json!([{"role": "result", "content": "No answer."}]);
+        check(
+            json!({"text": "No answer.", "messages": failed}),
+            "multi_turn_base",
+            None,
+            r#""No answer.""#,
+        );
         check(json!({}), "web_search_base", None, "[[]]");
     }
 }

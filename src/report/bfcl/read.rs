@@ -28,6 +28,9 @@ pub struct Files {
 /// # Errors
 /// When there is no result file, or it is not clear whose are meant.
 pub fn find(folder: &Path, model: Option<&str>, scores: Option<&Path>) -> Result<Files> {
+    // A project may hold exports and earlier runs as well.
+    let results = folder.join(Kind::Result.as_str());
+    let folder = if results.is_dir() { &results } else { folder };
     let mut models: BTreeMap<PathBuf, BTreeMap<String, PathBuf>> = BTreeMap::new();
     for (category, path) in files_in(folder, Kind::Result)? {
         let of_model = model_folder(&path, folder);
@@ -339,6 +342,7 @@ mod tests {
         file("a_b", "agentic/memory/kv/BFCL_v4_memory_kv");
         file("c", "BFCL_v4_multiple");
         write(root, "score/a_b/non_live/BFCL_v4_multiple_score.json", "");
+        write(root, "runs/x/BFCL_v4_multiple_result.json", "");
         let check = |below: &str, model: Option<&str>, expect: &str| {
             let found = find(&root.join(below), model, None).unwrap();
             let names = |files: &BTreeMap<String, PathBuf>| {
