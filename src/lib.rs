@@ -42,6 +42,7 @@
 mod attachment;
 mod cancel;
 mod conclude;
+mod epochs;
 mod error;
 #[cfg(test)]
 mod fuzz;
