@@ -27,6 +27,12 @@ pub trait Agent: Send + Sync {
         false
     }
 
+    /// Whether the epochs of a sample may get different answers. A recording of several epochs is
+    /// deterministic, and yet its epochs differ.
+    fn varies_by_epoch(&self) -> bool {
+        !self.is_deterministic()
+    }
+
     /// Whether the agent itself ends in time when `task.deadline()` passes or `task.is_cancelled()`.
     /// Any other agent runs on a thread that the runner can leave behind.
     fn keeps_deadline(&self) -> bool {

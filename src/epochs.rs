@@ -216,11 +216,6 @@ pub(crate) fn representative(records: &[Record]) -> Option<&Record> {
         .or(records.first())
 }
 
-/// The records of a run by sample: neighbours with the same id.
-pub(crate) fn samples(records: &[Record]) -> impl Iterator<Item = &[Record]> {
-    records.chunk_by(|one, other| one.sample_id == other.sample_id)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -301,6 +296,5 @@ mod tests {
         let said = representative(&records).unwrap();
         assert_eq!(said.result.prediction.as_deref(), Some("17"));
         assert_eq!(representative(&records[..1]), Some(&records[0]));
-        assert_eq!(samples(&records).count(), 1);
     }
 }

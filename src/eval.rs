@@ -41,6 +41,8 @@ pub struct Eval {
     pub(crate) scorers: Vec<Arc<dyn Scorer>>,
     pub(crate) limits: Limits,
     pub(crate) shuffle: Option<u64>,
+    /// How often each sample is asked.
+    pub(crate) epochs: u32,
     pub(crate) snapshot: SnapshotConfig,
     /// Whether the snapshots' folder follows the eval's name.
     default_snapshots: bool,
@@ -175,6 +177,7 @@ impl Eval {
             scorers: Vec::new(),
             limits: Limits::default(),
             shuffle: None,
+            epochs: 1,
             gates: Vec::new(),
             output_root: None,
             redact: Vec::new(),
@@ -259,6 +262,14 @@ impl Eval {
     #[must_use]
     pub fn shuffle(mut self, seed: u64) -> Self {
         self.shuffle = Some(seed);
+        self
+    }
+
+    /// Asks each sample so often, 1 to 1000; default 1. A sample stays one test, whose verdict is that of the
+    /// majority; see [`EpochFigures`](crate::summary::EpochFigures) for what several answers say.
+    #[must_use]
+    pub fn epochs(mut self, epochs: u32) -> Self {
+        self.epochs = epochs;
         self
     }
 
@@ -366,6 +377,7 @@ impl Eval {
         serde_json::json!({
             "name": self.name,
             "benchmark": { "type": self.benchmark.name() },
+            "epochs": self.epochs,
             "limits": {
                 "concurrency": self.limits.concurrency,
                 "timeout_s": self.limits.timeout.as_secs_f64(),

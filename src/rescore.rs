@@ -133,6 +133,7 @@ fn write(
         gates: &gates,
         baseline: baseline.as_ref(),
         scorer: names.first().map(String::as_str),
+        epochs: parent.epochs,
         total: parent.samples,
         interrupted: false,
         stop_reason: None,

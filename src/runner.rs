@@ -3,6 +3,9 @@
 //! A [`Session`] is one run of one eval. [`Session::run_sample`] can be called from any thread, in any
 //! order: `cargo evaltest` drives it from its own pool ([`Session::run`]), `cargo test` from the threads
 //! of libtest-mimic. The runner emits events and never prints.
+//!
+//! A sample has as many records as the eval has epochs. They are kept side by side: the record of epoch `e`
+//! of the sample at `place` has the slot `place * epochs + e`.
 
 use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -79,9 +82,12 @@ pub(crate) struct Session {
     events: EventLog,
     spool: Spool,
     pasts: Mutex<HashMap<(String, u32), Past>>,
+    /// By slot.
     records: Mutex<Vec<Option<Record>>>,
     /// Places of samples that differ from their snapshots, under `exact`.
     differing: Mutex<HashSet<usize>>,
+    /// What snapshots would say of the epochs so far, by place, under `exact`.
+    contents: Mutex<HashMap<usize, Vec<(u32, snapshot::Content)>>>,
     /// Places to ask, in dataset order.
     selected: Vec<usize>,
     /// The same in the order in which they are asked.
@@ -161,10 +167,11 @@ impl Session {
             // What a killed run could not tidy up.
             let _ = std::fs::remove_dir_all(dir.file("scratch"));
         }
-        let spool = Spool::create(dir.file("samples.jsonl.part"), plan.items.len())?;
+        let slots = plan.items.len() * plan.eval.epochs as usize;
+        let spool = Spool::create(dir.file("samples.jsonl.part"), slots)?;
         let session = Self {
             bench: Bench::new(Arc::clone(&plan.eval.agent)),
-            records: Mutex::new(vec![None; plan.items.len()]),
+            records: Mutex::new(vec![None; slots]),
             pasts: Mutex::new(fold(past, merged)),
             manifest: Mutex::new(manifest),
             plan,
@@ -172,6 +179,7 @@ impl Session {
             events,
             spool,
             differing: Mutex::default(),
+            contents: Mutex::default(),
             selected,
             queue,
             observer,
@@ -184,6 +192,7 @@ impl Session {
         session.emit(&Event::RunStarted {
             eval: &session.plan.eval.name,
             samples: session.selected.len(),
+            epochs: session.plan.eval.epochs,
             resumed: session.resumed(),
             dir: session.dir.path(),
             notices: &notices,
@@ -191,23 +200,27 @@ impl Session {
         Ok(session)
     }
 
-    /// Asks every selected sample, `limits.concurrency` at a time, and ends the run.
+    /// Asks every selected sample in all its epochs, `limits.concurrency` questions at a time, and ends the run.
     pub(crate) fn run(self) -> Result<Run> {
         let next = AtomicUsize::new(0);
-        let threads = self
-            .plan
-            .eval
-            .limits
-            .concurrency
-            .clamp(1, self.selected.len().max(1));
+        let epochs = self.epochs();
+        let questions = self.queue.len() * epochs;
+        let threads = self.plan.eval.limits.concurrency;
+        let threads = threads.clamp(1, questions.max(1));
         std::thread::scope(|scope| {
             let work = || {
-                while let Some(&place) = self.queue.get(next.fetch_add(1, Ordering::Relaxed)) {
+                loop {
+                    // The epochs of a sample one after the other: a run that stops early has whole samples.
+                    let turn = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(&place) = self.queue.get(turn / epochs) else {
+                        return;
+                    };
                     if self.is_stopped() {
                         return;
                     }
-                    let record = self.ask_sample(place);
-                    self.keep(place, record);
+                    let slot = place * epochs + turn % epochs;
+                    let record = self.ask_slot(slot);
+                    self.keep(slot, record);
                 }
             };
             // One of the workers is this thread.
@@ -222,22 +235,37 @@ impl Session {
         self.finish()
     }
 
-    /// Asks the sample with this place in the dataset, unless an earlier part of the run did, and gives
-    /// its record, redacted, without what only the disk needs.
-    pub(crate) fn run_sample(&self, place: usize) -> Record {
-        let mut record = self.ask_sample(place);
-        if record.result.status != Status::Skipped {
-            record.forget();
-        }
-        self.keep(place, record.clone());
-        record
+    /// Asks the sample with this place in the dataset in each epoch, unless an earlier part of the run did, and
+    /// gives its records, redacted, without what only the disk needs.
+    pub(crate) fn run_sample(&self, place: usize) -> Vec<Record> {
+        let slots = place * self.epochs()..(place + 1) * self.epochs();
+        let ask = |slot| {
+            let mut record = self.ask_slot(slot);
+            if record.result.status != Status::Skipped {
+                record.forget();
+            }
+            self.keep(slot, record.clone());
+            record
+        };
+        slots.map(ask).collect()
     }
 
-    /// Asks a sample, unless an earlier part of the run did, and puts its redacted record onto disk.
-    fn ask_sample(&self, place: usize) -> Record {
-        let item = &self.plan.items[place];
+    /// How many records a sample has.
+    fn epochs(&self) -> usize {
+        self.plan.eval.epochs as usize
+    }
+
+    /// The sample of a slot, and its epoch.
+    fn question(&self, slot: usize) -> (&Item, u32) {
+        let epoch = u32::try_from(slot % self.epochs()).unwrap_or_default();
+        (&self.plan.items[slot / self.epochs()], epoch)
+    }
+
+    /// Asks a sample in one epoch, unless an earlier part of the run did, and puts its redacted record onto disk.
+    fn ask_slot(&self, slot: usize) -> Record {
+        let (item, epoch) = self.question(slot);
         let past = lock(&self.pasts)
-            .remove(&(item.sample.id.clone(), 0))
+            .remove(&(item.sample.id.clone(), epoch))
             .unwrap_or_default();
         let mut counted = None;
         let outcome = match past {
@@ -263,18 +291,19 @@ impl Session {
             Past { attempts, .. } => {
                 self.emit(&Event::SampleStarted {
                     id: &item.sample.id,
+                    epoch,
                 });
-                self.ask(item, attempts)
+                self.ask((item, epoch), attempts)
             }
         };
-        let mut record = record(&self.plan, item, outcome);
+        let mut record = record(&self.plan, item, epoch, outcome);
         self.plan.redactor.record(&mut record);
         match counted {
             // The count in the journal is that of the whole record.
             Some(counted) => record.result.redacted = counted,
             None => self.end(&mut record),
         }
-        self.write(place, &record);
+        self.write(slot, &record);
         record
     }
 
@@ -285,7 +314,12 @@ impl Session {
             Status::Scored => Kind::Scored,
             _ => Kind::Ended,
         };
-        let mut event = StoredEvent::new(&record.sample_id, 0, record.result.attempts, kind);
+        let mut event = StoredEvent::new(
+            &record.sample_id,
+            record.epoch,
+            record.result.attempts,
+            kind,
+        );
         // Lent, for a copy of every outcome would be for nothing.
         let mut outcome = std::mem::replace(&mut record.result, skipped(0));
         let output = outcome.output.take();
@@ -297,16 +331,15 @@ impl Session {
     }
 
     /// Puts a record onto disk and tells of it.
-    fn write(&self, place: usize, record: &Record) {
+    fn write(&self, slot: usize, record: &Record) {
         if record.result.status == Status::Skipped {
             return;
         }
-        let exact = self.plan.eval.snapshot.assert == Assert::Exact;
-        if exact && !snapshot::is_current(&self.plan, record) {
+        if self.plan.eval.snapshot.assert == Assert::Exact {
             // Now, while the answer is whole.
-            lock(&self.differing).insert(place);
+            self.compare(slot / self.epochs(), record);
         }
-        if let Err(error) = self.spool.add(place, record) {
+        if let Err(error) = self.spool.add(slot, record) {
             self.stop_for(&error);
         }
         self.emit(&Event::SampleFinished { record });
@@ -317,17 +350,35 @@ impl Session {
         }
     }
 
+    /// Compares a sample with its snapshot once all its epochs are there.
+    fn compare(&self, place: usize, record: &Record) {
+        let content = snapshot::Content::of(record, self.plan.eval.masks_answers());
+        let mut contents = lock(&self.contents);
+        let so_far = contents.entry(place).or_default();
+        so_far.push((record.epoch, content));
+        if so_far.len() < self.epochs() {
+            return;
+        }
+        let all = contents.remove(&place).unwrap_or_default();
+        drop(contents);
+        let content = snapshot::Content::majority(all);
+        if content.is_some_and(|content| !content.is_current(&self.plan, &record.sample_id)) {
+            lock(&self.differing).insert(place);
+        }
+    }
+
     /// Keeps the abridged form of a record in memory.
-    fn keep(&self, place: usize, mut record: Record) {
+    fn keep(&self, slot: usize, mut record: Record) {
         if record.result.status != Status::Skipped {
             // What was not asked is written when the run ends, and must be whole until then.
             record.abridge();
         }
-        lock(&self.records)[place] = Some(record);
+        lock(&self.records)[slot] = Some(record);
     }
 
     /// Asks until there is an answer or no attempt is left.
-    fn ask(&self, item: &Item, earlier: u32) -> Outcome {
+    fn ask(&self, question: (&Item, u32), earlier: u32) -> Outcome {
+        let (item, epoch) = question;
         let limits = &self.plan.eval.limits;
         let id = &item.sample.id;
         let mut attempt = earlier;
@@ -336,12 +387,12 @@ impl Session {
                 return skipped(attempt);
             }
             attempt += 1;
-            self.journal(&StoredEvent::new(id, 0, attempt, Kind::Started));
-            let (answer, latency) = self.attempt(item, attempt);
+            self.journal(&StoredEvent::new(id, epoch, attempt, Kind::Started));
+            let (answer, latency) = self.attempt(question, attempt);
             match answer {
                 Ok(output) => {
                     // On disk before it is scored; redacted, while the scorer sees the real answer.
-                    let mut event = StoredEvent::new(id, 0, attempt, Kind::Answered);
+                    let mut event = StoredEvent::new(id, epoch, attempt, Kind::Answered);
                     let mut clean = output.clone();
                     self.plan.redactor.output(&mut clean, &mut event.redacted);
                     event.output = Some(clean);
@@ -357,12 +408,13 @@ impl Session {
                     let retry = error.is_transient() && attempt - earlier <= limits.retries;
                     let mut clean = error.clone();
                     self.plan.redactor.agent_error(&mut clean, &mut 0);
-                    let mut event = StoredEvent::new(id, 0, attempt, Kind::Failed);
+                    let mut event = StoredEvent::new(id, epoch, attempt, Kind::Failed);
                     event.error = Some(clean.clone());
                     event.latency_s = Some(latency);
                     self.journal(&event);
                     self.emit(&Event::AttemptFailed {
                         id,
+                        epoch,
                         attempt,
                         error: &clean,
                         retry,
@@ -370,7 +422,8 @@ impl Session {
                     if !retry {
                         return failed(error, latency, attempt);
                     }
-                    self.pause(retry::backoff(limits.backoff, attempt - earlier, id));
+                    let failures = attempt - earlier;
+                    self.pause(retry::backoff(limits.backoff, failures, id, epoch));
                 }
             }
         }
@@ -380,7 +433,7 @@ impl Session {
     pub(crate) fn confirm(&self, place: usize) -> std::result::Result<Record, AgentError> {
         let item = &self.plan.items[place];
         let id = &item.sample.id;
-        let (answer, latency) = self.attempt(item, CONFIRM);
+        let (answer, latency) = self.attempt((item, 0), CONFIRM);
         let mut output = answer.map_err(|mut error| {
             self.plan.redactor.agent_error(&mut error, &mut 0);
             error
@@ -391,7 +444,7 @@ impl Session {
         event.output = Some(output);
         event.latency_s = Some(latency);
         self.journal(&event);
-        let mut record = record(&self.plan, item, self.judge(item, raw, latency, 1));
+        let mut record = record(&self.plan, item, 0, self.judge(item, raw, latency, 1));
         self.plan.redactor.record(&mut record);
         let mut event = StoredEvent::new(id, 0, CONFIRM, Kind::Confirmed);
         event.result = Some(Outcome {

@@ -121,8 +121,8 @@ impl Board {
         match self.session() {
             Err(message) => Verdict::Failed(message),
             Ok(session) => {
-                let record = session.run_sample(place);
-                verdict::of_sample(session, place, &record, self.policy)
+                let records = session.run_sample(place);
+                verdict::of_sample(session, place, &records, self.policy)
             }
         }
     }

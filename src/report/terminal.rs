@@ -1,5 +1,6 @@
 //! What a run looks like on a terminal or in a CI log.
 
+mod epochs;
 mod scorers;
 pub mod table;
 
@@ -47,21 +48,24 @@ pub fn event(event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
             eval,
             notices,
             resumed,
+            epochs,
             ..
         } => {
             for notice in *notices {
                 writeln!(out, "{eval}: note: {}", clean(notice))?;
             }
             if *resumed > 0 {
+                let what = if *epochs > 1 { "epochs of samples" } else { "samples" };
                 writeln!(
                     out,
-                    "{eval}: {resumed} samples were answered before and are not asked again"
+                    "{eval}: {resumed} {what} were answered before and are not asked again"
                 )?;
             }
             Ok(())
         }
         Event::AttemptFailed {
             id,
+            epoch,
             attempt,
             error,
             retry,
@@ -69,8 +73,9 @@ pub fn event(event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
             let then = if *retry { ", asking again" } else { "" };
             writeln!(
                 out,
-                "{}: attempt {attempt} failed{then}: {}",
+                "{}{}: attempt {attempt} failed{then}: {}",
                 clean(id),
+                in_epoch(*epoch),
                 reason(error)
             )
         }
@@ -80,15 +85,37 @@ pub fn event(event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
+/// ", 3 epochs each", or nothing for one.
+pub fn epochs(epochs: u32) -> String {
+    match epochs {
+        1 => String::new(),
+        epochs => format!(", {epochs} epochs each"),
+    }
+}
+
+/// ", epoch 2"; nothing for the first, which is 0.
+pub fn in_epoch(epoch: u32) -> String {
+    match epoch {
+        0 => String::new(),
+        epoch => format!(", epoch {epoch}"),
+    }
+}
+
 /// Writes the result of a run.
 pub fn run(run: &Run, out: &mut dyn Write) -> io::Result<()> {
     let summary = &run.summary;
     let asked = summary.samples - summary.skipped;
-    write!(
-        out,
-        "{}: {} samples, {} correct",
-        run.eval, asked, summary.correct
-    )?;
+    let eval = &run.eval;
+    match &summary.epochs {
+        None => write!(out, "{eval}: {asked} samples, {} correct", summary.correct)?,
+        Some(figures) => write!(
+            out,
+            "{eval}: {} samples{}, {} of {asked} answers correct",
+            figures.samples,
+            epochs(figures.epochs),
+            summary.correct
+        )?,
+    }
     if let Some(accuracy) = summary.accuracy {
         write!(out, ", accuracy {}", percent(accuracy))?;
         if let Some([low, high]) = summary.accuracy_ci95 {
@@ -105,6 +132,7 @@ pub fn run(run: &Run, out: &mut dyn Write) -> io::Result<()> {
         write!(out, ", {} unscored", summary.unscored)?;
     }
     writeln!(out, ", {:.1} s", run.duration_s)?;
+    epochs::epochs(summary, out)?;
     slices(summary, out)?;
     scorers::scorers(summary, out)?;
     scorers::labels(summary, out)?;

@@ -152,8 +152,8 @@ fn guarded(agent: &dyn Agent, task: &Task) -> Reply {
 
 impl Session {
     /// Asks once.
-    pub(super) fn attempt(&self, item: &Item, attempt: u32) -> Attempted {
-        let scratch = match self.prepare(item, attempt) {
+    pub(super) fn attempt(&self, (item, epoch): (&Item, u32), attempt: u32) -> Attempted {
+        let scratch = match self.prepare((item, epoch), attempt) {
             Ok(prepared) => prepared,
             // The scratch folder is ours: without one, no sample can be asked.
             Err(error) if error.kind == FailureKind::NotStarted => {
@@ -174,7 +174,7 @@ impl Session {
             files,
             options: Arc::clone(&self.plan.eval.agent_options),
             scratch: folder.clone(),
-            epoch: 0,
+            epoch,
             attempt,
             // A timeout beyond what the clock can count is none.
             deadline: started.checked_add(self.plan.eval.limits.timeout),
@@ -258,7 +258,7 @@ impl Session {
     /// Makes the scratch folder and copies the attachments into it.
     fn prepare(
         &self,
-        item: &Item,
+        (item, epoch): (&Item, u32),
         attempt: u32,
     ) -> Result<(Option<PathBuf>, Vec<TaskFile>), AgentError> {
         let needs_folder = self.plan.eval.agent.needs_scratch() || !item.sample.files.is_empty();
@@ -270,7 +270,14 @@ impl Session {
         } else {
             attempt.to_string()
         };
-        let name = format!("{}.{attempt}", snapshot::file_name(&item.sample.id));
+        let epoch = match self.plan.eval.epochs {
+            1 => String::new(),
+            _ => format!(".{epoch}"),
+        };
+        let name = format!(
+            "{}{epoch}.{attempt}",
+            snapshot::file_name(&item.sample.id)
+        );
         let folder = self.dir.file("scratch").join(name);
         let made = in_turn(|| std::fs::create_dir_all(&folder));
         made.map_err(|error| {

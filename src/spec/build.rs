@@ -94,6 +94,8 @@ pub(super) fn build(
     eval.gates = spec.gates;
     eval.limits = limits;
     eval.shuffle = spec.shuffle.map(|shuffle| shuffle.seed);
+    eval.epochs = spec.epochs.unwrap_or(1);
+    crate::plan::check_epochs(eval.epochs).map_err(|error| (error, "epochs".to_owned()))?;
     eval.snapshot.assert = spec.snapshot.assert.0;
     eval.snapshot.answers = spec.snapshot.answers.map(Into::into);
     eval.snapshot.confirm = spec.snapshot.confirm.unwrap_or(2);

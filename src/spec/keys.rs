@@ -29,6 +29,7 @@ pub(super) struct SpecFile {
     #[serde(default)]
     pub(super) limits: LimitsKeys,
     pub(super) shuffle: Option<ShuffleKeys>,
+    pub(super) epochs: Option<u32>,
     #[serde(default)]
     pub(super) snapshot: SnapshotKeys,
     #[serde(default)]
