@@ -259,7 +259,11 @@ mod tests {
         }
         assert_eq!(poll.majority(), Some(false));
         poll.vote("x", true);
-        assert_eq!(poll.majority(), Some(true), "a tie, and the first was correct");
+        assert_eq!(
+            poll.majority(),
+            Some(true),
+            "a tie, and the first was correct"
+        );
         assert!(poll.is_flaky() && poll.answers() == 1);
     }
 
@@ -291,7 +295,12 @@ mod tests {
         }
         records.insert(0, record("a", Status::TimedOut, false, "1"));
         let poll = Poll::of(&records);
-        let counts = (poll.scored(), poll.correct(), poll.unknown(), poll.answers());
+        let counts = (
+            poll.scored(),
+            poll.correct(),
+            poll.unknown(),
+            poll.answers(),
+        );
         assert_eq!(counts, (3, 2, 1, 2));
         let said = representative(&records).unwrap();
         assert_eq!(said.result.prediction.as_deref(), Some("17"));

@@ -118,7 +118,11 @@ fn write(
     let scorer_hash = scorer_hash(&judge.extraction, &judge.scorers);
     let scorers_hash = scorers_hash(&judge.extraction, &judge.scorers);
     let baseline = snapshot::read_baseline(&parent.snapshot_folder())?;
-    let baseline = baseline.filter(|baseline| baseline.scorer_hash == scorer_hash);
+    let is_comparable = |baseline: &Baseline| {
+        let epochs = baseline.epochs.is_none_or(|epochs| epochs == parent.epochs);
+        baseline.scorer_hash == scorer_hash && epochs
+    };
+    let baseline = baseline.filter(is_comparable);
     let names: Vec<String> = judge
         .scorers
         .iter()

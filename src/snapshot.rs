@@ -244,7 +244,6 @@ fn shorten(answer: String) -> String {
     )
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -145,11 +145,8 @@ fn from_jsonl(
         let epoch = u32::try_from(epoch.unwrap_or(0)).unwrap_or(u32::MAX);
         let recorded = answers.entry(id.clone()).or_default();
         if recorded.insert(epoch, output).is_some() {
-            return Err(
-                Error::usage(format!("{place}: a second answer for `{id}`")).hint(
-                    "keep one answer for each id, or number them with a field `epoch` from 0",
-                ),
-            );
+            return Err(Error::usage(format!("{place}: a second answer for `{id}`"))
+                .hint("keep one answer for each id, or number them with a field `epoch` from 0"));
         }
     }
     Ok(answers)

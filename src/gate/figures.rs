@@ -9,7 +9,8 @@ use super::metric::{LatencyStatistic, Metric};
 use crate::baseline::CurrentSample;
 use crate::stats;
 use crate::summary::{
-    EpochFigures, Estimate, Group, Labels, Latency, MAX_LABELS, Range, ScorerSummary, Summary, UsageTotal,
+    EpochFigures, Estimate, Group, Labels, Latency, MAX_LABELS, Range, ScorerSummary, Summary,
+    UsageTotal,
 };
 
 /// A value, and what it could be at the extremes had every sample a verdict.
@@ -131,8 +132,9 @@ impl<'a> Figures<'a> {
                 None => {
                     // Asking one sample ten times makes no ten samples.
                     let once = (self.scored, self.scored + self.unknown());
-                    let (scored, all) =
-                        self.epochs.map_or(once, |epochs| (epochs.scored, epochs.samples));
+                    let (scored, all) = self
+                        .epochs
+                        .map_or(once, |epochs| (epochs.scored, epochs.samples));
                     Ok(Measured {
                         value: stats::as_f64(scored),
                         low: stats::as_f64(scored),

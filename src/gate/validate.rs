@@ -107,7 +107,8 @@ impl Gate {
         }
         if self.metric.epochs() > known.epochs {
             let (needed, epochs) = (self.metric.epochs(), known.epochs);
-            let message = format!("gate `{self}` needs {needed} answers to a sample, there are {epochs}");
+            let message =
+                format!("gate `{self}` needs {needed} answers to a sample, there are {epochs}");
             let hint = format!("ask each sample so often: `epochs: {needed}`");
             return Err(Error::usage(message).hint(hint));
         }

@@ -120,11 +120,7 @@ fn exact(session: &Session, sample: Asked<'_>, policy: Policy) -> crate::Result<
     Ok(Verdict::Failed(message))
 }
 
-fn baseline(
-    session: &Session,
-    sample: Asked<'_>,
-    policy: Policy,
-) -> crate::Result<Verdict> {
+fn baseline(session: &Session, sample: Asked<'_>, policy: Policy) -> crate::Result<Verdict> {
     let Asked {
         record,
         path,

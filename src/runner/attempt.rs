@@ -274,10 +274,7 @@ impl Session {
             1 => String::new(),
             _ => format!(".{epoch}"),
         };
-        let name = format!(
-            "{}{epoch}.{attempt}",
-            snapshot::file_name(&item.sample.id)
-        );
+        let name = format!("{}{epoch}.{attempt}", snapshot::file_name(&item.sample.id));
         let folder = self.dir.file("scratch").join(name);
         let made = in_turn(|| std::fs::create_dir_all(&folder));
         made.map_err(|error| {

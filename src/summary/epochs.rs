@@ -139,7 +139,8 @@ impl EpochTally {
         self.flaky += u64::from(poll.is_flaky());
         if n > 1 {
             let pairs = stats::as_f64(n * (n - 1));
-            self.disagreement.add(2.0 * stats::as_f64(c * (n - c)) / pairs);
+            self.disagreement
+                .add(2.0 * stats::as_f64(c * (n - c)) / pairs);
         }
     }
 

@@ -8,6 +8,7 @@ mod benchmarks;
 mod bfcl;
 mod custom;
 mod disk_full;
+mod epochs;
 mod explained;
 mod exported;
 mod faults;

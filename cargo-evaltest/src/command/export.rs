@@ -95,7 +95,10 @@ fn check_epoch(manifest: &Manifest, epoch: u32) -> Result<()> {
         return Ok(());
     }
     let message = format!("the run has {epochs} epochs, so there is no epoch {epoch}");
-    Err(Error::usage(message).hint(format!("the last is `--epoch {}`", epochs.saturating_sub(1))))
+    Err(Error::usage(message).hint(format!(
+        "the last is `--epoch {}`",
+        epochs.saturating_sub(1)
+    )))
 }
 
 fn to_stdout(dir: &RunDir, epoch: u32, traces: Traces) -> Result<u8> {

@@ -26,7 +26,10 @@ pub(super) fn epochs(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     }
     if figures.incomplete > 0 {
         let (some, all) = (figures.incomplete, figures.samples);
-        writeln!(out, "  {some} of {all} samples lack a verdict in some epoch")?;
+        writeln!(
+            out,
+            "  {some} of {all} samples lack a verdict in some epoch"
+        )?;
     }
     flaky(summary, figures, out)
 }
@@ -48,7 +51,11 @@ fn flaky(summary: &Summary, figures: &EpochFigures, out: &mut dyn Write) -> io::
     if figures.flaky == 0 {
         return Ok(());
     }
-    write!(out, "  flaky: {} of {} samples", figures.flaky, figures.scored)?;
+    write!(
+        out,
+        "  flaky: {} of {} samples",
+        figures.flaky, figures.scored
+    )?;
     if let Some(disagreement) = figures.disagreement {
         let share = percent(disagreement);
         write!(out, "; asked again, {share} of the verdicts change")?;
