@@ -10,10 +10,12 @@ pub mod echo;
 pub mod replay;
 
 use std::fmt;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::limits::EndedBy;
 use crate::sample::Task;
 
 /// The thing under test.
@@ -119,6 +121,12 @@ pub struct AgentError {
     /// The end of what a process wrote to stderr.
     #[serde(default)]
     pub stderr_tail: Option<String>,
+    /// Seconds that the agent wants to be left alone for, as a `Retry-After` says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_s: Option<f64>,
+    /// Which limit of the eval ended the sample, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_by: Option<EndedBy>,
 }
 
 /// The class of an [`AgentError`].
@@ -146,9 +154,15 @@ pub enum FailureKind {
     Panicked,
     /// The run was interrupted.
     Cancelled,
+    /// It was refused because it asks too often, such as by HTTP 429. All questions wait, fewer are in flight from
+    /// then on, and the attempt does not count against `limits.retries`.
+    RateLimited,
     /// A file of the sample is missing or lies outside the dataset's folder.
     Attachment,
 }
+
+/// No agent is left alone for longer, whatever it asks for: the attempt has failed then.
+pub(crate) const LONGEST_RETRY_AFTER: f64 = 600.0;
 
 impl AgentError {
     /// A failure of class [`FailureKind::Failed`].
@@ -163,20 +177,40 @@ impl AgentError {
             message: message.into(),
             exit_code: None,
             stderr_tail: None,
+            retry_after_s: None,
+            ended_by: None,
         }
+    }
+
+    /// A failure of class [`FailureKind::RateLimited`], with the pause that was asked for.
+    pub fn rate_limited(message: impl Into<String>, retry_after: Option<Duration>) -> Self {
+        Self {
+            retry_after_s: retry_after.map(|pause| pause.as_secs_f64()),
+            ..Self::of(FailureKind::RateLimited, message)
+        }
+    }
+
+    /// How long the agent wants to be left alone.
+    pub(crate) fn retry_after(&self) -> Option<Duration> {
+        Duration::try_from_secs_f64(self.retry_after_s?).ok()
     }
 
     /// Whether another attempt may help. Timeouts are not retried by default, nor what cannot change.
     pub fn is_transient(&self) -> bool {
-        matches!(
-            self.kind,
-            FailureKind::Failed
-                | FailureKind::Exited
-                | FailureKind::NoOutput
-                | FailureKind::BadOutput
-                | FailureKind::NotStarted
-                | FailureKind::Panicked
-        )
+        let is_patient = self
+            .retry_after_s
+            .is_none_or(|seconds| seconds <= LONGEST_RETRY_AFTER);
+        is_patient
+            && matches!(
+                self.kind,
+                FailureKind::Failed
+                    | FailureKind::Exited
+                    | FailureKind::NoOutput
+                    | FailureKind::BadOutput
+                    | FailureKind::NotStarted
+                    | FailureKind::Panicked
+                    | FailureKind::RateLimited
+            )
     }
 }
 

@@ -184,6 +184,7 @@ impl Drive {
             redact: self.redact.clone(),
             partial: self.partial,
             stream: self.stream,
+            concurrency: None,
             cancel: cancel.clone(),
             ci: self.ci,
         };

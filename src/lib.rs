@@ -48,6 +48,7 @@ mod error;
 mod fuzz;
 mod harness;
 mod hash;
+mod limits;
 #[cfg(test)]
 mod parity;
 mod plan;

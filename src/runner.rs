@@ -12,30 +12,36 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use crate::agent::{AgentError, FailureKind, Output};
-use crate::artifact::events::{EventLog, Kind, Past, StoredEvent, fold};
+use crate::agent::{AgentError, Output};
+use crate::artifact::events::{EventLog, Past, StoredEvent, fold, spent};
 use crate::artifact::records::Spool;
 use crate::artifact::{Manifest, RunDir, RunStatus, random_run_id};
 use crate::cancel::Cancel;
-use crate::error::{Error, Result};
-use crate::eval::{Assert, Eval, KeepScratch};
+use crate::error::Result;
+use crate::eval::{Eval, KeepScratch};
 use crate::event::{Event, Observer};
 use crate::plan::{BaselineUse, Item, Plan};
-use crate::run::{Outcome, Record, Run, Status};
+use crate::run::{Record, Run, Status};
 use crate::snapshot;
 
+mod ask;
 mod attempt;
 mod finish;
 pub(crate) mod judge;
+mod keep;
 mod outcome;
 mod retry;
 mod select;
+mod stop;
+mod throttle;
 
-use attempt::{Bench, CONFIRM};
-use outcome::{failed, record, skipped};
+use attempt::Bench;
+use outcome::{record, skipped};
 use select::{check_resumable, select};
+use stop::Stop;
+use throttle::Throttle;
 
 /// How one run is done, apart from what its eval says.
 #[derive(Default)]
@@ -56,6 +62,8 @@ pub(crate) struct RunOptions {
     pub(crate) stream: bool,
     /// Stops the run.
     pub(crate) cancel: Cancel,
+    /// How many questions may be in flight, where that is not for the eval to say.
+    pub(crate) concurrency: Option<usize>,
     /// Whether this is CI, where a missing baseline fails `no_regression`.
     pub(crate) ci: bool,
 }
@@ -96,15 +104,8 @@ pub(crate) struct Session {
     observer: Arc<Observer<'static>>,
     options: RunOptions,
     stop: Mutex<Option<Stop>>,
+    throttle: Throttle,
     started: Instant,
-}
-
-/// Why a run stops early.
-#[derive(Clone, Debug)]
-struct Stop {
-    reason: String,
-    /// Whether a person or the system asked for it.
-    interrupted: bool,
 }
 
 impl Session {
@@ -169,6 +170,7 @@ impl Session {
         }
         let slots = plan.items.len() * plan.eval.epochs as usize;
         let spool = Spool::create(dir.file("samples.jsonl.part"), slots)?;
+        let throttle = Throttle::new(&plan.eval.limits, options.concurrency, spent(&past));
         let session = Self {
             bench: Bench::new(Arc::clone(&plan.eval.agent)),
             records: Mutex::new(vec![None; slots]),
@@ -185,6 +187,7 @@ impl Session {
             observer,
             options,
             stop: Mutex::new(None),
+            throttle,
             started: Instant::now(),
         };
         session.write_manifest()?;
@@ -220,7 +223,10 @@ impl Session {
                     }
                     let slot = place * epochs + turn % epochs;
                     let record = self.ask_slot(slot);
-                    self.keep(slot, record);
+                    // What was not asked at all is filled in at the end.
+                    if record.result.attempts > 0 {
+                        self.keep(slot, record);
+                    }
                 }
             };
             // One of the workers is this thread.
@@ -307,154 +313,6 @@ impl Session {
         record
     }
 
-    /// Journals how a sample ended. The answer stands in the journal already.
-    fn end(&self, record: &mut Record) {
-        let kind = match record.result.status {
-            Status::Skipped => return,
-            Status::Scored => Kind::Scored,
-            _ => Kind::Ended,
-        };
-        let mut event = StoredEvent::new(
-            &record.sample_id,
-            record.epoch,
-            record.result.attempts,
-            kind,
-        );
-        // Lent, for a copy of every outcome would be for nothing.
-        let mut outcome = std::mem::replace(&mut record.result, skipped(0));
-        let output = outcome.output.take();
-        event.result = Some(outcome);
-        self.journal(&event);
-        if let Some(outcome) = event.result {
-            record.result = Outcome { output, ..outcome };
-        }
-    }
-
-    /// Puts a record onto disk and tells of it.
-    fn write(&self, slot: usize, record: &Record) {
-        if record.result.status == Status::Skipped {
-            return;
-        }
-        if self.plan.eval.snapshot.assert == Assert::Exact {
-            // Now, while the answer is whole.
-            self.compare(slot / self.epochs(), record);
-        }
-        if let Err(error) = self.spool.add(slot, record) {
-            self.stop_for(&error);
-        }
-        self.emit(&Event::SampleFinished { record });
-        if record.result.status.is_error() && self.plan.eval.limits.fail_fast {
-            let id = &record.sample_id;
-            let reason = format!("sample `{id}` failed and `fail_fast` is set");
-            self.stop(&reason, false);
-        }
-    }
-
-    /// Compares a sample with its snapshot once all its epochs are there.
-    fn compare(&self, place: usize, record: &Record) {
-        let content = snapshot::Content::of(record, self.plan.eval.masks_answers());
-        let mut contents = lock(&self.contents);
-        let so_far = contents.entry(place).or_default();
-        so_far.push((record.epoch, content));
-        if so_far.len() < self.epochs() {
-            return;
-        }
-        let all = contents.remove(&place).unwrap_or_default();
-        drop(contents);
-        let content = snapshot::Content::majority(all);
-        if content.is_some_and(|content| !content.is_current(&self.plan, &record.sample_id)) {
-            lock(&self.differing).insert(place);
-        }
-    }
-
-    /// Keeps the abridged form of a record in memory.
-    fn keep(&self, slot: usize, mut record: Record) {
-        if record.result.status != Status::Skipped {
-            // What was not asked is written when the run ends, and must be whole until then.
-            record.abridge();
-        }
-        lock(&self.records)[slot] = Some(record);
-    }
-
-    /// Asks until there is an answer or no attempt is left.
-    fn ask(&self, question: (&Item, u32), earlier: u32) -> Outcome {
-        let (item, epoch) = question;
-        let limits = &self.plan.eval.limits;
-        let id = &item.sample.id;
-        let mut attempt = earlier;
-        loop {
-            if self.is_stopped() {
-                return skipped(attempt);
-            }
-            attempt += 1;
-            self.journal(&StoredEvent::new(id, epoch, attempt, Kind::Started));
-            let (answer, latency) = self.attempt(question, attempt);
-            match answer {
-                Ok(output) => {
-                    // On disk before it is scored; redacted, while the scorer sees the real answer.
-                    let mut event = StoredEvent::new(id, epoch, attempt, Kind::Answered);
-                    let mut clean = output.clone();
-                    self.plan.redactor.output(&mut clean, &mut event.redacted);
-                    event.output = Some(clean);
-                    event.latency_s = Some(latency);
-                    if !self.journal(&event) {
-                        // The disk is full. What is not on disk was not said, and is asked again.
-                        return skipped(attempt);
-                    }
-                    return self.judge(item, output, latency, attempt);
-                }
-                Err(error) if error.kind == FailureKind::Cancelled => return skipped(attempt),
-                Err(error) => {
-                    let retry = error.is_transient() && attempt - earlier <= limits.retries;
-                    let mut clean = error.clone();
-                    self.plan.redactor.agent_error(&mut clean, &mut 0);
-                    let mut event = StoredEvent::new(id, epoch, attempt, Kind::Failed);
-                    event.error = Some(clean.clone());
-                    event.latency_s = Some(latency);
-                    self.journal(&event);
-                    self.emit(&Event::AttemptFailed {
-                        id,
-                        epoch,
-                        attempt,
-                        error: &clean,
-                        retry,
-                    });
-                    if !retry {
-                        return failed(error, latency, attempt);
-                    }
-                    let failures = attempt - earlier;
-                    self.pause(retry::backoff(limits.backoff, failures, id, epoch));
-                }
-            }
-        }
-    }
-
-    /// Asks a sample once more, to tell a flip from flakiness. The answer counts in no metric.
-    pub(crate) fn confirm(&self, place: usize) -> std::result::Result<Record, AgentError> {
-        let item = &self.plan.items[place];
-        let id = &item.sample.id;
-        let (answer, latency) = self.attempt((item, 0), CONFIRM);
-        let mut output = answer.map_err(|mut error| {
-            self.plan.redactor.agent_error(&mut error, &mut 0);
-            error
-        })?;
-        let mut event = StoredEvent::new(id, 0, CONFIRM, Kind::Confirmed);
-        let raw = output.clone();
-        self.plan.redactor.output(&mut output, &mut event.redacted);
-        event.output = Some(output);
-        event.latency_s = Some(latency);
-        self.journal(&event);
-        let mut record = record(&self.plan, item, 0, self.judge(item, raw, latency, 1));
-        self.plan.redactor.record(&mut record);
-        let mut event = StoredEvent::new(id, 0, CONFIRM, Kind::Confirmed);
-        event.result = Some(Outcome {
-            output: None,
-            ..record.result.clone()
-        });
-        self.journal(&event);
-        Ok(record)
-    }
-
     /// Writes an event; a run that cannot do so stops.
     fn journal(&self, event: &StoredEvent) -> bool {
         let written = self.events.append(event);
@@ -462,37 +320,6 @@ impl Session {
             self.stop_for(error);
         }
         written.is_ok()
-    }
-
-    /// Waits, unless the run stops.
-    fn pause(&self, pause: Duration) {
-        let end = Instant::now() + pause;
-        while !self.is_stopped() {
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return;
-            }
-            std::thread::sleep(left.min(Duration::from_millis(50)));
-        }
-    }
-
-    /// Stops the run: no sample starts any more, running agents are killed.
-    fn stop(&self, reason: &str, interrupted: bool) {
-        let mut stop = lock(&self.stop);
-        stop.get_or_insert_with(|| Stop {
-            reason: reason.to_owned(),
-            interrupted,
-        });
-        drop(stop);
-        self.options.cancel.cancel();
-    }
-
-    fn stop_for(&self, error: &Error) {
-        self.stop(error.message(), false);
-    }
-
-    pub(crate) fn is_stopped(&self) -> bool {
-        self.options.cancel.is_cancelled()
     }
 
     /// Whether this is one sample of a run that is put together later.

@@ -19,6 +19,7 @@ mod build;
 mod builder;
 mod custom;
 mod keys;
+mod limits;
 mod overrides;
 mod problem;
 mod tagged;

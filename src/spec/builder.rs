@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::build::limits;
 use super::keys::{AssertKey, LimitsKeys, ShuffleKeys};
+use super::limits::limits;
 use super::overrides::{Override, apply};
 use crate::error::{Error, Result};
 use crate::eval::Eval;

@@ -1,0 +1,45 @@
+//! `Stop`: why a run ends early, and that it does.
+
+use super::{Session, lock};
+use crate::error::Error;
+
+/// Why a run stops early.
+#[derive(Clone, Debug)]
+pub(super) struct Stop {
+    pub(super) reason: String,
+    /// Whether a person or the system asked for it.
+    pub(super) interrupted: bool,
+}
+
+impl Session {
+    /// Stops the run: no sample starts any more, running agents are killed.
+    pub(super) fn stop(&self, reason: &str, interrupted: bool) {
+        self.stop_with(Stop {
+            reason: reason.to_owned(),
+            interrupted,
+        });
+    }
+
+    /// The run ends early, without any haste: what is in flight comes to its end.
+    pub(super) fn note_stop(&self, reason: &str) {
+        let reason = reason.to_owned();
+        lock(&self.stop).get_or_insert(Stop {
+            reason,
+            interrupted: false,
+        });
+    }
+
+    pub(super) fn stop_for(&self, error: &Error) {
+        self.stop(error.message(), false);
+    }
+
+    /// The first reason counts.
+    fn stop_with(&self, why: Stop) {
+        lock(&self.stop).get_or_insert(why);
+        self.options.cancel.cancel();
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.options.cancel.is_cancelled()
+    }
+}
