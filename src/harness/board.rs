@@ -78,7 +78,9 @@ impl Board {
                 .map(|item| item.sample.id.clone())
                 .collect(),
             order: plan.order.clone(),
-            slots: threads.is_none().then(|| (Mutex::new(plan.eval.limits.concurrency), Condvar::new())),
+            slots: threads
+                .is_none()
+                .then(|| (Mutex::new(plan.eval.limits.concurrency), Condvar::new())),
             plan: Mutex::new(Some(plan)),
             threads,
             cancel: cancel.clone(),

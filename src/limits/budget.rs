@@ -28,11 +28,21 @@ struct Told {
 /// Why a budget lets nothing more be asked.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Exhausted {
-    Cost { budget: f64, spent: f64 },
-    Tokens { budget: u64, spent: u64 },
-    Requests { budget: u64 },
+    Cost {
+        budget: f64,
+        spent: f64,
+    },
+    Tokens {
+        budget: u64,
+        spent: u64,
+    },
+    Requests {
+        budget: u64,
+    },
     /// It cannot be kept: nobody tells.
-    Untold { key: &'static str },
+    Untold {
+        key: &'static str,
+    },
 }
 
 impl Spent {
@@ -171,7 +181,10 @@ mod tests {
             requests: Some(10),
             ..Budget::default()
         };
-        assert_eq!(spent.exhausts(&requests), Some(Exhausted::Requests { budget: 10 }));
+        assert_eq!(
+            spent.exhausts(&requests),
+            Some(Exhausted::Requests { budget: 10 })
+        );
         // Three more in flight would cost 0.3.
         assert!(!spent.is_pledged(&cost(1.31), 3) && spent.is_pledged(&cost(1.29), 3));
     }
@@ -189,8 +202,15 @@ mod tests {
         }
         assert_eq!(spent.exhausts(&budget), None);
         spent.add(Some(&usage(1, f64::NAN)));
-        assert_eq!(spent.exhausts(&budget), Some(Exhausted::Untold { key: "cost_usd" }));
+        assert_eq!(
+            spent.exhausts(&budget),
+            Some(Exhausted::Untold { key: "cost_usd" })
+        );
         spent.add(Some(&usage(1, -5.0)));
-        assert_eq!(spent.exhausts(&budget), None, "told, and nothing is given back");
+        assert_eq!(
+            spent.exhausts(&budget),
+            None,
+            "told, and nothing is given back"
+        );
     }
 }

@@ -98,9 +98,10 @@ impl Governor {
         }
         let expected = self.spent.mean_tokens();
         let rates = [(&mut self.requests, 1.0), (&mut self.tokens, 1.0)];
-        let waits = rates
-            .into_iter()
-            .map(|(rate, amount)| rate.as_mut().map_or(Duration::ZERO, |rate| rate.wait(now, amount)));
+        let waits = rates.into_iter().map(|(rate, amount)| {
+            rate.as_mut()
+                .map_or(Duration::ZERO, |rate| rate.wait(now, amount))
+        });
         let wait = waits.max().unwrap_or_default();
         if !wait.is_zero() {
             return Admission::Wait(Some(self.earlier(now.saturating_add(wait))));

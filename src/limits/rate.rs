@@ -98,7 +98,9 @@ mod tests {
             times.push(now);
         }
         for (place, start) in times.iter().enumerate() {
-            let within = times[place..].iter().take_while(|at| **at < *start + 60 * SECOND);
+            let within = times[place..]
+                .iter()
+                .take_while(|at| **at < *start + 60 * SECOND);
             assert!(within.count() <= 92, "from {start:?}");
         }
     }

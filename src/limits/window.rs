@@ -90,7 +90,10 @@ mod tests {
         assert_eq!(window.places(100 * MS), (500, None));
         let slow = Window::new(10, Some(10_000 * MS));
         assert_eq!(slow.places(2500 * MS), (3, Some(3000 * MS)));
-        assert_eq!(Window::new(7, Some(Duration::ZERO)).places(Duration::ZERO), (7, None));
+        assert_eq!(
+            Window::new(7, Some(Duration::ZERO)).places(Duration::ZERO),
+            (7, None)
+        );
         assert_eq!(Window::new(0, None).places(MS).0, 1);
     }
 
@@ -103,11 +106,19 @@ mod tests {
         }
         assert_eq!(window.places(100 * MS).0, 32);
         window.halve(200 * MS, 150 * MS, 20);
-        assert_eq!(window.places(200 * MS).0, 10, "half of those that were in flight");
+        assert_eq!(
+            window.places(200 * MS).0,
+            10,
+            "half of those that were in flight"
+        );
         for _ in 0..11 {
             window.grow();
         }
-        assert_eq!(window.places(200 * MS).0, 11, "one more for a round of answers");
+        assert_eq!(
+            window.places(200 * MS).0,
+            11,
+            "one more for a round of answers"
+        );
         for _ in 0..10_000 {
             window.grow();
         }

@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use super::Session;
 use super::attempt::CONFIRM;
 use super::outcome::{failed, record, skipped};
 use super::retry;
 use super::throttle::SampleTime;
-use super::Session;
 use crate::agent::{AgentError, FailureKind};
 use crate::artifact::events::{Kind, StoredEvent};
 use crate::event::Event;

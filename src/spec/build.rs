@@ -6,8 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::keys::{
-    AgentKeys, BenchmarkKeys, ColumnKeys, CommandKeys, CwdKey, Form, GaiaKeys, NoBuiltIn,
-    SpecFile,
+    AgentKeys, BenchmarkKeys, ColumnKeys, CommandKeys, CwdKey, Form, GaiaKeys, NoBuiltIn, SpecFile,
 };
 use super::limits::limits;
 use super::tagged::{BuiltIns, Tagged};

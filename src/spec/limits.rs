@@ -20,7 +20,10 @@ pub(super) fn limits(keys: &LimitsKeys, default: &Limits) -> OfKey<Limits> {
             seconds("sample_timeout_s", keys.sample_timeout_s, least)?,
             default.sample_timeout,
         ),
-        deadline: or(seconds("deadline_s", keys.deadline_s, least)?, default.deadline),
+        deadline: or(
+            seconds("deadline_s", keys.deadline_s, least)?,
+            default.deadline,
+        ),
         budget: budget(keys.budget.as_ref(), default.budget)?,
         requests_per_minute: per_minute("requests_per_minute", keys.requests_per_minute)?
             .or(default.requests_per_minute),

@@ -72,10 +72,7 @@ fn each_sample_is_asked_so_often_and_its_answers_are_weighed_together() {
         (&epochs["epochs"], &epochs["samples"]),
         (&3.into(), &4.into())
     );
-    assert_eq!(
-        epochs["pass_hat"]["2"]["value"],
-        7.0 / 12.0
-    );
+    assert_eq!(epochs["pass_hat"]["2"]["value"], 7.0 / 12.0);
     assert_eq!(summary["flaky"][1]["sample_id"], "q3");
     assert_eq!(
         summary["slices"]["level"]["2"]["epochs"]["majority"]["correct"],

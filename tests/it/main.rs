@@ -15,6 +15,7 @@ mod faults;
 mod fixtures;
 mod harness;
 mod init;
+mod limits;
 mod nextest;
 mod project;
 mod readme;

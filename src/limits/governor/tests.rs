@@ -47,7 +47,10 @@ fn a_refusal_quiets_all_and_halves_what_is_in_flight() {
     for permit in &permits {
         governor.finish(2 * SECOND, permit, End::RateLimited(Some(3 * SECOND)));
     }
-    assert_eq!(governor.admit(3 * SECOND), Admission::Wait(Some(5 * SECOND)));
+    assert_eq!(
+        governor.admit(3 * SECOND),
+        Admission::Wait(Some(5 * SECOND))
+    );
     let permits: Vec<_> = (0..4).map(|_| go(&mut governor, 5 * SECOND)).collect();
     assert_eq!(governor.admit(5 * SECOND), Admission::Wait(None));
     for permit in &permits {
@@ -61,7 +64,11 @@ fn a_refusal_quiets_all_and_halves_what_is_in_flight() {
         go(&mut governor, 6 * SECOND);
     }
     // However long it asks to be left alone.
-    governor.finish(7 * SECOND, &permits[1], End::RateLimited(Some(Duration::MAX)));
+    governor.finish(
+        7 * SECOND,
+        &permits[1],
+        End::RateLimited(Some(Duration::MAX)),
+    );
     assert_eq!(governor.admit(7 * SECOND), Admission::Wait(None));
 }
 
@@ -73,14 +80,20 @@ fn the_rates_are_kept_side_by_side() {
         ..at_once(100)
     });
     let first = go(&mut governor, Duration::ZERO);
-    assert_eq!(governor.admit(Duration::ZERO), Admission::Wait(Some(SECOND)));
+    assert_eq!(
+        governor.admit(Duration::ZERO),
+        Admission::Wait(Some(SECOND))
+    );
     // It took 60 tokens, of which the bucket held 10: the rest comes in 5 s, and one token in 0.1 s.
     governor.finish(Duration::ZERO, &first, End::Answered(Some(&usage(60))));
     let wait = Duration::from_millis(5100);
     assert_eq!(governor.admit(Duration::ZERO), Admission::Wait(Some(wait)));
     // The next is expected to take as much, and gives it back when it fails.
     let second = go(&mut governor, 7 * SECOND);
-    assert_eq!(governor.admit(8 * SECOND), Admission::Wait(Some(8 * SECOND + SECOND * 31 / 10)));
+    assert_eq!(
+        governor.admit(8 * SECOND),
+        Admission::Wait(Some(SECOND * 121 / 10))
+    );
     governor.finish(8 * SECOND, &second, End::Failed);
     go(&mut governor, 8 * SECOND);
 }
@@ -101,7 +114,9 @@ fn a_budget_ends_the_run_and_is_not_overspent_by_what_is_in_flight() {
         match governor.admit(SECOND) {
             // The first answer tells what one costs.
             Admission::Go(permit) if asked > 0 => flying.push(permit),
-            Admission::Go(permit) => governor.finish(SECOND, &permit, End::Answered(Some(&usage(1)))),
+            Admission::Go(permit) => {
+                governor.finish(SECOND, &permit, End::Answered(Some(&usage(1))))
+            }
             Admission::Wait(None) => {
                 let permit = flying.pop().unwrap();
                 governor.finish(SECOND, &permit, End::Answered(Some(&usage(1))));
@@ -116,7 +131,10 @@ fn a_budget_ends_the_run_and_is_not_overspent_by_what_is_in_flight() {
     assert!(over.to_string().contains("5.0000 USD of 5"), "{over}");
     // What was spent before counts, and a larger budget lets the run go on.
     let mut spent = governor.spent.clone();
-    assert!(matches!(Governor::new(&limits, spent.clone()).admit(SECOND), Admission::Over(_)));
+    assert!(matches!(
+        Governor::new(&limits, spent.clone()).admit(SECOND),
+        Admission::Over(_)
+    ));
     spent.requests = 0;
     let more = Limits {
         budget: Budget {
@@ -139,7 +157,10 @@ fn nobody_waits_beyond_the_deadline() {
         ..at_once(4)
     });
     go(&mut governor, SECOND);
-    assert_eq!(governor.admit(2 * SECOND), Admission::Wait(Some(10 * SECOND)));
+    assert_eq!(
+        governor.admit(2 * SECOND),
+        Admission::Wait(Some(10 * SECOND))
+    );
     let over = Over::Deadline(10 * SECOND);
     assert_eq!(governor.admit(10 * SECOND), Admission::Over(over));
 }
@@ -152,7 +173,11 @@ fn times_that_go_back_or_far_ahead_are_survived() {
         ..at_once(usize::MAX)
     });
     let permit = go(&mut governor, Duration::MAX);
-    governor.finish(Duration::ZERO, &permit, End::RateLimited(Some(Duration::MAX)));
+    governor.finish(
+        Duration::ZERO,
+        &permit,
+        End::RateLimited(Some(Duration::MAX)),
+    );
     for now in [Duration::ZERO, SECOND, Duration::MAX] {
         assert!(matches!(governor.admit(now), Admission::Wait(Some(_))));
     }
