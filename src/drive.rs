@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::artifact::{RunDir, read_records};
 use crate::cancel::Cancel;
-use crate::epochs::Poll;
+use crate::epochs::{self, Poll};
 use crate::error::{Error, Result};
 use crate::eval::Eval;
 use crate::event::{Event, Observer};
@@ -245,33 +245,24 @@ fn failed_samples(path: &Path, plan: &Plan) -> Result<HashSet<String>> {
         return Err(Error::usage(message).hint("name the spec that the run was made with"));
     }
     let mut failed = HashSet::new();
-    let mut end = |id: String, poll: Poll| {
+    for sample in epochs::samples(read_records(&dir.file("samples.jsonl"))?) {
+        let sample = sample?;
+        let poll = Poll::of(&sample);
+        let Some(record) = sample.into_iter().next() else {
+            continue;
+        };
         let was_correct = match &plan.baseline {
-            Some(baseline) => baseline.samples.get(&id).and_then(|old| old.correct),
+            Some(baseline) => baseline
+                .samples
+                .get(&record.sample_id)
+                .and_then(|old| old.correct),
             None => Some(true),
         };
         let flipped = poll.majority() == Some(false) && was_correct == Some(true);
         // An epoch that errored or was never asked fails its sample.
         if poll.unknown() > 0 || flipped {
-            failed.insert(id);
+            failed.insert(record.sample_id);
         }
-    };
-    let mut sample: Option<(String, Poll)> = None;
-    for record in read_records(&dir.file("samples.jsonl"))? {
-        let record = record?;
-        match &mut sample {
-            Some((id, poll)) if *id == record.sample_id => poll.add(&record.result),
-            _ => {
-                let mut poll = Poll::default();
-                poll.add(&record.result);
-                if let Some((id, poll)) = sample.replace((record.sample_id, poll)) {
-                    end(id, poll);
-                }
-            }
-        }
-    }
-    if let Some((id, poll)) = sample {
-        end(id, poll);
     }
     if failed.is_empty() {
         return Err(

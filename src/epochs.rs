@@ -23,6 +23,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use crate::baseline::Standing;
+use crate::error::Result;
 use crate::run::{Outcome, Record, Status};
 use crate::scorer::Normalized;
 
@@ -214,6 +215,30 @@ pub(crate) fn representative(records: &[Record]) -> Option<&Record> {
     place
         .and_then(|place| scored.clone().nth(place))
         .or(records.first())
+}
+
+/// Records of a file by sample: neighbours with the same id. What cannot be read ends it.
+pub(crate) fn samples(
+    records: impl Iterator<Item = Result<Record>>,
+) -> impl Iterator<Item = Result<Vec<Record>>> {
+    let mut records = records.peekable();
+    std::iter::from_fn(move || {
+        let first = match records.next()? {
+            Ok(first) => first,
+            Err(error) => return Some(Err(error)),
+        };
+        let mut sample = vec![first];
+        let is_same = |next: &Result<Record>| {
+            let next = next.as_ref();
+            next.is_ok_and(|next| next.sample_id == sample[0].sample_id)
+        };
+        let mut others = Vec::new();
+        while let Some(Ok(next)) = records.next_if(is_same) {
+            others.push(next);
+        }
+        sample.append(&mut others);
+        Some(Ok(sample))
+    })
 }
 
 #[cfg(test)]

@@ -127,22 +127,7 @@ impl<'a> Figures<'a> {
                 let from = format!("{} of {asked} asked samples", self.errors);
                 Ok(Measured::certain(value, from))
             }
-            Metric::MinSamples => match self.nothing_scored() {
-                Some(why) => Err(why),
-                None => {
-                    // Asking one sample ten times makes no ten samples.
-                    let once = (self.scored, self.scored + self.unknown());
-                    let (scored, all) = self
-                        .epochs
-                        .map_or(once, |epochs| (epochs.scored, epochs.samples));
-                    Ok(Measured {
-                        value: stats::as_f64(scored),
-                        low: stats::as_f64(scored),
-                        high: stats::as_f64(all),
-                        from: "scored samples".to_owned(),
-                    })
-                }
-            },
+            Metric::MinSamples => self.samples(),
             Metric::PassAt(..) | Metric::PassHat(..) | Metric::Majority(_) => {
                 self.over_epochs(&gate.metric, evidence)
             }
@@ -156,6 +141,23 @@ impl<'a> Figures<'a> {
             // Has no threshold and so never comes here.
             Metric::NoRegression => Err("`no_regression` takes no threshold".to_owned()),
         }
+    }
+
+    /// The number of scored samples. Asking one sample ten times makes no ten samples.
+    fn samples(&self) -> Result<Measured, String> {
+        if let Some(why) = self.nothing_scored() {
+            return Err(why);
+        }
+        let once = (self.scored, self.scored + self.unknown());
+        let (scored, all) = self
+            .epochs
+            .map_or(once, |epochs| (epochs.scored, epochs.samples));
+        Ok(Measured {
+            value: stats::as_f64(scored),
+            low: stats::as_f64(scored),
+            high: stats::as_f64(all),
+            from: "scored samples".to_owned(),
+        })
     }
 
     fn accuracy(&self) -> Result<Measured, String> {

@@ -9,6 +9,7 @@ use super::baseline::{BaselineFile, FILE, digest};
 use super::{Content, FORMAT_VERSION, path};
 use crate::artifact::{Manifest, RunDir, RunStatus, read_records};
 use crate::baseline::BaselineSample;
+use crate::epochs;
 use crate::error::{Error, Result};
 use crate::run::Record;
 
@@ -55,20 +56,14 @@ pub fn accept(dir: &RunDir, folder: Option<&Path>, partial: bool) -> Result<Acce
     });
     let mut contents = BTreeMap::new();
     let mut known = HashSet::new();
-    let mut records = read_records(&dir.file("samples.jsonl"))?.peekable();
-    while let Some(record) = records.next() {
-        let record = record?;
-        let mut is_error = record.result.status.is_error();
-        let mut epochs = vec![(record.epoch, Content::of(&record, manifest.masked))];
-        let is_another_epoch = |next: &Result<Record>| {
-            let next = next.as_ref();
-            next.is_ok_and(|next| next.sample_id == record.sample_id)
+    for sample in epochs::samples(read_records(&dir.file("samples.jsonl"))?) {
+        let sample = sample?;
+        let content = |record: &Record| (record.epoch, Content::of(record, manifest.masked));
+        let epochs = sample.iter().map(content).collect();
+        let is_error = sample.iter().any(|record| record.result.status.is_error());
+        let Some(record) = sample.into_iter().next() else {
+            continue;
         };
-        while let Some(next) = records.next_if(is_another_epoch) {
-            let next = next?;
-            is_error |= next.result.status.is_error();
-            epochs.push((next.epoch, Content::of(&next, manifest.masked)));
-        }
         let path = path(&accepted.folder, &record.sample_id);
         known.insert(path.clone());
         if is_error {

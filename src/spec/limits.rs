@@ -76,9 +76,9 @@ fn per_minute(key: &'static str, value: Option<f64>) -> OfKey<Option<f64>> {
 
 fn budget(keys: Option<&BudgetKeys>, default: Budget) -> OfKey<Budget> {
     let Some(keys) = keys else { return Ok(default) };
-    let is_wrong = |cost: &f64| !(cost.is_finite() && *cost > 0.0);
+    let is_wrong = |cost: f64| !(cost.is_finite() && cost > 0.0);
     let wrong = [
-        ("cost_usd", keys.cost_usd.filter(is_wrong).is_some()),
+        ("cost_usd", keys.cost_usd.is_some_and(is_wrong)),
         ("tokens", keys.tokens == Some(0)),
         ("requests", keys.requests == Some(0)),
     ];

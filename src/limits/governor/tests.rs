@@ -115,7 +115,7 @@ fn a_budget_ends_the_run_and_is_not_overspent_by_what_is_in_flight() {
             // The first answer tells what one costs.
             Admission::Go(permit) if asked > 0 => flying.push(permit),
             Admission::Go(permit) => {
-                governor.finish(SECOND, &permit, End::Answered(Some(&usage(1))))
+                governor.finish(SECOND, &permit, End::Answered(Some(&usage(1))));
             }
             Admission::Wait(None) => {
                 let permit = flying.pop().unwrap();
