@@ -292,7 +292,7 @@ fn an_agent_that_is_asked_too_often_is_left_alone_and_loses_no_sample() {
     let refusals = refusals.load(Ordering::SeqCst);
     let attempts: u32 = records.iter().map(|record| record.result.attempts).sum();
     assert_eq!(attempts as usize, 60 + refusals);
-    assert!(refusals >= 3 && refusals < 200, "it backs off: {refusals}");
+    assert!((3..200).contains(&refusals), "it backs off: {refusals}");
     let latencies = records.iter().map(|record| record.result.latency_s);
     assert!(latencies.fold(0.0, f64::max) < 1.0, "waiting is no latency");
 }
