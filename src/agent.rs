@@ -4,19 +4,36 @@
 //! an agent that cannot answer (a crash, an outage, a timeout) is an [`AgentError`] and never counts as
 //! a wrong answer.
 
+#[cfg(feature = "tokio")]
+mod asynchronous;
 pub mod command;
 pub mod demo;
 pub mod echo;
+#[cfg(feature = "http")]
+mod endpoint;
+#[cfg(feature = "http")]
+pub mod http;
+#[cfg(feature = "http")]
+pub mod openai;
 pub mod replay;
+pub mod worker;
+
+#[cfg(feature = "tokio")]
+pub use asynchronous::{Asynchronous, asynchronous};
 
 use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use crate::error::Result;
 use crate::limits::EndedBy;
+use crate::process::excerpt::ending;
 use crate::sample::Task;
+
+/// How much of stderr stands in one line for people.
+const STDERR_BYTES: usize = 500;
 
 /// The thing under test.
 pub trait Agent: Send + Sync {
@@ -41,9 +58,34 @@ pub trait Agent: Send + Sync {
         false
     }
 
+    /// Seconds that the answer to a task took when it was first given, for an agent that repeats it.
+    fn recorded_latency_s(&self, task: &Task) -> Option<f64> {
+        let _ = task;
+        None
+    }
+
     /// Whether every attempt needs a scratch folder, also without attachments.
     fn needs_scratch(&self) -> bool {
         false
+    }
+
+    /// Finds out, before the first sample is asked, whether the agent can be asked at all. An error ends the run
+    /// before it begins.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// The run is over: ends what the agent keeps running. It may be asked again later.
+    fn close(&self) {}
+    /// How often a failed attempt is repeated when the eval does not say so. An agent behind a network wants some;
+    /// it repeats nothing itself, so that every request that may cost money is an attempt in the record.
+    fn default_retries(&self) -> u32 {
+        0
+    }
+
+    /// Values that must not reach a record, such as a key.
+    fn secrets(&self) -> Vec<String> {
+        Vec::new()
     }
 }
 
@@ -69,6 +111,10 @@ pub struct Output {
     /// Tokens and cost, if the agent tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// How the answer came about, if the agent tells: `model` and `system_fingerprint` as the endpoint reports them,
+    /// `finish_reason`, and whatever else.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub metadata: Map<String, Value>,
 }
 
 impl Output {
@@ -78,6 +124,16 @@ impl Output {
             text: Some(text.into()),
             ..Self::default()
         }
+    }
+
+    /// The model that answered, with its fingerprint, if the agent tells: `gpt-4o-2024-08-06 (fp_1)`.
+    pub fn answered_by(&self) -> Option<String> {
+        let text = |key: &str| self.metadata.get(key)?.as_str();
+        let model = text("model")?;
+        Some(match text("system_fingerprint") {
+            Some(fingerprint) => format!("{model} ({fingerprint})"),
+            None => model.to_owned(),
+        })
     }
 }
 
@@ -121,6 +177,9 @@ pub struct AgentError {
     /// The end of what a process wrote to stderr.
     #[serde(default)]
     pub stderr_tail: Option<String>,
+    /// Status of an HTTP reply that was no answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http_status: Option<u16>,
     /// Seconds that the agent wants to be left alone for, as a `Retry-After` says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_s: Option<f64>,
@@ -159,6 +218,19 @@ pub enum FailureKind {
     RateLimited,
     /// A file of the sample is missing or lies outside the dataset's folder.
     Attachment,
+    /// The process that worked on this sample and on others ended, and nobody knows by whose fault. The sample
+    /// is asked again, which does not count against `limits.retries`.
+    Lost,
+    /// No sample can be answered, as things are. The run stops.
+    Unusable,
+    /// It could not be reached, or the connection broke.
+    Unreachable,
+    /// It is busy or out of order: HTTP 408, 409, 425 and 5xx.
+    Busy,
+    /// It refuses this sample, as too long or against its rules; another may fare better.
+    Refused,
+    /// It refuses every sample, for the eval is wrong: no such key, model or address. The run stops.
+    Misconfigured,
 }
 
 /// No agent is left alone for longer, whatever it asks for: the attempt has failed then.
@@ -177,6 +249,7 @@ impl AgentError {
             message: message.into(),
             exit_code: None,
             stderr_tail: None,
+            http_status: None,
             retry_after_s: None,
             ended_by: None,
         }
@@ -190,9 +263,20 @@ impl AgentError {
         }
     }
 
-    /// How long the agent wants to be left alone.
+    /// How long the agent wants to be left alone, within reason.
     pub(crate) fn retry_after(&self) -> Option<Duration> {
-        Duration::try_from_secs_f64(self.retry_after_s?).ok()
+        let seconds = self.retry_after_s?.min(LONGEST_RETRY_AFTER);
+        Duration::try_from_secs_f64(seconds).ok()
+    }
+
+    /// The message and the end of stderr, on one line.
+    pub(crate) fn with_stderr(&self) -> String {
+        let stderr = self.stderr_tail.as_deref().unwrap_or_default().trim();
+        if stderr.is_empty() {
+            return self.message.clone();
+        }
+        let stderr = ending(stderr, STDERR_BYTES);
+        format!("{}; stderr ends with `{stderr}`", self.message)
     }
 
     /// Whether another attempt may help. Timeouts are not retried by default, nor what cannot change.
@@ -210,6 +294,9 @@ impl AgentError {
                     | FailureKind::NotStarted
                     | FailureKind::Panicked
                     | FailureKind::RateLimited
+                    | FailureKind::Lost
+                    | FailureKind::Unreachable
+                    | FailureKind::Busy
             )
     }
 }

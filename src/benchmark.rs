@@ -19,6 +19,8 @@ pub mod gaia;
 pub mod gsm8k;
 pub mod qa;
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -91,15 +93,30 @@ pub trait Benchmark: Send + Sync {
     ///
     /// The records are those that stay in memory: their `prompt`, `metadata` and `output` are empty and long texts are
     /// cut. What an aggregate needs belongs into the `details` of scores.
+    ///
+    /// Numbers, and `null` for what cannot be told, can be gated: `metric(overall) >= 0.5`. Reports show them, lists
+    /// of texts and lists of objects (as tables). An error is no wrong answer, so gates look at what a number could
+    /// be had every sample a verdict: `"bounds": {"overall": [low, high]}`, and anything where that is not told.
     fn metrics(&self, records: &[Record]) -> Map<String, Value> {
         let _ = records;
         Map::new()
+    }
+
+    /// The numbers that [`Benchmark::metrics`] will have, so that a gate on any other is an error before an agent
+    /// starts; `None` where that is not known.
+    fn metric_names(&self) -> Option<Vec<String>> {
+        None
     }
 
     /// The categories of its data with their sizes, also those that are not asked for; none for a benchmark
     /// without categories. Unlike `samples` it is only called to list them.
     fn categories(&self) -> Result<Vec<CategoryCount>> {
         Ok(Vec::new())
+    }
+
+    /// Files and folders that hold its data. A sandboxed agent does not see them.
+    fn paths(&self) -> Vec<PathBuf> {
+        Vec::new()
     }
 
     /// Whether the benchmark asks not to publish its answers: snapshots then hide them by default.

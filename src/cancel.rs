@@ -16,6 +16,17 @@ struct Inner {
     wake: Option<(PipeReader, PipeWriter)>,
     /// Flags that are set with this one.
     children: Mutex<Vec<Weak<Inner>>>,
+    /// What is done at the moment of cancelling.
+    hooks: Mutex<Hooks>,
+}
+
+#[derive(Default)]
+struct Hooks(Vec<Box<dyn FnOnce() + Send>>);
+
+impl std::fmt::Debug for Hooks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} hooks", self.0.len())
+    }
 }
 
 impl Default for Cancel {
@@ -25,6 +36,7 @@ impl Default for Cancel {
             flag: AtomicBool::new(false),
             wake,
             children: Mutex::default(),
+            hooks: Mutex::default(),
         }))
     }
 }
@@ -59,6 +71,10 @@ impl Cancel {
             // One byte, written once: the pipe is empty, so this neither blocks nor fails.
             let _ = (&mut &*writer).write(&[1]);
         }
+        let hooks = std::mem::take(&mut lock(&self.0.hooks).0);
+        for hook in hooks {
+            hook();
+        }
         let children = std::mem::take(&mut *lock(&self.0.children));
         for child in children.iter().filter_map(Weak::upgrade) {
             Self(child).cancel();
@@ -70,9 +86,47 @@ impl Cancel {
         self.0.flag.load(Ordering::SeqCst)
     }
 
+    /// Does something once at the moment of cancelling, on the thread that cancels; at once when that was before.
+    /// For waits that no descriptor wakes. Kept as long as the flag is.
+    #[cfg(feature = "http")]
+    pub(crate) fn on_cancel(&self, hook: impl FnOnce() + Send + 'static) {
+        let mut hooks = lock(&self.0.hooks);
+        // Whoever sets the flag does so before taking the hooks.
+        if !self.is_cancelled() {
+            hooks.0.push(Box::new(hook));
+            return;
+        }
+        drop(hooks);
+        hook();
+    }
+
+    /// A handle that tells whether another flag is this one, and keeps neither.
+    #[cfg(feature = "http")]
+    pub(crate) fn handle(&self) -> Handle {
+        Handle(Arc::downgrade(&self.0))
+    }
+
     /// A descriptor that turns readable when the flag is set; for `poll`.
     pub(crate) fn wake_fd(&self) -> Option<BorrowedFd<'_>> {
         self.0.wake.as_ref().map(|(reader, _)| reader.as_fd())
+    }
+}
+
+/// Which flag it was; see [`Cancel::handle`].
+#[cfg(feature = "http")]
+#[derive(Debug)]
+pub(crate) struct Handle(Weak<Inner>);
+
+#[cfg(feature = "http")]
+impl Handle {
+    /// Whether it is a handle of this flag.
+    pub(crate) fn is_of(&self, flag: &Cancel) -> bool {
+        std::ptr::eq(self.0.as_ptr(), Arc::as_ptr(&flag.0))
+    }
+
+    /// Whether somebody still holds the flag.
+    pub(crate) fn is_held(&self) -> bool {
+        self.0.strong_count() > 0
     }
 }
 
@@ -94,5 +148,31 @@ mod tests {
         parent.cancel();
         assert!(other.is_cancelled());
         assert!(parent.child().is_cancelled());
+    }
+
+    #[cfg(feature = "http")]
+    #[test]
+    fn a_hook_is_called_once_also_when_it_comes_late() {
+        use std::sync::atomic::AtomicU32;
+
+        let flag = Cancel::new();
+        let called = Arc::new(AtomicU32::new(0));
+        let hook = || {
+            let called = Arc::clone(&called);
+            move || {
+                called.fetch_add(1, Ordering::SeqCst);
+            }
+        };
+        flag.on_cancel(hook());
+        flag.child().on_cancel(hook());
+        let handle = flag.handle();
+        assert!(handle.is_of(&flag.clone()) && handle.is_held() && !handle.is_of(&Cancel::new()));
+        flag.cancel();
+        flag.cancel();
+        assert_eq!(called.load(Ordering::SeqCst), 1, "the child was gone");
+        flag.on_cancel(hook());
+        assert_eq!(called.load(Ordering::SeqCst), 2);
+        drop(flag);
+        assert!(!handle.is_held());
     }
 }

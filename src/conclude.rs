@@ -24,6 +24,8 @@ pub(crate) struct Circumstances<'a> {
     pub(crate) total: usize,
     pub(crate) interrupted: bool,
     pub(crate) stop_reason: Option<String>,
+    /// It stopped because no sample can be answered as the eval is.
+    pub(crate) misconfigured: bool,
     /// Under `exact` and `correct` an outage leaves the question open.
     pub(crate) needs_every_verdict: bool,
     pub(crate) failed_assertions: Vec<String>,
@@ -55,6 +57,7 @@ pub(crate) struct Gathered<'a> {
     sample: Option<Sample>,
     samples: u64,
     asked: u64,
+    answered: u64,
     errors: u64,
 }
 
@@ -71,6 +74,7 @@ impl<'a> Gathered<'a> {
             sample: None,
             samples: 0,
             asked: 0,
+            answered: 0,
             errors: 0,
         }
     }
@@ -84,6 +88,8 @@ impl<'a> Gathered<'a> {
             self.gather(record);
         }
         self.asked += u64::from(status != Status::Skipped);
+        let answered = [Status::Scored, Status::Unscored, Status::ScorerFailed];
+        self.answered += u64::from(answered.contains(&status));
         self.errors += u64::from(status.is_error());
     }
 
@@ -138,6 +144,7 @@ impl<'a> Gathered<'a> {
         let (asked, errors) = (self.asked, self.errors);
         let facts = Facts {
             interrupted: given.interrupted,
+            misconfigured: given.misconfigured && self.answered == 0,
             stopped_early: given.stop_reason.is_some(),
             all_errored: asked > 0 && errors == asked || given.needs_every_verdict && errors > 0,
             failed_assertions: given.failed_assertions.len() as u64,

@@ -139,11 +139,14 @@ impl Eval {
             name,
             default_snapshots: true,
             benchmark,
-            agent,
             prompt: Prompt::Default,
             extract: None,
             scorers: Vec::new(),
-            limits: Limits::default(),
+            limits: Limits {
+                retries: agent.default_retries(),
+                ..Limits::default()
+            },
+            agent,
             shuffle: None,
             epochs: 1,
             gates: Vec::new(),

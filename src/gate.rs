@@ -14,6 +14,10 @@
 //! scorers, which are known then, and for details in the verdict (`inconclusive`) or, when a finished run
 //! is checked again, at once.
 //!
+//! `metric(NAME)` is an aggregate of the benchmark's own, such as `metric(overall)` of `bfcl`; the summary has them
+//! under `metrics`. A name that a benchmark does not have is an error before anything starts where it tells its
+//! names ([`Benchmark::metric_names`](crate::Benchmark::metric_names)). One without a value (N/A) is inconclusive.
+//!
 //! ```
 //! use evaltest::Gate;
 //!
@@ -28,6 +32,7 @@ mod figures;
 mod mean;
 mod metric;
 mod no_regression;
+mod own;
 mod parse;
 mod result;
 mod validate;
@@ -40,6 +45,7 @@ pub use check::Evidence;
 pub use mean::KnownMeans;
 pub use metric::{LatencyStatistic, Metric, Op};
 pub use no_regression::{Counts, Regression};
+pub(crate) use own::BOUNDS;
 pub use result::{Facts, GateResult, Verdict, exit_code};
 pub use validate::{Known, check_unique};
 
@@ -93,6 +99,11 @@ impl Gate {
     /// `SCORER.DETAIL` says whose; see [`Metric::Mean`].
     pub fn mean(name: impl Into<String>, at_least: f64) -> Self {
         Self::bounded(Metric::Mean(name.into()), Op::AtLeast, at_least)
+    }
+
+    /// An aggregate of the benchmark's own is at least this.
+    pub fn own_metric(name: impl Into<String>, at_least: f64) -> Self {
+        Self::bounded(Metric::Own(name.into()), Op::AtLeast, at_least)
     }
 
     /// The macro-F1 of the labels that the deciding scorer judges is at least this (0 to 1).

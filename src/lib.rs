@@ -22,10 +22,12 @@
 //! | `plan` | everything that is checked before an agent starts |
 //! | `runner`, [`event`] | one sample through agent, journal and scorer |
 //! | [`agent`], [`extract`], [`scorer`], [`text`] | answers, predictions, verdicts |
-//! | `process` | programs that answer or judge: started, asked, killed with all their children |
+//! | `http` | requests to endpoints that answer, judge or hold datasets (feature `http`) |
+//! | `process`, [`sandbox`], [`orphans`] | programs that answer or judge: started, confined, asked, killed with all their children |
 //! | [`redact`], [`artifact`] | what is written, and where |
 //! | [`mod@run`], [`summary`], [`stats`], [`gate`], [`baseline`] | records become figures and verdicts; pure |
 //! | [`snapshot`], `harness` | insta and libtest-mimic |
+//! | `official` | the function-calling leaderboard's own program judges a run (feature `bfcl`) |
 //! | [`report`], [`drive`], [`mod@rescore`], [`agreement`], [`listing`] | what `cargo evaltest` builds on |
 //!
 //! # Invariants
@@ -48,6 +50,8 @@ mod error;
 mod fuzz;
 mod harness;
 mod hash;
+#[cfg(feature = "http")]
+mod http;
 mod limits;
 #[cfg(test)]
 mod parity;
@@ -68,6 +72,9 @@ pub mod event;
 pub mod extract;
 pub mod gate;
 pub mod listing;
+#[cfg(feature = "bfcl")]
+pub mod official;
+pub mod orphans;
 pub mod panics;
 pub mod project;
 pub mod prompt;
@@ -77,6 +84,7 @@ pub mod report;
 pub mod rescore;
 pub mod run;
 pub mod sample;
+pub mod sandbox;
 pub mod scorer;
 pub mod signal;
 pub mod snapshot;

@@ -2,6 +2,7 @@
 //! starts.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -35,6 +36,8 @@ pub(crate) struct Plan {
     pub(crate) scorer_hash: String,
     pub(crate) scorers_hash: String,
     pub(crate) notices: Vec<String>,
+    /// What a sandboxed agent must not see.
+    pub(crate) hidden: Arc<[PathBuf]>,
 }
 
 /// A sample with what is derived from it.
@@ -52,6 +55,22 @@ pub(crate) enum BaselineUse {
     Compare,
     /// It is left alone.
     Ignore,
+}
+
+/// Where answers are written down: the dataset, the spec, snapshots, runs, what was ever committed; and where secrets
+/// are.
+fn hidden(eval: &Eval) -> Vec<PathBuf> {
+    let root = crate::project::root();
+    let mut paths = eval.benchmark.paths();
+    paths.extend(eval.spec.clone());
+    paths.extend([
+        eval.snapshot.folder.clone(),
+        eval.output_folder(),
+        root.join(crate::artifact::DEFAULT_OUTPUT_ROOT),
+        root.join(".git"),
+        root.join(".env"),
+    ]);
+    paths
 }
 
 impl Plan {
@@ -72,7 +91,8 @@ impl Plan {
         let names: Vec<_> = scorers.iter().map(Scorer::name).collect();
         check_scorer_names(&scorers)?;
         let of_scorers = scorers.iter().flat_map(Scorer::secrets);
-        let secrets: Vec<String> = eval.secrets.iter().cloned().chain(of_scorers).collect();
+        let others = eval.agent.secrets().into_iter().chain(of_scorers);
+        let secrets: Vec<String> = eval.secrets.iter().cloned().chain(others).collect();
         let redactor = Redactor::new(&eval.redact, &secrets)?;
         check_gates(eval, slices, &names)?;
         let scorer_hash = rescore::scorer_hash(&extraction, &scorers);
@@ -92,6 +112,7 @@ impl Plan {
         let mut plan = Self {
             request_hash: request_hash(eval, &dataset_hash, &scorers_hash),
             notices,
+            hidden: hidden(eval).into(),
             eval: eval.clone(),
             items,
             order,
@@ -435,6 +456,7 @@ fn check_gates(eval: &Eval, slices: Slices, scorers: &[&str]) -> Result<()> {
         scorers: scorers.iter().map(ToString::to_string).collect(),
         means: None,
         epochs: eval.epochs,
+        metrics: eval.benchmark.metric_names(),
     };
     let lines = eval
         .gate_lines

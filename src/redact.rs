@@ -219,7 +219,8 @@ impl Redactor {
         if let Some(text) = &mut output.text {
             self.string(text, count);
         }
-        for value in output.messages.iter_mut().chain(&mut output.tool_calls) {
+        let lists = output.messages.iter_mut().chain(&mut output.tool_calls);
+        for value in lists.chain(output.metadata.values_mut()) {
             self.value(value, count);
         }
     }

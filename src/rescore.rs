@@ -15,15 +15,18 @@
 //!   the answer that was scored is no longer there.
 //! * Samples without an answer stay what they were.
 //! * Gates that need what is not there any more are left out with a notice: `no_regression` when the
-//!   baseline was judged otherwise, and gates on a scorer that no longer judges.
+//!   baseline was judged otherwise, gates on a scorer that no longer judges, and on metrics of a benchmark
+//!   that only its own program can work out (of those built in, `bfcl` has some and needs no data for them).
 
 mod chunks;
 mod line;
+mod metrics;
 mod origin;
 pub(crate) mod pool;
 mod reload;
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -35,7 +38,7 @@ use crate::baseline::Baseline;
 use crate::conclude::{Circumstances, Gathered};
 use crate::error::{Error, Result};
 use crate::extract::{Extract, Extraction};
-use crate::gate::Gate;
+use crate::gate::{Gate, Metric};
 use crate::hash::Hasher;
 use crate::plan;
 use crate::run::{Record, Run, Status};
@@ -44,6 +47,7 @@ use crate::snapshot;
 
 use chunks::Chunks;
 use line::Judge;
+use metrics::Metrics;
 use reload::gates_of;
 
 pub use origin::{Origin, scorers_of};
@@ -67,6 +71,16 @@ pub struct Rescore {
 /// # Errors
 /// When the run cannot be read or the new directory cannot be written. Nothing is left of it then.
 pub fn rescore(dir: &RunDir, how: Rescore) -> Result<Run> {
+    rescore_told(dir, how, HashMap::new())
+}
+
+/// As [`rescore()`], with verdicts that somebody else gave, by sample: they go into the metadata as `official`, where the
+/// scorer `bfcl` finds them.
+pub(crate) fn rescore_told(
+    dir: &RunDir,
+    how: Rescore,
+    told: HashMap<String, Value>,
+) -> Result<Run> {
     let parent = dir.manifest()?;
     let extraction = match &how.extract {
         Some(extract) => Extraction {
@@ -78,6 +92,7 @@ pub fn rescore(dir: &RunDir, how: Rescore) -> Result<Run> {
     let judge = Judge {
         scorers: how.scorers,
         extraction,
+        told,
     };
     if judge.scorers.is_empty() {
         return Err(Error::usage("no scorer is named").hint("name one: `--scorer gaia`"));
@@ -128,7 +143,8 @@ fn write(
         .iter()
         .map(|scorer| scorer.name().to_owned())
         .collect();
-    let (gates, mut notices) = gates_for(&parent, baseline.as_ref(), &names)?;
+    let mut metrics = Metrics::of(&parent, dir);
+    let (gates, mut notices) = gates_for(&parent, baseline.as_ref(), &names, metrics.is_some())?;
     let now = format!("{:.3}", jiff::Timestamp::now());
     let started = std::time::Instant::now();
     let mut given = Circumstances {
@@ -141,6 +157,7 @@ fn write(
         total: parent.samples,
         interrupted: false,
         stop_reason: None,
+        misconfigured: false,
         needs_every_verdict: false,
         failed_assertions: Vec::new(),
         metrics: Map::new(),
@@ -149,7 +166,13 @@ fn write(
         ci: false,
     };
     let mut gathered = Gathered::new(&given);
-    let samples = judge_all(&dir.file("samples.jsonl"), new, judge, &mut gathered)?;
+    let samples = judge_all(&dir.file("samples.jsonl"), new, judge, &mut |record| {
+        gathered.add(record);
+        if let Some(metrics) = &mut metrics {
+            metrics.add(record);
+        }
+    })?;
+    given.metrics = metrics.map(Metrics::finish).unwrap_or_default();
     if samples.kept > 0 {
         notices.push(format!(
             "{} records lost a secret to redaction and keep their verdicts",
@@ -198,12 +221,19 @@ fn gates_for(
     parent: &Manifest,
     baseline: Option<&Baseline>,
     scorers: &[String],
+    has_metrics: bool,
 ) -> Result<(Vec<Gate>, Vec<String>)> {
     let mut notices = Vec::new();
     let keeps = |gate: &Gate| {
         if gate.needs_baseline() && baseline.is_none() {
             notices
                 .push("the baseline was judged otherwise: `no_regression` is left out".to_owned());
+            return false;
+        }
+        if matches!(gate.metric(), Metric::Own(_)) && !has_metrics {
+            notices.push(format!(
+                "the benchmark, which works out its metrics, is not here: gate `{gate}` is left out"
+            ));
             return false;
         }
         let scorer = gate.metric().scorer();
@@ -251,7 +281,7 @@ fn judge_all(
     path: &Path,
     new: &RunDir,
     judge: &Judge,
-    gathered: &mut Gathered<'_>,
+    add: &mut impl FnMut(&Record),
 ) -> Result<Samples> {
     let mut all = Sorted::create(new.file("samples.jsonl"))?;
     let mut errors = Sorted::create(new.file("errors.jsonl"))?;
@@ -274,7 +304,7 @@ fn judge_all(
             for (seen, end) in judged.seen.into_iter().zip(judged.ends) {
                 let record = seen.record;
                 let status = record.result.status;
-                gathered.add(&record);
+                add(&record);
                 samples.kept += u64::from(seen.kept);
                 samples.skipped += u64::from(status == Status::Skipped);
                 let is_wrong = status == Status::Scored && !record.result.is_correct();

@@ -7,7 +7,7 @@
 //! A sample has as many records as the eval has epochs. They are kept side by side: the record of epoch `e`
 //! of the sample at `place` has the slot `place * epochs + e`.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -105,6 +105,8 @@ pub(crate) struct Session {
     options: RunOptions,
     stop: Mutex<Option<Stop>>,
     throttle: Throttle,
+    /// How many answers each model gave, as far as agents tell.
+    models: Mutex<BTreeMap<String, usize>>,
     started: Instant,
 }
 
@@ -126,6 +128,10 @@ impl Session {
         let selected = select(&plan, options.only.as_ref())?;
         let is_selected = |place: &usize| selected.binary_search(place).is_ok();
         let queue = plan.order.iter().copied().filter(is_selected).collect();
+        if !matches!(options.home, Home::Merged(_)) {
+            let check = plan.eval.agent.check();
+            check.map_err(|error| error.at(format_args!("eval `{}`", plan.eval.name)))?;
+        }
         let (dir, resumed) = match &options.home {
             Home::Resume(path) => {
                 let dir = RunDir::open(path)?;
@@ -188,6 +194,7 @@ impl Session {
             options,
             stop: Mutex::new(None),
             throttle,
+            models: Mutex::default(),
             started: Instant::now(),
         };
         session.write_manifest()?;

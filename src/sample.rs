@@ -147,6 +147,8 @@ pub struct Task {
     pub(crate) deadline: Option<Instant>,
     pub(crate) cancel: Cancel,
     pub(crate) live: Option<Live>,
+    /// What a sandbox hides.
+    pub(crate) hidden: Arc<[PathBuf]>,
 }
 
 /// Where a running agent's lines go when someone watches.
@@ -240,6 +242,7 @@ impl Task {
             deadline: None,
             cancel: Cancel::new(),
             live: None,
+            hidden: Arc::default(),
         }
     }
 }

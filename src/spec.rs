@@ -1,6 +1,7 @@
 //! Specs: YAML to [`Eval`]. The only place that parses YAML.
 //!
-//! `keys` holds the types that serde reads (`benchmarks` and `custom` those of a benchmark),
+//! `keys` holds the types that serde reads (`agents` those of agents behind
+//! endpoints, `benchmarks` and `custom` those of a benchmark),
 //! `tagged` the `{ type: …, … }` maps, `build` turns them
 //! into an eval, `overrides` applies `key=value` pairs from the command line, and `problem` turns
 //! serde's messages into ours.
@@ -14,15 +15,18 @@ use crate::error::{Error, Result};
 use crate::eval::Eval;
 use crate::registry::Registry;
 
+mod agents;
 mod benchmarks;
 mod build;
 mod builder;
+mod confinement;
 mod custom;
 mod keys;
 mod limits;
 mod overrides;
 mod problem;
 mod tagged;
+mod worker;
 
 pub(crate) use builder::override_built;
 pub use overrides::Override;

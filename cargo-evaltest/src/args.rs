@@ -5,9 +5,9 @@ use std::ffi::OsString;
 use clap::{Parser, Subcommand};
 
 use crate::command::{
-    accept::AcceptArgs, export::ExportArgs, gate::GateArgs, init::InitArgs, list::ListArgs,
-    rescore::RescoreArgs, run::RunArgs, score::ScoreArgs, scorers::ScorersArgs, show::ShowArgs,
-    summarize::SummarizeArgs,
+    accept::AcceptArgs, bfcl::BfclArgs, export::ExportArgs, gate::GateArgs, import::ImportArgs,
+    init::InitArgs, list::ListArgs, rescore::RescoreArgs, run::RunArgs, score::ScoreArgs,
+    scorers::ScorersArgs, show::ShowArgs, summarize::SummarizeArgs,
 };
 
 /// Evaluate LLM agents: benchmarks as tests, snapshots, accuracy gates.
@@ -44,6 +44,8 @@ pub(crate) enum Command {
     Gate(GateArgs),
     Accept(AcceptArgs),
     Export(ExportArgs),
+    Import(ImportArgs),
+    Bfcl(BfclArgs),
     Init(InitArgs),
 }
 

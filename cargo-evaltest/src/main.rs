@@ -17,7 +17,11 @@ mod target;
 use args::{Arguments, Command};
 
 fn main() -> ExitCode {
+    if let Some(code) = evaltest::sandbox::serve_if_asked() {
+        return code;
+    }
     evaltest::panics::quiet();
+    evaltest::orphans::adopt();
     let arguments = Arguments::parse_from(args::without_subcommand_name(std::env::args_os()));
     let done = match arguments.command {
         None => command::run::run(&arguments.run),
@@ -31,8 +35,11 @@ fn main() -> ExitCode {
         Some(Command::Gate(args)) => command::gate::run(&args),
         Some(Command::Accept(args)) => command::accept::run(&args),
         Some(Command::Export(args)) => command::export::run(&args),
+        Some(Command::Import(args)) => command::import::run(&args),
+        Some(Command::Bfcl(args)) => command::bfcl::run(&args),
         Some(Command::Init(args)) => command::init::run(&args),
     };
+    evaltest::orphans::kill_all();
     ExitCode::from(done.unwrap_or_else(|error| {
         // With stderr gone there is nobody left to tell.
         let _ = writeln!(std::io::stderr(), "error: {error}");

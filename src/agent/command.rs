@@ -15,9 +15,9 @@
 //! arranges before `main`.
 
 mod input;
-mod lines;
-mod process;
-mod reply;
+pub(super) mod lines;
+pub(crate) mod process;
+pub(super) mod reply;
 #[cfg(test)]
 mod tests;
 
@@ -32,18 +32,18 @@ pub use input::Input;
 pub use reply::Reply;
 
 use super::{Agent, AgentError, FailureKind, Output};
+use crate::orphans::{self, MARK as SCRATCH};
 use crate::process::environment::Environment;
 use crate::process::escapees;
 use crate::process::group::how_it_ended;
 use crate::process::launch::{Launch, NotStarted};
 use crate::sample::Task;
+use crate::sandbox::{Inmate, Sandbox, Ulimits};
 use lines::Lines;
 use process::{End, Limits};
 
 /// What stands for the prompt in an argument.
 const PROMPT: &str = "{prompt}";
-/// The variable that tells an agent its scratch folder, which no other attempt has.
-const SCRATCH: &str = "EVALTEST_SCRATCH";
 
 /// An agent that is a program.
 ///
@@ -64,6 +64,8 @@ pub struct Command {
     environment: Environment,
     cwd: Cwd,
     max_output_bytes: u64,
+    sandbox: Option<Sandbox>,
+    ulimits: Ulimits,
     term_grace: Duration,
     stream: Option<Stream>,
 }
@@ -108,6 +110,8 @@ impl Command {
             output: Reply::Text,
             environment: Environment::of_process(),
             max_output_bytes: 1024 * 1024,
+            sandbox: None,
+            ulimits: Ulimits::default(),
             term_grace: Duration::from_secs(1),
             stream: None,
         }
@@ -158,6 +162,21 @@ impl Command {
         self
     }
 
+    /// Runs the program in a sandbox of its own, see [`crate::sandbox`]. Its scratch folder is then in memory, and its
+    /// home; it is killed at once when its time is up.
+    #[must_use]
+    pub fn sandbox(mut self, sandbox: Sandbox) -> Self {
+        self.sandbox = Some(sandbox);
+        self
+    }
+
+    /// Limits that the kernel keeps for the program.
+    #[must_use]
+    pub fn ulimits(mut self, ulimits: Ulimits) -> Self {
+        self.ulimits = ulimits;
+        self
+    }
+
     /// How long the program may take to end after `SIGTERM`, before `SIGKILL`; by default one second.
     #[must_use]
     pub fn term_grace(mut self, grace: Duration) -> Self {
@@ -190,14 +209,20 @@ impl Command {
 
         let folder = absolute(&self.folder)?;
         let (args, stdin) = self.handover(task)?;
-        let child = Launch {
+        let cwd = self.working_folder(&folder, task)?;
+        let mut launch = Launch {
             args: &args,
-            cwd: &self.working_folder(&folder, task)?,
+            cwd: &cwd,
             folder: &folder,
             env: self.variables(task)?,
+        };
+        let confined = self.confined(&launch, task)?;
+        if let Some(args) = &confined {
+            launch.args = args;
         }
-        .start(stdin.is_some())
-        .map_err(not_started)?;
+        let scratch = task.scratch().map(absolute).transpose()?;
+        let attempt = orphans::Attempt::begin(scratch.as_deref().map(Path::as_os_str));
+        let child = launch.start(stdin.is_some()).map_err(not_started)?;
 
         let limits = Limits {
             deadline: task.deadline(),
@@ -218,9 +243,10 @@ impl Command {
         let watched = lines.is_some() || self.stream.is_some();
         let finished = process::run(child, &stdin, &limits, watched.then_some(&watch));
         let was_stopped = matches!(finished.end, End::TimedOut | End::Cancelled | End::TooLarge);
-        if was_stopped && let Some(scratch) = task.scratch() {
-            escapees::kill(SCRATCH, absolute(scratch)?.as_os_str());
+        if was_stopped && let Some(scratch) = &scratch {
+            escapees::kill(SCRATCH, scratch.as_os_str());
         }
+        drop(attempt);
         self.judge(&finished.end, started, task)
             .and_then(|()| self.output.decode(&finished.stdout))
             .map_err(|error| AgentError {
@@ -229,11 +255,53 @@ impl Command {
             })
     }
 
+    /// The arguments with what confines the program, if anything does.
+    fn confined(
+        &self,
+        launch: &Launch<'_>,
+        task: &Task,
+    ) -> Result<Option<Vec<String>>, AgentError> {
+        if self.sandbox.is_none() && self.ulimits.is_empty() {
+            return Ok(None);
+        }
+        // What confines it would say only that it cannot run something.
+        let program = launch.check().map_err(not_started)?;
+        let args = &launch.args[1..];
+        let Some(sandbox) = &self.sandbox else {
+            let mut confined = self.ulimits.wrapper();
+            confined.push(program.to_string_lossy().into_owned());
+            confined.extend_from_slice(args);
+            return Ok(Some(confined));
+        };
+        let scratch = task.scratch().ok_or_else(|| {
+            let message = "a sandbox needs a scratch folder and the attempt has none";
+            AgentError::of(FailureKind::NotStarted, message)
+        })?;
+        let inmate = Inmate {
+            program: &program,
+            args,
+            cwd: launch.cwd,
+            folder: launch.folder,
+            scratch: &absolute(scratch)?,
+            files: task.files(),
+            hidden: &task.hidden,
+        };
+        let confined = sandbox.wrap(&inmate, self.ulimits);
+        confined
+            .map(Some)
+            .map_err(|error| AgentError::of(FailureKind::NotStarted, error.to_string()))
+    }
+
     /// The variables that pass, and what tells the attempt.
     fn variables(&self, task: &Task) -> Result<BTreeMap<&OsStr, OsString>, AgentError> {
         let mut vars = self.environment.vars();
         if let Some(scratch) = task.scratch() {
-            vars.insert(OsStr::new(SCRATCH), absolute(scratch)?.into_os_string());
+            let scratch = absolute(scratch)?;
+            if self.sandbox.is_some() {
+                vars.insert(OsStr::new("HOME"), scratch.clone().into_os_string());
+                vars.insert(OsStr::new("TMPDIR"), "/tmp".into());
+            }
+            vars.insert(OsStr::new(SCRATCH), scratch.into_os_string());
         }
         let (attempt, epoch) = (task.attempt().to_string(), task.epoch().to_string());
         vars.insert(OsStr::new("EVALTEST_SAMPLE_ID"), task.id().into());
@@ -306,6 +374,13 @@ impl Agent for Command {
         })
     }
 
+    fn check(&self) -> crate::Result<()> {
+        match &self.sandbox {
+            Some(sandbox) => sandbox.check(),
+            None => Ok(()),
+        }
+    }
+
     fn keeps_deadline(&self) -> bool {
         true
     }
@@ -324,7 +399,7 @@ fn not_started(reason: NotStarted) -> AgentError {
     AgentError::of(kind, reason.message)
 }
 
-fn cancelled() -> AgentError {
+pub(super) fn cancelled() -> AgentError {
     AgentError::of(FailureKind::Cancelled, "the run was interrupted")
 }
 
@@ -336,7 +411,7 @@ fn exited(status: ExitStatus) -> AgentError {
 }
 
 /// An absolute path; the empty one, which a spec in the current folder has for a parent, included.
-fn absolute(path: &Path) -> Result<PathBuf, AgentError> {
+pub(super) fn absolute(path: &Path) -> Result<PathBuf, AgentError> {
     std::path::absolute(Path::new(".").join(path)).map_err(|error| {
         let message = format!("cannot make `{}` absolute: {error}", path.display());
         AgentError::of(FailureKind::NotStarted, message)
@@ -345,7 +420,7 @@ fn absolute(path: &Path) -> Result<PathBuf, AgentError> {
 
 /// A time limit for people: `30 s`, `1.5 s`, `200 ms`. The little that passes between the runner's clock
 /// and ours is rounded away.
-fn seconds(duration: Duration) -> String {
+pub(super) fn seconds(duration: Duration) -> String {
     if duration < Duration::from_millis(950) {
         let tens = (duration.as_millis() + 5) / 10;
         return format!("{} ms", tens * 10);

@@ -4,7 +4,8 @@
 //!
 //! Responsibility: decide which tool may look at a question. With attachments
 //! only the attachment tools run (tables, JSON, plain text); without them the
-//! word tools run first and arithmetic second.
+//! word tools run first and arithmetic second. Where a task brings functions, the
+//! answer is the calls that it asks for, written as text, if one of them fits.
 //!
 //! Limits: it understands English phrasing only, by general rules; it reads
 //! csv, tsv, json, jsonl and plain text (no office files, pictures or PDFs); it
@@ -12,6 +13,7 @@
 //! of a question; it never panics, whatever it is given. It can be wrong.
 
 mod arithmetic;
+mod calls;
 mod condition;
 mod lookup;
 mod number;
@@ -30,13 +32,18 @@ use table::Table;
 use super::{Agent, AgentError, Output};
 use crate::sample::Task;
 
-/// Works on questions with tools of its own: arithmetic, words, tables, lookups in JSON and text. What
+/// Works on questions with tools of its own: arithmetic, words, tables, lookups in JSON and text; and calls the
+/// functions of a task where a question asks for one in simple words. What
 /// none of them understands it says it does not know, which is a wrong answer, not a failure.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Demo;
 
 impl Agent for Demo {
     fn answer(&self, task: &Task) -> Result<Output, AgentError> {
+        let asked: String = task.question().chars().take(MAX_QUESTION_CHARS).collect();
+        if let Some(calls) = calls::solve(task, &asked) {
+            return Ok(Output::text(calls));
+        }
         let files: Vec<_> = task
             .files()
             .iter()

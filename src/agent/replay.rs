@@ -140,6 +140,7 @@ fn from_jsonl(
             messages: list("messages"),
             tool_calls: list("tool_calls"),
             usage,
+            metadata: Map::new(),
         };
         let epoch = row.fields.get("epoch").and_then(Value::as_u64);
         let epoch = u32::try_from(epoch.unwrap_or(0)).unwrap_or(u32::MAX);

@@ -119,6 +119,9 @@ pub struct Manifest {
     /// Whether the eval names the extraction; else it is the benchmark's.
     #[serde(default)]
     pub extract_is_given: bool,
+    /// What answered, as endpoints report it: models with their fingerprints, and how many answers each gave.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub models: BTreeMap<String, usize>,
     /// Run directory whose answers were scored again.
     #[serde(default)]
     pub parent: Option<PathBuf>,

@@ -191,6 +191,10 @@ impl Benchmark for Aime {
         Extract::aime()
     }
 
+    fn paths(&self) -> Vec<PathBuf> {
+        vec![self.path.clone()]
+    }
+
     fn scorer(&self) -> Option<Box<dyn Scorer>> {
         Some(Box::new(crate::scorer::aime::Aime))
     }

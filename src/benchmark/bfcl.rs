@@ -8,21 +8,30 @@
 //! prompt format and for `OpenAI`'s completions. Both are given to every agent: one that calls natively uses
 //! `Task::question` and `Task::tools`, and has no need of `Task::prompt`; a spec says `prompt: none` for it. The
 //! prompt formats of `format_sensitivity` are not made here, though [`check`](crate::scorer::bfcl::check) reads them all.
+//!
+#![doc = include_str!("bfcl/categories.md")]
 
+pub mod aggregates;
+mod imported;
 mod prompt;
+pub(crate) mod tally;
 mod tools;
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::benchmark::{Benchmark, CategoryCount};
 use crate::dataset::Filter;
 use crate::dataset::bfcl::{Category, Data, Question};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, nearest};
+use crate::run::Record;
 use crate::sample::{Sample, Target};
 use crate::scorer::{self, Scorer};
+use tally::{Tally, Weights};
+
+pub use imported::{Import, Imported, Mode};
 
 /// The leaderboard's single-turn categories, or entries of one's own in their form.
 ///
@@ -42,6 +51,7 @@ pub struct Bfcl {
     data: Data,
     categories: Vec<String>,
     filter: Filter,
+    weights: Weights,
     /// What the last [`Benchmark::samples`] had to remark.
     notices: OnceLock<Vec<String>>,
 }
@@ -53,6 +63,7 @@ impl Bfcl {
             data: Data::open(path)?,
             categories: Vec::new(),
             filter: Filter::default(),
+            weights: Weights::new(),
             notices: OnceLock::new(),
         })
     }
@@ -76,6 +87,57 @@ impl Bfcl {
         self
     }
 
+    /// What categories count in the metric `weighted`; those that are not named count nothing. They need not
+    /// sum to 1. A category that is not asked and a weight that is none are errors of [`Benchmark::samples`].
+    #[must_use]
+    pub fn weights<S: Into<String>>(mut self, weights: impl IntoIterator<Item = (S, f64)>) -> Self {
+        let weights = weights.into_iter();
+        self.weights = weights
+            .map(|(name, weight)| (name.into(), weight))
+            .collect();
+        self
+    }
+
+    /// The categories that are asked and judged here.
+    fn asked(&self) -> Result<Vec<Category>> {
+        let mut asked = self.data.select(&self.categories)?;
+        asked.retain(Category::is_native);
+        Ok(asked)
+    }
+
+    /// Checks the weights; an error comes with the name that it is about.
+    pub(crate) fn check_weights(&self) -> std::result::Result<(), (Error, String)> {
+        let about = "weights".to_owned();
+        let asked = self.asked().map_err(|error| (error, about.clone()))?;
+        for (name, weight) in &self.weights {
+            let place = name.clone();
+            if !asked.iter().any(|category| category.name == *name) {
+                let names = asked.iter().map(|category| &*category.name);
+                let hint = match nearest(name, names.clone()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("they are `{}`", names.collect::<Vec<_>>().join("`, `")),
+                };
+                let message =
+                    format!("`weights` names `{name}`, which is no category that is asked");
+                return Err((Error::usage(message).hint(hint), place));
+            }
+            if !(weight.is_finite() && *weight >= 0.0) {
+                let message = format!("the weight of `{name}` is {weight}, no number from 0 on");
+                return Err((Error::usage(message), place));
+            }
+        }
+        let sum: f64 = self.weights.values().sum();
+        if !self.weights.is_empty() && (sum <= 0.0 || !sum.is_finite()) {
+            let error = Error::usage(format!(
+                "`weights` sum to {sum}, and nothing can be divided by it"
+            ));
+            let hint =
+                "give at least one category a weight above 0: `weights: { simple_python: 1 }`";
+            return Err((error.hint(hint), about));
+        }
+        Ok(())
+    }
+
     fn load(&self) -> Result<(Vec<Sample>, Vec<String>)> {
         let mut samples = Vec::new();
         let mut notices = Vec::new();
@@ -92,7 +154,8 @@ impl Bfcl {
         if !skipped.is_empty() {
             let skipped = skipped.join(", ");
             let message = format!(
-                "{skipped}: not judged here and skipped; the official tool judges them, `bfcl evaluate`"
+                "{skipped}: not judged here and skipped; the official tool judges them: import its result files, \
+                 `cargo evaltest import --format bfcl DIR`, then `cargo evaltest bfcl official RUN_DIR`"
             );
             if samples.is_empty() {
                 return Err(Error::usage(message).hint("name others: `categories: [single_turn]`"));
@@ -154,10 +217,15 @@ impl Benchmark for Bfcl {
     }
 
     fn samples(&self) -> Result<Vec<Sample>> {
+        self.check_weights().map_err(|(error, _)| error)?;
         let (samples, notices) = self.load()?;
         // Loading again finds the same.
         let _ = self.notices.set(notices);
         Ok(samples)
+    }
+
+    fn paths(&self) -> Vec<PathBuf> {
+        self.data.holders()
     }
 
     fn scorer(&self) -> Option<Box<dyn Scorer>> {
@@ -170,6 +238,20 @@ impl Benchmark for Bfcl {
 
     fn instructions(&self, sample: &Sample) -> Option<String> {
         Some(prompt::instructions(sample))
+    }
+
+    /// See [`tally`].
+    fn metrics(&self, records: &[Record]) -> Map<String, Value> {
+        let mut tally = Tally::default();
+        for record in records {
+            tally.add(record);
+        }
+        tally.finish(&self.weights)
+    }
+
+    fn metric_names(&self) -> Option<Vec<String>> {
+        let asked = self.asked().ok()?;
+        Some(tally::names(&asked, &self.weights))
     }
 
     fn categories(&self) -> Result<Vec<CategoryCount>> {

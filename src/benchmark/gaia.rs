@@ -200,6 +200,10 @@ impl Benchmark for Gaia {
         Extract::final_answer()
     }
 
+    fn paths(&self) -> Vec<PathBuf> {
+        folder::holders(&self.path)
+    }
+
     fn scorer(&self) -> Option<Box<dyn Scorer>> {
         Some(Box::new(crate::scorer::gaia::Gaia))
     }

@@ -109,6 +109,10 @@ impl Benchmark for Gsm8k {
         Extract::gsm8k()
     }
 
+    fn paths(&self) -> Vec<PathBuf> {
+        vec![self.path.clone()]
+    }
+
     fn scorer(&self) -> Option<Box<dyn Scorer>> {
         Some(Box::new(crate::scorer::gsm8k::Gsm8k))
     }

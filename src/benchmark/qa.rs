@@ -224,6 +224,10 @@ impl Benchmark for Qa {
         Extract::final_answer()
     }
 
+    fn paths(&self) -> Vec<PathBuf> {
+        vec![self.path.clone()]
+    }
+
     fn scorer(&self) -> Option<Box<dyn Scorer>> {
         Some(Box::new(TokenF1::default()))
     }

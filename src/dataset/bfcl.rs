@@ -29,6 +29,7 @@ use std::path::{Path, PathBuf};
 pub use category::{COLLECTIONS, Category, Group};
 pub use index::Index;
 pub use question::Question;
+pub(crate) use question::broken;
 
 use crate::error::{Error, Result};
 use crate::scorer::bfcl::{Entry, Value};
@@ -93,6 +94,15 @@ impl Data {
             path.display()
         ))
         .hint("name the folder `bfcl_eval/data` of a checkout or of the unpacked package"))
+    }
+
+    /// The files with entries and the folder of their answers.
+    pub fn holders(&self) -> Vec<PathBuf> {
+        if self.is_file {
+            return vec![self.path.clone()];
+        }
+        let files = self.categories.iter().map(|category| self.file(category));
+        files.chain([self.path.join("possible_answer")]).collect()
     }
 
     /// Where the files are.
@@ -221,7 +231,8 @@ impl Data {
         Ok(())
     }
 
-    fn file(&self, category: &Category) -> PathBuf {
+    /// The file of a category.
+    pub(crate) fn file(&self, category: &Category) -> PathBuf {
         self.path.join(format!("{PREFIX}{}.json", category.file()))
     }
 }

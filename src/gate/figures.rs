@@ -6,6 +6,7 @@ use super::Gate;
 use super::check::{Evidence, show};
 use super::mean::KnownMeans;
 use super::metric::{LatencyStatistic, Metric};
+use super::own;
 use crate::baseline::CurrentSample;
 use crate::stats;
 use crate::summary::{
@@ -132,6 +133,8 @@ impl<'a> Figures<'a> {
                 self.over_epochs(&gate.metric, evidence)
             }
             Metric::Mean(name) => self.mean(name, evidence),
+            Metric::Own(name) => own::measure(name, &self.summary.metrics, self.unknown())
+                .map_err(|why| self.nothing_scored().unwrap_or(why)),
             Metric::MacroF1(scorer) => self.macro_f1(scorer.as_deref(), evidence),
             Metric::Latency(statistic) => self.latency(*statistic, gate, evidence),
             Metric::CostUsd => total(self.usage.cost_usd, "cost"),
@@ -370,7 +373,11 @@ impl<'a> Figures<'a> {
     }
 
     pub(super) fn open(&self, measured: &Measured, threshold: f64) -> String {
-        let low = show(measured.low, threshold);
+        let low = if measured.low.is_finite() {
+            show(measured.low, threshold)
+        } else {
+            "less".to_owned()
+        };
         let high = if measured.high.is_finite() {
             show(measured.high, threshold)
         } else {

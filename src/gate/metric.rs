@@ -17,6 +17,8 @@ pub enum Metric {
     /// `mean(NAME)`: the mean of a numeric or boolean detail, or of the score (`value`), of the deciding
     /// scorer; of another scorer when it alone has such a detail; `mean(SCORER.NAME)` says whose.
     Mean(String),
+    /// `metric(NAME)`: an aggregate of the benchmark's own, see [`Benchmark::metrics`](crate::Benchmark::metrics).
+    Own(String),
     /// `macro_f1`: see [`Labels`](crate::summary::Labels); `macro_f1(NAME)` by one of several scorers.
     MacroF1(Option<String>),
     /// `latency_p95`, `latency_mean`, `latency_max`: seconds that the answers took.
@@ -50,13 +52,14 @@ pub enum LatencyStatistic {
 }
 
 /// The metrics as people are told of them.
-pub(super) const METRICS: [&str; 18] = [
+pub(super) const METRICS: [&str; 19] = [
     "accuracy",
     "accuracy(SCORER)",
     "error_rate",
     "failure_rate",
     "min_samples",
     "mean(NAME)",
+    "metric(NAME)",
     "macro_f1",
     "macro_f1(SCORER)",
     "pass@3",
@@ -123,6 +126,7 @@ impl fmt::Display for Metric {
             Self::FailureRate => f.write_str("failure_rate"),
             Self::MinSamples => f.write_str("min_samples"),
             Self::Mean(name) => write!(f, "mean({name})"),
+            Self::Own(name) => write!(f, "metric({name})"),
             Self::MacroF1(scorer) => named("macro_f1", scorer.as_deref(), f),
             Self::PassAt(k, scorer) => named(&format!("pass@{k}"), scorer.as_deref(), f),
             Self::PassHat(k, scorer) => named(&format!("pass^{k}"), scorer.as_deref(), f),

@@ -152,6 +152,12 @@ fn metric(name: &str, argument: Option<&str>) -> Result<Metric> {
                 Error::usage("`mean` of what").hint("name a detail of the scorer: `mean(value)`")
             });
         }
+        "metric" => {
+            return named(name, argument)?.map(Metric::Own).ok_or_else(|| {
+                Error::usage("`metric` of what")
+                    .hint("name an aggregate of the benchmark: `metric(overall)`")
+            });
+        }
         "no_regression" => return Ok(Metric::NoRegression),
         "min_samples" | "samples" => return Ok(Metric::MinSamples),
         "error_rate" => Metric::ErrorRate,
@@ -233,7 +239,7 @@ fn read_option(gate: &mut Gate, option: &str) -> Result<()> {
 /// A threshold with the unit that the metric allows.
 fn number_for(metric: &Metric, text: &str) -> Result<f64> {
     if let Some(percent) = text.strip_suffix('%') {
-        if metric.is_rate() || matches!(metric, Metric::Mean(_)) {
+        if metric.is_rate() || matches!(metric, Metric::Mean(_) | Metric::Own(_)) {
             return percentage(percent);
         }
         return Err(Error::usage(format!(

@@ -53,6 +53,8 @@ impl Verdict {
 pub struct Facts {
     /// The run was interrupted by a signal.
     pub interrupted: bool,
+    /// The agent refused the eval itself (no such key, model or address) before any sample was answered.
+    pub misconfigured: bool,
     /// The run ended before every sample was asked: `fail_fast`, a full disk, too many agents that hang.
     pub stopped_early: bool,
     /// Every sample that was asked ended in an error.
@@ -63,8 +65,8 @@ pub struct Facts {
 
 /// The exit code of a run that could start: 130 interrupted, else 3 infrastructure (stopped early, every
 /// sample errored, `error_rate` failed, a gate inconclusive), else 1 (a gate or an assertion failed), else
-/// 0. Code 2 comes before all of these but 130, from [`Error::exit_code`](crate::Error::exit_code): nothing
-/// was started then.
+/// 0. Code 2 comes before all of these but 130, from [`Error::exit_code`](crate::Error::exit_code), when nothing
+/// was started, and from an agent that refused every sample.
 pub fn exit_code(results: &[GateResult], facts: Facts) -> u8 {
     let any = |wanted: fn(&GateResult) -> bool| results.iter().any(wanted);
     let infrastructure = |result: &GateResult| match result.verdict {
@@ -74,6 +76,8 @@ pub fn exit_code(results: &[GateResult], facts: Facts) -> u8 {
     };
     if facts.interrupted {
         130
+    } else if facts.misconfigured {
+        2
     } else if facts.stopped_early || facts.all_errored || any(infrastructure) {
         3
     } else {
@@ -111,6 +115,19 @@ mod tests {
             stopped_early: true,
             ..none
         };
+        let misconfigured = Facts {
+            misconfigured: true,
+            ..stopped
+        };
+        check(&[("accuracy >= 0.5", Verdict::Failed)], misconfigured, 2);
+        check(
+            &[],
+            Facts {
+                interrupted: true,
+                ..misconfigured
+            },
+            130,
+        );
         let errored = Facts {
             all_errored: true,
             ..none

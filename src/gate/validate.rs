@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Gate, KnownMeans, LatencyStatistic, Metric, Op};
+use super::{Gate, KnownMeans, LatencyStatistic, Metric, Op, own};
 use crate::error::{Error, Result, nearest};
 use crate::sample::Sample;
 use crate::summary::Summary;
@@ -22,6 +22,8 @@ pub struct Known {
     pub means: Option<KnownMeans>,
     /// How often each sample is asked.
     pub epochs: u32,
+    /// The names of the benchmark's own metrics, where they are known.
+    pub metrics: Option<Vec<String>>,
 }
 
 impl Known {
@@ -43,6 +45,7 @@ impl Known {
             scorers: scorers.into_iter().map(Into::into).collect(),
             means: None,
             epochs: 1,
+            metrics: None,
         }
     }
 
@@ -59,6 +62,7 @@ impl Known {
             scorers: scorers.to_vec(),
             means: Some(KnownMeans::of(summary, first)),
             epochs,
+            metrics: Some(own::names(&summary.metrics)),
         }
     }
 }
@@ -97,6 +101,13 @@ impl Gate {
             && let Err(why) = means.find(name)
         {
             return Err(Error::usage(format!("gate `{self}`: {why}")));
+        }
+        if let (Metric::Own(name), Some(names)) = (&self.metric, &known.metrics)
+            && !names.contains(name)
+        {
+            let message = format!("gate `{self}`: the benchmark has no metric `{name}` here");
+            let names = names.iter().map(String::as_str);
+            return Err(Error::usage(message).hint(choices("metrics", name, names)));
         }
         if let Some(scorer) = self.metric.scorer() {
             let names = known.scorers.iter().map(String::as_str);
@@ -142,6 +153,10 @@ impl Gate {
         {
             return refuse("a percentile lies between 0 and 100".to_owned());
         }
+        if matches!(self.metric, Metric::Own(_)) && self.slice.is_some() {
+            let why = "`metric` is of the whole run; a slice has `accuracy` and `mean`";
+            return refuse(why.to_owned());
+        }
         let options = [("alpha", self.alpha), ("max_drop", self.max_drop)];
         let Some((op, threshold)) = self.bound else {
             for (name, value) in options {
@@ -170,7 +185,7 @@ impl Gate {
         if self.metric == Metric::MinSamples && op != Op::AtLeast {
             return refuse("`min_samples` takes `>=`".to_owned());
         }
-        if threshold < 0.0 && !matches!(self.metric, Metric::Mean(_)) {
+        if threshold < 0.0 && !matches!(self.metric, Metric::Mean(_) | Metric::Own(_)) {
             return refuse("the threshold is below 0".to_owned());
         }
         Ok(())

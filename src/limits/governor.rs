@@ -9,6 +9,12 @@ use super::window::Window;
 use super::{Budget, Limits};
 use crate::agent::{LONGEST_RETRY_AFTER, Usage};
 
+/// An agent that refuses everything, and does not say for how long, is left alone for no longer.
+const LONGEST_BACKOFF: Duration = Duration::from_mins(1);
+
+/// After so many rounds of refusals without an answer the run ends: with the usual backoff after some minutes.
+const MOST_REFUSALS: u32 = 15;
+
 /// Says when the next question may be asked. All times are since the start of the run.
 #[derive(Clone, Debug)]
 pub(crate) struct Governor {
@@ -20,6 +26,10 @@ pub(crate) struct Governor {
     deadline: Option<Duration>,
     /// Until when the agent wants to be left alone.
     quiet: Duration,
+    /// How long it is left alone when it does not say so, at first.
+    backoff: Duration,
+    /// Rounds of refusals since the last answer.
+    refusals: u32,
     in_flight: usize,
 }
 
@@ -49,6 +59,8 @@ pub(crate) enum Over {
     Deadline(Duration),
     /// The budget is used up.
     Budget(Exhausted),
+    /// The agent refuses every question because of a rate limit.
+    Refused,
 }
 
 /// How a question ended.
@@ -74,6 +86,8 @@ impl Governor {
             spent,
             deadline: limits.deadline,
             quiet: Duration::ZERO,
+            backoff: limits.backoff,
+            refusals: 0,
             in_flight: 0,
         }
     }
@@ -85,6 +99,9 @@ impl Governor {
         }
         if let Some(why) = self.spent.exhausts(&self.budget) {
             return Admission::Over(Over::Budget(why));
+        }
+        if self.refusals >= MOST_REFUSALS {
+            return Admission::Over(Over::Refused);
         }
         let (places, next) = self.window.places(now);
         if self.in_flight >= places {
@@ -125,12 +142,20 @@ impl Governor {
             End::Answered(usage) => {
                 self.spent.add(usage);
                 self.window.grow();
+                self.refusals = 0;
                 usage.and_then(tokens).unwrap_or(0)
             }
             End::RateLimited(retry_after) => {
-                self.window.halve(now, permit.asked, self.in_flight);
+                if self.window.halve(now, permit.asked, self.in_flight) {
+                    self.refusals += 1;
+                }
+                let doubled = self.refusals.saturating_sub(1).min(20);
+                let own = self
+                    .backoff
+                    .saturating_mul(1 << doubled)
+                    .min(LONGEST_BACKOFF);
                 let longest = Duration::from_secs_f64(LONGEST_RETRY_AFTER);
-                let pause = retry_after.unwrap_or_default().min(longest);
+                let pause = retry_after.map_or(own, |asked| asked.min(longest).max(own));
                 self.quiet = self.quiet.max(now.saturating_add(pause));
                 0
             }
@@ -156,6 +181,10 @@ impl fmt::Display for Over {
                 write!(f, "{seconds} s are over (`limits.deadline_s`)")
             }
             Self::Budget(why) => why.fmt(f),
+            Self::Refused => write!(
+                f,
+                "the agent refuses every question because of a rate limit, {MOST_REFUSALS} times in a row"
+            ),
         }
     }
 }

@@ -55,15 +55,17 @@ impl Window {
         self.size = (self.size + 1.0 / self.size).min(as_f64(self.most as u64));
     }
 
-    /// A question that was asked at `asked`, one of `in_flight`, was refused because of a rate limit.
-    pub(super) fn halve(&mut self, now: Duration, asked: Duration, in_flight: usize) {
+    /// A question that was asked at `asked`, one of `in_flight`, was refused because of a rate limit. Tells whether
+    /// that is news.
+    pub(super) fn halve(&mut self, now: Duration, asked: Duration, in_flight: usize) -> bool {
         if asked < self.halved {
-            return;
+            return false;
         }
         let used = as_f64(in_flight as u64).min(self.size);
         self.size = (used / 2.0).max(1.0);
         // Whatever is asked from now on tells of the smaller window.
         self.halved = now.max(Duration::from_nanos(1));
+        true
     }
 }
 
@@ -100,10 +102,12 @@ mod tests {
     #[test]
     fn refusals_halve_it_once_and_answers_open_it_again() {
         let mut window = Window::new(64, Some(Duration::ZERO));
+        let mut halvings = 0;
         // All 64 in flight are refused.
         for _ in 0..64 {
-            window.halve(100 * MS, 50 * MS, 64);
+            halvings += u32::from(window.halve(100 * MS, 50 * MS, 64));
         }
+        assert_eq!(halvings, 1);
         assert_eq!(window.places(100 * MS).0, 32);
         window.halve(200 * MS, 150 * MS, 20);
         assert_eq!(

@@ -91,11 +91,12 @@ impl Launch<'_> {
         }
     }
 
-    /// Whether there is such a program. It is not started.
-    pub(crate) fn check(&self) -> Result<(), NotStarted> {
+    /// The program's file, if there is one. It is not started.
+    pub(crate) fn check(&self) -> Result<PathBuf, NotStarted> {
         let name = self.args.first().map_or("", String::as_str);
-        if self.resolve(name)?.exists() {
-            Ok(())
+        let program = self.resolve(name)?;
+        if program.exists() {
+            Ok(program)
         } else {
             Err(self.not_found(name))
         }

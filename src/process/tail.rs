@@ -3,6 +3,8 @@
 /// The last bytes of what was pushed.
 pub(crate) struct Tail {
     bytes: Vec<u8>,
+    /// How much was pushed in all.
+    pushed: u64,
     limit: usize,
     /// Whether the beginning is lost.
     is_cut: bool,
@@ -12,12 +14,14 @@ impl Tail {
     pub(crate) fn new(limit: usize) -> Self {
         Self {
             bytes: Vec::new(),
+            pushed: 0,
             limit,
             is_cut: false,
         }
     }
 
     pub(crate) fn push(&mut self, bytes: &[u8]) {
+        self.pushed += bytes.len() as u64;
         let surplus = bytes.len().saturating_sub(self.limit);
         self.is_cut |= surplus > 0;
         let bytes = &bytes[surplus..];
@@ -26,6 +30,24 @@ impl Tail {
             self.cut_to(self.limit - bytes.len());
         }
         self.bytes.extend_from_slice(bytes);
+    }
+
+    /// How much was pushed in all.
+    pub(crate) fn pushed(&self) -> u64 {
+        self.pushed
+    }
+
+    /// The tail of what came after this many bytes.
+    pub(crate) fn since(&self, pushed: u64) -> Option<String> {
+        let wanted = usize::try_from(self.pushed.saturating_sub(pushed)).unwrap_or(usize::MAX);
+        let from = self.bytes.len().saturating_sub(wanted);
+        let tail = Self {
+            bytes: self.bytes[from..].to_vec(),
+            pushed: self.pushed,
+            limit: self.limit,
+            is_cut: self.is_cut && from == 0,
+        };
+        tail.text()
     }
 
     /// The tail as a text; `None` if nothing came.

@@ -9,6 +9,7 @@ mod labels;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use super::metrics::Metrics;
 use crate::summary::{Group, Summary};
 
 /// Writes the summary as Markdown.
@@ -261,10 +262,37 @@ fn metrics(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     if summary.metrics.is_empty() {
         return Ok(());
     }
+    let metrics = Metrics::of(summary);
     section(out, "The benchmark's own metrics")?;
-    table(out, &["metric", "value"])?;
-    for (name, value) in &summary.metrics {
-        row(out, &[text(name), text(&value.to_string())])?;
+    let bounded = metrics.numbers.iter().any(|number| number.bounds.is_some());
+    let heads = ["metric", "value", "had every sample a verdict"];
+    let columns = if bounded { 3 } else { 2 };
+    table(out, &heads[..columns])?;
+    for number in metrics.numbers {
+        let bounds = number.bounds.map(|[low, high]| format!("{low} to {high}"));
+        let cells = [text(&number.name), number.value, bounds.unwrap_or_default()];
+        row(out, &cells[..columns])?;
+    }
+    for name in metrics.unknown {
+        row(
+            out,
+            &[text(&name), "N/A".to_owned(), String::new()][..columns],
+        )?;
+    }
+    for (title, list) in metrics.texts {
+        writeln!(out, "\n{}: {}", text(&title), text(&list))?;
+    }
+    for shown in metrics.tables {
+        let heads: Vec<String> = shown.heads.iter().map(|head| text(head)).collect();
+        let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+        writeln!(out, "\n### {}\n", text(&shown.title))?;
+        table(out, &heads)?;
+        for cells in &shown.rows {
+            row(
+                out,
+                &cells.iter().map(|cell| text(cell)).collect::<Vec<_>>(),
+            )?;
+        }
     }
     Ok(())
 }

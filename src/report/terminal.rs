@@ -1,6 +1,7 @@
 //! What a run looks like on a terminal or in a CI log.
 
 mod epochs;
+mod metrics;
 mod scorers;
 pub mod table;
 
@@ -137,9 +138,10 @@ pub fn run(run: &Run, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out, ", {:.1} s", run.duration_s)?;
     epochs::epochs(summary, out)?;
-    slices(summary, out)?;
+    metrics::slices(summary, out)?;
     scorers::scorers(summary, out)?;
     scorers::labels(summary, out)?;
+    metrics::metrics(summary, out)?;
     costs(summary, out)?;
     if let Some(reason) = &run.stop_reason {
         let left = summary.skipped;
@@ -169,38 +171,6 @@ pub fn run(run: &Run, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "  run directory: {}", shown(&run.dir))?;
     if let Some(next) = next_command(run) {
         writeln!(out, "  next: {next}")?;
-    }
-    Ok(())
-}
-
-fn slices(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    for (dimension, values) in &summary.slices {
-        if values.len() > 12 {
-            continue;
-        }
-        let shown = values.iter().map(|(value, slice)| {
-            let value = clean(value);
-            let Some(accuracy) = slice.accuracy else {
-                let why = match (slice.skipped == slice.samples, slice.errors > 0) {
-                    (true, _) => "not asked",
-                    (false, true) => "without a verdict",
-                    (false, false) => "unscored",
-                };
-                return format!("{dimension} {value} {} {why}", slice.samples);
-            };
-            let mut text = format!(
-                "{dimension} {value} {} of {}",
-                percent(accuracy),
-                slice.scored
-            );
-            for (count, what) in [(slice.errors, "errors"), (slice.skipped, "not asked")] {
-                if count > 0 {
-                    text = format!("{text} (+{count} {what})");
-                }
-            }
-            text
-        });
-        writeln!(out, "  {}", shown.collect::<Vec<_>>().join(", "))?;
     }
     Ok(())
 }

@@ -69,6 +69,7 @@ pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: bool) -> Result<Run> {
             total: manifest.samples,
             interrupted: manifest.status == RunStatus::Interrupted,
             stop_reason,
+            misconfigured: false,
             needs_every_verdict: false,
             failed_assertions,
             // The benchmark that worked them out is not here.

@@ -14,8 +14,11 @@ use crate::limits::EndedBy;
 use crate::plan::Item;
 use crate::run::{Outcome, Record};
 
-/// So often an attempt that a rate limit refused is repeated, besides `limits.retries`: the sample is not to blame.
-const MOST_REFUSED: u32 = 20;
+/// So often an attempt that a rate limit refused is repeated besides `limits.retries`: the sample is not to blame.
+const MOST_REFUSED: u32 = 50;
+
+/// So often an attempt that failed for the sake of other samples is repeated besides `limits.retries`.
+const MOST_LOST: u32 = 3;
 
 impl Session {
     /// Asks until there is an answer or no attempt is left.
@@ -24,8 +27,8 @@ impl Session {
         let limits = &self.plan.eval.limits;
         let id = &item.sample.id;
         let mut attempt = earlier;
-        // Attempts that a rate limit refused.
-        let mut refused = 0;
+        // Attempts that a rate limit refused, and those that came to nothing for the sake of other samples.
+        let (mut refused, mut lost) = (0, 0);
         let mut time = SampleTime::new(limits.sample_timeout);
         loop {
             // Waiting for it is nobody's latency.
@@ -57,32 +60,62 @@ impl Session {
                 Err(error) if error.kind == FailureKind::TimedOut && self.is_past_deadline() => {
                     return skipped(attempt);
                 }
+                // Told once, by the first sample that met it.
+                Err(error) if error.kind == FailureKind::Misconfigured && self.is_stopped() => {
+                    return skipped(attempt);
+                }
                 Err(error) => error,
             };
             let is_refused = error.kind == FailureKind::RateLimited && error.is_transient();
-            let is_refusal = is_refused && refused < MOST_REFUSED;
-            refused += u32::from(is_refusal);
-            let counted = attempt - earlier - refused;
-            let mut retry = is_refusal || error.is_transient() && counted <= limits.retries;
-            let pause = retry::backoff(limits.backoff, attempt - earlier, id, epoch);
-            let pause = pause.max(error.retry_after().unwrap_or_default());
+            let is_refused = is_refused && refused < MOST_REFUSED;
+            refused += u32::from(is_refused);
+            let is_lost = error.kind == FailureKind::Lost && lost < MOST_LOST;
+            lost += u32::from(is_lost);
+            let counted = attempt - earlier - refused - lost;
+            let mut retry =
+                is_refused || is_lost || error.is_transient() && counted <= limits.retries;
+            let pause = if is_refused || is_lost {
+                // The throttle knows how long to leave the agent alone.
+                Duration::ZERO
+            } else {
+                let pause = retry::backoff(limits.backoff, counted, id, epoch);
+                pause.max(error.retry_after().unwrap_or_default())
+            };
             if error.ended_by.is_none() && error.is_transient() && !retry {
                 error.ended_by = Some(EndedBy::Retries);
             }
-            // What a rate limit takes is not the sample's.
-            if retry && !is_refusal && time.left().is_some_and(|left| pause >= left) {
+            if retry && time.left().is_some_and(|left| pause >= left) {
                 error = time.timed_out(attempt - earlier, &error);
                 retry = false;
+            }
+            if error.kind == FailureKind::Misconfigured {
+                self.journal_failure(question, (attempt, latency), &error);
+                self.stop_misconfigured(&error.message);
+                return skipped(attempt);
             }
             self.attempt_failed(question, (attempt, latency), &error, retry);
             if !retry {
                 return failed(error, latency, attempt);
             }
             self.pause(pause);
-            if !is_refusal {
-                time.take(pause);
-            }
+            time.take(pause);
         }
+    }
+
+    /// Journals an attempt without an answer; gives its error, redacted.
+    fn journal_failure(
+        &self,
+        (item, epoch): (&Item, u32),
+        (attempt, latency): (u32, f64),
+        error: &AgentError,
+    ) -> AgentError {
+        let mut clean = error.clone();
+        self.plan.redactor.agent_error(&mut clean, &mut 0);
+        let mut event = StoredEvent::new(&item.sample.id, epoch, attempt, Kind::Failed);
+        event.error = Some(clean.clone());
+        event.latency_s = Some(latency);
+        self.journal(&event);
+        clean
     }
 
     /// Journals an attempt without an answer, and tells of it.
@@ -94,12 +127,7 @@ impl Session {
         retry: bool,
     ) {
         let id = &item.sample.id;
-        let mut clean = error.clone();
-        self.plan.redactor.agent_error(&mut clean, &mut 0);
-        let mut event = StoredEvent::new(id, epoch, attempt, Kind::Failed);
-        event.error = Some(clean.clone());
-        event.latency_s = Some(latency);
-        self.journal(&event);
+        let clean = self.journal_failure((item, epoch), (attempt, latency), error);
         self.emit(&Event::AttemptFailed {
             id,
             epoch,
@@ -107,6 +135,9 @@ impl Session {
             error: &clean,
             retry,
         });
+        if error.kind == FailureKind::Unusable {
+            self.stop(&clean.with_stderr(), false);
+        }
     }
 
     /// Asks a sample once more, to tell a flip from flakiness. The answer counts in no metric.

@@ -98,6 +98,7 @@ pub(super) fn new_manifest(
         failed_assertions: Vec::new(),
         extract: Some(plan.extraction.extract.to_value()),
         extract_is_given: plan.extraction.is_given,
+        models: BTreeMap::new(),
         parent: None,
         parent_run_id: None,
         artifacts: BTreeMap::new(),
@@ -134,10 +135,12 @@ impl Session {
     /// # Errors
     /// When something cannot be written. Answers are in `events.jsonl` all the same.
     pub(crate) fn finish(&self) -> Result<Run> {
+        self.plan.eval.agent.close();
         let stop = lock(&self.stop).clone();
         let interrupted = stop
             .as_ref()
             .map_or_else(|| self.is_stopped(), |stop| stop.interrupted);
+        let misconfigured = stop.as_ref().is_some_and(|stop| stop.misconfigured);
         let stop_reason = stop.map(|stop| stop.reason);
         let stop_reason = stop_reason.or_else(|| interrupted.then(|| "interrupted".to_owned()));
         let records = self.take_records();
@@ -154,6 +157,7 @@ impl Session {
             total: self.plan.items.len(),
             interrupted,
             stop_reason,
+            misconfigured,
             needs_every_verdict: self.plan.eval.snapshot.assert.decides(),
             failed_assertions: self.failed_assertions(&records),
             metrics: self.metrics(&records),
@@ -248,6 +252,7 @@ impl Session {
             .failed_assertions
             .clone_from(&run.failed_assertions);
         manifest.artifacts = artifacts;
+        manifest.models = std::mem::take(&mut *lock(&self.models));
         let home = manifest
             .spec
             .as_deref()

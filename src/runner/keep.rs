@@ -1,6 +1,7 @@
 //! What becomes of a record: onto disk whole, told of, kept in memory abridged.
 
 use super::{Session, lock, skipped};
+use crate::agent::Output;
 use crate::artifact::events::{Kind, StoredEvent};
 use crate::eval::Assert;
 use crate::event::Event;
@@ -42,6 +43,9 @@ impl Session {
         }
         if let Err(error) = self.spool.add(slot, record) {
             self.stop_for(&error);
+        }
+        if let Some(model) = record.result.output.as_ref().and_then(Output::answered_by) {
+            *lock(&self.models).entry(model).or_default() += 1;
         }
         self.emit(&Event::SampleFinished { record });
         if record.result.status.is_error() && self.plan.eval.limits.fail_fast {

@@ -8,8 +8,8 @@ use crate::hash::Hasher;
 const LONGEST: Duration = Duration::from_secs(30);
 
 /// `first * 2^(failures - 1)`, at most 30 s, less up to a quarter: samples that failed together, because
-/// the endpoint was down, do not come back together. The share depends on the sample and its epoch alone, so that runs
-/// are repeatable.
+/// the endpoint was down, do not come back together. The share depends on the sample and its
+/// epoch alone, so that runs are repeatable.
 pub(super) fn backoff(first: Duration, failures: u32, id: &str, epoch: u32) -> Duration {
     let factor = 1_u32
         .checked_shl(failures.saturating_sub(1))

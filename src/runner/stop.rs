@@ -9,6 +9,8 @@ pub(super) struct Stop {
     pub(super) reason: String,
     /// Whether a person or the system asked for it.
     pub(super) interrupted: bool,
+    /// Whether it is the eval's own mistake, which no sample survives.
+    pub(super) misconfigured: bool,
 }
 
 impl Session {
@@ -17,6 +19,7 @@ impl Session {
         self.stop_with(Stop {
             reason: reason.to_owned(),
             interrupted,
+            misconfigured: false,
         });
     }
 
@@ -26,6 +29,16 @@ impl Session {
         lock(&self.stop).get_or_insert(Stop {
             reason,
             interrupted: false,
+            misconfigured: false,
+        });
+    }
+
+    /// Stops the run because no sample can be answered as the eval is.
+    pub(super) fn stop_misconfigured(&self, reason: &str) {
+        self.stop_with(Stop {
+            reason: reason.to_owned(),
+            interrupted: false,
+            misconfigured: true,
         });
     }
 

@@ -85,9 +85,9 @@ impl Session {
     pub(super) fn turn(&self) -> Option<Turn> {
         match self.throttle.wait(|| self.is_stopped())? {
             Ok(permit) => Some(Turn(permit)),
-            Err(Over::Budget(why)) => {
+            Err(over @ (Over::Budget(_) | Over::Refused)) => {
                 // What is in flight is paid for, and comes to its end.
-                self.note_stop(&why.to_string());
+                self.note_stop(&over.to_string());
                 None
             }
             Err(over @ Over::Deadline(_)) => {
@@ -101,7 +101,11 @@ impl Session {
     pub(super) fn asked(&self, Turn(permit): &Turn, answer: &Result<Output, AgentError>) {
         let end = match answer {
             Ok(output) => End::Answered(output.usage.as_ref()),
-            Err(error) if error.kind == FailureKind::RateLimited => {
+            // A server that is overloaded and says for how long wants the same.
+            Err(error)
+                if error.kind == FailureKind::RateLimited
+                    || error.kind == FailureKind::Busy && error.retry_after_s.is_some() =>
+            {
                 End::RateLimited(error.retry_after())
             }
             Err(_) => End::Failed,

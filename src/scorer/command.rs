@@ -22,7 +22,8 @@ use crate::hash::Hasher;
 use crate::process::environment::Environment;
 use crate::process::excerpt::{ending, excerpt};
 use crate::process::launch::Launch;
-use crate::process::worker::{Fault, Worker};
+use crate::process::worker::Worker;
+use crate::process::worker::ask::Fault;
 use crate::redact::Redactor;
 use crate::variables;
 use pool::Pool;
@@ -217,7 +218,7 @@ impl Command {
             folder: &folder,
             env: self.environment.vars(),
         };
-        launch.check().map_err(|reason| {
+        launch.check().map(drop).map_err(|reason| {
             let (message, hint) = match reason.message.split_once("; hint: ") {
                 Some((message, hint)) => (message, Some(hint)),
                 None => (reason.message.as_str(), None),

@@ -1,5 +1,6 @@
 //! The benchmarks `qa`, `gsm8k`, `aime` and `bfcl`, from their keys.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -85,6 +86,8 @@ pub(super) struct BfclKeys {
     path: PathBuf,
     categories: Option<Vec<String>>,
     ids: Option<Vec<String>>,
+    #[serde(default)]
+    weights: BTreeMap<String, f64>,
 }
 
 /// The file of a benchmark; an error is about its name in the spec.
@@ -162,6 +165,8 @@ pub(super) fn bfcl(keys: BfclKeys, folder: &Path) -> Placed<Arc<dyn Benchmark>> 
     if let Some(ids) = keys.ids {
         bfcl = bfcl.ids(ids);
     }
+    bfcl = bfcl.weights(keys.weights);
+    bfcl.check_weights()?;
     Ok(Arc::new(bfcl))
 }
 

@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+#[cfg(feature = "http")]
+use super::agents;
 use super::keys::{
     AgentKeys, BenchmarkKeys, ColumnKeys, CommandKeys, CwdKey, Form, GaiaKeys, NoBuiltIn, SpecFile,
 };
 use super::limits::limits;
 use super::tagged::{BuiltIns, Tagged};
-use super::{benchmarks, custom};
+use super::{benchmarks, custom, worker};
 use crate::agent::command::{Command, Cwd, Input, Reply};
 use crate::agent::{Agent, demo::Demo, echo::Echo, replay::Replay};
 use crate::benchmark::{Benchmark, gaia::Gaia};
@@ -28,16 +30,18 @@ use crate::{artifact, prompt::Prompt, variables};
 pub(super) type Placed<T> = std::result::Result<T, (Error, String)>;
 
 /// Puts no line on an error.
-fn anywhere(error: Error) -> (Error, String) {
+pub(super) fn anywhere(error: Error) -> (Error, String) {
     (error, String::new())
 }
 
 /// What an agent's keys say beside the agent itself.
 #[derive(Default)]
-struct AgentParts {
-    options: Map<String, Value>,
-    secrets: Vec<String>,
-    keep_scratch: Option<KeepScratch>,
+pub(super) struct AgentParts {
+    pub(super) options: Map<String, Value>,
+    pub(super) secrets: Vec<String>,
+    pub(super) keep_scratch: Option<KeepScratch>,
+    /// How many samples it answers at once, unless `limits.concurrency` says otherwise.
+    pub(super) concurrency: Option<usize>,
 }
 
 pub(super) fn build(
@@ -48,10 +52,16 @@ pub(super) fn build(
 ) -> Placed<Eval> {
     let path = artifact::absolute(path).map_err(anywhere)?;
     let folder = path.parent().unwrap_or(Path::new("/"));
-    let limits =
+    let mut limits =
         limits(&spec.limits, &Limits::default()).map_err(|(key, error)| (error, key.to_owned()))?;
     let benchmark = benchmark(spec.benchmark, folder, registry)?;
     let (agent, parts) = agent(spec.agent, folder, &limits, registry)?;
+    if spec.limits.concurrency.is_none() {
+        limits.concurrency = parts.concurrency.unwrap_or(limits.concurrency);
+    }
+    if spec.limits.retries.is_none() {
+        limits.retries = agent.default_retries();
+    }
     let mut eval = Eval::from_parts(benchmark, agent);
     if let Some(name) = spec.name {
         crate::plan::check_name(&name).map_err(|error| (error, "name".to_owned()))?;
@@ -226,6 +236,20 @@ fn agent(
 ) -> Placed<(Arc<dyn Agent>, AgentParts)> {
     match tagged {
         Tagged::BuiltIn(AgentKeys::Command(keys)) => command(keys, folder, limits),
+        Tagged::BuiltIn(AgentKeys::Worker(keys)) => worker::worker(keys, folder, limits),
+        #[cfg(feature = "http")]
+        Tagged::BuiltIn(AgentKeys::OpenAi(keys)) => {
+            let parts = AgentParts {
+                options: keys.options.clone(),
+                ..AgentParts::default()
+            };
+            Ok((Arc::new(agents::openai(*keys, folder, limits)?), parts))
+        }
+        #[cfg(not(feature = "http"))]
+        Tagged::BuiltIn(AgentKeys::OpenAi(keys)) => {
+            drop(keys);
+            Err(without_http("openai"))
+        }
         Tagged::BuiltIn(AgentKeys::Replay(keys)) => {
             let shown = keys.path.display().to_string();
             let path = folder.join(&keys.path);
@@ -275,6 +299,18 @@ fn agent(
     }
 }
 
+/// The error for an agent that this build of the library does not have.
+#[cfg(not(feature = "http"))]
+fn without_http(name: &str) -> (Error, String) {
+    let message =
+        format!("agent `{name}` in a spec needs the feature `http` of the crate `evaltest`");
+    let error = Error::usage(message).hint(
+        "write `evaltest = { version = \"…\", features = [\"http\"] }` into `Cargo.toml`, or run it with \
+         `cargo evaltest`, which has the feature",
+    );
+    (error, name.to_owned())
+}
+
 fn command(
     keys: CommandKeys,
     folder: &Path,
@@ -317,11 +353,17 @@ fn command(
         .env(keys.env)
         .vars(vars)
         .cwd(cwd)
-        .max_output_bytes(limits.max_output_bytes);
+        .max_output_bytes(limits.max_output_bytes)
+        .ulimits(keys.ulimits.limits()?);
+    let command = match keys.sandbox {
+        Some(sandbox) => command.sandbox(sandbox.sandbox()?),
+        None => command,
+    };
     let parts = AgentParts {
         options: keys.options,
         secrets: command.secret_values(),
         keep_scratch: keys.keep_scratch.map(Into::into),
+        concurrency: None,
     };
     Ok((Arc::new(command), parts))
 }

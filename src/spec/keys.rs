@@ -7,7 +7,9 @@ use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
+use super::agents::OpenAiKeys;
 use super::benchmarks::{AimeKeys, BfclKeys, Gsm8kKeys, QaKeys};
+use super::confinement::{SandboxKeys, UlimitKeys};
 use super::custom::CustomKeys;
 use super::tagged::{BuiltIns, Tagged};
 use crate::eval::{Answers, Assert, KeepScratch};
@@ -108,6 +110,8 @@ pub(super) struct ColumnKeys {
 /// Built-in agents.
 pub(super) enum AgentKeys {
     Command(CommandKeys),
+    Worker(WorkerKeys),
+    OpenAi(Box<OpenAiKeys>),
     Replay(ReplayKeys),
     Echo(EchoKeys),
     Demo(DemoKeys),
@@ -115,12 +119,15 @@ pub(super) enum AgentKeys {
 
 impl BuiltIns for AgentKeys {
     const WHAT: &'static str = "agent";
-    const NAMES: &'static [&'static str] = &["command", "replay", "echo", "demo"];
+    const NAMES: &'static [&'static str] =
+        &["command", "worker", "openai", "replay", "echo", "demo"];
 
     fn read<'de, A: MapAccess<'de>>(name: &str, rest: A) -> Option<Result<Self, A::Error>> {
         let rest = MapAccessDeserializer::new(rest);
         Some(match name {
             "command" => CommandKeys::deserialize(rest).map(Self::Command),
+            "worker" => WorkerKeys::deserialize(rest).map(Self::Worker),
+            "openai" => OpenAiKeys::deserialize(rest).map(|keys| Self::OpenAi(Box::new(keys))),
             "replay" => ReplayKeys::deserialize(rest).map(Self::Replay),
             "echo" => EchoKeys::deserialize(rest).map(Self::Echo),
             "demo" => DemoKeys::deserialize(rest).map(Self::Demo),
@@ -144,6 +151,29 @@ pub(super) struct CommandKeys {
     pub(super) env: Vec<String>,
     #[serde(default)]
     pub(super) cwd: CwdKey,
+    pub(super) sandbox: Option<SandboxKeys>,
+    #[serde(default)]
+    pub(super) ulimits: UlimitKeys,
+    #[serde(default)]
+    pub(super) options: Map<String, Value>,
+    pub(super) keep_scratch: Option<KeepKey>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WorkerKeys {
+    #[serde(default)]
+    pub(super) command: Vec<String>,
+    pub(super) processes: Option<usize>,
+    pub(super) in_flight: Option<usize>,
+    #[serde(default)]
+    pub(super) handshake: bool,
+    pub(super) start_timeout_s: Option<f64>,
+    pub(super) close_timeout_s: Option<f64>,
+    #[serde(default)]
+    pub(super) env: Vec<String>,
+    #[serde(default)]
+    pub(super) scratch: bool,
     #[serde(default)]
     pub(super) options: Map<String, Value>,
     pub(super) keep_scratch: Option<KeepKey>,

@@ -48,8 +48,15 @@ fn lines_are_checked_against_the_data() {
         json!([{"weather.get": {"city": "rome"}}]),
         Value::Null,
     );
+    // Half of a surrogate pair is no text that Python could hand to its parser.
     check(
         r#""model_result":"[weather.get(city='Rome', unit='\ud800')]""#,
+        "ast_decoder:decoder_failed",
+        Value::Null,
+        json!("the answer holds no calls that can be read"),
+    );
+    check(
+        r#""mode":"fc","model_result":[{"weather.get":"{\"city\": \"Rome\", \"unit\": \"\ud800\"}"}]"#,
         "value_error:string",
         json!([{"weather.get": {"city": "Rome", "unit": "?"}}]),
         json!("`unit`: got `?`, accepted `celsius` or nothing"),
@@ -177,4 +184,196 @@ fn a_run_can_be_scored_again() {
         .run(&arguments)
         .exits(0)
         .says("2 samples, 1 correct");
+}
+
+/// Two answers to Python entries, one of them wrong, and two to entries where no call fits; `irrelevance_1` has none.
+fn answered() -> Project {
+    let project = project();
+    let entries = [0, 1].map(|id| ENTRY.replace("simple_python_0", &format!("simple_python_{id}")));
+    let truths = [0, 1].map(|id| ANSWER.replace("simple_python_0", &format!("simple_python_{id}")));
+    project.write("data/BFCL_v4_simple_python.json", entries.join("\n"));
+    project.write(
+        "data/possible_answer/BFCL_v4_simple_python.json",
+        truths.join("\n"),
+    );
+    let entries = [0, 1].map(|id| ENTRY.replace("simple_python_0", &format!("irrelevance_{id}")));
+    project.write("data/BFCL_v4_irrelevance.json", entries.join("\n"));
+    project.write(
+        "answers.jsonl",
+        concat!(
+            "{\"id\":\"simple_python_0\",\"answer\":\"weather.get(city='Rome')\"}\n",
+            "{\"id\":\"simple_python_1\",\"answer\":\"weather.get(city='Rome', unit='kelvin')\"}\n",
+            "{\"id\":\"irrelevance_0\",\"answer\":\"None fits.\"}\n",
+        ),
+    );
+    project
+}
+
+fn spec(project: &Project, benchmark: &str, gates: &str) {
+    project.write(
+        "bfcl.yaml",
+        format!(
+            "benchmark: {{ type: bfcl, path: data, {benchmark} }}\n\
+             agent: {{ type: replay, path: answers.jsonl, fields: {{ id: id, answer: answer }} }}\n\
+             limits: {{ retries: 0 }}\n{gates}"
+        ),
+    );
+}
+
+/// The same figures after the run, after `summarize` and after `rescore`; an outage is no wrong answer.
+#[test]
+fn the_benchmarks_metrics_are_worked_out_and_gated() {
+    let project = answered();
+    spec(
+        &project,
+        "weights: { simple_python: 3, irrelevance: 1 }",
+        "gates: [metric(weighted) >= 0.6, metric(weighted) < 50%, metric(non_live) >= 0.01]\n",
+    );
+    project
+        .run("run bfcl.yaml")
+        .exits(2)
+        .says("two gates are called `metric(weighted)`");
+    spec(
+        &project,
+        "weights: { simple_python: 3, irrelevance: 1 }",
+        "gates: [metric(weighted) >= 0.6, metric(non_live) >= 0.01, metric(call_f1) >= 0.1]\n",
+    );
+    project
+        .run("run bfcl.yaml")
+        .exits(3)
+        .says("metric(non_live) >= 0.01: passed: metric(non_live) is 0.0417")
+        .says("metric(weighted) >= 0.6: INCONCLUSIVE")
+        .says("metric(call_f1) >= 0.1: passed")
+        .says("weighted             0.6250  0.5000 to 0.6250")
+        .says("counted as zero: simple_java, ");
+    let metrics = project.last_json("summary.json")["metrics"].clone();
+    assert_eq!(metrics["weighted"], 0.625);
+    assert_eq!(metrics["bounds"]["weighted"], json!([0.5, 0.625]));
+    assert_eq!(metrics["parameter_accuracy"], json!(2.0 / 3.0));
+    assert_eq!(
+        metrics["wrong_parameters"],
+        json!([{"function": "weather.get", "parameter": "unit", "problem": "value", "samples": 1}])
+    );
+    let run = project.last_run();
+    let summarized = project
+        .run(&format!("summarize {} --json", run.display()))
+        .exits(0);
+    assert_eq!(summarized.json()["metrics"], metrics);
+    let markdown = project
+        .run(&format!("summarize {} --markdown", run.display()))
+        .exits(0);
+    markdown.says("| weather.get | unit | value | 1 |");
+    project.run(&format!("rescore {}", run.display())).exits(0);
+    assert_ne!(project.last_run(), run);
+    assert_eq!(project.last_json("summary.json")["metrics"], metrics);
+    let gate = |gate: &str| {
+        project
+            .command_of(&["gate", &run.display().to_string(), "--gate", gate])
+            .output()
+            .unwrap()
+    };
+    assert_eq!(gate("metric(unweighted) >= 0.5").status.code(), Some(0));
+    assert_eq!(gate("metric(irrelevance) >= 0.5").status.code(), Some(3));
+    let unknown = gate("metric(overal) >= 0.5");
+    assert_eq!(unknown.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&unknown.stderr).into_owned();
+    assert!(said.contains("did you mean `overall`?"), "{said}");
+}
+
+#[test]
+fn weights_and_metrics_that_cannot_be_are_refused_before_an_agent_is_asked() {
+    let project = answered();
+    let check = |benchmark: &str, gates: &str, expect: &str| {
+        spec(&project, benchmark, gates);
+        project.run("run bfcl.yaml").exits(2).says(expect);
+        assert!(project.runs().is_empty());
+    };
+    check(
+        "weights: { simple_pyton: 1 }",
+        "",
+        "did you mean `simple_python`?",
+    );
+    check(
+        "categories: [simple_python], weights: { irrelevance: 1 }",
+        "",
+        "bfcl.yaml:1",
+    );
+    check(
+        "weights: { irrelevance: -1 }",
+        "",
+        "the weight of `irrelevance` is -1",
+    );
+    check(
+        "weights: { irrelevance: .nan }",
+        "",
+        "the weight of `irrelevance` is NaN",
+    );
+    check("weights: { irrelevance: 0 }", "", "`weights` sum to 0");
+    check("limit: 1", "", "unknown");
+    check(
+        "ids: [irrelevance_0]",
+        "gates: [metric(live) >= 0.5]\n",
+        "the benchmark has no metric `live` here",
+    );
+    check(
+        "ids: [irrelevance_0]",
+        "gates: [metric(weighted) >= 0.5]\n",
+        "bfcl.yaml:4",
+    );
+}
+
+/// An entry that no answer can satisfy says so with each wrong answer.
+#[test]
+fn what_cannot_be_satisfied_is_flagged() {
+    let line = r#"{"category":"simple_python","model_result":"f(a=1)","function":[{"name":"f","parameters":{"properties":{"a":{"type":"integer"}},"required":["a"]}}],"ground_truth":[{"f":{"a":[]}}]}"#;
+    let details = &judged(line)["score"]["details"];
+    assert_eq!(
+        details["unsatisfiable"],
+        "`ground_truth` has no value for `a`"
+    );
+    assert_eq!(
+        details["calls"],
+        json!({"right": 0, "expected": 1, "given": 1})
+    );
+    assert_eq!(details["wrong_parameters"][0]["parameter"], "a");
+}
+
+#[test]
+fn an_answer_is_explained() {
+    let project = project();
+    project.write(
+        "answers.jsonl",
+        "\n{\"id\":\"simple_python_0\",\"category\":\"simple_python\",\"model_result\":\"weather.get(city='Oslo')\"}\n",
+    );
+    let explain = |arguments: &[&str]| {
+        let arguments = [&["--scorer", "bfcl", "--explain"], arguments].concat();
+        score(&project, &arguments)
+    };
+    let ran = explain(&["--data", "data", "answers.jsonl", "--line", "2"]).exits(0);
+    for part in [
+        "scorer: bfcl, tool calls",
+        "entry: simple_python_0, category simple_python, mode prompt",
+        "  weather.get(city='Oslo')\n",
+        "  [{\"weather.get\":{\"city\":[\"Rome\"],\"unit\":[\"celsius\",\"\"]}}]\n",
+        "difference: `city`: got `Oslo`, accepted `Rome`\n",
+        "verdict: wrong, value 0.0, reason value_error:string\n",
+    ] {
+        assert!(ran.out.contains(part), "{part}\n{}", ran.out);
+    }
+    let truth = r#"[{"math.add": {"a": [4]}}]"#;
+    let typed = ["--prediction", "math.add(a=2*2)", "--ground-truth", truth];
+    let ran = explain(&typed).exits(0);
+    assert!(ran.out.contains("verdict: correct"), "{}", ran.out);
+    let ran = explain(&["--data", "data", "answers.jsonl"]).exits(2);
+    assert!(
+        ran.err.contains("`--explain` needs an answer"),
+        "{}",
+        ran.err
+    );
+    let ran = explain(&["--data", "data", "answers.jsonl", "--line", "1"]).exits(2);
+    assert!(
+        ran.err.contains("there is nothing on this line"),
+        "{}",
+        ran.err
+    );
 }

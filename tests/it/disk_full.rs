@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::project::{Project, Ran};
+use crate::project::{Project, Ran, skip};
 
 const SAMPLES: usize = 40;
 
@@ -100,14 +100,6 @@ fn check(project: &Project) {
     );
     let manifest: Value = serde_json::from_str(&project.read("whole/manifest.json")).unwrap();
     assert_eq!(manifest["status"], "finished");
-}
-
-#[expect(
-    clippy::print_stderr,
-    reason = "a test that is skipped has nobody else to tell"
-)]
-fn skip(reason: &str) {
-    eprintln!("skipped: {reason}");
 }
 
 #[test]

@@ -8,6 +8,8 @@ use evaltest::{Benchmark, Sample};
 
 use crate::project::Project;
 
+mod bfcl;
+
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()

@@ -3,9 +3,11 @@
 //! They belong to the package `cargo-evaltest`, which builds the program.
 
 mod asked;
+mod ast_match;
 mod bad_input;
 mod benchmarks;
 mod bfcl;
+mod bfcl_files;
 mod custom;
 mod disk_full;
 mod epochs;
@@ -24,6 +26,7 @@ mod rescored;
 mod resume;
 mod run_dir;
 mod run_options;
+mod sandbox;
 mod scored;
 mod scorer_process;
 mod scorers;
@@ -32,3 +35,4 @@ mod story;
 mod tidy;
 mod trials;
 mod verdicts;
+mod worker;

@@ -3,13 +3,13 @@
 use std::fs;
 
 use crate::asked::{self, asked};
-use crate::project::{Project, Ran};
+use crate::project::{Project, Ran, skip};
 
 /// A cargo project made by `init`, with samples that log what they are asked.
 fn project() -> Option<Project> {
     let project = Project::new();
     if project.cargo("nextest --version").code != Some(0) {
-        note("skipped: cargo-nextest is not installed");
+        skip("cargo-nextest is not installed");
         return None;
     }
     let name =
@@ -30,14 +30,6 @@ fn project() -> Option<Project> {
          gates: [accuracy >= 0.1, min_samples >= 8, no_regression(max_drop=0.02)]\n",
     );
     Some(project)
-}
-
-#[expect(
-    clippy::print_stderr,
-    reason = "whoever reads the log learns that nothing was tested"
-)]
-fn note(text: &str) {
-    eprintln!("{text}");
 }
 
 fn nextest(project: &Project, arguments: &str) -> Ran {

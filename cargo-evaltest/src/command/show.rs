@@ -7,7 +7,7 @@ use clap::Args;
 use evaltest::artifact::{RunDir, read_records};
 use evaltest::report::terminal::{clean, excerpt, in_epoch};
 use evaltest::{Error, Normalized, Record, Result};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::console;
 
@@ -199,6 +199,9 @@ fn whole(record: &Record, attempts: &[Value], out: &mut dyn Write) -> io::Result
     for (name, score) in &outcome.scores {
         writeln!(out, "scorer {}: {}", clean(name), clean(&score.to_string()))?;
     }
+    if let Some(output) = &outcome.output {
+        told(&output.metadata, out)?;
+    }
     if let Some(usage) = &outcome.usage {
         writeln!(
             out,
@@ -233,6 +236,17 @@ fn whole(record: &Record, attempts: &[Value], out: &mut dyn Write) -> io::Result
     }
     if outcome.redacted > 0 {
         writeln!(out, "redacted: {} places", outcome.redacted)?;
+    }
+    Ok(())
+}
+
+/// What the agent tells of its answer, a line each.
+fn told(metadata: &Map<String, Value>, out: &mut dyn Write) -> io::Result<()> {
+    for (key, value) in metadata {
+        let value = value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned);
+        writeln!(out, "{}: {}", clean(&key.replace('_', " ")), clean(&value))?;
     }
     Ok(())
 }

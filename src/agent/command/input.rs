@@ -14,8 +14,8 @@ pub enum Input {
     /// The prompt, as it is.
     #[default]
     Text,
-    /// One line of JSON with `id`, `prompt`, `question`, `files`, `metadata`, `tools`, `options`,
-    /// `epoch` and `attempt`.
+    /// One line of JSON with `id`, `prompt`, `question`, `files`, `metadata`, `tools`, `options`, `epoch`,
+    /// `attempt` and, where there is one, `scratch`.
     Json,
 }
 
@@ -31,6 +31,9 @@ struct Request<'a> {
     options: &'a Map<String, Value>,
     epoch: u32,
     attempt: u32,
+    /// A folder for this attempt alone, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scratch: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -41,7 +44,7 @@ struct File<'a> {
 
 impl Input {
     /// The bytes for one task.
-    pub(super) fn encode(self, task: &Task) -> Result<Vec<u8>, AgentError> {
+    pub(in crate::agent) fn encode(self, task: &Task) -> Result<Vec<u8>, AgentError> {
         match self {
             Self::Text => Ok(task.prompt().as_bytes().to_vec()),
             Self::Json => json(task),
@@ -68,6 +71,7 @@ fn json(task: &Task) -> Result<Vec<u8>, AgentError> {
         options: task.options(),
         epoch: task.epoch(),
         attempt: task.attempt(),
+        scratch: task.scratch().map(absolute).transpose()?,
     };
     let mut line = serde_json::to_vec(&request).map_err(|error| {
         let message = format!("the task cannot be written as JSON: {error}");

@@ -9,7 +9,7 @@ use crate::sample::Live;
 const LONGEST_LINE: usize = 8 * 1024;
 
 /// Collects pieces of output and hands on whole lines.
-pub(super) struct Lines<'a> {
+pub(in crate::agent) struct Lines<'a> {
     live: &'a Live,
     /// What began on stdout and on stderr and has no end yet.
     begun: Mutex<[Begun; 2]>,
@@ -24,14 +24,14 @@ struct Begun {
 }
 
 impl<'a> Lines<'a> {
-    pub(super) fn new(live: &'a Live) -> Self {
+    pub(in crate::agent) fn new(live: &'a Live) -> Self {
         Self {
             live,
             begun: Mutex::default(),
         }
     }
 
-    pub(super) fn piece(&self, kind: StreamKind, piece: &[u8]) {
+    pub(in crate::agent) fn piece(&self, kind: StreamKind, piece: &[u8]) {
         let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = &mut begun[usize::from(kind == StreamKind::Stderr)];
         for part in piece.split_inclusive(|&byte| byte == b'\n') {

@@ -49,13 +49,20 @@ fn json(stdout: &[u8]) -> Result<Output, AgentError> {
     };
     let reply: Value = serde_json::from_slice(stdout)
         .map_err(|error| bad(format!("stdout is not one JSON object: {error}")))?;
-    let Value::Object(mut reply) = reply else {
+    let Value::Object(reply) = reply else {
         let kind = kind(&reply);
         return Err(bad(format!(
             "stdout is {kind}, not a JSON object, at line 1 column 1"
         )));
     };
+    object(reply, bad)
+}
 
+/// What an agent says in one JSON object; `bad` makes an error of what is wrong with it.
+pub(in crate::agent) fn object(
+    mut reply: Map<String, Value>,
+    bad: impl Fn(String) -> AgentError,
+) -> Result<Output, AgentError> {
     let text = match reply.remove("answer") {
         None | Some(Value::Null) if says_error(&reply) => return Err(own_error(&reply)),
         None if !reply.contains_key("messages") && !reply.contains_key("tool_calls") => {
@@ -68,9 +75,10 @@ fn json(stdout: &[u8]) -> Result<Output, AgentError> {
     };
     Ok(Output {
         text,
-        messages: array(&mut reply, "messages").map_err(bad)?,
-        tool_calls: array(&mut reply, "tool_calls").map_err(bad)?,
-        usage: usage(&reply).map_err(bad)?,
+        messages: array(&mut reply, "messages").map_err(&bad)?,
+        tool_calls: array(&mut reply, "tool_calls").map_err(&bad)?,
+        usage: usage(&reply).map_err(&bad)?,
+        metadata: Map::new(),
     })
 }
 
@@ -95,7 +103,7 @@ fn array(reply: &mut Map<String, Value>, key: &str) -> Result<Vec<Value>, String
 }
 
 /// `usage` under the names of either API generation, and `cost_usd`; `None` if the reply tells nothing.
-fn usage(reply: &Map<String, Value>) -> Result<Option<Usage>, String> {
+pub(in crate::agent) fn usage(reply: &Map<String, Value>) -> Result<Option<Usage>, String> {
     let nothing = Map::new();
     let given = match reply.get("usage") {
         None | Some(Value::Null) => &nothing,
@@ -236,6 +244,7 @@ mod tests {
             messages: vec![json!({"role": "user"})],
             tool_calls: vec![json!({"name": "add"})],
             usage: Some(usage),
+            ..Output::default()
         };
         assert_eq!(output, Ok(expected));
         // The price may stand with the tokens, as in our own records.

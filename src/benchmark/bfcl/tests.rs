@@ -3,6 +3,8 @@ use std::fs;
 use serde_json::json;
 
 use super::*;
+use crate::dataset::bfcl::Group;
+use crate::parity;
 use crate::prompt::Prompt;
 
 const ENTRIES: &str = r#"{"id": "simple_java_0", "question": [[{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Résumé?"}]], "function": [{"name": "Cv.read", "description": "Reads é.", "parameters": {"type": "dict", "required": ["lines"], "properties": {"lines": {"type": "ArrayList", "description": "Which.", "items": {"type": "integer"}}}}}], "ground_truth": [{"Cv.read": {"lines": [[1]]}}]}
@@ -109,4 +111,49 @@ fn what_is_not_judged_here_is_told() {
         ]
     );
     assert_eq!(open(&["python"]).samples().unwrap().len(), 1);
+}
+
+/// The rows of the table in the documentation.
+fn documented() -> Vec<Vec<&'static str>> {
+    let rows = include_str!("categories.md").lines();
+    let rows = rows.filter(|line| line.starts_with("| `"));
+    rows.map(|row| row.trim_matches('|').split('|').map(str::trim).collect())
+        .collect()
+}
+
+#[test]
+fn the_documentation_lists_every_category_and_who_judges_it() {
+    let known = Category::official().map(|category| {
+        let group = match category.group {
+            Group::NonLive => "non-live",
+            Group::Live => "live",
+            Group::MultiTurn => "multi-turn",
+            Group::Memory => "memory",
+            Group::WebSearch => "web search",
+            Group::FormatSensitivity => "format sensitivity",
+            Group::Own => "own",
+        };
+        let judged = if category.is_native() {
+            "here"
+        } else {
+            "official tool"
+        };
+        format!("`{}` {group}: {judged}", category.name)
+    });
+    let documented = documented().into_iter();
+    let documented = documented.map(|row| format!("{} {}: {}", row[0], row[1], row[3]));
+    assert_eq!(documented.collect::<Vec<_>>(), known.collect::<Vec<_>>());
+}
+
+#[test]
+fn the_documentation_has_the_sizes_of_the_official_data() {
+    if parity::text("bfcl/NOTICE").is_none() {
+        return;
+    }
+    let official = Bfcl::open(parity::path("bfcl/data")).unwrap();
+    let counts = Benchmark::categories(&official).unwrap().into_iter();
+    let counts = counts.map(|count| (format!("`{}`", count.category), count.entries.to_string()));
+    let documented = documented().into_iter();
+    let documented = documented.map(|row| (row[0].to_owned(), row[2].to_owned()));
+    assert_eq!(documented.collect::<Vec<_>>(), counts.collect::<Vec<_>>());
 }

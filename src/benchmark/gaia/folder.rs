@@ -94,6 +94,21 @@ fn source(metadata: PathBuf, root: PathBuf, beside: PathBuf, unused: Option<&str
     }
 }
 
+/// Everything below a dataset's folder that holds its metadata, and a file that is it.
+pub(super) fn holders(path: &Path) -> Vec<PathBuf> {
+    if !path.is_dir() {
+        return vec![path.to_owned()];
+    }
+    let files = EXTENSIONS.map(|extension| path.join("metadata").with_extension(extension));
+    let splits = splits(path);
+    let splits = splits.iter().map(|split| path.join(split));
+    files
+        .into_iter()
+        .chain([path.join(YEAR)])
+        .chain(splits)
+        .collect()
+}
+
 fn metadata(folder: &Path) -> Option<PathBuf> {
     EXTENSIONS
         .iter()

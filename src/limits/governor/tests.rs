@@ -42,7 +42,10 @@ fn no_more_than_the_concurrency_is_in_flight() {
 
 #[test]
 fn a_refusal_quiets_all_and_halves_what_is_in_flight() {
-    let mut governor = governor(&at_once(8));
+    let mut governor = governor(&Limits {
+        backoff: SECOND,
+        ..at_once(8)
+    });
     let permits: Vec<_> = (0..8).map(|_| go(&mut governor, SECOND)).collect();
     for permit in &permits {
         governor.finish(2 * SECOND, permit, End::RateLimited(Some(3 * SECOND)));
@@ -70,6 +73,40 @@ fn a_refusal_quiets_all_and_halves_what_is_in_flight() {
         End::RateLimited(Some(Duration::MAX)),
     );
     assert_eq!(governor.admit(7 * SECOND), Admission::Wait(None));
+}
+
+#[test]
+fn an_agent_that_refuses_everything_is_asked_ever_more_rarely_and_then_no_more() {
+    let mut governor = governor(&Limits {
+        backoff: SECOND,
+        ..at_once(2)
+    });
+    let (mut now, mut pauses) = (SECOND, Vec::new());
+    let over = loop {
+        match governor.admit(now) {
+            Admission::Go(permit) => {
+                // Another one that was in flight is no news.
+                let other = governor.admit(now);
+                for permit in [Some(permit), as_permit(other)].into_iter().flatten() {
+                    governor.finish(now, &permit, End::RateLimited(None));
+                }
+            }
+            Admission::Wait(until) => {
+                pauses.push((until.unwrap() - now).as_secs());
+                now = until.unwrap();
+            }
+            Admission::Over(over) => break over,
+        }
+    };
+    assert_eq!(pauses, [1, 2, 4, 8, 16, 32, 60, 60, 60, 60, 60, 60, 60, 60]);
+    assert_eq!(over, Over::Refused);
+}
+
+fn as_permit(admission: Admission) -> Option<Permit> {
+    match admission {
+        Admission::Go(permit) => Some(permit),
+        _ => None,
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-use serde_json::json;
+use serde_json::{Map, json};
 
 use super::*;
 use crate::extract::Extract;
@@ -27,6 +27,7 @@ fn judge(scorers: Vec<Arc<dyn Scorer>>, extract: Extract) -> Judge {
             extract,
             is_given: false,
         },
+        told: HashMap::new(),
     }
 }
 
@@ -49,6 +50,7 @@ fn full() -> Record {
             cost_usd: Some(0.1),
             ..Usage::default()
         }),
+        metadata: Map::from_iter([("model".to_owned(), "m-1".into())]),
     });
     full.result.usage = full.result.output.as_ref().and_then(|output| output.usage);
     full.result.latency_s = 0.123_456_789;

@@ -1,19 +1,27 @@
-//! A verdict in words that a person understands, and which options an answer met. Made on demand: the check
-//! itself does not need it.
+//! A verdict in words that a person understands, which options an answer met, and how much of it is right. Made on
+//! demand: the check itself does not need it.
+
+mod words;
 
 use super::checker::Checker;
 use super::entry::{Argument, Entry, Expected};
 use super::kind::Language;
 use super::value::{Dict, Value};
-use super::{Request, Verdict};
+use super::{Message, Request, Verdict};
+use words::{accepted, kinds, listed, shown};
 
-/// What an answer met, and where it first went wrong.
+/// The most wrong parameters that are told of one answer.
+const MOST_WRONG: usize = 50;
+
+/// What an answer met, and where it went wrong.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Explanation {
     /// The option that each argument met, for the calls that fit an expected call.
     pub matched: Vec<Matched>,
     /// The first difference, such as ``"`unit`: got `kelvin`, accepted `celsius` or nothing"``.
     pub difference: Option<String>,
+    /// How much of a wrong answer is right; `None` for a right one, and where no calls are expected.
+    pub partial: Option<Partial>,
 }
 
 /// An argument that met an option.
@@ -27,35 +35,101 @@ pub struct Matched {
     pub option: usize,
 }
 
+/// How much of a wrong answer is right.
+///
+/// Each expected call takes the first call left that fits it; then each of those that found none takes the first call
+/// left of its name, and their parameters are compared one by one. A parameter is expected if it must be given, or
+/// may be and is. The parameters of an expected call without a counterpart are expected and not there; those of
+/// a call without one are given and not expected.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Partial {
+    /// Calls that fit an expected one.
+    pub calls: Share,
+    /// Parameters with an accepted value.
+    pub parameters: Share,
+    /// The parameters that are wrong in calls with a counterpart, the first 50.
+    pub wrong: Vec<WrongParameter>,
+}
+
+/// How many are right, of those expected and of those given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Share {
+    /// Expected and given.
+    pub right: u64,
+    /// In the ground truth.
+    pub expected: u64,
+    /// In the answer.
+    pub given: u64,
+}
+
+/// A parameter that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrongParameter {
+    /// The function, by its name in the ground truth.
+    pub function: String,
+    /// The parameter; names that the model made up are cut.
+    pub parameter: String,
+    /// What is wrong with it.
+    pub problem: Problem,
+}
+
+/// What is wrong with a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// Its value, or the type of it.
+    Value,
+    /// It is not there.
+    Missing,
+    /// The function has no such parameter, or it is not to be given here.
+    Unexpected,
+}
+
+impl Problem {
+    /// The word in `details`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Value => "value",
+            Self::Missing => "missing",
+            Self::Unexpected => "unexpected",
+        }
+    }
+}
+
 /// Explains the verdict on a request.
 pub fn explain(request: &Request<'_>, verdict: &Verdict) -> Explanation {
-    let entry = request.entry;
-    let Some(calls) = verdict.decoded.as_ref().and_then(Value::as_list) else {
-        let reason = "the answer holds no calls that can be read";
-        return Explanation {
-            matched: Vec::new(),
-            difference: (!verdict.valid).then(|| reason.to_owned()),
-        };
-    };
+    let calls = verdict.decoded.as_ref().and_then(Value::as_list);
     if request.category.contains("relevance") {
-        let reason = match calls.len() {
-            0 => "a call was expected, the answer has none".to_owned(),
-            count => format!("no call was expected, the answer has {count}"),
-        };
         return Explanation {
-            matched: Vec::new(),
-            difference: (!verdict.valid).then_some(reason),
+            difference: (!verdict.valid).then(|| match calls.unwrap_or_default().len() {
+                0 => "a call was expected, the answer has none".to_owned(),
+                1 => "no call was expected, the answer has one".to_owned(),
+                count => format!("no call was expected, the answer has {count}"),
+            }),
+            ..Explanation::default()
         };
     }
     let explainer = Explainer {
-        entry,
+        entry: request.entry,
         checker: Checker {
-            entry,
+            entry: request.entry,
             language: Language::of_category(request.category),
             underscore_to_dot: request.underscore_to_dot,
         },
     };
-    explainer.explain(calls, verdict.valid)
+    if verdict.valid {
+        return explainer.right(calls.unwrap_or_default());
+    }
+    let mut explanation = explainer.wrong(calls.unwrap_or_default());
+    if calls.is_none() {
+        explanation.difference = Some("the answer holds no calls that can be read".to_owned());
+    } else if explanation.difference.is_none() {
+        // Nothing that is compared here: the entry is at fault, or the official program.
+        explanation.difference = verdict.error.iter().find_map(|message| match message {
+            Message::Text(text) => Some(text.clone()),
+            Message::Attempt(_) => None,
+        });
+    }
+    explanation
 }
 
 struct Explainer<'a> {
@@ -64,90 +138,211 @@ struct Explainer<'a> {
 }
 
 impl Explainer<'_> {
-    fn explain(&self, calls: &[Value], valid: bool) -> Explanation {
-        let mut explanation = Explanation::default();
+    fn right(&self, calls: &[Value]) -> Explanation {
         let mut left: Vec<usize> = (0..calls.len()).collect();
+        let mut matched = Vec::new();
         for expected in &self.entry.expected {
-            let fits = |&place: &usize| self.checker.fits(&calls[place], expected);
-            let Some(position) = left.iter().position(fits) else {
-                if explanation.difference.is_none() {
-                    explanation.difference = Some(self.difference(calls, &left, expected));
-                }
-                continue;
+            // The last one left needs no second check.
+            let found = match left.len() {
+                1 => Some(0),
+                _ => self.fitting(calls, &left, expected),
             };
-            let place = left.remove(position);
-            explanation
-                .matched
-                .extend(self.matched(place, &calls[place], expected));
+            if let Some(position) = found {
+                self.matched(left.remove(position), calls, expected, &mut matched);
+            }
         }
-        let (got, wanted) = (calls.len(), self.entry.expected.len());
-        explanation.difference = match explanation.difference {
-            _ if valid => None,
-            None if got != wanted => Some(format!("{got} calls, expected {wanted}")),
-            difference => difference,
-        };
-        explanation
+        Explanation {
+            matched,
+            ..Explanation::default()
+        }
     }
 
-    /// The call of the expected name is the one to compare with, else there is none.
-    fn difference(&self, calls: &[Value], left: &[usize], expected: &Expected) -> String {
-        let name = self.checker.expected_name(&expected.name);
-        let arguments = left
-            .iter()
-            .find_map(|&place| arguments_of(&calls[place], &name));
-        let Some(arguments) = arguments else {
-            let names: Vec<String> = left
+    fn wrong(&self, calls: &[Value]) -> Explanation {
+        let mut left: Vec<usize> = (0..calls.len()).collect();
+        let mut open = Vec::new();
+        let mut matched = Vec::new();
+        let mut partial = Partial::default();
+        for expected in &self.entry.expected {
+            match self.fitting(calls, &left, expected) {
+                None => open.push(expected),
+                Some(position) => {
+                    let place = left.remove(position);
+                    self.matched(place, calls, expected, &mut matched);
+                    partial.calls.right += 1;
+                    let count = count(&calls[place]);
+                    partial.parameters.right += count;
+                    partial.parameters.expected += count;
+                }
+            }
+        }
+        partial.calls.expected = self.entry.expected.len() as u64;
+        partial.calls.given = calls.len() as u64;
+        partial.parameters.given = calls.iter().map(count).sum();
+        let mut difference = None;
+        for expected in open {
+            let name = self.checker.expected_name(&expected.name);
+            let of_name = |&place: &usize| arguments_of(&calls[place], &name).is_some();
+            let found = left
                 .iter()
-                .filter_map(|&place| name_of(&calls[place]))
-                .collect();
-            return match &*names {
-                [] => format!("no call of `{name}`"),
-                names => format!("no call of `{name}`, but of {}", listed(names, "and")),
-            };
+                .position(of_name)
+                .map(|position| left.remove(position));
+            let arguments = found.and_then(|place| arguments_of(&calls[place], &name));
+            let told =
+                arguments.and_then(|arguments| self.compare(expected, arguments, &mut partial));
+            if arguments.is_none() {
+                let must = expected
+                    .arguments
+                    .iter()
+                    .filter(|argument| !argument.options.optional);
+                partial.parameters.expected += must.count() as u64;
+            }
+            if difference.is_none() {
+                let names = || {
+                    left.iter()
+                        .filter_map(|&place| name_of(&calls[place]))
+                        .collect::<Vec<_>>()
+                };
+                difference = told.or_else(|| match (arguments, &*names()) {
+                    (Some(_), _) => None,
+                    (None, []) => Some(format!("no call of `{name}`")),
+                    (None, names) => Some(format!("no call of `{name}`, but of {}", listed(names))),
+                });
+            }
+        }
+        let (got, wanted) = (calls.len(), self.entry.expected.len());
+        if got != wanted && got > 0 {
+            let calls = if got == 1 { "call" } else { "calls" };
+            let count = format!("{got} {calls}, expected {wanted}");
+            difference = Some(match difference {
+                None => count,
+                Some(difference) => format!("{count}; {difference}"),
+            });
+        }
+        Explanation {
+            matched,
+            difference,
+            partial: Some(partial),
+        }
+    }
+
+    fn fitting(&self, calls: &[Value], left: &[usize], expected: &Expected) -> Option<usize> {
+        left.iter()
+            .position(|&place| self.checker.fits(&calls[place], expected))
+    }
+
+    /// Compares the parameters of a call that does not fit; gives the first difference.
+    fn compare(
+        &self,
+        expected: &Expected,
+        arguments: &Dict,
+        partial: &mut Partial,
+    ) -> Option<String> {
+        let mut difference = None;
+        let name = &expected.name;
+        let mut differs = |parameter: &str, problem, tell: &dyn Fn() -> String| {
+            if partial.wrong.len() < MOST_WRONG {
+                partial.wrong.push(WrongParameter {
+                    function: name.clone(),
+                    parameter: parameter.to_owned(),
+                    problem,
+                });
+            }
+            difference.get_or_insert_with(tell);
         };
         for (key, value) in arguments {
             let Some(argument) = key.as_str().and_then(|key| expected.argument(key)) else {
-                return format!("`{}`: is no argument of `{name}` here", shown(key));
+                let key = shown(key);
+                differs(&key, Problem::Unexpected, &|| {
+                    format!("`{key}`: is no argument of `{name}` here")
+                });
+                continue;
             };
-            if !self.checker.accepts(expected, argument, value) {
-                let accepted = accepted(argument);
-                return format!(
-                    "`{}`: got `{}`, accepted {accepted}",
-                    argument.name,
-                    shown(value)
-                );
+            partial.parameters.expected += 1;
+            if self.checker.accepts(expected, argument, value) {
+                partial.parameters.right += 1;
+            } else {
+                differs(&argument.name, Problem::Value, &|| {
+                    self.refused(argument, value)
+                });
             }
         }
-        let missing = expected.arguments.iter().find(|argument| {
+        let missing = expected.arguments.iter().filter(|argument| {
             !argument.options.optional && arguments.get_str(&argument.name).is_none()
         });
-        match missing {
-            Some(argument) => format!(
-                "`{}`: is missing, accepted {}",
-                argument.name,
-                accepted(argument)
-            ),
-            None => format!("`{name}` was called once too often or lacks a required argument"),
+        for argument in missing {
+            partial.parameters.expected += 1;
+            differs(&argument.name, Problem::Missing, &|| {
+                format!(
+                    "`{}`: is missing, accepted {}",
+                    argument.name,
+                    accepted(&argument.options)
+                )
+            });
+        }
+        if difference.is_none() {
+            // The ground truth would do without it, the document of the function does not.
+            let required = self.checker.required(expected);
+            let name = required.iter().find_map(|name| {
+                let name = name.as_str()?;
+                arguments.get_str(name).is_none().then_some(name)
+            })?;
+            partial.parameters.expected += 1;
+            partial.wrong.push(WrongParameter {
+                function: expected.name.clone(),
+                parameter: name.to_owned(),
+                problem: Problem::Missing,
+            });
+            difference = Some(format!("`{name}`: is missing, and required"));
+        }
+        difference
+    }
+
+    fn refused(&self, argument: &Argument, value: &Value) -> String {
+        let (name, got, accepted) = (&argument.name, shown(value), accepted(&argument.options));
+        // Values of the other languages are texts before they are compared.
+        let is_python = self.checker.language == Language::Python;
+        match kinds(value, argument).filter(|_| is_python) {
+            None => format!("`{name}`: got `{got}`, accepted {accepted}"),
+            Some((is, wanted)) => {
+                format!("`{name}`: got `{got}` ({is}), accepted {accepted} ({wanted})")
+            }
         }
     }
 
-    fn matched(&self, call: usize, value: &Value, expected: &Expected) -> Vec<Matched> {
+    fn matched(
+        &self,
+        call: usize,
+        calls: &[Value],
+        expected: &Expected,
+        matched: &mut Vec<Matched>,
+    ) {
         let name = self.checker.expected_name(&expected.name);
-        let arguments = arguments_of(value, &name)
-            .map(Dict::iter)
-            .into_iter()
-            .flatten();
-        let matched = arguments.filter_map(|(key, value)| {
-            let argument = expected.argument(key.as_str()?)?;
-            let option = self.checker.option_of(expected, argument, value)?;
-            Some(Matched {
+        let arguments = arguments_of(&calls[call], &name);
+        for (key, value) in arguments.map(Dict::iter).into_iter().flatten() {
+            let Some(argument) = key.as_str().and_then(|key| expected.argument(key)) else {
+                continue;
+            };
+            // The call fits, so that the only or an equal first option is the one.
+            let option = match &*argument.options.values {
+                [_] => Some(0),
+                [first, ..] if first == value => Some(0),
+                _ => self.checker.option_of(expected, argument, value),
+            };
+            matched.extend(option.map(|option| Matched {
                 call,
                 argument: argument.name.clone(),
                 option,
-            })
-        });
-        matched.collect()
+            }));
+        }
     }
+}
+
+/// How many arguments a call has.
+fn count(call: &Value) -> u64 {
+    let arguments = call
+        .as_dict()
+        .and_then(|call| call.iter().next()?.1.as_dict());
+    arguments.map_or(0, |arguments| arguments.iter().count() as u64)
 }
 
 fn name_of(call: &Value) -> Option<String> {
@@ -159,141 +354,5 @@ fn arguments_of<'a>(call: &'a Value, name: &str) -> Option<&'a Dict> {
     call.as_dict()?.get_str(name)?.as_dict()
 }
 
-/// `a`, `b` or nothing.
-fn accepted(argument: &Argument) -> String {
-    let options = argument
-        .options
-        .values
-        .iter()
-        .filter(|option| !option.is_empty_text());
-    let mut texts: Vec<String> = options.map(shown).collect();
-    let nothing = argument.options.optional.then_some("nothing");
-    match (&*texts, nothing) {
-        ([], _) => "nothing".to_owned(),
-        (_, None) => listed(&texts, "or"),
-        (_, Some(nothing)) => {
-            let last = texts.pop().unwrap_or_default();
-            texts.push(format!("{last}` or {nothing}"));
-            format!("`{}", texts.join("`, `"))
-        }
-    }
-}
-
-fn listed(texts: &[String], word: &str) -> String {
-    match texts {
-        [] => String::new(),
-        [text] => format!("`{text}`"),
-        [start @ .., last] => {
-            let start: Vec<String> = start.iter().map(|text| format!("`{text}`")).collect();
-            format!("{} {word} `{last}`", start.join(", "))
-        }
-    }
-}
-
-/// A text as it is, any other value as Python writes it; long ones cut.
-fn shown(value: &Value) -> String {
-    const LONGEST: usize = 80;
-    let text = match value {
-        Value::Str(text) => text.clone(),
-        other => other.repr().unwrap_or_else(|_| "a huge number".to_owned()),
-    };
-    if text.chars().count() <= LONGEST {
-        return text;
-    }
-    let start: String = text.chars().take(LONGEST - 1).collect();
-    format!("{start}…")
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::scorer::bfcl::{Answer, check};
-
-    fn explained(category: &str, answer: &str) -> Explanation {
-        let functions = r#"[{"name": "weather.get", "parameters": {"required": ["city"], "properties": {
-            "city": {"type": "string"}, "unit": {"type": "string"}, "days": {"type": "integer"}
-        }}}]"#;
-        let call = r#"{"weather.get": {"city": ["Rome", "Roma"], "unit": ["celsius", "c", ""], "days": [3]}}"#;
-        let ground_truth = match category {
-            "parallel" => {
-                format!(r#"[{call}, {{"weather.get": {{"city": ["Oslo"], "days": [1, ""]}}}}]"#)
-            }
-            _ => format!("[{call}]"),
-        };
-        let read = |text: &str| Value::from_json(text).unwrap();
-        let entry = Entry::new(&read(functions), Some(&read(&ground_truth))).unwrap();
-        let answer = Value::from(answer);
-        let request = Request::new(&entry, category, Answer::Prompt(&answer));
-        explain(&request, &check(&request))
-    }
-
-    #[test]
-    fn differences() {
-        fn check(category: &str, answer: &str, expect: Option<&str>) {
-            let got = explained(category, answer).difference;
-            assert_eq!(got.as_deref(), expect, "{answer}");
-        }
-        let simple = |answer, expect| check("simple_python", answer, expect);
-        simple("weather.get(city='rome', days=3)", None);
-        simple(
-            "weather.get(city='Rome', days=3, unit='kelvin')",
-            Some("`unit`: got `kelvin`, accepted `celsius`, `c` or nothing"),
-        );
-        simple(
-            "weather.get(city='Oslo', days=3)",
-            Some("`city`: got `Oslo`, accepted `Rome` or `Roma`"),
-        );
-        simple(
-            "weather.get(city='Rome', days='3')",
-            Some("`days`: got `3`, accepted `3`"),
-        );
-        simple(
-            "weather.get(city='Rome')",
-            Some("`days`: is missing, accepted `3`"),
-        );
-        simple(
-            "weather.get(city='Rome', day=3)",
-            Some("`day`: is no argument of `weather.get` here"),
-        );
-        simple(
-            "news.get()",
-            Some("no call of `weather.get`, but of `news.get`"),
-        );
-        simple("[]", Some("no call of `weather.get`"));
-        simple("Sunny.", Some("the answer holds no calls that can be read"));
-        check(
-            "parallel",
-            "weather.get(city='Oslo'), weather.get(city='Roma', days=3)",
-            None,
-        );
-        check(
-            "parallel",
-            "weather.get(city='Roma', days=3), weather.get(city='Bern')",
-            Some("`city`: got `Bern`, accepted `Oslo`"),
-        );
-        check(
-            "live_irrelevance",
-            "f(a=1)",
-            Some("no call was expected, the answer has 1"),
-        );
-        check(
-            "live_relevance",
-            "[]",
-            Some("a call was expected, the answer has none"),
-        );
-    }
-
-    #[test]
-    fn options_met() {
-        let explanation = explained(
-            "parallel",
-            "weather.get(city='Oslo'), weather.get(city='roma', days=3)",
-        );
-        let matched: Vec<(usize, &str, usize)> = explanation
-            .matched
-            .iter()
-            .map(|matched| (matched.call, &*matched.argument, matched.option))
-            .collect();
-        assert_eq!(matched, [(1, "city", 1), (1, "days", 0), (0, "city", 0)]);
-    }
-}
+mod tests;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Explanation, Request, Value, Verdict, explain};
+use super::{Explanation, Request, Share, Value, Verdict, WrongParameter, explain};
 use crate::scorer::Score;
 
 /// A verdict with all that is told of it.
@@ -36,11 +36,8 @@ impl<'a> Report<'a> {
         let mut score = Score::new(value, self.verdict.valid, Cow::Borrowed(self.reason()))
             .detail("error", error)
             .detail("decoded", decoded.unwrap_or_default());
-        if let Some(difference) = self.difference() {
-            score.details.insert("difference", difference);
-        }
-        if !self.explanation.matched.is_empty() {
-            score.details.insert("matched", self.matched().to_json());
+        for (name, value) in self.told() {
+            score.details.insert(name, value.to_json());
         }
         score
     }
@@ -69,35 +66,77 @@ impl<'a> Report<'a> {
             None => text.push_str("null"),
             Some(decoded) => decoded.write_standard_json(&mut text),
         }
-        if let Some(difference) = self.difference() {
-            text.push_str(r#","difference":"#);
-            Value::Str(difference.to_owned()).write_standard_json(&mut text);
-        }
-        if !self.explanation.matched.is_empty() {
-            text.push_str(r#","matched":"#);
-            self.matched().write_standard_json(&mut text);
+        for (name, value) in self.told() {
+            text.push_str(",\"");
+            text.push_str(name);
+            text.push_str("\":");
+            value.write_standard_json(&mut text);
         }
         text.push_str("}}");
         out.extend_from_slice(text.as_bytes());
     }
 
-    /// The first difference in words.
-    fn difference(&self) -> Option<&str> {
-        self.explanation.difference.as_deref()
+    /// The details besides `error` and `decoded`; of a right answer only `matched`.
+    fn told(&self) -> Vec<(&'static str, Value)> {
+        let mut told = Vec::new();
+        if let Some(difference) = &self.explanation.difference {
+            told.push(("difference", Value::Str(difference.clone())));
+        }
+        if !self.explanation.matched.is_empty() {
+            told.push(("matched", self.matched()));
+        }
+        if let Some(partial) = &self.explanation.partial {
+            told.push(("calls", share(partial.calls)));
+            told.push(("parameters", share(partial.parameters)));
+            if !partial.wrong.is_empty() {
+                told.push(("wrong_parameters", wrong(&partial.wrong)));
+            }
+        }
+        if !self.verdict.valid
+            && let Some(reason) = self.request.entry.unsatisfiable(self.request.category)
+        {
+            told.push(("unsatisfiable", Value::Str(reason)));
+        }
+        told
     }
 
     /// `[{"call", "argument", "option"}]`: which of the accepted values each argument met.
     fn matched(&self) -> Value {
-        let place = |place: usize| Value::from(i64::try_from(place).unwrap_or(i64::MAX));
         let matched = self.explanation.matched.iter().map(|matched| {
-            let entries = [
-                ("call", place(matched.call)),
+            dict([
+                ("call", number(matched.call as u64)),
                 ("argument", matched.argument.as_str().into()),
-                ("option", place(matched.option)),
-            ];
-            let entries = entries.into_iter();
-            Value::Dict(entries.map(|(key, value)| (key.into(), value)).collect())
+                ("option", number(matched.option as u64)),
+            ])
         });
         Value::List(matched.collect())
     }
+}
+
+fn share(share: Share) -> Value {
+    dict([
+        ("right", number(share.right)),
+        ("expected", number(share.expected)),
+        ("given", number(share.given)),
+    ])
+}
+
+fn wrong(parameters: &[WrongParameter]) -> Value {
+    let parameters = parameters.iter().map(|wrong| {
+        dict([
+            ("function", wrong.function.as_str().into()),
+            ("parameter", wrong.parameter.as_str().into()),
+            ("problem", wrong.problem.as_str().into()),
+        ])
+    });
+    Value::List(parameters.collect())
+}
+
+fn dict(entries: [(&str, Value); 3]) -> Value {
+    let entries = entries.into_iter();
+    Value::Dict(entries.map(|(key, value)| (key.into(), value)).collect())
+}
+
+fn number(number: u64) -> Value {
+    Value::from(i64::try_from(number).unwrap_or(i64::MAX))
 }

@@ -3,21 +3,19 @@
 #[cfg(test)]
 mod tests;
 
-use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use ureq::http::{Response, StatusCode, Uri};
-use ureq::{Agent, Body};
 
 use super::{Embedder, Semantic};
+use crate::cancel::Cancel;
 use crate::error::{Error, Result};
+use crate::http::{Cause, Client, Reply as HttpReply, Request as HttpRequest, Url};
+use crate::http::{from_variable, hide, retry_after};
 use crate::process::excerpt::excerpt;
-use crate::redact::REDACTED;
 use crate::scorer::{OptionReader, Scorer};
-use crate::variables;
 
 /// How long a request may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -33,8 +31,6 @@ const PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// The longest reply: two vectors are some ten thousand bytes.
 const LONGEST_REPLY: u64 = 16 << 20;
-/// Shorter keys, such as the `none` of a local server, are no secrets.
-const SECRET_BYTES: usize = 8;
 /// How much of a reply is shown.
 const EXCERPT_BYTES: usize = 300;
 
@@ -52,12 +48,12 @@ const EXCERPT_BYTES: usize = 300;
 /// # }
 /// ```
 pub struct HttpEmbedder {
-    url: String,
-    /// Whether the host is this machine, which no proxy can reach.
-    is_local: bool,
+    url: Url,
     model: String,
     key: Option<String>,
-    agent: Agent,
+    client: Client,
+    /// Never set: a scorer is waited for.
+    cancel: Cancel,
     timeout: Duration,
     retries: u32,
     pause: Duration,
@@ -100,29 +96,24 @@ impl HttpEmbedder {
     /// # Errors
     /// When the URL is none.
     pub fn new(base_url: &str, model: impl Into<String>) -> Result<Self> {
-        let url = format!("{}/embeddings", base_url.trim_end_matches('/'));
-        let parsed: Option<Uri> = url.parse().ok();
-        let scheme = parsed.as_ref().and_then(Uri::scheme_str);
-        if !matches!(scheme, Some("http" | "https")) || url.contains(['?', '#']) {
+        const EXAMPLE: &str = "http://127.0.0.1:8080/v1";
+        // An address that is none is shown as it was written.
+        Url::new(base_url, EXAMPLE)?;
+        if base_url.contains('?') {
             let message = format!("`{base_url}` is no URL of an endpoint");
-            return Err(Error::usage(message).hint("write `http://127.0.0.1:8080/v1`"));
+            return Err(Error::usage(message).hint(format!("write `{EXAMPLE}`")));
         }
-        let authority = parsed.as_ref().and_then(Uri::authority);
-        if authority.is_some_and(|authority| authority.as_str().contains('@')) {
-            let message = "the URL of the endpoint holds a password";
-            return Err(Error::usage(message).hint("name the variable of a key: `api_key_env`"));
-        }
-        let embedder = Self {
-            is_local: parsed.as_ref().and_then(Uri::host).is_some_and(is_local),
-            url,
+        let url = format!("{}/embeddings", base_url.trim_end_matches('/'));
+        Ok(Self {
+            url: Url::new(url, EXAMPLE)?,
             model: model.into(),
             key: None,
-            agent: Agent::new_with_defaults(),
+            client: Client::new()?,
+            cancel: Cancel::new(),
             timeout: TIMEOUT,
             retries: RETRIES,
             pause: PAUSE,
-        };
-        Ok(embedder.timeout(TIMEOUT))
+        })
     }
 
     /// The key, sent as a bearer token and blanked wherever it would be written.
@@ -135,18 +126,6 @@ impl HttpEmbedder {
     /// How long a request may take; by default 30 seconds.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        let config = Agent::config_builder()
-            .timeout_global(Some(timeout))
-            // Their bodies say more.
-            .http_status_as_error(false)
-            // A key must not go elsewhere.
-            .max_redirects(0);
-        let config = if self.is_local {
-            config.proxy(None)
-        } else {
-            config
-        };
-        self.agent = config.build().into();
         self.timeout = timeout;
         self
     }
@@ -162,48 +141,36 @@ impl HttpEmbedder {
     }
 
     fn request(&self, body: &[u8]) -> std::result::Result<Reply, Failure> {
-        let mut request = self.agent.post(&self.url).content_type("application/json");
+        let mut headers = vec![("Content-Type".to_owned(), "application/json".to_owned())];
         if let Some(key) = &self.key {
-            request = request.header("Authorization", format!("Bearer {key}"));
+            headers.push(("Authorization".to_owned(), format!("Bearer {key}")));
         }
-        let mut response = request.send(body).map_err(|error| self.unreached(&error))?;
-        let status = response.status();
-        let limited = response.body_mut().with_config().limit(LONGEST_REPLY);
-        let text = limited
-            .read_to_vec()
-            .map_err(|error| self.unreached(&error));
-        if status != StatusCode::OK {
-            return Err(refused(&response, &text.unwrap_or_default()));
+        let request = HttpRequest {
+            method: "POST",
+            url: &self.url,
+            headers: &headers,
+            body: Some(body),
+            deadline: Instant::now().checked_add(self.timeout),
+            max_bytes: LONGEST_REPLY,
+        };
+        let reply = self.client.send(&request, &self.cancel);
+        let reply = reply.map_err(|failure| Failure {
+            again: match failure.cause {
+                Cause::Unreachable | Cause::Broken => Again::Soon,
+                _ => Again::Never,
+            },
+            message: failure.message,
+        })?;
+        if reply.status.as_u16() != 200 {
+            return Err(refused(&reply));
         }
-        let text = text?;
-        serde_json::from_slice(&text).map_err(|error| Failure {
+        serde_json::from_slice(&reply.body).map_err(|error| Failure {
             message: format!(
                 "answered with what is no list of embeddings ({error}): `{}`",
-                excerpt(&text, EXCERPT_BYTES)
+                excerpt(&reply.body, EXCERPT_BYTES)
             ),
             again: Again::Never,
         })
-    }
-
-    /// A request that got no whole answer.
-    fn unreached(&self, error: &ureq::Error) -> Failure {
-        let (message, again) = match error {
-            ureq::Error::Timeout(_) => {
-                let seconds = self.timeout.as_secs_f64();
-                (format!("did not answer in {seconds} s"), Again::Never)
-            }
-            ureq::Error::Io(error) => (format!("cannot be reached: {error}"), Again::Soon),
-            ureq::Error::HostNotFound | ureq::Error::ConnectionFailed => {
-                (format!("cannot be reached: {error}"), Again::Soon)
-            }
-            ureq::Error::Protocol(_) => (format!("speaks no HTTP: {error}"), Again::Soon),
-            ureq::Error::BodyExceedsLimit(limit) => (
-                format!("answered with more than {limit} bytes"),
-                Again::Never,
-            ),
-            error => (format!("cannot be asked: {error}"), Again::Never),
-        };
-        Failure { message, again }
     }
 
     /// The vectors of a reply in the order of the texts.
@@ -228,12 +195,8 @@ impl HttpEmbedder {
             1 => String::new(),
             times => format!(" (asked {times} times)"),
         };
-        let message = format!("`{}` {message}{times}", self.url);
-        // Endpoints are known to repeat the key that they refuse.
-        let message = match self.key.as_deref().filter(|key| key.len() >= SECRET_BYTES) {
-            None => message,
-            Some(key) => message.replace(key, REDACTED),
-        };
+        let message = format!("`{}` {message}{times}", self.url.as_str());
+        let message = hide(message, self.key.as_deref());
         Error::infrastructure(message)
     }
 }
@@ -282,13 +245,10 @@ impl Embedder for HttpEmbedder {
 }
 
 /// An answer that is none.
-fn refused(response: &Response<Body>, body: &[u8]) -> Failure {
-    let status = response.status();
-    let after = response.headers().get("Retry-After");
-    // A date stands there in rare cases; then the usual pause has to do.
-    let after = after.and_then(|after| after.to_str().ok()?.trim().parse().ok());
-    let again = match after.map(Duration::from_secs) {
-        _ if status != StatusCode::TOO_MANY_REQUESTS && !status.is_server_error() => Again::Never,
+fn refused(reply: &HttpReply) -> Failure {
+    let (status, body) = (reply.status, &*reply.body);
+    let again = match retry_after(&reply.headers) {
+        _ if status.as_u16() != 429 && !status.is_server_error() => Again::Never,
         Some(after) => Again::After(after),
         None => Again::Soon,
     };
@@ -307,11 +267,6 @@ fn refused(response: &Response<Body>, body: &[u8]) -> Failure {
         message: format!("answered {status}{told}"),
         again,
     }
-}
-
-fn is_local(host: &str) -> bool {
-    let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
-    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
 /// The scorer of a spec.
@@ -336,7 +291,9 @@ pub(super) fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
         embedder = embedder.retries(u32::try_from(retries).unwrap_or(RETRIES), PAUSE);
     }
     if let Some(name) = options.text("api_key_env")? {
-        embedder = embedder.api_key(key(name, options).map_err(at)?);
+        let option = format!("api_key_env: {name}");
+        let key = from_variable(name, &option, options.folder()).map_err(at)?;
+        embedder = embedder.api_key(key);
     }
     let mut semantic = Semantic::new(embedder);
     if let Some(threshold) = options.number_in("threshold", 0.0, 1.0)? {
@@ -346,24 +303,4 @@ pub(super) fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
         semantic = semantic.cache(options.folder().join(folder));
     }
     Ok(Arc::new(semantic))
-}
-
-/// The value of the variable that holds the key.
-fn key(name: &str, options: &OptionReader<'_>) -> Result<String> {
-    let found = match std::env::var(name) {
-        Ok(key) => Some(key),
-        Err(_) => variables::from_dot_env(&[name.to_owned()], options.folder())?.remove(name),
-    };
-    let key = found.unwrap_or_default().trim().to_owned();
-    if key.is_empty() {
-        let message =
-            format!("`api_key_env: {name}` is set neither in the environment nor in `.env`");
-        return Err(Error::usage(message).hint(format!("write `{name}=…` into `.env`")));
-    }
-    // It goes into a header.
-    if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-        let message = format!("the value of `{name}` cannot be a key: it is not plain ASCII");
-        return Err(Error::usage(message));
-    }
-    Ok(key)
 }

@@ -1,0 +1,151 @@
+//! `Endpoint`: an address that answers tasks over HTTP; what the agents `openai` and `http` share.
+//!
+//! One call is one request. Whether it is repeated is the runner's decision, so that every request which may cost
+//! money is an attempt in the record; an [`AgentError`] carries what that decision needs.
+
+pub(crate) mod headers;
+mod refusal;
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use super::{AgentError, FailureKind};
+use crate::error::Result;
+use crate::http::{Cause, Client, Failure, Reply, Request, Url, hide};
+use crate::sample::Task;
+
+/// How often an agent behind a network is asked again: with the usual pauses for a quarter of a minute.
+pub(super) const RETRIES: u32 = 4;
+/// How long a reply may be, unless a limit says otherwise.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// Where tasks are sent to.
+#[derive(Debug)]
+pub(crate) struct Endpoint {
+    url: Url,
+    method: String,
+    headers: Vec<(String, String)>,
+    secrets: Vec<String>,
+    client: Client,
+    max_bytes: u64,
+    /// Whether it gave an answer yet. What it refuses before, it may refuse always.
+    answered: AtomicBool,
+    /// Requests that it called wrong before its first answer.
+    refusals: AtomicU32,
+}
+
+impl Endpoint {
+    pub(crate) fn new(method: &str, url: Url) -> Result<Self> {
+        Ok(Self {
+            url,
+            method: method.to_owned(),
+            headers: Vec::new(),
+            secrets: Vec::new(),
+            client: Client::new()?,
+            max_bytes: MAX_BYTES,
+            answered: AtomicBool::new(false),
+            refusals: AtomicU32::new(0),
+        })
+    }
+
+    /// Adds a header, in place of one of the same name, and the secrets in its value.
+    pub(crate) fn header(
+        &mut self,
+        name: impl Into<String>,
+        value: impl Into<String>,
+        secrets: impl IntoIterator<Item = String>,
+    ) {
+        let name = name.into();
+        self.headers
+            .retain(|(other, _)| !other.eq_ignore_ascii_case(&name));
+        self.headers.push((name, value.into()));
+        self.secrets.extend(secrets);
+    }
+
+    pub(crate) fn max_bytes(&mut self, bytes: u64) {
+        self.max_bytes = bytes;
+    }
+
+    pub(crate) fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// Values that must not reach a record.
+    pub(crate) fn secrets(&self) -> &[String] {
+        &self.secrets
+    }
+
+    /// Sends a body for a task, and waits for a reply with a status of success. `url` is that of this task alone.
+    pub(crate) fn ask(
+        &self,
+        task: &Task,
+        url: Option<&Url>,
+        body: Option<&[u8]>,
+    ) -> Result<Reply, AgentError> {
+        let request = Request {
+            method: &self.method,
+            url: url.unwrap_or(&self.url),
+            headers: &self.headers,
+            body,
+            deadline: task.deadline(),
+            max_bytes: self.max_bytes,
+        };
+        let reply = self
+            .client
+            .send(&request, &task.cancel)
+            .map_err(|failure| self.unanswered(&failure))?;
+        if reply.status.is_success() {
+            return Ok(reply);
+        }
+        Err(self.refused(reply.status.as_u16(), &reply))
+    }
+
+    /// Notes that the endpoint answers: what it refuses from now on is the fault of a sample.
+    pub(crate) fn answered(&self) {
+        self.answered.store(true, Ordering::Relaxed);
+    }
+
+    /// The failure for a reply that is no answer, with a status that may stand in its body.
+    pub(crate) fn refused(&self, status: u16, reply: &Reply) -> AgentError {
+        let has_key = self.headers.iter().any(|(name, _)| {
+            ["authorization", "api-key", "x-api-key"]
+                .iter()
+                .any(|key| name.eq_ignore_ascii_case(key))
+        });
+        let refusal = refusal::Refusal {
+            status,
+            reply,
+            has_key,
+            has_answered: self.answered.load(Ordering::Relaxed),
+        };
+        self.told(refusal.error(|| self.refusals.fetch_add(1, Ordering::Relaxed) + 1))
+    }
+
+    /// The failure for a reply of success that cannot be understood.
+    pub(crate) fn garbled(&self, what: &str) -> AgentError {
+        self.told(AgentError::of(FailureKind::BadOutput, what))
+    }
+
+    fn unanswered(&self, failure: &Failure) -> AgentError {
+        let kind = match failure.cause {
+            Cause::Unreachable | Cause::Broken => FailureKind::Unreachable,
+            Cause::TimedOut => FailureKind::TimedOut,
+            Cause::TooLarge => FailureKind::OutputTooLarge,
+            Cause::Cancelled => FailureKind::Cancelled,
+            Cause::BadRequest => FailureKind::Misconfigured,
+        };
+        let hint = match failure.cause {
+            Cause::TooLarge => "; hint: raise `limits.max_output_bytes`",
+            _ => "",
+        };
+        self.told(AgentError::of(kind, format!("{}{hint}", failure.message)))
+    }
+
+    /// The error with the address before it, and without keys in it.
+    fn told(&self, error: AgentError) -> AgentError {
+        let message = format!("`{}` {}", self.url.as_str(), error.message);
+        AgentError {
+            message: hide(message, self.secrets.iter().map(String::as_str)),
+            ..error
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Headers of a spec: values with `${VARIABLE}` in them.
+
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::http::from_variable;
+use crate::redact::is_secret_name;
+
+/// A header's value with its variables filled in, and what of it is secret.
+///
+/// # Errors
+/// When a variable is set nowhere, or the header cannot be sent.
+pub(crate) fn filled(name: &str, value: &str, folder: &Path) -> Result<(String, Vec<String>)> {
+    let place = format!("headers: {{ {name}: … }}");
+    let sendable = |text: &str| text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    if name.is_empty()
+        || !name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+    {
+        return Err(Error::usage(format!(
+            "`{name}` cannot be the name of a header"
+        )));
+    }
+    let mut secrets = Vec::new();
+    let mut filled = String::new();
+    let mut rest = value;
+    while let Some((before, after)) = rest.split_once("${") {
+        let (variable, after) = after.split_once('}').ok_or_else(|| {
+            Error::usage(format!("`{place}` has a `${{` without `}}`"))
+                .hint(format!("write `{name}: \"Bearer ${{MY_KEY}}\"`"))
+        })?;
+        let found = from_variable(
+            variable,
+            &format!("headers: {{ {name}: ${{{variable}}} }}"),
+            folder,
+        )?;
+        filled.push_str(before);
+        filled.push_str(&found);
+        secrets.push(found);
+        rest = after;
+    }
+    filled.push_str(rest);
+    if !sendable(&filled) {
+        return Err(Error::usage(format!(
+            "`{place}` cannot be sent: it is not plain ASCII"
+        )));
+    }
+    if secrets.is_empty() && is_secret_name(name) {
+        // A key that stands in the spec itself.
+        let key = filled.rsplit(' ').next().unwrap_or_default();
+        secrets.push(key.to_owned());
+    }
+    Ok((filled, secrets))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_are_filled_in_and_secret() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(".env"), "HEADER_KEY_OF_TEST=sk-1\n").unwrap();
+        let fill = |value: &str| filled("Authorization", value, folder.path());
+        let secret = |key: &str| vec![key.to_owned()];
+        let expect = ("Bearer sk-1".to_owned(), secret("sk-1"));
+        assert_eq!(fill("Bearer ${HEADER_KEY_OF_TEST}").unwrap(), expect);
+        let literal = ("Bearer abc".to_owned(), secret("abc"));
+        assert_eq!(fill("Bearer abc").unwrap(), literal);
+        let plain = filled("X-Team", "evals $5 {}", folder.path()).unwrap();
+        assert_eq!(plain, ("evals $5 {}".to_owned(), vec![]));
+        for (value, expect) in [
+            (
+                "${NO_SUCH_OF_TEST}",
+                "`headers: { Authorization: ${NO_SUCH_OF_TEST} }` is set neither",
+            ),
+            ("${", "has a `${` without `}`"),
+            ("a\nb", "cannot be sent"),
+            ("ä", "cannot be sent"),
+        ] {
+            let error = fill(value).unwrap_err();
+            assert!(error.message().contains(expect), "{error}");
+            assert_eq!(error.exit_code(), 2);
+        }
+        assert!(filled("A b", "c", folder.path()).is_err());
+    }
+}

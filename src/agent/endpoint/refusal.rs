@@ -1,0 +1,275 @@
+//! `Refusal`: what a reply without an answer says about this sample, and about all of them.
+
+use serde_json::Value;
+
+use crate::agent::{AgentError, FailureKind};
+use crate::http::{Reply, retry_after};
+use crate::process::excerpt::excerpt;
+
+/// How much of what an endpoint says is shown.
+const EXCERPT_BYTES: usize = 500;
+/// So many requests called wrong, and none answered, are the fault of the eval.
+const REFUSALS: u32 = 3;
+
+/// Words of endpoints for what is wrong with one sample only: it is too long, or against their rules, or holds a
+/// picture that the model cannot see.
+const OF_A_SAMPLE: [&str; 17] = [
+    "context length",
+    "context_length",
+    "context size",
+    "context_size",
+    "context window",
+    "maximum context",
+    "too long",
+    "too many tokens",
+    "content_filter",
+    "content filter",
+    "content_policy",
+    "content management policy",
+    "responsibleai",
+    "moderation",
+    "flagged",
+    "image",
+    "safety",
+];
+/// Words for an account that has nothing left. Endpoints say 429 then, and waiting does not help.
+const OF_AN_EMPTY_ACCOUNT: [&str; 4] = [
+    "insufficient_quota",
+    "insufficient balance",
+    "billing_hard_limit",
+    "credit balance is too low",
+];
+
+/// A reply that is no answer.
+pub(super) struct Refusal<'a> {
+    pub(super) status: u16,
+    pub(super) reply: &'a Reply,
+    /// Whether a key was sent.
+    pub(super) has_key: bool,
+    /// Whether the endpoint answered a request before.
+    pub(super) has_answered: bool,
+}
+
+impl Refusal<'_> {
+    /// The failure. `count` counts a request that was called wrong before the first answer.
+    pub(super) fn error(&self, count: impl FnOnce() -> u32) -> AgentError {
+        let json: Option<Value> = serde_json::from_slice(&self.reply.body).ok();
+        let said = said(json.as_ref(), &self.reply.body);
+        let words = format!("{} {said}", codes(json.as_ref())).to_lowercase();
+        let has = |list: &[&str]| list.iter().any(|word| words.contains(word));
+        let kind = match self.status {
+            402 => FailureKind::Misconfigured,
+            _ if has(&OF_AN_EMPTY_ACCOUNT) => FailureKind::Misconfigured,
+            429 => FailureKind::RateLimited,
+            408 | 409 | 425 | 500 | 502..=504 | 506.. => FailureKind::Busy,
+            413 => FailureKind::Refused,
+            401 => FailureKind::Misconfigured,
+            400.. if has(&OF_A_SAMPLE) => FailureKind::Refused,
+            403 => FailureKind::Misconfigured,
+            _ if self.has_answered => FailureKind::Refused,
+            400 | 422 => {
+                if count() < REFUSALS {
+                    FailureKind::Refused
+                } else {
+                    FailureKind::Misconfigured
+                }
+            }
+            _ => FailureKind::Misconfigured,
+        };
+        let told = if said.is_empty() {
+            said
+        } else {
+            format!(": {said}")
+        };
+        let location = self.reply.location();
+        let location =
+            location.map(|place| format!(" to `{}`", excerpt(place.as_bytes(), EXCERPT_BYTES)));
+        let name = ureq::http::StatusCode::from_u16(self.status)
+            .ok()
+            .and_then(|status| status.canonical_reason())
+            .map(|reason| format!(" {reason}"));
+        let mut error = AgentError::of(
+            kind,
+            format!(
+                "answered {}{}{}{told}",
+                self.status,
+                name.unwrap_or_default(),
+                location.unwrap_or_default()
+            ),
+        );
+        if let Some(hint) = self
+            .hint(&words)
+            .filter(|_| kind == FailureKind::Misconfigured)
+        {
+            error.message = format!("{}; hint: {hint}", error.message);
+        }
+        error.http_status = Some(self.status);
+        let asks_for_time = matches!(kind, FailureKind::Busy | FailureKind::RateLimited);
+        if asks_for_time {
+            let after = retry_after(&self.reply.headers);
+            error.retry_after_s = after.map(|after| after.as_secs_f64());
+        }
+        if !error.is_transient() && asks_for_time {
+            let seconds = error.retry_after_s.unwrap_or_default();
+            error.message = format!(
+                "{}; it wants to be left alone for {seconds} s",
+                error.message
+            );
+        }
+        error
+    }
+
+    fn hint(&self, words: &str) -> Option<&'static str> {
+        Some(match self.status {
+            401 | 403 if !self.has_key => {
+                "name the variable that holds the key: `api_key_env: MY_KEY`, or send it in `headers`"
+            }
+            401 | 403 => "check the value of the variable that holds the key",
+            402 | 429 => "the account has nothing left",
+            300..=399 => "write the address that it points to",
+            404 if words.contains("model") => "check `model`",
+            404 | 405 => "check the address; a `base_url` often ends in `/v1`",
+            _ => "check `model` and what else the spec sends",
+        })
+    }
+}
+
+/// What the endpoint says in words, as text that is safe to show.
+fn said(json: Option<&Value>, body: &[u8]) -> String {
+    // `OpenAI` and those who follow it; those who do so half-way; FastAPI; others.
+    const PLACES: [&str; 8] = [
+        "/error/message",
+        "/error",
+        "/message",
+        "/detail/message",
+        "/detail/0/msg",
+        "/detail",
+        "/errors/0/message",
+        "/0/error/message",
+    ];
+    let text = json.and_then(|json| {
+        PLACES
+            .iter()
+            .find_map(|place| json.pointer(place)?.as_str())
+    });
+    excerpt(text.map_or(body, str::as_bytes).trim_ascii(), EXCERPT_BYTES)
+}
+
+/// Codes and types, which tell more surely than words.
+fn codes(json: Option<&Value>) -> String {
+    let places = [
+        "/error/code",
+        "/error/type",
+        "/error/innererror/code",
+        "/code",
+        "/type",
+    ];
+    let found = places
+        .iter()
+        .filter_map(|place| json?.pointer(place)?.as_str());
+    found.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use ureq::http::{HeaderMap, StatusCode};
+
+    use super::*;
+
+    fn judge(status: u16, body: &str, has_answered: bool, refusals: u32) -> AgentError {
+        let reply = Reply {
+            status: StatusCode::from_u16(status).unwrap(),
+            headers: HeaderMap::new(),
+            body: body.into(),
+        };
+        let refusal = Refusal {
+            status,
+            reply: &reply,
+            has_key: true,
+            has_answered,
+        };
+        refusal.error(|| refusals)
+    }
+
+    #[test]
+    fn what_no_sample_survives_is_told_from_what_one_does_not() {
+        use FailureKind::{Busy, Misconfigured, RateLimited, Refused};
+        let check = |status, body: &str, before, after| {
+            assert_eq!(
+                judge(status, body, false, 1).kind,
+                before,
+                "{status} {body}"
+            );
+            assert_eq!(
+                judge(status, body, true, 1).kind,
+                after,
+                "{status} {body}, later"
+            );
+        };
+        check(401, "", Misconfigured, Misconfigured);
+        check(402, "", Misconfigured, Misconfigured);
+        check(403, "", Misconfigured, Misconfigured);
+        check(
+            403,
+            r#"{"error": {"message": "your input was flagged"}}"#,
+            Refused,
+            Refused,
+        );
+        check(
+            404,
+            r#"{"error": {"message": "no model x"}}"#,
+            Misconfigured,
+            Refused,
+        );
+        check(405, "", Misconfigured, Refused);
+        check(302, "", Misconfigured, Refused);
+        check(
+            400,
+            r#"{"error": {"message": "bad temperature"}}"#,
+            Refused,
+            Refused,
+        );
+        check(
+            422,
+            r#"{"detail": [{"msg": "field required"}]}"#,
+            Refused,
+            Refused,
+        );
+        check(413, "", Refused, Refused);
+        check(429, "", RateLimited, RateLimited);
+        for status in [408, 409, 425, 500, 502, 503, 504, 529] {
+            check(status, "", Busy, Busy);
+        }
+        let empty =
+            r#"{"error": {"code": "insufficient_quota", "message": "You exceeded your quota"}}"#;
+        check(429, empty, Misconfigured, Misconfigured);
+        // The third in a row.
+        assert_eq!(judge(400, "no", false, 3).kind, Misconfigured);
+        let long = r#"{"error": {"code": 400, "type": "exceed_context_size_error", "message": "too much"}}"#;
+        assert_eq!(judge(400, long, false, 9).kind, Refused);
+    }
+
+    #[test]
+    fn messages_say_what_was_said_and_what_to_do() {
+        let check = |status, body: &str, expect: &str| {
+            assert_eq!(judge(status, body, false, 3).message, expect);
+        };
+        check(
+            401,
+            r#"{"error": {"message": "bad key\u001b[2J"}}"#,
+            "answered 401 Unauthorized: bad key\\u{1b}[2J; hint: check the value of the variable that holds the key",
+        );
+        check(
+            404,
+            r#"{"detail": "Not Found"}"#,
+            "answered 404 Not Found: Not Found; hint: check the address; a `base_url` often ends in `/v1`",
+        );
+        check(
+            500,
+            " <h1>oh</h1>\n",
+            "answered 500 Internal Server Error: <h1>oh</h1>",
+        );
+        check(529, "", "answered 529");
+        check(413, "", "answered 413 Payload Too Large");
+    }
+}

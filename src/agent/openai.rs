@@ -1,0 +1,235 @@
+//! The `openai` agent: Chat Completions of any compatible endpoint.
+//!
+//! A task goes through the files of the folder in this order: `content` makes the message of it, with its files,
+//! `request` the body; the endpoint is asked; `reply` reads what it said.
+//!
+//! One attempt is one request. The runner repeats what failed for a passing reason, after a pause that respects
+//! `Retry-After`; see [`AgentError::is_transient`]. What the endpoint refuses for all samples (a wrong key, an unknown
+//! model) stops the run.
+
+mod content;
+mod price;
+mod reply;
+mod request;
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+pub use content::{FileKind, Unsendable};
+pub use price::Price;
+pub use request::Tools;
+
+use super::endpoint::{self, Endpoint, headers};
+use super::{Agent, AgentError, FailureKind, Output};
+use crate::error::{Error, Result};
+use crate::http::{Url, from_variable};
+use crate::sample::Task;
+use content::Files;
+
+/// What an address looks like.
+const EXAMPLE: &str = "http://127.0.0.1:8102/v1";
+
+/// A model behind an endpoint that speaks Chat Completions.
+///
+/// ```no_run
+/// use evaltest::agent::openai::OpenAi;
+///
+/// # fn main() -> evaltest::Result<()> {
+/// let agent = OpenAi::new("http://127.0.0.1:8102/v1", "local")?
+///     .api_key_env("MY_KEY", ".")?
+///     .temperature(0.0);
+/// # let _: &dyn evaltest::Agent = &agent;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct OpenAi {
+    endpoint: Endpoint,
+    model: String,
+    system: Option<String>,
+    temperature: Option<f64>,
+    seed: Option<u64>,
+    max_tokens: Option<u64>,
+    extra: Map<String, Value>,
+    tools: Tools,
+    files: Files,
+    price: Option<Price>,
+}
+
+impl OpenAi {
+    /// The endpoint without its `/chat/completions`, and the model as it calls it.
+    ///
+    /// # Errors
+    /// When the address is none, or the environment names a proxy or certificates that cannot be used.
+    pub fn new(base_url: &str, model: impl Into<String>) -> Result<Self> {
+        // What is wrong is shown as it was written.
+        Url::new(base_url, EXAMPLE)?;
+        let (path, query) = match base_url.split_once('?') {
+            Some((path, query)) => (path, format!("?{query}")),
+            None => (base_url, String::new()),
+        };
+        let path = path.trim_end_matches('/');
+        let path = path.strip_suffix("/chat/completions").unwrap_or(path);
+        let url = Url::new(format!("{path}/chat/completions{query}"), EXAMPLE)?;
+        let mut endpoint = Endpoint::new("POST", url)?;
+        endpoint.header("Content-Type", "application/json", []);
+        endpoint.header("Accept", "application/json", []);
+        Ok(Self {
+            endpoint,
+            model: model.into(),
+            system: None,
+            temperature: None,
+            seed: None,
+            max_tokens: None,
+            extra: Map::new(),
+            tools: Tools::default(),
+            files: Files::default(),
+            price: None,
+        })
+    }
+
+    /// A key, sent as a bearer token and blanked wherever it would be written.
+    #[must_use]
+    pub fn api_key(mut self, key: impl Into<String>) -> Self {
+        let key = key.into();
+        let value = format!("Bearer {key}");
+        self.endpoint.header("Authorization", value, [key]);
+        self
+    }
+
+    /// The key from a variable, of the environment or of the `.env` file of the workspace that `folder` lies in.
+    ///
+    /// # Errors
+    /// When it is set nowhere or cannot be a key.
+    pub fn api_key_env(self, name: &str, folder: impl AsRef<Path>) -> Result<Self> {
+        let option = format!("api_key_env: {name}");
+        let key = from_variable(name, &option, folder.as_ref())?;
+        Ok(self.api_key(key))
+    }
+
+    /// A further header. `${NAME}` in its value stands for a variable, which is kept secret.
+    ///
+    /// # Errors
+    /// When a variable is set nowhere, or the header cannot be sent.
+    pub fn header(mut self, name: &str, value: &str, folder: impl AsRef<Path>) -> Result<Self> {
+        let (value, secrets) = headers::filled(name, value, folder.as_ref())?;
+        self.endpoint.header(name, value, secrets);
+        Ok(self)
+    }
+
+    /// A system prompt, before the prompt of the sample.
+    #[must_use]
+    pub fn system(mut self, prompt: impl Into<String>) -> Self {
+        self.system = Some(prompt.into());
+        self
+    }
+
+    /// The sampling temperature; the endpoint's own by default.
+    #[must_use]
+    pub fn temperature(mut self, temperature: f64) -> Self {
+        self.temperature = Some(temperature);
+        self
+    }
+
+    /// The seed of the first epoch. Each further epoch has the next one, so that it is another draw.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// How many tokens an answer may have, as `max_tokens`.
+    #[must_use]
+    pub fn max_tokens(mut self, tokens: u64) -> Self {
+        self.max_tokens = Some(tokens);
+        self
+    }
+
+    /// Further keys of the request's body, which replace ours.
+    #[must_use]
+    pub fn extra_body(mut self, extra: Map<String, Value>) -> Self {
+        self.extra.extend(extra);
+        self
+    }
+
+    /// How tools reach the model; by default natively.
+    #[must_use]
+    pub fn tools(mut self, tools: Tools) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    /// Which kinds of attached files the endpoint takes; by default images and text.
+    #[must_use]
+    pub fn files(mut self, kinds: impl IntoIterator<Item = FileKind>) -> Self {
+        self.files.kinds = kinds.into_iter().collect();
+        self
+    }
+
+    /// What becomes of a sample with another file; by default the model is told that it cannot see it.
+    #[must_use]
+    pub fn unsendable_files(mut self, what: Unsendable) -> Self {
+        self.files.unsendable = what;
+        self
+    }
+
+    /// What tokens cost; an endpoint's own figure counts where there is none.
+    #[must_use]
+    pub fn price(mut self, price: Price) -> Self {
+        self.price = Some(price);
+        self
+    }
+
+    /// How long a reply may be, by default 1 MiB.
+    #[must_use]
+    pub fn max_output_bytes(mut self, bytes: u64) -> Self {
+        self.endpoint.max_bytes(bytes);
+        self
+    }
+}
+
+impl Agent for OpenAi {
+    fn answer(&self, task: &Task) -> Result<Output, AgentError> {
+        let (body, unsent) = self.body(task)?;
+        let body = serde_json::to_vec(&body).map_err(|error| {
+            let message = format!("the request cannot be written: {error}");
+            AgentError::of(FailureKind::Misconfigured, message)
+        })?;
+        let reply = self.endpoint.ask(task, None, Some(&body))?;
+        let mut output = self.read(&reply)?;
+        self.endpoint.answered();
+        if !unsent.is_empty() {
+            output
+                .metadata
+                .insert("files_not_sent".to_owned(), unsent.into());
+        }
+        Ok(output)
+    }
+
+    fn keeps_deadline(&self) -> bool {
+        true
+    }
+
+    fn default_retries(&self) -> u32 {
+        endpoint::RETRIES
+    }
+
+    fn secrets(&self) -> Vec<String> {
+        self.endpoint.secrets().to_vec()
+    }
+}
+
+/// Refuses what only a stream could answer.
+pub(crate) fn check_extra(extra: &Map<String, Value>) -> Result<()> {
+    if extra
+        .get("stream")
+        .is_some_and(|stream| *stream != Value::Bool(false))
+    {
+        let error = Error::usage("`extra_body` asks for a stream, which is not read");
+        return Err(error.hint("remove `stream`"));
+    }
+    Ok(())
+}

@@ -1,0 +1,24 @@
+//! `Price`: what tokens cost.
+
+/// US dollars for a million tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Price {
+    /// Tokens that the model reads.
+    pub input: f64,
+    /// Tokens that it writes.
+    pub output: f64,
+    /// Tokens that it read before and has kept, where the endpoint tells them apart; else they cost as `input`.
+    pub cached_input: Option<f64>,
+}
+
+impl Price {
+    /// US dollars for so many tokens, of which `cached` are among those of `input`.
+    pub(super) fn of(&self, input: u64, cached: u64, output: u64) -> f64 {
+        let cached = cached.min(input);
+        #[expect(clippy::cast_precision_loss, reason = "nobody uses so many tokens")]
+        let millions = |tokens: u64| tokens as f64 / 1e6;
+        millions(input - cached) * self.input
+            + millions(cached) * self.cached_input.unwrap_or(self.input)
+            + millions(output) * self.output
+    }
+}

@@ -1,0 +1,138 @@
+//! What the endpoint says, and what it means.
+
+use serde_json::{Map, Value};
+
+use super::OpenAi;
+use crate::agent::{AgentError, FailureKind, Output, Usage};
+use crate::http::Reply;
+use crate::process::excerpt::excerpt;
+
+/// How much of a reply that cannot be read is shown.
+const EXCERPT_BYTES: usize = 200;
+/// What of a reply is recorded as it is.
+const KEPT: [&str; 3] = ["model", "system_fingerprint", "id"];
+
+impl OpenAi {
+    /// Reads a reply of success.
+    pub(super) fn read(&self, reply: &Reply) -> Result<Output, AgentError> {
+        let bad = |reason: &str| {
+            let begins = excerpt(reply.body.trim_ascii_start(), EXCERPT_BYTES);
+            self.endpoint.garbled(&format!(
+                "answered with what is no chat completion ({reason}): `{begins}`"
+            ))
+        };
+        let mut json: Map<String, Value> =
+            serde_json::from_slice(&reply.body).map_err(|error| bad(&error.to_string()))?;
+        let Some(Value::Array(mut choices)) = json.remove("choices") else {
+            // Those that pass requests on tell in the body what befell them elsewhere.
+            if json.get("error").is_some_and(|error| !error.is_null()) {
+                let code = json["error"]["code"]
+                    .as_u64()
+                    .and_then(|code| u16::try_from(code).ok());
+                let status = code.filter(|code| (400..600).contains(code)).unwrap_or(502);
+                return Err(self.endpoint.refused(status, reply));
+            }
+            return Err(bad("it has no `choices`"));
+        };
+        if choices.is_empty() {
+            return Err(bad("its `choices` are empty"));
+        }
+        let mut choice = choices.swap_remove(0);
+        let Some(Value::Object(message)) = choice.get_mut("message").map(Value::take) else {
+            return Err(bad("its choice has no `message`"));
+        };
+        let refusal = message.get("refusal").and_then(Value::as_str);
+        let text = content(message.get("content")).map_err(bad)?;
+        let tool_calls = tool_calls(&message).map_err(bad)?;
+        let finish = choice.get("finish_reason").and_then(Value::as_str);
+        let is_empty = text.as_deref().unwrap_or_default().is_empty() && tool_calls.is_empty();
+        if finish == Some("content_filter") && is_empty && refusal.is_none() {
+            let mut error = self
+                .endpoint
+                .garbled("withheld its answer: its content filter forbids it");
+            error.kind = FailureKind::Refused;
+            return Err(error);
+        }
+        let mut metadata = Map::new();
+        for key in KEPT {
+            if let Some(value) = json.get(key).filter(|value| value.is_string()) {
+                metadata.insert(key.to_owned(), value.clone());
+            }
+        }
+        if let Some(finish) = finish {
+            metadata.insert("finish_reason".to_owned(), finish.into());
+        }
+        if refusal.is_some() {
+            metadata.insert("refused".to_owned(), true.into());
+        }
+        let text = text.or_else(|| refusal.map(str::to_owned));
+        // What is more than a text is kept whole, such as the model's reasoning.
+        let is_known = |key: &str| matches!(key, "role" | "content" | "tool_calls");
+        let is_nothing =
+            |value: &Value| value.is_null() || value.as_array().is_some_and(Vec::is_empty);
+        let is_plain = message
+            .iter()
+            .all(|(key, value)| is_known(key) || is_nothing(value));
+        Ok(Output {
+            text,
+            messages: if is_plain {
+                Vec::new()
+            } else {
+                vec![message.into()]
+            },
+            tool_calls,
+            usage: self.usage(json.get("usage")),
+            metadata,
+        })
+    }
+
+    fn usage(&self, usage: Option<&Value>) -> Option<Usage> {
+        let usage = usage?.as_object()?;
+        let tokens = |names: [&str; 2]| names.iter().find_map(|name| usage.get(*name)?.as_u64());
+        let input = tokens(["prompt_tokens", "input_tokens"]);
+        let output = tokens(["completion_tokens", "output_tokens"]);
+        let details = usage.get("prompt_tokens_details");
+        let cached = details.and_then(|details| details.get("cached_tokens")?.as_u64());
+        let priced = self.price.map(|price| {
+            price.of(
+                input.unwrap_or_default(),
+                cached.unwrap_or_default(),
+                output.unwrap_or_default(),
+            )
+        });
+        let told = || usage.get("cost")?.as_f64().filter(|cost| *cost >= 0.0);
+        let usage = Usage {
+            input_tokens: input,
+            output_tokens: output,
+            cost_usd: priced.or_else(told),
+        };
+        (usage != Usage::default()).then_some(usage)
+    }
+}
+
+/// The text of a message: a string, or the texts of its parts.
+fn content(content: Option<&Value>) -> Result<Option<String>, &'static str> {
+    match content {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(Value::Array(parts)) => {
+            let text = |part: &Value| part.get("text")?.as_str().map(str::to_owned);
+            Ok(Some(parts.iter().filter_map(text).collect()))
+        }
+        Some(_) => Err("the `content` of its message is no text"),
+    }
+}
+
+fn tool_calls(message: &Map<String, Value>) -> Result<Vec<Value>, &'static str> {
+    match message.get("tool_calls") {
+        Some(Value::Array(calls)) => return Ok(calls.clone()),
+        None | Some(Value::Null) => {}
+        Some(_) => return Err("the `tool_calls` of its message are no list"),
+    }
+    // The form before there could be several.
+    let one = message.get("function_call").filter(|call| call.is_object());
+    Ok(one
+        .map(|call| serde_json::json!({"type": "function", "function": call}))
+        .into_iter()
+        .collect())
+}

@@ -1,0 +1,340 @@
+//! The `worker` agent: programs that stay, and answer lines with lines.
+//!
+#![doc = include_str!("worker.md")]
+//!
+//! # How it works
+//!
+//! Whoever asks gets a place from the [`pool`]; each process has a thread of its own, the [`driver`], that
+//! talks with it to its end ([`talk`]). A request goes in as the line that the agent `command` writes for
+//! `input: json`; what comes out is told apart by [`message`].
+//!
+//! Invariants:
+//! - Nothing of a process outlives the agent, the run that closes it, or its own end: neither its group nor those
+//!   that left the group.
+//! - What is held in memory is bounded by `max_output_bytes` for a process and a few KiB for a request.
+//! - An answer goes to the request whose id it names, and to no other.
+//! - A sample that makes the program crash fails alone.
+
+mod driver;
+mod incoming;
+mod message;
+mod pool;
+mod request;
+mod talk;
+#[cfg(test)]
+mod tests;
+mod totals;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+use super::command::{Input, cancelled};
+use super::{Agent, AgentError, FailureKind, Output};
+use crate::error::{Error, Result};
+use crate::process::environment::Environment;
+use crate::process::launch::{Launch, NotStarted};
+use crate::process::worker::Worker as Process;
+use crate::redact::Redactor;
+use crate::sample::Task;
+use driver::{Driver, error};
+use pool::{Key, Lease, Pool};
+use request::{Refusal, Request};
+use talk::Setup;
+
+/// How often in a row a program may fail to become ready.
+const MOST_STARTS: u32 = 3;
+/// So often a task is asked again because its process was killed, though it was the only one there.
+const MOST_KILLS: u32 = 3;
+/// The pause before it is started again.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// An agent that is a program which stays and answers many tasks.
+///
+/// ```
+/// use evaltest::agent::worker::Worker;
+///
+/// let agent = Worker::new(["python3", "worker.py"], "evals")
+///     .processes(2)
+///     .in_flight(8)
+///     .env(["MY_API_KEY"]);
+/// ```
+pub struct Worker {
+    argv: Vec<String>,
+    folder: PathBuf,
+    environment: Environment,
+    processes: usize,
+    setup: Setup,
+    scratch: bool,
+    pool: Pool,
+}
+
+impl Worker {
+    /// A program with its arguments, and the folder in which it runs (the spec's).
+    ///
+    /// A program with a `/` is looked for from that folder, a bare name in `PATH`. The process environment is
+    /// read now, once.
+    pub fn new(
+        argv: impl IntoIterator<Item = impl Into<String>>,
+        folder: impl Into<PathBuf>,
+    ) -> Self {
+        Self {
+            argv: argv.into_iter().map(Into::into).collect(),
+            folder: folder.into(),
+            environment: Environment::of_process(),
+            processes: 1,
+            setup: Setup {
+                in_flight: 1,
+                handshake: None,
+                max_output_bytes: 1024 * 1024,
+                close_grace: Duration::from_secs(2),
+                term_grace: Duration::from_secs(1),
+            },
+            scratch: false,
+            pool: Pool::new(1, 1),
+        }
+    }
+
+    /// How many processes run at once; by default one. They are started when they are needed.
+    #[must_use]
+    pub fn processes(mut self, processes: usize) -> Self {
+        self.processes = processes.max(1);
+        self.pool = Pool::new(self.processes, self.setup.in_flight);
+        self
+    }
+
+    /// How many tasks a process may have at once; by default one.
+    #[must_use]
+    pub fn in_flight(mut self, tasks: usize) -> Self {
+        self.setup.in_flight = tasks.max(1);
+        self.pool = Pool::new(self.processes, self.setup.in_flight);
+        self
+    }
+
+    /// Greets the program and gives it this long to greet back; only then it is asked, and only from then on the
+    /// time of a task counts. Without it a program is asked at once.
+    #[must_use]
+    pub fn handshake(mut self, patience: Duration) -> Self {
+        self.setup.handshake = Some(patience);
+        self
+    }
+
+    /// Gives every task a scratch folder, in its key `scratch`.
+    #[must_use]
+    pub fn scratch(mut self) -> Self {
+        self.scratch = true;
+        self
+    }
+
+    /// Passes further variables, by name.
+    #[must_use]
+    pub fn env(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.environment
+            .named
+            .extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// Values, such as those of a `.env` file, for names given to [`Worker::env`] that the process environment
+    /// lacks.
+    #[must_use]
+    pub fn vars(mut self, vars: BTreeMap<String, String>) -> Self {
+        self.environment.fallback = vars;
+        self
+    }
+
+    /// How long a line may be, and how much may be said of one task; by default 1 MiB.
+    #[must_use]
+    pub fn max_output_bytes(mut self, bytes: u64) -> Self {
+        self.setup.max_output_bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        self
+    }
+
+    /// How long a process may take to end when its stdin is closed; by default two seconds. `SIGTERM` follows, and
+    /// a second later `SIGKILL`.
+    #[must_use]
+    pub fn close_grace(mut self, grace: Duration) -> Self {
+        self.setup.close_grace = grace;
+        self
+    }
+
+    /// Values that must not reach a record: those of the passed variables whose names look secret.
+    pub fn secret_values(&self) -> Vec<String> {
+        self.environment.secret_values()
+    }
+
+    /// How many tasks are answered at once.
+    pub fn capacity(&self) -> usize {
+        self.processes.saturating_mul(self.setup.in_flight)
+    }
+
+    /// One attempt, without the advice on variables.
+    fn attempt(&self, task: &Task) -> Result<Output, AgentError> {
+        let started = Instant::now();
+        let allowed = task
+            .deadline()
+            .map(|deadline| deadline.saturating_duration_since(started));
+        if allowed.is_some_and(|allowed| allowed.is_zero()) {
+            let message = "was not started: the time for it was over";
+            return Err(error(FailureKind::TimedOut, message));
+        }
+        let line = Arc::new(Input::Json.encode(task)?);
+        let key = (task.id().to_owned(), task.epoch());
+        let lease = self.pool.lease(&key, &task.cancel)?;
+        let mut starts = 0;
+        loop {
+            let (reply, answer) = channel();
+            let request = Request {
+                id: key.0.clone(),
+                line: Arc::clone(&line),
+                allowed,
+                cancel: task.cancel.clone(),
+                live: task.live.clone(),
+                reply,
+            };
+            let refusal = match lease.driver(|| self.start()) {
+                Ok(driver) if driver.ask(request) => match answer.recv() {
+                    Ok(Ok(output)) => {
+                        self.pool.answered(&key);
+                        return Ok(output);
+                    }
+                    Ok(Err(refusal)) => refusal,
+                    Err(_) => Refusal::Own(error(FailureKind::Failed, "lost track of the process")),
+                },
+                Ok(_) => Refusal::Unsent,
+                Err(failure) => Refusal::NotReady(failure),
+            };
+            if let Some(failure) = self.after(refusal, &key, &mut starts) {
+                return Err(failure);
+            }
+            if task.cancel.is_cancelled() {
+                return Err(cancelled());
+            }
+        }
+    }
+
+    /// What a refusal means; `None` if the task is to be handed over once more.
+    fn after(&self, refusal: Refusal, key: &Key, starts: &mut u32) -> Option<AgentError> {
+        match refusal {
+            Refusal::Own(failure) => Some(failure),
+            Refusal::Fell(failure) => Some(self.pool.fell(key, failure, 1)),
+            Refusal::Killed(failure) => Some(self.pool.fell(key, failure, MOST_KILLS)),
+            Refusal::Unsent => None,
+            Refusal::NotReady(failure) => {
+                *starts += 1;
+                if failure.kind == FailureKind::NotFound || *starts >= MOST_STARTS {
+                    return Some(self.pool.give_up(failure));
+                }
+                std::thread::sleep(PAUSE * *starts);
+                None
+            }
+            Refusal::Unusable(failure) => Some(self.pool.give_up(failure)),
+        }
+    }
+
+    fn start(&self) -> Result<Driver, AgentError> {
+        let folder = self.absolute_folder()?;
+        let process = Process::start(&self.argv, &folder, self.environment.vars());
+        let process = process.map_err(not_started)?;
+        Driver::start(process, self.setup).map_err(|reason| {
+            let message = format!("there is no thread to talk with it: {reason}");
+            error(FailureKind::NotStarted, message)
+        })
+    }
+
+    fn absolute_folder(&self) -> Result<PathBuf, AgentError> {
+        super::command::absolute(Path::new(&self.folder))
+    }
+
+    /// Whether the program is there and, where it greets, is ready.
+    fn try_out(&self) -> Result<(), AgentError> {
+        let folder = self.absolute_folder()?;
+        let launch = Launch {
+            args: &self.argv,
+            cwd: &folder,
+            folder: &folder,
+            env: self.environment.vars(),
+        };
+        launch.check().map_err(not_started)?;
+        if self.setup.handshake.is_none() {
+            return Ok(());
+        }
+        let key = Key::default();
+        let lease: Lease<'_> = self.pool.lease(&key, &crate::cancel::Cancel::new())?;
+        let mut starts = 0;
+        loop {
+            let refusal = match lease.driver(|| self.start()) {
+                Ok(driver) => match driver.ready() {
+                    Ok(()) => return Ok(()),
+                    Err(refusal) => refusal,
+                },
+                Err(failure) => Refusal::NotReady(failure),
+            };
+            if let Some(failure) = self.after(refusal, &key, &mut starts) {
+                return Err(failure);
+            }
+        }
+    }
+
+    /// Why the agent cannot be asked, without secrets.
+    fn unusable(&self, failure: &AgentError) -> Error {
+        let program = self.argv.join(" ");
+        let (message, hint) = match failure.message.split_once("; hint: ") {
+            Some((message, hint)) => (message, Some(hint)),
+            None => (failure.message.as_str(), None),
+        };
+        let failure = AgentError {
+            message: message.to_owned(),
+            ..failure.clone()
+        };
+        let mut message = failure.with_stderr();
+        if failure.kind != FailureKind::NotFound {
+            message = format!("`{program}` {message}");
+        }
+        let redactor = Redactor::new(&[], &self.secret_values()).unwrap_or_default();
+        let error = Error::usage(redactor.text(&message, &mut 0)).at("agent `worker`");
+        match hint {
+            Some(hint) => error.hint(hint),
+            None => error,
+        }
+    }
+}
+
+impl Agent for Worker {
+    fn answer(&self, task: &Task) -> Result<Output, AgentError> {
+        self.attempt(task).map_err(|mut failure| {
+            if failure.kind != FailureKind::Cancelled {
+                failure.message.push_str(&self.environment.advice("agent"));
+            }
+            failure
+        })
+    }
+
+    fn keeps_deadline(&self) -> bool {
+        true
+    }
+
+    fn needs_scratch(&self) -> bool {
+        self.scratch
+    }
+
+    fn check(&self) -> Result<()> {
+        self.pool.renew();
+        self.try_out().map_err(|failure| self.unusable(&failure))
+    }
+
+    fn close(&self) {
+        self.pool.close();
+    }
+}
+
+fn not_started(reason: NotStarted) -> AgentError {
+    let kind = if reason.not_found {
+        FailureKind::NotFound
+    } else {
+        FailureKind::NotStarted
+    };
+    error(kind, reason.message)
+}

@@ -1,0 +1,159 @@
+//! The thread that talks with one process, and the way to it.
+
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use super::request::{Refusal, Reply, Request};
+use super::talk::{Setup, Talk};
+use crate::agent::{AgentError, FailureKind, Output};
+use crate::process::worker::Worker;
+
+/// A process that was started.
+pub(super) struct Driver {
+    orders: Arc<Orders>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// What the thread is told.
+pub(super) struct Orders {
+    inbox: Mutex<Inbox>,
+    wake: (PipeReader, PipeWriter),
+}
+
+#[derive(Default)]
+pub(super) struct Inbox {
+    pub(super) requests: Vec<Request>,
+    /// Those who want to know when the process is ready.
+    pub(super) probes: Vec<Sender<Reply>>,
+    pub(super) close: bool,
+    /// Whether the thread takes no more orders.
+    over: bool,
+}
+
+impl Orders {
+    pub(super) fn wake_fd(&self) -> BorrowedFd<'_> {
+        self.wake.0.as_fd()
+    }
+
+    /// What came since the last time.
+    pub(super) fn take(&self) -> Inbox {
+        let mut inbox = self.lock();
+        if !inbox.is_empty() {
+            // One byte for every time that the inbox was filled.
+            let _ = (&self.wake.0).read(&mut [0]);
+        }
+        let close = inbox.close;
+        let taken = std::mem::take(&mut *inbox);
+        inbox.close = false;
+        Inbox { close, ..taken }
+    }
+
+    /// Takes no more orders; gives those that came too late.
+    fn end(&self) -> Inbox {
+        let mut inbox = self.lock();
+        let over = true;
+        std::mem::replace(
+            &mut *inbox,
+            Inbox {
+                over,
+                ..Inbox::default()
+            },
+        )
+    }
+
+    /// Gives an order; false when the thread takes none.
+    fn give(&self, order: impl FnOnce(&mut Inbox)) -> bool {
+        let mut inbox = self.lock();
+        if inbox.over {
+            return false;
+        }
+        let was_empty = inbox.is_empty();
+        order(&mut inbox);
+        if was_empty {
+            // At most one byte is in the pipe, so this neither blocks nor fails.
+            let _ = (&self.wake.1).write(&[1]);
+        }
+        true
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inbox> {
+        self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inbox {
+    fn is_empty(&self) -> bool {
+        self.requests.is_empty() && self.probes.is_empty() && !self.close
+    }
+}
+
+impl Driver {
+    /// Follows a process on a thread of its own.
+    pub(super) fn start(worker: Worker, setup: Setup) -> io::Result<Self> {
+        let orders = Arc::new(Orders {
+            inbox: Mutex::default(),
+            wake: io::pipe()?,
+        });
+        let own = Arc::clone(&orders);
+        let follow = move || {
+            let fallen = Talk::new(worker, &own, setup).run();
+            let late = own.end();
+            // The process is gone before anybody asks elsewhere.
+            fallen.tell(late);
+        };
+        let thread = std::thread::Builder::new()
+            .name("evaltest-worker".to_owned())
+            .spawn(follow)?;
+        Ok(Self {
+            orders,
+            thread: Mutex::new(Some(thread)),
+        })
+    }
+
+    /// Hands a request over; false when the process is gone.
+    pub(super) fn ask(&self, request: Request) -> bool {
+        self.orders.give(|inbox| inbox.requests.push(request))
+    }
+
+    /// Waits until the process is ready.
+    pub(super) fn ready(&self) -> Result<(), Refusal> {
+        let (probe, reply) = std::sync::mpsc::channel();
+        if !self.orders.give(|inbox| inbox.probes.push(probe)) {
+            return Err(Refusal::Unsent);
+        }
+        reply
+            .recv()
+            .unwrap_or(Err(Refusal::Unsent))
+            .map(|_: Output| ())
+    }
+
+    /// Whether the process is gone, or about to be.
+    pub(super) fn is_over(&self) -> bool {
+        self.orders.lock().over
+    }
+
+    /// Has the process end when what it has is answered, without waiting for that.
+    pub(super) fn close(&self) {
+        self.orders.give(|inbox| inbox.close = true);
+    }
+
+    /// Waits until the process is gone.
+    pub(super) fn join(&self) {
+        let thread = self
+            .thread
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(thread) = thread {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A failure in the words of the agent.
+pub(super) fn error(kind: FailureKind, message: impl Into<String>) -> AgentError {
+    AgentError::of(kind, message)
+}

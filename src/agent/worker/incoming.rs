@@ -1,0 +1,71 @@
+//! Lines out of pieces, in linear time however they are cut.
+
+/// What was read, and is not a line yet.
+#[derive(Default)]
+pub(super) struct Incoming {
+    bytes: Vec<u8>,
+    /// Where the next line begins.
+    start: usize,
+    /// Up to where no line ends.
+    searched: usize,
+}
+
+impl Incoming {
+    /// Where pieces are added.
+    pub(super) fn buffer(&mut self) -> &mut Vec<u8> {
+        &mut self.bytes
+    }
+
+    /// The next whole line, without its end.
+    pub(super) fn next_line(&mut self) -> Option<Vec<u8>> {
+        let rest = &self.bytes[self.searched..];
+        let Some(length) = rest.iter().position(|&byte| byte == b'\n') else {
+            // Moved once for a piece, not once for a line.
+            self.bytes.drain(..self.start);
+            self.start = 0;
+            self.searched = self.bytes.len();
+            return None;
+        };
+        let end = self.searched + length;
+        let line = self.bytes[self.start..end].to_vec();
+        self.start = end + 1;
+        self.searched = self.start;
+        Some(line)
+    }
+
+    /// How long the line is that has no end yet.
+    pub(super) fn pending(&self) -> usize {
+        self.bytes.len() - self.start
+    }
+
+    /// The line that has no end yet. There will be none.
+    pub(super) fn rest(&mut self) -> Vec<u8> {
+        let mut bytes = std::mem::take(&mut self.bytes);
+        bytes.drain(..self.start);
+        (self.start, self.searched) = (0, 0);
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_come_whole_however_they_are_cut() {
+        let text = b"one\n\ntwo\nthree";
+        for size in 1..=text.len() {
+            let mut incoming = Incoming::default();
+            let mut lines = Vec::new();
+            for piece in text.chunks(size) {
+                incoming.buffer().extend_from_slice(piece);
+                while let Some(line) = incoming.next_line() {
+                    lines.push(line);
+                }
+            }
+            assert_eq!(lines, [&b"one"[..], b"", b"two"], "{size}");
+            assert_eq!(incoming.pending(), 5);
+            assert_eq!(incoming.rest(), b"three");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! The lines of the protocol, apart from the task itself.
+
+use serde_json::{Map, Value, json};
+
+/// The version of the protocol, in both greetings.
+pub(super) const PROTOCOL: u64 = 1;
+
+/// What a program says in a line.
+#[derive(Debug, PartialEq)]
+pub(super) enum Message {
+    /// It is ready, and speaks this version of the protocol.
+    Hello(u64),
+    /// It is at work on a request, or on something.
+    Progress(Option<String>, String),
+    /// It answers the request with this id, or says why it cannot.
+    Reply(String, Map<String, Value>),
+}
+
+/// Our greeting.
+pub(super) fn hello(in_flight: usize) -> Vec<u8> {
+    line(&json!({"type": "hello", "protocol": PROTOCOL, "in_flight": in_flight}))
+}
+
+/// The time for a request is over.
+pub(super) fn cancel(id: &str) -> Vec<u8> {
+    line(&json!({"type": "cancel", "id": id}))
+}
+
+fn line(value: &Value) -> Vec<u8> {
+    let mut line = value.to_string().into_bytes();
+    line.push(b'\n');
+    line
+}
+
+/// Reads a line of a program; the error says what is wrong with it.
+pub(super) fn read(line: &[u8]) -> Result<Message, String> {
+    let value: Value = serde_json::from_slice(line)
+        .map_err(|error| format!("which is no JSON object ({error})"))?;
+    let Value::Object(mut line) = value else {
+        return Err("which is no JSON object".to_owned());
+    };
+    let text = |line: &mut Map<String, Value>, key: &str| match line.remove(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(format!("whose `{key}` is no string")),
+    };
+    let kind = text(&mut line, "type")?;
+    match kind.as_deref() {
+        Some("hello") => {
+            let protocol = line.get("protocol").and_then(Value::as_u64);
+            let protocol = protocol.ok_or("whose `protocol` is no whole number")?;
+            Ok(Message::Hello(protocol))
+        }
+        Some("progress") => {
+            let id = text(&mut line, "id")?;
+            let message = line.remove("message").unwrap_or_default();
+            Ok(Message::Progress(id, told(message)))
+        }
+        Some("answer") | None => {
+            let id = text(&mut line, "id")?;
+            let id = id.ok_or("which has no `id`: it is that of the task")?;
+            match line.remove("progress") {
+                Some(message) if !is_reply(&line) => Ok(Message::Progress(Some(id), told(message))),
+                _ => Ok(Message::Reply(id, line)),
+            }
+        }
+        Some(_) => Err("whose `type` is not `answer`, `progress` or `hello`".to_owned()),
+    }
+}
+
+/// Whether a line is meant as a reply.
+fn is_reply(line: &Map<String, Value>) -> bool {
+    ["answer", "error", "messages", "tool_calls"]
+        .iter()
+        .any(|key| line.contains_key(*key))
+}
+
+fn told(message: Value) -> String {
+    match message {
+        Value::String(text) => text,
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(line: &str, expect: Result<Message, &str>) {
+        assert_eq!(
+            read(line.as_bytes()),
+            expect.map_err(str::to_owned),
+            "{line}"
+        );
+    }
+
+    #[test]
+    fn lines_of_each_kind() {
+        check(
+            r#"{"type": "hello", "protocol": 1, "name": "mine"}"#,
+            Ok(Message::Hello(1)),
+        );
+        let progress = |text: &str| Ok(Message::Progress(Some("a".into()), text.into()));
+        check(
+            r#"{"type": "progress", "id": "a", "message": "half"}"#,
+            progress("half"),
+        );
+        check(r#"{"id": "a", "progress": 0.5}"#, progress("0.5"));
+        check(
+            r#"{"type": "progress"}"#,
+            Ok(Message::Progress(None, String::new())),
+        );
+        let reply = |rest: Value| match rest {
+            Value::Object(rest) => Ok(Message::Reply("a".into(), rest)),
+            _ => panic!("no object"),
+        };
+        check(
+            r#"{"id": "a", "answer": "4"}"#,
+            reply(json!({"answer": "4"})),
+        );
+        check(
+            r#"{"answer": null, "id": "a", "type": "answer", "progress": 1}"#,
+            reply(json!({"answer": null})),
+        );
+        check(r#"{"id": "a"}"#, reply(json!({})));
+    }
+
+    #[test]
+    fn what_is_none() {
+        check("[1]", Err("which is no JSON object"));
+        check("4", Err("which is no JSON object"));
+        check(
+            "Loading",
+            Err("which is no JSON object (expected value at line 1 column 1)"),
+        );
+        check(
+            r#"{"answer": "4"}"#,
+            Err("which has no `id`: it is that of the task"),
+        );
+        check(
+            r#"{"id": 1, "answer": "4"}"#,
+            Err("whose `id` is no string"),
+        );
+        check(
+            r#"{"id": "a", "type": "done"}"#,
+            Err("whose `type` is not `answer`, `progress` or `hello`"),
+        );
+        check(
+            r#"{"type": "hello", "protocol": "1"}"#,
+            Err("whose `protocol` is no whole number"),
+        );
+        assert!(read("[".repeat(100_000).as_bytes()).is_err());
+        assert!(read(b"\xff").is_err());
+    }
+}

@@ -1,0 +1,75 @@
+//! What is asked of a process, and what became of it.
+
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
+
+use crate::agent::{AgentError, Output};
+use crate::cancel::Cancel;
+use crate::sample::Live;
+
+/// A task on its way to a process.
+#[derive(Clone)]
+pub(super) struct Request {
+    pub(super) id: String,
+    /// The task as a line.
+    pub(super) line: Arc<Vec<u8>>,
+    /// How long the answer may take, from the moment the line is handed over.
+    pub(super) allowed: Option<Duration>,
+    pub(super) cancel: Cancel,
+    pub(super) live: Option<Live>,
+    pub(super) reply: Sender<Reply>,
+}
+
+pub(super) type Reply = Result<Output, Refusal>;
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    /// For a reason of this request.
+    Own(AgentError),
+    /// The process ended or had to be ended while it had the request; perhaps another was the reason.
+    Fell(AgentError),
+    /// The process was killed while it had the request, by somebody or for want of memory.
+    Killed(AgentError),
+    /// The process never had it.
+    Unsent,
+    /// The process did not become ready.
+    NotReady(AgentError),
+    /// No process of this program will do.
+    Unusable(AgentError),
+}
+
+/// A request that the process has.
+pub(super) struct Open {
+    pub(super) request: Request,
+    pub(super) since: Instant,
+    pub(super) deadline: Option<Instant>,
+    /// Since when its time is over and the program knows.
+    pub(super) overdue: Option<Instant>,
+    /// How much the process had written to stderr before.
+    pub(super) stderr_before: u64,
+    /// How much it has said of its progress.
+    pub(super) chatter: usize,
+}
+
+impl Open {
+    pub(super) fn new(request: Request, stderr_before: u64) -> Self {
+        let since = Instant::now();
+        Self {
+            deadline: request
+                .allowed
+                .and_then(|allowed| since.checked_add(allowed)),
+            request,
+            since,
+            overdue: None,
+            stderr_before,
+            chatter: 0,
+        }
+    }
+
+    /// Ends it. Whoever asked may be gone.
+    pub(super) fn end(self, reply: Reply) {
+        let _ = self.request.reply.send(reply);
+    }
+}

@@ -1,0 +1,619 @@
+//! The talk with one process, from its start to its end.
+//!
+//! One thread, one `poll` loop: lines go in, lines come out, stderr is emptied, time is kept for each request
+//! that the process has. Whatever ends the talk, the process and its group are gone afterwards.
+
+use std::collections::{HashSet, VecDeque};
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use super::driver::{Inbox, Orders, error};
+use super::incoming::Incoming;
+use super::message::{self, Message, PROTOCOL};
+use super::request::{Open, Refusal, Reply, Request};
+use super::totals::Totals;
+use crate::agent::command::lines::Lines;
+use crate::agent::command::{StreamKind, reply, seconds};
+use crate::agent::{AgentError, FailureKind, Output};
+use crate::process::excerpt::excerpt;
+use crate::process::group::how_it_ended;
+use crate::process::worker::Worker;
+use crate::sample::Live;
+
+/// How much of a line that cannot be read is shown.
+const EXCERPT_BYTES: usize = 200;
+/// How much of a progress event is shown.
+const PROGRESS_BYTES: usize = 1000;
+/// How long the end of a program that closed its stdout is waited for.
+const END: Duration = Duration::from_millis(200);
+
+/// What holds for every process of an agent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Setup {
+    pub(super) in_flight: usize,
+    /// How long a program may take to greet; `None` if it need not.
+    pub(super) handshake: Option<Duration>,
+    /// The longest line, and the most that a request may say before its answer.
+    pub(super) max_output_bytes: usize,
+    /// How long a program may take to end by itself when its stdin is closed.
+    pub(super) close_grace: Duration,
+    /// How long it may take to give up a request that was cancelled, and to end by SIGTERM.
+    pub(super) term_grace: Duration,
+}
+
+/// Why a talk is over.
+enum End {
+    /// We closed it.
+    Closed,
+    /// It ended, or closed its stdout.
+    Ended,
+    /// It did not greet in time.
+    Silent,
+    /// It speaks another version.
+    Foreign(u64),
+    /// A request ran out of time, and it did not let it go.
+    Hung,
+    /// It said what nobody can understand.
+    Faulty(AgentError),
+    /// The system did not let us follow it.
+    Lost(io::Error),
+}
+
+pub(super) struct Talk<'a> {
+    worker: Worker,
+    orders: &'a Orders,
+    setup: Setup,
+    incoming: Incoming,
+    /// Lines that are not written yet, and how much of the first one is.
+    outgoing: VecDeque<Arc<Vec<u8>>>,
+    written: usize,
+    /// Requests that the process does not have yet.
+    waiting: VecDeque<Request>,
+    open: Vec<Open>,
+    /// Requests of which nobody wants to know any more, because the run is over.
+    forgotten: HashSet<String>,
+    probes: Vec<Sender<Reply>>,
+    /// Until when it must greet; `None` once it is ready.
+    starting: Option<Instant>,
+    has_greeted: bool,
+    has_answered: bool,
+    closes: bool,
+    /// Bytes that belong to no request, since the last answer.
+    noise: usize,
+    totals: Totals,
+    /// Where lines of stderr are shown.
+    shown: Arc<Mutex<Option<Live>>>,
+}
+
+/// A talk that is over: who is to be told what.
+pub(super) struct Fallen {
+    open: Vec<Open>,
+    waiting: Vec<Request>,
+    probes: Vec<Sender<Reply>>,
+    open_reply: AgentError,
+    /// Whether the one request that was open is known to be the reason.
+    is_own: bool,
+    /// Whether it did not end by itself.
+    is_killed: bool,
+    not_ready: Option<Refused>,
+    stderr: crate::process::tail::Tail,
+}
+
+/// Why a process was never ready.
+struct Refused {
+    error: AgentError,
+    for_good: bool,
+}
+
+impl<'a> Talk<'a> {
+    pub(super) fn new(worker: Worker, orders: &'a Orders, setup: Setup) -> Self {
+        let mut outgoing = VecDeque::new();
+        let starting = setup.handshake.map(|patience| Instant::now() + patience);
+        if starting.is_some() {
+            outgoing.push_back(Arc::new(message::hello(setup.in_flight)));
+        }
+        Self {
+            worker,
+            orders,
+            setup,
+            incoming: Incoming::default(),
+            outgoing,
+            written: 0,
+            waiting: VecDeque::new(),
+            open: Vec::new(),
+            forgotten: HashSet::new(),
+            probes: Vec::new(),
+            starting,
+            has_greeted: false,
+            has_answered: false,
+            closes: false,
+            noise: 0,
+            totals: Totals::default(),
+            shown: Arc::default(),
+        }
+    }
+
+    /// Talks to the end. Afterwards the process is gone.
+    pub(super) fn run(mut self) -> Fallen {
+        let shown = Arc::clone(&self.shown);
+        let live = Live(Arc::new(move |line: &str| {
+            let live = shown.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            if let Some(live) = live {
+                (live.0)(line);
+            }
+        }));
+        let lines = Lines::new(&live);
+        let end = loop {
+            if let Err(end) = self.turn(&lines) {
+                break end;
+            }
+        };
+        drop(lines);
+        self.fall(end)
+    }
+
+    /// Does what can be done now and sleeps until there is more.
+    fn turn(&mut self, stderr: &Lines<'_>) -> Result<(), End> {
+        self.take_orders();
+        self.admit();
+        self.send();
+        let is_open = self
+            .worker
+            .read(self.incoming.buffer())
+            .map_err(End::Lost)?;
+        self.show_to_whom();
+        self.worker
+            .show_stderr(|piece| stderr.piece(StreamKind::Stderr, piece));
+        while let Some(line) = self.incoming.next_line() {
+            self.hear(&line)?;
+        }
+        if self.incoming.pending() > self.setup.max_output_bytes {
+            let begins = self.incoming.rest();
+            return Err(End::Faulty(self.too_large(&begins)));
+        }
+        if !is_open {
+            // The last line of a program that ends with it may lack its line ending.
+            let line = self.incoming.rest();
+            self.hear(&line)?;
+            return Err(End::Ended);
+        }
+        self.enforce(Instant::now())?;
+        if !self.waiting.is_empty() && self.may_admit() {
+            return Ok(());
+        }
+        self.sleep().map_err(End::Lost)
+    }
+
+    fn take_orders(&mut self) {
+        let Inbox {
+            requests,
+            probes,
+            close,
+            ..
+        } = self.orders.take();
+        self.waiting.extend(requests);
+        self.probes.extend(probes);
+        self.closes |= close;
+        if self.starting.is_none() {
+            self.tell_ready();
+        }
+    }
+
+    fn tell_ready(&mut self) {
+        for probe in self.probes.drain(..) {
+            let _ = probe.send(Ok(Output::default()));
+        }
+    }
+
+    /// Whether one of the waiting requests may go in.
+    fn may_admit(&self) -> bool {
+        let is_free = |request: &Request| !self.has(&request.id);
+        self.starting.is_none() && self.waiting.iter().any(is_free)
+    }
+
+    /// Whether the process has a request with this id. Two of them could not be told apart.
+    fn has(&self, id: &str) -> bool {
+        self.forgotten.contains(id) || self.open.iter().any(|open| open.request.id == id)
+    }
+
+    fn admit(&mut self) {
+        if self.starting.is_some() {
+            return;
+        }
+        for _ in 0..self.waiting.len() {
+            let Some(request) = self.waiting.pop_front() else {
+                return;
+            };
+            if self.has(&request.id) {
+                self.waiting.push_back(request);
+                continue;
+            }
+            self.outgoing.push_back(Arc::clone(&request.line));
+            let stderr = if self.has_answered || !self.open.is_empty() {
+                self.worker.stderr().pushed()
+            } else {
+                // What it said while it started may be why it fails.
+                0
+            };
+            self.open.push(Open::new(request, stderr));
+        }
+    }
+
+    fn send(&mut self) {
+        while let Some(line) = self.outgoing.front() {
+            let mut unsent = &line[self.written..];
+            self.worker.feed(&mut unsent);
+            self.written = line.len() - unsent.len();
+            if self.written < line.len() {
+                return;
+            }
+            self.outgoing.pop_front();
+            self.written = 0;
+        }
+    }
+
+    fn show_to_whom(&self) {
+        // Who wrote a line to stderr is not known; with one request at a time it is clear.
+        let live = self.open.iter().find_map(|open| open.request.live.clone());
+        *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = live;
+    }
+
+    /// Understands a line.
+    fn hear(&mut self, line: &[u8]) -> Result<(), End> {
+        if line.len() > self.setup.max_output_bytes {
+            return Err(End::Faulty(self.too_large(line)));
+        }
+        if line.trim_ascii().is_empty() {
+            return self.count_noise(line);
+        }
+        let message = message::read(line).map_err(|reason| {
+            let printed = excerpt(line, EXCERPT_BYTES);
+            End::Faulty(error(
+                FailureKind::BadOutput,
+                format!(
+                    "printed `{printed}` to stdout, {reason}; hint: stdout is for answers, print all else to stderr"
+                ),
+            ))
+        })?;
+        match message {
+            Message::Hello(PROTOCOL) => {
+                self.has_greeted = true;
+                self.starting = None;
+                self.tell_ready();
+                self.count_noise(line)
+            }
+            Message::Hello(other) => Err(End::Foreign(other)),
+            Message::Progress(id, text) => self.progress(id.as_deref(), &text, line),
+            Message::Reply(id, reply) => self.answer(&id, reply, line),
+        }
+    }
+
+    fn progress(&mut self, id: Option<&str>, text: &str, line: &[u8]) -> Result<(), End> {
+        let found = id.and_then(|id| self.open.iter_mut().find(|open| open.request.id == id));
+        let Some(open) = found else {
+            // Of a request that was cancelled, or of none.
+            return self.count_noise(line);
+        };
+        open.chatter += line.len() + 1;
+        if let Some(live) = &open.request.live {
+            (live.0)(&excerpt(text.as_bytes(), PROGRESS_BYTES));
+        }
+        if open.chatter > self.setup.max_output_bytes {
+            return Err(End::Faulty(self.too_large(line)));
+        }
+        Ok(())
+    }
+
+    fn count_noise(&mut self, line: &[u8]) -> Result<(), End> {
+        self.noise += line.len() + 1;
+        if self.noise > self.setup.max_output_bytes {
+            return Err(End::Faulty(self.too_large(line)));
+        }
+        Ok(())
+    }
+
+    fn answer(
+        &mut self,
+        id: &str,
+        mut reply: serde_json::Map<String, serde_json::Value>,
+        line: &[u8],
+    ) -> Result<(), End> {
+        if self.forgotten.remove(id) {
+            return Ok(());
+        }
+        let Some(place) = self.open.iter().position(|open| open.request.id == id) else {
+            let printed = excerpt(line, EXCERPT_BYTES);
+            let message = format!(
+                "printed `{printed}`, a reply to `{}`, which is not asked or was answered before",
+                excerpt(id.as_bytes(), EXCERPT_BYTES)
+            );
+            return Err(End::Faulty(error(FailureKind::BadOutput, message)));
+        };
+        let open = self.open.swap_remove(place);
+        self.has_answered = true;
+        self.noise = 0;
+        if let Some(overdue) = &open.overdue {
+            let allowed = overdue.saturating_duration_since(open.since);
+            let refusal = Refusal::Own(self.with_stderr(timed_out(allowed), &open));
+            open.end(Err(refusal));
+            return Ok(());
+        }
+        let bad = |reason: String| {
+            let printed = excerpt(line, EXCERPT_BYTES);
+            error(
+                FailureKind::BadOutput,
+                format!("{reason}; the line begins with `{printed}`"),
+            )
+        };
+        let total = reply.remove("total_usage").map(|total| {
+            let wrapped = serde_json::Map::from_iter([("usage".to_owned(), total)]);
+            reply::usage(&wrapped).map(Option::unwrap_or_default)
+        });
+        let used = match total.transpose() {
+            Ok(total) => total.map(|total| self.totals.difference(total)),
+            Err(reason) => {
+                let failure = self.with_stderr(bad(format!("`total_usage`: {reason}")), &open);
+                open.end(Err(Refusal::Own(failure)));
+                return Ok(());
+            }
+        };
+        let answer = reply::object(reply, bad)
+            .map(|output| Output {
+                usage: output.usage.or(used),
+                ..output
+            })
+            .map_err(|failure| Refusal::Own(self.with_stderr(failure, &open)));
+        open.end(answer);
+        Ok(())
+    }
+
+    /// Keeps the time of the greeting and of every request, and looks whether the run is over.
+    fn enforce(&mut self, now: Instant) -> Result<(), End> {
+        if self.starting.is_some_and(|until| now >= until) {
+            return Err(End::Silent);
+        }
+        let cancelled = |request: &Request| request.cancel.is_cancelled();
+        self.waiting.retain(|request| {
+            let is_over = cancelled(request);
+            if is_over {
+                let _ = request.reply.send(Err(Refusal::Own(super::cancelled())));
+            }
+            !is_over
+        });
+        let mut place = 0;
+        while place < self.open.len() {
+            let open = &mut self.open[place];
+            if cancelled(&open.request) {
+                let open = self.open.swap_remove(place);
+                if self.has_greeted {
+                    self.outgoing
+                        .push_back(Arc::new(message::cancel(&open.request.id)));
+                }
+                self.forgotten.insert(open.request.id.clone());
+                open.end(Err(Refusal::Own(super::cancelled())));
+                continue;
+            }
+            match open.overdue {
+                None if open.deadline.is_some_and(|deadline| now >= deadline) => {
+                    open.overdue = Some(now);
+                    if !self.has_greeted {
+                        // It would not understand.
+                        return Err(End::Hung);
+                    }
+                    self.outgoing
+                        .push_back(Arc::new(message::cancel(&open.request.id)));
+                }
+                Some(since) if now >= since + self.setup.term_grace => return Err(End::Hung),
+                _ => {}
+            }
+            place += 1;
+        }
+        self.send();
+        if self.closes && self.open.is_empty() && self.waiting.is_empty() {
+            return Err(End::Closed);
+        }
+        Ok(())
+    }
+
+    fn sleep(&self) -> io::Result<()> {
+        let grace = self.setup.term_grace;
+        let of_open = |open: &Open| match open.overdue {
+            Some(since) => Some(since + grace),
+            None => open.deadline,
+        };
+        let until = self
+            .open
+            .iter()
+            .filter_map(of_open)
+            .chain(self.starting)
+            .min();
+        let mut others = vec![self.orders.wake_fd()];
+        let requests = self
+            .open
+            .iter()
+            .map(|open| &open.request)
+            .chain(&self.waiting);
+        for request in requests {
+            // Nearly always one and the same.
+            others.extend(request.cancel.wake_fd());
+            others.dedup_by_key(|fd| std::os::fd::AsRawFd::as_raw_fd(fd));
+        }
+        self.worker.wait(!self.outgoing.is_empty(), until, &others)
+    }
+
+    fn too_large(&self, begins: &[u8]) -> AgentError {
+        let message = format!(
+            "printed more than {} bytes for one answer, which begin with `{}`; hint: raise \
+             `limits.max_output_bytes`",
+            self.setup.max_output_bytes,
+            excerpt(begins, EXCERPT_BYTES)
+        );
+        error(FailureKind::OutputTooLarge, message)
+    }
+
+    fn with_stderr(&self, failure: AgentError, open: &Open) -> AgentError {
+        AgentError {
+            stderr_tail: self.worker.stderr().since(open.stderr_before),
+            ..failure
+        }
+    }
+
+    /// Ends the process, and says what became of what it had.
+    fn fall(mut self, end: End) -> Fallen {
+        let (mut is_own, mut is_killed) = (false, false);
+        let for_good = matches!(end, End::Foreign(_));
+        let by_itself = matches!(end, End::Ended);
+        let open_reply = match end {
+            End::Closed => {
+                self.worker.dismiss();
+                if !self.forgotten.is_empty() || !self.worker.ends_in(self.setup.close_grace) {
+                    self.stop();
+                }
+                self.worker.kill();
+                error(FailureKind::Cancelled, "the run was stopped")
+            }
+            End::Ended => {
+                self.worker.dismiss();
+                let has_ended = self.worker.ends_in(END);
+                let status = self.worker.kill().filter(|_| has_ended);
+                is_killed = status
+                    .and_then(|status| status.signal())
+                    .is_some_and(is_killing);
+                ended(status)
+            }
+            End::Silent => {
+                self.stop();
+                let patience = self.setup.handshake.unwrap_or_default();
+                let message = format!(
+                    "did not print its hello in {} (does it flush its stdout?)",
+                    seconds(patience)
+                );
+                error(FailureKind::NotStarted, message)
+            }
+            End::Foreign(other) => {
+                self.stop();
+                let message = format!(
+                    "speaks version {other} of the protocol, and this evaltest version {PROTOCOL}"
+                );
+                error(FailureKind::NotStarted, message)
+            }
+            End::Hung => {
+                self.stop();
+                error(
+                    FailureKind::Lost,
+                    "was ended because it did not answer another sample in time",
+                )
+            }
+            End::Faulty(failure) => {
+                self.worker.kill();
+                is_own = true;
+                failure
+            }
+            End::Lost(reason) => {
+                self.worker.kill();
+                let message = format!("lost track of the process: {reason}");
+                error(FailureKind::Failed, message)
+            }
+        };
+        let never_ready = self.starting.is_some() || for_good;
+        Fallen {
+            is_killed,
+            is_own: is_own && self.open.len() == 1 && self.forgotten.is_empty(),
+            not_ready: never_ready.then(|| Refused {
+                error: AgentError {
+                    kind: FailureKind::NotStarted,
+                    message: if by_itself {
+                        format!("{} before it said hello", open_reply.message)
+                    } else {
+                        open_reply.message.clone()
+                    },
+                    stderr_tail: self.worker.stderr().since(0),
+                    ..open_reply.clone()
+                },
+                for_good,
+            }),
+            stderr: self.worker.take_stderr(),
+            open: self.open,
+            waiting: self.waiting.into(),
+            probes: self.probes,
+            open_reply,
+        }
+        // Dropping the worker ends those that left its group.
+    }
+
+    /// Has it end, by SIGTERM if it obeys that.
+    fn stop(&mut self) {
+        self.worker.terminate();
+        self.worker.ends_in(self.setup.term_grace);
+        self.worker.kill();
+    }
+}
+
+impl Fallen {
+    /// Tells everybody who waits.
+    pub(super) fn tell(self, late: Inbox) {
+        let not_ready = || match &self.not_ready {
+            None => Refusal::Unsent,
+            Some(Refused { error, for_good }) if *for_good => Refusal::Unusable(error.clone()),
+            Some(Refused { error, .. }) => Refusal::NotReady(error.clone()),
+        };
+        for request in self.waiting.iter().chain(&late.requests) {
+            let _ = request.reply.send(Err(not_ready()));
+        }
+        for probe in self.probes.iter().chain(&late.probes) {
+            let _ = probe.send(Err(not_ready()));
+        }
+        for open in self.open {
+            let stderr_tail = self.stderr.since(open.stderr_before);
+            let refusal = if let Some(overdue) = open.overdue {
+                let allowed = overdue.saturating_duration_since(open.since);
+                let failure = AgentError {
+                    stderr_tail,
+                    ..timed_out(allowed)
+                };
+                Refusal::Own(failure)
+            } else {
+                let failure = AgentError {
+                    stderr_tail,
+                    ..self.open_reply.clone()
+                };
+                match &self.not_ready {
+                    Some(Refused { for_good: true, .. }) => Refusal::Unusable(failure),
+                    _ if self.is_own => Refusal::Own(failure),
+                    _ if self.is_killed => Refusal::Killed(failure),
+                    _ => Refusal::Fell(failure),
+                }
+            };
+            open.end(Err(refusal));
+        }
+    }
+}
+
+fn timed_out(allowed: Duration) -> AgentError {
+    let message = format!("did not answer in {}", seconds(allowed));
+    error(FailureKind::TimedOut, message)
+}
+
+/// Whether programs hardly ever send themselves this signal.
+fn is_killing(signal: i32) -> bool {
+    [Signal::KILL, Signal::TERM, Signal::HUP, Signal::INT]
+        .iter()
+        .any(|killing| killing.as_raw() == signal)
+}
+
+/// How it ended by itself.
+fn ended(status: Option<ExitStatus>) -> AgentError {
+    match status {
+        None => error(FailureKind::Exited, "closed its stdout"),
+        Some(status) => AgentError {
+            exit_code: status.code(),
+            ..error(FailureKind::Exited, how_it_ended(status))
+        },
+    }
+}

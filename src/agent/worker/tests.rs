@@ -1,0 +1,128 @@
+//! The whole agent on small `/bin/sh` scripts. What a line means is tested beside the code.
+
+mod crashes;
+mod ending;
+mod faults;
+mod talk;
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use super::*;
+use crate::sample::{Question, Sample};
+
+/// Far longer than any of these tests should take.
+const LONG: Duration = Duration::from_secs(30);
+/// What a program that hangs is given.
+const SHORT: Duration = Duration::from_millis(300);
+
+/// A temporary folder, in which the programs of a test run.
+struct Project {
+    folder: tempfile::TempDir,
+}
+
+impl Project {
+    fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_default()
+    }
+
+    /// A program that does `each` for every line, whose id is in `$id`, and can `answer` an id.
+    fn each(&self, each: &str) -> Worker {
+        self.sh(&format!("while take; do {each}; done"))
+    }
+
+    /// A program with two functions at hand: `take` reads a task, `answer` answers one.
+    fn sh(&self, script: &str) -> Worker {
+        let functions = r#"
+            take() { read -r line || return 1; id=${line#*'"id":"'}; id=${id%%'"'*}; }
+            answer() { printf '{"id":"%s","answer":"%s"}\n' "$1" "${2-4}"; }
+        "#;
+        let argv = ["sh", "-c", &format!("{functions}\n{script}")];
+        let mut worker = Worker::new(argv, self.folder.path()).close_grace(SHORT);
+        worker.setup.term_grace = SHORT;
+        // The keys of whoever runs the tests would show in the messages.
+        worker.environment.ambient =
+            BTreeMap::from([("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())]);
+        worker
+    }
+
+    /// How often `echo >> FILE` was run.
+    fn lines(&self, name: &str) -> usize {
+        self.read(name).lines().count()
+    }
+
+    /// Waits until the process whose pid a file holds is dead; a zombie that nobody reaps counts.
+    #[track_caller]
+    fn assert_dead(&self, pid_file: &str) {
+        let pid = self.read(pid_file);
+        assert!(!pid.is_empty());
+        let stat = PathBuf::from("/proc").join(pid.trim()).join("stat");
+        let give_up = Instant::now() + Duration::from_secs(5);
+        while let Ok(stat) = fs::read_to_string(&stat) {
+            if stat.contains(") Z ") || stat.contains(") X ") {
+                return;
+            }
+            assert!(Instant::now() < give_up, "still alive: {stat}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+fn task_within(id: &str, time: Duration) -> Task {
+    Task {
+        question: Arc::new(Question::of(&Sample::new(id, "2+2?"))),
+        deadline: Some(Instant::now() + time),
+        ..Task::for_test("2+2?")
+    }
+}
+
+fn task(id: &str) -> Task {
+    task_within(id, LONG)
+}
+
+/// Asks all at once; the replies stand in the order of the tasks.
+fn ask_all(worker: &Worker, tasks: &[Task]) -> Vec<Result<Output, AgentError>> {
+    std::thread::scope(|scope| {
+        let ask = |task| scope.spawn(move || worker.answer(task));
+        let asked: Vec<_> = tasks.iter().map(ask).collect();
+        asked
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .collect()
+    })
+}
+
+/// Asks as the runner does: what was lost is asked again.
+fn ask_until_told(worker: &Worker, task: &Task) -> (Result<Output, AgentError>, u32) {
+    let mut lost = 0;
+    loop {
+        match worker.answer(task) {
+            Err(failure) if failure.kind == FailureKind::Lost => lost += 1,
+            told => return (told, lost),
+        }
+    }
+}
+
+#[track_caller]
+fn check_text(reply: &Result<Output, AgentError>, text: &str) {
+    let answer = reply.as_ref().map(|output| output.text.as_deref());
+    assert_eq!(answer, Ok(Some(text)));
+}
+
+#[track_caller]
+fn check_error(reply: Result<Output, AgentError>, kind: FailureKind, message: &str) -> AgentError {
+    let failure = reply.unwrap_err();
+    assert_eq!((failure.kind, failure.message.as_str()), (kind, message));
+    failure
+}

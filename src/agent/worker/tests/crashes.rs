@@ -1,0 +1,180 @@
+//! Processes that end while they have something to do.
+
+use super::*;
+
+#[test]
+fn one_sample_that_crashes_the_program_takes_no_other_with_it() {
+    let project = Project::new();
+    let script = "echo >> started; while take; do \
+        case $id in bad*) echo \"no memory for $id\" >&2; exit 3;; esac; answer $id; done";
+    let worker = project.sh(script).processes(2).in_flight(4);
+    let ids: Vec<_> = (0..24)
+        .map(|number| match number {
+            3 | 17 => format!("bad{number}"),
+            _ => format!("t{number}"),
+        })
+        .collect();
+    let told = std::thread::scope(|scope| {
+        let worker = &worker;
+        let ask = |id: &String| {
+            let task = task(id);
+            scope.spawn(move || ask_until_told(worker, &task))
+        };
+        let asked: Vec<_> = ids.iter().map(ask).collect();
+        let told = asked.into_iter().map(|thread| thread.join().unwrap());
+        told.collect::<Vec<_>>()
+    });
+    for (id, (told, lost)) in ids.iter().zip(told) {
+        assert!(lost <= 1, "{id} was lost {lost} times");
+        if id.starts_with("bad") {
+            let failure = check_error(told, FailureKind::Exited, "exited with code 3");
+            assert_eq!(failure.exit_code, Some(3));
+            assert_eq!(failure.stderr_tail, Some(format!("no memory for {id}\n")));
+        } else {
+            check_text(&told, "4");
+        }
+    }
+    // Twice for each that crashes it, and for each place.
+    assert!(project.lines("started") <= 6);
+}
+
+#[test]
+fn a_process_that_is_killed_is_started_again() {
+    let project = Project::new();
+    let script =
+        "echo $$ > pid; while take; do echo $id >> asked; [ -f go ] || sleep 20; answer $id; done";
+    let worker = project.sh(script);
+    std::thread::scope(|scope| {
+        let asked = scope.spawn(|| ask_until_told(&worker, &task("a")));
+        while project.lines("asked") == 0 {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        fs::write(project.path("go"), "").unwrap();
+        let pid = project.read("pid");
+        let kill = std::process::Command::new("kill")
+            .args(["-9", pid.trim()])
+            .status();
+        assert!(kill.unwrap().success());
+        let (told, lost) = asked.join().unwrap();
+        check_text(&told, "4");
+        assert_eq!(lost, 1);
+    });
+    // And also when it has nothing to do.
+    let pid = project.read("pid");
+    let kill = std::process::Command::new("kill")
+        .args(["-9", pid.trim()])
+        .status();
+    assert!(kill.unwrap().success());
+    project.assert_dead("pid");
+    let (told, _) = ask_until_told(&worker, &task("b"));
+    check_text(&told, "4");
+}
+
+#[test]
+fn a_program_may_end_after_every_answer() {
+    let project = Project::new();
+    let worker = project.sh("echo >> started; take; answer $id");
+    for number in 0..5 {
+        let (told, _) = ask_until_told(&worker, &task(&format!("t{number}")));
+        check_text(&told, "4");
+    }
+    // The last line may lack its end.
+    let worker = project.sh(r#"take; printf '{"id":"%s","answer":"5"}' $id"#);
+    let (told, lost) = ask_until_told(&worker, &task("a"));
+    check_text(&told, "5");
+    assert_eq!(lost, 0);
+}
+
+#[test]
+fn a_program_that_only_crashes_is_given_up() {
+    let project = Project::new();
+    let worker = project
+        .sh("echo >> started; take; echo broken >&2; exit 1")
+        .in_flight(4);
+    let mut kinds = Vec::new();
+    for number in 0..10 {
+        let (told, _) = ask_until_told(&worker, &task(&format!("t{number}")));
+        kinds.push(told.unwrap_err());
+    }
+    let exited = AgentError {
+        exit_code: Some(1),
+        stderr_tail: Some("broken\n".to_owned()),
+        ..AgentError::of(FailureKind::Exited, "exited with code 1")
+    };
+    assert_eq!(
+        kinds[..4],
+        [
+            exited.clone(),
+            exited.clone(),
+            exited.clone(),
+            exited.clone()
+        ]
+    );
+    let message = "5 samples in a row had the program end, the last time it exited with code 1";
+    let unusable = AgentError {
+        kind: FailureKind::Unusable,
+        message: message.to_owned(),
+        ..exited
+    };
+    assert_eq!(kinds[4], unusable);
+    // It is told once; for the others the run is over.
+    assert!(
+        kinds[5..]
+            .iter()
+            .all(|failure| failure.kind == FailureKind::Cancelled)
+    );
+    assert_eq!(project.lines("started"), 10);
+    // The next run tries it again.
+    assert!(worker.check().is_ok());
+    check_error(
+        ask_until_told(&worker, &task("a")).0,
+        FailureKind::Exited,
+        "exited with code 1",
+    );
+}
+
+#[test]
+fn a_program_that_never_greets_is_given_up() {
+    let project = Project::new();
+    let worker = project
+        .sh("echo >> started; echo no model >&2; exit 1")
+        .handshake(LONG);
+    let failure = worker.answer(&task("a")).unwrap_err();
+    let message = "exited with code 1 before it said hello";
+    assert_eq!(
+        (failure.kind, failure.message.as_str()),
+        (FailureKind::Unusable, message)
+    );
+    assert_eq!(failure.stderr_tail.as_deref(), Some("no model\n"));
+    assert_eq!(project.lines("started"), 3);
+    let error = worker.check().unwrap_err().to_string();
+    assert!(
+        error.contains("exited with code 1 before it said hello; stderr ends with `no model`"),
+        "{error}"
+    );
+
+    let worker = project.sh("sleep 20").handshake(Duration::from_millis(50));
+    check_error(
+        worker.answer(&task("a")),
+        FailureKind::Unusable,
+        "did not print its hello in 50 ms (does it flush its stdout?)",
+    );
+    let worker = project
+        .sh(r#"echo '{"type":"hello","protocol":2}'; sleep 20"#)
+        .handshake(LONG);
+    let message = "speaks version 2 of the protocol, and this evaltest version 1";
+    check_error(worker.answer(&task("a")), FailureKind::Unusable, message);
+    let error = worker.check().unwrap_err();
+    assert!(error.to_string().contains(message), "{error}");
+    assert_eq!(error.exit_code(), 2);
+}
+
+#[test]
+fn a_program_that_is_not_there_is_a_mistake_in_the_spec() {
+    let worker = Worker::new(["./gone.sh"], "/tmp");
+    let error = worker.check().unwrap_err();
+    let message = "agent `worker`: command not found: `./gone.sh`, looked for from `/tmp`";
+    assert_eq!((error.message(), error.exit_code()), (message, 2));
+    let failure = worker.answer(&task("a")).unwrap_err();
+    assert_eq!(failure.kind, FailureKind::Unusable);
+}

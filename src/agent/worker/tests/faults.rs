@@ -1,0 +1,209 @@
+//! Programs that do not keep to the protocol, and programs that hang.
+
+use super::*;
+
+/// The failure of a program that prints this for each task.
+fn fault(print: &str) -> AgentError {
+    let project = Project::new();
+    let worker = project.each(print).max_output_bytes(50_000);
+    worker.answer(&task("a")).unwrap_err()
+}
+
+#[track_caller]
+fn check_fault(print: &str, kind: FailureKind, message: &str) {
+    let failure = fault(print);
+    assert_eq!((failure.kind, failure.message.as_str()), (kind, message));
+}
+
+#[test]
+fn lines_that_are_no_answers() {
+    let bad = FailureKind::BadOutput;
+    check_fault(
+        "echo Loading... && echo why >&2",
+        bad,
+        "printed `Loading...` to stdout, which is no JSON object (expected value at line 1 column 1); \
+         hint: stdout is for answers, print all else to stderr",
+    );
+    check_fault(
+        r#"echo '{"answer": "4"}'"#,
+        bad,
+        "printed `{\"answer\": \"4\"}` to stdout, which has no `id`: it is that of the task; \
+         hint: stdout is for answers, print all else to stderr",
+    );
+    check_fault(
+        r#"echo '{"id": "b", "answer": "4"}'"#,
+        bad,
+        "printed `{\"id\": \"b\", \"answer\": \"4\"}`, a reply to `b`, which is not asked or was answered before",
+    );
+    check_fault(
+        r#"echo '{"id": "a", "text": "4"}'"#,
+        bad,
+        "the reply has no key `answer`; the line begins with `{\"id\": \"a\", \"text\": \"4\"}`",
+    );
+    check_fault(
+        r#"echo '{"id": "a", "answer": "4", "total_usage": 3}'"#,
+        bad,
+        "`total_usage`: `usage` of the reply is a number, not an object; the line begins with \
+         `{\"id\": \"a\", \"answer\": \"4\", \"total_usage\": 3}`",
+    );
+    check_fault(
+        r#"echo '{"id": "a", "error": "no model"}'"#,
+        FailureKind::Failed,
+        "no model",
+    );
+}
+
+#[test]
+fn an_error_of_one_task_leaves_the_process_alone() {
+    let project = Project::new();
+    let script = r#"echo >> started; while take; do case $id in b) echo '{"id":"b","error":"no"}';; *) answer $id;; esac; done"#;
+    let worker = project.sh(script);
+    check_text(&worker.answer(&task("a")), "4");
+    check_error(worker.answer(&task("b")), FailureKind::Failed, "no");
+    check_text(&worker.answer(&task("c")), "4");
+    assert_eq!(project.lines("started"), 1);
+}
+
+#[test]
+fn a_second_answer_is_given_to_nobody() {
+    let project = Project::new();
+    let worker = project.each("answer $id; answer $id wrong").in_flight(2);
+    for number in 0..6 {
+        let (told, _) = ask_until_told(&worker, &task(&format!("t{number}")));
+        match told {
+            Ok(output) => assert_eq!(output.text.as_deref(), Some("4")),
+            Err(failure) => assert_eq!(failure.kind, FailureKind::BadOutput),
+        }
+    }
+}
+
+#[test]
+fn floods_are_cut_off() {
+    let too_large = |begins: &str| {
+        format!(
+            "printed more than 50000 bytes for one answer, which begin with `{begins}`; \
+             hint: raise `limits.max_output_bytes`"
+        )
+    };
+    let failure = fault("exec yes | tr -d '\\n'");
+    assert_eq!(failure.kind, FailureKind::OutputTooLarge);
+    assert!(
+        failure
+            .message
+            .starts_with("printed more than 50000 bytes for one answer")
+    );
+    // Line by line, each of them well-formed.
+    let progress = r#"{"id":"a","progress":"half"}"#;
+    check_fault(
+        &format!("exec yes '{progress}'"),
+        FailureKind::OutputTooLarge,
+        &too_large(progress),
+    );
+    let progress = r#"{"type":"progress"}"#;
+    check_fault(
+        &format!("exec yes '{progress}'"),
+        FailureKind::OutputTooLarge,
+        &too_large(progress),
+    );
+    check_fault("exec yes ''", FailureKind::OutputTooLarge, &too_large(""));
+    // Also of a process that has nothing to do.
+    let project = Project::new();
+    let worker = project
+        .sh("echo $$ > pid; take; answer $id; exec yes ''")
+        .max_output_bytes(50_000);
+    check_text(&worker.answer(&task("a")), "4");
+    project.assert_dead("pid");
+}
+
+#[test]
+fn stderr_without_end_is_no_fault_and_only_its_end_is_kept() {
+    let failure = fault("yes | head -c 3000000 >&2; echo end >&2; exit 1");
+    let stderr = failure.stderr_tail.unwrap();
+    assert!(stderr.ends_with("y\nend\n") && stderr.len() <= 8 * 1024);
+}
+
+#[test]
+fn a_failure_shows_what_was_written_since_its_task_came() {
+    let project = Project::new();
+    let worker = project.each(r#"echo "at $id" >&2; sleep 0.05; [ $id = a ] && answer a || printf '{"id":"%s","error":"no"}\n' $id"#);
+    check_text(&worker.answer(&task("a")), "4");
+    let failure = check_error(worker.answer(&task("b")), FailureKind::Failed, "no");
+    assert_eq!(failure.stderr_tail.as_deref(), Some("at b\n"));
+}
+
+#[test]
+fn a_task_that_hangs_ends_its_process_and_the_others_are_asked_again() {
+    let project = Project::new();
+    let script =
+        "echo >> started; while take; do case $id in hangs) sleep 20;; esac; answer $id; done";
+    let worker = project.sh(script).in_flight(2);
+    std::thread::scope(|scope| {
+        let hangs = scope.spawn(|| worker.answer(&task_within("hangs", SHORT)));
+        std::thread::sleep(SHORT / 3);
+        let (told, lost) = ask_until_told(&worker, &task("a"));
+        check_text(&told, "4");
+        assert_eq!(lost, 1);
+        let failure = hangs.join().unwrap();
+        check_error(failure, FailureKind::TimedOut, "did not answer in 300 ms");
+    });
+    assert_eq!(project.lines("started"), 2);
+}
+
+#[test]
+fn a_program_that_greeted_may_give_a_task_up() {
+    let project = Project::new();
+    // Answers the line after the one that hangs: the one that cancels it.
+    let script = r#"printf '{"type":"hello","protocol":1}\n'; read -r hello; echo >> started; while take; do
+        case $id in hangs) read -r cancel; echo "$cancel" > cancel; answer hangs late;; *) answer $id;; esac; done"#;
+    let worker = project.sh(script).handshake(LONG);
+    check_error(
+        worker.answer(&task_within("hangs", SHORT)),
+        FailureKind::TimedOut,
+        "did not answer in 300 ms",
+    );
+    check_text(&worker.answer(&task("a")), "4");
+    assert_eq!(project.lines("started"), 1);
+    assert_eq!(
+        project.read("cancel").trim(),
+        r#"{"type":"cancel","id":"hangs"}"#
+    );
+    // One that does not is ended.
+    let script =
+        r#"printf '{"type":"hello","protocol":1}\n'; echo >> again; read -r hello; take; sleep 20"#;
+    let worker = project.sh(script).handshake(LONG);
+    let hangs = worker.answer(&task_within("hangs", SHORT));
+    check_error(hangs, FailureKind::TimedOut, "did not answer in 300 ms");
+}
+
+#[test]
+fn a_stopped_run_waits_for_nobody() {
+    let project = Project::new();
+    let worker = project.sh("echo $$ > pid; take; sleep 20").in_flight(2);
+    let (one, two) = (task("a"), task("b"));
+    std::thread::scope(|scope| {
+        let asked = [
+            scope.spawn(|| worker.answer(&one)),
+            scope.spawn(|| worker.answer(&two)),
+        ];
+        while project.read("pid").is_empty() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let started = Instant::now();
+        one.cancel.cancel();
+        two.cancel.cancel();
+        for reply in asked {
+            check_error(
+                reply.join().unwrap(),
+                FailureKind::Cancelled,
+                "the run was interrupted",
+            );
+        }
+        worker.close();
+        assert!(started.elapsed() < Duration::from_secs(5));
+    });
+    project.assert_dead("pid");
+    assert_eq!(
+        worker.answer(&one).unwrap_err().kind,
+        FailureKind::Cancelled
+    );
+}

@@ -1,0 +1,162 @@
+//! What goes in and comes out while all is well.
+
+use std::sync::Mutex;
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::Usage;
+use crate::sample::Live;
+
+#[test]
+fn a_process_answers_many_tasks() {
+    let project = Project::new();
+    let worker = project.sh("echo >> started; while take; do answer $id is-$id; done");
+    for id in ["a", "b", "c"] {
+        check_text(&worker.answer(&task(id)), &format!("is-{id}"));
+    }
+    assert_eq!(project.lines("started"), 1);
+}
+
+#[test]
+fn a_task_is_the_line_that_a_command_gets() {
+    let project = Project::new();
+    let worker = project
+        .each("printf '%s\\n' \"$line\" > asked; answer $id")
+        .scratch();
+    let scratch = project.path("scratch");
+    let task = Task {
+        scratch: Some(scratch.clone()),
+        ..task("a")
+    };
+    check_text(&worker.answer(&task), "4");
+    assert!(worker.needs_scratch());
+    let asked: Value = serde_json::from_str(&project.read("asked")).unwrap();
+    let expect = json!({
+        "id": "a", "prompt": "2+2?", "question": "2+2?", "files": [], "metadata": {}, "tools": [],
+        "options": {}, "epoch": 0, "attempt": 1, "scratch": scratch,
+    });
+    assert_eq!(asked, expect);
+}
+
+#[test]
+fn answers_find_their_tasks_in_any_order() {
+    let project = Project::new();
+    // Answers four at once, the last one first.
+    let script = "while take && a=$id && take && b=$id && take && c=$id && take; do \
+        answer $id $id; answer $c $c; answer $b $b; answer $a $a; done";
+    let worker = project.sh(script).in_flight(4);
+    let tasks: Vec<_> = (0..16).map(|number| task(&format!("t{number}"))).collect();
+    for (task, reply) in tasks.iter().zip(ask_all(&worker, &tasks)) {
+        check_text(&reply, task.id());
+    }
+}
+
+#[test]
+fn no_more_is_in_flight_than_allowed_and_every_process_gets_its_share() {
+    let project = Project::new();
+    let script = "echo >> started; while take && a=$id && take; do answer $id; answer $a; done";
+    let worker = project.sh(script).processes(3).in_flight(2);
+    assert_eq!(worker.capacity(), 6);
+    let tasks: Vec<_> = (0..6).map(|number| task(&format!("t{number}"))).collect();
+    for reply in ask_all(&worker, &tasks) {
+        check_text(&reply, "4");
+    }
+    assert_eq!(project.lines("started"), 3);
+    // More than there is room for wait their turn.
+    let tasks: Vec<_> = (0..30).map(|number| task(&format!("t{number}"))).collect();
+    for reply in ask_all(&worker, &tasks) {
+        check_text(&reply, "4");
+    }
+    assert_eq!(project.lines("started"), 3);
+}
+
+#[test]
+fn one_id_is_in_a_process_once() {
+    let project = Project::new();
+    // A second task with the same id would come before the answer.
+    let worker = project.sh(
+        "while take; do echo $id >> asked; while [ ! -f go ]; do sleep 0.01; done; answer $id; done",
+    );
+    let worker = worker.in_flight(4);
+    std::thread::scope(|scope| {
+        let asked: Vec<_> = (0..3)
+            .map(|_| scope.spawn(|| worker.answer(&task("same"))))
+            .collect();
+        std::thread::sleep(Duration::from_millis(100));
+        fs::write(project.path("go"), "").unwrap();
+        for reply in asked {
+            check_text(&reply.join().unwrap(), "4");
+        }
+    });
+    assert_eq!(project.lines("asked"), 3);
+}
+
+#[test]
+fn a_program_that_greets_is_greeted_and_asked_when_it_is_ready() {
+    let project = Project::new();
+    let hello = r#"read -r line; printf '%s\n' "$line" > hello; sleep 0.5; printf '{"type":"hello","protocol":1}\n'"#;
+    let script = format!("{hello}; while take; do answer $id; done");
+    let worker = project.sh(&script).handshake(LONG).in_flight(3);
+    // The time that it takes to start is not the task's.
+    check_text(&worker.answer(&task_within("a", SHORT)), "4");
+    let hello: Value = serde_json::from_str(&project.read("hello")).unwrap();
+    assert_eq!(
+        hello,
+        json!({"type": "hello", "protocol": 1, "in_flight": 3})
+    );
+    assert!(worker.check().is_ok());
+}
+
+#[test]
+fn progress_is_shown_and_is_no_answer() {
+    let project = Project::new();
+    let progress = r#"printf '{"id":"%s","type":"progress","message":"half"}\n{"id":"%s","progress":1}\n\n' $id $id"#;
+    let worker = project.each(&format!("{progress}; echo said >&2; sleep 0.1; answer $id"));
+    let shown = Arc::new(Mutex::new(Vec::new()));
+    let own = Arc::clone(&shown);
+    let task = Task {
+        live: Some(Live(Arc::new(move |line: &str| {
+            own.lock().unwrap().push(line.to_owned());
+        }))),
+        ..task("a")
+    };
+    check_text(&worker.answer(&task), "4");
+    let mut shown = shown.lock().unwrap().clone();
+    shown.sort();
+    assert_eq!(shown, ["1", "half", "said"]);
+}
+
+#[test]
+fn what_a_program_used_in_all_is_what_the_answers_cost() {
+    let project = Project::new();
+    let reply = r#"printf '{"id":"%s","answer":"4","total_usage":{"input_tokens":%s,"cost_usd":%s.5}}\n' $id $n $n"#;
+    let worker = project.sh(&format!("n=0; while take; do n=$((n + 10)); {reply}; done"));
+    let used = |input, cost| {
+        Some(Usage {
+            input_tokens: Some(input),
+            output_tokens: None,
+            cost_usd: Some(cost),
+        })
+    };
+    assert_eq!(worker.answer(&task("a")).unwrap().usage, used(10, 10.5));
+    assert_eq!(worker.answer(&task("b")).unwrap().usage, used(10, 10.0));
+    // A new process counts anew.
+    worker.close();
+    assert_eq!(worker.answer(&task("c")).unwrap().usage, used(10, 10.5));
+}
+
+#[test]
+fn a_long_task_and_a_long_answer_pass_each_other() {
+    let project = Project::new();
+    let blanks = "printf '%200000s' ''";
+    let script = format!(
+        r#"{blanks} | tr ' ' '\n' | head -c 100000; take; answer "$id" "$({blanks} | tr ' ' x)""#
+    );
+    let worker = project.sh(&script);
+    let task = Task {
+        prompt: "y".repeat(400_000).into(),
+        ..task("a")
+    };
+    check_text(&worker.answer(&task), &"x".repeat(200_000));
+}

@@ -1,0 +1,225 @@
+//! `Client`, its `Request`s and their `Reply`s.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use ureq::http::{self, HeaderMap, StatusCode};
+use ureq::{Agent, AsSendBody, Body};
+
+use super::connect::{Noting, noted};
+use super::failure::Failure;
+use super::proxy::Proxies;
+use super::resolve::Names;
+use super::tls;
+use super::url::Url;
+use crate::cancel::{Cancel, Handle};
+use crate::error::Result;
+
+/// Who asks.
+const USER_AGENT: &str = concat!("evaltest/", env!("CARGO_PKG_VERSION"));
+/// How long connecting may take; a host that does not answer is not waited for.
+const CONNECT: Duration = Duration::from_secs(10);
+/// Connections that are kept when nobody needs them.
+const IDLE: usize = 1024;
+/// How long they are kept. Servers close them, often after five seconds.
+const IDLE_AGE: Duration = Duration::from_secs(15);
+/// Room for the head of a reply. Every connection has it.
+const HEAD: usize = 32 << 10;
+/// Room for what is sent.
+const SEND: usize = 16 << 10;
+/// A pooled connection that the server had closed shows so within a round trip.
+const STALE: Duration = Duration::from_secs(1);
+/// The time of a request without a deadline.
+const FOREVER: Duration = Duration::from_hours(7 * 24);
+
+/// Asks endpoints. Shared by all threads of a run, which share its connections.
+#[derive(Debug)]
+pub(crate) struct Client {
+    config: ureq::config::Config,
+    proxies: Proxies,
+    /// The connections of each flag that stops requests: when it is set, they are closed for good.
+    pools: Mutex<Vec<Pool>>,
+}
+
+#[derive(Debug)]
+struct Pool {
+    flag: Handle,
+    agent: Agent,
+}
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub(crate) struct Request<'a> {
+    pub(crate) method: &'a str,
+    pub(crate) url: &'a Url,
+    /// Names and values; those that cannot be headers fail the request.
+    pub(crate) headers: &'a [(String, String)],
+    pub(crate) body: Option<&'a [u8]>,
+    /// When the reply must be whole.
+    pub(crate) deadline: Option<Instant>,
+    /// How long the body may be.
+    pub(crate) max_bytes: u64,
+}
+
+/// What came back, whatever its status.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Client {
+    /// A client with the proxies and certificates of the environment.
+    ///
+    /// # Errors
+    /// When the environment names what is no proxy or no certificate.
+    pub(crate) fn new() -> Result<Self> {
+        let config = Agent::config_builder()
+            .user_agent(USER_AGENT)
+            // Their bodies say more.
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_idle_connections(IDLE)
+            .max_idle_connections_per_host(IDLE)
+            .max_idle_age(IDLE_AGE)
+            .max_response_header_size(HEAD)
+            .input_buffer_size(HEAD)
+            .output_buffer_size(SEND)
+            .timeout_connect(Some(CONNECT))
+            .timeout_resolve(Some(CONNECT))
+            .proxy(None)
+            .tls_config(tls::from_env()?)
+            .build();
+        Ok(Self {
+            config,
+            proxies: Proxies::from_env()?,
+            pools: Mutex::default(),
+        })
+    }
+
+    /// Asks once, and reads the reply whole.
+    ///
+    /// # Errors
+    /// A reply of any status is one; see [`Failure`] for what is none.
+    pub(crate) fn send(
+        &self,
+        request: &Request<'_>,
+        cancel: &Cancel,
+    ) -> std::result::Result<Reply, Failure> {
+        let started = Instant::now();
+        let allowed = request.deadline.map_or(FOREVER, |deadline| {
+            deadline.saturating_duration_since(started)
+        });
+        // Whatever a closed socket says, it was closed by us.
+        let failure = |error: &ureq::Error| {
+            if cancel.is_cancelled() {
+                Failure::cancelled()
+            } else {
+                Failure::of(error, allowed)
+            }
+        };
+        let mut response = self
+            .open(request, cancel)
+            .map_err(|error| failure(&error))?;
+        let limited = response.body_mut().with_config().limit(request.max_bytes);
+        let body = limited.read_to_vec().map_err(|error| failure(&error))?;
+        let (parts, _) = response.into_parts();
+        Ok(Reply {
+            status: parts.status,
+            headers: parts.headers,
+            body,
+        })
+    }
+
+    /// Asks, and reads the head of the reply; the caller reads the body, for which `max_bytes` does not count.
+    ///
+    /// # Errors
+    /// Those of ureq, for [`Failure::of`].
+    pub(crate) fn open(
+        &self,
+        request: &Request<'_>,
+        cancel: &Cancel,
+    ) -> std::result::Result<http::Response<Body>, ureq::Error> {
+        let started = Instant::now();
+        let agent = self.agent(cancel);
+        let (response, is_fresh) = noted(|| self.ask(&agent, request, IDLE_AGE));
+        match response {
+            // A server may close a connection that it finds idle at the moment when we use it.
+            Err(ureq::Error::Io(_) | ureq::Error::Protocol(_))
+                if !is_fresh && started.elapsed() < STALE && !cancel.is_cancelled() =>
+            {
+                self.ask(&agent, request, Duration::ZERO)
+            }
+            response => response,
+        }
+    }
+
+    /// Asks over a connection that was idle for `idle_age` at most.
+    fn ask(
+        &self,
+        agent: &Agent,
+        request: &Request<'_>,
+        idle_age: Duration,
+    ) -> std::result::Result<http::Response<Body>, ureq::Error> {
+        match request.body {
+            Some(body) => self.run(agent, request, body, idle_age),
+            None => self.run(agent, request, (), idle_age),
+        }
+    }
+
+    fn run(
+        &self,
+        agent: &Agent,
+        request: &Request<'_>,
+        body: impl AsSendBody,
+        idle_age: Duration,
+    ) -> std::result::Result<http::Response<Body>, ureq::Error> {
+        let mut built = http::Request::builder()
+            .method(request.method)
+            .uri(request.url.as_str());
+        for (name, value) in request.headers {
+            built = built.header(name, value);
+        }
+        let left = request
+            .deadline
+            .map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        if left.is_some_and(|left| left.is_zero()) {
+            return Err(ureq::Error::Timeout(ureq::Timeout::Global));
+        }
+        let request = agent
+            .configure_request(built.body(body)?)
+            .timeout_global(left)
+            .proxy(self.proxies.of(request.url))
+            .max_idle_age(idle_age)
+            .build();
+        agent.run(request)
+    }
+
+    /// The connections that are closed when this flag is set.
+    fn agent(&self, cancel: &Cancel) -> Agent {
+        let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pool) = pools.iter().find(|pool| pool.flag.is_of(cancel)) {
+            return pool.agent.clone();
+        }
+        pools.retain(|pool| pool.flag.is_held());
+        let agent = Agent::with_parts(self.config.clone(), Noting::default(), Names::default());
+        pools.push(Pool {
+            flag: cancel.handle(),
+            agent: agent.clone(),
+        });
+        drop(pools);
+        let closed = agent.clone();
+        cancel.on_cancel(move || closed.shutdown());
+        agent
+    }
+}
+
+impl Reply {
+    /// Where a redirect points to.
+    pub(crate) fn location(&self) -> Option<&str> {
+        let is_redirect = self.status.is_redirection();
+        let location = self.headers.get(http::header::LOCATION);
+        location.filter(|_| is_redirect)?.to_str().ok()
+    }
+}

@@ -1,0 +1,102 @@
+//! `Failure`: why a request has no reply.
+
+use std::time::Duration;
+
+use ureq::{Error, Timeout};
+
+/// Why there is no whole reply.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    pub(crate) cause: Cause,
+    /// What the endpoint did, to be read after its name: `cannot be reached: connection refused`.
+    pub(crate) message: String,
+}
+
+/// The class of a [`Failure`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// There is no connection, or none that can be trusted.
+    Unreachable,
+    /// The connection broke before the reply was whole, or what came is no HTTP.
+    Broken,
+    /// The deadline passed.
+    TimedOut,
+    /// The reply is longer than it may be.
+    TooLarge,
+    /// The run was stopped.
+    Cancelled,
+    /// The request cannot be sent as it is.
+    BadRequest,
+}
+
+impl Failure {
+    pub(super) fn new(cause: Cause, message: impl Into<String>) -> Self {
+        Self {
+            cause,
+            message: message.into(),
+        }
+    }
+
+    pub(super) fn timed_out(allowed: Duration) -> Self {
+        let seconds = (allowed.as_secs_f64() * 1000.0).round() / 1000.0;
+        Self::new(Cause::TimedOut, format!("did not answer in {seconds} s"))
+    }
+
+    pub(super) fn cancelled() -> Self {
+        Self::new(Cause::Cancelled, "was not waited for: the run was stopped")
+    }
+
+    /// What ureq says, in plain words. `allowed` is the time that the request had.
+    pub(super) fn of(error: &Error, allowed: Duration) -> Self {
+        let unreachable = |why: &dyn std::fmt::Display| {
+            Self::new(Cause::Unreachable, format!("cannot be reached: {why}"))
+        };
+        match error {
+            Error::Timeout(Timeout::Connect | Timeout::Resolve) => {
+                unreachable(&"no connection in time")
+            }
+            Error::Timeout(_) => Self::timed_out(allowed),
+            Error::HostNotFound => unreachable(&"there is no such host"),
+            Error::Io(error) if error.to_string().contains("failed to lookup address") => {
+                unreachable(&"there is no such host")
+            }
+            Error::Io(error) if is_unconnected(error) => unreachable(error),
+            // What rustls refuses comes as such an error.
+            Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+                unreachable(&format_args!("no secure connection: {error}"))
+            }
+            Error::Io(error) => {
+                Self::new(Cause::Broken, format!("broke the connection off: {error}"))
+            }
+            Error::Rustls(error) => unreachable(&format_args!("no secure connection: {error}")),
+            Error::ConnectionFailed
+            | Error::ConnectProxyFailed(_)
+            | Error::InvalidProxyUrl
+            | Error::Tls(_)
+            | Error::TlsRequired => unreachable(error),
+            Error::Protocol(error) => Self::new(Cause::Broken, format!("speaks no HTTP: {error}")),
+            Error::LargeResponseHeader(_, limit) => Self::new(
+                Cause::TooLarge,
+                format!("answered with headers of more than {limit} bytes"),
+            ),
+            Error::BodyExceedsLimit(limit) => Self::new(
+                Cause::TooLarge,
+                format!("answered with more than {limit} bytes"),
+            ),
+            error => Self::new(Cause::BadRequest, format!("cannot be asked: {error}")),
+        }
+    }
+}
+
+fn is_unconnected(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind;
+    matches!(
+        error.kind(),
+        ErrorKind::ConnectionRefused
+            | ErrorKind::HostUnreachable
+            | ErrorKind::NetworkUnreachable
+            | ErrorKind::NetworkDown
+            | ErrorKind::AddrNotAvailable
+            | ErrorKind::PermissionDenied
+    )
+}

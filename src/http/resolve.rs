@@ -1,0 +1,92 @@
+//! `Names`: where hosts are. ureq asks before every request, also when it has a connection already, and starts a
+//! thread to do so.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use ureq::Error;
+use ureq::config::Config;
+use ureq::http::Uri;
+use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
+use ureq::unversioned::transport::NextTimeout;
+
+/// How long an answer is believed. Endpoints move, and not within a breath.
+const FRESH: Duration = Duration::from_secs(30);
+/// Hosts that are remembered; redirects could name any number.
+const HOSTS: usize = 256;
+
+/// Remembers where hosts are. Of many threads that ask for one host, one looks it up and the others wait.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    system: DefaultResolver,
+    known: Mutex<HashMap<String, Known>>,
+    found: Condvar,
+}
+
+#[derive(Debug)]
+enum Known {
+    /// Somebody is looking.
+    Sought,
+    At(Vec<SocketAddr>, Instant),
+}
+
+impl Resolver for Names {
+    fn resolve(
+        &self,
+        uri: &Uri,
+        config: &Config,
+        timeout: NextTimeout,
+    ) -> Result<ResolvedSocketAddrs, Error> {
+        let key = uri.authority().map(ureq::http::uri::Authority::as_str);
+        let key = format!(
+            "{}://{}",
+            uri.scheme_str().unwrap_or_default(),
+            key.unwrap_or_default()
+        );
+        let end = Instant::now().checked_add(*timeout.after);
+        let mut known = self.lock();
+        loop {
+            match known.get(&key) {
+                Some(Known::At(places, since)) if since.elapsed() < FRESH => {
+                    let mut found = self.empty();
+                    for place in places {
+                        found.push(*place);
+                    }
+                    return Ok(found);
+                }
+                Some(Known::Sought) => {
+                    let left =
+                        end.map_or(FRESH, |end| end.saturating_duration_since(Instant::now()));
+                    if left.is_zero() {
+                        return Err(Error::Timeout(timeout.reason));
+                    }
+                    let woken = self.found.wait_timeout(known, left);
+                    known = woken.unwrap_or_else(PoisonError::into_inner).0;
+                }
+                Some(Known::At(..)) | None => break,
+            }
+        }
+        if known.len() >= HOSTS {
+            known.retain(|_, known| matches!(known, Known::Sought));
+        }
+        known.insert(key.clone(), Known::Sought);
+        drop(known);
+        let found = self.system.resolve(uri, config, timeout);
+        let mut known = self.lock();
+        match &found {
+            Ok(places) => known.insert(key, Known::At(places.to_vec(), Instant::now())),
+            Err(_) => known.remove(&key),
+        };
+        drop(known);
+        self.found.notify_all();
+        found
+    }
+}
+
+impl Names {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Known>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,118 @@
+//! Processes that an agent left behind: their parent ended, and they left its process group, as daemons do.
+//!
+//! A program that adopts orphans ([`adopt`]) becomes their parent in place of the system's first process, and so finds
+//! them without a search through all processes. What belongs to an attempt that is over is killed; [`kill_all`] ends
+//! the rest. Only where the system tells a process's children (Linux).
+
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{LazyLock, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, kill_process, set_child_subreaper, waitid,
+};
+
+/// The variable that tells an agent its scratch folder, which no other attempt has; orphans are known by it.
+pub(crate) const MARK: &str = "EVALTEST_SCRATCH";
+/// How long a killed process is waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+static ADOPTS: AtomicBool = AtomicBool::new(false);
+/// Marks of attempts that go on.
+static LIVING: LazyLock<Mutex<HashSet<OsString>>> = LazyLock::new(Mutex::default);
+
+/// Makes this process the parent of orphans among its descendants, for its whole life. For programs that start nothing
+/// but agents and wait for all that they start.
+pub fn adopt() {
+    let adopts = set_child_subreaper(Some(rustix::process::getpid())).is_ok();
+    ADOPTS.store(adopts, Ordering::Relaxed);
+}
+
+/// Kills every process that was adopted, before the program ends.
+pub fn kill_all() {
+    if ADOPTS.load(Ordering::Relaxed) {
+        kill_while(|_| true);
+    }
+}
+
+/// An attempt that goes on. When it is dropped, what it left behind is killed.
+pub(crate) struct Attempt(Option<OsString>);
+
+impl Attempt {
+    /// The attempt with this mark.
+    pub(crate) fn begin(mark: Option<&OsStr>) -> Self {
+        let mark = mark.filter(|_| ADOPTS.load(Ordering::Relaxed));
+        if let Some(mark) = mark {
+            living(|marks| marks.insert(mark.to_owned()));
+        }
+        Self(mark.map(OsStr::to_owned))
+    }
+}
+
+impl Drop for Attempt {
+    fn drop(&mut self) {
+        if let Some(mark) = &self.0 {
+            living(|marks| marks.remove(mark));
+            kill_while(is_left_behind);
+        }
+    }
+}
+
+fn living<T>(work: impl FnOnce(&mut HashSet<OsString>) -> T) -> T {
+    work(&mut LIVING.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Kills adopted processes that are meant. Their own children are then adopted, so it looks again.
+fn kill_while(is_meant: impl Fn(Pid) -> bool) {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let orphans: Vec<Pid> = adopted().into_iter().filter(|&pid| is_meant(pid)).collect();
+        if orphans.is_empty() {
+            return;
+        }
+        for &pid in &orphans {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        for pid in orphans {
+            while !has_ended(pid) {
+                if Instant::now() >= until {
+                    return;
+                }
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+    }
+}
+
+/// Takes the end of a child, and says whether it has come.
+fn has_ended(pid: Pid) -> bool {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
+    !matches!(waitid(WaitId::Pid(pid), options), Ok(None))
+}
+
+/// The children of the main thread: orphans come to it, and few agents are started by it.
+fn adopted() -> Vec<Pid> {
+    let own = std::process::id();
+    let children = fs::read_to_string(format!("/proc/self/task/{own}/children"));
+    let children = children.unwrap_or_default();
+    let pids = children
+        .split_whitespace()
+        .filter_map(|pid| pid.parse().ok());
+    pids.filter_map(Pid::from_raw).collect()
+}
+
+/// Whether a process bears the mark of an attempt that is over.
+fn is_left_behind(pid: Pid) -> bool {
+    let Ok(environment) = fs::read(format!("/proc/{}/environ", pid.as_raw_pid())) else {
+        return false;
+    };
+    let start = format!("{MARK}=");
+    let mark = environment
+        .split(|&byte| byte == 0)
+        .find_map(|variable| variable.strip_prefix(start.as_bytes()));
+    mark.is_some_and(|mark| living(|marks| !marks.contains(OsStr::from_bytes(mark))))
+}

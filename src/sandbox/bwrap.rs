@@ -1,0 +1,293 @@
+//! The arguments of `bwrap`, and whether it works here.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::view::{self, Mount, Wishes};
+use super::{Network, PROCESSES, Sandbox, Ulimits, relay};
+use crate::error::{Error, Result};
+use crate::sample::TaskFile;
+
+/// The program that makes sandboxes.
+const BWRAP: &str = "bwrap";
+/// Where the sockets of relayed ports and the program that serves them are seen.
+const RELAY: &str = "/run/evaltest";
+/// The first user id of agents when root runs them, and how many there are. They are within what containers map, and
+/// nobody's: a limit on processes counts those of one id.
+const FIRST_UID: u32 = 61_184;
+const UIDS: u32 = 4_000;
+/// A folder of ours holds no more than folders.
+const EMPTY_BYTES: &str = "4096";
+
+/// A program that is to run in a sandbox.
+pub(crate) struct Inmate<'a> {
+    /// The program's file.
+    pub(crate) program: &'a Path,
+    /// Its arguments, without the program.
+    pub(crate) args: &'a [String],
+    /// The folder in which it runs.
+    pub(crate) cwd: &'a Path,
+    /// The folder from which its relative paths count.
+    pub(crate) folder: &'a Path,
+    /// The scratch folder of the attempt.
+    pub(crate) scratch: &'a Path,
+    /// Attachments, in the scratch folder.
+    pub(crate) files: &'a [TaskFile],
+    /// What it must not see.
+    pub(crate) hidden: &'a [PathBuf],
+}
+
+impl Sandbox {
+    /// Says why no sandbox can be made here.
+    pub(crate) fn check(&self) -> Result<()> {
+        if matches!(self.network, Network::Loopback(_)) {
+            relay::program()?;
+        }
+        let mut command = Command::new(BWRAP);
+        command.args(self.isolation());
+        for mount in view::mounts(&Wishes {
+            program: Path::new("/bin/sh"),
+            arguments: Vec::new(),
+            read: Vec::new(),
+            hidden: &[],
+            private: Vec::new(),
+        }) {
+            command.args(arguments(&mount));
+        }
+        command.args(["--proc", "/proc", "--dev", "/dev", "--"]);
+        command.args(demotion());
+        let output = command
+            .args(["/bin/sh", "-c", "exit 0"])
+            .stdin(Stdio::null())
+            .output();
+        let hint = "Debian, Ubuntu: `apt install bubblewrap`; or remove `sandbox` from `agent` to run it without";
+        match output {
+            Ok(output) if output.status.success() => Ok(()),
+            Ok(output) => {
+                let said =
+                    crate::process::excerpt::ending(&String::from_utf8_lossy(&output.stderr), 300);
+                Err(Error::usage(format!(
+                    "`sandbox: bwrap`: bubblewrap cannot make a sandbox here: {said}"
+                ))
+                .hint(
+                    "it needs user namespaces, which some containers forbid (docker: \
+                     `--security-opt seccomp=unconfined --security-opt apparmor=unconfined`, or `--privileged`) and some \
+                     systems (`sysctl kernel.apparmor_restrict_unprivileged_userns=0`); or remove `sandbox` from `agent`",
+                ))
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(Error::usage(
+                "`sandbox: bwrap` needs bubblewrap, and there is no `bwrap` in `PATH`",
+            )
+            .hint(hint)),
+            Err(error) => Err(Error::usage(format!(
+                "`sandbox: bwrap`: `bwrap` cannot be started: {error}"
+            ))
+            .hint(hint)),
+        }
+    }
+
+    /// The arguments that run a program in a sandbox of its own; the first is `bwrap`.
+    pub(crate) fn wrap(&self, inmate: &Inmate<'_>, limits: Ulimits) -> Result<Vec<String>> {
+        let mut line = Line::default();
+        line.words([BWRAP]).words(self.isolation());
+        line.words(["--proc", "/proc", "--dev", "/dev"]);
+        let bytes = self.disk_bytes.max(1).to_string();
+        line.words(["--size", &bytes, "--perms", "1777", "--tmpfs", "/dev/shm"]);
+        line.words(["--remount-ro", "/dev"]);
+        line.words(["--size", &bytes, "--perms", "1777", "--tmpfs", "/tmp"]);
+        let named = |path: &Path| inmate.folder.join(path);
+        let wishes = Wishes {
+            program: inmate.program,
+            arguments: inmate.args.iter().map(|arg| inmate.cwd.join(arg)).collect(),
+            read: self.read.iter().map(|path| named(path)).collect(),
+            hidden: inmate.hidden,
+            private: private(),
+        };
+        let mounts = view::mounts(&wishes);
+        for mount in &mounts {
+            if let Mount::Read { at, .. } = mount {
+                line.parents(at);
+            }
+            line.paths(arguments(mount))?;
+        }
+        line.parents(inmate.scratch)
+            .words(["--size", &bytes, "--perms", "0777", "--tmpfs"])
+            .paths([inmate.scratch])?;
+        for file in inmate.files {
+            readable(&file.path)?;
+            line.words(["--ro-bind"]).paths([&file.path, &file.path])?;
+        }
+        let relayed = self.relayed(&mut line)?;
+        for mount in &mounts {
+            if let Mount::HideFolder(at) = mount {
+                line.words(["--remount-ro"]).paths([at])?;
+            }
+        }
+        line.parents(&inmate.cwd.join("."));
+        line.words(["--chdir"]).paths([inmate.cwd])?;
+        line.words(["--remount-ro", "/", "--"]);
+        line.words(demotion());
+        let limits = limits.or(Ulimits {
+            processes: Some(PROCESSES),
+            ..Ulimits::default()
+        });
+        line.words(limits.wrapper());
+        line.words(relayed);
+        line.paths([inmate.program])?;
+        line.words(inmate.args.iter().map(String::as_str));
+        Ok(line.0)
+    }
+
+    /// What is separated, apart from files.
+    fn isolation(&self) -> Vec<&'static str> {
+        let mut args = vec![
+            "--unshare-pid",
+            "--unshare-ipc",
+            "--unshare-uts",
+            "--unshare-cgroup-try",
+            "--die-with-parent",
+            "--new-session",
+            "--cap-drop",
+            "ALL",
+        ];
+        if is_root() {
+            // To become another user, and to have no way back.
+            for capability in ["CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"] {
+                args.extend(["--cap-add", capability]);
+            }
+        } else {
+            args.push("--unshare-user");
+        }
+        if self.network != Network::On {
+            args.push("--unshare-net");
+        }
+        args
+    }
+
+    /// Brings the relayed ports in; gives what serves them inside.
+    fn relayed(&self, line: &mut Line) -> Result<Vec<String>> {
+        let Network::Loopback(ports) = &self.network else {
+            return Ok(Vec::new());
+        };
+        let relay = self.relay.get_or_try_init(|| relay::Relay::start(ports))?;
+        let seen = Path::new(RELAY);
+        let program = seen.join("relay");
+        line.parents(&program);
+        line.words(["--ro-bind"])
+            .paths([&relay.program, &program])?;
+        let mut args = vec![program.display().to_string(), relay::SERVE.to_owned()];
+        for (port, socket) in relay.sockets() {
+            let at = seen.join(port.to_string());
+            line.words(["--ro-bind"]).paths([socket, &at])?;
+            args.push(format!("{port}={}", at.display()));
+        }
+        args.push("--".to_owned());
+        Ok(args)
+    }
+}
+
+/// Arguments that are put together; paths that are not UTF-8 are refused.
+#[derive(Default)]
+struct Line(Vec<String>);
+
+impl Line {
+    fn words(&mut self, words: impl IntoIterator<Item = impl Into<String>>) -> &mut Self {
+        self.0.extend(words.into_iter().map(Into::into));
+        self
+    }
+
+    fn paths(&mut self, paths: impl IntoIterator<Item = impl Into<OsString>>) -> Result<&mut Self> {
+        for path in paths {
+            let path: OsString = path.into();
+            let path = path.into_string().map_err(|path| {
+                Error::usage(format!(
+                    "the path `{}` is not UTF-8 and cannot be part of a sandbox",
+                    path.display()
+                ))
+            })?;
+            self.0.push(path);
+        }
+        Ok(self)
+    }
+
+    /// The folders above a path, which everybody may pass: `bwrap` would make them for its own user alone.
+    fn parents(&mut self, path: &Path) -> &mut Self {
+        let Some(parent) = path.parent() else {
+            return self;
+        };
+        let mut above: Vec<&Path> = parent.ancestors().collect();
+        above.pop();
+        for folder in above.into_iter().rev() {
+            let folder = folder.to_string_lossy();
+            if !self.0.iter().any(|word| *word == folder) {
+                self.words(["--perms", "0755", "--dir", &folder]);
+            }
+        }
+        self
+    }
+}
+
+fn arguments(mount: &Mount) -> Vec<&OsStr> {
+    match mount {
+        Mount::Link { target, at } => {
+            ["--symlink".as_ref(), target.as_os_str(), at.as_os_str()].into()
+        }
+        Mount::Read { from, at } => ["--ro-bind".as_ref(), from.as_os_str(), at.as_os_str()].into(),
+        Mount::HideFolder(at) => ["--size", EMPTY_BYTES, "--perms", "0755", "--tmpfs"]
+            .into_iter()
+            .map(OsStr::new)
+            .chain([at.as_os_str()])
+            .collect(),
+        Mount::HideFile(at) => ["--ro-bind".as_ref(), "/dev/null".as_ref(), at.as_os_str()].into(),
+    }
+}
+
+/// What makes another user of root.
+fn demotion() -> Vec<String> {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    if !is_root() {
+        return Vec::new();
+    }
+    // Far from the ids of other runs on this machine, whose processes would count.
+    let start = std::process::id().wrapping_mul(61);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let id = FIRST_UID + start.wrapping_add(count) % UIDS;
+    let args = [
+        "setpriv",
+        &format!("--reuid={id}"),
+        &format!("--regid={id}"),
+        "--clear-groups",
+        "--inh-caps=-all",
+        "--bounding-set=-all",
+        "--no-new-privs",
+    ];
+    args.map(str::to_owned).into()
+}
+
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// What is seen only in parts: the user's home and the project.
+fn private() -> Vec<PathBuf> {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let folders = home.into_iter().chain([crate::project::root()]);
+    folders
+        .filter_map(|folder| std::fs::canonicalize(folder).ok())
+        .filter(|folder| folder != Path::new("/"))
+        .collect()
+}
+
+/// Lets the agent's user read a copy that was made for it.
+fn readable(file: &Path) -> Result<()> {
+    let wrong = |error: std::io::Error| Error::io("make readable", file, &error);
+    let mut rights = std::fs::metadata(file).map_err(wrong)?.permissions();
+    if rights.mode() & 0o444 != 0o444 {
+        rights.set_mode(rights.mode() | 0o444);
+        std::fs::set_permissions(file, rights).map_err(wrong)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,239 @@
+//! Single TCP ports of this machine's loopback for a sandbox that has a network of its own.
+//!
+//! Outside, a thread per port takes connections on a socket in the file system and passes them on to the port. That
+//! socket is seen in the sandbox, where this same program, started again, listens on the port and passes connections on
+//! to the socket. So the agent reaches `127.0.0.1:PORT` as it would without a sandbox, and nothing else.
+
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+
+use crate::error::{Error, Result};
+
+/// The first argument of the program when it is started in a sandbox.
+pub(super) const SERVE: &str = "__evaltest_relay";
+/// The program that serves where this one does not.
+const COMMAND: &str = "cargo-evaltest";
+/// How many connections to a port an agent may have at once: each takes two threads of ours.
+const CONNECTIONS: usize = 128;
+const PIECE_BYTES: usize = 16 * 1024;
+
+/// Whether this program begins with [`serve_if_asked`].
+static CAN_SERVE: AtomicBool = AtomicBool::new(false);
+
+/// The program that serves the inside: this one, if it can, else the installed command.
+pub(super) fn program() -> Result<PathBuf> {
+    if CAN_SERVE.load(Ordering::Relaxed) {
+        let own = std::env::current_exe();
+        return own.map_err(|error| {
+            Error::infrastructure(format!("cannot tell where this program is: {error}"))
+        });
+    }
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let mut files = std::env::split_paths(&folders).map(|folder| folder.join(COMMAND));
+    files.find(|file| file.is_file()).ok_or_else(|| {
+        Error::usage(format!(
+            "`network: {{ loopback: … }}` is served by the program `{COMMAND}`, which is not in `PATH`"
+        ))
+        .hint("`cargo install cargo-evaltest`, or write `network: on`")
+    })
+}
+
+/// In a sandbox: serves the ports that the arguments name, runs the program that follows, and gives its exit code.
+/// Else `None`. A program that runs evals with `network: { loopback: … }` may call it first, as `cargo evaltest` does;
+/// for any other the installed command serves.
+pub fn serve_if_asked() -> Option<ExitCode> {
+    CAN_SERVE.store(true, Ordering::Relaxed);
+    let mut args = std::env::args_os().skip(1);
+    if args.next()? != SERVE {
+        return None;
+    }
+    let code = serve(args).unwrap_or_else(|error| {
+        let _ = writeln!(io::stderr(), "evaltest: cannot serve the sandbox: {error}");
+        126
+    });
+    Some(ExitCode::from(code))
+}
+
+fn serve(mut args: impl Iterator<Item = OsString>) -> io::Result<u8> {
+    let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidInput, what.to_owned());
+    for arg in args.by_ref() {
+        if arg == "--" {
+            break;
+        }
+        let pair = arg.to_str().and_then(|arg| arg.split_once('='));
+        let (port, socket) = pair.ok_or_else(|| wrong("no port"))?;
+        let port = port.parse().map_err(|_| wrong("no port"))?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+        let socket = PathBuf::from(socket);
+        let accept = move || listener.accept().map(|(from, _)| from);
+        pass_on(accept, move || UnixStream::connect(&socket))?;
+    }
+    let program = args.next().ok_or_else(|| wrong("no program"))?;
+    let status = match Command::new(&program).args(args).status() {
+        Ok(status) => status,
+        Err(error) => {
+            let name = Path::new(&program).display();
+            let _ = writeln!(io::stderr(), "cannot start `{name}`: {error}");
+            return Ok(if error.kind() == io::ErrorKind::NotFound {
+                127
+            } else {
+                126
+            });
+        }
+    };
+    // As shells say it.
+    let code = status
+        .code()
+        .or_else(|| status.signal().map(|signal| 128 + signal));
+    Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+}
+
+/// The outside of the relayed ports; they are served until the program ends.
+#[derive(Debug)]
+pub(super) struct Relay {
+    /// This program, to be started inside.
+    pub(super) program: PathBuf,
+    folder: PathBuf,
+    sockets: Vec<(u16, PathBuf)>,
+}
+
+impl Relay {
+    /// Serves the ports by sockets in a folder of their own.
+    pub(super) fn start(ports: &[u16]) -> Result<Self> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let failed = |error: io::Error| {
+            Error::infrastructure(format!("`network: {{ loopback: … }}`: {error}"))
+        };
+        let program = program()?;
+        let name = format!(
+            "evaltest-{}-{}",
+            std::process::id(),
+            COUNT.fetch_add(1, Ordering::Relaxed)
+        );
+        let mut relay = Self {
+            program,
+            folder: std::env::temp_dir().join(name),
+            sockets: Vec::new(),
+        };
+        std::fs::create_dir(&relay.folder).map_err(failed)?;
+        for &port in ports {
+            let socket = relay.folder.join(port.to_string());
+            let listener = UnixListener::bind(&socket).map_err(failed)?;
+            // The agent may be another user.
+            std::fs::set_permissions(&socket, std::fs::Permissions::from_mode(0o666))
+                .map_err(failed)?;
+            let accept = move || listener.accept().map(|(from, _)| from);
+            pass_on(accept, move || {
+                TcpStream::connect((Ipv4Addr::LOCALHOST, port))
+            })
+            .map_err(failed)?;
+            relay.sockets.push((port, socket));
+        }
+        Ok(relay)
+    }
+
+    pub(super) fn sockets(&self) -> impl Iterator<Item = (u16, &Path)> {
+        self.sockets
+            .iter()
+            .map(|(port, socket)| (*port, socket.as_path()))
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        // The threads stay with sockets that nobody finds any more.
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// A connection that can be read by one thread and written by another.
+trait Stream: Read + Write + Send + Sized + 'static {
+    fn twin(&self) -> io::Result<Self>;
+    fn close(&self, how: Shutdown);
+}
+
+impl Stream for TcpStream {
+    fn twin(&self) -> io::Result<Self> {
+        self.try_clone()
+    }
+
+    fn close(&self, how: Shutdown) {
+        let _ = self.shutdown(how);
+    }
+}
+
+impl Stream for UnixStream {
+    fn twin(&self) -> io::Result<Self> {
+        self.try_clone()
+    }
+
+    fn close(&self, how: Shutdown) {
+        let _ = self.shutdown(how);
+    }
+}
+
+/// Passes on each connection that comes, on threads of its own.
+fn pass_on<A: Stream, B: Stream>(
+    accept: impl Fn() -> io::Result<A> + Send + 'static,
+    connect: impl Fn() -> io::Result<B> + Send + 'static,
+) -> io::Result<()> {
+    let open = Arc::new(AtomicUsize::new(0));
+    let work = move || {
+        loop {
+            let Ok(from) = accept() else {
+                // Out of descriptors, which others give back.
+                std::thread::sleep(std::time::Duration::from_millis(10));
+                continue;
+            };
+            if open.load(Ordering::Relaxed) >= CONNECTIONS {
+                continue;
+            }
+            // Whoever refuses or is not there: the agent sees its connection closed.
+            let Ok(to) = connect() else { continue };
+            let (Ok(from_twin), Ok(to_twin)) = (from.twin(), to.twin()) else {
+                continue;
+            };
+            open.fetch_add(1, Ordering::Relaxed);
+            let count = Arc::clone(&open);
+            let both = move || {
+                let back = std::thread::Builder::new().spawn(move || copy(to_twin, from_twin));
+                copy(from, to);
+                if let Ok(back) = back {
+                    let _ = back.join();
+                }
+                count.fetch_sub(1, Ordering::Relaxed);
+            };
+            if std::thread::Builder::new().spawn(both).is_err() {
+                open.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+    };
+    std::thread::Builder::new()
+        .name("evaltest-relay".to_owned())
+        .spawn(work)
+        .map(drop)
+}
+
+/// Copies until the end, and passes the end on.
+fn copy<A: Stream, B: Stream>(mut from: A, mut to: B) {
+    let mut piece = [0; PIECE_BYTES];
+    loop {
+        match from.read(&mut piece) {
+            Ok(0) => break to.close(Shutdown::Write),
+            Ok(length) if to.write_all(&piece[..length]).is_ok() => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Ok(_) | Err(_) => {
+                from.close(Shutdown::Both);
+                break to.close(Shutdown::Both);
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Limits that the kernel keeps for a process and all its children.
+//!
+//! A shell sets them and then becomes the program, so that nothing of this process runs between `fork` and `exec`.
+
+/// Limits of an agent's program. What is not given stays as it is for `evaltest` itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ulimits {
+    /// Processes and threads. Without a sandbox all processes of the user count, and root has no limit.
+    pub processes: Option<u64>,
+    /// Bytes of address space of one process. Programs such as Node and Java reserve far more than they use.
+    pub memory_bytes: Option<u64>,
+    /// Open files of one process.
+    pub files: Option<u64>,
+    /// Bytes of the largest file that can be written.
+    pub file_bytes: Option<u64>,
+    /// Seconds of CPU time of one process.
+    pub cpu_s: Option<u64>,
+}
+
+impl Ulimits {
+    /// Whether nothing is limited.
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// These limits, where nothing is said those of `default`.
+    pub(super) fn or(self, default: Self) -> Self {
+        Self {
+            processes: self.processes.or(default.processes),
+            memory_bytes: self.memory_bytes.or(default.memory_bytes),
+            files: self.files.or(default.files),
+            file_bytes: self.file_bytes.or(default.file_bytes),
+            cpu_s: self.cpu_s.or(default.cpu_s),
+        }
+    }
+
+    /// The arguments that set the limits and then run a program, whose arguments follow.
+    pub(crate) fn wrapper(&self) -> Vec<String> {
+        if self.is_empty() {
+            return Vec::new();
+        }
+        // `-u` is `-p` in dash. The size of files is in units of 512 bytes, that of memory in KiB.
+        let lines = [
+            self.processes
+                .map(|limit| format!("{{ ulimit -u {limit} 2>/dev/null || ulimit -p {limit}; }}")),
+            self.memory_bytes
+                .map(|bytes| format!("ulimit -v {}", bytes.div_ceil(1024))),
+            self.files.map(|limit| format!("ulimit -n {limit}")),
+            self.file_bytes
+                .map(|bytes| format!("ulimit -f {}", bytes.div_ceil(512))),
+            self.cpu_s.map(|seconds| format!("ulimit -t {seconds}")),
+        ];
+        let lines: Vec<String> = lines.into_iter().flatten().collect();
+        let script = format!("{} && exec \"$@\"", lines.join(" && "));
+        ["/bin/sh", "-c", &script, "sh"].map(str::to_owned).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_program_runs_within_its_limits() {
+        let limits = Ulimits {
+            processes: Some(700),
+            memory_bytes: Some(1 << 30),
+            files: Some(99),
+            file_bytes: Some(512 * 1024),
+            cpu_s: Some(77),
+        };
+        let args = limits.wrapper();
+        let output = Command::new(&args[0])
+            .args(&args[1..])
+            .args(["cat", "/proc/self/limits"])
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        for (name, value) in [
+            ("Max processes", "700"),
+            ("Max address space", "1073741824"),
+            ("Max open files", "99"),
+            ("Max file size", "524288"),
+            ("Max cpu time", "77"),
+        ] {
+            let line = text.lines().find(|line| line.starts_with(name)).unwrap();
+            let words: Vec<&str> = line[name.len()..].split_whitespace().collect();
+            assert_eq!(words[0], value, "{line}");
+        }
+    }
+
+    #[test]
+    fn arguments_reach_the_program_as_they_are() {
+        let limits = Ulimits {
+            files: Some(64),
+            ..Ulimits::default()
+        };
+        let args = limits.wrapper();
+        let odd = ["$HOME", "a b", "", "'\"`;", "-n"];
+        let output = Command::new(&args[0])
+            .args(&args[1..])
+            .arg("printf")
+            .arg("%s|")
+            .args(odd)
+            .output()
+            .unwrap();
+        assert_eq!(
+            String::from_utf8(output.stdout).unwrap(),
+            odd.join("|") + "|"
+        );
+    }
+
+    #[test]
+    fn without_limits_there_is_no_shell() {
+        assert!(Ulimits::default().wrapper().is_empty());
+    }
+
+    #[test]
+    fn a_limit_that_cannot_be_set_keeps_the_program_from_running() {
+        let limits = Ulimits {
+            files: Some(u64::MAX / 2),
+            ..Ulimits::default()
+        };
+        let args = limits.wrapper();
+        let output = Command::new(&args[0])
+            .args(&args[1..])
+            .args(["echo", "ran"])
+            .output()
+            .unwrap();
+        assert!(!output.status.success());
+        assert!(output.stdout.is_empty());
+    }
+}

@@ -1,0 +1,183 @@
+//! The keys that confine an agent's program: `sandbox` and `ulimits`.
+
+use std::path::PathBuf;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+use super::build::Placed;
+use crate::error::Error;
+use crate::sandbox::{Network, Sandbox, Ulimits};
+
+/// `bwrap` or `{ type: bwrap, … }`.
+#[derive(Default)]
+pub(super) struct SandboxKeys {
+    network: NetworkKey,
+    read: Vec<PathBuf>,
+    disk_mb: Option<u64>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LongSandbox {
+    #[serde(rename = "type")]
+    kind: Kind,
+    #[serde(default)]
+    network: NetworkKey,
+    #[serde(default)]
+    read: Vec<PathBuf>,
+    disk_mb: Option<u64>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Kind {
+    #[default]
+    Bwrap,
+}
+
+/// `on`, `off` or `{ loopback: [8102] }`.
+#[derive(Default)]
+struct NetworkKey(Network);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Loopback {
+    loopback: Vec<u16>,
+}
+
+/// Limits of the kernel.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct UlimitKeys {
+    processes: Option<u64>,
+    memory_mb: Option<u64>,
+    files: Option<u64>,
+    file_mb: Option<u64>,
+    cpu_s: Option<u64>,
+}
+
+const MIB: u64 = 1024 * 1024;
+
+impl SandboxKeys {
+    pub(super) fn sandbox(self) -> Placed<Sandbox> {
+        if self.network.0 == Network::Loopback(Vec::new()) {
+            let error = Error::usage("agent.sandbox.network.loopback names no port");
+            return Err((
+                error.hint("write `network: off`, or a port: `network: { loopback: [8102] }`"),
+                "loopback".to_owned(),
+            ));
+        }
+        let sandbox = Sandbox::new().network(self.network.0).read(self.read);
+        Ok(match self.disk_mb {
+            Some(megabytes) => {
+                sandbox.disk_bytes(at_least_one("sandbox.disk_mb", megabytes)?.saturating_mul(MIB))
+            }
+            None => sandbox,
+        })
+    }
+}
+
+impl UlimitKeys {
+    pub(super) fn limits(self) -> Placed<Ulimits> {
+        let check = |key: &str, value: Option<u64>| {
+            value
+                .map(|value| at_least_one(&format!("ulimits.{key}"), value))
+                .transpose()
+        };
+        let bytes = |value: Option<u64>| value.map(|megabytes| megabytes.saturating_mul(MIB));
+        Ok(Ulimits {
+            processes: check("processes", self.processes)?,
+            memory_bytes: bytes(check("memory_mb", self.memory_mb)?),
+            files: check("files", self.files)?,
+            file_bytes: bytes(check("file_mb", self.file_mb)?),
+            cpu_s: check("cpu_s", self.cpu_s)?,
+        })
+    }
+}
+
+fn at_least_one(key: &str, value: u64) -> Placed<u64> {
+    if value > 0 {
+        return Ok(value);
+    }
+    let name = key.rsplit('.').next().unwrap_or(key).to_owned();
+    let error = Error::usage(format!("agent.{key} must be at least 1"));
+    Err((
+        error.hint(format!("leave out `{name}` for no limit of ours")),
+        name,
+    ))
+}
+
+impl<'de> Deserialize<'de> for SandboxKeys {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = SandboxKeys;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("`bwrap` or `{ type: bwrap, network: off }`")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<SandboxKeys, E> {
+                match name {
+                    "bwrap" => Ok(SandboxKeys::default()),
+                    _ => Err(E::unknown_variant(name, &["bwrap"])),
+                }
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<SandboxKeys, A::Error> {
+                let LongSandbox {
+                    kind: Kind::Bwrap,
+                    network,
+                    read,
+                    disk_mb,
+                } = LongSandbox::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(SandboxKeys {
+                    network,
+                    read,
+                    disk_mb,
+                })
+            }
+        }
+        deserializer.deserialize_any(Either)
+    }
+}
+
+impl<'de> Deserialize<'de> for NetworkKey {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = Network;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("`on`, `off` or `{ loopback: [8102] }`")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, word: &str) -> Result<Network, E> {
+                match word {
+                    "on" => Ok(Network::On),
+                    "off" => Ok(Network::Off),
+                    _ => Err(E::unknown_variant(
+                        word,
+                        &["on", "off", "{ loopback: [8102] }"],
+                    )),
+                }
+            }
+
+            // YAML 1.1 reads a bare `on` or `off` as a boolean.
+            fn visit_bool<E: serde::de::Error>(self, on: bool) -> Result<Network, E> {
+                Ok(if on { Network::On } else { Network::Off })
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Network, A::Error> {
+                let keys = Loopback::deserialize(MapAccessDeserializer::new(map))?;
+                if keys.loopback.contains(&0) {
+                    return Err(A::Error::custom("0 is no port"));
+                }
+                Ok(Network::Loopback(keys.loopback))
+            }
+        }
+        deserializer.deserialize_any(Either).map(Self)
+    }
+}

@@ -1,0 +1,81 @@
+//! The agent `worker` from its keys.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::build::{AgentParts, Placed, anywhere};
+use super::keys::WorkerKeys;
+use crate::agent::{Agent, worker::Worker};
+use crate::error::Error;
+use crate::eval::Limits;
+use crate::variables;
+
+/// The most processes of a `worker`, and the most samples that one of them has at once.
+const MOST_AT_ONCE: usize = 1024;
+/// How long a `worker` may take to greet.
+const START_TIMEOUT: Duration = Duration::from_mins(1);
+
+pub(super) fn worker(
+    keys: WorkerKeys,
+    folder: &Path,
+    limits: &Limits,
+) -> Placed<(Arc<dyn Agent>, AgentParts)> {
+    let wrong = |key: &str, message: String, hint: &str| {
+        let error = Error::usage(message).hint(hint);
+        Err((error, key.to_owned()))
+    };
+    if keys.command.is_empty() {
+        let message = "agent.command is missing".to_owned();
+        return wrong(
+            "type: worker",
+            message,
+            "write `command: [python3, worker.py]`",
+        );
+    }
+    for (key, value) in [("processes", keys.processes), ("in_flight", keys.in_flight)] {
+        if value.is_some_and(|value| !(1..=MOST_AT_ONCE).contains(&value)) {
+            let message = format!("agent.{key} is no whole number from 1 to {MOST_AT_ONCE}");
+            return wrong(key, message, &format!("write `{key}: 2`"));
+        }
+    }
+    let times = [
+        ("start_timeout_s", keys.start_timeout_s),
+        ("close_timeout_s", keys.close_timeout_s),
+    ];
+    for (key, value) in times {
+        if value.is_some_and(|value| !(0.0..=86_400.0).contains(&value)) {
+            let message = format!("agent.{key} is no number of seconds from 0 to 86400");
+            return wrong(key, message, &format!("write seconds: `{key}: 30`"));
+        }
+    }
+    if keys.start_timeout_s.is_some() && !keys.handshake {
+        let message = "agent.start_timeout_s does nothing without `handshake: true`".to_owned();
+        let hint = "add `handshake: true`, and have the program say hello when it is ready";
+        return wrong("start_timeout_s", message, hint);
+    }
+    let vars = variables::from_dot_env(&keys.env, folder).map_err(anywhere)?;
+    let mut worker = Worker::new(keys.command, folder)
+        .processes(keys.processes.unwrap_or(1))
+        .in_flight(keys.in_flight.unwrap_or(1))
+        .env(keys.env)
+        .vars(vars)
+        .max_output_bytes(limits.max_output_bytes);
+    if keys.handshake {
+        let patience = keys.start_timeout_s.map(Duration::from_secs_f64);
+        worker = worker.handshake(patience.unwrap_or(START_TIMEOUT));
+    }
+    if let Some(seconds) = keys.close_timeout_s {
+        worker = worker.close_grace(Duration::from_secs_f64(seconds));
+    }
+    if keys.scratch {
+        worker = worker.scratch();
+    }
+    let parts = AgentParts {
+        options: keys.options,
+        secrets: worker.secret_values(),
+        keep_scratch: keys.keep_scratch.map(Into::into),
+        concurrency: Some(worker.capacity()),
+    };
+    Ok((Arc::new(worker), parts))
+}
