@@ -21,7 +21,7 @@ pub(super) struct Window {
     opening: Duration,
     /// At most `most`.
     size: f64,
-    halved: Duration,
+    halved: Option<Duration>,
 }
 
 impl Window {
@@ -32,7 +32,7 @@ impl Window {
             most,
             opening: ramp_up.map_or(OPENING, |ramp_up| ramp_up / places),
             size: as_f64(most as u64),
-            halved: Duration::ZERO,
+            halved: None,
         }
     }
 
@@ -58,13 +58,13 @@ impl Window {
     /// A question that was asked at `asked`, one of `in_flight`, was refused because of a rate limit. Tells whether
     /// that is news.
     pub(super) fn halve(&mut self, now: Duration, asked: Duration, in_flight: usize) -> bool {
-        if asked < self.halved {
+        if self.halved.is_some_and(|halved| asked <= halved) {
             return false;
         }
         let used = as_f64(in_flight as u64).min(self.size);
         self.size = (used / 2.0).max(1.0);
         // Whatever is asked from now on tells of the smaller window.
-        self.halved = now.max(Duration::from_nanos(1));
+        self.halved = Some(now);
         true
     }
 }
@@ -128,7 +128,7 @@ mod tests {
         }
         assert_eq!(window.places(200 * MS).0, 64);
         for turn in 1..20 {
-            window.halve(1000 * MS * turn, 1000 * MS * turn, 1);
+            window.halve(1000 * MS * turn + MS, 1000 * MS * turn, 1);
         }
         assert_eq!(window.places(MS).0, 1, "never none");
     }

@@ -87,7 +87,7 @@ fn an_agent_that_refuses_everything_is_asked_ever_more_rarely_and_then_no_more()
             Admission::Go(permit) => {
                 // Another one that was in flight is no news.
                 let other = governor.admit(now);
-                for permit in [Some(permit), as_permit(other)].into_iter().flatten() {
+                for permit in std::iter::once(permit).chain(as_permit(other)) {
                     governor.finish(now, &permit, End::RateLimited(None));
                 }
             }
