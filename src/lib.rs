@@ -45,6 +45,7 @@
 mod attachment;
 mod cancel;
 mod conclude;
+mod epochs;
 mod error;
 #[cfg(test)]
 mod fuzz;
@@ -52,6 +53,7 @@ mod harness;
 mod hash;
 #[cfg(feature = "http")]
 mod http;
+mod limits;
 #[cfg(test)]
 mod parity;
 mod plan;
