@@ -9,12 +9,14 @@ use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 
 use crate::agent::{AgentError, FailureKind};
+use crate::hub::layout::holds;
 use crate::sample::{Attachment, TaskFile};
 
 impl Attachment {
     /// The file itself, symbolic links followed: a regular file inside `root`.
     ///
-    /// Absolute paths, `..` and links that leave `root` are refused. Every error is of kind
+    /// Absolute paths, `..` and links that leave `root` are refused; those from a snapshot of the Hub's cache to the
+    /// blobs beside it are not. Every error is of kind
     /// [`FailureKind::Attachment`] and says which path was looked for.
     pub fn resolve(&self) -> Result<PathBuf, AgentError> {
         if !is_inside(&self.path) {
@@ -31,7 +33,7 @@ impl Attachment {
         let found = wanted
             .canonicalize()
             .map_err(|error| self.error(&wanted, &reason(&error)))?;
-        if !found.starts_with(&root) {
+        if !holds(&root, &found) {
             return Err(self.error(
                 &wanted,
                 "it is a symbolic link that leaves the dataset's folder",

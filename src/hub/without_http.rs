@@ -1,0 +1,47 @@
+//! `Dataset`, where the library is built without the feature `http`: there is none.
+
+use std::path::{Path, PathBuf};
+
+use super::Address;
+use crate::error::{Error, Result};
+
+#[derive(Clone, Debug)]
+pub(crate) enum Dataset {}
+
+impl Dataset {
+    /// # Errors
+    /// Always: it names the feature.
+    pub(crate) fn open(address: &Address) -> Result<Self> {
+        Err(Error::usage(format!(
+            "`{address}`: reading datasets from the Hub needs the feature `http` of the crate `evaltest`"
+        ))
+        .hint(
+            "write `evaltest = { version = \"…\", features = [\"http\"] }` into `Cargo.toml`, or run it with \
+             `cargo evaltest`, which has the feature",
+        ))
+    }
+
+    pub(crate) fn fetch_file(&self) -> Result<PathBuf> {
+        match *self {}
+    }
+
+    pub(crate) fn root(&self) -> PathBuf {
+        match *self {}
+    }
+
+    pub(crate) fn is_file(&self, _: &Path) -> Result<bool> {
+        match *self {}
+    }
+
+    pub(crate) fn is_folder(&self, _: &Path) -> Result<bool> {
+        match *self {}
+    }
+
+    pub(crate) fn folders(&self, _: &Path) -> Result<Vec<String>> {
+        match *self {}
+    }
+
+    pub(crate) fn fetch(&self, _: &[PathBuf]) -> Result<()> {
+        match *self {}
+    }
+}
