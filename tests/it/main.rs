@@ -13,6 +13,7 @@ mod exported;
 mod faults;
 mod fixtures;
 mod harness;
+mod hub;
 mod init;
 mod nextest;
 mod project;
