@@ -112,6 +112,16 @@ pub(super) fn replace(path: &Path, content: &[u8]) -> Result<()> {
     })
 }
 
+/// Marks the cache as one, which programs that make backups leave out. A cache without the mark is as good.
+pub(super) fn tag(cache: &Path) {
+    const TAG: &str = "Signature: 8a477f597d28d172789f06886806bc55\n\
+        # This file is a cache directory tag: https://bford.info/cachedir/\n";
+    let path = cache.join("CACHEDIR.TAG");
+    if !path.exists() {
+        let _ = fs::write(path, TAG);
+    }
+}
+
 /// Links a file of a snapshot to its blob; `depth` folders lie between it and the dataset's folder.
 pub(super) fn link(at: &Path, checksum: &Checksum, depth: usize) -> Result<()> {
     make_folder(at)?;

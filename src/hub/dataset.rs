@@ -168,6 +168,7 @@ impl Dataset {
         if !blob.exists() {
             let incomplete = blob.with_file_name(format!("{checksum}.incomplete"));
             blob::make_folder(&incomplete)?;
+            blob::tag(&server.settings.cache);
             let url = server.file(asked, &snapshot.commit, path)?;
             transfer::fetch(server, asked, &url, &head, &incomplete)?;
             fs::rename(&incomplete, &blob).map_err(|error| Error::io("write", &blob, &error))?;

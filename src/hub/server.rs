@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::http::{Client, Failure, Reply, Request, Url};
 
 /// How often something is asked for before it is given up, if nothing comes.
-const TRIES: u32 = 5;
+const TRIES: u32 = 4;
 /// The pause after the first of them; it doubles.
 const PAUSE: Duration = Duration::from_millis(500);
 /// How long an answer without a file may take.

@@ -45,3 +45,29 @@ impl Dataset {
         match *self {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Eval;
+
+    #[test]
+    fn an_address_in_a_spec_names_the_feature_and_its_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let spec = folder.path().join("eval.yaml");
+        let check = |benchmark: &str| {
+            let text = format!("benchmark: {benchmark}\nagent: {{ type: demo }}\n");
+            std::fs::write(&spec, text).unwrap();
+            let error = Eval::from_yaml(&spec).unwrap_err();
+            let place = format!("{}:1: `hf://datasets/", spec.display());
+            assert!(error.message().starts_with(&place), "{error}");
+            assert!(
+                error.message().contains("needs the feature `http`"),
+                "{error}"
+            );
+            assert_eq!(error.exit_code(), 2);
+        };
+        check("{ type: gaia }");
+        check("{ type: gaia, path: \"hf://datasets/a/b@main\" }");
+        check("{ type: gsm8k, path: \"hf://datasets/a/b/c.jsonl\" }");
+    }
+}

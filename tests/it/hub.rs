@@ -10,6 +10,8 @@ use std::thread;
 use serde_json::json;
 
 use crate::project::{Project, Ran, all_files};
+use crate::sandbox::can_sandbox;
+use crate::trials;
 use server::{COMMIT, Fault, Hub, TOKEN, checksum};
 
 const SPEC: &str = "\
@@ -389,7 +391,12 @@ fn a_hostile_hub_reaches_no_file_outside_its_folder() {
             .exits(code)
             .says(expect);
         let outside = all_files(project.path());
-        let allowed = ["hf/hub/datasets--acme--toy/", "hf/hub/.locks/", "eval.yaml"];
+        let allowed = [
+            "hf/hub/datasets--acme--toy/",
+            "hf/hub/.locks/",
+            "hf/hub/CACHEDIR.TAG",
+            "eval.yaml",
+        ];
         for file in outside {
             let inside = file
                 .strip_prefix(project.path())
@@ -515,4 +522,57 @@ fn gaia_without_a_path_is_the_published_dataset() {
     run(&project, &hub, "run eval.yaml")
         .exits(2)
         .says("eval.yaml:2: `hf://datasets/gaia-benchmark/GAIA`: there is no such dataset");
+}
+
+#[test]
+fn tests_are_listed_and_run_from_the_cache() {
+    let (hub, project) = (toy(), Project::new());
+    project.write(trials::SPEC, SPEC);
+    let home = project.file("hf");
+    let run = |arguments: &str, offline: &str| {
+        let variables = [
+            ("HF_ENDPOINT", &*hub.url),
+            ("HF_HOME", home.to_str().unwrap()),
+            ("HF_HUB_OFFLINE", offline),
+        ];
+        trials::run_with(&project, arguments, &variables)
+    };
+    let names = "e::level1::a: test\ne::level1::b: test\ne::level2::c: test\n";
+    run("--list", "1")
+        .exits(1)
+        .says("`hf://datasets/acme/toy` is not in");
+    assert!(hub.asked().is_empty());
+    run("--list", "0").exits(0).says(names);
+    assert!(!hub.asked().is_empty());
+    run("--list", "1").exits(0).says(names);
+    // One test in a process of its own, as nextest does it.
+    let one = run("e::level1::b --exact", "0");
+    assert_eq!(trials::tests(&one).len(), 1);
+    assert!(hub.asked().is_empty());
+}
+
+#[test]
+fn a_sandboxed_agent_sees_nothing_of_the_cache() {
+    if !can_sandbox() {
+        return;
+    }
+    let (hub, project) = (toy(), Project::new());
+    let script = "#!/bin/sh\ncd \"$(dirname \"$0\")\"\nls hf\ngrep -rsl 'Final answer' hf\ncat hf/hub/*/*/*/*/*/*\necho done\n";
+    project.script("agent.sh", script);
+    let agent = "{ type: command, command: [./agent.sh], sandbox: { type: bwrap, read: [hf] } }";
+    project.write("eval.yaml", SPEC.replace("{ type: demo }", agent));
+    run(&project, &hub, "run eval.yaml").exits(0);
+    let snapshot = cached(&project).join("snapshots").join(COMMIT);
+    let check = || {
+        for record in project.last_lines("samples.jsonl") {
+            assert_eq!(record["result"]["output"]["text"], "hub\ndone", "{record}");
+        }
+    };
+    check();
+    // Nor when the spec names a path into it.
+    let spec = project.read("eval.yaml");
+    let path = snapshot.display().to_string();
+    project.write("eval.yaml", spec.replace("hf://datasets/acme/toy", &path));
+    run(&project, &hub, "run eval.yaml").exits(0);
+    check();
 }

@@ -162,7 +162,8 @@ fn notices(metadata: &Path, root: &Path, unused: Option<&str>) -> Vec<String> {
     }
     if leaves(metadata, root) {
         notices.push(format!(
-            "`{}` is a symbolic link out of its folder; attachments that are such links too are refused",
+            "`{}` is a symbolic link out of its folder, as in a copy of a download cache; attachments that are such \
+             links too are refused: copy it with `cp -rL`",
             metadata.display()
         ));
     }
