@@ -66,7 +66,7 @@ fn hidden(eval: &Eval) -> Vec<PathBuf> {
     let root = crate::project::root();
     let mut paths = eval.benchmark.paths();
     // What is a link there has its content beside the snapshot.
-    let blobs: Vec<_> = paths.iter().filter_map(|path| Snapshot::of(path)).collect();
+    let blobs: Vec<_> = paths.iter().filter_map(|path| Snapshot::at(path)).collect();
     paths.extend(blobs.into_iter().map(|snapshot| snapshot.folder));
     paths.extend(eval.spec.clone());
     paths.extend([
@@ -111,7 +111,7 @@ impl Plan {
             })
             .hex();
         let paths = eval.benchmark.paths();
-        let dataset = paths.iter().find_map(|path| Snapshot::of(path));
+        let dataset = paths.iter().find_map(|path| Snapshot::at(path));
         let dataset = dataset.map(|snapshot| snapshot.to_string());
         let mut notices = eval.benchmark.notices();
         notices.extend(

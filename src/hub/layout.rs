@@ -58,6 +58,11 @@ impl Snapshot {
         None
     }
 
+    /// As [`Snapshot::of`], also for a path that leads there by a link.
+    pub(crate) fn at(path: &Path) -> Option<Self> {
+        Self::of(path).or_else(|| Self::of(&path.canonicalize().ok()?))
+    }
+
     /// The folder of its files.
     pub(crate) fn root(&self) -> PathBuf {
         self.folder.join(SNAPSHOTS).join(&self.commit)

@@ -23,7 +23,7 @@ pub(super) fn target(base: &Url, location: &str) -> Result<Url> {
 }
 
 /// Scheme, host and port, as they are written.
-fn origin(url: &Url) -> &str {
+pub(super) fn origin(url: &Url) -> &str {
     let text = url.as_str();
     let start = text.find("://").map_or(0, |place| place + 3);
     let end = text[start..].find(['/', '?', '#']);

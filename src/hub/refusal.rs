@@ -108,6 +108,22 @@ impl Asked<'_> {
         }
     }
 
+    /// The refusal of a host that the Hub sent us to. It knows nothing of datasets and tokens; what it refuses is an
+    /// address that was good for minutes, so that another may do.
+    pub(super) fn refused_elsewhere(&self, status: u16, host: &str) -> Refusal {
+        let message = format!(
+            "`{}`: the Hub leads to `{host}`, which answers {status}",
+            self.address
+        );
+        let error = Error::infrastructure(message);
+        Refusal {
+            error: error
+                .hint("try again later; a proxy or firewall may know the Hub and not this host"),
+            again: Again::Soon,
+            status: Some(status),
+        }
+    }
+
     fn told(&self, status: u16, code: &str, said: &str, headers: &HeaderMap) -> (String, String) {
         let page = format!(
             "{}/datasets/{}",

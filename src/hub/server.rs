@@ -11,7 +11,7 @@ use ureq::http::{HeaderMap, Response};
 use super::address::{is_commit, is_relative};
 use super::blob::Checksum;
 use super::listing::Listing;
-use super::redirect::{encoded, is_same_origin, target};
+use super::redirect::{encoded, is_same_origin, origin, target};
 use super::refusal::{Asked, Refusal};
 use super::settings::Settings;
 use crate::cancel::Cancel;
@@ -244,7 +244,13 @@ impl Server {
                     url = target(&url, location)
                         .map_err(|_| asked.garbled("redirects to what is no address"))?;
                 }
-                None => return Err(asked.refused(status.as_u16(), response.headers())),
+                None if is_same_origin(&url, &self.settings.endpoint) => {
+                    return Err(asked.refused(status.as_u16(), response.headers()));
+                }
+                None => {
+                    let host = origin(&url);
+                    return Err(asked.refused_elsewhere(status.as_u16(), host));
+                }
             }
         }
         Err(asked.garbled("redirects without end"))

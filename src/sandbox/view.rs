@@ -220,6 +220,21 @@ mod tests {
     }
 
     #[test]
+    fn what_lies_in_a_hidden_folder_is_not_hidden_once_more() {
+        let place = Place::new(&["evals/data/2023/q.jsonl", "evals/x"]);
+        let hidden = [
+            place.at("evals/data/2023"),
+            place.at("evals/data"),
+            place.at("evals/data/2023/q.jsonl"),
+        ];
+        let mut wishes = of(Path::new("/usr/bin/env"), &hidden);
+        wishes.read = vec![place.at("evals"), place.at("evals/data/2023")];
+        let mut mounts = mounts(&wishes);
+        mounts.retain(|mount| matches!(mount, Mount::HideFolder(_) | Mount::HideFile(_)));
+        assert_eq!(mounts, [Mount::HideFolder(place.at("evals/data"))]);
+    }
+
+    #[test]
     fn what_is_hidden_stays_hidden_in_what_may_be_read() {
         let place = Place::new(&["evals/agent.py", "evals/q.jsonl", "evals/snapshots/a.snap"]);
         let hidden = [
