@@ -66,7 +66,7 @@ impl Server {
     pub(super) fn commit(&self, asked: Asked<'_>, revision: &str) -> Result<String> {
         let revision = encoded(revision, b"");
         let path = format!("/api/datasets/{}/revision/{revision}", asked.repository);
-        let reply = self.patiently(|| self.get(asked, &self.url(&path)?))?;
+        let reply = patiently(|| self.get(asked, &self.url(&path)?))?;
         let json: Option<Value> = serde_json::from_slice(&reply.body).ok();
         let commit = json.as_ref().and_then(|json| json.get("sha")?.as_str());
         let commit = commit.filter(|commit| is_commit(commit));
@@ -84,7 +84,7 @@ impl Server {
         let mut url = self.url(&path)?;
         let mut listing = Listing::default();
         for _ in 0..PAGES {
-            let reply = self.patiently(|| self.get(asked, &url))?;
+            let reply = patiently(|| self.get(asked, &url))?;
             let page: Vec<Value> = serde_json::from_slice(&reply.body)
                 .map_err(|_| asked.garbled("gives no list of files").error)?;
             for entry in &page {
@@ -114,7 +114,7 @@ impl Server {
     /// What is known of a file before it is fetched.
     pub(super) fn head(&self, asked: Asked<'_>, commit: &str, file: &str) -> Result<Head> {
         let url = self.file(asked, commit, file)?;
-        self.patiently(|| {
+        patiently(|| {
             let response = self.follow(asked, "HEAD", &url, &[], TIME, &is_file)?;
             let headers = response.headers();
             let header = |name: &str| headers.get(name)?.to_str().ok();
@@ -160,23 +160,6 @@ impl Server {
             "/datasets/{}/resolve/{commit}/{file}",
             asked.repository
         ))
-    }
-
-    /// Asks again while that may help.
-    fn patiently<T>(&self, mut ask: impl FnMut() -> Result<T, Refusal>) -> Result<T> {
-        let mut pause = PAUSE;
-        for _ in 1..TRIES {
-            let refusal = match ask() {
-                Ok(found) => return Ok(found),
-                Err(refusal) => refusal,
-            };
-            let Some(pause_now) = refusal.pause(pause) else {
-                return Err(refusal.error);
-            };
-            thread::sleep(pause_now);
-            pause *= 2;
-        }
-        ask().map_err(|refusal| refusal.error)
     }
 
     fn url(&self, path: &str) -> Result<Url> {
@@ -255,6 +238,23 @@ impl Server {
         }
         Err(asked.garbled("redirects without end"))
     }
+}
+
+/// Asks again while that may help.
+fn patiently<T>(mut ask: impl FnMut() -> Result<T, Refusal>) -> Result<T> {
+    let mut usual = PAUSE;
+    for _ in 1..TRIES {
+        let refusal = match ask() {
+            Ok(found) => return Ok(found),
+            Err(refusal) => refusal,
+        };
+        let Some(pause) = refusal.pause(usual) else {
+            return Err(refusal.error);
+        };
+        thread::sleep(pause);
+        usual *= 2;
+    }
+    ask().map_err(|refusal| refusal.error)
 }
 
 /// Whether a redirect tells all about the file that it leads to, as those to large files do.
