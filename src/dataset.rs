@@ -205,7 +205,7 @@ pub fn unique_ids<'a>(ids: impl IntoIterator<Item = (&'a str, Place<'a>)>) -> Re
 }
 
 /// The whole file as text, without a byte order mark.
-fn read_text(path: &Path) -> Result<String> {
+pub(crate) fn read_text(path: &Path) -> Result<String> {
     let bytes = fs::read(path).map_err(|error| {
         Error::io("read", path, &error).hint("relative paths count from the spec's folder")
     })?;

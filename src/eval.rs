@@ -68,9 +68,11 @@ pub struct Limits {
     pub concurrency: usize,
     /// How long one attempt may take.
     pub timeout: Duration,
-    /// How often a failed attempt is repeated. Wrong answers and timeouts are not.
+    /// How often a failed attempt is repeated. Wrong answers and timeouts are not. An agent behind a network has a
+    /// default of its own: [`Agent::default_retries`].
     pub retries: u32,
-    /// Pause before the first repetition; doubles each time up to 30 s.
+    /// Pause before the first repetition; doubles each time up to 30 s. Longer when the agent says so, as a
+    /// `Retry-After` does, up to ten minutes.
     pub backoff: Duration,
     /// Bytes that an agent may print as its answer.
     pub max_output_bytes: u64,

@@ -27,6 +27,8 @@
 //! | [`redact`], [`artifact`] | what is written, and where |
 //! | [`mod@run`], [`summary`], [`stats`], [`gate`], [`baseline`] | records become figures and verdicts; pure |
 //! | [`snapshot`], `harness` | insta and libtest-mimic |
+//! | `official` | the function-calling leaderboard's own program judges a run (feature `bfcl`) |
+//! | [`doctor`] | what is wrong with an agent |
 //! | [`report`], [`drive`], [`mod@rescore`], [`agreement`], [`listing`] | what `cargo evaltest` builds on |
 //!
 //! # Invariants
@@ -64,12 +66,15 @@ pub mod artifact;
 pub mod baseline;
 pub mod benchmark;
 pub mod dataset;
+pub mod doctor;
 pub mod drive;
 pub mod eval;
 pub mod event;
 pub mod extract;
 pub mod gate;
 pub mod listing;
+#[cfg(feature = "bfcl")]
+pub mod official;
 pub mod orphans;
 pub mod panics;
 pub mod project;

@@ -62,7 +62,7 @@ pub(crate) enum BaselineUse {
 
 /// Where answers are written down: the dataset, the spec, snapshots, runs, what was ever committed; and where secrets
 /// are.
-fn hidden(eval: &Eval) -> Vec<PathBuf> {
+pub(crate) fn hidden(eval: &Eval) -> Vec<PathBuf> {
     let root = crate::project::root();
     let mut paths = eval.benchmark.paths();
     // What is a link there has its content beside the snapshot.

@@ -26,6 +26,7 @@ pub(crate) mod pool;
 mod reload;
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -70,6 +71,16 @@ pub struct Rescore {
 /// # Errors
 /// When the run cannot be read or the new directory cannot be written. Nothing is left of it then.
 pub fn rescore(dir: &RunDir, how: Rescore) -> Result<Run> {
+    rescore_told(dir, how, HashMap::new())
+}
+
+/// As [`rescore()`], with verdicts that somebody else gave, by sample: they go into the metadata as `official`, where the
+/// scorer `bfcl` finds them.
+pub(crate) fn rescore_told(
+    dir: &RunDir,
+    how: Rescore,
+    told: HashMap<String, Value>,
+) -> Result<Run> {
     let parent = dir.manifest()?;
     let extraction = match &how.extract {
         Some(extract) => Extraction {
@@ -81,6 +92,7 @@ pub fn rescore(dir: &RunDir, how: Rescore) -> Result<Run> {
     let judge = Judge {
         scorers: how.scorers,
         extraction,
+        told,
     };
     if judge.scorers.is_empty() {
         return Err(Error::usage("no scorer is named").hint("name one: `--scorer gaia`"));

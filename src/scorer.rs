@@ -11,7 +11,11 @@ pub mod all;
 pub mod any;
 pub mod any_of;
 #[cfg(feature = "bfcl")]
+pub mod ast_match;
+#[cfg(feature = "bfcl")]
 pub mod bfcl;
+#[cfg(feature = "bfcl")]
+mod calls;
 mod catalog;
 #[cfg(test)]
 mod check;
@@ -30,6 +34,7 @@ mod guide;
 pub mod includes;
 pub mod json;
 pub mod list;
+mod matching;
 pub mod not;
 pub mod numeric;
 mod options;
@@ -42,6 +47,8 @@ pub mod semantic;
 pub mod substring;
 pub mod token_f1;
 pub mod tolerance;
+#[cfg(feature = "bfcl")]
+pub mod trajectory;
 pub mod weighted;
 
 use std::borrow::Cow;
@@ -158,6 +165,12 @@ pub trait Scorer: Send + Sync {
         Ok(None)
     }
 
+    /// Whether it can judge an answer at all. One that it cannot judge is unscored, and outside every denominator.
+    fn judges(&self, answer: &Answer<'_>) -> bool {
+        let _ = answer;
+        true
+    }
+
     /// What it looks at besides the prediction and the ground truth. It need not be told, but whoever reads
     /// answers from a file then reads less of it.
     fn reads(&self) -> Reads {
@@ -202,6 +215,8 @@ pub enum Reads {
     Roles,
     /// Whatever an [`Answer`] has.
     Everything,
+    /// The same, for calls of tools: a prediction may be JSON then, and is its text.
+    Calls,
 }
 
 /// A named closure is a scorer.

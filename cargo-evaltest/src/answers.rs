@@ -84,6 +84,16 @@ pub(crate) enum Layout {
     Records,
 }
 
+impl Layout {
+    /// With the names that other programs have for calls, where these are wanted.
+    pub(crate) fn wanting(self, wanted: Wanted) -> Self {
+        match self {
+            Self::Lines(fields) if wanted.calls() => Self::Lines(fields.with_calls()),
+            other => other,
+        }
+    }
+}
+
 /// An opened input.
 pub(crate) struct Answers {
     pub(crate) layout: Layout,
@@ -179,17 +189,27 @@ impl Answers {
 
     /// What was answered on one line, or in one row.
     pub(crate) fn at(self, number: u64, wanted: Wanted) -> Result<Answered> {
+        let layout = self.layout.clone().wanting(wanted);
+        self.on_line(number, |line| Answered::read(line, &layout, wanted))
+    }
+
+    /// What is read from one line, or row.
+    pub(crate) fn on_line<T>(
+        self,
+        number: u64,
+        mut read: impl FnMut(&str) -> Result<T>,
+    ) -> Result<T> {
         let place = self.source.place(number);
         let mut found = None;
         for chunk in self.chunks {
             chunk?.lines(|this, bytes, line| {
                 if this == number && !bytes.trim_ascii().is_empty() {
-                    found = Some(line.and_then(|line| Answered::read(line, &self.layout, wanted)));
+                    found = Some(line.and_then(&mut read));
                 }
                 this < number
             });
-            if let Some(answered) = found {
-                return answered.map_err(|error| error.at(place));
+            if let Some(found) = found {
+                return found.map_err(|error| error.at(place));
             }
         }
         Err(Error::usage(format!(

@@ -1,8 +1,11 @@
 //! One module per subcommand.
 
 pub(crate) mod accept;
+pub(crate) mod bfcl;
+pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod gate;
+pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod list;
 pub(crate) mod rescore;

@@ -35,7 +35,10 @@ fn main() -> ExitCode {
         Some(Command::Gate(args)) => command::gate::run(&args),
         Some(Command::Accept(args)) => command::accept::run(&args),
         Some(Command::Export(args)) => command::export::run(&args),
+        Some(Command::Import(args)) => command::import::run(&args),
+        Some(Command::Bfcl(args)) => command::bfcl::run(&args),
         Some(Command::Init(args)) => command::init::run(&args),
+        Some(Command::Doctor(args)) => command::doctor::run(&args),
     };
     evaltest::orphans::kill_all();
     ExitCode::from(done.unwrap_or_else(|error| {

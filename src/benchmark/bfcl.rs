@@ -12,6 +12,7 @@
 #![doc = include_str!("bfcl/categories.md")]
 
 pub mod aggregates;
+mod imported;
 mod prompt;
 pub(crate) mod tally;
 mod tools;
@@ -30,6 +31,8 @@ use crate::run::Record;
 use crate::sample::{Sample, Target};
 use crate::scorer::{self, Scorer};
 use tally::{Tally, Weights};
+
+pub use imported::{Import, Imported, Mode};
 
 /// The leaderboard's single-turn categories, or entries of one's own in their form.
 ///
@@ -152,7 +155,8 @@ impl Bfcl {
         if !skipped.is_empty() {
             let skipped = skipped.join(", ");
             let message = format!(
-                "{skipped}: not judged here and skipped; the official tool judges them, `bfcl evaluate`"
+                "{skipped}: not judged here and skipped; the official tool judges them: import its result files, \
+                 `cargo evaltest import --format bfcl DIR`, then `cargo evaltest bfcl official RUN_DIR`"
             );
             if samples.is_empty() {
                 return Err(Error::usage(message).hint("name others: `categories: [single_turn]`"));

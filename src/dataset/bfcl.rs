@@ -29,6 +29,7 @@ use std::path::{Path, PathBuf};
 pub use category::{COLLECTIONS, Category, Group};
 pub use index::Index;
 pub use question::Question;
+pub(crate) use question::broken;
 
 use crate::error::{Error, Result};
 use crate::scorer::bfcl::{Entry, Value};
@@ -230,7 +231,8 @@ impl Data {
         Ok(())
     }
 
-    fn file(&self, category: &Category) -> PathBuf {
+    /// The file of a category.
+    pub(crate) fn file(&self, category: &Category) -> PathBuf {
         self.path.join(format!("{PREFIX}{}.json", category.file()))
     }
 }

@@ -42,6 +42,9 @@ pub(super) fn of_sample(
 ) -> Verdict {
     let status = record.result.status;
     if status == Status::Skipped {
+        if let Some(mistake) = session.untold_mistake() {
+            return Verdict::Failed(mistake);
+        }
         return Verdict::Ignored("not asked: the run stopped".to_owned());
     }
     if status.is_error() {

@@ -1,6 +1,7 @@
 //! A line of `samples.jsonl` that is judged anew: what no verdict touches is passed on as it stands there.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::de::IgnoredAny;
@@ -17,10 +18,15 @@ use crate::runner::judge::{Judged, score_all};
 use crate::sample::Target;
 use crate::scorer::{Reads, Score, Scorer};
 
+/// Where the scorer `bfcl` looks for the verdict of somebody else.
+const TOLD: &str = "official";
+
 /// Who judges, and what of each answer.
 pub(super) struct Judge {
     pub(super) scorers: Vec<Arc<dyn Scorer>>,
     pub(super) extraction: Extraction,
+    /// Verdicts of others by sample, which go into the metadata.
+    pub(super) told: HashMap<String, Value>,
 }
 
 /// A record that was looked at.
@@ -122,6 +128,14 @@ impl Judge {
         );
         let Some(output) = line.result.output.filter(|_| is_answered) else {
             return keep(text, out);
+        };
+        let metadata = match self.told.get(&*line.sample_id) {
+            Some(verdict) => Some(with_verdict(line.metadata, verdict).map_err(broken)?),
+            None => None,
+        };
+        let line = Line {
+            metadata: metadata.as_deref().unwrap_or(line.metadata),
+            ..line
         };
         let judged = [output, line.ground_truth, line.metadata];
         let is_lost = || judged.iter().any(|part| part.get().contains(REDACTED));
@@ -239,6 +253,13 @@ impl Judge {
 struct Said<'a> {
     #[serde(default, borrow)]
     text: Option<Cow<'a, str>>,
+}
+
+/// Metadata with the verdict of somebody else in them.
+fn with_verdict(metadata: &RawValue, verdict: &Value) -> serde_json::Result<Box<RawValue>> {
+    let mut metadata: Map<String, Value> = serde_json::from_str(metadata.get())?;
+    metadata.insert(TOLD.to_owned(), verdict.clone());
+    serde_json::value::to_raw_value(&metadata)
 }
 
 /// Passes a line on as it is.

@@ -89,9 +89,6 @@ pub(crate) fn score_all(
         if number == 0 {
             outcome.prediction = prediction.as_deref().map(str::to_owned);
         }
-        if judged.target.is_none() && scorer.needs_target() {
-            continue;
-        }
         let answer = Answer {
             prediction: prediction.as_deref(),
             target: judged.target.unwrap_or(&hidden),
@@ -100,6 +97,9 @@ pub(crate) fn score_all(
             sample: judged.sample,
             extract_is_given: judged.extraction.is_given,
         };
+        if judged.target.is_none() && scorer.needs_target() || !scorer.judges(&answer) {
+            continue;
+        }
         let score = score_one(&**scorer, &answer);
         if scorers.len() > 1 {
             let entry = match &score {

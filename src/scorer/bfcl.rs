@@ -39,7 +39,7 @@
 //!   on how many calls are open there.
 //! * The grammar of JavaScript is one release newer, because the official one cannot be built together with
 //!   other C libraries. It reads `import.meta`, and no name that ends in a back quote.
-//! * A Java or JavaScript text of more than 400 bytes is given up when the parser has skipped 16 tokens of it;
+//! * A Java or JavaScript text of more than 160 bytes is given up when the parser has skipped 8 tokens of it;
 //!   no text that the official program could read had more than 4.
 //! * Messages of parsers are not those of `CPython`.
 
@@ -58,8 +58,9 @@ mod javascript_values;
 mod json;
 mod json_calls;
 mod kind;
+mod official;
 mod printable;
-mod python;
+pub(crate) mod python;
 mod python_regex;
 mod report;
 mod repr;
@@ -76,10 +77,14 @@ pub use entry::Entry;
 pub use explain::{Explanation, Matched, Partial, Problem, Share, WrongParameter, explain};
 pub use integer::Int;
 pub use json::JsonFault;
+pub(crate) use official::KEY as OFFICIAL;
+pub use official::Official;
 pub use report::Report;
 pub use repr::TooManyDigits;
+pub(crate) use repr::repr_str;
 pub use scorer::Bfcl;
 pub(super) use scorer::ENTRY;
+pub(crate) use scorer::native_calls;
 pub use value::{Dict, Value};
 pub use verdict::{Attempt, CRASH, Message, Verdict};
 

@@ -23,6 +23,8 @@ pub const ENTRIES: &[Entry] = &[
     super::any::ENTRY,
     super::any_of::ENTRY,
     #[cfg(feature = "bfcl")]
+    super::ast_match::ENTRY,
+    #[cfg(feature = "bfcl")]
     super::bfcl::ENTRY,
     super::choice::ENTRY,
     super::command::ENTRY,
@@ -43,6 +45,8 @@ pub const ENTRIES: &[Entry] = &[
     super::semantic::ENTRY,
     super::substring::ENTRY,
     super::token_f1::ENTRY,
+    #[cfg(feature = "bfcl")]
+    super::trajectory::ENTRY,
     super::weighted::ENTRY,
 ];
 

@@ -39,6 +39,10 @@ macro_rules! forward {
             $to.criterion(sample)
         }
 
+        fn judges(&$self, answer: &$crate::scorer::Answer<'_>) -> bool {
+            $to.judges(answer)
+        }
+
         fn secrets(&$self) -> Vec<String> {
             $to.secrets()
         }

@@ -2,7 +2,6 @@
 //!
 #![doc = include_str!("list.md")]
 
-mod matching;
 #[cfg(test)]
 mod tests;
 
@@ -11,7 +10,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::forward::forward;
-use super::{Answer, Entry, Example, Score, Scorer, gaia, parts};
+use super::{Answer, Entry, Example, Score, Scorer, gaia, matching, parts};
 use crate::error::{Error, Result};
 use crate::sample::Target;
 use crate::text::is_py_space;

@@ -77,6 +77,10 @@ impl Parts {
         self.0.iter().any(|(_, scorer)| scorer.needs_target())
     }
 
+    pub(super) fn judges(&self, answer: &Answer<'_>) -> bool {
+        self.0.iter().all(|(_, scorer)| scorer.judges(answer))
+    }
+
     /// The extraction that all parts have, if it is the same.
     pub(super) fn extract(&self) -> Option<Extract> {
         let mut own = self.0.iter().map(|(_, scorer)| scorer.extract());

@@ -35,14 +35,24 @@ impl Usage {
 
 /// Runs `program`, which records one run below `output_root`.
 pub(crate) fn run(program: &mut Command, output_root: &Path) -> io::Result<Usage> {
+    let at = SystemTime::now();
+    let used = used(program, output_root)?;
+    Ok(Usage {
+        first_sample_ms: first_event_ms(output_root, at)?,
+        ..used
+    })
+}
+
+/// Runs `program`; what it prints goes into files beside `path`.
+pub(crate) fn used(program: &mut Command, path: &Path) -> io::Result<Usage> {
     let cpu_before = children_cpu_s()?;
     // To a file, as in CI: a closed stdout would spare the program the writing.
-    let log = output_root.with_extension("log");
+    let log = path.with_extension("log");
     program
         .stdin(Stdio::null())
         .stdout(std::fs::File::create(&log)?)
         .stderr(std::fs::File::create(log.with_extension("err"))?);
-    let (started, at) = (Instant::now(), SystemTime::now());
+    let started = Instant::now();
     let mut child = program.spawn()?;
     let peak = watch(&mut child)?;
     let wall_s = started.elapsed().as_secs_f64();
@@ -54,7 +64,7 @@ pub(crate) fn run(program: &mut Command, output_root: &Path) -> io::Result<Usage
         cpu_s: children_cpu_s()? - cpu_before,
         wall_s,
         peak_mib: f64::from(peak) / 1024.0,
-        first_sample_ms: first_event_ms(output_root, at)?,
+        first_sample_ms: 0.0,
     })
 }
 

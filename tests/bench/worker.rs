@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use evaltest::Eval;
 use figure::{Figure, is_bench, report};
-use process::peak_kib;
+use process::{children_cpu_s, peak_kib};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 
@@ -60,6 +60,11 @@ fn main() -> io::Result<ExitCode> {
             0.1,
         ),
         figure("own CPU of the run without it", echo.cpu_s, f64::INFINITY),
+        figure(
+            "CPU of the workers, 2 x 8 at once",
+            many.workers_s,
+            f64::INFINITY,
+        ),
         figure("wall time, one at a time", one.wall_s, f64::INFINITY),
         figure("wall time, 2 x 8 at once", many.wall_s, f64::INFINITY),
         Figure {
@@ -75,6 +80,7 @@ fn main() -> io::Result<ExitCode> {
 #[derive(Clone, Copy)]
 struct Cost {
     cpu_s: f64,
+    workers_s: f64,
     wall_s: f64,
 }
 
@@ -82,6 +88,7 @@ impl Default for Cost {
     fn default() -> Self {
         Self {
             cpu_s: f64::INFINITY,
+            workers_s: f64::INFINITY,
             wall_s: f64::INFINITY,
         }
     }
@@ -91,6 +98,7 @@ impl Cost {
     fn better(self, other: Self) -> Self {
         Self {
             cpu_s: self.cpu_s.min(other.cpu_s),
+            workers_s: self.workers_s.min(other.workers_s),
             wall_s: self.wall_s.min(other.wall_s),
         }
     }
@@ -100,10 +108,11 @@ impl Cost {
 fn measure(folder: &Path, samples: u32, agent: &str) -> io::Result<Cost> {
     let (spec, _) = dataset::write(folder, samples, agent)?;
     let eval = Eval::from_yaml(&spec).map_err(io::Error::other)?;
-    let (cpu, started) = (own_cpu_s(), Instant::now());
+    let (cpu, workers, started) = (own_cpu_s(), children_cpu_s()?, Instant::now());
     let run = eval.run().map_err(io::Error::other)?;
     let cost = Cost {
         cpu_s: own_cpu_s() - cpu,
+        workers_s: children_cpu_s()? - workers,
         wall_s: started.elapsed().as_secs_f64(),
     };
     // Every third question ends with another number than its answer.

@@ -48,8 +48,15 @@ fn lines_are_checked_against_the_data() {
         json!([{"weather.get": {"city": "rome"}}]),
         Value::Null,
     );
+    // Half of a surrogate pair is no text that Python could hand to its parser.
     check(
         r#""model_result":"[weather.get(city='Rome', unit='\ud800')]""#,
+        "ast_decoder:decoder_failed",
+        Value::Null,
+        json!("the answer holds no calls that can be read"),
+    );
+    check(
+        r#""mode":"fc","model_result":[{"weather.get":"{\"city\": \"Rome\", \"unit\": \"\ud800\"}"}]"#,
         "value_error:string",
         json!([{"weather.get": {"city": "Rome", "unit": "?"}}]),
         json!("`unit`: got `?`, accepted `celsius` or nothing"),
@@ -329,4 +336,44 @@ fn what_cannot_be_satisfied_is_flagged() {
         json!({"right": 0, "expected": 1, "given": 1})
     );
     assert_eq!(details["wrong_parameters"][0]["parameter"], "a");
+}
+
+#[test]
+fn an_answer_is_explained() {
+    let project = project();
+    project.write(
+        "answers.jsonl",
+        "\n{\"id\":\"simple_python_0\",\"category\":\"simple_python\",\"model_result\":\"weather.get(city='Oslo')\"}\n",
+    );
+    let explain = |arguments: &[&str]| {
+        let arguments = [&["--scorer", "bfcl", "--explain"], arguments].concat();
+        score(&project, &arguments)
+    };
+    let ran = explain(&["--data", "data", "answers.jsonl", "--line", "2"]).exits(0);
+    for part in [
+        "scorer: bfcl, tool calls",
+        "entry: simple_python_0, category simple_python, mode prompt",
+        "  weather.get(city='Oslo')\n",
+        "  [{\"weather.get\":{\"city\":[\"Rome\"],\"unit\":[\"celsius\",\"\"]}}]\n",
+        "difference: `city`: got `Oslo`, accepted `Rome`\n",
+        "verdict: wrong, value 0.0, reason value_error:string\n",
+    ] {
+        assert!(ran.out.contains(part), "{part}\n{}", ran.out);
+    }
+    let truth = r#"[{"math.add": {"a": [4]}}]"#;
+    let typed = ["--prediction", "math.add(a=2*2)", "--ground-truth", truth];
+    let ran = explain(&typed).exits(0);
+    assert!(ran.out.contains("verdict: correct"), "{}", ran.out);
+    let ran = explain(&["--data", "data", "answers.jsonl"]).exits(2);
+    assert!(
+        ran.err.contains("`--explain` needs an answer"),
+        "{}",
+        ran.err
+    );
+    let ran = explain(&["--data", "data", "answers.jsonl", "--line", "1"]).exits(2);
+    assert!(
+        ran.err.contains("there is nothing on this line"),
+        "{}",
+        ran.err
+    );
 }

@@ -3,11 +3,15 @@
 //! They belong to the package `cargo-evaltest`, which builds the program.
 
 mod asked;
+mod ast_match;
 mod bad_input;
 mod benchmarks;
 mod bfcl;
+mod bfcl_files;
 mod custom;
 mod disk_full;
+mod doctor;
+mod endpoints;
 mod explained;
 mod exported;
 mod faults;
@@ -27,6 +31,7 @@ mod sandbox;
 mod scored;
 mod scorer_process;
 mod scorers;
+mod server;
 mod signals;
 mod story;
 mod tidy;

@@ -64,6 +64,11 @@ impl Wanted {
         }
     }
 
+    /// Whether calls of tools are judged, wherever a line has them. Tables of all scorers want texts.
+    pub(crate) fn calls(self) -> bool {
+        self.reads == Reads::Calls && !self.ids
+    }
+
     /// How many of the [`Fields`] that is.
     pub(crate) fn fields(self) -> usize {
         match self.reads {
@@ -71,6 +76,7 @@ impl Wanted {
             Reads::Text => fields::GROUND_TRUTH + 1,
             Reads::Roles => fields::TRAJECTORY + 1,
             Reads::Everything => fields::METADATA + 1,
+            Reads::Calls => fields::MESSAGES + 1,
         }
     }
 }
@@ -91,11 +97,16 @@ impl Answered {
 
     /// Takes what a line has.
     pub(crate) fn fill(&mut self, line: &Line<'_>, fields: &Fields, wanted: Wanted) -> Result<()> {
-        self.fill_prediction(line.field(fields::PREDICTION))
-            .map_err(|kind| {
-                let name = fields.name(fields::PREDICTION).0;
-                Error::usage(format!("`{name}` must be a string or null, not {kind}"))
-            })?;
+        let or = |field: usize, other: usize| {
+            let is_free = wanted.calls() && !fields.name(field).1;
+            let other = || line.field(other).filter(|_| is_free);
+            line.field(field).or_else(other)
+        };
+        let prediction = or(fields::PREDICTION, fields::MODEL_RESULT);
+        self.fill_prediction(prediction, wanted).map_err(|kind| {
+            let name = fields.name(fields::PREDICTION).0;
+            Error::usage(format!("`{name}` must be a string or null, not {kind}"))
+        })?;
         self.fill_target(line.field(fields::GROUND_TRUTH), fields, wanted)?;
         if wanted.ids {
             self.id = line.id().map(|id| id.content().into_owned());
@@ -104,7 +115,7 @@ impl Answered {
             return Ok(());
         }
         let messages = &mut self.output.messages;
-        match line.field(fields::TRAJECTORY) {
+        match or(fields::TRAJECTORY, fields::MESSAGES) {
             Some(raw) if wanted.reads == Reads::Roles => messages::fill_roles(raw, messages),
             raw => array(raw).map(|read| *messages = read),
         }
@@ -112,7 +123,7 @@ impl Answered {
             let name = fields.name(fields::TRAJECTORY).0;
             Error::usage(format!("`{name}` must be an array of messages"))
         })?;
-        if wanted.reads == Reads::Everything {
+        if wanted.reads >= Reads::Everything {
             self.fill_others(line, fields)?;
         }
         Ok(())
@@ -151,12 +162,20 @@ impl Answered {
             || values.any(|value| holds(&value.to_string()))
     }
 
-    fn fill_prediction(&mut self, raw: Option<Raw<'_>>) -> Result<(), &'static str> {
+    fn fill_prediction(
+        &mut self,
+        raw: Option<Raw<'_>>,
+        wanted: Wanted,
+    ) -> Result<(), &'static str> {
         let Some(raw) = raw.filter(|raw| !raw.is_null()) else {
             self.output.text = None;
             return Ok(());
         };
-        let (text, _) = raw.text().ok_or_else(|| raw.kind())?;
+        let text = match raw.text() {
+            Some((text, _)) => text,
+            None if wanted.calls() => raw.content(),
+            None => return Err(raw.kind()),
+        };
         put(self.output.text.get_or_insert_default(), text);
         Ok(())
     }

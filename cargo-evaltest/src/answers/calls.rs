@@ -1,5 +1,7 @@
 //! `Calls`: an answer to an entry of the function-calling leaderboard, as it stands on a line.
 
+use std::borrow::Cow;
+
 use evaltest::scorer::bfcl::{Format, JsonFault, Value};
 use evaltest::{Error, Result};
 
@@ -33,10 +35,10 @@ const GROUND_TRUTH: usize = 8;
 pub(super) type CallsLine<'a> = Line<'a, { NAMES.len() }>;
 
 /// An answer to an entry.
-pub(crate) struct Calls {
+pub(crate) struct Calls<'a> {
     /// Which entry.
-    pub(crate) id: Option<String>,
-    pub(crate) category: String,
+    pub(crate) id: Option<Cow<'a, str>>,
+    pub(crate) category: Cow<'a, str>,
     /// Whether it is a list of native calls, not a text.
     pub(crate) is_native: bool,
     pub(crate) underscore_to_dot: bool,
@@ -49,14 +51,14 @@ pub(crate) struct Calls {
     pub(crate) ground_truth: Option<Value>,
 }
 
-impl Calls {
+impl<'a> Calls<'a> {
     /// The fields of a line.
     pub(crate) fn fields() -> Fields {
         Fields::named(&NAMES)
     }
 
     /// Reads a line.
-    pub(crate) fn parse<'a>(
+    pub(crate) fn parse(
         text: &'a str,
         fields: &Fields,
         output: &str,
@@ -67,7 +69,7 @@ impl Calls {
         Ok((line, calls))
     }
 
-    fn of(line: &CallsLine<'_>) -> Result<Self> {
+    fn of(line: &CallsLine<'a>) -> Result<Self> {
         let model_result = line
             .field(MODEL_RESULT)
             .ok_or_else(|| Error::usage("`model_result` is missing"))?;
@@ -126,12 +128,12 @@ fn wrong(field: usize, what: &str, raw: Raw<'_>) -> Error {
     Error::usage(format!("`{name}` must be {what}, not {kind}"))
 }
 
-fn word(line: &CallsLine<'_>, field: usize) -> Result<Option<String>> {
+fn word<'a>(line: &CallsLine<'a>, field: usize) -> Result<Option<Cow<'a, str>>> {
     let Some(raw) = given(line, field) else {
         return Ok(None);
     };
     let (text, _) = raw.text().ok_or_else(|| wrong(field, "a string", raw))?;
-    Ok(Some(text.into_owned()))
+    Ok(Some(text))
 }
 
 fn flag(line: &CallsLine<'_>, field: usize) -> Result<bool> {
@@ -152,6 +154,96 @@ fn inline(line: &CallsLine<'_>, field: usize) -> Result<Option<Value>> {
     };
     match Value::from_json(&raw.content()) {
         Ok(value) => Ok(Some(value)),
-        Err(_) => Err(wrong(field, "an array", raw)),
+        Err(JsonFault::Syntax) => Err(wrong(field, "an array", raw)),
+        Err(JsonFault::TooDeep) => Err(Error::usage(format!(
+            "`{}` is nested too deeply",
+            NAMES[field]
+        ))),
+        Err(JsonFault::TooManyDigits) => Err(Error::usage(format!(
+            "`{}` has a number of more than 4300 digits",
+            NAMES[field]
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    fn parse(text: &str) -> Result<bool> {
+        let (line, calls) = Calls::parse(text, &Calls::fields(), "score", &mut Vec::new())?;
+        let mut out = Vec::new();
+        line.splice("score", &mut out, |out| {
+            out.push(b'7');
+            Ok(())
+        })?;
+        assert!(out.trim_ascii_end().ends_with(b"7}"), "{text}");
+        Ok(calls.model_result.is_ok())
+    }
+
+    #[test]
+    fn results_of_any_depth_and_size_are_read() {
+        let check = |result: &str, is_read: bool| {
+            let line = format!(r#"{{"category":"simple_python","model_result":{result}}}"#);
+            assert_eq!(parse(&line).ok(), Some(is_read), "{}", &line[..80]);
+        };
+        let deep = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
+        check(&deep(900), true);
+        check(&deep(10_000), false);
+        check(&deep(1 << 19), false);
+        check(
+            &format!("{}1{}", "{\"a\":".repeat(10_000), "}".repeat(10_000)),
+            false,
+        );
+        check(&format!("\"{}\"", "[".repeat(1 << 20)), true);
+        check(&format!("\"{}\"", r"\ud800\u0000".repeat(1 << 17)), true);
+        check(&"9".repeat(1 << 20), false);
+        check(&format!("0.{}", "9".repeat(1 << 20)), true);
+        for field in ["function", "ground_truth"] {
+            let line = format!(
+                r#"{{"category":"simple_python","model_result":"","{field}":{}}}"#,
+                deep(10_000)
+            );
+            let error = parse(&line).expect_err("too deep");
+            assert_eq!(error.message(), format!("`{field}` is nested too deeply"));
+        }
+    }
+
+    #[rustfmt::skip]
+    const PIECES: [&str; 48] = [
+        "{", "}", "[", "]", ",", ":", "\"", "\"id\":", "\"category\":", "\"mode\":", "\"model_result\":", "\"return_format\":",
+        "\"underscore_to_dot\":", "\"has_tool_call_tag\":", "\"function\":", "\"ground_truth\":", "\"score\":", "\"x\"",
+        "\"simple_java\"", "\"fc\"", "\"prompt\"", "\"json\"", "true", "false", "null", "NaN", "-Infinity", "1", "-0.5e9",
+        "01", "1.", "\\", "\\u", "\\ud800", "\\n", "\"\\udc00\"", "\u{1}", "\0", " ", "\t", "\r", "é", "😀", "\u{10f800}",
+        "[{\"f\":\"{}\"}]", "\"[f(a=1)]\"", "{\"category\":\"a\",\"model_result\":", "'",
+    ];
+
+    /// `EVALTEST_FUZZ_CASES=1000000` makes it a million.
+    #[test]
+    fn no_line_makes_it_panic() {
+        let asked = std::env::var("EVALTEST_FUZZ_CASES").ok();
+        let cases = asked.map_or(2_000, |cases| cases.parse().expect("a number of cases"));
+        let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut below = |end: u64| {
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            (seed >> 33) % end
+        };
+        let mut read = 0;
+        for _ in 0..cases {
+            let mut line = String::new();
+            for _ in 0..below(12) {
+                line += PIECES[usize::try_from(below(48)).expect("small")];
+            }
+            if below(2) > 0 {
+                line = format!("{{\"category\":\"a\",\"model_result\":{line}}}");
+            }
+            read += u64::from(parse(&line).is_ok());
+        }
+        let _ = writeln!(std::io::stderr(), "{cases} lines, {read} read");
+        assert!(read > 0);
     }
 }

@@ -31,6 +31,10 @@ pub(super) const TOOL_CALLS: usize = 3;
 pub(super) const METADATA: usize = 4;
 pub(super) const ID: usize = 5;
 
+/// In place of a prediction and of a trajectory, for scorers that read calls.
+pub(super) const MODEL_RESULT: usize = 5;
+pub(super) const MESSAGES: usize = 6;
+
 /// The fields of a line.
 #[derive(Clone, Debug)]
 pub(crate) struct Fields {
@@ -84,6 +88,15 @@ impl Fields {
         Ok(Self { paths })
     }
 
+    /// Looks for calls under the names that other programs have for them, too: [`MODEL_RESULT`] and [`MESSAGES`]
+    /// stand in the places of ids then.
+    pub(crate) fn with_calls(mut self) -> Self {
+        self.paths.truncate(ID);
+        self.paths
+            .extend(Self::named(&["model_result", "messages"]).paths);
+        self
+    }
+
     /// Fields of these names.
     pub(super) fn named<'a>(names: impl IntoIterator<Item = &'a &'a str>) -> Self {
         let named = |name: &&str| Path {
@@ -116,7 +129,8 @@ impl Fields {
             )));
         }
         let matters = |place: usize| match place {
-            PREDICTION => Some("every answer was judged as null"),
+            // The answer may be calls, elsewhere on the line.
+            PREDICTION if !wanted.calls() => Some("every answer was judged as null"),
             TRAJECTORY if wanted.reads == Reads::Roles => {
                 Some("every answer was judged without messages")
             }
@@ -125,11 +139,8 @@ impl Fields {
         let missing = missing.into_iter();
         Ok(missing
             .filter_map(|place| {
-                Some(format!(
-                    "no line has a `{}`: {}",
-                    ROLES[place],
-                    matters(place)?
-                ))
+                let matters = matters(place)?;
+                Some(format!("no line has a `{}`: {matters}", ROLES[place]))
             })
             .collect())
     }

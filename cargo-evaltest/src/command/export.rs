@@ -13,6 +13,10 @@ use evaltest::{Benchmark, Error, Gaia, Registry, Result, spec};
 
 use crate::console;
 
+pub(crate) mod bfcl;
+
+use bfcl::ModelArgs;
+
 /// Write the answers of a run in the format of a leaderboard, with a guide to submitting them; or check such
 /// a file
 #[derive(Debug, Args)]
@@ -25,16 +29,20 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_enum)]
     format: Format,
 
-    /// The file to write, or the folder for a file `gaia_level<N|all>_result_<time>.jsonl`; the current
-    /// folder when left out; `-` is standard output
+    /// `gaia`: the file to write, or the folder for a file `gaia_level<N|all>_result_<time>.jsonl`; the current
+    /// folder when left out; `-` is standard output. `bfcl`: the folder; a new one in the current folder when
+    /// left out
     #[arg(long, value_name = "FILE|DIR", conflicts_with = "check")]
     output: Option<PathBuf>,
 
-    /// Leave out what the agent said before its answer (`reasoning_trace`)
+    #[command(flatten)]
+    model: ModelArgs,
+
+    /// `gaia`: leave out what the agent said before its answer (`reasoning_trace`)
     #[arg(long, conflicts_with = "check")]
     no_trace: bool,
 
-    /// Export nothing: check that this file has every id of the dataset once, and an answer for each. The
+    /// `gaia`: export nothing, but check that this file has every id of the dataset once, and an answer for each. The
     /// exit code is 1 if it has not
     #[arg(long, value_name = "FILE")]
     check: Option<PathBuf>,
@@ -57,9 +65,12 @@ pub(crate) struct ExportArgs {
 pub(crate) enum Format {
     /// JSONL with `task_id`, `model_answer`, `reasoning_trace`
     Gaia,
+    /// Result files, score files and tables of the Berkeley Function Calling Leaderboard; needs `--model-name`
+    Bfcl,
 }
 
 pub(crate) fn run(args: &ExportArgs) -> Result<u8> {
+    check_format(args)?;
     if let Some(file) = &args.check {
         return check(args, file);
     }
@@ -67,6 +78,12 @@ pub(crate) fn run(args: &ExportArgs) -> Result<u8> {
         return Err(Error::usage("no run is named").hint("name a run directory"));
     };
     let dir = RunDir::open(path)?;
+    if let Format::Bfcl = args.format {
+        let options = args.model.options(&dir)?;
+        let (folder, _) = bfcl::to_folder(&dir, &options, args.output.as_deref())?;
+        console::print(|out| writeln!(out, "{}", shown(&folder)))?;
+        return Ok(0);
+    }
     let traces = if args.no_trace {
         Traces::LeftOut
     } else {
@@ -75,13 +92,43 @@ pub(crate) fn run(args: &ExportArgs) -> Result<u8> {
     if args.output.as_deref() == Some(Path::new("-")) {
         return to_stdout(&dir, traces);
     }
-    let Format::Gaia = args.format;
     let (file, guide) = to_file(&dir, traces, args.output.as_deref())?;
     console::print(|out| {
         writeln!(out, "{}", shown(&file))?;
         writeln!(out, "{}", shown(&guide))
     })?;
     Ok(0)
+}
+
+/// Each format has options of its own.
+fn check_format(args: &ExportArgs) -> Result<()> {
+    let strange: Vec<&str> = match args.format {
+        Format::Gaia => {
+            let model = &args.model;
+            let given = [
+                (model.model_name.is_some(), "--model-name"),
+                (model.underscore_to_dot.is_some(), "--underscore-to-dot"),
+            ];
+            let given = given.into_iter().filter(|(is_given, _)| *is_given);
+            given.map(|(_, name)| name).collect()
+        }
+        Format::Bfcl => {
+            let given = [
+                (args.check.is_some(), "--check"),
+                (args.no_trace, "--no-trace"),
+                (args.output.as_deref() == Some(Path::new("-")), "--output -"),
+            ];
+            let given = given.into_iter().filter(|(is_given, _)| *is_given);
+            given.map(|(_, name)| name).collect()
+        }
+    };
+    match &strange[..] {
+        [] => Ok(()),
+        names => Err(
+            Error::usage(format!("`{}` is not for this format", names.join("`, `")))
+                .hint("cargo evaltest export --help"),
+        ),
+    }
 }
 
 fn to_stdout(dir: &RunDir, traces: Traces) -> Result<u8> {

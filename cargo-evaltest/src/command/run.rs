@@ -14,6 +14,8 @@ use evaltest::signal::{self, Interrupt};
 use evaltest::{Cancel, Error, Result, Run};
 use serde_json::{Value, json};
 
+use crate::command::bfcl::{self, ProgramArgs, Where};
+use crate::command::export::bfcl::ModelArgs;
 use crate::command::export::{self, Format};
 use crate::console;
 use crate::progress::Progress;
@@ -141,6 +143,17 @@ pub(crate) struct RunArgs {
     #[arg(long, value_enum, value_name = "FORMAT")]
     export: Option<Format>,
 
+    /// `bfcl`: have the official program judge the answers, too, when the run is over, and hold its verdicts against
+    /// ours, as `bfcl official` does; also when gates fail. Needs `--model-name`
+    #[arg(long, requires = "model_name")]
+    official: bool,
+
+    #[command(flatten)]
+    model: ModelArgs,
+
+    #[command(flatten)]
+    program: ProgramArgs,
+
     /// Print the results as JSON on standard output
     #[arg(long)]
     json: bool,
@@ -157,6 +170,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8> {
     if args.dry_run {
         return dry_run(args, &drive, &work);
     }
+    args.check_export()?;
     // Every dataset and baseline is read before the first agent starts.
     let mut prepared = Vec::new();
     for eval in &work.evals {
@@ -187,6 +201,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8> {
                 }
                 let mut result = result(&run);
                 args.export(&mut result)?;
+                code = worse_exit(code, args.official(&mut result, &cancel)?);
                 runs.push(result);
             }
             // What fails here is this eval's own, such as its run directory.
@@ -201,9 +216,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8> {
         if !interrupt.is_set() {
             code = worse_exit(code, run_test(test, &drive, args.json, &interrupt)?);
             let mut results = results_of(&drive, &runs)?;
-            results
-                .iter_mut()
-                .try_for_each(|result| args.export(result))?;
+            for result in &mut results {
+                args.export(result)?;
+                code = worse_exit(code, args.official(result, &cancel)?);
+            }
             runs.extend(results);
         }
     }
@@ -223,9 +239,35 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8> {
 }
 
 impl RunArgs {
+    /// Whether what comes after the run can be done, before anything is asked.
+    fn check_export(&self) -> Result<()> {
+        if matches!(self.export, Some(Format::Bfcl)) {
+            self.model.model()?;
+        }
+        if self.official {
+            self.model.model()?;
+            evaltest::official::check(&self.program.official(Path::new("."))?)?;
+        }
+        Ok(())
+    }
+
+    /// Has the official program judge a run that came to its end, if that is asked for; gives the exit code.
+    fn official(&self, result: &mut Value, cancel: &Cancel) -> Result<u8> {
+        if !self.official || !result["stop_reason"].is_null() {
+            return Ok(0);
+        }
+        let dir = RunDir::open(Path::new(result["run_dir"].as_str().unwrap_or_default()))?;
+        let compared = bfcl::compare(&dir, &self.model, &self.program, Where::default(), cancel)?;
+        if !self.json {
+            compared.print()?;
+        }
+        result["official"] = compared.json();
+        Ok(compared.exit_code())
+    }
+
     /// Exports a run that came to its end, if that is asked for, and says so in its result.
     fn export(&self, result: &mut Value) -> Result<()> {
-        let Some(Format::Gaia) = self.export else {
+        let Some(format) = self.export else {
             return Ok(());
         };
         if !result["stop_reason"].is_null() {
@@ -236,7 +278,10 @@ impl RunArgs {
             return Ok(());
         }
         let dir = RunDir::open(Path::new(result["run_dir"].as_str().unwrap_or_default()))?;
-        let (file, _) = export::to_file(&dir, Traces::Written, None)?;
+        let file = match format {
+            Format::Gaia => export::to_file(&dir, Traces::Written, None)?.0,
+            Format::Bfcl => export::bfcl::to_folder(&dir, &self.model.options(&dir)?, None)?.0,
+        };
         if !self.json {
             console::print(|out| writeln!(out, "  exported: {}", terminal::shown(&file)))?;
         }

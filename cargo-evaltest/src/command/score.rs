@@ -94,6 +94,7 @@ Examples:
   cargo evaltest score --scorer substring evaltest-runs/20260131T120000Z_gaia-3f09ab
   cargo evaltest score --scorer gaia --explain --prediction '$1,234.50' --ground-truth 1234.5
   cargo evaltest score --scorer gaia --explain answers.jsonl --line 17
+  cargo evaltest score --scorer bfcl --data bfcl_eval/data --explain results.jsonl --line 17
 
 Exit codes: 0 scored, or the reader of the results went away; 2 a mistake in the command line or on a line;
 3 with `--keep-going`, some lines could not be scored.";
@@ -104,6 +105,11 @@ Exit codes: 0 scored, or the reader of the results went away; 2 a mistake in the
 /// or 3 if the other lines were to be scored all the same.
 pub(crate) fn run(args: &ScoreArgs) -> Result<u8> {
     let checker = args.checker()?;
+    if let Some(checker) = &checker
+        && args.explain.is_wanted()
+    {
+        return explain::run_calls(&args.explain, &args.answers, checker);
+    }
     let scorers = match checker {
         // Its lines are not those of a scorer.
         Some(_) => Vec::new(),
@@ -129,8 +135,12 @@ impl ScoreArgs {
     fn checker(&self) -> Result<Option<Checker>> {
         let is_meant = self.scorers.iter().any(|name| name == "bfcl");
         let is_run = self.answers.input.is_dir() || self.answers.format == Some(Format::Run);
-        if !is_meant || is_run {
+        if !is_meant || is_run || self.explain.is_typed() {
             return match self.data {
+                Some(_) if self.explain.is_typed() => Err(Error::usage(
+                    "`--data` is for the lines of a file, not for an answer on the command line",
+                )
+                .hint("name a line: `FILE --explain --line N`")),
                 Some(_) if is_run => Err(Error::usage("`--data` is for files")
                     .hint("leave it out: the records of a run say what was expected")),
                 Some(_) => Err(Error::usage("`--data` is for `--scorer bfcl` alone")),
@@ -142,7 +152,6 @@ impl ScoreArgs {
             (!self.scorer_options.is_empty(), "`--scorer-option`"),
             (!self.answers.map.is_empty(), "`--map`"),
             (self.answers.extract.is_some(), "`--extract`"),
-            (self.explain.is_wanted(), "`--explain`"),
         ];
         if let Some((_, other)) = others.iter().find(|(is_given, _)| *is_given) {
             return Err(Error::usage(format!(

@@ -28,15 +28,15 @@ const PIECE_BYTES: usize = 16 * 1024;
 const MAX_GRACE: Duration = Duration::from_hours(1);
 
 /// What ends a process that does not end by itself.
-pub(super) struct Limits<'a> {
-    pub(super) deadline: Option<Instant>,
-    pub(super) cancel: &'a Cancel,
-    pub(super) max_output_bytes: u64,
-    pub(super) term_grace: Duration,
+pub(crate) struct Limits<'a> {
+    pub(crate) deadline: Option<Instant>,
+    pub(crate) cancel: &'a Cancel,
+    pub(crate) max_output_bytes: u64,
+    pub(crate) term_grace: Duration,
 }
 
 /// How it ended.
-pub(super) enum End {
+pub(crate) enum End {
     Exited(ExitStatus),
     TimedOut,
     Cancelled,
@@ -46,17 +46,17 @@ pub(super) enum End {
 }
 
 /// The end, and what was said until then.
-pub(super) struct Finished {
-    pub(super) end: End,
-    pub(super) stdout: Vec<u8>,
-    pub(super) stderr: Tail,
+pub(crate) struct Finished {
+    pub(crate) end: End,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: Tail,
 }
 
 /// Called with each piece of output.
-pub(super) type Watcher<'a> = dyn Fn(StreamKind, &[u8]) + 'a;
+pub(crate) type Watcher<'a> = dyn Fn(StreamKind, &[u8]) + 'a;
 
 /// Runs a started child to its end. Afterwards nothing of its process group is alive.
-pub(super) fn run(
+pub(crate) fn run(
     child: Child,
     input: &[u8],
     limits: &Limits<'_>,

@@ -101,7 +101,7 @@ impl Category {
     }
 
     /// The end of its file's name, `BFCL_v4_<…>.json`: some categories share one.
-    pub(super) fn file(&self) -> &str {
+    pub(crate) fn file(&self) -> &str {
         match self.group {
             Group::Memory => "memory",
             Group::WebSearch => "web_search",

@@ -39,7 +39,11 @@ pub(super) struct Line {
 
 /// The objects of a file, one per line. Each has an `id` of its own.
 pub(super) fn lines(path: &Path) -> Result<Vec<Line>> {
-    let text = read_text(path)?;
+    lines_of(&read_text(path)?, path)
+}
+
+/// Those of the text of a file.
+pub(super) fn lines_of(text: &str, path: &Path) -> Result<Vec<Line>> {
     let mut places = HashMap::new();
     let mut lines: Vec<Line> = Vec::new();
     for (text, number) in text.split('\n').zip(1..) {
@@ -179,7 +183,7 @@ fn messages(question: &Value) -> Result<Value> {
 }
 
 /// What is wrong with a line that is no JSON, with the column where a reader of the standard can tell.
-fn broken(text: &str, fault: JsonFault) -> Error {
+pub(crate) fn broken(text: &str, fault: JsonFault) -> Error {
     match fault {
         JsonFault::TooDeep => Error::usage("the JSON is nested too deeply"),
         JsonFault::TooManyDigits => Error::usage("a number has more than 4300 digits"),

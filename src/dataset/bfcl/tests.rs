@@ -116,6 +116,52 @@ fn mistakes_name_file_and_line() {
     );
 }
 
+#[rustfmt::skip]
+const PIECES: &[&str] = &[
+    "{", "}", "[", "]", ",", ":", "\"id\":", "\"a\"", "\"b\"", "\"question\":", "\"function\":", "\"ground_truth\":",
+    "\"category\":", "\"role\":", "\"content\":", "\"name\":", "\"arguments\":", "\"parameters\":", "\"properties\":",
+    "\"required\":", "\"type\":", "\"items\":", "\"integer\"", "\"parallel\"", "\"\"", "\"[f(a=1)]\"", "1", "-0.5", "1e999",
+    "01", "NaN", "null", "true", "\"\\ud800\"", "\\", "\"", "\n", "\r\n", " ", "\0", "é", "😀", "\u{feff}",
+    "{\"id\":\"a\",\"question\":\"?\",", "\"ground_truth\":[{\"f\":{\"a\":[1]}}]}",
+    "\"ground_truth\":[{\"name\":\"f\",\"arguments\":{\"a\":1}}]}", "\"function\":[{\"name\":\"f\",\"parameters\":{",
+];
+
+/// `EVALTEST_FUZZ_CASES=1000000` makes it a million.
+#[test]
+fn a_file_of_anything_is_read_or_its_fault_has_a_place() {
+    use std::io::Write as _;
+
+    let path = Path::new("some.json");
+    let (mut all, mut right) = (0, 0);
+    let parallel = Category::named("parallel");
+    crate::fuzz::fuzz(|dice| {
+        let mut text = dice.text(PIECES, 12);
+        if dice.below(4) == 0 {
+            let odd = dice.text(PIECES, 1);
+            text = format!(
+                "{{\"id\":\"a\",\"question\":\"?\",\"ground_truth\":[{{\"name\":\"f\",\"arguments\":{{{odd}}}}}]}}\n"
+            );
+        }
+        let category = (dice.below(2) > 0).then_some(&parallel);
+        let questions = question::lines_of(&text, path).and_then(|lines| {
+            let lines = lines.into_iter();
+            lines
+                .map(|line| line.into_question(category))
+                .collect::<Result<Vec<_>>>()
+        });
+        all += 1;
+        match questions {
+            Ok(_) => right += 1,
+            Err(error) => {
+                let message = error.message();
+                assert!(message.starts_with("some.json:"), "{text:?} {message}");
+            }
+        }
+    });
+    let _ = writeln!(std::io::stderr(), "{all} files, {right} without a fault");
+    assert!(right > 0);
+}
+
 #[test]
 fn a_folder_without_data_says_what_is_looked_for() {
     let error = read(&[("x.json", "{}")], "simple_python").unwrap_err();

@@ -27,6 +27,7 @@ fn judge(scorers: Vec<Arc<dyn Scorer>>, extract: Extract) -> Judge {
             extract,
             is_given: false,
         },
+        told: HashMap::new(),
     }
 }
 

@@ -159,7 +159,7 @@ impl Checker<'_> {
                     format!("Unexpected parameter: {key}."),
                 );
             };
-            self.value(property, argument, value)?;
+            self.value(property, &argument.options, value)?;
         }
         Self::all_there(arguments, expected)
     }
@@ -189,12 +189,8 @@ impl Checker<'_> {
 
     /// Whether a value is accepted for an argument.
     pub(super) fn accepts(&self, expected: &Expected, argument: &Argument, value: &Value) -> bool {
-        let check = || {
-            let parameters = self.function(expected).ok()?.parameters.as_ref().ok()?;
-            let property = parameters.property(&argument.name)?;
-            self.value(property, argument, value).ok()
-        };
-        check().is_some()
+        let property = self.property(expected, argument);
+        property.is_some_and(|property| self.value(property, &argument.options, value).is_ok())
     }
 
     /// The first option that accepts a value, each taken alone.
@@ -204,24 +200,25 @@ impl Checker<'_> {
         argument: &Argument,
         value: &Value,
     ) -> Option<usize> {
-        argument.options.values.iter().position(|option| {
-            let alone = Argument {
-                name: argument.name.clone(),
-                options: Options::new(std::slice::from_ref(option)),
-            };
-            self.accepts(expected, &alone, value)
-        })
+        let property = self.property(expected, argument)?;
+        let mut options = argument.options.alone().iter();
+        options.position(|option| self.value(property, option, value).is_ok())
     }
 
-    fn value(&self, property: &Property, argument: &Argument, value: &Value) -> Checked {
+    fn property(&self, expected: &Expected, argument: &Argument) -> Option<&Property> {
+        let parameters = self.function(expected).ok()?.parameters.as_ref().ok()?;
+        parameters.property(&argument.name)
+    }
+
+    fn value(&self, property: &Property, options: &Options, value: &Value) -> Checked {
         let missing = || Stop::Crashed(Crash::new("KeyError: 'type'"));
         let type_name = property.kind.as_deref().ok_or_else(missing)?;
         let slot = Slot {
-            name: &argument.name,
+            name: &property.name,
             type_name,
             kind: self.language.kind(type_name).ok_or_else(missing)?,
             item: None,
-            options: &argument.options,
+            options,
         };
         self.argument(slot, property.item.as_deref(), value)
     }

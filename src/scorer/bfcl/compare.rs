@@ -117,11 +117,7 @@ impl Slot<'_> {
     }
 
     fn check_list(&self, value: &Value, items: &[Value]) -> Checked {
-        let options = self
-            .options
-            .lists
-            .as_ref()
-            .map_err(|crash| Stop::Crashed(crash.clone()))?;
+        let options = self.options.lists()?;
         let items: Vec<Value> = items.iter().map(standard_value).collect();
         if options.contains(&items) {
             return Ok(());

@@ -1,7 +1,9 @@
 //! From a model's answer to calls: `[{name: {argument: value}}, …]`.
 
+use std::borrow::Cow;
+
 use super::json::JsonFault;
-use super::value::{Dict, Value};
+use super::value::{Dict, Value, lone_surrogate};
 use super::{java, javascript, json_calls, python, xml};
 use crate::text::is_py_space;
 
@@ -59,9 +61,12 @@ impl Format {
 /// between `<TOOLCALL>` and `</TOOLCALL>`.
 pub fn prompt(text: &str, format: Format, has_tool_call_tag: bool) -> Result<Value> {
     let text = text.trim_matches(['`', '\n', ' ']);
-    let open = if text.starts_with('[') { "" } else { "[" };
-    let close = if text.ends_with(']') { "" } else { "]" };
-    let bracketed = format!("{open}{text}{close}");
+    let bracketed = match (text.starts_with('['), text.ends_with(']')) {
+        (true, true) => Cow::Borrowed(text),
+        (true, false) => Cow::Owned(format!("{text}]")),
+        (false, true) => Cow::Owned(format!("[{text}")),
+        (false, false) => Cow::Owned(format!("[{text}]")),
+    };
     let text = if has_tool_call_tag {
         let tagged = between(&bracketed, "<TOOLCALL>", "</TOOLCALL>").ok_or_else(|| {
             DecodeFault::new(format!(
@@ -74,8 +79,8 @@ pub fn prompt(text: &str, format: Format, has_tool_call_tag: bool) -> Result<Val
     };
     match format {
         Format::Python => python::calls(text),
-        Format::Java => java::calls(inside(text)),
-        Format::JavaScript => javascript::calls(inside(text)),
+        Format::Java => encoded(inside(text)).and_then(java::calls),
+        Format::JavaScript => encoded(inside(text)).and_then(javascript::calls),
         Format::Json => json_calls::calls(text),
         Format::VerboseXml | Format::ConciseXml => {
             let functions = between(text, "<functions>", "</functions>").ok_or_else(|| {
@@ -85,7 +90,7 @@ pub fn prompt(text: &str, format: Format, has_tool_call_tag: bool) -> Result<Val
             })?;
             let start = functions.start - "<functions>".len();
             let end = functions.end + "</functions>".len();
-            let text = &text[start..end];
+            let text = encoded(&text[start..end])?;
             match format {
                 Format::VerboseXml => xml::verbose_calls(text),
                 _ => xml::concise_calls(text),
@@ -99,6 +104,22 @@ fn between(text: &str, open: &str, close: &str) -> Option<std::ops::Range<usize>
     let start = text.find(open)? + open.len();
     let end = start + text[start..].find(close)?;
     Some(start..end)
+}
+
+/// The text, if Python can hand it to a parser: lone surrogates have no bytes.
+pub(super) fn encoded(text: &str) -> Result<&str> {
+    // All of them start with the byte of the last plane.
+    let code = if text.as_bytes().contains(&0xf4) {
+        text.chars().find_map(lone_surrogate)
+    } else {
+        None
+    };
+    match code {
+        None => Ok(text),
+        Some(code) => Err(DecodeFault(format!(
+            "'utf-8' codec can't encode character '\\u{code:04x}': surrogates not allowed"
+        ))),
+    }
 }
 
 /// Without the first and the last character: Java and JavaScript are parsed without the brackets.
@@ -204,6 +225,16 @@ mod tests {
         );
         check("[f(a=1)]", Format::Python, true, None);
         check("<TOOLCALL>[f(a=1)]", Format::Python, true, None);
+        // Half of a surrogate pair has no bytes that a parser could be given.
+        let half = crate::scorer::bfcl::value::surrogate(0xd800);
+        let call = format!("f(a='{half}')");
+        check(&call, Format::Python, false, None);
+        check(&format!("A.{call}"), Format::Java, false, None);
+        check(&call, Format::JavaScript, false, None);
+        let xml = |text| format!("<functions><function name=\"f\">{text}</function></functions>");
+        check(&xml(half.to_string()), Format::ConciseXml, false, None);
+        let before = format!("{half}{}", xml(String::new()));
+        check(&before, Format::ConciseXml, false, Some("[{'f': {}}]"));
     }
 
     #[test]

@@ -2,6 +2,8 @@
 //!
 //! What is malformed is kept and only matters when an answer comes across it, as in the official program.
 
+use std::sync::OnceLock;
+
 use super::crash::Crash;
 use super::kind::Kind;
 use super::standard::standardize;
@@ -61,8 +63,8 @@ pub(super) struct Options {
     pub(super) kind: Option<Kind>,
     /// The texts among them as they are compared.
     pub(super) texts: Vec<String>,
-    /// All of them as lists are compared.
-    pub(super) lists: Result<Vec<Vec<Value>>, Crash>,
+    lists: OnceLock<Result<Vec<Vec<Value>>, Crash>>,
+    alone: OnceLock<Vec<Options>>,
 }
 
 impl Entry {
@@ -248,8 +250,28 @@ impl Options {
             optional: values.iter().any(Value::is_empty_text),
             kind: Kind::of_options(values),
             texts: texts.map(standardize).collect(),
-            lists: values.iter().map(as_list).collect(),
+            lists: OnceLock::new(),
+            alone: OnceLock::new(),
         }
+    }
+
+    /// All of them as lists are compared. Most are never compared so: it is done when it is first needed.
+    pub(super) fn lists(&self) -> Result<&[Vec<Value>], Crash> {
+        let lists = self
+            .lists
+            .get_or_init(|| self.values.iter().map(as_list).collect());
+        lists.as_deref().map_err(Clone::clone)
+    }
+
+    /// Each of them as if it were the only one.
+    pub(super) fn alone(&self) -> &[Self] {
+        if self.values.len() == 1 {
+            return std::slice::from_ref(self);
+        }
+        self.alone.get_or_init(|| {
+            let alone = self.values.iter().map(std::slice::from_ref);
+            alone.map(Self::new).collect()
+        })
     }
 }
 

@@ -87,7 +87,7 @@ impl Int {
     }
 
     /// The whole part of a finite float.
-    pub(super) fn from_f64(value: f64) -> Option<Self> {
+    pub(crate) fn from_f64(value: f64) -> Option<Self> {
         BigInt::from_f64(value.trunc()).map(Self::from)
     }
 
@@ -128,7 +128,7 @@ impl Int {
         clippy::cast_precision_loss,
         reason = "the nearest one is what is asked for"
     )]
-    pub(super) fn nearest_f64(&self) -> f64 {
+    pub(crate) fn nearest_f64(&self) -> f64 {
         match &self.0 {
             Repr::Small(value) => *value as f64,
             Repr::Big(value) => value.to_f64().unwrap_or(f64::INFINITY),
@@ -141,8 +141,13 @@ impl Int {
     }
 
     /// Whether a float has exactly this value.
-    pub(super) fn equals_f64(&self, float: f64) -> bool {
+    pub(crate) fn equals_f64(&self, float: f64) -> bool {
         float.fract() == 0.0 && Self::from_f64(float).is_some_and(|whole| whole == *self)
+    }
+
+    /// Its hexadecimal digits, in linear time.
+    pub(crate) fn to_hex(&self) -> String {
+        format!("{:#x}", self.big())
     }
 
     /// Its decimal digits; `None` where Python refuses because they are too many.

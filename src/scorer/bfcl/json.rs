@@ -28,14 +28,23 @@ const MAX_DEPTH: usize = 985;
 impl Value {
     /// Python's `json.loads`.
     pub fn from_json(text: &str) -> Result<Self, JsonFault> {
+        let (value, end) = Self::from_json_start(text);
+        let value = value?;
+        if text[end..]
+            .trim_start_matches([' ', '\t', '\n', '\r'])
+            .is_empty()
+        {
+            return Ok(value);
+        }
+        Err(JsonFault::Syntax)
+    }
+
+    /// The JSON that a text starts with, and where it, or what can be read of it, ends.
+    pub(crate) fn from_json_start(text: &str) -> (Result<Self, JsonFault>, usize) {
         let mut reader = Reader { text, place: 0 };
         reader.space();
-        let value = reader.value(0)?;
-        reader.space();
-        if reader.place < text.len() {
-            return Err(JsonFault::Syntax);
-        }
-        Ok(value)
+        let value = reader.value(0);
+        (value, reader.place.min(text.len()))
     }
 
     /// As JSON for reports. What JSON cannot hold becomes text: integers beyond 64 bits, infinities, bytes.

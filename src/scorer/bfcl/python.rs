@@ -9,7 +9,9 @@ mod fstring;
 pub(super) mod literal;
 mod nesting;
 mod percent;
+mod plain;
 mod precedence;
+mod quick;
 #[cfg(test)]
 mod tests;
 mod unparse;
@@ -19,17 +21,28 @@ use std::borrow::Cow;
 use ruff_python_ast::{Expr, ExprCall, ExprUnaryOp, Mod, PythonVersion};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 
-use super::decode::DecodeFault;
+use super::decode::{DecodeFault, encoded};
 use super::value::{Dict, Value};
 use crate::text::is_py_space;
 use evaluate::Evaluator;
 use literal::Source;
+pub(crate) use plain::{PlainCall, plain_calls};
+use quick::Plain;
 
 type Result<T> = std::result::Result<T, DecodeFault>;
 
 /// The calls of a text: `[f(a=1), g.h(b='x')]` or a single call.
 pub(super) fn calls(text: &str) -> Result<Value> {
     let text = text.trim_matches(is_py_space).trim_matches('\'');
+    match quick::calls(text) {
+        Plain::Calls(calls) => Ok(Value::List(calls)),
+        Plain::Broken => Err(syntax()),
+        Plain::Other => parsed_calls(text),
+    }
+}
+
+/// What [`calls`] gives, by the parser of all of Python.
+fn parsed_calls(text: &str) -> Result<Value> {
     parse(text, &|body, source| {
         let mut resolver = Resolver::new(source);
         if let Expr::Call(call) = body {
@@ -58,7 +71,7 @@ pub(super) fn calls(text: &str) -> Result<Value> {
 }
 
 /// Python's `ast.literal_eval`, which XML answers go through.
-pub(super) fn literal_eval(text: &str) -> Result<Value> {
+pub(crate) fn literal_eval(text: &str) -> Result<Value> {
     parse(text.trim_start_matches([' ', '\t']), &|body, source| {
         literal::literal(body, source)
     })
@@ -68,12 +81,13 @@ pub(super) fn literal_eval(text: &str) -> Result<Value> {
 const DEEP_STACK: usize = 32 << 20;
 
 /// Parses an expression and hands it on.
-fn parse(text: &str, use_it: &dyn Fn(&Expr, Source<'_>) -> Result<Value>) -> Result<Value> {
+fn parse<T>(text: &str, use_it: &dyn Fn(&Expr, Source<'_>) -> Result<T>) -> Result<T> {
     let text = newlines(text);
     // Blanks in front are an indentation error in an expression, and ruff would skip a byte order mark.
     if text.starts_with([' ', '\t', '\u{feff}']) || text.contains('\0') {
         return Err(syntax());
     }
+    encoded(&text)?;
     let depth = nesting::depth(&text).ok_or_else(syntax)?;
     let run = || {
         let options =

@@ -48,7 +48,7 @@ pub(super) fn repr_list(items: &[Value]) -> Result<String, TooManyDigits> {
 }
 
 /// `repr` of a text.
-pub(super) fn repr_str(text: &str) -> String {
+pub(crate) fn repr_str(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     write_str(text, &mut out);
     out

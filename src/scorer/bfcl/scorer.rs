@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
+use super::official;
 use super::{Answer as Calls, Dict, Entry, Format, Report, Request, Value, check};
 use crate::agent::Output;
 use crate::dataset::bfcl::{Category, simple};
@@ -102,6 +103,15 @@ impl Scorer for Bfcl {
     }
 
     fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+        if let Some(told) = official::of(answer.metadata) {
+            return Ok(told.score());
+        }
+        if official::is_needed(answer.metadata) {
+            return Err(
+                Error::usage("only the official program judges this category")
+                    .hint("cargo evaltest bfcl official RUN_DIR --model-name NAME"),
+            );
+        }
         let ground_truth = match &answer.target.0 {
             Json::Null => None,
             calls => Some(simple::ground_truth(Value::from(calls))?),
@@ -123,14 +133,24 @@ impl Scorer for Bfcl {
             )));
         }
         let entry = Entry::new(&functions, ground_truth.as_ref()).map_err(Error::usage)?;
-        let is_native = !answer.output.tool_calls.is_empty();
-        let said = if is_native {
-            native(answer.output)
-        } else {
-            Value::from(answer.prediction.unwrap_or_default())
+        let has_calls = !answer.output.tool_calls.is_empty();
+        let is_native = match answer.metadata.get("mode").and_then(Json::as_str) {
+            Some("fc") => true,
+            Some("prompt") => false,
+            _ => has_calls,
         };
+        let said = match answer.prediction {
+            _ if is_native && has_calls => native_calls(answer.output),
+            None if is_native => Value::List(Vec::new()),
+            text => Value::from(text.unwrap_or_default()),
+        };
+        let underscore_to_dot = answer.metadata.get("underscore_to_dot");
+        let underscore_to_dot = underscore_to_dot.and_then(Json::as_bool);
         let request = Request {
-            underscore_to_dot: self.underscore_to_dot.unwrap_or(is_native),
+            underscore_to_dot: self
+                .underscore_to_dot
+                .or(underscore_to_dot)
+                .unwrap_or(is_native),
             format: self.format.map(|(_, format)| format),
             has_tool_call_tag: self.has_tool_call_tag,
             ..Request::new(
@@ -145,6 +165,11 @@ impl Scorer for Bfcl {
         };
         let verdict = check(&request);
         Ok(Report::new(&request, &verdict).score())
+    }
+
+    /// Where only the official program judges, it may have done so.
+    fn judges(&self, answer: &Answer<'_>) -> bool {
+        !official::is_needed(answer.metadata) || official::of(answer.metadata).is_some()
     }
 
     /// Irrelevance and relevance have none.
@@ -167,7 +192,7 @@ impl Scorer for Bfcl {
 }
 
 /// Native calls as the official result files have them: `[{name: arguments as JSON text}]`.
-fn native(output: &Output) -> Value {
+pub(crate) fn native_calls(output: &Output) -> Value {
     let call = |call: &Json| {
         let function = call.get("function").filter(|inner| inner.is_object());
         let function = function.unwrap_or(call);

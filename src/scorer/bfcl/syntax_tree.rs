@@ -24,42 +24,41 @@ pub(super) fn java(text: &str) -> Result<Tree> {
     // No token of Java holds these, and nothing before the first string or comment hides them.
     let plain = text.find(['"', '\'', '/']).unwrap_or(text.len());
     if text[..plain].contains(['`', '#', '\\']) {
-        return Err(fault());
+        return Err(java_fault());
     }
     JAVA.with_borrow_mut(|parser| parse(parser, text))
+        .ok_or_else(java_fault)
 }
 
 /// The tree of a JavaScript text.
 pub(super) fn javascript(text: &str) -> Result<Tree> {
-    JAVASCRIPT.with_borrow_mut(|parser| parse(parser, text))
+    JAVASCRIPT
+        .with_borrow_mut(|parser| parse(parser, text))
+        .ok_or_else(|| DecodeFault::new("Error js parsing the source code."))
 }
 
-fn fault() -> DecodeFault {
-    DecodeFault::new("Error parsing the source code.")
+fn java_fault() -> DecodeFault {
+    DecodeFault::new("Error parsing java the source code.")
 }
 
 /// A tree without an error. Nodes that the parser made up because they were missing are none.
-fn parse(parser: &mut Option<Parser>, text: &str) -> Result<Tree> {
-    let parser = parser.as_mut().ok_or_else(fault)?;
+fn parse(parser: &mut Option<Parser>, text: &str) -> Option<Tree> {
+    let parser = parser.as_mut()?;
     let tree = if text.len() <= SHORT {
         parser.parse(text, None)
     } else {
         parse_long(parser, text)
     };
-    let tree = tree.ok_or_else(fault)?;
-    if tree.root_node().has_error() && has_error_node(tree.root_node()) {
-        return Err(fault());
-    }
-    Ok(tree)
+    tree.filter(|tree| !tree.root_node().has_error() || !has_error_node(tree.root_node()))
 }
 
-/// Up to this length an answer is parsed whatever it is. Calls are mostly shorter, prose is longer.
-const SHORT: usize = 400;
+/// Up to this length an answer is parsed whatever it is: that takes no longer than watching the parser.
+const SHORT: usize = 160;
 
-/// What a longer text may cost before it is given up: a token that is skipped counts 16, an error that may
+/// What a longer text may cost before it is given up: a token that is skipped counts 32, an error that may
 /// be forgiven (a missing sign, a reading that leads nowhere) one.
 const MAX_FAULTS: usize = 256;
-const SKIPPED: usize = 16;
+const SKIPPED: usize = 32;
 
 /// The parser takes quadratic time to go on after errors, so a long text with many of them is cut off. Of
 /// 7,900 texts that were forgiven none had more than 4 tokens skipped.

@@ -183,7 +183,11 @@ const INDEXED_FROM: usize = 16;
 #[derive(Clone, Debug, Default)]
 pub struct Dict {
     entries: Vec<(Value, Value)>,
-    index: HashMap<u64, Vec<usize>>,
+    #[expect(
+        clippy::box_collection,
+        reason = "few have one, and every value would take twice the space"
+    )]
+    index: Option<Box<HashMap<u64, Vec<usize>>>>,
 }
 
 impl Dict {
@@ -196,7 +200,7 @@ impl Dict {
     pub(super) fn of(key: Value, value: Value) -> Self {
         Self {
             entries: vec![(key, value)],
-            index: HashMap::new(),
+            index: None,
         }
     }
 
@@ -222,7 +226,7 @@ impl Dict {
 
     /// The value of a key that is a text.
     pub fn get_str(&self, key: &str) -> Option<&Value> {
-        if self.index.is_empty() {
+        if self.index.is_none() {
             let entry = self.entries.iter().find(|(k, _)| k.as_str() == Some(key));
             return entry.map(|(_, value)| value);
         }
@@ -247,14 +251,15 @@ impl Dict {
 
     fn remember(&mut self, place: usize) {
         let hash = key_hash(&self.entries[place].0);
-        self.index.entry(hash).or_default().push(place);
+        let index = self.index.get_or_insert_default();
+        index.entry(hash).or_default().push(place);
     }
 
     fn place(&self, key: &Value) -> Option<usize> {
-        if self.index.is_empty() {
+        let Some(index) = &self.index else {
             return self.entries.iter().position(|(k, _)| k == key);
-        }
-        let places = self.index.get(&key_hash(key))?;
+        };
+        let places = index.get(&key_hash(key))?;
         let mut places = places.iter().copied();
         places.find(|&place| self.entries[place].0 == *key)
     }

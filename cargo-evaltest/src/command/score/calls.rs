@@ -10,7 +10,7 @@ use evaltest::dataset::bfcl::{Data, Index, Question};
 use evaltest::scorer::bfcl::{
     Answer, CRASH, Entry, JsonFault, Message, Report, Request, Value, Verdict, check,
 };
-use evaltest::{Error, Result};
+use evaltest::{Error, Result, Score};
 
 use crate::answers::{Calls, Fields};
 
@@ -49,13 +49,41 @@ impl Checker {
             }
         };
         line.splice("score", out, |out| {
-            judge(&calls, entry, out);
+            judge(&calls, entry, |report| report.write(out));
             Ok(())
         })
     }
 
+    /// One line, for people.
+    pub(super) fn explained(&self, text: &str) -> Result<Explained> {
+        let (_, calls) = Calls::parse(text, &self.fields, "score", &mut Vec::new())?;
+        let found = self.entry(&calls)?;
+        let (entry, of_data) = match &found {
+            Found::Data(question) => (&question.entry, question.ground_truth.as_ref()),
+            Found::Inline(entry) => (entry, None),
+        };
+        let ground_truth = calls.ground_truth.as_ref().or(of_data);
+        let id = calls.id.as_deref().unwrap_or("without id");
+        let mode = if calls.is_native { "fc" } else { "prompt" };
+        #[expect(
+            clippy::redundant_closure_for_method_calls,
+            reason = "the method is for one lifetime only"
+        )]
+        let score = judge(&calls, entry, |report| report.score());
+        Ok(Explained {
+            entry: format!("{id}, category {}, mode {mode}", calls.category),
+            answer: calls.model_result.as_ref().ok().map(|result| {
+                result
+                    .as_str()
+                    .map_or_else(|| result.to_json().to_string(), str::to_owned)
+            }),
+            ground_truth: ground_truth.map(|calls| calls.to_json().to_string()),
+            score,
+        })
+    }
+
     /// What an answer is checked against.
-    fn entry(&self, calls: &Calls) -> Result<Found<'_>> {
+    fn entry(&self, calls: &Calls<'_>) -> Result<Found<'_>> {
         if calls.function.is_none() && calls.ground_truth.is_none() {
             return self.question(calls).map(Found::Data);
         }
@@ -71,7 +99,7 @@ impl Checker {
             .map_err(Error::usage)
     }
 
-    fn question(&self, calls: &Calls) -> Result<&Question> {
+    fn question(&self, calls: &Calls<'_>) -> Result<&Question> {
         let Some(index) = &self.index else {
             return Err(
                 Error::usage("there is no `function` and `ground_truth` on the line")
@@ -89,7 +117,16 @@ enum Found<'a> {
     Inline(Entry),
 }
 
-fn judge(calls: &Calls, entry: &Entry, out: &mut Vec<u8>) {
+/// A line with its verdict.
+pub(super) struct Explained {
+    /// Which entry it answers, and how.
+    pub(super) entry: String,
+    pub(super) answer: Option<String>,
+    pub(super) ground_truth: Option<String>,
+    pub(super) score: Score,
+}
+
+fn judge<T>(calls: &Calls<'_>, entry: &Entry, tell: impl FnOnce(&Report<'_>) -> T) -> T {
     let nothing = Value::None;
     let result = calls.model_result.as_ref().unwrap_or(&nothing);
     let answer = if calls.is_native {
@@ -107,7 +144,7 @@ fn judge(calls: &Calls, entry: &Entry, out: &mut Vec<u8>) {
         Ok(_) => check(&request),
         Err(fault) => unreadable(fault),
     };
-    Report::new(&request, &verdict).write(out);
+    tell(&Report::new(&request, &verdict))
 }
 
 /// The verdict on what the official program could not even read from its file.

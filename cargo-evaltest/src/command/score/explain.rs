@@ -9,6 +9,7 @@ use evaltest::scorer::{self, Normalized, Score, Scorer};
 use evaltest::{Error, Extraction, Output, Result, Target};
 use serde_json::Value;
 
+use super::calls::Checker;
 use crate::answers::{Answered, Answers, AnswersArgs, Wanted};
 use crate::console;
 
@@ -52,6 +53,11 @@ impl ExplainArgs {
     pub(super) fn is_wanted(&self) -> bool {
         self.explain
     }
+
+    /// Whether what is explained stands on the command line, not in a file.
+    pub(super) fn is_typed(&self) -> bool {
+        self.ground_truth.is_some()
+    }
 }
 
 /// An answer with one scorer's way to its verdict.
@@ -83,10 +89,7 @@ pub(super) fn run(
             let extraction = answers.extraction.clone();
             (answers.at(line, Wanted::by(scorers))?, extraction)
         }
-        (None, None) => {
-            return Err(Error::usage("`--explain` needs an answer to explain")
-                .hint("name one: `--prediction TEXT --ground-truth TEXT`, or `FILE --line N`"));
-        }
+        (None, None) => return Err(nothing_named()),
     };
     if let Some(entry) = answered.entry.as_ref().filter(|entry| !entry.is_answered()) {
         return Err(Error::usage(format!(
@@ -109,6 +112,25 @@ pub(super) fn run(
     }
     console::print(|out| out.write_all(&shown))?;
     Ok(0)
+}
+
+/// A line of answers to the function-calling leaderboard.
+pub(super) fn run_calls(args: &ExplainArgs, input: &AnswersArgs, checker: &Checker) -> Result<u8> {
+    let line = args.line.ok_or_else(nothing_named)?;
+    let explained = Answers::open(input)?.on_line(line, |text| checker.explained(text))?;
+    console::print(|out| {
+        write_head("bfcl", out)?;
+        writeln!(out, "entry: {}", clean(&explained.entry))?;
+        block("raw answer", explained.answer.as_deref(), out)?;
+        block("ground truth", explained.ground_truth.as_deref(), out)?;
+        write_score(&explained.score, out)
+    })?;
+    Ok(0)
+}
+
+fn nothing_named() -> Error {
+    Error::usage("`--explain` needs an answer to explain")
+        .hint("name one: `--prediction TEXT --ground-truth TEXT`, or `FILE --line N`")
 }
 
 /// A text, or the JSON that it is when it looks like a list or an object.
@@ -134,7 +156,7 @@ impl Explanation<'_> {
             _ => "",
         };
         let written = (|| {
-            self.write_head(out)?;
+            write_head(self.scorer.name(), out)?;
             block("raw answer", raw, out)?;
             writeln!(out, "extraction: {}{from}", clean(&extract.to_string()))?;
             block("prediction", prediction.as_deref(), out)?;
@@ -143,13 +165,12 @@ impl Explanation<'_> {
         })();
         written.map_err(|error: io::Error| Error::infrastructure(error.to_string()))
     }
+}
 
-    fn write_head(&self, out: &mut dyn Write) -> io::Result<()> {
-        let name = self.scorer.name();
-        match scorer::entry(name) {
-            Some(entry) => writeln!(out, "scorer: {name}, {}", entry.summary),
-            None => writeln!(out, "scorer: {}", clean(name)),
-        }
+fn write_head(name: &str, out: &mut dyn Write) -> io::Result<()> {
+    match scorer::entry(name) {
+        Some(entry) => writeln!(out, "scorer: {name}, {}", entry.summary),
+        None => writeln!(out, "scorer: {}", clean(name)),
     }
 }
 

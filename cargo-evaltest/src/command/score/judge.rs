@@ -91,7 +91,7 @@ impl Judge {
         Self {
             checker: None,
             scorers: scorers.into_iter().map(way).collect(),
-            layout,
+            layout: layout.wanting(wanted),
             wanted,
             replace: false,
             keep_going: false,

@@ -163,7 +163,9 @@ fn a_program_that_never_greets_is_given_up() {
         .sh(r#"echo '{"type":"hello","protocol":2}'; sleep 20"#)
         .handshake(LONG);
     let message = "speaks version 2 of the protocol, and this evaltest version 1";
-    check_error(worker.answer(&task("a")), FailureKind::Unusable, message);
+    let failure = worker.answer(&task("a")).unwrap_err();
+    assert_eq!(failure.kind, FailureKind::Misconfigured);
+    assert!(failure.message.ends_with(message), "{}", failure.message);
     let error = worker.check().unwrap_err();
     assert!(error.to_string().contains(message), "{error}");
     assert_eq!(error.exit_code(), 2);

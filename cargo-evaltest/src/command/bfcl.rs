@@ -1,0 +1,208 @@
+//! `cargo evaltest bfcl`.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use evaltest::artifact::RunDir;
+use evaltest::official::{self, Agreement, Official};
+use evaltest::report::terminal::{self, clean, shown};
+use evaltest::{Cancel, Error, Result, Run, signal};
+use serde_json::{Value, json};
+
+use crate::command::export::bfcl::ModelArgs;
+use crate::console;
+
+/// The official program of the Berkeley Function Calling Leaderboard, where it is installed
+#[derive(Debug, Args)]
+pub(crate) struct BfclArgs {
+    #[command(subcommand)]
+    command: BfclCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum BfclCommand {
+    Official(OfficialArgs),
+}
+
+/// Have the official program judge the answers of a run, and hold its verdicts against those of the run, sample
+/// by sample. No agent and no model is asked
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 all verdicts agree, 1 some do not, 2 a mistake in the command line or no such \
+                  program, 3 the program failed, 130 interrupted."
+)]
+pub(crate) struct OfficialArgs {
+    /// The run directory
+    run_dir: PathBuf,
+
+    #[command(flatten)]
+    model: ModelArgs,
+
+    #[command(flatten)]
+    program: ProgramArgs,
+
+    /// The folder for the exported files and the official score files; `official` in the run directory when left
+    /// out, where it replaces that of an earlier call
+    #[arg(long, value_name = "DIR")]
+    output: Option<PathBuf>,
+
+    /// Make a run directory with the official verdicts, as `rescore` does; without this it is made if answers
+    /// had no verdict before
+    #[arg(long)]
+    record: bool,
+
+    /// The folder for that run directory; that of the run itself when left out
+    #[arg(long, value_name = "DIR")]
+    output_root: Option<PathBuf>,
+
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Which program, and how long it may take.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ProgramArgs {
+    /// The official program; `bfcl` in `PATH`, or what the variable `EVALTEST_BFCL_BIN` names, when left out
+    #[arg(long, value_name = "PATH")]
+    bfcl_bin: Option<PathBuf>,
+
+    /// Seconds that it may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 3600.0)]
+    bfcl_timeout_s: f64,
+}
+
+impl ProgramArgs {
+    /// How it is run in a folder.
+    pub(crate) fn official(&self, folder: &Path) -> Result<Official> {
+        let program = self.bfcl_bin.clone();
+        let program = program.or_else(|| std::env::var_os("EVALTEST_BFCL_BIN").map(Into::into));
+        let timeout = Duration::try_from_secs_f64(self.bfcl_timeout_s)
+            .map_err(|_| Error::usage("`--bfcl-timeout-s` must be a number of seconds"))?;
+        let folder =
+            std::path::absolute(folder).map_err(|error| Error::io("resolve", folder, &error))?;
+        Ok(Official {
+            program: program.unwrap_or_else(|| "bfcl".into()),
+            timeout,
+            folder,
+        })
+    }
+}
+
+pub(crate) fn run(args: &BfclArgs) -> Result<u8> {
+    let BfclCommand::Official(args) = &args.command;
+    let cancel = Cancel::new();
+    let interrupt = signal::cancel_on_signals(&cancel)
+        .map_err(|error| Error::infrastructure(format!("cannot handle signals: {error}")))?;
+    let done = judge(args, &cancel);
+    if interrupt.is_set() {
+        if let Err(error) = &done {
+            console::complain(error);
+        }
+        return Ok(130);
+    }
+    done
+}
+
+fn judge(args: &OfficialArgs, cancel: &Cancel) -> Result<u8> {
+    let dir = RunDir::open(&args.run_dir)?;
+    let compared = compare(
+        &dir,
+        &args.model,
+        &args.program,
+        Where {
+            folder: args.output.clone(),
+            root: args.output_root.clone(),
+            record: args.record,
+        },
+        cancel,
+    )?;
+    if args.json {
+        console::print_json(&compared.json())?;
+    } else {
+        compared.print()?;
+    }
+    Ok(compared.exit_code())
+}
+
+/// Where files go.
+#[derive(Default)]
+pub(crate) struct Where {
+    /// Exported files and official score files.
+    pub(crate) folder: Option<PathBuf>,
+    /// The run directory with the official verdicts.
+    pub(crate) root: Option<PathBuf>,
+    /// Whether that is made also when every answer had a verdict.
+    pub(crate) record: bool,
+}
+
+/// What came of it.
+pub(crate) struct Compared {
+    agreement: Agreement,
+    scores: PathBuf,
+    recorded: Option<Run>,
+}
+
+/// Exports a run, has the official program judge it, and compares.
+pub(crate) fn compare(
+    dir: &RunDir,
+    model: &ModelArgs,
+    program: &ProgramArgs,
+    to: Where,
+    cancel: &Cancel,
+) -> Result<Compared> {
+    let options = model.options(dir)?;
+    let is_ours = to.folder.is_none();
+    let folder = to.folder.unwrap_or_else(|| dir.file("official"));
+    let how = program.official(&folder)?;
+    official::check(&how)?;
+    if is_ours {
+        official::clear(&how.folder)?;
+    }
+    let judged = official::judge(dir, &options, &how, cancel)?;
+    for note in judged.exported.notes(&options) {
+        console::note(&note);
+    }
+    let is_new = judged.agreement.only_official() > 0;
+    let recorded = (to.record || is_new).then(|| official::record(dir, &judged, to.root));
+    Ok(Compared {
+        recorded: recorded.transpose()?,
+        agreement: judged.agreement,
+        scores: judged.scores,
+    })
+}
+
+impl Compared {
+    /// 0 if all verdicts agree, else 1.
+    pub(crate) fn exit_code(&self) -> u8 {
+        u8::from(!self.agreement.is_full())
+    }
+
+    /// As `--json` shows it.
+    pub(crate) fn json(&self) -> Value {
+        json!({
+            "agreement": self.agreement,
+            "all": self.agreement.all(),
+            "scores": self.scores,
+            "run_dir": self.recorded.as_ref().map(|run| &run.dir),
+            "summary": self.recorded.as_ref().map(|run| &run.summary),
+            "exit_code": self.exit_code(),
+        })
+    }
+
+    /// For people.
+    pub(crate) fn print(&self) -> Result<()> {
+        console::print(|out| {
+            self.agreement.write(out)?;
+            writeln!(out, "  official score files: {}", shown(&self.scores))
+        })?;
+        if let Some(run) = &self.recorded {
+            for notice in &run.notices {
+                console::note(&clean(notice));
+            }
+            console::print(|out| terminal::run(run, out))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,84 @@
+//! `cargo evaltest export --format bfcl`.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use evaltest::artifact::{RunDir, read_records, stamp};
+use evaltest::report::bfcl::{self, Exported, Model, Options};
+use evaltest::report::terminal::shown;
+use evaltest::{Error, Result};
+
+use crate::console;
+
+/// What the files of the function-calling leaderboard tell of the model.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ModelArgs {
+    /// `bfcl`: the model's name in the registry of the official program, which decides there how answers are
+    /// read (`bfcl models` lists them): `gpt-4o-2024-11-20-FC`
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model_name: Option<String>,
+
+    /// `bfcl`: what the tables tell of the model: `display_name`, `url`, `organization`, `license`,
+    /// `input_price`, `output_price` (US dollars for a million tokens)
+    #[arg(long, value_name = "KEY=VALUE", requires = "model_name")]
+    pub(crate) model_field: Vec<String>,
+
+    /// `bfcl`: whether `a_b` is right for a function `a.b`, as the registry says of the model; by default as the
+    /// run had it, else for native calls
+    #[arg(long, value_name = "true|false")]
+    pub(crate) underscore_to_dot: Option<bool>,
+}
+
+impl ModelArgs {
+    /// The model.
+    pub(crate) fn model(&self) -> Result<Model> {
+        let Some(name) = &self.model_name else {
+            return Err(Error::usage("no model is named").hint(
+                "name it as the registry of the official program does: `--model-name gpt-4o-2024-11-20-FC`",
+            ));
+        };
+        let mut model = Model::new(name)?;
+        for pair in &self.model_field {
+            model.set(pair)?;
+        }
+        Ok(model)
+    }
+
+    /// How a run is exported.
+    pub(crate) fn options(&self, dir: &RunDir) -> Result<Options> {
+        let mut options = Options::of_run(self.model()?, &dir.manifest()?);
+        if self.underscore_to_dot.is_some() {
+            options.underscore_to_dot = self.underscore_to_dot;
+        }
+        Ok(options)
+    }
+}
+
+/// Writes all files into a folder, a new one in the current folder unless one is named; tells where it is.
+pub(crate) fn to_folder(
+    dir: &RunDir,
+    options: &Options,
+    output: Option<&Path>,
+) -> Result<(PathBuf, Exported)> {
+    let folder = match output {
+        Some(folder) => folder.to_owned(),
+        None => free(&format!("bfcl_{}_{}", options.model.folder(), stamp())),
+    };
+    let folder = std::path::absolute(&folder).unwrap_or(folder);
+    let records = read_records(&dir.file("samples.jsonl"))?;
+    let run = (&dir.manifest()?, &*shown(dir.path()));
+    let exported = bfcl::write(records, run, options, &folder)?;
+    let notes = exported.notes(options).into_iter();
+    for note in notes.chain(exported.unjudged_notes()) {
+        console::note(&note);
+    }
+    Ok((folder, exported))
+}
+
+/// A name that no folder has yet: two exports in a second are two folders.
+fn free(name: &str) -> PathBuf {
+    let names = (2..).map(|number| format!("{name}-{number}"));
+    let mut names = std::iter::once(name.to_owned()).chain(names);
+    let name = names.find(|name| !Path::new(name).exists());
+    name.unwrap_or_default().into()
+}

@@ -1,0 +1,195 @@
+//! Starting `bfcl evaluate`, and what its failures mean.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::Official;
+use crate::agent::command::process::{self, End, Limits};
+use crate::cancel::Cancel;
+use crate::error::{Error, Result};
+use crate::process::environment::Environment;
+use crate::process::escapees;
+use crate::process::group::how_it_ended;
+use crate::process::launch::{Launch, NotStarted};
+use crate::report::terminal::{clean, quoted};
+
+/// The variable that names the folder in which the program works.
+const ROOT: &str = "BFCL_PROJECT_ROOT";
+
+/// Keys without which the interfaces of some models cannot be set up. Nothing is asked with them.
+const KEYS: [&str; 20] = [
+    "ANTHROPIC_API_KEY",
+    "CO_API_KEY",
+    "COHERE_API_KEY",
+    "DEEPSEEK_API_KEY",
+    "DMCITO_API_KEY",
+    "FIREWORKS_API_KEY",
+    "GLM_API_KEY",
+    "GOGOAGENT_API_KEY",
+    "GOOGLE_API_KEY",
+    "GROK_API_KEY",
+    "KIMI_API_KEY",
+    "LING_API_KEY",
+    "MINING_API_KEY",
+    "MISTRAL_API_KEY",
+    "NBG_API_KEY",
+    "NOVITA_API_KEY",
+    "NVIDIA_API_KEY",
+    "OPENAI_API_KEY",
+    "QWEN_API_KEY",
+    "WRITER_API_KEY",
+];
+
+/// What it may print; it has little to say.
+const MAX_OUTPUT: u64 = 64 << 20;
+/// How long it may take to end when it is asked to.
+const GRACE: Duration = Duration::from_secs(2);
+/// How many lines of its last words are shown.
+const LAST_LINES: usize = 12;
+
+fn with_program<T>(
+    official: &Official,
+    arguments: &[&str],
+    cwd: &Path,
+    act: impl FnOnce(&Launch<'_>) -> T,
+) -> T {
+    let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+    let mut args = vec![official.program.to_string_lossy().into_owned()];
+    args.extend(arguments.iter().map(|&argument| argument.to_owned()));
+    let environment = Environment::of_process();
+    let mut env = environment.vars();
+    let settings = [
+        (ROOT, official.folder.clone().into_os_string()),
+        // Otherwise a failure is a box drawn around source code.
+        ("_TYPER_STANDARD_TRACEBACK", OsString::from("1")),
+        ("PYTHONUTF8", OsString::from("1")),
+        ("NO_COLOR", OsString::from("1")),
+    ];
+    env.extend(settings.map(|(name, value)| (OsStr::new(name), value)));
+    env.extend(KEYS.map(|name| (OsStr::new(name), OsString::from("placeholder"))));
+    act(&Launch {
+        args: &args,
+        cwd,
+        folder: &here,
+        env,
+    })
+}
+
+/// Whether there is such a program.
+pub(super) fn check(official: &Official) -> Result<()> {
+    with_program(official, &[], Path::new("."), |launch| {
+        let found = launch.check();
+        found
+            .map(drop)
+            .map_err(|fault| not_started(official, &fault))
+    })
+}
+
+/// Has it judge the categories in its folder.
+pub(super) fn run(
+    official: &Official,
+    model: &str,
+    categories: &[&str],
+    scores: &str,
+    cancel: &Cancel,
+) -> Result<()> {
+    let categories = categories.join(",");
+    let arguments = [
+        "evaluate",
+        "--model",
+        model,
+        "--test-category",
+        &categories,
+        "--result-dir",
+        "result",
+        "--score-dir",
+        scores,
+        "--partial-eval",
+    ];
+    let child = with_program(official, &arguments, &official.folder, |launch| {
+        launch.start(false)
+    });
+    let child = child.map_err(|fault| not_started(official, &fault))?;
+    let limits = Limits {
+        deadline: Instant::now().checked_add(official.timeout),
+        cancel,
+        max_output_bytes: MAX_OUTPUT,
+        term_grace: GRACE,
+    };
+    let finished = process::run(child, b"", &limits, None);
+    let failed = |what: String| Error::infrastructure(format!("the official program {what}"));
+    let error = match finished.end {
+        End::Exited(status) if status.success() => return Ok(()),
+        End::Exited(status) => {
+            let said = finished.stderr.text().unwrap_or_default();
+            let said = if said.trim().is_empty() {
+                String::from_utf8_lossy(&finished.stdout).into_owned()
+            } else {
+                said
+            };
+            let error = failed(format!("{}: {}", how_it_ended(status), last_line(&said)));
+            return Err(explain(error, &said, model));
+        }
+        End::TimedOut => failed(format!(
+            "did not end within {} s",
+            official.timeout.as_secs_f64()
+        ))
+        .hint("give it more time: `--bfcl-timeout-s`"),
+        End::Cancelled => failed("was interrupted".to_owned()),
+        End::TooLarge => failed(format!("printed more than {MAX_OUTPUT} bytes")),
+        End::Lost(error) => failed(format!("cannot be followed: {error}")),
+    };
+    // It was stopped: what left its group knows its folder.
+    escapees::kill(ROOT, official.folder.as_os_str());
+    Err(error)
+}
+
+fn not_started(official: &Official, fault: &NotStarted) -> Error {
+    let error = Error::usage(format!("the official program: {}", fault.message));
+    if !fault.not_found {
+        return error;
+    }
+    error.hint(format!(
+        "install it in an environment of its own and name it: `python3 -m venv bfcl && bfcl/bin/pip install \
+         bfcl-eval==2026.3.23`, then `--bfcl-bin {}`",
+        if official.program.is_absolute() {
+            quoted(&official.program.to_string_lossy())
+        } else {
+            "bfcl/bin/bfcl".to_owned()
+        }
+    ))
+}
+
+/// What is known of its failures.
+fn explain(error: Error, said: &str, model: &str) -> Error {
+    if said.contains("Invalid model name") || said.contains("KeyError") && said.contains(model) {
+        let rule = if model.contains('_') {
+            "; it finds none whose name has a `_`"
+        } else {
+            ""
+        };
+        return error.hint(format!(
+            "`bfcl models` lists the models that it knows: `--model-name NAME`{rule}"
+        ));
+    }
+    if said.contains("ModuleNotFoundError") || said.contains("ImportError") {
+        return error
+            .hint("its environment is not whole: `pip install bfcl-eval==2026.3.23` there");
+    }
+    let lines: Vec<&str> = said
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    if lines.len() < 2 {
+        return error;
+    }
+    let last = lines[lines.len().saturating_sub(LAST_LINES)..].iter();
+    let last: Vec<String> = last.map(|line| format!("  {}", clean(line))).collect();
+    error.hint(format!("its last words:\n{}", last.join("\n")))
+}
+
+fn last_line(said: &str) -> String {
+    let last = said.lines().rev().find(|line| !line.trim().is_empty());
+    last.map_or_else(|| "it said nothing".to_owned(), |line| clean(line.trim()))
+}

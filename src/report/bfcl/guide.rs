@@ -1,0 +1,198 @@
+//! A guide to what was exported, written beside it.
+
+use std::fmt::Write as _;
+
+use super::{Exported, Options, Written};
+use crate::artifact::Manifest;
+use crate::report::terminal::{clean, quoted};
+
+/// Its name.
+pub(super) const NAME: &str = "submission.md";
+
+/// How many ids are named; the rest is counted.
+const NAMED: usize = 20;
+
+/// The guide to the files of a run, by the name under which its directory is found.
+pub(super) fn guide(
+    manifest: &Manifest,
+    exported: &Exported,
+    options: &Options,
+    run_dir: &str,
+) -> String {
+    let mut out = String::new();
+    // Writing to a text does not fail.
+    let _ = write(manifest, exported, options, run_dir, &mut out);
+    out
+}
+
+fn write(
+    manifest: &Manifest,
+    exported: &Exported,
+    options: &Options,
+    run_dir: &str,
+    out: &mut String,
+) -> std::fmt::Result {
+    let model = &options.model;
+    let name = clean(&model.name);
+    writeln!(out, "# Function calls of `{name}`\n")?;
+    let results: usize = exported.categories.iter().map(|one| one.results).sum();
+    write!(
+        out,
+        "{results} answers of eval `{}`, run `{}`",
+        clean(&manifest.eval),
+        clean(&manifest.run_id)
+    )?;
+    if let Some(sha) = &manifest.git_sha {
+        let dirty = manifest.git_dirty == Some(true);
+        let dirty = if dirty { " with changes" } else { "" };
+        write!(out, ", commit `{}`{dirty}", clean(sha))?;
+    }
+    writeln!(out, ".\n\n| category | answers | correct |\n|---|---|---|")?;
+    for one in &exported.categories {
+        let correct = match one.correct {
+            Some(correct) => correct.to_string(),
+            None => format!("no verdict on {}", one.unjudged),
+        };
+        writeln!(out, "| {} | {} | {correct} |", one.category, one.results)?;
+    }
+    writeln!(
+        out,
+        "\n`result/{folder}/` has the answers, `score/{folder}/` the accuracies and what was wrong, `score/data_*.csv` \
+         the tables, all as the official program writes them. Categories that are missing count as 0 in the tables' \
+         overall figures.",
+        folder = model.folder()
+    )?;
+    before(exported, options, manifest, out)?;
+    writeln!(out, "\n## Letting the official program judge\n")?;
+    writeln!(
+        out,
+        "In one go, with the verdicts compared sample by sample: `cargo evaltest bfcl official {} --model-name {}`\n",
+        quoted(run_dir),
+        quoted(&model.name)
+    )?;
+    writeln!(
+        out,
+        "By hand, in an environment of its own and in this folder:\n\n\
+         ```sh\n\
+         pip install bfcl-eval==2026.3.23\n\
+         BFCL_PROJECT_ROOT=\"$PWD\" bfcl evaluate --model {} --test-category {} --score-dir score-official --partial-eval\n\
+         ```\n",
+        quoted(&model.name),
+        exported
+            .categories
+            .iter()
+            .filter(|one| one.is_official)
+            .map(|one| one.category.as_str())
+            .collect::<Vec<_>>()
+            .join(",")
+    )?;
+    writeln!(
+        out,
+        "It knows only models of its registry (`bfcl models`), and none whose name has a `_`. The name decides how \
+         answers are read: as native calls or as text, and whether `a_b` is right for a function `a.b`. Where it asks \
+         for a key of an interface, such as `OPENAI_API_KEY`, any text will do: no model is asked."
+    )?;
+    writeln!(out, "\n## Where\n")?;
+    writeln!(
+        out,
+        "The leaderboard's authors run models themselves. Submitting one means a pull request to the repository \
+         `ShishirPatil/gorilla`, folder `berkeley-function-call-leaderboard`, that adds it to the registry with a \
+         handler; its `CONTRIBUTING.md` tells how. The files of this folder show that your figures can be had again. \
+         Its own rules hold where they differ from this page."
+    )
+}
+
+/// What to look at before anything is published.
+fn before(
+    exported: &Exported,
+    options: &Options,
+    manifest: &Manifest,
+    out: &mut String,
+) -> std::fmt::Result {
+    writeln!(out, "\n## Before you publish\n")?;
+    if !manifest.whole {
+        writeln!(
+            out,
+            "- [ ] The run asked only a part of its eval: run the whole of it."
+        )?;
+    }
+    for note in notes(exported, options).iter().chain(&unjudged(exported)) {
+        writeln!(out, "- [ ] {note}")?;
+    }
+    writeln!(
+        out,
+        "- [ ] Without `--partial-eval` the official program wants every entry of a category."
+    )
+}
+
+/// What is worth knowing of an export, a sentence each.
+pub(super) fn notes(exported: &Exported, options: &Options) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !exported.left_out.is_empty() {
+        let ids = exported.left_out.iter();
+        let ids = ids.map(|(id, status)| format!("`{}` ({})", clean(id), status.as_str()));
+        notes.push(format!(
+            "{} samples have no answer and are left out: {}",
+            exported.left_out.len(),
+            named(ids, exported.left_out.len())
+        ));
+    }
+    let mut of = |ids: &[String], what: &str| {
+        if !ids.is_empty() {
+            let named = named(ids.iter().map(|id| format!("`{}`", clean(id))), ids.len());
+            notes.push(format!("{} {what}: {named}", ids.len()));
+        }
+    };
+    of(&exported.redacted, "answers hold a secret that was blanked");
+    of(
+        &exported.disputed,
+        "answers are judged here otherwise than the run judged them, which had another scorer, extraction or option",
+    );
+    of(
+        &exported.crashes,
+        "answers end the official program with an exception",
+    );
+    of(
+        &exported.odd_ids,
+        "ids are not of the form `category_number`, which the official program needs",
+    );
+    if let Some(id) = &exported.lone_latency {
+        notes.push(format!(
+            "only `{}` has a latency, and it is left out: the official tables need two or none",
+            clean(id)
+        ));
+    }
+    for one in &exported.categories {
+        let name = &one.category;
+        if !one.is_official {
+            notes.push(format!("the official program has no category `{name}`"));
+        }
+    }
+    if options.model.name.contains('_') {
+        notes.push(
+            "the model's name has a `_`, with which the official program does not find it"
+                .to_owned(),
+        );
+    }
+    notes
+}
+
+/// Which categories have no score file.
+pub(super) fn unjudged(exported: &Exported) -> Vec<String> {
+    let unjudged = exported.categories.iter().filter(|one| one.unjudged > 0);
+    let note = |one: &Written| {
+        format!(
+            "{} answers of `{}` have no verdict, so it has no score file; `cargo evaltest bfcl official` gets them",
+            one.unjudged, one.category
+        )
+    };
+    unjudged.map(note).collect()
+}
+
+fn named(ids: impl Iterator<Item = String>, count: usize) -> String {
+    let mut text = ids.take(NAMED).collect::<Vec<_>>().join(", ");
+    if count > NAMED {
+        let _ = write!(text, " and {} more", count - NAMED);
+    }
+    text
+}

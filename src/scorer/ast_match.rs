@@ -1,0 +1,306 @@
+//! `ast_match`: tool calls against the ones that are expected.
+//!
+#![doc = include_str!("ast_match.md")]
+
+mod canonical;
+pub(super) mod documents;
+mod known;
+mod pairing;
+mod verdict;
+
+#[cfg(test)]
+mod fuzz_tests;
+#[cfg(test)]
+mod hostile_tests;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::{Map, Value as Json};
+
+use super::bfcl::Value;
+use super::calls::{self, Call, Found, Pattern, TooComplex};
+use super::options::fingerprint;
+use super::{Answer, Entry, Example, OptionReader, Reads, Score, Scorer};
+use crate::error::{Error, Result};
+use crate::extract::Extract;
+use crate::sample::{Sample, Target};
+pub use canonical::Types;
+pub(super) use known::{Made, Names};
+pub(super) use pairing::Rule;
+use verdict::Verdict;
+
+const NAME: &str = "ast_match";
+
+pub(super) const ENTRY: Entry = Entry {
+    name: NAME,
+    summary: "tool calls, equal to the expected ones whatever their form and order",
+    rule: include_str!("ast_match.md"),
+    options: &[
+        (
+            "ordered",
+            "whether the order of calls counts; false by default",
+        ),
+        (
+            "allow_extra_arguments",
+            "whether calls may have arguments that are not expected; false by default",
+        ),
+        (
+            "types",
+            "`strict`: `1` is neither `1.0` nor `\"1\"`; `numeric`, the default: `1` is `1.0`; `lenient`: also `\"1\"`",
+        ),
+        (
+            "partial_credit",
+            "whether `value` is the share of calls and arguments that are right; false by default, for 1 or 0",
+        ),
+        (
+            "pattern",
+            "how the agent writes a call in its text: `[TOOL_CALL:{name}:{args}]`, or a regular expression with the \
+             groups `name` and `args`",
+        ),
+        (
+            "accepted",
+            "whether each expected argument is a list of accepted values, as the leaderboard's data has it; true by \
+             default for samples of benchmark `bfcl` alone",
+        ),
+    ],
+    examples: &[
+        Example {
+            options: "",
+            prediction: "[search(limit=2+3, query=\"cats\")]",
+            ground_truth: r#"[{"name": "search", "arguments": {"query": "cats", "limit": 5}}]"#,
+            correct: true,
+            note: "arguments in any order, quotes of any kind, constants evaluated",
+        },
+        Example {
+            options: "",
+            prediction: "I will look twice:\n```json\n[{\"name\": \"b\", \"arguments\": {}}, {\"name\": \"a\", \"arguments\": {\"x\": 1.0}}]\n```",
+            ground_truth: "[a(x=1), b()]",
+            correct: true,
+            note: "JSON in a fence; a ground truth in call text; calls in any order",
+        },
+        Example {
+            options: "ordered: true",
+            prediction: "[b(), a(x=1)]",
+            ground_truth: "[a(x=1), b()]",
+            correct: false,
+            note: "the order counts",
+        },
+        Example {
+            options: "{ types: lenient, allow_extra_arguments: true }",
+            prediction: "Sure, f(a='1', note='mine') does it.",
+            ground_truth: r#"{"f": {"a": 1}}"#,
+            correct: true,
+            note: "`\"1\"` for `1`, and an argument more, in prose",
+        },
+        Example {
+            options: "{ pattern: '[TOOL_CALL:{name}:{args}]', partial_credit: true }",
+            prediction: "[TOOL_CALL:get_weather:city=New York, days=3]",
+            ground_truth: r#"[{"name": "get_weather", "arguments": {"city": "New York", "days": 2}}]"#,
+            correct: false,
+            note: "value 0.67: the name and one of two arguments are right",
+        },
+    ],
+    make: |options| Ok(Arc::new(AstMatch::read(options)?)),
+};
+
+/// Scores tool calls.
+#[derive(Clone, Debug, Default)]
+pub struct AstMatch {
+    /// The order of calls counts.
+    pub ordered: bool,
+    /// Calls may have arguments that are not expected.
+    pub allow_extra_arguments: bool,
+    /// How much types count.
+    pub types: Types,
+    /// `value` is the share that is right.
+    pub partial_credit: bool,
+    /// Whether expected arguments are lists of accepted values; `None` tells by the sample.
+    pub accepted: Option<bool>,
+    pattern: Option<(String, Pattern)>,
+}
+
+impl AstMatch {
+    fn read(options: &OptionReader<'_>) -> Result<Self> {
+        let types = options.word("types", &["strict", "numeric", "lenient"])?;
+        let scorer = Self {
+            ordered: options.flag("ordered")?,
+            allow_extra_arguments: options.flag("allow_extra_arguments")?,
+            types: match types {
+                Some("strict") => Types::Strict,
+                Some("lenient") => Types::Lenient,
+                _ => Types::Numeric,
+            },
+            partial_credit: options.flag("partial_credit")?,
+            accepted: options.read("accepted", "true or false", Json::as_bool)?,
+            pattern: None,
+        };
+        match options.text("pattern")? {
+            None => Ok(scorer),
+            Some(pattern) => scorer
+                .pattern(pattern)
+                .map_err(|error| error.at(format_args!("scorer `{NAME}`, option `pattern`"))),
+        }
+    }
+
+    /// Calls in texts are written like this: `[TOOL_CALL:{name}:{args}]`, or a regular expression with the groups
+    /// `name` and `args`.
+    ///
+    /// # Errors
+    /// When it is neither.
+    pub fn pattern(self, pattern: &str) -> Result<Self> {
+        let compiled = Pattern::parse(pattern)?;
+        Ok(Self {
+            pattern: Some((pattern.to_owned(), compiled)),
+            ..self
+        })
+    }
+
+    /// The calls of an answer, and where they were found; `None` when it has none.
+    fn calls(&self, answer: &Answer<'_>) -> Result<Option<Found>, TooComplex> {
+        if !answer.output.tool_calls.is_empty() {
+            return Ok(Some(Found {
+                calls: calls::native(answer.output),
+                form: "tool_calls",
+            }));
+        }
+        if let Some(text) = answer.prediction {
+            let found = match &self.pattern {
+                None => calls::find(text)?,
+                Some((_, pattern)) => Some(pattern.find(text)?)
+                    .filter(|calls| !calls.is_empty())
+                    .map(|calls| Found {
+                        calls,
+                        form: "pattern",
+                    }),
+            };
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        let pattern = self.pattern.as_ref().map(|(_, pattern)| pattern);
+        let calls = calls::trajectory(answer.output, pattern)?.concat();
+        Ok((!calls.is_empty()).then_some(Found {
+            calls,
+            form: "messages",
+        }))
+    }
+
+    /// Whether expected arguments are lists of accepted values.
+    fn is_accepted(&self, metadata: &Map<String, Json>, expected: &[Call]) -> bool {
+        let are_lists = |call: &Call| {
+            let mut values = call.named.iter().map(|(_, value)| value);
+            call.positional.is_empty() && values.all(|value| value.as_list().is_some())
+        };
+        self.accepted.unwrap_or_else(|| {
+            metadata.contains_key("category")
+                && metadata.contains_key("function")
+                && expected.iter().all(are_lists)
+        })
+    }
+}
+
+/// The expected calls.
+fn expected(target: &Target) -> Result<Vec<Call>> {
+    calls::calls_or_reason(&Value::from(&target.0)).map_err(|reason| {
+        Error::usage(format!("`ground_truth` {reason}, as scorer `{NAME}` needs it")).hint(
+            "write a list of calls: `[{\"name\": \"f\", \"arguments\": {\"a\": 1}}]`, `[{\"f\": {\"a\": 1}}]` or \"f(a=1)\"",
+        )
+    })
+}
+
+impl Scorer for AstMatch {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+        let expected = expected(answer.target)?;
+        let mut names = Names::new(self.types, documents::parameters(answer.metadata));
+        names.learn(&expected);
+        let is_accepted = self.is_accepted(answer.metadata, &expected);
+        let wanted = expected
+            .iter()
+            .map(|call| names.expected(call, is_accepted))
+            .collect::<Result<Vec<_>>>()?;
+        let found = self.calls(answer);
+        let mut made = Vec::new();
+        if let Ok(Some(found)) = &found {
+            let dotted = documents::dotted(&expected, answer.metadata);
+            for call in &found.calls {
+                // Interfaces for native calls have no dots in names.
+                let name = dotted
+                    .get(call.name.as_str())
+                    .filter(|_| found.form == "tool_calls");
+                made.push(match name {
+                    Some(name) => names.made(&Call {
+                        name: name.clone(),
+                        ..call.clone()
+                    }),
+                    None => names.made(call),
+                });
+            }
+        }
+        let rule = Rule {
+            ordered: self.ordered,
+            allow_extra_arguments: self.allow_extra_arguments,
+        };
+        let verdict = Verdict {
+            names: &names,
+            expected: &wanted,
+            made: &made,
+            rule,
+            pairing: rule.pair(&wanted, &made),
+            found: found
+                .as_ref()
+                .map(|found| found.as_ref().map(|found| found.form)),
+            has_answer: answer.prediction.is_some() || !answer.output.tool_calls.is_empty(),
+        };
+        Ok(verdict.score(self.partial_credit))
+    }
+
+    /// Calls may stand anywhere, but what is thought aloud is no call.
+    fn extract(&self) -> Option<Extract> {
+        Some(Extract::none().strip_think())
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Calls
+    }
+
+    /// The documents of functions name the arguments that stand in positions.
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        if let Some(target) = &sample.target {
+            let calls = expected(target)?;
+            let mut names = Names::default();
+            let is_accepted = self.is_accepted(&sample.metadata, &calls);
+            for call in &calls {
+                names.expected(call, is_accepted)?;
+            }
+        }
+        Ok(documents::fingerprint(&sample.metadata))
+    }
+
+    fn fingerprint(&self) -> String {
+        #[derive(Serialize)]
+        struct Options<'a> {
+            ordered: bool,
+            allow_extra_arguments: bool,
+            types: Types,
+            partial_credit: bool,
+            accepted: Option<bool>,
+            pattern: Option<&'a str>,
+        }
+        let options = Options {
+            ordered: self.ordered,
+            allow_extra_arguments: self.allow_extra_arguments,
+            types: self.types,
+            partial_credit: self.partial_credit,
+            accepted: self.accepted,
+            pattern: self.pattern.as_ref().map(|(text, _)| text.as_str()),
+        };
+        fingerprint(NAME, &options)
+    }
+}

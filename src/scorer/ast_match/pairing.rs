@@ -1,0 +1,238 @@
+//! Which call is held against which expected one.
+
+use std::collections::HashMap;
+
+use super::super::matching;
+use super::known::{Accepted, Expected, Made, Text};
+
+/// How many steps the comparison of calls may take. 300 calls of one function, all of them wrong, are within that,
+/// and so are any number of right ones.
+const MOST_STEPS: usize = 60_000_000;
+
+/// Weights are whole numbers, so that sums of them are exact. 720,720 is divided by all numbers up to 16.
+const WHOLE: i64 = 720_720 << 20;
+
+/// What counts as the same.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::scorer) struct Rule {
+    pub(in crate::scorer) ordered: bool,
+    pub(in crate::scorer) allow_extra_arguments: bool,
+}
+
+/// How far two calls of one function agree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Overlap {
+    /// Arguments that agree.
+    pub(super) right: usize,
+    /// Arguments that are expected, or there without being expected.
+    pub(super) all: usize,
+}
+
+impl Overlap {
+    fn is_whole(self) -> bool {
+        self.right == self.all
+    }
+
+    /// The share that agrees, the name counting as one more argument.
+    fn weight(self) -> i64 {
+        let part = |count: usize| i64::try_from(count + 1).unwrap_or(i64::MAX);
+        // A call that matches wholly wins over one that does so by rounding.
+        WHOLE / part(self.all) * part(self.right) + i64::from(self.is_whole())
+    }
+
+    /// The share that agrees, the name counting as one more argument.
+    pub(super) fn share(self) -> f64 {
+        ratio(self.right + 1, self.all + 1)
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts are below 2^53")]
+pub(super) fn ratio(part: usize, whole: usize) -> f64 {
+    part as f64 / whole as f64
+}
+
+/// The outcome.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::scorer) struct Pairing {
+    /// How many calls match wholly, at most.
+    pub(in crate::scorer) matched: usize,
+    /// Pairs of the expected and the made call, in the order of the expected ones, whose arguments agree as far as
+    /// they can.
+    pub(super) pairs: Vec<(usize, usize, Overlap)>,
+    /// Whether only calls that are equal were paired, because more would have taken too long.
+    pub(super) is_cut_short: bool,
+}
+
+impl Rule {
+    /// Pairs calls off.
+    pub(in crate::scorer) fn pair(self, expected: &[Expected], made: &[Made]) -> Pairing {
+        let mut pairing = if self.ordered {
+            self.in_order(expected, made)
+        } else {
+            self.as_a_set(expected, made)
+        };
+        pairing.pairs.sort_unstable_by_key(|pair| pair.0);
+        pairing
+    }
+
+    /// How far two calls agree; `None` for those of two functions.
+    fn overlap(self, expected: &Expected, made: &Made) -> Option<Overlap> {
+        if expected.name != made.name {
+            return None;
+        }
+        let mut overlap = Overlap { right: 0, all: 0 };
+        let mut there = made.arguments.iter().peekable();
+        for (name, accepted) in &expected.arguments {
+            let mut value = None;
+            while let Some((other, found)) = there.next_if(|(other, _)| other <= name) {
+                if other == name {
+                    value = Some(*found);
+                } else if !self.allow_extra_arguments {
+                    overlap.all += 1;
+                }
+            }
+            match value {
+                Some(value) => {
+                    overlap.all += 1;
+                    overlap.right += usize::from(accepted.has(value));
+                }
+                None if accepted.may_be_left_out => {}
+                None => overlap.all += 1,
+            }
+        }
+        if !self.allow_extra_arguments {
+            overlap.all += there.count();
+        }
+        Some(overlap)
+    }
+
+    /// Pairs that keep the order. Those at both ends that match wholly are in some best choice.
+    fn in_order(self, expected: &[Expected], made: &[Made]) -> Pairing {
+        let shorter = expected.len().min(made.len());
+        let whole = |e: usize, m: usize| {
+            let overlap = self.overlap(&expected[e], &made[m]);
+            overlap.filter(|overlap| overlap.is_whole())
+        };
+        let mut pairing = Pairing::default();
+        let mut head = 0;
+        while head < shorter
+            && let Some(overlap) = whole(head, head)
+        {
+            pairing.pairs.push((head, head, overlap));
+            head += 1;
+        }
+        let mut tail = 0;
+        while tail < shorter - head
+            && let (e, m) = (expected.len() - 1 - tail, made.len() - 1 - tail)
+            && let Some(overlap) = whole(e, m)
+        {
+            pairing.pairs.push((e, m, overlap));
+            tail += 1;
+        }
+        pairing.matched = head + tail;
+        let rows = head..expected.len() - tail;
+        let columns = head..made.len() - tail;
+        if rows.len() * columns.len() > MOST_STEPS / 16
+            || steps(&expected[rows.clone()], &made[columns.clone()]) > MOST_STEPS
+        {
+            pairing.is_cut_short = true;
+            return pairing;
+        }
+        let cell = |e: usize, m: usize| self.overlap(&expected[head + e], &made[head + m]);
+        let (count, pairs) = matching::aligned(rows.len(), columns.len(), |e, m| {
+            cell(e, m).map_or((0, 0), |overlap| {
+                (overlap.weight(), usize::from(overlap.is_whole()))
+            })
+        });
+        pairing.matched += count;
+        let pairs = pairs.into_iter();
+        pairing
+            .pairs
+            .extend(pairs.filter_map(|(e, m)| Some((head + e, head + m, cell(e, m)?))));
+        pairing
+    }
+
+    /// Pairs in any order. Equal calls are paired first, in linear time; then function by function as many as
+    /// match wholly are counted, and pairs are chosen so that as much as possible of them agrees.
+    fn as_a_set(self, expected: &[Expected], made: &[Made]) -> Pairing {
+        let mut pairing = Pairing::default();
+        let mut places: HashMap<&Made, Vec<usize>> = HashMap::new();
+        for (place, call) in made.iter().enumerate().rev() {
+            places.entry(call).or_default().push(place);
+        }
+        let mut is_left = vec![true; made.len()];
+        let mut groups: HashMap<Text, (Vec<usize>, Vec<usize>)> = HashMap::new();
+        for (e, call) in expected.iter().enumerate() {
+            let only = call.only();
+            match only.and_then(|only| places.get_mut(&only)?.pop()) {
+                Some(m) => {
+                    is_left[m] = false;
+                    let all = call.arguments.len();
+                    pairing.pairs.push((e, m, Overlap { right: all, all }));
+                }
+                None => groups.entry(call.name).or_default().0.push(e),
+            }
+        }
+        pairing.matched = pairing.pairs.len();
+        for (m, call) in made.iter().enumerate().filter(|(m, _)| is_left[*m]) {
+            if let Some(group) = groups.get_mut(&call.name) {
+                group.1.push(m);
+            }
+        }
+        let cost = |(rows, columns): &(Vec<usize>, Vec<usize>)| {
+            let of_made: usize = columns.iter().map(|&m| made[m].arguments.len() + 1).sum();
+            let of_expected: usize = rows.iter().map(|&e| expected[e].arguments.len() + 1).sum();
+            let compare = rows.len() * of_made + columns.len() * of_expected;
+            let match_up = rows.len() * columns.len() * rows.len().min(columns.len());
+            compare.saturating_add(match_up)
+        };
+        if groups.values().map(cost).fold(0, usize::saturating_add) > MOST_STEPS {
+            pairing.is_cut_short = true;
+            return pairing;
+        }
+        for (rows, columns) in groups.into_values() {
+            let overlaps: Vec<Vec<Overlap>> = rows
+                .iter()
+                .map(|&e| {
+                    let overlaps = columns
+                        .iter()
+                        .filter_map(|&m| self.overlap(&expected[e], &made[m]));
+                    overlaps.collect()
+                })
+                .collect();
+            let fits: Vec<Vec<usize>> = overlaps
+                .iter()
+                .map(|row| (0..row.len()).filter(|&m| row[m].is_whole()).collect())
+                .collect();
+            pairing.matched += matching::largest(&fits, columns.len())
+                .iter()
+                .flatten()
+                .count();
+            let weights: Vec<Vec<i64>> = overlaps
+                .iter()
+                .map(|row| row.iter().map(|overlap| overlap.weight()).collect())
+                .collect();
+            for (row, column) in matching::heaviest(&weights, columns.len())
+                .into_iter()
+                .enumerate()
+            {
+                let pair = column.map(|column| (rows[row], columns[column], overlaps[row][column]));
+                pairing.pairs.extend(pair);
+            }
+        }
+        pairing
+    }
+}
+
+impl Accepted {
+    fn has(&self, value: Text) -> bool {
+        self.values.binary_search(&value).is_ok()
+    }
+}
+
+/// What comparing all with all takes.
+fn steps(expected: &[Expected], made: &[Made]) -> usize {
+    let of_made: usize = made.iter().map(|call| call.arguments.len() + 1).sum();
+    let of_expected: usize = expected.iter().map(|call| call.arguments.len() + 1).sum();
+    (expected.len() * of_made).saturating_add(made.len() * of_expected)
+}

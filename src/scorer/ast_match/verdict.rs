@@ -1,0 +1,242 @@
+//! From a pairing to a score: reason, metrics and the first difference in words.
+
+use std::collections::HashMap;
+
+use super::super::Score;
+use super::super::calls::TooComplex;
+use super::known::{Expected, Made, Names, Text};
+use super::pairing::{Overlap, Pairing, Rule, ratio};
+use crate::text::excerpt;
+
+/// Calls that the details name.
+const NAMED: usize = 20;
+
+pub(super) struct Verdict<'a> {
+    pub(super) names: &'a Names,
+    pub(super) expected: &'a [Expected],
+    pub(super) made: &'a [Made],
+    pub(super) rule: Rule,
+    pub(super) pairing: Pairing,
+    /// Where calls were found.
+    pub(super) found: Result<Option<&'static str>, &'a TooComplex>,
+    /// Whether the agent said anything.
+    pub(super) has_answer: bool,
+}
+
+impl Verdict<'_> {
+    /// The score; with `partial` its value is the share that is right.
+    pub(super) fn score(&self, partial: bool) -> Score {
+        let (expected, made) = (self.expected.len(), self.made.len());
+        let matched = self.pairing.matched;
+        let correct = self.found.is_ok() && matched == expected && matched == made;
+        let value = match () {
+            () if correct => 1.0,
+            () if partial => self.weight() / ratio(expected.max(made).max(1), 1),
+            () => 0.0,
+        };
+        let missing = self.missing();
+        let extra = self.extra();
+        let made_texts: Vec<String> = self.made.iter().map(|call| self.names.show(call)).collect();
+        let expected_texts: Vec<String> = self
+            .expected
+            .iter()
+            .map(|call| self.names.show_expected(call))
+            .collect();
+        let mut score = Score::new(value, correct, self.reason(correct))
+            .detail("ast_match_rate", if correct { 1.0 } else { 0.0 })
+            .detail("parameter_accuracy", self.parameter_accuracy())
+            .detail("precision", share(matched, made, expected))
+            .detail("recall", share(matched, expected, made))
+            .detail("f1", share(2 * matched, expected + made, 0));
+        if let Ok(Some(form)) = self.found {
+            score.details.insert("found_in", form);
+        }
+        if let Some(difference) = self.difference(correct, &missing, &extra) {
+            score.details.insert("difference", difference);
+        }
+        let named = |places: &[usize], texts: &[String]| {
+            let named = places.iter().take(NAMED);
+            named
+                .map(|&place| excerpt(&texts[place]))
+                .collect::<Vec<_>>()
+        };
+        score
+            .detail("missing", named(&missing, &expected_texts))
+            .detail("extra", named(&extra, &made_texts))
+            .normalized(made_texts, expected_texts)
+    }
+
+    /// What all pairs together are worth.
+    fn weight(&self) -> f64 {
+        self.pairing
+            .pairs
+            .iter()
+            .map(|(_, _, overlap)| overlap.share())
+            .sum()
+    }
+
+    /// Arguments that agree, of those that are expected or there without being expected.
+    fn parameter_accuracy(&self) -> f64 {
+        let overlaps = self.pairing.pairs.iter().map(|pair| pair.2);
+        let sum = overlaps.fold(Overlap { right: 0, all: 0 }, |sum, overlap| Overlap {
+            right: sum.right + overlap.right,
+            all: sum.all + overlap.all,
+        });
+        let missing = self.unpaired().into_iter();
+        let missing = missing.map(|place| {
+            let arguments = &self.expected[place].arguments;
+            arguments
+                .iter()
+                .filter(|argument| !argument.1.may_be_left_out)
+                .count()
+        });
+        share(sum.right, sum.all + missing.sum::<usize>(), 0)
+    }
+
+    /// Expected calls without a counterpart.
+    fn unpaired(&self) -> Vec<usize> {
+        let mut is_paired = vec![false; self.expected.len()];
+        for (place, _, _) in &self.pairing.pairs {
+            is_paired[*place] = true;
+        }
+        (0..self.expected.len())
+            .filter(|&place| !is_paired[place])
+            .collect()
+    }
+
+    /// Expected calls that none matches wholly.
+    fn missing(&self) -> Vec<usize> {
+        let mut is_matched = vec![false; self.expected.len()];
+        for (place, _, overlap) in &self.pairing.pairs {
+            is_matched[*place] = overlap.right == overlap.all;
+        }
+        (0..self.expected.len())
+            .filter(|&place| !is_matched[place])
+            .collect()
+    }
+
+    /// Calls that match none wholly.
+    fn extra(&self) -> Vec<usize> {
+        let mut is_matched = vec![false; self.made.len()];
+        for (_, place, overlap) in &self.pairing.pairs {
+            is_matched[*place] = overlap.right == overlap.all;
+        }
+        (0..self.made.len())
+            .filter(|&place| !is_matched[place])
+            .collect()
+    }
+
+    fn reason(&self, correct: bool) -> &'static str {
+        match self.found {
+            _ if correct => "exact_match",
+            _ if !self.has_answer => "no_prediction",
+            Err(TooComplex) => "too_complex",
+            Ok(_) if self.expected.is_empty() => "unexpected_call",
+            Ok(_) if self.made.is_empty() => "no_call",
+            Ok(_) if self.expected.len() != self.made.len() => "wrong_count",
+            Ok(_) if self.has_other_names() => "wrong_function",
+            Ok(_) if self.pairing.is_cut_short => "too_complex",
+            Ok(_) if self.rule.ordered && self.is_same_set() => "wrong_order",
+            Ok(_) => "wrong_arguments",
+        }
+    }
+
+    /// Whether functions are called more or less often than expected.
+    fn has_other_names(&self) -> bool {
+        let mut counts: HashMap<Text, isize> = HashMap::new();
+        for call in self.expected {
+            *counts.entry(call.name).or_default() += 1;
+        }
+        for call in self.made {
+            *counts.entry(call.name).or_default() -= 1;
+        }
+        counts.values().any(|&count| count != 0)
+    }
+
+    fn is_same_set(&self) -> bool {
+        let rule = Rule {
+            ordered: false,
+            ..self.rule
+        };
+        rule.pair(self.expected, self.made).matched == self.expected.len()
+    }
+
+    /// The first difference, in words.
+    fn difference(&self, correct: bool, missing: &[usize], extra: &[usize]) -> Option<String> {
+        if correct {
+            return None;
+        }
+        if self.found.is_err() {
+            return Some("looking for calls in this text takes too long".to_owned());
+        }
+        let pairs = &self.pairing.pairs;
+        let pair = pairs
+            .iter()
+            .find(|(_, _, overlap)| overlap.right < overlap.all);
+        if let Some(&(expected, made, _)) = pair {
+            return self.argument_difference(&self.expected[expected], &self.made[made]);
+        }
+        let first = |places: &[usize]| places.first().copied();
+        match (first(missing), first(extra)) {
+            (Some(place), _) if self.made.is_empty() => {
+                let call = self.names.show_expected(&self.expected[place]);
+                Some(format!("got no call, expected `{}`", excerpt(&call)))
+            }
+            (Some(expected), Some(made)) => Some(format!(
+                "got `{}`, expected `{}`",
+                excerpt(&self.names.show(&self.made[made])),
+                excerpt(&self.names.show_expected(&self.expected[expected]))
+            )),
+            (Some(place), None) => {
+                let call = self.names.show_expected(&self.expected[place]);
+                Some(format!("`{}` is missing", excerpt(&call)))
+            }
+            (None, Some(place)) => {
+                let call = self.names.show(&self.made[place]);
+                Some(format!("`{}` is not expected", excerpt(&call)))
+            }
+            (None, None) => None,
+        }
+    }
+
+    fn argument_difference(&self, expected: &Expected, made: &Made) -> Option<String> {
+        let names = self.names;
+        let function = names.text(made.name);
+        for (name, accepted) in &expected.arguments {
+            let wanted = names.show_accepted(accepted);
+            let wanted = excerpt(&wanted);
+            let argument = names.text(*name);
+            match made.arguments.iter().find(|(other, _)| other == name) {
+                Some((_, value)) if !accepted.values.contains(value) => {
+                    let got = excerpt(names.text(*value));
+                    return Some(format!(
+                        "`{function}`: `{argument}`: got `{got}`, expected `{wanted}`"
+                    ));
+                }
+                None if !accepted.may_be_left_out => {
+                    return Some(format!(
+                        "`{function}`: `{argument}` is missing, expected `{wanted}`"
+                    ));
+                }
+                _ => {}
+            }
+        }
+        let is_extra =
+            |(name, _): &&(Text, Text)| expected.arguments.iter().all(|(other, _)| other != name);
+        let (name, value) = made.arguments.iter().find(is_extra)?;
+        let (argument, value) = (names.text(*name), names.text(*value));
+        Some(format!(
+            "`{function}`: `{argument}` is not expected, got `{}`",
+            excerpt(value)
+        ))
+    }
+}
+
+/// `part` of `whole`. Of nothing it is 1 if there is nothing on the `other` side either, and 0 if there is.
+fn share(part: usize, whole: usize, other: usize) -> f64 {
+    match (whole, other) {
+        (0, 0) => 1.0,
+        (0, _) => 0.0,
+        _ => ratio(part, whole),
+    }
+}

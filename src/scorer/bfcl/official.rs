@@ -1,0 +1,44 @@
+//! Verdicts of the official program on answers that are not judged here: conversations, and questions asked in
+//! several formats. They stand in the metadata of imported samples.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+
+use crate::dataset::bfcl::Category;
+use crate::scorer::Score;
+
+/// Where a verdict stands in the metadata.
+pub(crate) const KEY: &str = "official";
+
+/// What the official program said of an answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Official {
+    /// Whether it is right.
+    pub valid: bool,
+    /// The official error type of a wrong answer.
+    pub error_type: Option<String>,
+    /// The `error` of its line.
+    pub error: Json,
+}
+
+impl Official {
+    /// As a score.
+    pub(super) fn score(self) -> Score {
+        let value = if self.valid { 1.0 } else { 0.0 };
+        let reason = self.error_type.unwrap_or_else(|| "exact_match".to_owned());
+        Score::new(value, self.valid, reason)
+            .detail("error", self.error)
+            .detail("judged_by", "bfcl_official")
+    }
+}
+
+/// The verdict in the metadata of a sample.
+pub(super) fn of(metadata: &Map<String, Json>) -> Option<Official> {
+    Official::deserialize(metadata.get(KEY)?).ok()
+}
+
+/// Whether the metadata name a category that only the official program judges.
+pub(super) fn is_needed(metadata: &Map<String, Json>) -> bool {
+    let category = metadata.get("category").and_then(Json::as_str);
+    category.is_some_and(|name| !Category::named(name).is_native())
+}

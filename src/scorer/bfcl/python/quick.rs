@@ -1,0 +1,443 @@
+//! The calls that nearly all answers are made of, without a syntax tree: `[f(a=1, b='x'), g.h(c=[1.5, True])]`.
+//!
+//! It takes a tenth of the time, and stands aside ([`Plain::Other`]) for whatever is not plain: escapes, prefixes,
+//! arithmetic, nested calls, positional arguments, tuples, names beyond ASCII. What it reads is equal to what the parser
+//! of all of Python makes of it; `fuzz_tests` compares the two.
+
+use super::super::value::{Dict, Value};
+
+/// What a text turned out to be.
+#[derive(Debug)]
+pub(super) enum Plain {
+    /// Calls.
+    Calls(Vec<Value>),
+    /// No Python: two words in a row, as prose has them.
+    Broken,
+    /// To be read by the parser.
+    Other,
+}
+
+/// Deeper lists and dictionaries are the parser's.
+const MAX_DEPTH: usize = 8;
+
+/// An integer of this many digits fits a machine word.
+const MAX_DIGITS: usize = 18;
+
+/// Looks at a text in brackets.
+pub(super) fn calls(text: &str) -> Plain {
+    let mut reader = Reader { text, place: 0 };
+    if !reader.eat(b'[') {
+        return Plain::Other;
+    }
+    if reader.is_prose() {
+        return Plain::Broken;
+    }
+    reader.place = 1;
+    match reader.calls() {
+        Some(calls) if reader.place == text.len() => Plain::Calls(calls),
+        _ => Plain::Other,
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    place: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.place).copied()
+    }
+
+    fn eat(&mut self, byte: u8) -> bool {
+        let found = self.peek() == Some(byte);
+        self.place += usize::from(found);
+        found
+    }
+
+    /// Blanks and line breaks, which mean nothing in brackets. Others are left to the parser.
+    fn space(&mut self) {
+        while let Some(b' ' | b'\n') = self.peek() {
+            self.place += 1;
+        }
+    }
+
+    fn eat_while(&mut self, is_in: impl Fn(u8) -> bool) -> &'a str {
+        let start = self.place;
+        while self.peek().is_some_and(&is_in) {
+            self.place += 1;
+        }
+        &self.text[start..self.place]
+    }
+
+    /// An ASCII word that starts with a letter.
+    fn word(&mut self) -> Option<&'a str> {
+        let is_letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
+        self.peek().filter(|&byte| is_letter(byte))?;
+        Some(self.eat_while(|byte| is_letter(byte) || byte.is_ascii_digit()))
+    }
+
+    /// A word that is a name wherever it stands.
+    fn name(&mut self) -> Option<&'a str> {
+        self.word().filter(|word| !is_keyword(word))
+    }
+
+    /// Whether a name is followed by another one, with nothing but blanks between them: no Python has that.
+    fn is_prose(&mut self) -> bool {
+        self.space();
+        let is_name = self.name().is_some();
+        let end = self.place;
+        self.space();
+        is_name && self.place > end && self.name().is_some()
+    }
+
+    /// After the opening bracket, to the closing one.
+    fn calls(&mut self) -> Option<Vec<Value>> {
+        let mut calls = Vec::with_capacity(1);
+        loop {
+            self.space();
+            calls.push(self.call()?);
+            self.space();
+            if self.eat(b']') {
+                return Some(calls);
+            }
+            if !self.eat(b',') {
+                return None;
+            }
+        }
+    }
+
+    fn call(&mut self) -> Option<Value> {
+        let start = self.place;
+        self.name()?;
+        let mut parts = 1;
+        while self.eat(b'.') {
+            self.name()?;
+            parts += 1;
+            if parts > MAX_DEPTH {
+                return None;
+            }
+        }
+        let name = &self.text[start..self.place];
+        if !self.eat(b'(') {
+            return None;
+        }
+        let arguments = self.arguments()?;
+        Some(Value::Dict(Dict::of(
+            Value::from(name),
+            Value::Dict(arguments),
+        )))
+    }
+
+    fn arguments(&mut self) -> Option<Dict> {
+        let mut arguments = Dict::new();
+        self.space();
+        if self.eat(b')') {
+            return Some(arguments);
+        }
+        loop {
+            let name = self.name()?;
+            if arguments.get_str(name).is_some() {
+                return None;
+            }
+            self.space();
+            if !self.eat(b'=') {
+                return None;
+            }
+            self.space();
+            let value = self.value(0)?;
+            arguments.insert(Value::from(name), value);
+            self.space();
+            if self.eat(b')') {
+                return Some(arguments);
+            }
+            if !self.eat(b',') {
+                return None;
+            }
+            self.space();
+        }
+    }
+
+    /// A value; that nothing else belongs to it shows in the comma or bracket that has to follow.
+    fn value(&mut self, depth: usize) -> Option<Value> {
+        match self.peek()? {
+            quote @ (b'\'' | b'"') => self.string(quote).map(Value::from),
+            b'-' | b'0'..=b'9' => self.number(),
+            b'[' if depth < MAX_DEPTH => self.list(depth + 1),
+            b'{' if depth < MAX_DEPTH => self.dict(depth + 1),
+            _ => Some(match self.word()? {
+                "True" => Value::Bool(true),
+                "False" => Value::Bool(false),
+                "None" => Value::None,
+                word if is_keyword(word) => return None,
+                name => Value::from(name),
+            }),
+        }
+    }
+
+    /// A string without escapes on one line, and without lone surrogates, which start with this byte here.
+    fn string(&mut self, quote: u8) -> Option<&'a str> {
+        self.place += 1;
+        let start = self.place;
+        let rest = &self.text.as_bytes()[start..];
+        let length = rest
+            .iter()
+            .position(|&byte| byte == quote || matches!(byte, b'\\' | 0..b' ' | 0xf4))?;
+        self.place += length;
+        // Two quotes may be the start of three.
+        let is_empty = length == 0;
+        if !self.eat(quote) || (is_empty && self.peek() == Some(quote)) {
+            return None;
+        }
+        Some(&self.text[start..start + length])
+    }
+
+    /// Decimal, with no digit more than needed in front.
+    fn number(&mut self) -> Option<Value> {
+        let start = self.place;
+        let is_negative = self.eat(b'-');
+        let digits = self.eat_while(|byte| byte.is_ascii_digit());
+        if digits.is_empty() || digits.len() > MAX_DIGITS {
+            return None;
+        }
+        if digits.starts_with('0') && digits.len() > 1 {
+            return None;
+        }
+        if !self.eat(b'.') {
+            let value: i64 = digits.parse().ok()?;
+            return Some(Value::from(if is_negative { -value } else { value }));
+        }
+        if self.eat_while(|byte| byte.is_ascii_digit()).is_empty() {
+            return None;
+        }
+        let text = &self.text[start..self.place];
+        text.parse().ok().map(Value::Float)
+    }
+
+    fn list(&mut self, depth: usize) -> Option<Value> {
+        self.place += 1;
+        self.space();
+        let mut items = Vec::new();
+        if self.eat(b']') {
+            return Some(Value::List(items));
+        }
+        loop {
+            items.push(self.value(depth)?);
+            self.space();
+            if self.eat(b']') {
+                return Some(Value::List(items));
+            }
+            if !self.eat(b',') {
+                return None;
+            }
+            self.space();
+        }
+    }
+
+    /// With texts as keys.
+    fn dict(&mut self, depth: usize) -> Option<Value> {
+        self.place += 1;
+        self.space();
+        let mut dict = Dict::new();
+        if self.eat(b'}') {
+            return Some(Value::Dict(dict));
+        }
+        loop {
+            let quote = self.peek().filter(|byte| matches!(byte, b'\'' | b'"'))?;
+            let key = self.string(quote)?;
+            self.space();
+            if !self.eat(b':') {
+                return None;
+            }
+            self.space();
+            let value = self.value(depth)?;
+            dict.insert(Value::from(key), value);
+            self.space();
+            if self.eat(b'}') {
+                return Some(Value::Dict(dict));
+            }
+            if !self.eat(b',') {
+                return None;
+            }
+            self.space();
+        }
+    }
+}
+
+/// The keywords, and the words that are keywords in some places.
+#[rustfmt::skip]
+fn is_keyword(word: &str) -> bool {
+    matches!(
+        word,
+        "False" | "None" | "True" | "and" | "as" | "assert" | "async" | "await" | "break" | "class" | "continue"
+            | "def" | "del" | "elif" | "else" | "except" | "finally" | "for" | "from" | "global" | "if" | "import"
+            | "in" | "is" | "lambda" | "nonlocal" | "not" | "or" | "pass" | "raise" | "return" | "try" | "while"
+            | "with" | "yield" | "case" | "match" | "type" | "_" | "__debug__"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expect: &str) {
+        let got = match calls(text) {
+            Plain::Calls(calls) => Value::List(calls).repr().unwrap(),
+            Plain::Broken => "broken".to_owned(),
+            Plain::Other => "other".to_owned(),
+        };
+        assert_eq!(got, expect, "{text}");
+    }
+
+    #[test]
+    fn plain_calls() {
+        check("[f()]", "[{'f': {}}]");
+        check(
+            "[ f(a=1,\n b = -2.50), g.h(c='x\"é', d=\"\") ]",
+            "[{'f': {'a': 1, 'b': -2.5}}, {'g.h': {'c': 'x\"é', 'd': ''}}]",
+        );
+        check(
+            "[f(a=[], b=[1, [True, None]], c={}, d={'k': false, \"l\": 0})]",
+            "[{'f': {'a': [], 'b': [1, [True, None]], 'c': {}, 'd': {'k': 'false', 'l': 0}}}]",
+        );
+        check("[f(a=-0, b=-0.0)]", "[{'f': {'a': 0, 'b': -0.0}}]");
+    }
+
+    #[test]
+    fn prose() {
+        for text in ["[I am sorry]", "[ Sure here]", "[Hello\nworld"] {
+            check(text, "broken");
+        }
+        for text in [
+            "[not x]",
+            "[a in b]",
+            "[a if b else c]",
+            "[lambda x: x]",
+            "[I'm sorry]",
+            "[a]",
+            "[é b]",
+        ] {
+            check(text, "other");
+        }
+    }
+
+    #[test]
+    fn what_is_left_to_the_parser() {
+        for text in [
+            "f()",
+            "[]",
+            "[f(),]",
+            "[f(a=1,)]",
+            "[f(1)]",
+            "[f(*a)]",
+            "[f(**a)]",
+            "[f(a=1, a=2)]",
+            "[f(a==1)]",
+            "[f(a='x\\n')]",
+            "[f(a='x' 'y')]",
+            "[f(a='''x''')]",
+            "[f(a=b'x')]",
+            "[f(a=f'x')]",
+            "[f(a=01)]",
+            "[f(a=1_0)]",
+            "[f(a=1.)]",
+            "[f(a=.5)]",
+            "[f(a=1e5)]",
+            "[f(a=1j)]",
+            "[f(a=--1)]",
+            "[f(a=- 1)]",
+            "[f(a=1234567890123456789)]",
+            "[f(a=1+1)]",
+            "[f(a=g())]",
+            "[f(a=(1, 2))]",
+            "[f(a=x.y)]",
+            "[f(a=x[0])]",
+            "[f(a={1: 2})]",
+            "[f(a={'x'})]",
+            "[f(a=not x)]",
+            "[f(class=1)]",
+            "[f(a=lambda)]",
+            "[f(é=1)]",
+            "[f()] ",
+            "[f()]]",
+            "[f()",
+            "[f(a='x)]",
+            "[f(a='x\n')]",
+            "[f(a=1)\t]",
+            "[f(a=1) # x\n]",
+            "[f()()]",
+            "[f ()]",
+            "[f .g()]",
+            "[f(a=None.x)]",
+            "[None()]",
+            "[f(a=[1,])]",
+            "[f(a=[*b])]",
+            "[f(a:=1)]",
+        ] {
+            check(text, "other");
+        }
+        let deep = format!("[f(a={}{})]", "[".repeat(9), "]".repeat(9));
+        check(&deep, "other");
+    }
+
+    /// What answers are made of, plain and not.
+    #[rustfmt::skip]
+    const PIECES: &[&str] = &[
+        "f(", "[f(", "g.h(", "a=", "b=", "c = ", "a.b", ")", ")]", "]", "[", "{", "}", "(", ",", ", ", ",\n", "=", ":",
+        ": ", ".", "'x'", "\"y\"", "'k': ", "\"l\":", "''", "\"", "'", "1", "-2", "0", "00", "12.50", "-0.0", "1e5",
+        "1_0", "123456789012345678", "1234567890123456789", "-", "+", "True", "False", "None", "true", "null", "name",
+        "not ", "in", "is ", "if ", "else ", "lambda", "await ", "match", "type ", "_", "class=", "print ", "é", "'é'",
+        "'\u{10f800}'", "\\", "\t", "\n", " ", "  ", "#", "*a", "**k", "b'x'", "f'x'", "r\"", "I am", "Sure", "()", "[]",
+        "{}", "[1, 2]", "{'k': 1}", "...", "\0", "\r", ";", "a=1", "b='x'", "c=[True, None]", "d={'k': [0.5]}",
+    ];
+
+    /// `EVALTEST_FUZZ_CASES=1000000` makes it a million.
+    #[test]
+    fn the_parser_of_all_of_python_reads_the_same() {
+        use std::io::Write as _;
+
+        let (mut plain, mut broken, mut all) = (0, 0, 0);
+        crate::fuzz::fuzz(|dice| {
+            // Mostly whole calls, with something else in them or behind them now and then.
+            let rest = dice.below(3) > 0;
+            let text = if dice.below(4) > 0 {
+                let arguments: Vec<String> = (0..dice.below(4))
+                    .map(|place| {
+                        let name = ["a", "b", "k"][if rest { place } else { 0 }];
+                        let value = dice.pick(&["1", "'x'", "[1, 2]", "{'k': 0.5}", "-7", "n"]);
+                        let odd = if rest { "" } else { dice.pick(PIECES) };
+                        format!("{name}={value}{odd}")
+                    })
+                    .collect();
+                let behind = dice.text(PIECES, usize::from(!rest));
+                format!("f({}){behind}", arguments.join(", "))
+            } else if rest {
+                dice.text(PIECES, 9)
+            } else {
+                let word = ["I am", "Sure it", "not so", "a if", "b\nc"][dice.below(5)];
+                format!("{word}{}", dice.text(PIECES, 2))
+            };
+            let text = format!("[{text}]");
+            all += 1;
+            let expect = super::super::parsed_calls(&text);
+            match calls(&text) {
+                Plain::Other => {}
+                Plain::Broken => {
+                    broken += 1;
+                    assert!(expect.is_err(), "{text:?} {expect:?}");
+                }
+                Plain::Calls(calls) => {
+                    plain += 1;
+                    let got = Value::List(calls).repr();
+                    let expect = expect.map(|value| value.repr());
+                    assert_eq!(Ok(got), expect, "{text:?}");
+                }
+            }
+        });
+        let _ = writeln!(
+            std::io::stderr(),
+            "{all} texts, {plain} plain, {broken} broken"
+        );
+        assert!(plain > all / 50 && broken > 0);
+    }
+}
