@@ -39,10 +39,8 @@ fn metadata() -> String {
 }
 
 fn large() -> String {
-    "n,square\n".to_owned()
-        + &(1..100)
-            .map(|n| format!("{n},{}\n", n * n))
-            .collect::<String>()
+    let lines = (1..100).map(|n| format!("{n},{}", n * n));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// A dataset in the layout of GAIA; its metadata is large storage.
