@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::eval::{Assert, Eval};
 use crate::extract::Extraction;
 use crate::hash::{self, Hasher};
+use crate::hub::layout::Snapshot;
 use crate::redact::Redactor;
 use crate::sample::Sample;
 use crate::scorer::{Answer, Score, Scorer, per_sample};
@@ -36,6 +37,8 @@ pub(crate) struct Plan {
     pub(crate) scorer_hash: String,
     pub(crate) scorers_hash: String,
     pub(crate) notices: Vec<String>,
+    /// The dataset with its commit, if it is one of the Hub.
+    pub(crate) dataset: Option<String>,
     /// What a sandboxed agent must not see.
     pub(crate) hidden: Arc<[PathBuf]>,
 }
@@ -62,6 +65,9 @@ pub(crate) enum BaselineUse {
 pub(crate) fn hidden(eval: &Eval) -> Vec<PathBuf> {
     let root = crate::project::root();
     let mut paths = eval.benchmark.paths();
+    // What is a link there has its content beside the snapshot.
+    let blobs: Vec<_> = paths.iter().filter_map(|path| Snapshot::at(path)).collect();
+    paths.extend(blobs.into_iter().map(|snapshot| snapshot.folder));
     paths.extend(eval.spec.clone());
     paths.extend([
         eval.snapshot.folder.clone(),
@@ -105,13 +111,22 @@ impl Plan {
                     .part(&item.target_hash)
             })
             .hex();
+        let paths = eval.benchmark.paths();
+        let dataset = paths.iter().find_map(|path| Snapshot::at(path));
+        let dataset = dataset.map(|snapshot| snapshot.to_string());
         let mut notices = eval.benchmark.notices();
+        notices.extend(
+            dataset
+                .iter()
+                .map(|dataset| format!("the dataset is `{dataset}`")),
+        );
         notices.extend(missing_attachments(&items));
         notices.extend(unused_scorers(eval));
         notices.extend(repeated_answers(eval));
         let mut plan = Self {
             request_hash: request_hash(eval, &dataset_hash, &scorers_hash),
             notices,
+            dataset,
             hidden: hidden(eval).into(),
             eval: eval.clone(),
             items,
@@ -293,6 +308,9 @@ fn load_items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> {
                 .hint("set `limits.limit` to at least 1"),
         );
     }
+    eval.benchmark
+        .fetch(&samples)
+        .map_err(|error| error.at(format_args!("eval `{}`", eval.name)))?;
     // Asked in the order of the shuffle, recorded in that of the dataset.
     let mut indexed: Vec<_> = samples
         .into_iter()

@@ -13,7 +13,7 @@ use crate::project::{Project, Ran, skip};
 const TREASURE: &str = "zanzibar-4711";
 
 /// Whether this machine lets `bwrap` make sandboxes.
-fn can_sandbox() -> bool {
+pub(crate) fn can_sandbox() -> bool {
     let made = Command::new("bwrap")
         .args([
             "--ro-bind",
