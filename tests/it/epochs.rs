@@ -298,3 +298,89 @@ fn recordings_have_epochs_too() {
         .exits(0)
         .says("the agent gives the same answer each time, so 2 epochs say no more than one");
 }
+
+#[test]
+fn under_cargo_test_a_sample_stays_one_test_and_its_epochs_confirm_one_another() {
+    use crate::trials;
+    // The agent answers with the number in the id, which is right for the even ones, unless told otherwise.
+    let then = "wrong=$(cat \"$(dirname \"$0\")/wrong\" 2> /dev/null || echo none)\n\
+                case $EVALTEST_SAMPLE_ID.$EVALTEST_EPOCH in $wrong) echo 99; exit;; esac";
+    let more = "epochs: 3\nlimits: { concurrency: 2 }\ngates: [majority >= 0.4, no_regression]\n";
+    let project = trials::accepted(4, then, more);
+    let of = |wrong: &str| {
+        project.write("wrong", wrong);
+        trials::forget(&project);
+        let ran = trials::run(&project, "");
+        (ran, crate::asked::asked(&project).len())
+    };
+    let (ran, asked) = of("none");
+    assert_eq!(trials::tests(&ran).len(), 4 + 2, "{}", ran.out);
+    assert_eq!((ran.code, asked), (Some(0), 12), "{}", ran.out);
+    assert_eq!(project.last_lines("samples.jsonl").len(), 12);
+    // q000 was correct and its majority is wrong now; but not each time, so it may be flaky.
+    let (ran, asked) = of("q000.[01]");
+    assert_eq!(trials::verdict(&ran, "q000"), "ok", "{}", ran.out);
+    assert_eq!(asked, 12, "three answers need no other to confirm them");
+    assert_eq!(project.last_json("summary.json")["epochs"]["flaky"], 1);
+    // Wrong each time; the epochs have confirmed one another.
+    let (ran, asked) = of("q000.*");
+    assert_eq!(trials::verdict(&ran, "q000"), "FAILED");
+    assert_eq!(asked, 12);
+    assert!(
+        ran.out.contains("asked 3 times, wrong each time"),
+        "{}",
+        ran.out
+    );
+    // With fewer epochs than confirmations only what is missing is asked.
+    trials::edit(
+        &project,
+        "snapshot: { answers: plain }",
+        "snapshot: { answers: plain, confirm: 4 }",
+    );
+    let (ran, asked) = of("q000.*");
+    assert_eq!(
+        (trials::verdict(&ran, "q000").as_str(), asked),
+        ("FAILED", 14),
+        "{}",
+        ran.out
+    );
+    // Another number of epochs is no comparison.
+    trials::edit(&project, "epochs: 3", "epochs: 2");
+    let ran = trials::run(&project, "");
+    assert!(
+        ran.err.contains("has 3 epochs and this eval 2"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn exact_and_correct_look_at_the_majority() {
+    let project = project("");
+    project.run("run eval.yaml").exits(0);
+    project.run("accept").exits(0);
+    project
+        .run("run eval.yaml --set snapshot.assert=exact")
+        .exits(0);
+    project
+        .run("run eval.yaml --set snapshot.assert=correct")
+        .exits(1)
+        .says("failed assertion (1):\n    q3");
+    let agent = project.read("agent.sh");
+    // Another answer in one epoch is not the majority's; in two it is.
+    project.script(
+        "agent.sh",
+        &agent.replace("q2.0) echo 9;;", "q1.0) echo 9;;"),
+    );
+    project
+        .run("run eval.yaml --set snapshot.assert=exact")
+        .exits(0);
+    project.script(
+        "agent.sh",
+        &agent.replace("q3.*) echo 7;;", "q3.*) echo 6;;"),
+    );
+    project
+        .run("run eval.yaml --set snapshot.assert=exact")
+        .exits(1)
+        .says("failed assertion (1):\n    q3");
+}
