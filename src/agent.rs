@@ -90,6 +90,19 @@ pub trait Agent: Send + Sync {
         None
     }
 
+    /// A text that changes whenever the agent may answer the same task differently, so that answers can be
+    /// [kept](crate::cache): its model, its sampling parameters, the version of its code. Only a hash of it is written.
+    /// `None`: nothing is kept of what the agent says.
+    ///
+    /// The agents `command` and `worker` name their keys, the contents of the program and of every file that the
+    /// command names, and the variables that they pass, but for `PATH`, `HOME`, `TMPDIR` and `SSL_CERT_*`. What they
+    /// cannot know: modules that a program imports, files that it opens by itself, installed packages, a model behind
+    /// it, the day. After such a change ask with `--refresh`. The agents `openai` and `http` cannot know that another
+    /// model answers under the same name and address.
+    fn fingerprint(&self) -> Option<String> {
+        None
+    }
+
     /// Values that must not reach a record, such as a key.
     fn secrets(&self) -> Vec<String> {
         Vec::new()

@@ -87,8 +87,9 @@ impl CurrentSample {
             slices: slices_of(record)
                 .map(|(dimension, value)| (dimension.to_owned(), value))
                 .collect(),
-            latency_s: Some(outcome.latency_s)
-                .filter(|latency| answered && latency.is_finite() && *latency >= 0.0),
+            latency_s: Some(outcome.latency_s).filter(|latency| {
+                answered && !outcome.cached && latency.is_finite() && *latency >= 0.0
+            }),
         }
     }
 

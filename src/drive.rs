@@ -11,6 +11,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::artifact::{RunDir, read_records};
+use crate::cache::CacheUse;
 use crate::cancel::Cancel;
 use crate::epochs::{self, Poll};
 use crate::error::{Error, Result};
@@ -73,6 +74,8 @@ pub struct Drive {
     pub ignore_baseline: bool,
     /// The run does not cover its eval as the spec defines it.
     pub partial: bool,
+    /// What is done with answers that were given before, if not what the eval says.
+    pub cache: Option<CacheUse>,
     /// Show what agents print.
     pub stream: bool,
     /// Count samples and requests, ask nothing.
@@ -157,6 +160,11 @@ impl Drive {
         if eval.output_root.is_none() {
             eval.output_root.clone_from(&self.default_output_root);
         }
+        eval.cache.usage = match (self.cache.unwrap_or(eval.cache.usage), &self.failed) {
+            // What is asked again is to be answered anew.
+            (CacheUse::On, Some(_)) => CacheUse::Refresh,
+            (usage, _) => usage,
+        };
         eval.redact.extend(self.redact.iter().cloned());
         Ok(eval)
     }

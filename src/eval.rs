@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::agent::Agent;
 use crate::benchmark::Benchmark;
+use crate::cache::{CacheUse, Settings};
 use crate::error::Result;
 use crate::extract::{Extract, Extraction};
 use crate::gate::Gate;
@@ -54,6 +55,7 @@ pub struct Eval {
     pub(crate) secrets: Vec<String>,
     pub(crate) agent_options: Arc<Map<String, Value>>,
     pub(crate) keep_scratch: KeepScratch,
+    pub(crate) cache: Settings,
     /// Where the eval was defined.
     pub(crate) spec: Option<PathBuf>,
     /// What the command line set otherwise than the spec.
@@ -155,6 +157,7 @@ impl Eval {
             secrets: Vec::new(),
             agent_options: Arc::default(),
             keep_scratch: KeepScratch::Never,
+            cache: Settings::default(),
             spec: None,
             overrides: Vec::new(),
             gate_lines: Vec::new(),
@@ -315,6 +318,20 @@ impl Eval {
         self
     }
 
+    /// What is done with answers that were given before, see [`crate::cache`]; by default nothing.
+    #[must_use]
+    pub fn cache(mut self, usage: CacheUse) -> Self {
+        self.cache.usage = usage;
+        self
+    }
+
+    /// The folder of answers; default `.cache` in that of runs.
+    #[must_use]
+    pub fn cached_in(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.cache.folder = Some(folder.into());
+        self
+    }
+
     /// Blanks what matches this regular expression in everything that is written.
     #[must_use]
     pub fn redact(mut self, pattern: impl Into<String>) -> Self {
@@ -367,6 +384,11 @@ impl Eval {
     pub fn output_folder(&self) -> PathBuf {
         let default = || crate::project::root().join(crate::artifact::DEFAULT_OUTPUT_ROOT);
         self.output_root.clone().unwrap_or_else(default)
+    }
+
+    /// The folder of answers that were given before.
+    pub fn cache_folder(&self) -> PathBuf {
+        self.cache.folder(&self.output_folder())
     }
 
     /// Whether the eval itself says where its runs go.

@@ -26,6 +26,13 @@ pub enum Event<'a> {
         /// Things about the dataset worth knowing.
         notices: &'a [String],
     },
+    /// Something worth knowing came up while the run goes on, such as a cache that cannot be written.
+    Notice {
+        /// The eval's name.
+        eval: &'a str,
+        /// What it is.
+        notice: &'a str,
+    },
     /// A sample is about to be asked.
     SampleStarted {
         /// The sample's id.

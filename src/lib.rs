@@ -21,6 +21,7 @@
 //! | [`dataset`], [`benchmark`], [`sample`] | rows become [`Sample`]s; a [`Task`] is what an agent may see of one |
 //! | `plan` | everything that is checked before an agent starts |
 //! | `runner`, [`event`] | one sample through agent, journal and scorer |
+//! | [`cache`] | answers that were given before |
 //! | [`agent`], [`extract`], [`scorer`], [`text`] | answers, predictions, verdicts |
 //! | `http`, `hub` | requests to endpoints that answer, judge or hold datasets (feature `http`) |
 //! | `process`, [`sandbox`], [`orphans`] | programs that answer or judge: started, confined, asked, killed with all their children |
@@ -67,6 +68,7 @@ pub mod agreement;
 pub mod artifact;
 pub mod baseline;
 pub mod benchmark;
+pub mod cache;
 pub mod dataset;
 pub mod doctor;
 pub mod drive;

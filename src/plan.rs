@@ -21,6 +21,10 @@ use crate::sample::Sample;
 use crate::scorer::{Answer, Score, Scorer, per_sample};
 use crate::{gate, rescore, snapshot};
 
+mod hidden;
+
+pub(crate) use hidden::hidden;
+
 /// An eval that is ready to run.
 pub(crate) struct Plan {
     pub(crate) eval: Eval,
@@ -58,25 +62,6 @@ pub(crate) enum BaselineUse {
     Compare,
     /// It is left alone.
     Ignore,
-}
-
-/// Where answers are written down: the dataset, the spec, snapshots, runs, what was ever committed; and where secrets
-/// are.
-pub(crate) fn hidden(eval: &Eval) -> Vec<PathBuf> {
-    let root = crate::project::root();
-    let mut paths = eval.benchmark.paths();
-    // What is a link there has its content beside the snapshot.
-    let blobs: Vec<_> = paths.iter().filter_map(|path| Snapshot::at(path)).collect();
-    paths.extend(blobs.into_iter().map(|snapshot| snapshot.folder));
-    paths.extend(eval.spec.clone());
-    paths.extend([
-        eval.snapshot.folder.clone(),
-        eval.output_folder(),
-        root.join(crate::artifact::DEFAULT_OUTPUT_ROOT),
-        root.join(".git"),
-        root.join(".env"),
-    ]);
-    paths
 }
 
 impl Plan {

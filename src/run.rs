@@ -103,8 +103,13 @@ pub struct Outcome {
     pub error: Option<AgentError>,
     /// How often the agent was asked.
     pub attempts: u32,
-    /// Seconds that the answer that counted took; the last attempt's when none did.
+    /// Seconds that the answer that counted took; the last attempt's when none did. Of an answer that was given
+    /// before, what it took then.
     pub latency_s: f64,
+    /// The answer was given before, to an earlier run, and came from the [cache](crate::cache). Neither its latency
+    /// nor its usage counts in a figure.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cached: bool,
     /// How many secrets were blanked in this record.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub redacted: u32,

@@ -28,6 +28,7 @@ use crate::snapshot;
 
 mod ask;
 mod attempt;
+mod cached;
 mod finish;
 pub(crate) mod judge;
 mod keep;
@@ -38,6 +39,7 @@ mod stop;
 mod throttle;
 
 use attempt::Bench;
+use cached::Cached;
 use outcome::{record, skipped};
 use select::{check_resumable, select};
 use stop::Stop;
@@ -108,6 +110,10 @@ pub(crate) struct Session {
     /// How many answers each model gave, as far as agents tell.
     models: Mutex<BTreeMap<String, usize>>,
     started: Instant,
+    /// Answers that were given before, if they may be taken or kept.
+    cache: Option<Cached>,
+    /// What came up while the run went on.
+    noticed: Mutex<Vec<String>>,
 }
 
 impl Session {
@@ -125,6 +131,9 @@ impl Session {
         options: RunOptions,
         observer: Arc<Observer<'static>>,
     ) -> Result<Self> {
+        let mut plan = plan;
+        // Before the agent starts anything: what it is now is what answers.
+        let cache = Cached::open(&mut plan);
         let selected = select(&plan, options.only.as_ref())?;
         let is_selected = |place: &usize| selected.binary_search(place).is_ok();
         let queue = plan.order.iter().copied().filter(is_selected).collect();
@@ -196,6 +205,8 @@ impl Session {
             throttle,
             models: Mutex::default(),
             started: Instant::now(),
+            cache,
+            noticed: Mutex::default(),
         };
         session.write_manifest()?;
         let notices = session.notices();
@@ -231,7 +242,7 @@ impl Session {
                     let slot = place * epochs + turn % epochs;
                     let record = self.ask_slot(slot);
                     // What was not asked at all is filled in at the end.
-                    if record.result.attempts > 0 {
+                    if record.result.attempts > 0 || record.result.status != Status::Skipped {
                         self.keep(slot, record);
                     }
                 }
@@ -292,6 +303,7 @@ impl Session {
             Past {
                 answer: Some((output, latency, redacted)),
                 attempts,
+                cached,
                 ..
             } => {
                 let mut outcome = self.judge(item, output, latency, attempts);
@@ -299,6 +311,7 @@ impl Session {
                     judge::doubt(&mut outcome);
                 }
                 outcome.redacted = redacted;
+                outcome.cached = cached;
                 outcome
             }
             Past { attempts, .. } => {

@@ -75,6 +75,11 @@ impl Default for Sandbox {
 }
 
 impl Sandbox {
+    /// What the spec says of it.
+    pub(crate) fn described(&self) -> String {
+        format!("{:?} {:?} {}", self.network, self.read, self.disk_bytes)
+    }
+
     /// Bubblewrap, with the network on.
     pub fn new() -> Self {
         Self {

@@ -19,6 +19,7 @@ mod agents;
 mod benchmarks;
 mod build;
 mod builder;
+mod cache;
 mod confinement;
 mod custom;
 mod keys;

@@ -37,7 +37,8 @@ use crate::run::Record;
 /// The version of `summary.json`, counted up whenever a reader of an older version would be misled.
 ///
 /// - 1: the first. Members added since, which a reader may leave alone: `scorer`, `labels`, and `mean_ranges` and
-///   `labels` of each of several scorers; with several epochs `epochs`, also of slices and scorers, and `flaky`.
+///   `labels` of each of several scorers; with several epochs `epochs`, also of slices and scorers, and `flaky`;
+///   `cached`, also of slices, where there are such.
 pub const FORMAT_VERSION: u32 = 1;
 
 /// So many flaky samples are named; [`EpochFigures::flaky`] counts all.
@@ -63,6 +64,10 @@ pub struct Summary {
     pub unscored: u64,
     /// Samples that were never asked, because the run stopped before.
     pub skipped: u64,
+    /// Samples whose answers were given before and came from the [cache](crate::cache). They count in every figure but
+    /// `usage`, `latency_s` and `attempts`.
+    #[serde(default, skip_serializing_if = "no_samples")]
+    pub cached: u64,
     /// correct / scored, 0 to 1; `null` when nothing was scored.
     pub accuracy: Option<f64>,
     /// Its 95 % Wilson interval `[low, high]`; with several epochs clustered by sample.
@@ -98,7 +103,7 @@ pub struct Summary {
     /// Samples that are correct in some epochs and wrong in others, in dataset order, at most [`MAX_FLAKY`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flaky: Vec<Flaky>,
-    /// Tokens and cost.
+    /// Tokens and cost of what was asked in this run.
     pub usage: UsageTotal,
     /// How long the answers that counted took; `null` when there are none.
     #[serde(default)]
@@ -114,6 +119,14 @@ pub struct Summary {
     pub gates: Vec<GateResult>,
     /// The exit code of the command, see [`exit_code`](crate::gate::exit_code).
     pub exit_code: u8,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde's `skip_serializing_if` passes a reference"
+)]
+fn no_samples(samples: &u64) -> bool {
+    *samples == 0
 }
 
 /// What the retries were good for.

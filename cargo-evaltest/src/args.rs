@@ -5,9 +5,9 @@ use std::ffi::OsString;
 use clap::{Parser, Subcommand};
 
 use crate::command::{
-    accept::AcceptArgs, bfcl::BfclArgs, doctor::DoctorArgs, export::ExportArgs, gate::GateArgs,
-    import::ImportArgs, init::InitArgs, list::ListArgs, rescore::RescoreArgs, run::RunArgs,
-    score::ScoreArgs, scorers::ScorersArgs, show::ShowArgs, summarize::SummarizeArgs,
+    accept::AcceptArgs, bfcl::BfclArgs, cache::CacheArgs, doctor::DoctorArgs, export::ExportArgs,
+    gate::GateArgs, import::ImportArgs, init::InitArgs, list::ListArgs, rescore::RescoreArgs,
+    run::RunArgs, score::ScoreArgs, scorers::ScorersArgs, show::ShowArgs, summarize::SummarizeArgs,
 };
 
 /// Evaluate LLM agents: benchmarks as tests, snapshots, accuracy gates.
@@ -46,6 +46,7 @@ pub(crate) enum Command {
     Export(ExportArgs),
     Import(ImportArgs),
     Bfcl(BfclArgs),
+    Cache(CacheArgs),
     Init(InitArgs),
     Doctor(DoctorArgs),
 }

@@ -37,6 +37,7 @@ fn main() -> ExitCode {
         Some(Command::Export(args)) => command::export::run(&args),
         Some(Command::Import(args)) => command::import::run(&args),
         Some(Command::Bfcl(args)) => command::bfcl::run(&args),
+        Some(Command::Cache(args)) => command::cache::run(&args),
         Some(Command::Init(args)) => command::init::run(&args),
         Some(Command::Doctor(args)) => command::doctor::run(&args),
     };

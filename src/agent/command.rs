@@ -34,6 +34,7 @@ pub use reply::Reply;
 pub(crate) use reply::usage;
 
 use super::{Agent, AgentError, FailureKind, Output};
+use crate::cache::named::Named;
 use crate::orphans::{self, MARK as SCRATCH};
 use crate::process::environment::Environment;
 use crate::process::escapees;
@@ -70,6 +71,8 @@ pub struct Command {
     ulimits: Ulimits,
     term_grace: Duration,
     stream: Option<Stream>,
+    /// What is known of the files that `argv` names.
+    named: Named,
 }
 
 /// The folder in which the program runs.
@@ -116,6 +119,7 @@ impl Command {
             ulimits: Ulimits::default(),
             term_grace: Duration::from_secs(1),
             stream: None,
+            named: Named::default(),
         }
     }
 
@@ -381,6 +385,29 @@ impl Agent for Command {
             Some(sandbox) => sandbox.check(),
             None => Ok(()),
         }
+    }
+
+    fn fingerprint(&self) -> Option<String> {
+        let folder = absolute(&self.folder).ok()?;
+        let cwd = match &self.cwd {
+            Cwd::Folder(cwd) => folder.join(cwd),
+            Cwd::Scratch => folder.clone(),
+        };
+        let sandbox = self.sandbox.as_ref().map(Sandbox::described);
+        let launch = Launch {
+            args: &self.argv,
+            cwd: &cwd,
+            folder: &folder,
+            env: self.environment.vars(),
+        };
+        let keys = launch
+            .fingerprint("command", &self.named)
+            .part("input", format_args!("{:?}", self.input))
+            .part("output", format_args!("{:?}", self.output))
+            .part("cwd", format_args!("{:?}", self.cwd))
+            .part("sandbox", format_args!("{sandbox:?}"))
+            .part("ulimits", format_args!("{:?}", self.ulimits));
+        Some(keys.hex())
     }
 
     fn keeps_deadline(&self) -> bool {

@@ -55,6 +55,10 @@ impl Agent for Demo {
         }))
     }
 
+    fn fingerprint(&self) -> Option<String> {
+        Some(concat!("demo ", env!("CARGO_PKG_VERSION")).to_owned())
+    }
+
     fn is_deterministic(&self) -> bool {
         true
     }

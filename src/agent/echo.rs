@@ -23,6 +23,10 @@ impl Agent for Echo {
         ))
     }
 
+    fn fingerprint(&self) -> Option<String> {
+        Some(format!("echo {:?}", self.text))
+    }
+
     fn is_deterministic(&self) -> bool {
         true
     }

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use super::{AgentError, FailureKind};
+use crate::cache::key::Fingerprint;
 use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::http::{Cause, Client, Failure, Reply, Request, Url, hide};
@@ -71,6 +72,14 @@ impl Endpoint {
 
     pub(crate) fn url(&self) -> &Url {
         &self.url
+    }
+
+    /// What of it can change an answer.
+    pub(crate) fn fingerprint(&self, agent: &str) -> Fingerprint {
+        Fingerprint::of(agent)
+            .part("method", &self.method)
+            .part("url", self.url.as_str())
+            .part("headers", format_args!("{:?}", self.headers))
     }
 
     /// Values that must not reach a record.

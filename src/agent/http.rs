@@ -152,6 +152,16 @@ impl Agent for Http {
         Ok(output)
     }
 
+    fn fingerprint(&self) -> Option<String> {
+        let keys = self
+            .endpoint
+            .fingerprint("http")
+            .part("url", format_args!("{:?}", self.url))
+            .part("body", format_args!("{:?}", self.body))
+            .part("places", format_args!("{:?}", self.places));
+        Some(keys.hex())
+    }
+
     fn keeps_deadline(&self) -> bool {
         true
     }

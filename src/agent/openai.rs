@@ -241,6 +241,23 @@ impl Agent for OpenAi {
         Ok(output)
     }
 
+    fn fingerprint(&self) -> Option<String> {
+        let extra = Value::Object(self.extra.clone());
+        let keys = self
+            .endpoint
+            .fingerprint("openai")
+            .part("model", &self.model)
+            .part("system", format_args!("{:?}", self.system))
+            .part("temperature", format_args!("{:?}", self.temperature))
+            .part("seed", format_args!("{:?}", self.seed))
+            .part("max_tokens", format_args!("{:?}", self.max_tokens))
+            .part("extra_body", extra)
+            .part("tools", format_args!("{:?}", self.tools))
+            .part("files", format_args!("{:?}", self.files))
+            .part("price", format_args!("{:?}", self.price));
+        Some(keys.hex())
+    }
+
     fn keeps_deadline(&self) -> bool {
         true
     }

@@ -33,6 +33,7 @@ use std::time::{Duration, Instant};
 
 use super::command::{Input, cancelled};
 use super::{Agent, AgentError, FailureKind, Output};
+use crate::cache::named::Named;
 use crate::error::{Error, Result};
 use crate::process::environment::Environment;
 use crate::process::launch::{Launch, NotStarted};
@@ -68,6 +69,8 @@ pub struct Worker {
     processes: usize,
     setup: Setup,
     scratch: bool,
+    /// What is known of the files that `argv` names.
+    named: Named,
     pool: Pool,
 }
 
@@ -93,6 +96,7 @@ impl Worker {
                 term_grace: Duration::from_secs(1),
             },
             scratch: false,
+            named: Named::default(),
             pool: Pool::new(1, 1),
         }
     }
@@ -322,6 +326,21 @@ impl Agent for Worker {
 
     fn needs_scratch(&self) -> bool {
         self.scratch
+    }
+
+    fn fingerprint(&self) -> Option<String> {
+        let folder = self.absolute_folder().ok()?;
+        let launch = Launch {
+            args: &self.argv,
+            cwd: &folder,
+            folder: &folder,
+            env: self.environment.vars(),
+        };
+        let keys = launch
+            .fingerprint("worker", &self.named)
+            .part("handshake", self.setup.handshake.is_some())
+            .part("scratch", self.scratch);
+        Some(keys.hex())
     }
 
     fn secrets(&self) -> Vec<String> {

@@ -62,6 +62,9 @@ pub(crate) struct StoredEvent {
     /// How many secrets were blanked in `output`.
     #[serde(default)]
     pub(crate) redacted: u32,
+    /// The answer was given before, to an earlier run; nobody was asked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) cached: bool,
 }
 
 impl StoredEvent {
@@ -79,6 +82,7 @@ impl StoredEvent {
             error: None,
             result: None,
             redacted: 0,
+            cached: false,
         }
     }
 }
@@ -278,6 +282,8 @@ pub(crate) struct Past {
     pub(crate) attempts: u32,
     /// The answer, with its latency and the number of secrets that were blanked in it.
     pub(crate) answer: Option<(Output, f64, u32)>,
+    /// Whether the answer had been given to an earlier run.
+    pub(crate) cached: bool,
     /// The outcome, if the sample ended with an answer.
     pub(crate) outcome: Option<Outcome>,
 }
@@ -287,6 +293,7 @@ pub(crate) fn spent(events: &[StoredEvent]) -> Spent {
     let mut spent = Spent::default();
     for event in events {
         match (event.kind, &event.output) {
+            _ if event.cached => {}
             (Kind::Started, _) => spent.requests += 1,
             (Kind::Answered, Some(output)) => spent.add(output.usage.as_ref()),
             (Kind::Confirmed, Some(output)) => {
@@ -314,6 +321,7 @@ pub(crate) fn fold(events: Vec<StoredEvent>, failures_count: bool) -> HashMap<(S
                 let latency = event.latency_s.unwrap_or_default();
                 past.answer = event.output.map(|output| (output, latency, event.redacted));
                 past.outcome = None;
+                past.cached = event.cached;
             }
             Kind::Scored | Kind::Ended => {
                 if past.answer.is_some() || failures_count {

@@ -333,7 +333,11 @@ impl<'a> Figures<'a> {
         gate: &Gate,
         evidence: &Evidence<'_>,
     ) -> Result<Measured, String> {
-        let latency = self.latency.ok_or("no sample was answered")?;
+        let latency = self.latency.ok_or(if self.summary.cached > 0 {
+            "no answer was timed: all were given before; measure with `--refresh`"
+        } else {
+            "no sample was answered"
+        })?;
         let percent = match statistic {
             LatencyStatistic::Mean => {
                 return Ok(Measured::certain(latency.mean, "seconds".to_owned()));

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -10,6 +11,9 @@ use std::time::Duration;
 
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
+
+use crate::cache::key::Fingerprint;
+use crate::cache::named::Named;
 
 /// Where a system without `PATH` looks.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -100,6 +104,33 @@ impl Launch<'_> {
         } else {
             Err(self.not_found(name))
         }
+    }
+
+    /// What of it can change an answer: the words, the files that they name, the folders, the variables.
+    pub(crate) fn fingerprint(&self, agent: &str, named: &Named) -> Fingerprint {
+        let name = self.args.first().map_or("", String::as_str);
+        let program = self.resolve(name).ok();
+        let arguments = self.args.get(1..).unwrap_or_default();
+        let mut fingerprint = Fingerprint::of(agent)
+            .part("args", format_args!("{:?}", self.args))
+            .part("cwd", self.cwd.display())
+            .part(
+                "files",
+                named.hash(program.as_deref(), arguments, &[self.cwd, self.folder]),
+            );
+        for (name, value) in &self.env {
+            // They differ from shell to shell, and where a program is found is known.
+            let is_place = |place: &&str| **name == **place;
+            let is_passing = ["PATH", "HOME", "TMPDIR"].iter().any(is_place)
+                || name.to_string_lossy().starts_with("SSL_CERT_");
+            if !is_passing {
+                fingerprint = fingerprint.part(
+                    &name.to_string_lossy(),
+                    format_args!("{:?}", value.as_bytes()),
+                );
+            }
+        }
+        fingerprint
     }
 
     /// The file to run. An absolute path, also so that the standard library need not search `PATH` itself,

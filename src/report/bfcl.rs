@@ -261,7 +261,13 @@ fn gather(
         for (ids, _) in notes.into_iter().filter(|(_, applies)| *applies) {
             ids.push(id.clone());
         }
-        if record.result.latency_s > 0.0 {
+        // What an earlier run measured is no latency of this one.
+        let latency_s = if record.result.cached {
+            0.0
+        } else {
+            record.result.latency_s
+        };
+        if latency_s > 0.0 {
             with_latency.push((category.to_owned(), id.clone()));
             with_latency.truncate(2);
         }
@@ -270,7 +276,7 @@ fn gather(
             id: id.clone(),
             place,
             result: answer.result,
-            latency_s: record.result.latency_s,
+            latency_s,
             tokens: [usage.input_tokens, usage.output_tokens],
             judged,
         };

@@ -229,6 +229,15 @@ fn costs(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     let cost = usage
         .cost_usd
         .map_or("-".to_owned(), |cost| format!("${cost:.4}"));
+    if summary.cached > 0 {
+        row(
+            out,
+            &[
+                "answers from the cache".to_owned(),
+                summary.cached.to_string(),
+            ],
+        )?;
+    }
     let recovered = &summary.recovered_by_retry;
     let figures = [
         ("input tokens", count(usage.input_tokens)),

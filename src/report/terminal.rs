@@ -68,6 +68,7 @@ pub fn event(event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
             }
             Ok(())
         }
+        Event::Notice { eval, notice } => writeln!(out, "{eval}: note: {}", clean(notice)),
         Event::AttemptFailed {
             id,
             epoch,
@@ -178,6 +179,11 @@ pub fn run(run: &Run, out: &mut dyn Write) -> io::Result<()> {
 /// Tokens, cost and retries, where there are any.
 fn costs(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     let mut parts = Vec::new();
+    if summary.cached > 0 {
+        let asked = summary.samples - summary.skipped;
+        let cached = summary.cached;
+        parts.push(format!("{cached} of {asked} answers from the cache"));
+    }
     if let Some(latency) = summary
         .latency_s
         .as_ref()

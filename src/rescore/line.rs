@@ -80,6 +80,8 @@ struct Old<'a> {
     attempts: u32,
     latency_s: f64,
     #[serde(default)]
+    cached: bool,
+    #[serde(default)]
     redacted: u32,
 }
 
@@ -96,6 +98,8 @@ struct New<'a> {
     error: &'a Option<AgentError>,
     attempts: u32,
     latency_s: f64,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    cached: bool,
     #[serde(skip_serializing_if = "is_zero")]
     redacted: u32,
 }
@@ -164,6 +168,7 @@ impl Judge {
             error: None,
             attempts: old.attempts,
             latency_s: old.latency_s,
+            cached: old.cached,
             redacted: old.redacted,
         };
         let judged = Judged {
@@ -187,6 +192,7 @@ impl Judge {
                 error: &outcome.error,
                 attempts: outcome.attempts,
                 latency_s: outcome.latency_s,
+                cached: outcome.cached,
                 redacted: outcome.redacted,
             },
             sample_id: Cow::Borrowed(&*line.sample_id),

@@ -26,6 +26,12 @@ impl Session {
         let (item, epoch) = question;
         let limits = &self.plan.eval.limits;
         let id = &item.sample.id;
+        let key = self.key(question);
+        if let Some(key) = &key
+            && let Some(outcome) = self.recall(question, key, earlier)
+        {
+            return outcome;
+        }
         let mut attempt = earlier;
         // Attempts that a rate limit refused, and those that came to nothing for the sake of other samples.
         let (mut refused, mut lost) = (0, 0);
@@ -52,6 +58,11 @@ impl Session {
                     if !self.journal(&event) {
                         // The disk is full. What is not on disk was not said, and is asked again.
                         return skipped(attempt);
+                    }
+                    if event.redacted == 0
+                        && let Some(key) = &key
+                    {
+                        self.remember(question, key, &output, latency);
                     }
                     return self.judge(item, output, latency, attempt);
                 }

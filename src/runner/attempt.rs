@@ -291,7 +291,7 @@ impl Session {
         }
     }
 
-    fn check_size(&self, output: Output) -> Reply {
+    pub(super) fn check_size(&self, output: Output) -> Reply {
         let limit = self.plan.eval.limits.max_output_bytes;
         let json = |values: &[serde_json::Value]| -> usize {
             if values.is_empty() {

@@ -113,7 +113,9 @@ impl Session {
 
     /// Things about the dataset and the baseline that people should know.
     pub(super) fn notices(&self) -> Vec<String> {
-        self.plan.notices.clone()
+        let mut notices = self.plan.notices.clone();
+        notices.extend(lock(&self.noticed).iter().cloned());
+        notices
     }
 
     /// Where what the agent prints goes, if someone watches.

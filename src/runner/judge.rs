@@ -31,6 +31,7 @@ impl Session {
             error: None,
             attempts,
             latency_s: latency,
+            cached: false,
             redacted: 0,
             output: None,
         };

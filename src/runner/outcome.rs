@@ -58,6 +58,7 @@ pub(super) fn skipped(attempts: u32) -> Outcome {
         error: None,
         attempts,
         latency_s: 0.0,
+        cached: false,
         redacted: 0,
     }
 }

@@ -115,6 +115,10 @@ pub(super) fn build(
         .unwrap_or_else(|| Path::new("snapshots").join(&eval.name));
     eval.snapshot.folder = folder.join(snapshots);
     eval.output_root = spec.output_root.map(|root| folder.join(root));
+    eval.cache = spec
+        .cache
+        .map(|key| key.settings(folder))
+        .unwrap_or_default();
     eval.redact = spec.redact;
     eval.secrets = parts.secrets;
     eval.agent_options = Arc::new(parts.options);

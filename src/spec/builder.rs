@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::cache::CacheKey;
 use super::keys::{AssertKey, LimitsKeys, ShuffleKeys};
 use super::limits::limits;
 use super::overrides::{Override, apply};
@@ -21,6 +22,7 @@ struct BuilderKeys {
     #[serde(default)]
     snapshot: BuilderSnapshotKeys,
     gates: Option<Vec<Gate>>,
+    cache: Option<CacheKey>,
 }
 
 #[derive(Default, Deserialize)]
@@ -60,6 +62,9 @@ pub(crate) fn override_built(mut eval: Eval, overrides: &[Override]) -> Result<E
     eval.snapshot.confirm = keys.snapshot.confirm.unwrap_or(eval.snapshot.confirm);
     if let Some(assert) = keys.snapshot.assert {
         eval.snapshot.assert = assert.0;
+    }
+    if let Some(cache) = keys.cache {
+        eval.cache = cache.settings(&crate::project::package_root());
     }
     if let Some(gates) = keys.gates {
         eval.gates = gates;

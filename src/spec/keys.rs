@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::agents::{HttpKeys, OpenAiKeys};
 use super::benchmarks::{AimeKeys, BfclKeys, Gsm8kKeys, QaKeys};
+use super::cache::CacheKey;
 use super::confinement::{SandboxKeys, UlimitKeys};
 use super::custom::CustomKeys;
 use super::tagged::{BuiltIns, Tagged};
@@ -40,6 +41,7 @@ pub(super) struct SpecFile {
     #[serde(default)]
     pub(super) redact: Vec<String>,
     pub(super) keep_scratch: Option<KeepKey>,
+    pub(super) cache: Option<CacheKey>,
 }
 
 /// Built-in benchmarks.

@@ -180,6 +180,7 @@ impl SummaryBuilder {
             errors: total.errors,
             unscored: total.unscored,
             skipped: total.skipped,
+            cached: total.cached,
             accuracy: total.accuracy,
             accuracy_ci95: total.accuracy_ci95,
             error_rate: total.error_rate,

@@ -22,6 +22,9 @@ pub struct Group {
     pub unscored: u64,
     /// Samples that were never asked.
     pub skipped: u64,
+    /// Samples whose answers were given before.
+    #[serde(default, skip_serializing_if = "super::no_samples")]
+    pub cached: u64,
     /// correct / scored, 0 to 1; `null` when nothing was scored.
     pub accuracy: Option<f64>,
     /// Its 95 % Wilson interval `[low, high]`.
@@ -87,7 +90,8 @@ pub struct ScorerSummary {
     pub epochs: Option<EpochFigures>,
 }
 
-/// Tokens and cost of the answers that counted. A sum is `null` when no sample tells the number.
+/// Tokens and cost of the answers that counted; those that were given before cost nothing again. A sum is `null`
+/// when no sample tells the number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct UsageTotal {
     /// Tokens read by the model.

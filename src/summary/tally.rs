@@ -24,6 +24,7 @@ pub(super) struct Tally {
     errors: u64,
     unscored: u64,
     skipped: u64,
+    cached: u64,
     means: Means,
     labels: LabelTally,
     scorers: BTreeMap<String, ScorerTally>,
@@ -58,10 +59,17 @@ impl Tally {
             }
         }
         if let Some(usage) = &outcome.usage {
-            add_usage(&mut self.usage, &mut self.costs, usage);
+            let usage = if outcome.cached {
+                nothing(usage)
+            } else {
+                *usage
+            };
+            add_usage(&mut self.usage, &mut self.costs, &usage);
         }
+        self.cached += u64::from(outcome.cached);
         let latency = outcome.latency_s;
-        if is_answered(outcome.status) && latency.is_finite() && latency >= 0.0 {
+        let is_measured = is_answered(outcome.status) && !outcome.cached;
+        if is_measured && latency.is_finite() && latency >= 0.0 {
             self.latencies.push(latency);
         }
     }
@@ -91,6 +99,7 @@ impl Tally {
             errors: self.errors,
             unscored: self.unscored,
             skipped: self.skipped,
+            cached: self.cached,
             accuracy: stats::ratio(self.correct, self.scored),
             accuracy_ci95: interval,
             error_rate: stats::ratio(self.errors, judged + self.unscored),
@@ -243,6 +252,15 @@ impl Entry {
             min: self.min,
             max: self.max,
         })
+    }
+}
+
+/// What an answer costs that was paid for before. What it does not tell stays untold.
+fn nothing(usage: &Usage) -> Usage {
+    Usage {
+        input_tokens: usage.input_tokens.map(|_| 0),
+        output_tokens: usage.output_tokens.map(|_| 0),
+        cost_usd: usage.cost_usd.map(|_| 0.0),
     }
 }
 

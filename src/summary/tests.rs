@@ -31,6 +31,7 @@ pub(crate) fn record(id: &str, status: Status, correct: bool, level: &str) -> Re
             error: None,
             attempts: u32::from(status != Status::Skipped),
             latency_s: 1.5,
+            cached: false,
             redacted: 0,
         },
     }

@@ -8,6 +8,7 @@ mod bad_input;
 mod benchmarks;
 mod bfcl;
 mod bfcl_files;
+mod cache;
 mod custom;
 mod disk_full;
 mod doctor;

@@ -103,6 +103,18 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "RUN_DIR")]
     failed: Option<PathBuf>,
 
+    /// Take answers that were given before and keep new ones, also if the spec does not say `cache: true`
+    #[arg(long, conflicts_with_all = ["no_cache", "refresh"])]
+    cache: bool,
+
+    /// Ask everything and keep no answer, also if the spec says `cache: true`
+    #[arg(long, conflicts_with = "refresh")]
+    no_cache: bool,
+
+    /// Ask everything, and keep the answers in place of those that were given before
+    #[arg(long)]
+    refresh: bool,
+
     /// Count samples and requests, ask nothing
     #[arg(long)]
     dry_run: bool,

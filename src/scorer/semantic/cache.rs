@@ -1,12 +1,11 @@
 //! Embeddings that were asked for before, by model and text: in memory, and in a folder when there is one.
 
 use std::collections::HashMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::artifact::write_atomically;
-use crate::error::{Error, Result};
+use crate::cache::buckets::Buckets;
+use crate::error::Result;
 use crate::hash::Hasher;
 
 /// The first bytes of a file; the last is the version.
@@ -25,7 +24,7 @@ const NUMBERS: usize = 16 << 20;
 #[derive(Default)]
 pub(super) struct Cache {
     memory: Mutex<Memory>,
-    folder: Option<PathBuf>,
+    files: Option<Buckets>,
 }
 
 /// Two generations: what is used moves to the young one. When that is half of what may be kept, the old one
@@ -64,7 +63,7 @@ impl Cache {
     pub(super) fn in_folder(folder: PathBuf) -> Self {
         Self {
             memory: Mutex::default(),
-            folder: Some(folder),
+            files: Some(Buckets::new(folder, "embedding", LONGEST_FILE)),
         }
     }
 
@@ -73,7 +72,9 @@ impl Cache {
         if let Some(vector) = self.memory().get(&key) {
             return Some(vector);
         }
-        let vector: Arc<[f32]> = read(&self.path(&key)?, &key)?.into();
+        // One that is not there, or not as it was written, is as good as none, and written anew.
+        let content = self.files.as_ref()?.read(&key).ok()??;
+        let vector: Arc<[f32]> = read(&content, &key)?.into();
         self.memory().put(key, Arc::clone(&vector));
         Some(vector)
     }
@@ -84,19 +85,11 @@ impl Cache {
     /// When the folder cannot be written.
     pub(super) fn put(&self, model: &str, text: &str, vector: &Arc<[f32]>) -> Result<()> {
         let key = key(model, text);
-        if let Some(path) = self.path(&key) {
-            let folder = path.parent().unwrap_or(Path::new("."));
-            fs::create_dir_all(folder).map_err(|error| Error::io("make", folder, &error))?;
-            write_atomically(&path, &file(&key, vector))?;
+        if let Some(files) = &self.files {
+            files.write(&key, &file(&key, vector))?;
         }
         self.memory().put(key, Arc::clone(vector));
         Ok(())
-    }
-
-    /// The file of a key. Folders of tens of thousands of files are slow in places.
-    fn path(&self, key: &str) -> Option<PathBuf> {
-        let folder = self.folder.as_ref()?;
-        Some(folder.join(&key[..2]).join(format!("{key}.embedding")))
     }
 
     /// Locks; a map cannot be half changed here.
@@ -117,10 +110,8 @@ fn file(key: &str, vector: &[f32]) -> Vec<u8> {
     content
 }
 
-/// Reads a file. One that is not there, or not as it was written, is as good as none, and written anew.
-fn read(path: &Path, key: &str) -> Option<Vec<f32>> {
-    let size = fs::metadata(path).ok()?.len();
-    let content = (size <= LONGEST_FILE).then(|| fs::read(path).ok())??;
+/// The numbers of a file, if it is as it was written.
+fn read(content: &[u8], key: &str) -> Option<Vec<f32>> {
     let numbers = content.get(MAGIC.len()..content.len().checked_sub(HASH_BYTES)?)?;
     let vector: Vec<f32> = numbers
         .as_chunks::<4>()
@@ -133,6 +124,8 @@ fn read(path: &Path, key: &str) -> Option<Vec<f32>> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn vector(numbers: &[f32]) -> Arc<[f32]> {
@@ -161,7 +154,7 @@ mod tests {
         let kept = vector(&[1.0, 2.0]);
         let cache = || Cache::in_folder(folder.path().to_owned());
         cache().put("m", "a", &kept).unwrap();
-        let path = cache().path(&key("m", "a")).unwrap();
+        let path = cache().files.unwrap().path(&key("m", "a"));
         let good = fs::read(&path).unwrap();
         let mut flipped = good.clone();
         flipped[9] ^= 1;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use evaltest::cache::CacheUse;
 use evaltest::drive::Drive;
 use evaltest::spec::Override;
 use evaltest::{Error, Result};
@@ -45,11 +46,22 @@ impl RunArgs {
             failed: self.failed.as_deref().map(absolute).transpose()?,
             resume: self.resume.as_deref().map(absolute).transpose()?,
             ignore_baseline: self.ignore_baseline,
+            cache: self.cache(),
             stream: self.stream,
             dry_run: self.dry_run,
             ci: evaltest::project::is_ci(),
             ..Drive::default()
         })
+    }
+
+    /// What is done with answers that were given before, if a flag says so.
+    fn cache(&self) -> Option<CacheUse> {
+        match (self.cache, self.no_cache, self.refresh) {
+            (true, ..) => Some(CacheUse::On),
+            (_, true, _) => Some(CacheUse::Off),
+            (.., true) => Some(CacheUse::Refresh),
+            _ => None,
+        }
     }
 
     /// The flags as keys of a spec.

@@ -1,0 +1,169 @@
+//! `cargo evaltest cache`.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use clap::{Args, Subcommand};
+use evaltest::artifact::DEFAULT_OUTPUT_ROOT;
+use evaltest::cache::{self, FOLDER};
+use evaltest::report::terminal::{clean, shown};
+use evaltest::{Error, Registry, Result, project, spec};
+use serde_json::json;
+
+use crate::{console, discover};
+
+/// Show or clear the answers that were kept
+///
+/// A spec with `cache: true`, or `run --cache`, keeps answers in `.cache` in the folder of runs, and asks no question
+/// again to which nothing changed: neither the agent nor its files and options, nor prompt, tools, attached files and
+/// epoch.
+#[derive(Debug, Args)]
+pub(crate) struct CacheArgs {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Count the answers that were kept
+    Stats(StatsArgs),
+    /// Remove answers that were kept; what is none of them stays
+    Clear(ClearArgs),
+}
+
+#[derive(Debug, Args)]
+struct Which {
+    /// Specs whose cache is meant; every spec of the project when none is named
+    #[arg(value_name = "SPEC")]
+    specs: Vec<PathBuf>,
+
+    /// The folder of answers itself
+    #[arg(long, value_name = "DIR", conflicts_with = "specs")]
+    path: Option<PathBuf>,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct StatsArgs {
+    #[command(flatten)]
+    which: Which,
+}
+
+#[derive(Debug, Args)]
+struct ClearArgs {
+    #[command(flatten)]
+    which: Which,
+
+    /// Only answers that were kept so many days ago or earlier
+    #[arg(long, value_name = "DAYS")]
+    older_than: Option<f64>,
+}
+
+pub(crate) fn run(args: &CacheArgs) -> Result<u8> {
+    match &args.action {
+        Action::Stats(args) => stats(args),
+        Action::Clear(args) => clear(args),
+    }
+}
+
+fn stats(args: &StatsArgs) -> Result<u8> {
+    let mut all = Vec::new();
+    for folder in args.which.folders()? {
+        let found = cache::contents(&folder)?;
+        if !args.which.json {
+            let age = |kept: Option<SystemTime>| kept.and_then(|kept| kept.elapsed().ok());
+            let ages = match (age(found.oldest), age(found.newest)) {
+                (Some(oldest), Some(newest)) => {
+                    format!(", kept {} to {} days ago", days(newest), days(oldest))
+                }
+                _ => String::new(),
+            };
+            let (answers, size) = (found.answers, size(found.bytes));
+            let folder = clean(&shown(&folder));
+            console::print(|out| writeln!(out, "{folder}: {answers} answers, {size}{ages}"))?;
+        }
+        let seconds = |kept: Option<SystemTime>| {
+            let since = kept?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+            Some(since.as_secs())
+        };
+        all.push(json!({
+            "path": folder,
+            "answers": found.answers,
+            "bytes": found.bytes,
+            "oldest_unix_s": seconds(found.oldest),
+            "newest_unix_s": seconds(found.newest),
+        }));
+    }
+    if args.which.json {
+        console::print_json(&json!({ "caches": all }))?;
+    }
+    Ok(0)
+}
+
+fn clear(args: &ClearArgs) -> Result<u8> {
+    let older_than = args.older_than.map(|days| {
+        Duration::try_from_secs_f64(days * 86_400.0).map_err(|_| {
+            Error::usage(format!("`--older-than {days}` is no number of days"))
+                .hint("write `--older-than 30`")
+        })
+    });
+    let older_than = older_than.transpose()?;
+    let mut all = Vec::new();
+    for folder in args.which.folders()? {
+        let cleared = cache::clear(&folder, older_than)?;
+        if !args.which.json {
+            let (answers, size) = (cleared.answers, size(cleared.bytes));
+            let folder = clean(&shown(&folder));
+            console::print(|out| writeln!(out, "{folder}: {answers} answers removed, {size}"))?;
+        }
+        all.push(json!({ "path": folder, "answers": cleared.answers, "bytes": cleared.bytes }));
+    }
+    if args.which.json {
+        console::print_json(&json!({ "caches": all }))?;
+    }
+    Ok(0)
+}
+
+impl Which {
+    /// The folders of answers, each once.
+    fn folders(&self) -> Result<BTreeSet<PathBuf>> {
+        if let Some(path) = &self.path {
+            return Ok(BTreeSet::from([path.clone()]));
+        }
+        let specs = if self.specs.is_empty() {
+            discover::find()?.specs
+        } else {
+            self.specs.clone()
+        };
+        let mut folders = BTreeSet::new();
+        for path in &specs {
+            match spec::load(path, &Registry::new(), &[]) {
+                Ok(eval) => drop(folders.insert(eval.cache_folder())),
+                // One of many may be broken, or name what only a test binary knows.
+                Err(_) if self.specs.is_empty() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        if self.specs.is_empty() {
+            let usual = project::root().join(DEFAULT_OUTPUT_ROOT).join(FOLDER);
+            folders.insert(usual);
+        }
+        Ok(folders)
+    }
+}
+
+fn days(age: Duration) -> u64 {
+    age.as_secs() / 86_400
+}
+
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} bytes"),
+        1024..1_048_576 => format!("{} KiB", bytes / 1024),
+        _ => format!("{} MiB", bytes / 1_048_576),
+    }
+}

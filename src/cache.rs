@@ -1,0 +1,58 @@
+//! Answers that were given before: a folder that saves asking the same question again.
+//!
+//! Off unless a spec (`cache: true`) or a flag (`--cache`) asks for it. The [`key`] of an answer is a hash of
+//! everything that can change it: the agent, its files and options, the prompt, tools, files, epoch. What the key
+//! cannot know is said at [`Agent::fingerprint`](crate::Agent::fingerprint).
+//!
+//! # Invariants
+//!
+//! - Only answers are kept, never failures, and none that redaction would change: a secret is in no file, and an
+//!   answer that was kept gets the verdict that it got when it was given.
+//! - An answer that comes from here is marked wherever it stands (`cached: true`). It counts in no latency, and it
+//!   costs nothing: neither budgets nor the summary's usage hold what it cost when it was given.
+//! - Whatever is wrong with the folder is a notice. It never costs an answer, and never fails a run.
+//! - Files appear whole. Any number of runs may share the folder.
+
+pub(crate) mod answers;
+pub(crate) mod buckets;
+mod entry;
+pub(crate) mod key;
+pub(crate) mod named;
+mod upkeep;
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+pub use upkeep::{Cleared, Contents, clear, contents};
+
+/// The folder of answers below that of runs.
+pub const FOLDER: &str = ".cache";
+
+/// What a run does with answers that were given before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CacheUse {
+    /// Nothing: everything is asked, nothing is kept.
+    #[default]
+    Off,
+    /// What was answered before is not asked again; what is asked is kept.
+    On,
+    /// Everything is asked, and kept in place of what was there.
+    Refresh,
+}
+
+/// The cache of an eval.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Settings {
+    pub(crate) usage: CacheUse,
+    /// Where, if not in the folder of runs.
+    pub(crate) folder: Option<PathBuf>,
+}
+
+impl Settings {
+    /// The folder of answers of an eval whose runs are in `runs`.
+    pub(crate) fn folder(&self, runs: &Path) -> PathBuf {
+        self.folder.clone().unwrap_or_else(|| runs.join(FOLDER))
+    }
+}

@@ -1,0 +1,89 @@
+//! `AnswerCache`: the answers that a run may take and keep.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use super::buckets::Buckets;
+use super::entry::Entry;
+use crate::agent::Output;
+use crate::artifact::make_root;
+use crate::error::Error;
+
+/// What the files of answers end with.
+pub(super) const EXTENSION: &str = "answer";
+/// No file of an answer is longer, in bytes.
+pub(super) const LONGEST: u64 = 64 << 20;
+
+/// A folder of answers.
+#[derive(Debug)]
+pub(crate) struct AnswerCache {
+    buckets: Buckets,
+    /// What was told already: a full disk is told once.
+    told: Mutex<BTreeSet<&'static str>>,
+}
+
+/// Something that people should know of the cache.
+pub(crate) type Notice = Option<String>;
+
+impl AnswerCache {
+    pub(crate) fn new(folder: PathBuf) -> Self {
+        Self {
+            buckets: Buckets::new(folder, EXTENSION, LONGEST),
+            told: Mutex::default(),
+        }
+    }
+
+    /// The answer that was kept under this key, with the seconds that it took.
+    pub(crate) fn get(&self, key: &str) -> (Option<(Output, f64)>, Notice) {
+        let path = self.buckets.path(key);
+        let unusable = |why: &dyn std::fmt::Display| {
+            let what = format!("`{}` in the cache cannot be used: {why}", path.display());
+            (None, self.once("file", &what))
+        };
+        match self.buckets.read(key) {
+            Ok(None) => (None, None),
+            Err(error) => unusable(&error),
+            Ok(Some(content)) => match Entry::from_bytes(&content, key) {
+                Ok(entry) => (Some((entry.output, entry.latency_s)), None),
+                Err(why) => unusable(&why),
+            },
+        }
+    }
+
+    /// Keeps an answer; a notice if it cannot be kept.
+    pub(crate) fn put(&self, key: &str, output: &Output, latency_s: f64) -> Notice {
+        let entry = Entry {
+            key: key.to_owned(),
+            created: format!("{:.0}", jiff::Timestamp::now()),
+            // JSON has no other numbers.
+            latency_s: if latency_s.is_finite() {
+                latency_s
+            } else {
+                0.0
+            },
+            output: output.clone(),
+        };
+        let written = entry
+            .to_bytes()
+            .map_err(|error| Error::infrastructure(error.to_string()))
+            .and_then(|content| {
+                if content.len() as u64 > self.buckets.longest {
+                    return Err(Error::usage("an answer is too long for it"));
+                }
+                make_root(&self.buckets.folder)?;
+                self.buckets.write(key, &content)
+            });
+        let error = written.err()?;
+        self.once(
+            "write",
+            &format!("the cache keeps nothing: {}", error.message()),
+        )
+    }
+
+    /// A notice of a sort that was not told yet.
+    pub(crate) fn once(&self, sort: &'static str, notice: &str) -> Notice {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.insert(sort).then(|| notice.to_owned())
+    }
+}

@@ -1,0 +1,109 @@
+//! The file of an answer.
+
+use serde::{Deserialize, Serialize};
+
+use crate::agent::Output;
+use crate::hash::Hasher;
+
+/// What every file begins with; the number is the version.
+///
+/// - 1: this line with the SHA-256 (hex) of what follows, then an [`Entry`] as a line of JSON.
+const MARK: &str = "evaltest-answer 1 ";
+
+/// An answer, with what there is to know of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Entry {
+    /// The key it was kept under: a file that was moved is not taken for another's.
+    pub(super) key: String,
+    /// When it was given.
+    pub(super) created: String,
+    /// Seconds that it took then.
+    pub(super) latency_s: f64,
+    pub(super) output: Output,
+}
+
+impl Entry {
+    /// The file's content.
+    pub(super) fn to_bytes(&self) -> serde_json::Result<Vec<u8>> {
+        let body = serde_json::to_vec(self)?;
+        let mut content = format!("{MARK}{}\n", sum(&body)).into_bytes();
+        content.extend_from_slice(&body);
+        content.push(b'\n');
+        Ok(content)
+    }
+
+    /// Reads a file that was kept under `key`, or says what is wrong with it.
+    pub(super) fn from_bytes(content: &[u8], key: &str) -> Result<Self, &'static str> {
+        let Some(rest) = content.strip_prefix(MARK.as_bytes()) else {
+            return Err("it is of another version, or none of ours");
+        };
+        let end = rest.iter().position(|&byte| byte == b'\n');
+        let (told, body) = end.map_or((rest, &[][..]), |end| (&rest[..end], &rest[end + 1..]));
+        let body = body.strip_suffix(b"\n").unwrap_or_default();
+        if told != sum(body).as_bytes() {
+            return Err("it is damaged");
+        }
+        let entry: Self = serde_json::from_slice(body).map_err(|_| "it is none of ours")?;
+        if entry.key != key {
+            return Err("it was kept under another name");
+        }
+        Ok(entry)
+    }
+}
+
+fn sum(body: &[u8]) -> String {
+    let mut hash = Hasher::default();
+    hash.bytes(body);
+    hash.hex()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry() -> Entry {
+        Entry {
+            key: "ab".repeat(32),
+            created: "2026-01-31T00:00:00Z".to_owned(),
+            latency_s: 1.25,
+            output: Output::text("four\n\u{0}\u{1f600}"),
+        }
+    }
+
+    #[test]
+    fn an_answer_comes_back_as_it_was() {
+        let entry = entry();
+        let content = entry.to_bytes().unwrap();
+        assert_eq!(Entry::from_bytes(&content, &entry.key), Ok(entry));
+    }
+
+    #[test]
+    fn what_is_damaged_or_foreign_is_told_and_not_taken() {
+        let entry = entry();
+        let good = entry.to_bytes().unwrap();
+        let check = |content: &[u8], says: &str| {
+            let told = Entry::from_bytes(content, &entry.key).unwrap_err();
+            assert!(told.contains(says), "{told}");
+        };
+        check(b"", "none of ours");
+        check(b"{\"output\": 1}", "none of ours");
+        check(MARK.as_bytes(), "damaged");
+        check(&good[..good.len() - 1], "damaged");
+        check(&good[..good.len() / 2], "damaged");
+        check(&[good.as_slice(), b"x"].concat(), "damaged");
+        let newer = String::from_utf8(good.clone()).unwrap();
+        check(
+            newer.replacen("answer 1", "answer 2", 1).as_bytes(),
+            "another version",
+        );
+        assert!(Entry::from_bytes(&good, &"cd".repeat(32)).is_err());
+        for place in 0..good.len() {
+            let mut flipped = good.clone();
+            flipped[place] ^= 4;
+            assert!(
+                Entry::from_bytes(&flipped, &entry.key).is_err(),
+                "byte {place}"
+            );
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! The key of an answer: a hash of everything that an agent is told, and of the agent.
+
+use std::fmt::Display;
+use std::io;
+
+use serde_json::{Map, Value};
+
+use crate::hash::{self, Hasher};
+use crate::sample::Sample;
+
+/// Counted up when agents are told something else of the same sample, or their replies are read in another way.
+const VERSION: u32 = 1;
+
+/// What decides an answer.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    /// The agent, as it describes itself.
+    pub(crate) fingerprint: &'a str,
+    /// The agent's keys in the spec; `null` for an agent that was built in Rust.
+    pub(crate) spec: &'a Value,
+    pub(crate) options: &'a Map<String, Value>,
+    pub(crate) prompt: &'a str,
+    pub(crate) sample: &'a Sample,
+    pub(crate) epoch: u32,
+}
+
+impl Asked<'_> {
+    /// The key, 64 hex digits. Nothing can be read out of it.
+    ///
+    /// # Errors
+    /// When a file of the sample cannot be read.
+    pub(crate) fn key(&self) -> io::Result<String> {
+        let sample = self.sample;
+        let mut hash = Hasher::default()
+            .part("evaltest answer")
+            .part(VERSION.to_le_bytes())
+            .part(self.fingerprint)
+            .part(self.spec.to_string())
+            .part(json(self.options))
+            .part(&sample.id)
+            .part(&sample.prompt)
+            .part(self.prompt)
+            .part(self.epoch.to_le_bytes())
+            .part(Value::from(sample.tools.as_slice()).to_string());
+        // Agents see nothing else of the metadata.
+        for name in &sample.visible {
+            if let Some(value) = sample.metadata.get(name) {
+                hash = hash.part("seen").part(name).part(value.to_string());
+            }
+        }
+        for file in &sample.files {
+            let path = file
+                .resolve()
+                .map_err(|error| io::Error::other(error.message))?;
+            let content = hash::file(&path)?;
+            hash = hash.part("file").part(&file.name).part(content);
+        }
+        Ok(hash.hex())
+    }
+}
+
+fn json(map: &Map<String, Value>) -> String {
+    let value = serde_json::to_string(map);
+    value.unwrap_or_default()
+}
+
+/// Makes an agent's fingerprint of named parts. Values are hashed: a key may be among them.
+#[derive(Clone, Default)]
+pub(crate) struct Fingerprint(Hasher);
+
+impl Fingerprint {
+    pub(crate) fn of(agent: &str) -> Self {
+        Self(Hasher::default().part(agent))
+    }
+
+    pub(crate) fn part(self, name: &str, value: impl Display) -> Self {
+        Self(self.0.part(name).part(value.to_string()))
+    }
+
+    pub(crate) fn hex(self) -> String {
+        self.0.hex()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::Attachment;
+    use serde_json::json;
+
+    /// Everything that goes into a key, to be changed one by one.
+    #[derive(Clone)]
+    struct Parts {
+        fingerprint: String,
+        spec: Value,
+        options: Value,
+        prompt: String,
+        sample: Sample,
+        epoch: u32,
+    }
+
+    impl Parts {
+        fn key(&self) -> String {
+            let asked = Asked {
+                fingerprint: &self.fingerprint,
+                spec: &self.spec,
+                options: self.options.as_object().unwrap(),
+                prompt: &self.prompt,
+                sample: &self.sample,
+                epoch: self.epoch,
+            };
+            asked.key().unwrap()
+        }
+    }
+
+    fn parts(folder: &std::path::Path) -> Parts {
+        std::fs::write(folder.join("a.csv"), "1,2\n").unwrap();
+        std::fs::write(folder.join("b.csv"), "1,3\n").unwrap();
+        let mut sample = Sample::new("q1", "How many?").target("4");
+        sample.metadata = json!({"seen": 1, "steps": "the solution"})
+            .as_object()
+            .unwrap()
+            .clone();
+        sample.visible = vec!["seen".to_owned()];
+        sample.tools = vec![json!({"name": "add"})];
+        sample.files = vec![Attachment {
+            name: "a.csv".to_owned(),
+            path: "a.csv".into(),
+            root: folder.to_owned(),
+        }];
+        Parts {
+            fingerprint: "agent".to_owned(),
+            spec: json!({"type": "openai", "temperature": 0.0}),
+            options: json!({"depth": 1}),
+            prompt: "Answer: How many?".to_owned(),
+            sample,
+            epoch: 0,
+        }
+    }
+
+    #[test]
+    fn whatever_can_change_the_answer_changes_the_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let base = parts(folder.path());
+        let key = base.key();
+        assert_eq!(key, parts(folder.path()).key(), "the same twice");
+        assert_eq!(key.len(), 64);
+        let mut seen = std::collections::HashSet::from([key]);
+        let mut check = |what: &str, change: fn(&mut Parts)| {
+            let mut parts = base.clone();
+            change(&mut parts);
+            assert!(seen.insert(parts.key()), "{what}");
+        };
+        check("fingerprint", |parts| parts.fingerprint.push('2'));
+        check("temperature", |parts| {
+            parts.spec["temperature"] = json!(0.5);
+        });
+        check("another agent", |parts| parts.spec = Value::Null);
+        check("options", |parts| parts.options = json!({"depth": 2}));
+        check("prompt", |parts| parts.prompt.push(' '));
+        check("question", |parts| parts.sample.prompt.push(' '));
+        check("id", |parts| parts.sample.id.push('0'));
+        check("epoch", |parts| parts.epoch = 1);
+        check("tools", |parts| {
+            parts.sample.tools[0] = json!({"name": "sub"});
+        });
+        check("no tools", |parts| parts.sample.tools.clear());
+        check("visible metadata", |parts| {
+            parts.sample.metadata["seen"] = json!(2);
+        });
+        check("more is visible", |parts| {
+            parts.sample.visible.push("steps".to_owned());
+        });
+        check("name of a file", |parts| {
+            parts.sample.files[0].name = "c.csv".to_owned();
+        });
+        check("content of a file", |parts| {
+            parts.sample.files[0].path = "b.csv".into();
+        });
+        check("no file", |parts| parts.sample.files.clear());
+        check("a file twice", |parts| {
+            let file = parts.sample.files[0].clone();
+            parts.sample.files.push(file);
+        });
+    }
+
+    #[test]
+    fn what_the_agent_does_not_see_does_not_change_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let base = parts(folder.path());
+        let mut other = base.clone();
+        other.sample.metadata["steps"] = json!("another");
+        other.sample.target = None;
+        other.sample.slices.clear();
+        assert_eq!(base.key(), other.key());
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_makes_no_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let base = parts(folder.path());
+        std::fs::remove_file(folder.path().join("a.csv")).unwrap();
+        let asked = Asked {
+            fingerprint: "",
+            spec: &Value::Null,
+            options: &Map::new(),
+            prompt: "",
+            sample: &base.sample,
+            epoch: 0,
+        };
+        assert!(asked.key().is_err());
+    }
+}

@@ -1,0 +1,151 @@
+//! Files that a command names: its program, and what of its arguments is a file.
+//!
+//! What a program reads besides cannot be known: modules that it imports, packages, its data, the clock.
+
+use std::collections::HashMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::hash::{self, Hasher};
+
+/// Of larger files, such as models, size and time of change stand for the content.
+const LARGEST: u64 = 256 << 20;
+/// So many words of a command are looked at; none has more bytes than `LONGEST_WORD`.
+const MOST_WORDS: usize = 1000;
+const LONGEST_WORD: usize = 4096;
+
+/// Hashes of files. A file that is as it was is not read again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Named {
+    known: Arc<Mutex<HashMap<PathBuf, (State, String)>>>,
+}
+
+/// By what a file is known to be as it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct State {
+    file: (u64, u64),
+    bytes: u64,
+    changed: (i64, i64),
+    status_changed: (i64, i64),
+}
+
+impl Named {
+    /// A hash of the contents of all files that the words of a command name, seen from any of `folders`.
+    pub(crate) fn hash(
+        &self,
+        program: Option<&Path>,
+        argv: &[String],
+        folders: &[&Path],
+    ) -> String {
+        let mut hash = Hasher::default();
+        if let Some(program) = program {
+            hash = hash.part(self.file(program).unwrap_or_default());
+        }
+        let words = argv.iter().flat_map(|argument| words(argument));
+        for word in words.take(MOST_WORDS) {
+            for folder in folders {
+                if let Some(content) = self.file(&folder.join(word)) {
+                    hash = hash.part(word).part(content);
+                }
+            }
+        }
+        hash.hex()
+    }
+
+    /// The hash of a file; `None` if it is none, or cannot be read.
+    fn file(&self, path: &Path) -> Option<String> {
+        let about = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+        let state = State {
+            file: (about.dev(), about.ino()),
+            bytes: about.len(),
+            changed: (about.mtime(), about.mtime_nsec()),
+            status_changed: (about.ctime(), about.ctime_nsec()),
+        };
+        if state.bytes > LARGEST {
+            return Some(format!("{} {:?}", state.bytes, state.changed));
+        }
+        if let Some((then, hash)) = self.known().get(path)
+            && *then == state
+        {
+            return Some(hash.clone());
+        }
+        let hash = hash::file(path).ok()?;
+        self.known().insert(path.to_owned(), (state, hash.clone()));
+        Some(hash)
+    }
+
+    /// Locks; a map cannot be half changed here.
+    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<PathBuf, (State, String)>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What of an argument may name a file: the whole, and its words: `--config=a.toml`, `python3 agent.py | tee log`.
+fn words(argument: &str) -> impl Iterator<Item = &str> {
+    let marks = |c: char| c.is_whitespace() || "'\"`;|&()<>=,".contains(c);
+    let whole = std::iter::once(argument);
+    let parts = argument.split(marks).filter(move |part| *part != argument);
+    let is_name = |word: &&str| !word.is_empty() && word.len() <= LONGEST_WORD;
+    whole.chain(parts).filter(is_name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_a_command_names_in_any_way_changes_its_hash() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("agent.py");
+        let named = Named::default();
+        let other = folder.path().join("other.py");
+        fs::write(&other, "0").unwrap();
+        let absolute = file.display().to_string();
+        let check = |argv: &[&str], expect: bool| {
+            let argv: Vec<String> = argv.iter().map(ToString::to_string).collect();
+            let mut hashes = Vec::new();
+            for content in ["1", "22"] {
+                fs::write(&file, content).unwrap();
+                let hash = named.hash(Some(&other), &argv, &[folder.path()]);
+                assert_eq!(hash, named.hash(Some(&other), &argv, &[folder.path()]));
+                hashes.push(hash);
+            }
+            assert_eq!(hashes[0] != hashes[1], expect, "{argv:?}");
+        };
+        check(&["python3", "agent.py"], true);
+        check(&["python3", "./agent.py"], true);
+        check(&["python3", &absolute], true);
+        check(&["x", "--script=agent.py"], true);
+        check(&["/bin/sh", "-c", "cat | python3 'agent.py'; true"], true);
+        check(&["python3", "other.py"], false);
+        check(&["python3", "-m", "agent"], false);
+        let hash = |program: &Path| named.hash(Some(program), &[], &[]);
+        assert_ne!(hash(&file), hash(&other), "the program itself");
+    }
+
+    #[test]
+    fn a_changed_file_of_the_same_length_is_read_again_and_odd_words_harm_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a");
+        let named = Named::default();
+        let hash = || named.hash(None, &["a".to_owned()], &[folder.path()]);
+        fs::write(&file, "1").unwrap();
+        let before = hash();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        fs::write(&file, "2").unwrap();
+        assert_ne!(hash(), before);
+        let odd = [
+            "",
+            "\0",
+            "/",
+            "..",
+            "/dev/zero",
+            &"x".repeat(1 << 20),
+            &"a ".repeat(1 << 16),
+        ];
+        let odd = odd.map(str::to_owned);
+        assert!(!named.hash(None, &odd, &[folder.path()]).is_empty());
+    }
+}

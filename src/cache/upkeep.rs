@@ -1,0 +1,194 @@
+//! What a cache holds, and clearing it.
+
+use std::fs::{self, DirEntry};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use serde::Serialize;
+
+use super::answers::EXTENSION;
+use crate::error::{Error, Result};
+
+/// What a folder of answers holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Contents {
+    /// The number of answers.
+    pub answers: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// When the oldest was kept.
+    pub oldest: Option<SystemTime>,
+    /// When the newest was kept.
+    pub newest: Option<SystemTime>,
+}
+
+/// What was removed from a folder of answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Cleared {
+    /// The number of answers.
+    pub answers: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// Counts the answers in a folder. One that does not exist holds none.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn contents(folder: &Path) -> Result<Contents> {
+    let mut contents = Contents::default();
+    each(folder, |file| {
+        if file.is_answer {
+            contents.answers += 1;
+            contents.bytes += file.bytes;
+            contents.oldest = Some(contents.oldest.map_or(file.kept, |old| old.min(file.kept)));
+            contents.newest = contents.newest.max(Some(file.kept));
+        }
+        Ok(())
+    })?;
+    Ok(contents)
+}
+
+/// Removes the answers in a folder that were kept longer ago than `older_than`; all of them if there is no such
+/// time. What is none of ours stays.
+///
+/// # Errors
+/// When the folder cannot be read, or a file cannot be removed.
+pub fn clear(folder: &Path, older_than: Option<Duration>) -> Result<Cleared> {
+    let now = SystemTime::now();
+    let is_old =
+        |kept: SystemTime, age: Duration| now.duration_since(kept).is_ok_and(|past| past >= age);
+    let mut cleared = Cleared::default();
+    each(folder, |file| {
+        // What another run writes just now must stay; what a killed one left behind need not.
+        let age = if file.is_answer {
+            older_than
+        } else {
+            Some(Duration::from_hours(1))
+        };
+        if age.is_some_and(|age| !is_old(file.kept, age)) {
+            return Ok(());
+        }
+        match fs::remove_file(&file.path) {
+            Ok(()) if file.is_answer => {
+                cleared.answers += 1;
+                cleared.bytes += file.bytes;
+            }
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(Error::io("remove", &file.path, &error));
+            }
+            _ => {}
+        }
+        if let Some(bucket) = file.path.parent() {
+            // Fails while there is anything in it.
+            let _ = fs::remove_dir(bucket);
+        }
+        Ok(())
+    })?;
+    Ok(cleared)
+}
+
+/// A file of ours.
+struct Found {
+    path: PathBuf,
+    bytes: u64,
+    kept: SystemTime,
+    /// Else it is one that was not written to its end.
+    is_answer: bool,
+}
+
+/// Visits the files of ours. No link is followed.
+fn each(folder: &Path, mut visit: impl FnMut(Found) -> Result<()>) -> Result<()> {
+    for bucket in entries(folder)? {
+        let name = bucket.file_name();
+        let is_folder = bucket.file_type().is_ok_and(|kind| kind.is_dir());
+        if !is_folder || name.len() != 2 || !is_hex(&name.to_string_lossy()) {
+            continue;
+        }
+        for entry in entries(&bucket.path())? {
+            let name = entry.file_name();
+            let Some((key, rest)) = name.to_str().and_then(|name| name.split_once('.')) else {
+                continue;
+            };
+            let Some(end) = rest.strip_prefix(EXTENSION) else {
+                continue;
+            };
+            let is_ours =
+                end.is_empty() || end.rsplit_once('.').is_some_and(|(_, end)| end == "tmp");
+            let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+            if key.len() != 64 || !is_hex(key) || !is_ours || !is_file {
+                continue;
+            }
+            // Gone meanwhile.
+            let Ok(about) = entry.metadata() else {
+                continue;
+            };
+            visit(Found {
+                path: entry.path(),
+                bytes: about.len(),
+                kept: about.modified().unwrap_or(SystemTime::UNIX_EPOCH),
+                is_answer: end.is_empty(),
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn entries(folder: &Path) -> Result<Vec<DirEntry>> {
+    let read = fs::read_dir(folder).and_then(Iterator::collect);
+    match read {
+        Ok(entries) => Ok(entries),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(Error::io("read", folder, &error)),
+    }
+}
+
+fn is_hex(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_answers_are_counted_and_cleared() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = |digit: &str| digit.repeat(64);
+        let put = |name: &str| {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "12345").unwrap();
+        };
+        put(&format!("aa/{}.answer", key("a")));
+        put(&format!("bb/{}.answer", key("b")));
+        let foreign = [
+            format!("bb/{}.answer.12.0.tmp", key("c")),
+            format!("bb/{}.embedding", key("b")),
+            "bb/notes.answer".to_owned(),
+            "thesis/chapter1.answer".to_owned(),
+            ".gitignore".to_owned(),
+        ];
+        foreign.iter().for_each(|name| put(name));
+        std::os::unix::fs::symlink(folder.path().join("thesis"), folder.path().join("cc")).unwrap();
+        let found = contents(folder.path()).unwrap();
+        assert_eq!((found.answers, found.bytes), (2, 10));
+        assert!(found.oldest <= found.newest && found.oldest.is_some());
+        let day = Some(Duration::from_hours(24));
+        assert_eq!(clear(folder.path(), day).unwrap(), Cleared::default());
+        let all = Cleared {
+            answers: 2,
+            bytes: 10,
+        };
+        assert_eq!(clear(folder.path(), None).unwrap(), all);
+        assert!(!folder.path().join("aa").exists(), "an empty bucket goes");
+        for name in foreign {
+            assert!(folder.path().join(&name).exists(), "{name}");
+        }
+        assert_eq!(
+            contents(&folder.path().join("none")).unwrap(),
+            Contents::default()
+        );
+    }
+}

@@ -1,0 +1,26 @@
+//! What a sandboxed agent must not see.
+
+use std::path::PathBuf;
+
+use crate::eval::Eval;
+use crate::hub::layout::Snapshot;
+
+/// Where answers are written down: the dataset, the spec, snapshots, runs, what was ever committed; and where secrets
+/// are.
+pub(crate) fn hidden(eval: &Eval) -> Vec<PathBuf> {
+    let root = crate::project::root();
+    let mut paths = eval.benchmark.paths();
+    // What is a link there has its content beside the snapshot.
+    let blobs: Vec<_> = paths.iter().filter_map(|path| Snapshot::at(path)).collect();
+    paths.extend(blobs.into_iter().map(|snapshot| snapshot.folder));
+    paths.extend(eval.spec.clone());
+    paths.extend([
+        eval.snapshot.folder.clone(),
+        eval.output_folder(),
+        eval.cache_folder(),
+        root.join(crate::artifact::DEFAULT_OUTPUT_ROOT),
+        root.join(".git"),
+        root.join(".env"),
+    ]);
+    paths
+}
