@@ -130,13 +130,10 @@ fn it_is_off_unless_asked_for_and_flags_decide() {
     project.run("run eval.yaml --refresh").exits(0);
     assert_eq!(asked(&project), all());
     assert!(
-        times() > before && files(&project).len() == 3 + 1,
+        times() > before && files(&project).len() == 3,
         "{:?}",
         files(&project)
     );
-    project
-        .run("run eval.yaml --set cache={path: answers}")
-        .exits(2);
     project
         .run_of(&["run", "eval.yaml", "--set", "cache={path: answers}"])
         .exits(0);
@@ -217,7 +214,10 @@ fn whatever_changes_the_agent_or_the_question_is_asked_anew() {
 fn failures_and_answers_with_secrets_are_not_kept() {
     let project = project("", "cache: true\nredact: ['corp-[0-9]+']\n");
     project.write("broken", "");
-    project.run("run eval.yaml").exits(3);
+    project
+        .run("run eval.yaml")
+        .exits(0)
+        .says("q3: exited with code 3");
     assert_eq!(asked(&project), all());
     fs::remove_file(project.file("broken")).unwrap();
     project
