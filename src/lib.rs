@@ -45,6 +45,7 @@
 mod attachment;
 mod cancel;
 mod conclude;
+mod epochs;
 mod error;
 #[cfg(test)]
 mod fuzz;
@@ -53,6 +54,7 @@ mod hash;
 #[cfg(feature = "http")]
 mod http;
 mod hub;
+mod limits;
 #[cfg(test)]
 mod parity;
 mod plan;

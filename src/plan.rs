@@ -83,6 +83,7 @@ impl Plan {
     /// Loads the dataset and the baseline and checks that all fits together.
     pub(crate) fn load(eval: &Eval, baseline: BaselineUse) -> Result<Self> {
         check_name(&eval.name)?;
+        check_epochs(eval.epochs).map_err(|error| error.at(format!("eval `{}`", eval.name)))?;
         eval.prompt.check(&*eval.benchmark)?;
         gate::check_unique(&eval.gates)?;
         let scorers = scorers(eval);
@@ -121,6 +122,7 @@ impl Plan {
         );
         notices.extend(missing_attachments(&items));
         notices.extend(unused_scorers(eval));
+        notices.extend(repeated_answers(eval));
         let mut plan = Self {
             request_hash: request_hash(eval, &dataset_hash, &scorers_hash),
             notices,
@@ -173,7 +175,7 @@ impl Plan {
         }
         let ids = self.items.iter().map(|item| item.sample.id.as_str());
         baseline
-            .check_comparable(&self.scorer_hash, ids)
+            .check_comparable(&self.scorer_hash, self.eval.epochs, ids)
             .map_err(|error| {
                 let folder = self.eval.snapshot.folder.display();
                 error.at(format!("eval `{}`, `{folder}`", self.eval.name))
@@ -239,6 +241,18 @@ pub(crate) fn check_name(name: &str) -> Result<()> {
         .hint("use letters, digits, `-`, `_` and `.`, and begin with no `.`"));
     }
     Ok(())
+}
+
+/// A sample is asked at least once.
+pub(crate) fn check_epochs(epochs: u32) -> Result<()> {
+    if (1..=crate::epochs::MOST).contains(&epochs) {
+        return Ok(());
+    }
+    let most = crate::epochs::MOST;
+    Err(
+        Error::usage(format!("epochs must be between 1 and {most}, not {epochs}"))
+            .hint("`epochs: 3` asks every sample three times"),
+    )
 }
 
 /// A dataset, filtered.
@@ -339,6 +353,16 @@ fn unused_scorers(eval: &Eval) -> Option<String> {
     let is_replaced = !eval.scorers.is_empty() && !eval.scorers.iter().any(is_used);
     own.filter(|_| is_replaced)
         .map(|_| "the eval names a scorer, so those that its samples name are not used".to_owned())
+}
+
+/// Says when asking again can tell nothing.
+fn repeated_answers(eval: &Eval) -> Option<String> {
+    (eval.epochs > 1 && !eval.agent.varies_by_epoch()).then(|| {
+        format!(
+            "the agent gives the same answer each time, so {} epochs say no more than one",
+            eval.epochs
+        )
+    })
 }
 
 /// Says before anything is paid for which samples cannot be asked.
@@ -449,6 +473,7 @@ fn check_gates(eval: &Eval, slices: Slices, scorers: &[&str]) -> Result<()> {
         slices,
         scorers: scorers.iter().map(ToString::to_string).collect(),
         means: None,
+        epochs: eval.epochs,
         metrics: eval.benchmark.metric_names(),
     };
     let lines = eval

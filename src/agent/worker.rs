@@ -220,6 +220,7 @@ impl Worker {
         match refusal {
             Refusal::Own(failure) => Some(failure),
             Refusal::Fell(failure) => Some(self.pool.fell(key, failure, 1)),
+            Refusal::Guilty(failure) => Some(self.pool.fell(key, failure, 0)),
             Refusal::Killed(failure) => Some(self.pool.fell(key, failure, MOST_KILLS)),
             Refusal::Unsent => None,
             Refusal::NotReady(failure) => {

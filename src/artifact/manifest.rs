@@ -55,6 +55,9 @@ pub struct Manifest {
     pub duration_s: Option<f64>,
     /// Samples of the eval.
     pub samples: usize,
+    /// How often each sample is asked.
+    #[serde(default = "once")]
+    pub epochs: u32,
     /// Samples this run was to ask.
     pub selected: usize,
     /// Whether the run covers the eval as its spec defines it: only such a run can be a baseline.
@@ -131,6 +134,10 @@ pub struct Manifest {
     /// SHA-256 of the other files.
     #[serde(default)]
     pub artifacts: BTreeMap<String, String>,
+}
+
+fn once() -> u32 {
+    1
 }
 
 impl Manifest {

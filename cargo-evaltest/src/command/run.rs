@@ -74,6 +74,11 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "YAML")]
     extract: Option<String>,
 
+    /// Ask each sample N times: accuracy is that of all answers, and gates such as `pass@3` and `majority` tell
+    /// what several answers say together
+    #[arg(long, value_name = "N")]
+    epochs: Option<u32>,
+
     /// Samples in flight at once
     #[arg(long, value_name = "N")]
     concurrency: Option<usize>,
@@ -279,7 +284,7 @@ impl RunArgs {
         }
         let dir = RunDir::open(Path::new(result["run_dir"].as_str().unwrap_or_default()))?;
         let file = match format {
-            Format::Gaia => export::to_file(&dir, Traces::Written, None)?.0,
+            Format::Gaia => export::to_file(&dir, 0, Traces::Written, None)?.0,
             Format::Bfcl => export::bfcl::to_folder(&dir, &self.model.options(&dir)?, None)?.0,
         };
         if !self.json {
@@ -304,8 +309,10 @@ fn dry_run(args: &RunArgs, drive: &Drive, work: &Work) -> Result<u8> {
     } else {
         console::print(|out| {
             counts.iter().try_for_each(|count| {
-                let DryRun { eval, samples, most_requests } = count;
-                writeln!(out, "{eval}: {samples} samples, {samples} to {most_requests} requests; nothing was asked")
+                let DryRun { eval, samples, epochs, most_requests } = count;
+                let least = samples * *epochs as usize;
+                let epochs = terminal::epochs(*epochs);
+                writeln!(out, "{eval}: {samples} samples{epochs}, {least} to {most_requests} requests; nothing was asked")
             })
         })?;
     }
