@@ -77,10 +77,17 @@ pub trait Agent: Send + Sync {
 
     /// The run is over: ends what the agent keeps running. It may be asked again later.
     fn close(&self) {}
+
     /// How often a failed attempt is repeated when the eval does not say so. An agent behind a network wants some;
     /// it repeats nothing itself, so that every request that may cost money is an attempt in the record.
     fn default_retries(&self) -> u32 {
         0
+    }
+
+    /// More about a failure, for `cargo evaltest doctor`: what to do next. It may ask the agent's surroundings.
+    fn diagnose(&self, error: &AgentError) -> Option<String> {
+        let _ = error;
+        None
     }
 
     /// Values that must not reach a record, such as a key.

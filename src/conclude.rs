@@ -11,6 +11,10 @@ use crate::run::{Flip, Record, Run, Status};
 use crate::summary::SummaryBuilder;
 
 /// What a run's conclusion depends on besides its records.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "facts that have nothing to do with each other"
+)]
 pub(crate) struct Circumstances<'a> {
     pub(crate) eval: String,
     pub(crate) dir: PathBuf,

@@ -28,6 +28,7 @@
 //! | [`mod@run`], [`summary`], [`stats`], [`gate`], [`baseline`] | records become figures and verdicts; pure |
 //! | [`snapshot`], `harness` | insta and libtest-mimic |
 //! | `official` | the function-calling leaderboard's own program judges a run (feature `bfcl`) |
+//! | [`doctor`] | what is wrong with an agent |
 //! | [`report`], [`drive`], [`mod@rescore`], [`agreement`], [`listing`] | what `cargo evaltest` builds on |
 //!
 //! # Invariants
@@ -66,6 +67,7 @@ pub mod artifact;
 pub mod baseline;
 pub mod benchmark;
 pub mod dataset;
+pub mod doctor;
 pub mod drive;
 pub mod eval;
 pub mod event;

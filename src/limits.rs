@@ -1,7 +1,8 @@
 //! `Limits`: bounds of a run, and what keeps them.
 //!
 //! [`Governor`](governor::Governor) says when the next question may be asked. It is a state machine that is told
-//! the time and is otherwise pure; `runner/throttle.rs` has the clock and the threads that wait.
+//! the time and is otherwise pure; `runner/throttle.rs` has the clock and the threads that wait. It governs one run
+//! in one process: under nextest, where each test is a process, each has rates and a budget of its own.
 
 use std::time::Duration;
 
@@ -32,9 +33,12 @@ pub struct Limits {
     pub tokens_per_minute: Option<f64>,
     /// How long it takes at the start until `concurrency` questions are in flight; else 0.2 ms for each.
     pub ramp_up: Option<Duration>,
-    /// How often a failed attempt is repeated. Wrong answers and timeouts are not.
+    /// How often a failed attempt is repeated. Wrong answers and timeouts are not. An agent behind a network has a
+    /// default of its own: [`Agent::default_retries`](crate::Agent::default_retries). An attempt that a rate limit
+    /// refused does not count.
     pub retries: u32,
-    /// Pause before the first repetition; doubles each time up to 30 s.
+    /// Pause before the first repetition; doubles each time up to 30 s. Longer when the agent says so, as a
+    /// `Retry-After` does, up to ten minutes.
     pub backoff: Duration,
     /// Bytes that an agent may print as its answer.
     pub max_output_bytes: u64,

@@ -59,7 +59,7 @@ pub(crate) enum BaselineUse {
 
 /// Where answers are written down: the dataset, the spec, snapshots, runs, what was ever committed; and where secrets
 /// are.
-fn hidden(eval: &Eval) -> Vec<PathBuf> {
+pub(crate) fn hidden(eval: &Eval) -> Vec<PathBuf> {
     let root = crate::project::root();
     let mut paths = eval.benchmark.paths();
     paths.extend(eval.spec.clone());

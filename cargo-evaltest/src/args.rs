@@ -5,9 +5,9 @@ use std::ffi::OsString;
 use clap::{Parser, Subcommand};
 
 use crate::command::{
-    accept::AcceptArgs, bfcl::BfclArgs, export::ExportArgs, gate::GateArgs, import::ImportArgs,
-    init::InitArgs, list::ListArgs, rescore::RescoreArgs, run::RunArgs, score::ScoreArgs,
-    scorers::ScorersArgs, show::ShowArgs, summarize::SummarizeArgs,
+    accept::AcceptArgs, bfcl::BfclArgs, doctor::DoctorArgs, export::ExportArgs, gate::GateArgs,
+    import::ImportArgs, init::InitArgs, list::ListArgs, rescore::RescoreArgs, run::RunArgs,
+    score::ScoreArgs, scorers::ScorersArgs, show::ShowArgs, summarize::SummarizeArgs,
 };
 
 /// Evaluate LLM agents: benchmarks as tests, snapshots, accuracy gates.
@@ -47,6 +47,7 @@ pub(crate) enum Command {
     Import(ImportArgs),
     Bfcl(BfclArgs),
     Init(InitArgs),
+    Doctor(DoctorArgs),
 }
 
 /// Cargo calls `cargo-evaltest evaltest …`; the name in second place is not an argument.

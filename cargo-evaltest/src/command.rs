@@ -2,6 +2,7 @@
 
 pub(crate) mod accept;
 pub(crate) mod bfcl;
+pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod gate;
 pub(crate) mod import;

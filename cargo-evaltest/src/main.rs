@@ -38,6 +38,7 @@ fn main() -> ExitCode {
         Some(Command::Import(args)) => command::import::run(&args),
         Some(Command::Bfcl(args)) => command::bfcl::run(&args),
         Some(Command::Init(args)) => command::init::run(&args),
+        Some(Command::Doctor(args)) => command::doctor::run(&args),
     };
     evaltest::orphans::kill_all();
     ExitCode::from(done.unwrap_or_else(|error| {

@@ -30,6 +30,8 @@ use std::time::{Duration, Instant};
 
 pub use input::Input;
 pub use reply::Reply;
+#[cfg(feature = "http")]
+pub(crate) use reply::usage;
 
 use super::{Agent, AgentError, FailureKind, Output};
 use crate::orphans::{self, MARK as SCRATCH};

@@ -7,14 +7,18 @@ pub(crate) mod headers;
 mod refusal;
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use super::{AgentError, FailureKind};
+use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::http::{Cause, Client, Failure, Reply, Request, Url, hide};
 use crate::sample::Task;
 
 /// How often an agent behind a network is asked again: with the usual pauses for a quarter of a minute.
 pub(super) const RETRIES: u32 = 4;
+/// How long a look at something else may take.
+const GLANCE: Duration = Duration::from_secs(10);
 /// How long a reply may be, unless a limit says otherwise.
 const MAX_BYTES: u64 = 1 << 20;
 
@@ -97,6 +101,20 @@ impl Endpoint {
             return Ok(reply);
         }
         Err(self.refused(reply.status.as_u16(), &reply))
+    }
+
+    /// What stands at another address of the same endpoint, if it can be had soon.
+    pub(crate) fn look(&self, url: &Url) -> Option<Reply> {
+        let request = Request {
+            method: "GET",
+            url,
+            headers: &self.headers,
+            body: None,
+            deadline: Instant::now().checked_add(GLANCE),
+            max_bytes: MAX_BYTES,
+        };
+        let reply = self.client.send(&request, &Cancel::new()).ok()?;
+        reply.status.is_success().then_some(reply)
     }
 
     /// Notes that the endpoint answers: what it refuses from now on is the fault of a sample.

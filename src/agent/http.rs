@@ -1,1 +1,166 @@
-//! x
+//! The `http` agent: any endpoint that takes and gives JSON.
+//!
+//! A task goes through the files of the folder in this order: `template` makes the body of it, the endpoint is asked,
+//! `reply` finds the answer at the place that a JSON pointer says. One attempt is one request; what is repeated, and
+//! what stops the run, is as for [`OpenAi`](super::openai::OpenAi).
+
+mod reply;
+mod template;
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::endpoint::{self, Endpoint, headers};
+use super::{Agent, AgentError, FailureKind, Output};
+use crate::error::{Error, Result};
+use crate::http::Url;
+use crate::sample::Task;
+use template::{Template, UrlTemplate};
+
+pub use reply::Places;
+
+/// What an address looks like.
+const EXAMPLE: &str = "http://127.0.0.1:9000/answer";
+/// The body unless a spec says otherwise.
+const BODY: &str = r#"{"id": "{id}", "prompt": "{prompt}", "question": "{question}", "files": "{files}",
+    "metadata": "{metadata}", "tools": "{tools}", "options": "{options}", "epoch": "{epoch}", "attempt": "{attempt}"}"#;
+
+/// An agent behind an address.
+///
+/// ```no_run
+/// use evaltest::agent::http::Http;
+/// use serde_json::json;
+///
+/// # fn main() -> evaltest::Result<()> {
+/// let agent = Http::new("http://127.0.0.1:9000/answer")?
+///     .body(&json!({"question": "{prompt}", "id": "{id}"}))?
+///     .header("Authorization", "Bearer ${MY_KEY}", ".")?;
+/// # let _: &dyn evaltest::Agent = &agent;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// In every text of the body, `{prompt}`, `{question}` and `{id}` stand for texts of the sample, `{epoch}` and
+/// `{attempt}` for numbers, `{messages}`, `{tools}`, `{options}`, `{metadata}`, `{files}` (names and paths) and
+/// `{file_contents}` (names and base64) for JSON. A text that is nothing but one of these becomes what it stands for;
+/// elsewhere it is written out. `{{prompt}}` is `{prompt}` itself.
+#[derive(Debug)]
+pub struct Http {
+    endpoint: Endpoint,
+    url: UrlTemplate,
+    body: Option<Template>,
+    places: Places,
+}
+
+impl Http {
+    /// An endpoint that is asked with `POST`. In its path and query, `{id}` and the other placeholders of texts and
+    /// numbers stand for themselves, percent-encoded.
+    ///
+    /// # Errors
+    /// When the address is none, or the environment names a proxy or certificates that cannot be used.
+    pub fn new(url: &str) -> Result<Self> {
+        Self::with_method("POST", url)
+    }
+
+    /// As [`Http::new`], with another method. `GET`, `HEAD` and `DELETE` send no body.
+    ///
+    /// # Errors
+    /// As [`Http::new`], and when the method is none.
+    pub fn with_method(method: &str, url: &str) -> Result<Self> {
+        let method = method.to_ascii_uppercase();
+        if method.is_empty() || !method.bytes().all(|byte| byte.is_ascii_uppercase()) {
+            let error = Error::usage(format!("`{method}` is no method of HTTP"));
+            return Err(error.hint("write `method: POST`"));
+        }
+        let template = UrlTemplate::new(url, EXAMPLE)?;
+        let mut endpoint = Endpoint::new(&method, Url::new(template.shown(), EXAMPLE)?)?;
+        let has_body = !matches!(method.as_str(), "GET" | "HEAD" | "DELETE");
+        let body = if has_body {
+            endpoint.header("Content-Type", "application/json", []);
+            let body: Value = serde_json::from_str(BODY)
+                .map_err(|error| Error::usage(format!("the usual body is no JSON: {error}")))?;
+            Some(Template::new(&body)?)
+        } else {
+            None
+        };
+        endpoint.header("Accept", "application/json", []);
+        Ok(Self {
+            endpoint,
+            url: template,
+            body,
+            places: Places::default(),
+        })
+    }
+
+    /// The body, in place of the one that a `command` agent gets as JSON.
+    ///
+    /// # Errors
+    /// When it names a placeholder that there is not, or the method sends no body.
+    pub fn body(mut self, body: &Value) -> Result<Self> {
+        if self.body.is_none() {
+            let error = Error::usage("a request of this method has no `body`");
+            return Err(error.hint("remove `body`, or write `method: POST`"));
+        }
+        self.body = Some(Template::new(body)?);
+        Ok(self)
+    }
+
+    /// A header. `${NAME}` in its value stands for a variable, of the environment or of the `.env` file of the
+    /// workspace that `folder` lies in; it is kept secret.
+    ///
+    /// # Errors
+    /// When a variable is set nowhere, or the header cannot be sent.
+    pub fn header(mut self, name: &str, value: &str, folder: impl AsRef<Path>) -> Result<Self> {
+        let (value, secrets) = headers::filled(name, value, folder.as_ref())?;
+        self.endpoint.header(name, value, secrets);
+        Ok(self)
+    }
+
+    /// Where in the reply things are.
+    #[must_use]
+    pub fn places(mut self, places: Places) -> Self {
+        self.places = places;
+        self
+    }
+
+    /// How long a reply may be, by default 1 MiB.
+    #[must_use]
+    pub fn max_output_bytes(mut self, bytes: u64) -> Self {
+        self.endpoint.max_bytes(bytes);
+        self
+    }
+}
+
+impl Agent for Http {
+    fn answer(&self, task: &Task) -> Result<Output, AgentError> {
+        let unsendable = |error: Error| AgentError::of(FailureKind::Misconfigured, error.message());
+        let body = self.body.as_ref().map(|body| body.fill(task)).transpose()?;
+        let body = body.map(|body| body.to_string().into_bytes());
+        let url = self.url.fill(task).map_err(unsendable)?;
+        let reply = self.endpoint.ask(task, url.as_ref(), body.as_deref())?;
+        let output = self
+            .places
+            .read(&reply.body)
+            .map_err(|error| match error.kind {
+                FailureKind::BadOutput => self.endpoint.garbled(&error.message),
+                _ => error,
+            })?;
+        self.endpoint.answered();
+        Ok(output)
+    }
+
+    fn keeps_deadline(&self) -> bool {
+        true
+    }
+
+    fn default_retries(&self) -> u32 {
+        endpoint::RETRIES
+    }
+
+    fn secrets(&self) -> Vec<String> {
+        self.endpoint.secrets().to_vec()
+    }
+}

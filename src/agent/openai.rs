@@ -32,6 +32,9 @@ use content::Files;
 /// What an address looks like.
 const EXAMPLE: &str = "http://127.0.0.1:8102/v1";
 
+/// How many models are named to a person who named none of them.
+const MODELS: usize = 10;
+
 /// A model behind an endpoint that speaks Chat Completions.
 ///
 /// ```no_run
@@ -191,6 +194,35 @@ impl OpenAi {
     }
 }
 
+impl OpenAi {
+    /// The models that the endpoint has, unless it is asked for one of them.
+    fn models(&self) -> Option<String> {
+        let url = self
+            .endpoint
+            .url()
+            .as_str()
+            .replacen("/chat/completions", "/models", 1);
+        let reply = self.endpoint.look(&Url::new(url, EXAMPLE).ok()?)?;
+        let list: Value = serde_json::from_slice(&reply.body).ok()?;
+        let ids = list.get("data")?.as_array()?.iter();
+        let ids: Vec<&str> = ids.filter_map(|model| model.get("id")?.as_str()).collect();
+        if ids.is_empty() || ids.contains(&self.model.as_str()) {
+            return None;
+        }
+        let shown = ids
+            .iter()
+            .take(MODELS)
+            .copied()
+            .collect::<Vec<_>>()
+            .join("`, `");
+        let more = match ids.len().saturating_sub(MODELS) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        Some(format!("the endpoint has the models `{shown}`{more}"))
+    }
+}
+
 impl Agent for OpenAi {
     fn answer(&self, task: &Task) -> Result<Output, AgentError> {
         let (body, unsent) = self.body(task)?;
@@ -215,6 +247,11 @@ impl Agent for OpenAi {
 
     fn default_retries(&self) -> u32 {
         endpoint::RETRIES
+    }
+
+    fn diagnose(&self, error: &AgentError) -> Option<String> {
+        let is_about_model = matches!(error.http_status, Some(400 | 404 | 422));
+        is_about_model.then(|| self.models())?
     }
 
     fn secrets(&self) -> Vec<String> {

@@ -19,6 +19,8 @@ const ANSWERS: [&str; 6] = [
     "output",
     "text",
 ];
+/// Fields that tell how an answer came about, which are kept.
+const TOLD: [&str; 4] = ["model", "system_fingerprint", "finish_reason", "recorded"];
 
 /// Gives the recorded answer of a sample's id. A sample without one is `agent_failed`.
 ///
@@ -37,7 +39,8 @@ type Recorded = BTreeMap<u32, Output>;
 
 impl Replay {
     /// Reads answers from a JSONL file or from a run directory. Field names are guessed (`task_id`, `id`,
-    /// `sample_id`; `model_answer`, `answer`, `prediction`, `response`, `output`, `text`) unless given.
+    /// `sample_id`; `model_answer`, `answer`, `prediction`, `response`, `output`, `text`) unless given. `messages`,
+    /// `tool_calls`, `usage`, `model`, `system_fingerprint`, `finish_reason` and `recorded` (a date) are kept.
     ///
     /// # Errors
     /// With file and line where the file is no JSONL, lacks a field, or has an id twice.
@@ -140,7 +143,10 @@ fn from_jsonl(
             messages: list("messages"),
             tool_calls: list("tool_calls"),
             usage,
-            metadata: Map::new(),
+            metadata: TOLD
+                .iter()
+                .filter_map(|key| Some(((*key).to_owned(), row.fields.get(*key)?.clone())))
+                .collect(),
         };
         let epoch = row.fields.get("epoch").and_then(Value::as_u64);
         let epoch = u32::try_from(epoch.unwrap_or(0)).unwrap_or(u32::MAX);

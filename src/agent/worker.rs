@@ -220,17 +220,21 @@ impl Worker {
         match refusal {
             Refusal::Own(failure) => Some(failure),
             Refusal::Fell(failure) => Some(self.pool.fell(key, failure, 1)),
+            Refusal::Guilty(failure) => Some(self.pool.fell(key, failure, 0)),
             Refusal::Killed(failure) => Some(self.pool.fell(key, failure, MOST_KILLS)),
             Refusal::Unsent => None,
             Refusal::NotReady(failure) => {
                 *starts += 1;
                 if failure.kind == FailureKind::NotFound || *starts >= MOST_STARTS {
-                    return Some(self.pool.give_up(failure));
+                    return Some(self.pool.give_up(FailureKind::Unusable, failure));
                 }
                 std::thread::sleep(PAUSE * *starts);
                 None
             }
-            Refusal::Unusable(failure) => Some(self.pool.give_up(failure)),
+            Refusal::Foreign(mut failure) => {
+                failure.message = format!("`{}` {}", self.argv.join(" "), failure.message);
+                Some(self.pool.give_up(FailureKind::Misconfigured, failure))
+            }
         }
     }
 
@@ -290,7 +294,7 @@ impl Worker {
             ..failure.clone()
         };
         let mut message = failure.with_stderr();
-        if failure.kind != FailureKind::NotFound {
+        if failure.kind == FailureKind::Unusable {
             message = format!("`{program}` {message}");
         }
         let redactor = Redactor::new(&[], &self.secret_values()).unwrap_or_default();
@@ -318,6 +322,10 @@ impl Agent for Worker {
 
     fn needs_scratch(&self) -> bool {
         self.scratch
+    }
+
+    fn secrets(&self) -> Vec<String> {
+        self.secret_values()
     }
 
     fn check(&self) -> Result<()> {

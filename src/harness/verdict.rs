@@ -44,6 +44,9 @@ pub(super) fn of_sample(
     let status = |record: &&Record| record.result.status;
     let mut all = records.iter();
     if all.any(|record| status(&record) == Status::Skipped) {
+        if let Some(mistake) = session.untold_mistake() {
+            return Verdict::Failed(mistake);
+        }
         return Verdict::Ignored("not asked: the run stopped".to_owned());
     }
     if let Some(record) = records.iter().find(|record| status(record).is_error()) {

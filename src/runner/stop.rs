@@ -11,6 +11,8 @@ pub(super) struct Stop {
     pub(super) interrupted: bool,
     /// Whether it is the eval's own mistake, which no sample survives.
     pub(super) misconfigured: bool,
+    /// Whether a test told of it.
+    told: bool,
 }
 
 impl Session {
@@ -20,6 +22,7 @@ impl Session {
             reason: reason.to_owned(),
             interrupted,
             misconfigured: false,
+            told: false,
         });
     }
 
@@ -30,6 +33,7 @@ impl Session {
             reason,
             interrupted: false,
             misconfigured: false,
+            told: false,
         });
     }
 
@@ -39,11 +43,22 @@ impl Session {
             reason: reason.to_owned(),
             interrupted: false,
             misconfigured: true,
+            told: false,
         });
     }
 
     pub(super) fn stop_for(&self, error: &Error) {
         self.stop(error.message(), false);
+    }
+
+    /// The mistake of the eval for which the run stopped, for the first who asks.
+    pub(crate) fn untold_mistake(&self) -> Option<String> {
+        let mut stop = lock(&self.stop);
+        let stop = stop
+            .as_mut()
+            .filter(|stop| stop.misconfigured && !stop.told)?;
+        stop.told = true;
+        Some(stop.reason.clone())
     }
 
     /// The first reason counts.

@@ -32,6 +32,36 @@ pub(super) struct OpenAiKeys {
     pub(super) options: Map<String, Value>,
 }
 
+/// Keys of `http`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(not(feature = "http"), expect(dead_code, reason = "read, and refused"))]
+pub(super) struct HttpKeys {
+    pub(super) url: String,
+    pub(super) method: Option<String>,
+    #[serde(default)]
+    pub(super) headers: BTreeMap<String, String>,
+    pub(super) body: Option<Value>,
+    #[serde(default)]
+    pub(super) output: ReplyForm,
+    pub(super) answer: Option<String>,
+    pub(super) messages: Option<String>,
+    pub(super) tool_calls: Option<String>,
+    pub(super) usage: Option<String>,
+    pub(super) error: Option<String>,
+    #[serde(default)]
+    pub(super) options: Map<String, Value>,
+}
+
+/// What a reply is.
+#[derive(Clone, Copy, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ReplyForm {
+    #[default]
+    Json,
+    Text,
+}
+
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ToolsKey {
@@ -66,13 +96,14 @@ pub(super) struct PriceKeys {
 }
 
 #[cfg(feature = "http")]
-pub(super) use made::openai;
+pub(super) use made::{http, openai};
 
 #[cfg(feature = "http")]
 mod made {
     use std::path::Path;
 
-    use super::{FileKey, OpenAiKeys, PriceKeys, ToolsKey, UnsendableKey};
+    use super::{FileKey, HttpKeys, OpenAiKeys, PriceKeys, ReplyForm, ToolsKey, UnsendableKey};
+    use crate::agent::http::{Http, Places};
     use crate::agent::openai::{FileKind, OpenAi, Price, Tools, Unsendable, check_extra};
     use crate::error::{Error, Result};
     use crate::eval::Limits;
@@ -128,6 +159,41 @@ mod made {
                 UnsendableKey::Tell => Unsendable::Tell,
                 UnsendableKey::Fail => Unsendable::Fail,
             })
+            .max_output_bytes(limits.max_output_bytes))
+    }
+
+    /// The agent of these keys.
+    pub(in crate::spec) fn http(keys: HttpKeys, folder: &Path, limits: &Limits) -> Placed<Http> {
+        let at = |word: &str| {
+            let word = word.to_owned();
+            move |error: Error| (error.at("agent `http`"), word)
+        };
+        let method = keys.method.as_deref().unwrap_or("POST");
+        let mut agent = Http::with_method(method, &keys.url).map_err(at("url"))?;
+        if let Some(body) = &keys.body {
+            agent = agent.body(body).map_err(at("body"))?;
+        }
+        for (name, value) in &keys.headers {
+            agent = agent.header(name, value, folder).map_err(at(name))?;
+        }
+        let place = |key: &str, given: Option<String>, usual: String| match given {
+            Some(place) if !place.is_empty() && !place.starts_with('/') => {
+                let error = Error::usage(format!("`{key}: {place}` is no JSON pointer"));
+                Err(at(key)(error.hint(format!("write `{key}: /{place}`"))))
+            }
+            place => Ok(place.unwrap_or(usual)),
+        };
+        let usual = Places::default();
+        let answer = place("answer", keys.answer, usual.answer.unwrap_or_default())?;
+        let places = Places {
+            answer: (keys.output == ReplyForm::Json).then_some(answer),
+            messages: place("messages", keys.messages, usual.messages)?,
+            tool_calls: place("tool_calls", keys.tool_calls, usual.tool_calls)?,
+            usage: place("usage", keys.usage, usual.usage)?,
+            error: place("error", keys.error, usual.error)?,
+        };
+        Ok(agent
+            .places(places)
             .max_output_bytes(limits.max_output_bytes))
     }
 

@@ -245,6 +245,19 @@ fn agent(
             };
             Ok((Arc::new(agents::openai(*keys, folder, limits)?), parts))
         }
+        #[cfg(feature = "http")]
+        Tagged::BuiltIn(AgentKeys::Http(keys)) => {
+            let parts = AgentParts {
+                options: keys.options.clone(),
+                ..AgentParts::default()
+            };
+            Ok((Arc::new(agents::http(*keys, folder, limits)?), parts))
+        }
+        #[cfg(not(feature = "http"))]
+        Tagged::BuiltIn(AgentKeys::Http(keys)) => {
+            drop(keys);
+            Err(without_http("http"))
+        }
         #[cfg(not(feature = "http"))]
         Tagged::BuiltIn(AgentKeys::OpenAi(keys)) => {
             drop(keys);

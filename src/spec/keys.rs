@@ -7,7 +7,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-use super::agents::OpenAiKeys;
+use super::agents::{HttpKeys, OpenAiKeys};
 use super::benchmarks::{AimeKeys, BfclKeys, Gsm8kKeys, QaKeys};
 use super::confinement::{SandboxKeys, UlimitKeys};
 use super::custom::CustomKeys;
@@ -112,6 +112,7 @@ pub(super) enum AgentKeys {
     Command(CommandKeys),
     Worker(WorkerKeys),
     OpenAi(Box<OpenAiKeys>),
+    Http(Box<HttpKeys>),
     Replay(ReplayKeys),
     Echo(EchoKeys),
     Demo(DemoKeys),
@@ -119,8 +120,9 @@ pub(super) enum AgentKeys {
 
 impl BuiltIns for AgentKeys {
     const WHAT: &'static str = "agent";
-    const NAMES: &'static [&'static str] =
-        &["command", "worker", "openai", "replay", "echo", "demo"];
+    const NAMES: &'static [&'static str] = &[
+        "command", "worker", "openai", "http", "replay", "echo", "demo",
+    ];
 
     fn read<'de, A: MapAccess<'de>>(name: &str, rest: A) -> Option<Result<Self, A::Error>> {
         let rest = MapAccessDeserializer::new(rest);
@@ -128,6 +130,7 @@ impl BuiltIns for AgentKeys {
             "command" => CommandKeys::deserialize(rest).map(Self::Command),
             "worker" => WorkerKeys::deserialize(rest).map(Self::Worker),
             "openai" => OpenAiKeys::deserialize(rest).map(|keys| Self::OpenAi(Box::new(keys))),
+            "http" => HttpKeys::deserialize(rest).map(|keys| Self::Http(Box::new(keys))),
             "replay" => ReplayKeys::deserialize(rest).map(Self::Replay),
             "echo" => EchoKeys::deserialize(rest).map(Self::Echo),
             "demo" => DemoKeys::deserialize(rest).map(Self::Demo),

@@ -1,6 +1,6 @@
 //! `cargo evaltest bfcl`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
@@ -75,13 +75,13 @@ pub(crate) struct ProgramArgs {
 
 impl ProgramArgs {
     /// How it is run in a folder.
-    pub(crate) fn official(&self, folder: PathBuf) -> Result<Official> {
+    pub(crate) fn official(&self, folder: &Path) -> Result<Official> {
         let program = self.bfcl_bin.clone();
         let program = program.or_else(|| std::env::var_os("EVALTEST_BFCL_BIN").map(Into::into));
         let timeout = Duration::try_from_secs_f64(self.bfcl_timeout_s)
             .map_err(|_| Error::usage("`--bfcl-timeout-s` must be a number of seconds"))?;
         let folder =
-            std::path::absolute(&folder).map_err(|error| Error::io("resolve", &folder, &error))?;
+            std::path::absolute(folder).map_err(|error| Error::io("resolve", folder, &error))?;
         Ok(Official {
             program: program.unwrap_or_else(|| "bfcl".into()),
             timeout,
@@ -154,7 +154,8 @@ pub(crate) fn compare(
 ) -> Result<Compared> {
     let options = model.options(dir)?;
     let is_ours = to.folder.is_none();
-    let how = program.official(to.folder.unwrap_or_else(|| dir.file("official")))?;
+    let folder = to.folder.unwrap_or_else(|| dir.file("official"));
+    let how = program.official(&folder)?;
     official::check(&how)?;
     if is_ours {
         official::clear(&how.folder)?;

@@ -250,7 +250,7 @@ impl RunArgs {
         }
         if self.official {
             self.model.model()?;
-            evaltest::official::check(&self.program.official(PathBuf::from("."))?)?;
+            evaltest::official::check(&self.program.official(Path::new("."))?)?;
         }
         Ok(())
     }

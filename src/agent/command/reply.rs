@@ -103,7 +103,7 @@ fn array(reply: &mut Map<String, Value>, key: &str) -> Result<Vec<Value>, String
 }
 
 /// `usage` under the names of either API generation, and `cost_usd`; `None` if the reply tells nothing.
-pub(in crate::agent) fn usage(reply: &Map<String, Value>) -> Result<Option<Usage>, String> {
+pub(crate) fn usage(reply: &Map<String, Value>) -> Result<Option<Usage>, String> {
     let nothing = Map::new();
     let given = match reply.get("usage") {
         None | Some(Value::Null) => &nothing,

@@ -97,10 +97,8 @@ impl Refusal<'_> {
                 location.unwrap_or_default()
             ),
         );
-        if let Some(hint) = self
-            .hint(&words)
-            .filter(|_| kind == FailureKind::Misconfigured)
-        {
+        if kind == FailureKind::Misconfigured {
+            let hint = self.hint(&words);
             error.message = format!("{}; hint: {hint}", error.message);
         }
         error.http_status = Some(self.status);
@@ -119,8 +117,8 @@ impl Refusal<'_> {
         error
     }
 
-    fn hint(&self, words: &str) -> Option<&'static str> {
-        Some(match self.status {
+    fn hint(&self, words: &str) -> &'static str {
+        match self.status {
             401 | 403 if !self.has_key => {
                 "name the variable that holds the key: `api_key_env: MY_KEY`, or send it in `headers`"
             }
@@ -130,7 +128,7 @@ impl Refusal<'_> {
             404 if words.contains("model") => "check `model`",
             404 | 405 => "check the address; a `base_url` often ends in `/v1`",
             _ => "check `model` and what else the spec sends",
-        })
+        }
     }
 }
 

@@ -16,9 +16,10 @@ impl Price {
     pub(super) fn of(&self, input: u64, cached: u64, output: u64) -> f64 {
         let cached = cached.min(input);
         #[expect(clippy::cast_precision_loss, reason = "nobody uses so many tokens")]
-        let millions = |tokens: u64| tokens as f64 / 1e6;
-        millions(input - cached) * self.input
-            + millions(cached) * self.cached_input.unwrap_or(self.input)
-            + millions(output) * self.output
+        let count = |tokens: u64| tokens as f64;
+        let millionths = count(input - cached) * self.input
+            + count(cached) * self.cached_input.unwrap_or(self.input)
+            + count(output) * self.output;
+        millionths / 1e6
     }
 }

@@ -228,7 +228,7 @@ fn tokens_have_a_price() {
     let tokens = json!({"prompt_tokens": 1000, "completion_tokens": 100, "cost": 9,
         "prompt_tokens_details": {"cached_tokens": 400}});
     let near = |cost: Option<f64>, expect: f64| {
-        assert!((cost.unwrap() - expect).abs() < 1e-12, "{cost:?}")
+        assert!((cost.unwrap() - expect).abs() < 1e-12, "{cost:?}");
     };
     near(usage(agent().price(price), &tokens), 0.0026);
     let price = Price {

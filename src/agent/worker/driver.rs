@@ -102,7 +102,7 @@ impl Driver {
             let fallen = Talk::new(worker, &own, setup).run();
             let late = own.end();
             // The process is gone before anybody asks elsewhere.
-            fallen.tell(late);
+            fallen.tell(&late);
         };
         let thread = std::thread::Builder::new()
             .name("evaltest-worker".to_owned())

@@ -86,6 +86,7 @@ fn told(message: Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fuzz::fuzz;
 
     #[track_caller]
     fn check(line: &str, expect: Result<Message, &str>) {
@@ -125,6 +126,25 @@ mod tests {
             reply(json!({"answer": null})),
         );
         check(r#"{"id": "a"}"#, reply(json!({})));
+    }
+
+    #[test]
+    fn no_line_breaks_the_reader() {
+        let words = ["id", "answer", "type", "hello", "progress", "protocol", "a"];
+        let pieces = [
+            "{",
+            "}",
+            "\"id\":",
+            "\"a\"",
+            "[",
+            ",",
+            "\"type\":\"hello\"",
+            "\u{0}",
+        ];
+        fuzz(|dice| {
+            let _ = read(dice.json(&words, 3).to_string().as_bytes());
+            let _ = read(dice.wild(&pieces).as_bytes());
+        });
     }
 
     #[test]

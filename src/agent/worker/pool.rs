@@ -135,22 +135,19 @@ impl Pool {
                 failure.message
             );
             drop(state);
-            return self.give_up(AgentError { message, ..failure });
+            return self.give_up(FailureKind::Unusable, AgentError { message, ..failure });
         }
         failure
     }
 
     /// No process can be used any more. The first one to find out tells; for the others the run is over.
-    pub(super) fn give_up(&self, reason: AgentError) -> AgentError {
+    pub(super) fn give_up(&self, kind: FailureKind, reason: AgentError) -> AgentError {
         let was_broken = std::mem::replace(&mut lock(&self.state).is_broken, true);
         self.freed.notify_all();
         if was_broken {
             return super::cancelled();
         }
-        AgentError {
-            kind: FailureKind::Unusable,
-            ..reason
-        }
+        AgentError { kind, ..reason }
     }
 
     /// A run begins: what was wrong in an earlier one may be mended.
@@ -172,8 +169,12 @@ impl Pool {
             .filter_map(|place| lock(&self.places[place]).take())
             .collect();
         // All at once; then they are waited for.
-        drivers.iter().for_each(|driver| driver.close());
-        drivers.iter().for_each(|driver| driver.join());
+        for driver in &drivers {
+            driver.close();
+        }
+        for driver in drivers {
+            driver.join();
+        }
     }
 }
 

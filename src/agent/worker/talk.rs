@@ -3,33 +3,30 @@
 //! One thread, one `poll` loop: lines go in, lines come out, stderr is emptied, time is kept for each request
 //! that the process has. Whatever ends the talk, the process and its group are gone afterwards.
 
+mod fallen;
+mod hear;
+
 use std::collections::{HashSet, VecDeque};
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::process::ExitStatusExt;
-use std::process::ExitStatus;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use rustix::process::Signal;
+use fallen::{Fallen, Refused, ended, is_killing};
 
 use super::driver::{Inbox, Orders, error};
 use super::incoming::Incoming;
-use super::message::{self, Message, PROTOCOL};
+use super::message::{self, PROTOCOL};
 use super::request::{Open, Refusal, Reply, Request};
 use super::totals::Totals;
 use crate::agent::command::lines::Lines;
-use crate::agent::command::{StreamKind, reply, seconds};
+use crate::agent::command::{StreamKind, seconds};
 use crate::agent::{AgentError, FailureKind, Output};
-use crate::process::excerpt::excerpt;
-use crate::process::group::how_it_ended;
 use crate::process::worker::Worker;
 use crate::sample::Live;
 
-/// How much of a line that cannot be read is shown.
-const EXCERPT_BYTES: usize = 200;
-/// How much of a progress event is shown.
-const PROGRESS_BYTES: usize = 1000;
 /// How long the end of a program that closed its stdout is waited for.
 const END: Duration = Duration::from_millis(200);
 
@@ -89,26 +86,6 @@ pub(super) struct Talk<'a> {
     totals: Totals,
     /// Where lines of stderr are shown.
     shown: Arc<Mutex<Option<Live>>>,
-}
-
-/// A talk that is over: who is to be told what.
-pub(super) struct Fallen {
-    open: Vec<Open>,
-    waiting: Vec<Request>,
-    probes: Vec<Sender<Reply>>,
-    open_reply: AgentError,
-    /// Whether the one request that was open is known to be the reason.
-    is_own: bool,
-    /// Whether it did not end by itself.
-    is_killed: bool,
-    not_ready: Option<Refused>,
-    stderr: crate::process::tail::Tail,
-}
-
-/// Why a process was never ready.
-struct Refused {
-    error: AgentError,
-    for_good: bool,
 }
 
 impl<'a> Talk<'a> {
@@ -264,115 +241,6 @@ impl<'a> Talk<'a> {
         *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = live;
     }
 
-    /// Understands a line.
-    fn hear(&mut self, line: &[u8]) -> Result<(), End> {
-        if line.len() > self.setup.max_output_bytes {
-            return Err(End::Faulty(self.too_large(line)));
-        }
-        if line.trim_ascii().is_empty() {
-            return self.count_noise(line);
-        }
-        let message = message::read(line).map_err(|reason| {
-            let printed = excerpt(line, EXCERPT_BYTES);
-            End::Faulty(error(
-                FailureKind::BadOutput,
-                format!(
-                    "printed `{printed}` to stdout, {reason}; hint: stdout is for answers, print all else to stderr"
-                ),
-            ))
-        })?;
-        match message {
-            Message::Hello(PROTOCOL) => {
-                self.has_greeted = true;
-                self.starting = None;
-                self.tell_ready();
-                self.count_noise(line)
-            }
-            Message::Hello(other) => Err(End::Foreign(other)),
-            Message::Progress(id, text) => self.progress(id.as_deref(), &text, line),
-            Message::Reply(id, reply) => self.answer(&id, reply, line),
-        }
-    }
-
-    fn progress(&mut self, id: Option<&str>, text: &str, line: &[u8]) -> Result<(), End> {
-        let found = id.and_then(|id| self.open.iter_mut().find(|open| open.request.id == id));
-        let Some(open) = found else {
-            // Of a request that was cancelled, or of none.
-            return self.count_noise(line);
-        };
-        open.chatter += line.len() + 1;
-        if let Some(live) = &open.request.live {
-            (live.0)(&excerpt(text.as_bytes(), PROGRESS_BYTES));
-        }
-        if open.chatter > self.setup.max_output_bytes {
-            return Err(End::Faulty(self.too_large(line)));
-        }
-        Ok(())
-    }
-
-    fn count_noise(&mut self, line: &[u8]) -> Result<(), End> {
-        self.noise += line.len() + 1;
-        if self.noise > self.setup.max_output_bytes {
-            return Err(End::Faulty(self.too_large(line)));
-        }
-        Ok(())
-    }
-
-    fn answer(
-        &mut self,
-        id: &str,
-        mut reply: serde_json::Map<String, serde_json::Value>,
-        line: &[u8],
-    ) -> Result<(), End> {
-        if self.forgotten.remove(id) {
-            return Ok(());
-        }
-        let Some(place) = self.open.iter().position(|open| open.request.id == id) else {
-            let printed = excerpt(line, EXCERPT_BYTES);
-            let message = format!(
-                "printed `{printed}`, a reply to `{}`, which is not asked or was answered before",
-                excerpt(id.as_bytes(), EXCERPT_BYTES)
-            );
-            return Err(End::Faulty(error(FailureKind::BadOutput, message)));
-        };
-        let open = self.open.swap_remove(place);
-        self.has_answered = true;
-        self.noise = 0;
-        if let Some(overdue) = &open.overdue {
-            let allowed = overdue.saturating_duration_since(open.since);
-            let refusal = Refusal::Own(self.with_stderr(timed_out(allowed), &open));
-            open.end(Err(refusal));
-            return Ok(());
-        }
-        let bad = |reason: String| {
-            let printed = excerpt(line, EXCERPT_BYTES);
-            error(
-                FailureKind::BadOutput,
-                format!("{reason}; the line begins with `{printed}`"),
-            )
-        };
-        let total = reply.remove("total_usage").map(|total| {
-            let wrapped = serde_json::Map::from_iter([("usage".to_owned(), total)]);
-            reply::usage(&wrapped).map(Option::unwrap_or_default)
-        });
-        let used = match total.transpose() {
-            Ok(total) => total.map(|total| self.totals.difference(total)),
-            Err(reason) => {
-                let failure = self.with_stderr(bad(format!("`total_usage`: {reason}")), &open);
-                open.end(Err(Refusal::Own(failure)));
-                return Ok(());
-            }
-        };
-        let answer = reply::object(reply, bad)
-            .map(|output| Output {
-                usage: output.usage.or(used),
-                ..output
-            })
-            .map_err(|failure| Refusal::Own(self.with_stderr(failure, &open)));
-        open.end(answer);
-        Ok(())
-    }
-
     /// Keeps the time of the greeting and of every request, and looks whether the run is over.
     fn enforce(&mut self, now: Instant) -> Result<(), End> {
         if self.starting.is_some_and(|until| now >= until) {
@@ -439,35 +307,16 @@ impl<'a> Talk<'a> {
             .iter()
             .map(|open| &open.request)
             .chain(&self.waiting);
-        for request in requests {
-            // Nearly always one and the same.
-            others.extend(request.cancel.wake_fd());
-            others.dedup_by_key(|fd| std::os::fd::AsRawFd::as_raw_fd(fd));
-        }
+        others.extend(requests.filter_map(|request| request.cancel.wake_fd()));
+        // Nearly always one and the same.
+        others.dedup_by_key(|fd| fd.as_raw_fd());
         self.worker.wait(!self.outgoing.is_empty(), until, &others)
-    }
-
-    fn too_large(&self, begins: &[u8]) -> AgentError {
-        let message = format!(
-            "printed more than {} bytes for one answer, which begin with `{}`; hint: raise \
-             `limits.max_output_bytes`",
-            self.setup.max_output_bytes,
-            excerpt(begins, EXCERPT_BYTES)
-        );
-        error(FailureKind::OutputTooLarge, message)
-    }
-
-    fn with_stderr(&self, failure: AgentError, open: &Open) -> AgentError {
-        AgentError {
-            stderr_tail: self.worker.stderr().since(open.stderr_before),
-            ..failure
-        }
     }
 
     /// Ends the process, and says what became of what it had.
     fn fall(mut self, end: End) -> Fallen {
         let (mut is_own, mut is_killed) = (false, false);
-        let for_good = matches!(end, End::Foreign(_));
+        let is_foreign = matches!(end, End::Foreign(_));
         let by_itself = matches!(end, End::Ended);
         let open_reply = match end {
             End::Closed => {
@@ -521,7 +370,7 @@ impl<'a> Talk<'a> {
                 error(FailureKind::Failed, message)
             }
         };
-        let never_ready = self.starting.is_some() || for_good;
+        let never_ready = self.starting.is_some() || is_foreign;
         Fallen {
             is_killed,
             is_own: is_own && self.open.len() == 1 && self.forgotten.is_empty(),
@@ -536,7 +385,7 @@ impl<'a> Talk<'a> {
                     stderr_tail: self.worker.stderr().since(0),
                     ..open_reply.clone()
                 },
-                for_good,
+                is_foreign,
             }),
             stderr: self.worker.take_stderr(),
             open: self.open,
@@ -552,68 +401,5 @@ impl<'a> Talk<'a> {
         self.worker.terminate();
         self.worker.ends_in(self.setup.term_grace);
         self.worker.kill();
-    }
-}
-
-impl Fallen {
-    /// Tells everybody who waits.
-    pub(super) fn tell(self, late: Inbox) {
-        let not_ready = || match &self.not_ready {
-            None => Refusal::Unsent,
-            Some(Refused { error, for_good }) if *for_good => Refusal::Unusable(error.clone()),
-            Some(Refused { error, .. }) => Refusal::NotReady(error.clone()),
-        };
-        for request in self.waiting.iter().chain(&late.requests) {
-            let _ = request.reply.send(Err(not_ready()));
-        }
-        for probe in self.probes.iter().chain(&late.probes) {
-            let _ = probe.send(Err(not_ready()));
-        }
-        for open in self.open {
-            let stderr_tail = self.stderr.since(open.stderr_before);
-            let refusal = if let Some(overdue) = open.overdue {
-                let allowed = overdue.saturating_duration_since(open.since);
-                let failure = AgentError {
-                    stderr_tail,
-                    ..timed_out(allowed)
-                };
-                Refusal::Own(failure)
-            } else {
-                let failure = AgentError {
-                    stderr_tail,
-                    ..self.open_reply.clone()
-                };
-                match &self.not_ready {
-                    Some(Refused { for_good: true, .. }) => Refusal::Unusable(failure),
-                    _ if self.is_own => Refusal::Own(failure),
-                    _ if self.is_killed => Refusal::Killed(failure),
-                    _ => Refusal::Fell(failure),
-                }
-            };
-            open.end(Err(refusal));
-        }
-    }
-}
-
-fn timed_out(allowed: Duration) -> AgentError {
-    let message = format!("did not answer in {}", seconds(allowed));
-    error(FailureKind::TimedOut, message)
-}
-
-/// Whether programs hardly ever send themselves this signal.
-fn is_killing(signal: i32) -> bool {
-    [Signal::KILL, Signal::TERM, Signal::HUP, Signal::INT]
-        .iter()
-        .any(|killing| killing.as_raw() == signal)
-}
-
-/// How it ended by itself.
-fn ended(status: Option<ExitStatus>) -> AgentError {
-    match status {
-        None => error(FailureKind::Exited, "closed its stdout"),
-        Some(status) => AgentError {
-            exit_code: status.code(),
-            ..error(FailureKind::Exited, how_it_ended(status))
-        },
     }
 }

@@ -56,6 +56,7 @@ fn a_json_task_is_one_line() {
         "options": {"fast": true},
         "epoch": 2,
         "attempt": 3,
+        "scratch": project.path("scratch"),
     });
     assert_eq!(value, expected);
 }

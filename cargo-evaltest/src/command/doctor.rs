@@ -1,0 +1,125 @@
+//! `cargo evaltest doctor`.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use evaltest::doctor::{Finding, Health, examine};
+use evaltest::report::terminal::{clean, shown};
+use evaltest::spec::{self, Override};
+use evaltest::{Cancel, Error, Registry, Result, signal};
+use serde_json::{Value, json};
+
+use crate::{console, discover};
+
+/// Check specs: load the dataset, ask the agent one tiny question, and name what is wrong
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 all is well, 2 a mistake (no key, wrong address, unknown model, no such command), \
+                        3 the agent does not answer now."
+)]
+pub(crate) struct DoctorArgs {
+    /// Specs to check; every spec of the project when none is named
+    #[arg(value_name = "SPEC")]
+    specs: Vec<PathBuf>,
+
+    /// Another agent, as in a spec: `{type: openai, base_url: "http://127.0.0.1:8102/v1", model: local}`
+    #[arg(long)]
+    agent: Option<String>,
+
+    /// Seconds that the agent may take
+    #[arg(long, default_value_t = 60.0)]
+    timeout_s: f64,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was found of one spec.
+struct Examined {
+    path: PathBuf,
+    findings: Vec<Finding>,
+}
+
+pub(crate) fn run(args: &DoctorArgs) -> Result<u8> {
+    let timeout = Duration::try_from_secs_f64(args.timeout_s).map_err(|_| {
+        Error::usage(format!(
+            "`--timeout-s {}` is no number of seconds",
+            args.timeout_s
+        ))
+        .hint("write `--timeout-s 60`")
+    })?;
+    let mut changes = Vec::new();
+    if let Some(agent) = &args.agent {
+        changes.push(Override::new("agent", Override::value(agent)?));
+    }
+    let specs = if args.specs.is_empty() {
+        discover::find()?.specs
+    } else {
+        args.specs.clone()
+    };
+    if specs.is_empty() {
+        return Err(discover::nothing_found());
+    }
+    let cancel = Cancel::new();
+    let interrupt = signal::cancel_on_signals(&cancel)
+        .map_err(|error| Error::infrastructure(format!("cannot handle signals: {error}")))?;
+    let mut all = Vec::new();
+    for path in specs {
+        let findings = match spec::load(&path, &Registry::new(), &changes) {
+            Ok(eval) => examine(&eval, timeout, &cancel),
+            Err(error) => vec![Finding::error("spec", &error)],
+        };
+        let examined = Examined { path, findings };
+        if !args.json {
+            console::print(|out| examined.write(out))?;
+        }
+        all.push(examined);
+        if interrupt.is_set() {
+            return Ok(130);
+        }
+    }
+    let codes = all.iter().flat_map(|examined| &examined.findings);
+    let codes: Vec<u8> = codes.map(|finding| finding.verdict.exit_code()).collect();
+    // A mistake comes before what may pass.
+    let code = if codes.contains(&2) {
+        2
+    } else {
+        codes.into_iter().max().unwrap_or_default()
+    };
+    if args.json {
+        let specs: Vec<Value> = all.iter().map(Examined::json).collect();
+        console::print_json(&json!({ "specs": specs, "exit_code": code }))?;
+    }
+    Ok(code)
+}
+
+impl Examined {
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "{}", clean(&shown(Path::new(&self.path))))?;
+        for finding in &self.findings {
+            let word = match finding.verdict {
+                Health::Ok => "ok",
+                Health::Note => "note",
+                Health::Wrong => "WRONG",
+                Health::Down => "DOWN",
+            };
+            writeln!(
+                out,
+                "  {word:<6}{:<9}{}",
+                finding.about,
+                clean(&finding.message)
+            )?;
+            if let Some(hint) = &finding.hint {
+                writeln!(out, "  {:15}hint: {}", "", clean(hint))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn json(&self) -> Value {
+        json!({ "spec": self.path.display().to_string(), "findings": self.findings })
+    }
+}

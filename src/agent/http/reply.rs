@@ -1,0 +1,98 @@
+//! Where an answer stands in a reply.
+
+use serde_json::{Map, Value};
+
+use crate::agent::command::usage;
+use crate::agent::{AgentError, FailureKind, Output};
+use crate::process::excerpt::excerpt;
+
+/// How much of a reply that cannot be read is shown.
+const EXCERPT_BYTES: usize = 200;
+/// How much of an agent's own error is shown.
+const ERROR_BYTES: usize = 1000;
+
+/// JSON pointers into a reply. Only the answer has to be there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Places {
+    /// The answer: a text, a number, `true`, `false`, or anything else as JSON; `null` is no answer. `None`: the reply
+    /// is the answer, as text.
+    pub answer: Option<String>,
+    /// The conversation, a list.
+    pub messages: String,
+    /// Tool calls, a list.
+    pub tool_calls: String,
+    /// An object with `input_tokens` or `prompt_tokens`, `output_tokens` or `completion_tokens`, and `cost_usd`.
+    pub usage: String,
+    /// A text that says why there is no answer; the attempt has failed then.
+    pub error: String,
+}
+
+impl Default for Places {
+    fn default() -> Self {
+        Self {
+            answer: Some("/answer".to_owned()),
+            messages: "/messages".to_owned(),
+            tool_calls: "/tool_calls".to_owned(),
+            usage: "/usage".to_owned(),
+            error: "/error".to_owned(),
+        }
+    }
+}
+
+impl Places {
+    /// Reads a reply.
+    pub(super) fn read(&self, body: &[u8]) -> Result<Output, AgentError> {
+        let begins = || excerpt(body.trim_ascii_start(), EXCERPT_BYTES);
+        let bad = |reason: String| {
+            AgentError::of(FailureKind::BadOutput, format!("{reason}: `{}`", begins()))
+        };
+        let Some(answer) = &self.answer else {
+            if body.trim_ascii().is_empty() {
+                return Err(AgentError::of(
+                    FailureKind::NoOutput,
+                    "answered with nothing",
+                ));
+            }
+            return Ok(Output::text(String::from_utf8_lossy(body)));
+        };
+        let reply: Value = serde_json::from_slice(body)
+            .map_err(|error| bad(format!("answered with what is no JSON ({error})")))?;
+        let list = |place: &str| match reply.pointer(place) {
+            None | Some(Value::Null) => Ok(Vec::new()),
+            Some(Value::Array(list)) => Ok(list.clone()),
+            Some(_) => Err(bad(format!("answered with no list at `{place}`"))),
+        };
+        let (messages, tool_calls) = (list(&self.messages)?, list(&self.tool_calls)?);
+        let text = match reply.pointer(answer) {
+            None | Some(Value::Null) if self.error(&reply).is_some() => {
+                let message = self.error(&reply).unwrap_or_default().trim();
+                return Err(AgentError::new(match message {
+                    "" => "the agent replied with an empty error".to_owned(),
+                    message => excerpt(message.as_bytes(), ERROR_BYTES),
+                }));
+            }
+            None if messages.is_empty() && tool_calls.is_empty() => {
+                return Err(bad(format!("answered with nothing at `{answer}`")));
+            }
+            None | Some(Value::Null) => None,
+            Some(Value::String(text)) => Some(text.clone()),
+            Some(value) => Some(value.to_string()),
+        };
+        let told = reply.pointer(&self.usage).cloned().unwrap_or_default();
+        let cost = reply.get("cost_usd").cloned().unwrap_or_default();
+        let told = Map::from_iter([("usage".to_owned(), told), ("cost_usd".to_owned(), cost)]);
+        Ok(Output {
+            text,
+            messages,
+            tool_calls,
+            usage: usage(&told)
+                .map_err(|reason| bad(format!("answered with what is no usage ({reason})")))?,
+            metadata: Map::new(),
+        })
+    }
+
+    fn error<'a>(&self, reply: &'a Value) -> Option<&'a str> {
+        let error = reply.pointer(&self.error)?;
+        error.as_str().or_else(|| error.get("message")?.as_str())
+    }
+}

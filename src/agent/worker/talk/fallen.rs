@@ -1,0 +1,99 @@
+//! A process that is gone: who had asked it something, and what each of them is told.
+
+use std::process::ExitStatus;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use crate::agent::command::seconds;
+use crate::agent::worker::driver::{Inbox, error};
+use crate::agent::worker::request::{Open, Refusal, Reply, Request};
+use crate::agent::{AgentError, FailureKind};
+use crate::process::group::how_it_ended;
+use crate::process::tail::Tail;
+
+/// A talk that is over: who is to be told what.
+pub(in crate::agent::worker) struct Fallen {
+    pub(super) open: Vec<Open>,
+    pub(super) waiting: Vec<Request>,
+    pub(super) probes: Vec<Sender<Reply>>,
+    pub(super) open_reply: AgentError,
+    /// Whether the one request that was open is known to be the reason.
+    pub(super) is_own: bool,
+    /// Whether it did not end by itself.
+    pub(super) is_killed: bool,
+    pub(super) not_ready: Option<Refused>,
+    pub(super) stderr: Tail,
+}
+
+/// Why a process was never ready.
+pub(super) struct Refused {
+    pub(super) error: AgentError,
+    pub(super) is_foreign: bool,
+}
+
+impl Fallen {
+    /// Tells everybody who waits.
+    pub(in crate::agent::worker) fn tell(self, late: &Inbox) {
+        let not_ready = || match &self.not_ready {
+            None => Refusal::Unsent,
+            Some(Refused { error, is_foreign }) if *is_foreign => Refusal::Foreign(error.clone()),
+            Some(Refused { error, .. }) => Refusal::NotReady(error.clone()),
+        };
+        for request in self.waiting.iter().chain(&late.requests) {
+            let _ = request.reply.send(Err(not_ready()));
+        }
+        for probe in self.probes.iter().chain(&late.probes) {
+            let _ = probe.send(Err(not_ready()));
+        }
+        for open in self.open {
+            let stderr_tail = self.stderr.since(open.stderr_before);
+            let refusal = if open.overdue.is_some() {
+                let allowed = open.request.allowed.unwrap_or_default();
+                let failure = AgentError {
+                    stderr_tail,
+                    ..timed_out(allowed)
+                };
+                Refusal::Own(failure)
+            } else {
+                let failure = AgentError {
+                    stderr_tail,
+                    ..self.open_reply.clone()
+                };
+                match &self.not_ready {
+                    Some(Refused {
+                        is_foreign: true, ..
+                    }) => Refusal::Foreign(failure),
+                    _ if self.is_own => Refusal::Guilty(failure),
+                    _ if self.is_killed => Refusal::Killed(failure),
+                    _ => Refusal::Fell(failure),
+                }
+            };
+            open.end(Err(refusal));
+        }
+    }
+}
+
+pub(super) fn timed_out(allowed: Duration) -> AgentError {
+    let message = format!("did not answer in {}", seconds(allowed));
+    error(FailureKind::TimedOut, message)
+}
+
+/// Whether programs hardly ever send themselves this signal.
+pub(super) fn is_killing(signal: i32) -> bool {
+    [Signal::KILL, Signal::TERM, Signal::HUP, Signal::INT]
+        .iter()
+        .any(|killing| killing.as_raw() == signal)
+}
+
+/// How it ended by itself.
+pub(super) fn ended(status: Option<ExitStatus>) -> AgentError {
+    match status {
+        None => error(FailureKind::Exited, "closed its stdout"),
+        Some(status) => AgentError {
+            exit_code: status.code(),
+            ..error(FailureKind::Exited, how_it_ended(status))
+        },
+    }
+}

@@ -1,0 +1,140 @@
+//! What the program says, understood.
+
+use serde_json::{Map, Value};
+
+use super::fallen::timed_out;
+use super::{End, Talk};
+use crate::agent::command::reply;
+use crate::agent::worker::driver::error;
+use crate::agent::worker::message::{self, Message, PROTOCOL};
+use crate::agent::worker::request::{Open, Refusal};
+use crate::agent::{AgentError, FailureKind, Output};
+use crate::process::excerpt::excerpt;
+
+/// How much of a line that cannot be read is shown.
+const EXCERPT_BYTES: usize = 200;
+/// How much of a progress event is shown.
+const PROGRESS_BYTES: usize = 1000;
+
+impl Talk<'_> {
+    /// Understands a line.
+    pub(super) fn hear(&mut self, line: &[u8]) -> Result<(), End> {
+        if line.len() > self.setup.max_output_bytes {
+            return Err(End::Faulty(self.too_large(line)));
+        }
+        if line.trim_ascii().is_empty() {
+            return self.count_noise(line);
+        }
+        let message = message::read(line).map_err(|reason| {
+            let printed = excerpt(line, EXCERPT_BYTES);
+            End::Faulty(error(
+                FailureKind::BadOutput,
+                format!(
+                    "printed `{printed}` to stdout, {reason}; hint: stdout is for answers, print all else to stderr"
+                ),
+            ))
+        })?;
+        match message {
+            Message::Hello(PROTOCOL) => {
+                self.has_greeted = true;
+                self.starting = None;
+                self.tell_ready();
+                self.count_noise(line)
+            }
+            Message::Hello(other) => Err(End::Foreign(other)),
+            Message::Progress(id, text) => self.progress(id.as_deref(), &text, line),
+            Message::Reply(id, reply) => self.answer(&id, reply, line),
+        }
+    }
+
+    fn progress(&mut self, id: Option<&str>, text: &str, line: &[u8]) -> Result<(), End> {
+        let found = id.and_then(|id| self.open.iter_mut().find(|open| open.request.id == id));
+        let Some(open) = found else {
+            // Of a request that was cancelled, or of none.
+            return self.count_noise(line);
+        };
+        open.chatter += line.len() + 1;
+        if let Some(live) = &open.request.live {
+            (live.0)(&excerpt(text.as_bytes(), PROGRESS_BYTES));
+        }
+        if open.chatter > self.setup.max_output_bytes {
+            return Err(End::Faulty(self.too_large(line)));
+        }
+        Ok(())
+    }
+
+    fn count_noise(&mut self, line: &[u8]) -> Result<(), End> {
+        self.noise += line.len() + 1;
+        if self.noise > self.setup.max_output_bytes {
+            return Err(End::Faulty(self.too_large(line)));
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, id: &str, mut reply: Map<String, Value>, line: &[u8]) -> Result<(), End> {
+        if self.forgotten.remove(id) {
+            return Ok(());
+        }
+        let Some(place) = self.open.iter().position(|open| open.request.id == id) else {
+            let printed = excerpt(line, EXCERPT_BYTES);
+            let message = format!(
+                "printed `{printed}`, a reply to `{}`, which is not asked or was answered before",
+                excerpt(id.as_bytes(), EXCERPT_BYTES)
+            );
+            return Err(End::Faulty(error(FailureKind::BadOutput, message)));
+        };
+        let open = self.open.swap_remove(place);
+        self.has_answered = true;
+        self.noise = 0;
+        if open.overdue.is_some() {
+            let allowed = open.request.allowed.unwrap_or_default();
+            let refusal = Refusal::Own(self.with_stderr(timed_out(allowed), &open));
+            open.end(Err(refusal));
+            return Ok(());
+        }
+        let bad = |reason: String| {
+            let printed = excerpt(line, EXCERPT_BYTES);
+            error(
+                FailureKind::BadOutput,
+                format!("{reason}; the line begins with `{printed}`"),
+            )
+        };
+        let total = reply.remove("total_usage").map(|total| {
+            let wrapped = Map::from_iter([("usage".to_owned(), total)]);
+            reply::usage(&wrapped).map(Option::unwrap_or_default)
+        });
+        let used = match total.transpose() {
+            Ok(total) => total.map(|total| self.totals.difference(total)),
+            Err(reason) => {
+                let failure = self.with_stderr(bad(format!("`total_usage`: {reason}")), &open);
+                open.end(Err(Refusal::Own(failure)));
+                return Ok(());
+            }
+        };
+        let answer = reply::object(reply, bad)
+            .map(|output| Output {
+                usage: output.usage.or(used),
+                ..output
+            })
+            .map_err(|failure| Refusal::Own(self.with_stderr(failure, &open)));
+        open.end(answer);
+        Ok(())
+    }
+
+    pub(super) fn too_large(&self, begins: &[u8]) -> AgentError {
+        let message = format!(
+            "printed more than {} bytes for one answer, which begin with `{}`; hint: raise \
+             `limits.max_output_bytes`",
+            self.setup.max_output_bytes,
+            excerpt(begins, EXCERPT_BYTES)
+        );
+        error(FailureKind::OutputTooLarge, message)
+    }
+
+    fn with_stderr(&self, failure: AgentError, open: &Open) -> AgentError {
+        AgentError {
+            stderr_tail: self.worker.stderr().since(open.stderr_before),
+            ..failure
+        }
+    }
+}

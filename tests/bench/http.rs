@@ -1,0 +1,146 @@
+//! How close a run of the `http` agent comes to the ideal wall time, and the CPU that a sample costs, when all the
+//! time is the endpoint's.
+//!
+//! `cargo bench --bench http`: the endpoint, with 100 ms of latency, is a process of its own, so that its CPU does
+//! not count.
+
+mod dataset;
+mod figure;
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+use evaltest::Eval;
+use figure::{Figure, is_bench, report};
+use rustix::time::{ClockId, clock_gettime};
+
+/// Set in the process that is the endpoint.
+const ENDPOINT: &str = "EVALTEST_BENCH_ENDPOINT";
+const PAUSE: Duration = Duration::from_millis(100);
+/// Threads of the endpoint have little to do.
+const STACK: usize = 64 << 10;
+
+fn main() -> io::Result<ExitCode> {
+    if std::env::var_os(ENDPOINT).is_some() {
+        return endpoint();
+    }
+    let (mut server, url) = start()?;
+    let sizes: &[(u32, u32, f64)] = if is_bench() {
+        &[(2000, 100, 95.0), (10_000, 500, 85.0)]
+    } else {
+        &[(100, 20, 0.0)]
+    };
+    let mut figures = Vec::new();
+    for &(samples, at_once, target) in sizes {
+        figures.extend(measure(&url, samples, at_once, target)?);
+    }
+    server.kill()?;
+    server.wait()?;
+    report(&figures)
+}
+
+fn measure(url: &str, samples: u32, at_once: u32, target: f64) -> io::Result<[Figure; 2]> {
+    let folder = tempfile::tempdir()?;
+    let agent = format!(
+        "{{ type: http, url: \"{url}\", body: {{ question: \"{{prompt}}\" }}, answer: /answer }}"
+    );
+    let (spec, _) = dataset::write(folder.path(), samples, &agent)?;
+    let text = std::fs::read_to_string(&spec)?;
+    std::fs::write(
+        &spec,
+        format!("{text}\nlimits: {{ concurrency: {at_once} }}\n"),
+    )?;
+    // From reading the spec to the finished run directory.
+    let (started, cpu) = (Instant::now(), own_cpu_s());
+    let eval = Eval::from_yaml(&spec).map_err(io::Error::other)?;
+    let run = eval.run().map_err(io::Error::other)?;
+    let (took, cpu) = (started.elapsed(), own_cpu_s() - cpu);
+    if run.summary.errors > 0 || run.records.len() != samples as usize {
+        return Err(io::Error::other(format!(
+            "{} samples failed",
+            run.summary.errors
+        )));
+    }
+    let ideal = PAUSE * samples.div_ceil(at_once);
+    let what = format!("{samples} samples of {PAUSE:?}, {at_once} at once");
+    Ok([
+        Figure {
+            what: what.clone(),
+            measured: 100.0 * ideal.as_secs_f64() / took.as_secs_f64(),
+            unit: "% of the ideal",
+            target: target..=f64::INFINITY,
+            decides: false,
+        },
+        Figure {
+            what: format!("{what}, own CPU a sample"),
+            measured: cpu * 1000.0 / f64::from(samples),
+            unit: "ms",
+            target: 0.0..=0.3,
+            decides: true,
+        },
+    ])
+}
+
+fn own_cpu_s() -> f64 {
+    let time = Duration::try_from(clock_gettime(ClockId::ProcessCPUTime));
+    time.unwrap_or_default().as_secs_f64()
+}
+
+/// Starts the endpoint, which tells where it is.
+fn start() -> io::Result<(Child, String)> {
+    let mut child = Command::new(std::env::current_exe()?)
+        .env(ENDPOINT, "1")
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let mut url = String::new();
+    let out = child
+        .stdout
+        .take()
+        .ok_or_else(|| io::Error::other("no stdout"))?;
+    BufReader::new(out).read_line(&mut url)?;
+    Ok((child, url.trim().to_owned()))
+}
+
+fn endpoint() -> io::Result<ExitCode> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let mut out = io::stdout();
+    writeln!(out, "http://{}/answer", listener.local_addr()?)?;
+    out.flush()?;
+    for stream in listener.incoming() {
+        let stream = stream?;
+        let serve = move || {
+            let _ = serve(stream);
+        };
+        std::thread::Builder::new().stack_size(STACK).spawn(serve)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Answers every request of a connection after the pause.
+fn serve(mut stream: TcpStream) -> io::Result<()> {
+    const REPLY: &[u8] =
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 15\r\n\r\n{\"answer\": \"4\"}";
+    stream.set_nodelay(true)?;
+    let mut reader = BufReader::new(stream.try_clone()?);
+    loop {
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            if reader.read_line(&mut line)? == 0 {
+                return Ok(());
+            }
+            if line == "\r\n" {
+                break;
+            }
+            let line = line.to_ascii_lowercase();
+            if let Some(value) = line.strip_prefix("content-length:") {
+                length = value.trim().parse().map_err(io::Error::other)?;
+            }
+        }
+        io::copy(&mut reader.by_ref().take(length), &mut io::sink())?;
+        std::thread::sleep(PAUSE);
+        stream.write_all(REPLY)?;
+    }
+}

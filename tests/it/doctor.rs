@@ -1,0 +1,122 @@
+//! `cargo evaltest doctor`: what is wrong with an agent, in a line and a hint.
+
+use serde_json::json;
+
+use crate::project::{Project, Ran};
+use crate::server::{Answer, Server, chat, fine, refusal};
+
+fn doctor(agent: &str) -> Ran {
+    let project = Project::with_eval(&[("a", 1, "one", "ONE")], agent, "");
+    project.run("doctor eval.yaml --timeout-s 5")
+}
+
+#[test]
+fn an_agent_that_answers_is_well() {
+    let server = Server::new(|asked, _| fine(&chat(&format!("OK to {}", asked.prompt()))));
+    let ran = doctor(&server.openai("")).exits(0);
+    ran.says("ok    dataset  1 samples of benchmark gaia")
+        .says("ok    agent    answered in ")
+        .says(" (tiny-2026 (fp_1), 10 + 2 tokens): OK to Reply with the word OK.");
+    assert_eq!(server.asked().len(), 1);
+    doctor("echo").exits(0).says("Reply with the word OK.");
+    doctor("{ type: command, command: [cat] }")
+        .exits(0)
+        .says("Reply with the word OK.");
+    doctor("{ type: command, command: [pwd], cwd: scratch }")
+        .exits(0)
+        .says("evaltest-doctor-");
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let check = |agent: &str, code: i32, expect: &[&str]| {
+        let mut ran = doctor(agent).exits(code);
+        for text in expect {
+            ran = ran.says(text);
+        }
+    };
+    let server = Server::new(|asked, _| match asked.line.as_str() {
+        "GET /v1/models" => fine(&json!({"data": [{"id": "big"}, {"id": "small"}]})),
+        _ => refusal("404 Not Found", "The model `local` does not exist"),
+    });
+    let models = [
+        "WRONG agent",
+        "404 Not Found: The model `local` does not exist",
+        "hint: the endpoint has the models `big`, `small`",
+    ];
+    check(&server.openai(""), 2, &models);
+    let server = Server::new(|_, _| refusal("401 Unauthorized", "who are you?"));
+    check(
+        &server.openai(""),
+        2,
+        &[
+            "401 Unauthorized: who are you?",
+            "hint: name the variable that holds the key",
+        ],
+    );
+    check(
+        &server.openai(", api_key_env: NO_KEY_OF_TEST"),
+        2,
+        &["WRONG spec", "NO_KEY_OF_TEST"],
+    );
+    let server = Server::new(|_, _| Answer::Status("200 OK", String::new(), "<html>".to_owned()));
+    check(
+        &server.openai(""),
+        3,
+        &["DOWN  agent", "no chat completion"],
+    );
+    let server = Server::new(|_, _| refusal("503 Service Unavailable", "later"));
+    check(
+        &server.openai(""),
+        3,
+        &["DOWN  agent", "503", "hint: try again in a while"],
+    );
+    let gone = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let agent = format!("{{ type: http, url: \"http://{gone}/\" }}");
+    check(
+        &agent,
+        3,
+        &[
+            "cannot be reached",
+            "hint: is the server running, and the address right?",
+        ],
+    );
+    check(
+        "{ type: command, command: [no-such-program-of-test] }",
+        2,
+        &["WRONG agent", "no-such-program-of-test"],
+    );
+    check(
+        "{ type: command, shell: \"echo oh >&2; exit 3\" }",
+        3,
+        &["DOWN  agent", "stderr: oh", "hint: run it by hand"],
+    );
+    check(
+        "{ type: command, command: [sleep, '60'] }",
+        3,
+        &["did not answer in ", "--timeout-s 300"],
+    );
+    check(
+        "{ type: openai, base_url: h, model: m }",
+        2,
+        &["WRONG spec", "eval.yaml:4"],
+    );
+}
+
+#[test]
+fn all_specs_are_checked_and_told_in_json() {
+    let project = Project::with_eval(&[("a", 1, "one", "ONE")], "echo", "");
+    project.write(
+        "other.yaml",
+        "name: o\nbenchmark: { type: gaia, path: gone.jsonl }\nagent: { type: echo }\n",
+    );
+    let ran = project.run("doctor eval.yaml other.yaml --json").exits(2);
+    let told = ran.json();
+    assert_eq!(told["exit_code"], 2);
+    assert_eq!(told["specs"][0]["findings"][1]["verdict"], "ok");
+    assert_eq!(told["specs"][1]["spec"], "other.yaml");
+    assert_eq!(told["specs"][1]["findings"][0]["verdict"], "wrong");
+}
