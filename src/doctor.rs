@@ -117,7 +117,7 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
     };
     let started = Instant::now();
     let scratch = Scratch::new();
-    let finding = match scratch.and_then(|scratch| ask(eval, &id, scratch, timeout, cancel)) {
+    let finding = match scratch.and_then(|scratch| ask(eval, &id, &scratch, timeout, cancel)) {
         Ok(mut output) => {
             redactor.output(&mut output, &mut 0);
             answered(&output, started.elapsed())
@@ -159,7 +159,7 @@ impl Drop for Scratch {
 fn ask(
     eval: &Eval,
     id: &str,
-    scratch: Scratch,
+    scratch: &Scratch,
     timeout: Duration,
     cancel: &Cancel,
 ) -> Result<Output, AgentError> {
@@ -187,7 +187,10 @@ fn ask(
     // It may never return.
     let (reply, answer) = channel();
     let agent = Arc::clone(&eval.agent);
-    std::thread::spawn(move || reply.send(call(&*agent, &task)));
+    std::thread::spawn(move || {
+        // Nobody waits for it any more when it comes too late.
+        let _ = reply.send(call(&*agent, &task));
+    });
     answer.recv_timeout(timeout).unwrap_or_else(|_| {
         let message = format!("did not answer within {} s", timeout.as_secs_f64());
         Err(AgentError::of(FailureKind::TimedOut, message))
@@ -212,21 +215,14 @@ fn answered(output: &Output, took: Duration) -> Finding {
         about if about.is_empty() => about,
         about => format!(" ({about})"),
     };
-    match output
-        .text
-        .as_deref()
-        .map(str::trim)
-        .filter(|text| !text.is_empty())
-    {
-        Some(text) => {
-            let text = crate::report::terminal::excerpt(text);
-            let message = format!("answered in {seconds:.2} s{about}: {text}");
-            Finding::new("agent", Health::Ok, message)
-        }
-        None => {
-            let message = format!("ended well in {seconds:.2} s{about}, and gave no text");
-            Finding::new("agent", Health::Note, message)
-        }
+    let text = output.text.as_deref().map(str::trim);
+    if let Some(text) = text.filter(|text| !text.is_empty()) {
+        let text = crate::report::terminal::excerpt(text);
+        let message = format!("answered in {seconds:.2} s{about}: {text}");
+        Finding::new("agent", Health::Ok, message)
+    } else {
+        let message = format!("ended well in {seconds:.2} s{about}, and gave no text");
+        Finding::new("agent", Health::Note, message)
     }
 }
 

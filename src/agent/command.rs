@@ -305,9 +305,10 @@ impl Command {
             }
             vars.insert(OsStr::new(SCRATCH), scratch.into_os_string());
         }
-        let attempt = task.attempt().to_string();
+        let (attempt, epoch) = (task.attempt().to_string(), task.epoch().to_string());
         vars.insert(OsStr::new("EVALTEST_SAMPLE_ID"), task.id().into());
         vars.insert(OsStr::new("EVALTEST_ATTEMPT"), attempt.into());
+        vars.insert(OsStr::new("EVALTEST_EPOCH"), epoch.into());
         Ok(vars)
     }
 

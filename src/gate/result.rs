@@ -50,6 +50,10 @@ impl Verdict {
 
 /// What besides the gates decides the exit code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "facts that have nothing to do with each other"
+)]
 pub struct Facts {
     /// The run was interrupted by a signal.
     pub interrupted: bool,

@@ -11,6 +11,8 @@ pub(super) struct Stop {
     pub(super) interrupted: bool,
     /// Whether it is the eval's own mistake, which no sample survives.
     pub(super) misconfigured: bool,
+    /// Whether a test told of it.
+    told: bool,
 }
 
 impl Session {
@@ -20,6 +22,18 @@ impl Session {
             reason: reason.to_owned(),
             interrupted,
             misconfigured: false,
+            told: false,
+        });
+    }
+
+    /// The run ends early, without any haste: what is in flight comes to its end.
+    pub(super) fn note_stop(&self, reason: &str) {
+        let reason = reason.to_owned();
+        lock(&self.stop).get_or_insert(Stop {
+            reason,
+            interrupted: false,
+            misconfigured: false,
+            told: false,
         });
     }
 
@@ -29,11 +43,22 @@ impl Session {
             reason: reason.to_owned(),
             interrupted: false,
             misconfigured: true,
+            told: false,
         });
     }
 
     pub(super) fn stop_for(&self, error: &Error) {
         self.stop(error.message(), false);
+    }
+
+    /// The mistake of the eval for which the run stopped, for the first who asks.
+    pub(crate) fn untold_mistake(&self) -> Option<String> {
+        let mut stop = lock(&self.stop);
+        let stop = stop
+            .as_mut()
+            .filter(|stop| stop.misconfigured && !stop.told)?;
+        stop.told = true;
+        Some(stop.reason.clone())
     }
 
     /// The first reason counts.

@@ -201,11 +201,12 @@ fn document(function: usize, language: Language) -> String {
         .map(|(name, kind, _)| {
             let (kind, item) = match (language, *kind) {
                 (Language::Python | Language::Json, "texts") => ("array", "string"),
-                (Language::Python | Language::Json, "integers") => ("array", "integer"),
+                (Language::Python | Language::JavaScript | Language::Json, "integers") => {
+                    ("array", "integer")
+                }
                 (Language::Java, "texts") => ("ArrayList", "String"),
                 (Language::Java, "integers") => ("ArrayList", "integer"),
                 (Language::JavaScript, "texts") => ("array", "String"),
-                (Language::JavaScript, "integers") => ("array", "integer"),
                 (Language::Java | Language::JavaScript, "string") => ("String", ""),
                 (Language::Java, "float") => ("double", ""),
                 (Language::JavaScript, "boolean") => ("Boolean", ""),
@@ -353,9 +354,8 @@ fn text(category: &Category, number: u32, random: &mut Random) -> String {
     match mistake {
         Some(0) => format!("Here you are:\n```python\n[{calls}]\n```\nIt's what you've asked for."),
         Some(1) => PROSE.to_owned(),
-        Some(_) => format!("[{calls}]"),
         None if random.below(6) == 0 => calls,
-        None => format!("[{calls}]"),
+        _ => format!("[{calls}]"),
     }
 }
 
@@ -364,7 +364,7 @@ fn arguments(call: &Call, language: Language, mistake: Option<u64>) -> Vec<(&'st
     let (_, parameters) = FUNCTIONS[call.function];
     let count = match mistake {
         Some(2) => 1,
-        _ if call.seed % 3 == 0 => parameters.len() - 1,
+        _ if call.seed.is_multiple_of(3) => parameters.len() - 1,
         _ => parameters.len(),
     };
     let seed = call.seed + u64::from(mistake == Some(3));

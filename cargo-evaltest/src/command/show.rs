@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use evaltest::artifact::{RunDir, read_records};
-use evaltest::report::terminal::{clean, excerpt};
+use evaltest::report::terminal::{clean, excerpt, in_epoch};
 use evaltest::{Error, Normalized, Record, Result, Score};
 use serde_json::{Map, Value};
 
@@ -19,6 +19,10 @@ pub(crate) struct ShowArgs {
 
     /// The sample's id, or its beginning; all samples in short when left out
     id: Option<String>,
+
+    /// Which of several epochs is shown whole, from 0
+    #[arg(long, value_name = "N", requires = "id")]
+    epoch: Option<u32>,
 
     /// Print JSON
     #[arg(long)]
@@ -37,35 +41,63 @@ pub(crate) fn run(args: &ShowArgs) -> Result<u8> {
         }
         return Ok(0);
     };
-    let record = find(records, wanted, &dir)?;
-    let attempts = dir.attempts(&record.sample_id)?;
+    let epochs = find(records, wanted, &dir)?;
+    let epoch = args.epoch.unwrap_or(0);
+    let Some(record) = epochs.iter().find(|record| record.epoch == epoch) else {
+        let message = format!("`{}` has no epoch {epoch}", clean(&epochs[0].sample_id));
+        let last = epochs.iter().map(|record| record.epoch).max();
+        return Err(Error::usage(message).hint(format!("the last is {}", last.unwrap_or(0))));
+    };
+    let mut attempts = dir.attempts(&record.sample_id)?;
+    attempts.retain(|event| event["epoch"] == epoch);
     if args.json {
-        let mut value = serde_json::to_value(&record).map_err(|error| {
+        let mut value = serde_json::to_value(record).map_err(|error| {
             Error::infrastructure(format!("the record cannot be shown: {error}"))
         })?;
         value["events"] = attempts.into();
         console::print_json(&value)?;
     } else {
-        console::print(|out| whole(&record, &attempts, out))?;
+        console::print(|out| {
+            if epochs.len() > 1 {
+                epochs.iter().try_for_each(|record| line(record, out))?;
+                writeln!(out, "epoch {epoch} (another with `--epoch N`):")?;
+            }
+            whole(record, &attempts, out)
+        })?;
     }
     Ok(0)
 }
 
-/// The sample with this id, else the only one whose id begins so.
+/// The records of the sample with this id, else of the only one whose id begins so; never none.
 fn find(
     records: impl Iterator<Item = Result<Record>>,
     wanted: &str,
     dir: &RunDir,
-) -> Result<Record> {
-    let mut similar = Vec::new();
+) -> Result<Vec<Record>> {
+    let mut exact = Vec::new();
+    let mut similar: Vec<Vec<Record>> = Vec::new();
     for record in records {
         let record = record?;
         if record.sample_id == wanted {
-            return Ok(record);
+            exact.push(record);
+            continue;
         }
-        if record.sample_id.starts_with(wanted) && similar.len() < 4 {
-            similar.push(record);
+        if !exact.is_empty() {
+            // The epochs of a sample stand side by side.
+            return Ok(exact);
         }
+        let is_known = |epochs: &Vec<Record>| epochs[0].sample_id == record.sample_id;
+        let has_room = similar.len() < 4;
+        match similar.last_mut().filter(|epochs| is_known(epochs)) {
+            Some(epochs) => epochs.push(record),
+            None if record.sample_id.starts_with(wanted) && has_room => {
+                similar.push(vec![record]);
+            }
+            None => {}
+        }
+    }
+    if !exact.is_empty() {
+        return Ok(exact);
     }
     if similar.len() == 1 {
         return Ok(similar.remove(0));
@@ -79,7 +111,7 @@ fn find(
     } else {
         let ids: Vec<_> = similar
             .iter()
-            .map(|record| clean(&record.sample_id))
+            .map(|epochs| clean(&epochs[0].sample_id))
             .collect();
         error.hint(format!("several ids begin so: {}", ids.join(", ")))
     })
@@ -98,8 +130,9 @@ fn line(record: &Record, out: &mut dyn Write) -> io::Result<()> {
         .unwrap_or("(nothing)");
     writeln!(
         out,
-        "{verdict:<14} {}  {}",
+        "{verdict:<14} {}{}  {}",
         clean(&record.sample_id),
+        in_epoch(record.epoch),
         excerpt(said)
     )
 }

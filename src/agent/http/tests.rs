@@ -62,12 +62,8 @@ fn other_braces_are_braces() {
         "{{",
         "{",
         "é{é}",
-        "{{id}",
     ] {
-        let expect = text.replace("{{id}", "{{id}");
-        if text != "{{id}" {
-            check(&json!(text), &json!(expect));
-        }
+        check(&json!(text), &json!(text));
     }
     check(&json!("{{id}} {{nonsense}}"), &json!("{id} {nonsense}"));
     let error = Template::new(&json!({"a": ["{promt}"]})).unwrap_err();

@@ -1,5 +1,6 @@
 //! The content of a message: the prompt, and the files that an endpoint takes.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use base64::Engine as _;
@@ -69,10 +70,9 @@ impl Files {
                 Read::Text(content) => {
                     let fence = fence(&content);
                     let end = if content.ends_with('\n') { "" } else { "\n" };
-                    text.push_str(&format!(
-                        "\n\nFile `{}`:\n{fence}\n{content}{end}{fence}",
-                        file.name
-                    ));
+                    let name = &file.name;
+                    // Writing to a text cannot fail.
+                    let _ = write!(text, "\n\nFile `{name}`:\n{fence}\n{content}{end}{fence}");
                 }
                 Read::Neither if self.unsendable == Unsendable::Fail => {
                     let message = format!(
@@ -83,10 +83,8 @@ impl Files {
                     return Err(AgentError::of(FailureKind::Attachment, message));
                 }
                 Read::Neither => {
-                    text.push_str(&format!(
-                        "\n\n(The file `{}` cannot be shown here.)",
-                        file.name
-                    ));
+                    let name = &file.name;
+                    let _ = write!(text, "\n\n(The file `{name}` cannot be shown here.)");
                     unsent.push(file.name.as_str().into());
                 }
             }

@@ -27,13 +27,12 @@ impl OpenAi {
         let is_native = self.tools == Tools::Native && !task.tools().is_empty();
         let own = task.metadata().get("messages").and_then(Value::as_array);
         let mut unsent = Vec::new();
-        match own.filter(|own| is_native && !own.is_empty()) {
-            Some(own) => messages.extend(own.iter().cloned()),
-            None => {
-                let content = self.files.content(task)?;
-                unsent = content.unsent;
-                messages.push(json!({"role": "user", "content": content.value}));
-            }
+        if let Some(own) = own.filter(|own| is_native && !own.is_empty()) {
+            messages.extend(own.iter().cloned());
+        } else {
+            let content = self.files.content(task)?;
+            unsent = content.unsent;
+            messages.push(json!({"role": "user", "content": content.value}));
         }
         let mut body = Map::new();
         let mut set = |key: &str, value: Option<Value>| {

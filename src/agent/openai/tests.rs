@@ -228,7 +228,7 @@ fn tokens_have_a_price() {
     let tokens = json!({"prompt_tokens": 1000, "completion_tokens": 100, "cost": 9,
         "prompt_tokens_details": {"cached_tokens": 400}});
     let near = |cost: Option<f64>, expect: f64| {
-        assert!((cost.unwrap() - expect).abs() < 1e-12, "{cost:?}")
+        assert!((cost.unwrap() - expect).abs() < 1e-12, "{cost:?}");
     };
     near(usage(agent().price(price), &tokens), 0.0026);
     let price = Price {
@@ -257,7 +257,7 @@ fn an_error_in_a_reply_of_success_is_one() {
     let error = read(&json!({"error": {"code": 429, "message": "slow down"}})).unwrap_err();
     assert_eq!(
         (error.kind, error.http_status),
-        (FailureKind::Busy, Some(429))
+        (FailureKind::RateLimited, Some(429))
     );
     let error = read(&json!({"error": {"message": "upstream"}})).unwrap_err();
     assert_eq!(

@@ -30,6 +30,8 @@ pub(super) enum Refusal {
     Own(AgentError),
     /// The process ended or had to be ended while it had the request; perhaps another was the reason.
     Fell(AgentError),
+    /// The process had to be ended, and this request alone was there.
+    Guilty(AgentError),
     /// The process was killed while it had the request, by somebody or for want of memory.
     Killed(AgentError),
     /// The process never had it.
@@ -43,7 +45,6 @@ pub(super) enum Refusal {
 /// A request that the process has.
 pub(super) struct Open {
     pub(super) request: Request,
-    pub(super) since: Instant,
     pub(super) deadline: Option<Instant>,
     /// Since when its time is over and the program knows.
     pub(super) overdue: Option<Instant>,
@@ -55,13 +56,10 @@ pub(super) struct Open {
 
 impl Open {
     pub(super) fn new(request: Request, stderr_before: u64) -> Self {
-        let since = Instant::now();
+        let now = Instant::now();
         Self {
-            deadline: request
-                .allowed
-                .and_then(|allowed| since.checked_add(allowed)),
+            deadline: request.allowed.and_then(|allowed| now.checked_add(allowed)),
             request,
-            since,
             overdue: None,
             stderr_before,
             chatter: 0,

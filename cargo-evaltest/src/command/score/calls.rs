@@ -65,6 +65,11 @@ impl Checker {
         let ground_truth = calls.ground_truth.as_ref().or(of_data);
         let id = calls.id.as_deref().unwrap_or("without id");
         let mode = if calls.is_native { "fc" } else { "prompt" };
+        #[expect(
+            clippy::redundant_closure_for_method_calls,
+            reason = "the method is for one lifetime only"
+        )]
+        let score = judge(&calls, entry, |report| report.score());
         Ok(Explained {
             entry: format!("{id}, category {}, mode {mode}", calls.category),
             answer: calls.model_result.as_ref().ok().map(|result| {
@@ -73,7 +78,7 @@ impl Checker {
                     .map_or_else(|| result.to_json().to_string(), str::to_owned)
             }),
             ground_truth: ground_truth.map(|calls| calls.to_json().to_string()),
-            score: judge(&calls, entry, |report| report.score()),
+            score,
         })
     }
 

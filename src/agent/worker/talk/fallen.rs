@@ -49,8 +49,8 @@ impl Fallen {
         }
         for open in self.open {
             let stderr_tail = self.stderr.since(open.stderr_before);
-            let refusal = if let Some(overdue) = open.overdue {
-                let allowed = overdue.saturating_duration_since(open.since);
+            let refusal = if open.overdue.is_some() {
+                let allowed = open.request.allowed.unwrap_or_default();
                 let failure = AgentError {
                     stderr_tail,
                     ..timed_out(allowed)
@@ -65,7 +65,7 @@ impl Fallen {
                     Some(Refused {
                         is_foreign: true, ..
                     }) => Refusal::Foreign(failure),
-                    _ if self.is_own => Refusal::Own(failure),
+                    _ if self.is_own => Refusal::Guilty(failure),
                     _ if self.is_killed => Refusal::Killed(failure),
                     _ => Refusal::Fell(failure),
                 }

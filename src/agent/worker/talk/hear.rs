@@ -86,8 +86,8 @@ impl Talk<'_> {
         let open = self.open.swap_remove(place);
         self.has_answered = true;
         self.noise = 0;
-        if let Some(overdue) = &open.overdue {
-            let allowed = overdue.saturating_duration_since(open.since);
+        if open.overdue.is_some() {
+            let allowed = open.request.allowed.unwrap_or_default();
             let refusal = Refusal::Own(self.with_stderr(timed_out(allowed), &open));
             open.end(Err(refusal));
             return Ok(());

@@ -411,8 +411,11 @@ mod tests {
                     .collect();
                 let behind = dice.text(PIECES, usize::from(!rest));
                 format!("f({}){behind}", arguments.join(", "))
-            } else {
+            } else if rest {
                 dice.text(PIECES, 9)
+            } else {
+                let word = ["I am", "Sure it", "not so", "a if", "b\nc"][dice.below(5)];
+                format!("{word}{}", dice.text(PIECES, 2))
             };
             let text = format!("[{text}]");
             all += 1;
