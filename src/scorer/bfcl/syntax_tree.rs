@@ -101,7 +101,9 @@ impl Reader {
             }
             // Whole characters: the parser asks for the rest of half a one, and must not find the end there.
             let end = text.floor_char_boundary(place + STEP);
-            known = known.filter(|_| place < text.len()).map(|known: usize| known.max(end));
+            known = known
+                .filter(|_| place < text.len())
+                .map(|known: usize| known.max(end));
             text.as_bytes().get(place..end).unwrap_or_default()
         };
         let tree = self.parser.parse_with(&mut read, None);

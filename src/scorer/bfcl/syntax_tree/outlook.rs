@@ -8,6 +8,7 @@
 
 /// What a parser has said so far.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Outlook {
     /// Whether an error is being handled.
     is_stuck: bool,
