@@ -1,6 +1,8 @@
 //! `Plan`: an eval with its dataset loaded and everything checked that can be checked before an agent
 //! starts.
 
+pub(crate) mod place;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,7 +17,6 @@ use crate::error::{Error, Result};
 use crate::eval::{Assert, Eval};
 use crate::extract::Extraction;
 use crate::hash::{self, Hasher};
-use crate::hub::layout::Snapshot;
 use crate::redact::Redactor;
 use crate::sample::Sample;
 use crate::scorer::{Answer, Score, Scorer, per_sample};
@@ -96,9 +97,7 @@ impl Plan {
                     .part(&item.target_hash)
             })
             .hex();
-        let paths = eval.benchmark.paths();
-        let dataset = paths.iter().find_map(|path| Snapshot::at(path));
-        let dataset = dataset.map(|snapshot| snapshot.to_string());
+        let dataset = place::dataset(eval);
         let mut notices = eval.benchmark.notices();
         notices.extend(
             dataset
@@ -112,7 +111,7 @@ impl Plan {
             request_hash: request_hash(eval, &dataset_hash, &scorers_hash),
             notices,
             dataset,
-            hidden: hidden(eval).into(),
+            hidden: place::hidden(eval).into(),
             eval: eval.clone(),
             items,
             order,
