@@ -18,12 +18,15 @@ pub(crate) mod buckets;
 mod entry;
 pub(crate) mod key;
 pub(crate) mod named;
+#[cfg(test)]
+mod tests;
 mod upkeep;
 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::{Error, Result};
 pub use upkeep::{Cleared, Contents, clear, contents};
 
 /// The folder of answers below that of runs.
@@ -40,6 +43,27 @@ pub enum CacheUse {
     On,
     /// Everything is asked, and kept in place of what was there.
     Refresh,
+}
+
+/// The variable that says under `cargo test` what `--cache`, `--no-cache` and `--refresh` say on the command line:
+/// `on`, `off` or `refresh`.
+pub const VARIABLE: &str = "EVALTEST_CACHE";
+
+/// What [`VARIABLE`] asks for, if it is set.
+pub(crate) fn of_environment() -> Result<Option<CacheUse>> {
+    let Some(word) = std::env::var_os(VARIABLE).filter(|word| !word.is_empty()) else {
+        return Ok(None);
+    };
+    match word.to_str() {
+        Some("on") => Ok(Some(CacheUse::On)),
+        Some("off") => Ok(Some(CacheUse::Off)),
+        Some("refresh") => Ok(Some(CacheUse::Refresh)),
+        _ => {
+            let word = word.display();
+            Err(Error::usage(format!("{VARIABLE} is `{word}`"))
+                .hint("set it to `on`, `off` or `refresh`, or unset it"))
+        }
+    }
 }
 
 /// The cache of an eval.

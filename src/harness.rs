@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
+use crate::cache;
 use crate::cancel::Cancel;
 use crate::drive::{self, Drive};
 use crate::error::{Error, Result};
@@ -73,10 +74,15 @@ impl Termination for Conclusion {
 /// A mistake in an eval or its dataset; nothing was asked then.
 pub fn run(evals: impl IntoIterator<Item = Eval>) -> Result<Conclusion> {
     crate::panics::quiet();
-    let evals: Vec<Eval> = evals.into_iter().collect();
+    let mut evals: Vec<Eval> = evals.into_iter().collect();
     check_names(&evals)?;
     if let Some(drive) = Drive::from_env()? {
         return driven(&drive, evals);
+    }
+    if let Some(usage) = cache::of_environment()? {
+        for eval in &mut evals {
+            eval.cache.usage = usage;
+        }
     }
     let args = match shim::parse(
         std::env::args().skip(1),

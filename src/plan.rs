@@ -22,10 +22,6 @@ use crate::sample::Sample;
 use crate::scorer::{Answer, Score, Scorer, per_sample};
 use crate::{gate, rescore, snapshot};
 
-mod hidden;
-
-pub(crate) use hidden::hidden;
-
 /// An eval that is ready to run.
 pub(crate) struct Plan {
     pub(crate) eval: Eval,

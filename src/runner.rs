@@ -157,6 +157,9 @@ impl Session {
                 (RunDir::create(&plan.eval.output_folder(), &id)?, None)
             }
         };
+        if let Some(cache) = &cache {
+            cache.prepare();
+        }
         let (events, mut past) = EventLog::open(&dir.file("events.jsonl"))?;
         let mut options = options;
         // What stops this run alone, such as `fail_fast`, must not stop the next one.

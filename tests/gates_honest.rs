@@ -216,6 +216,7 @@ fn record(correct: bool) -> Record {
             error: None,
             attempts: 1,
             latency_s: 1.0,
+            cached: false,
             redacted: 0,
         },
     }

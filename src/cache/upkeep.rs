@@ -170,7 +170,9 @@ mod tests {
             "thesis/chapter1.answer".to_owned(),
             ".gitignore".to_owned(),
         ];
-        foreign.iter().for_each(|name| put(name));
+        for name in &foreign {
+            put(name);
+        }
         std::os::unix::fs::symlink(folder.path().join("thesis"), folder.path().join("cc")).unwrap();
         let found = contents(folder.path()).unwrap();
         assert_eq!((found.answers, found.bytes), (2, 10));

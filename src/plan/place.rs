@@ -24,6 +24,7 @@ pub(crate) fn hidden(eval: &Eval) -> Vec<PathBuf> {
     paths.extend([
         eval.snapshot.folder.clone(),
         eval.output_folder(),
+        eval.cache_folder(),
         root.join(crate::artifact::DEFAULT_OUTPUT_ROOT),
         root.join(".git"),
         root.join(".env"),

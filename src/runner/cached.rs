@@ -1,5 +1,8 @@
 //! Answers that were given before: taken instead of asking, and kept after asking.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
@@ -47,6 +50,11 @@ impl Cached {
             fingerprint,
             changed: AtomicBool::new(false),
         })
+    }
+
+    /// Makes the folder, once that of the run is there.
+    pub(super) fn prepare(&self) {
+        self.answers.prepare();
     }
 }
 

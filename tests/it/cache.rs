@@ -92,6 +92,11 @@ fn what_was_answered_before_is_not_asked_again_and_is_marked() {
     let answered = events.iter().filter(|event| event["kind"] == "answered");
     assert!(answered.clone().count() == 3 && answered.clone().all(|event| event["cached"] == true));
     assert!(events.iter().all(|event| event["kind"] != "started"));
+    let dir = project.last_run();
+    project
+        .run(&format!("show {} q1", dir.display()))
+        .exits(0)
+        .says("from the cache: it was given before");
     // Scored again they stay what they are.
     let dir = project.last_run().display().to_string();
     project
@@ -393,6 +398,18 @@ fn under_cargo_test_hits_are_taken_and_confirmations_are_not() {
     let (ran, asked) = run("q000");
     assert_eq!(trials::verdict(&ran, "q000"), "FAILED");
     assert_eq!(asked, 3 + 2);
+    for (asks, expect) in [
+        ("refresh", 3 + 2),
+        ("off", 3 + 2),
+        ("on", 2),
+        ("perhaps", 0),
+    ] {
+        trials::forget(&project);
+        let mut command = trials::command(&project, "");
+        let ran = command.env("EVALTEST_CACHE", asks).output().unwrap();
+        let asked = crate::asked::asked(&project).len();
+        assert_eq!(asked, expect, "{asks}: {ran:?}");
+    }
     // The wrong answer was kept; those that confirm it are asked for.
     let (ran, asked) = run("none");
     assert_eq!(

@@ -204,11 +204,19 @@ fn whole(record: &Record, attempts: &[Value], out: &mut dyn Write) -> io::Result
             or_unknown(usage.cost_usd)
         )?;
     }
-    writeln!(
-        out,
-        "attempts: {}, latency of the last: {:.3} s",
-        outcome.attempts, outcome.latency_s
-    )?;
+    if outcome.cached {
+        writeln!(
+            out,
+            "from the cache: it was given before, then in {:.3} s",
+            outcome.latency_s
+        )?;
+    } else {
+        writeln!(
+            out,
+            "attempts: {}, latency of the last: {:.3} s",
+            outcome.attempts, outcome.latency_s
+        )?;
+    }
     for event in attempts.iter().filter(|event| event["kind"] == "failed") {
         let message = event["error"]["message"].as_str().unwrap_or_default();
         writeln!(
