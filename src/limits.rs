@@ -34,8 +34,7 @@ pub struct Limits {
     /// How long it takes at the start until `concurrency` questions are in flight; else 0.2 ms for each.
     pub ramp_up: Option<Duration>,
     /// How often a failed attempt is repeated. Wrong answers and timeouts are not. An agent behind a network has a
-    /// default of its own: [`Agent::default_retries`](crate::Agent::default_retries). An attempt that a rate limit
-    /// refused does not count.
+    /// default of its own: [`Agent::default_retries`](crate::Agent::default_retries).
     pub retries: u32,
     /// Pause before the first repetition; doubles each time up to 30 s. Longer when the agent says so, as a
     /// `Retry-After` does, up to ten minutes.

@@ -1,6 +1,8 @@
 //! `Plan`: an eval with its dataset loaded and everything checked that can be checked before an agent
 //! starts.
 
+pub(crate) mod place;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -36,6 +38,8 @@ pub(crate) struct Plan {
     pub(crate) scorer_hash: String,
     pub(crate) scorers_hash: String,
     pub(crate) notices: Vec<String>,
+    /// The dataset with its commit, if it is one of the Hub.
+    pub(crate) dataset: Option<String>,
     /// What a sandboxed agent must not see.
     pub(crate) hidden: Arc<[PathBuf]>,
 }
@@ -55,22 +59,6 @@ pub(crate) enum BaselineUse {
     Compare,
     /// It is left alone.
     Ignore,
-}
-
-/// Where answers are written down: the dataset, the spec, snapshots, runs, what was ever committed; and where secrets
-/// are.
-pub(crate) fn hidden(eval: &Eval) -> Vec<PathBuf> {
-    let root = crate::project::root();
-    let mut paths = eval.benchmark.paths();
-    paths.extend(eval.spec.clone());
-    paths.extend([
-        eval.snapshot.folder.clone(),
-        eval.output_folder(),
-        root.join(crate::artifact::DEFAULT_OUTPUT_ROOT),
-        root.join(".git"),
-        root.join(".env"),
-    ]);
-    paths
 }
 
 impl Plan {
@@ -105,14 +93,21 @@ impl Plan {
                     .part(&item.target_hash)
             })
             .hex();
+        let dataset = place::dataset(eval);
         let mut notices = eval.benchmark.notices();
+        notices.extend(
+            dataset
+                .iter()
+                .map(|dataset| format!("the dataset is `{dataset}`")),
+        );
         notices.extend(missing_attachments(&items));
         notices.extend(unused_scorers(eval));
         notices.extend(repeated_answers(eval));
         let mut plan = Self {
             request_hash: request_hash(eval, &dataset_hash, &scorers_hash),
             notices,
-            hidden: hidden(eval).into(),
+            dataset,
+            hidden: place::hidden(eval).into(),
             eval: eval.clone(),
             items,
             order,
@@ -293,6 +288,9 @@ fn load_items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> {
                 .hint("set `limits.limit` to at least 1"),
         );
     }
+    eval.benchmark
+        .fetch(&samples)
+        .map_err(|error| error.at(format_args!("eval `{}`", eval.name)))?;
     // Asked in the order of the shuffle, recorded in that of the dataset.
     let mut indexed: Vec<_> = samples
         .into_iter()

@@ -86,6 +86,9 @@ pub struct Manifest {
     /// Whether snapshots hide answers that are correct.
     #[serde(default)]
     pub masked: bool,
+    /// The dataset of the Hub with its commit: `hf://datasets/ORG/NAME@COMMIT`, which a spec can name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dataset: Option<String>,
     /// Hash of all ids, inputs and ground truths.
     pub dataset_hash: String,
     /// Hash of everything that decides what is asked; a resumed run must have the same.

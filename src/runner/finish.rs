@@ -79,6 +79,7 @@ pub(super) fn new_manifest(
         snapshots_in_project: project::inside(&root, &snapshots),
         snapshots,
         masked: eval.masks_answers(),
+        dataset: plan.dataset.clone(),
         dataset_hash: plan.dataset_hash.clone(),
         request_hash: plan.request_hash.clone(),
         scorer_hash: plan.scorer_hash.clone(),

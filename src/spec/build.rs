@@ -1,6 +1,6 @@
 //! From the keys of a spec to an eval: paths are resolved, names are looked up.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -15,12 +15,13 @@ use super::tagged::{BuiltIns, Tagged};
 use super::{benchmarks, custom, worker};
 use crate::agent::command::{Command, Cwd, Input, Reply};
 use crate::agent::{Agent, demo::Demo, echo::Echo, replay::Replay};
-use crate::benchmark::{Benchmark, gaia::Gaia};
+use crate::benchmark::{Benchmark, gaia::Gaia, gaia::HUB};
 use crate::dataset::Columns;
 use crate::error::{Error, Result, nearest};
 use crate::eval::{Eval, KeepScratch, Limits};
 use crate::extract::Extract;
 use crate::gate::{self, Gate};
+use crate::hub;
 use crate::plan::check_scorer_names;
 use crate::registry::{Options, Registry};
 use crate::scorer::{self, Scorer};
@@ -167,7 +168,10 @@ fn benchmark(
     match tagged {
         Tagged::BuiltIn(keys) => Ok(match keys {
             BenchmarkKeys::Gaia(keys) => {
-                let shown = keys.path.display().to_string();
+                let shown = keys.path.as_ref();
+                // Without a path, the line that names the benchmark is what it is about.
+                let shown =
+                    shown.map_or_else(|| "gaia".to_owned(), |path| path.display().to_string());
                 Arc::new(gaia(keys, folder).map_err(|error| (error, shown))?)
             }
             BenchmarkKeys::Qa(keys) => Arc::new(benchmarks::qa(keys, folder)?),
@@ -190,9 +194,8 @@ fn benchmark(
 }
 
 fn gaia(keys: GaiaKeys, folder: &Path) -> Result<Gaia> {
-    // Without the `.` of `path: .`, which would stand in every message.
-    let path: PathBuf = folder.join(keys.path).components().collect();
-    let mut gaia = Gaia::open(path)?.columns(columns(keys.columns));
+    let path = keys.path.unwrap_or_else(|| HUB.into());
+    let mut gaia = Gaia::open(hub::resolve(&path, folder))?.columns(columns(keys.columns));
     if let Some(split) = keys.split {
         gaia = gaia.split(split);
     }

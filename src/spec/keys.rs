@@ -87,7 +87,8 @@ impl BuiltIns for BenchmarkKeys {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GaiaKeys {
-    pub(super) path: PathBuf,
+    /// Without it, the dataset as it is published.
+    pub(super) path: Option<PathBuf>,
     pub(super) split: Option<String>,
     pub(super) levels: Option<Vec<Value>>,
     pub(super) ids: Option<Vec<String>>,

@@ -274,7 +274,7 @@ fn one_sample_for_each_way_to_misbehave() {
 
 #[test]
 fn an_interrupt_does_not_wait_for_the_endpoint() {
-    let server = Server::new(|_, _| Answer::Never(Duration::from_secs(60)));
+    let server = Server::new(|_, _| Answer::Never(Duration::from_mins(1)));
     let project = Project::with_eval(&THREE, &server.openai(""), "");
     let mut command = project.command("run eval.yaml --output-root runs");
     let mut child = command

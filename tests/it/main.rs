@@ -18,6 +18,7 @@ mod exported;
 mod faults;
 mod fixtures;
 mod harness;
+mod hub;
 mod init;
 mod limits;
 mod nextest;

@@ -176,9 +176,6 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8> {
         return dry_run(args, &drive, &work);
     }
     args.check_export()?;
-    let cancel = Cancel::new();
-    let interrupt = signal::cancel_on_signals(&cancel)
-        .map_err(|error| Error::infrastructure(format!("cannot handle signals: {error}")))?;
     // Every dataset and baseline is read before the first agent starts.
     let mut prepared = Vec::new();
     for eval in &work.evals {
@@ -187,6 +184,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8> {
             prepared.push(eval);
         }
     }
+    // A signal kills until here: a download may take long, and there is no answer yet that could be lost.
+    let cancel = Cancel::new();
+    let interrupt = signal::cancel_on_signals(&cancel)
+        .map_err(|error| Error::infrastructure(format!("cannot handle signals: {error}")))?;
     let several = prepared.len() > 1;
     let progress = Arc::new(Progress::new(args.json));
     let mut runs = Vec::new();

@@ -61,7 +61,11 @@ fn a_request_that_is_always_wrong_stops_the_run_after_three() {
         _ => refusal("400 Bad Request", "odd"),
     });
     let project = Project::with_eval(&questions, &server.openai(""), "");
-    run(&project).exits(0).says("19 errors");
+    // One at a time, so that the answer comes first.
+    project
+        .run("run eval.yaml --output-root runs --concurrency 1")
+        .exits(0)
+        .says("19 errors");
 }
 
 #[test]
