@@ -127,7 +127,11 @@ impl Told<'_> {
                 out.push('[');
                 for (place, matched) in all.iter().enumerate() {
                     let separator = if place > 0 { ", " } else { "" };
-                    let _ = write!(out, "{separator}{{\"call\": {}, \"argument\": ", matched.call);
+                    let _ = write!(
+                        out,
+                        "{separator}{{\"call\": {}, \"argument\": ",
+                        matched.call
+                    );
                     write_text(&matched.argument, out);
                     let _ = write!(out, ", \"option\": {}}}", matched.option);
                 }
