@@ -342,11 +342,7 @@ fn patterns_say_where_calls_stand() {
         "[TOOL_CALL:find:q=\"a]b\", n=2] [x]",
         "exact_match",
     );
-    check(
-        template,
-        "[TOOL_CALL:find:q=[a]b, n=2]",
-        "wrong_arguments",
-    );
+    check(template, "[TOOL_CALL:find:q=[a]b, n=2]", "wrong_arguments");
     check(template, "[TOOL_CALL:find:q=a, n=2]", "wrong_arguments");
     check(template, "[TOOL_CALL:find:q=\"a\", n=2", "no_call");
     check(template, "find(q='a]b', n=2)", "no_call");

@@ -127,7 +127,10 @@ mod tests {
         check("city=New York, days=3", "city='New York' days=3");
         check("q=one, two, three, n=1", "q='one, two, three' n=1");
         check("l=[1, 2], q=New York", "l=[1, 2] q='New York'");
-        check("q=New York, d={'a': (1, 2)}", "q='New York' d={'a': (1, 2)}");
+        check(
+            "q=New York, d={'a': (1, 2)}",
+            "q='New York' d={'a': (1, 2)}",
+        );
         check("q=it's, r=\"a, b\", n=1 x", "q=\"it's\" r='a, b' n='1 x'");
         check("q=:(, n=1", "q=':(' n=1");
         check("Rome", "'Rome'");

@@ -72,7 +72,7 @@ impl Outside {
         } else if self.brackets.close.contains(c) {
             self.depth = self.depth.saturating_sub(1);
         }
-        self.value_begins = matches!(c, '=' | ':' | ',' | '[' | '(' | '{')
-            || (self.value_begins && is_py_space(c));
+        self.value_begins =
+            matches!(c, '=' | ':' | ',' | '[' | '(' | '{') || (self.value_begins && is_py_space(c));
     }
 }
