@@ -49,6 +49,9 @@ const DISKS: [Disk; 3] = [
     },
 ];
 
+/// When a run stopped, and did not say where.
+const NO_FILE: &str = "no file is named";
+
 /// What happened at one size.
 struct Tried {
     /// The file at which it stopped; none if everything had its place.
@@ -162,9 +165,10 @@ fn file_named(ended: &Ended) -> Option<String> {
     if ended.code == Some(0) {
         return None;
     }
-    let line = ended.err.lines().find(|line| line.starts_with("error: "));
-    let path = line.and_then(|line| line.split('`').nth(1));
-    let name = path.unwrap_or("no file is named");
+    // "cannot write `runs/…/samples.jsonl.part`: No space left on device"
+    let complaint = ended.err.split("cannot ").nth(1);
+    let path = complaint.and_then(|text| text.split('`').nth(1));
+    let name = path.unwrap_or(NO_FILE);
     let name = name.rsplit('/').next().unwrap_or(name);
     let is_run = name.contains("_e-");
     Some(if is_run { "run directory" } else { name }.to_owned())

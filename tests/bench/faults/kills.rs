@@ -18,6 +18,8 @@ use crate::worker;
 
 const KILLS: usize = 50;
 const SAMPLES: usize = 3000;
+/// The exit code of `kill -9`.
+const KILLED: i32 = 137;
 const AT_ONCE: usize = 50;
 /// An answer that was given so long before a kill, and stands in no journal, is lost. Later ones were on their way.
 const ON_ITS_WAY: Duration = Duration::from_millis(400);
@@ -167,7 +169,7 @@ fn killed_until_done(
         })?;
         toll.peak_kib = toll.peak_kib.max(ended.peak_kib);
         toll.orphans.extend(ended.orphans.iter().cloned());
-        toll.kills += usize::from(ended.code.is_none());
+        toll.kills += usize::from(ended.code == Some(KILLED));
         let Some(dir) = new_run() else { continue };
         let journal = answered(&dir);
         let mut ledger = open(ledger);
@@ -186,7 +188,7 @@ fn killed_until_done(
         toll.given += ledger.given.len();
         // What was on its way is given once more.
         ledger.given.clear();
-        if ended.code.is_some() {
+        if ended.code != Some(KILLED) {
             toll.in_flight += ledger.asked.values().map(|times| times - 1).sum::<usize>();
             return Ok(ended);
         }

@@ -114,7 +114,7 @@ impl Table {
         let mut out = io::stdout().lock();
         writeln!(
             out,
-            "{:<52} {:>4} {:>5} {:>7} {:>8} {:>4} {:>6}  {:<6} expected",
+            "{:<58} {:>4} {:>5} {:>7} {:>8} {:>4} {:>6}  {:<6} expected",
             "fault", "lost", "twice", "orphans", "peak MiB", "exit", "s", ""
         )?;
         out.flush()?;
@@ -161,7 +161,7 @@ impl Table {
         let verdict = if is_ok { "ok" } else { "NOT OK" };
         writeln!(
             out,
-            "{:<52} {:>4} {:>5} {:>7} {:>8} {code:>4} {:>6.1}  {verdict:<6} {}",
+            "{:<58} {:>4} {:>5} {:>7} {:>8} {code:>4} {:>6.1}  {verdict:<6} {}",
             row.fault, row.lost, row.twice, row.orphans, row.peak_mib, row.seconds, row.expected
         )?;
         for note in &row.notes {

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command};
 use std::thread::sleep;
@@ -70,7 +71,8 @@ pub(crate) fn follow(
     };
     let seconds = started.elapsed().as_secs_f64();
     Ok(Ended {
-        code: status.and_then(|status| status.code()),
+        // As a shell has it.
+        code: status.and_then(|status| status.code().or_else(|| Some(128 + status.signal()?))),
         err: fs::read_to_string(log.path())?,
         seconds,
         peak_kib: peak,
