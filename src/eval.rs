@@ -389,6 +389,15 @@ impl Eval {
                 "timeout_s": self.limits.timeout.as_secs_f64(),
                 "retries": self.limits.retries,
                 "limit": self.limits.limit,
+                "sample_timeout_s": self.limits.sample_timeout.map(|limit| limit.as_secs_f64()),
+                "deadline_s": self.limits.deadline.map(|limit| limit.as_secs_f64()),
+                "budget": {
+                    "cost_usd": self.limits.budget.cost_usd,
+                    "tokens": self.limits.budget.tokens,
+                    "requests": self.limits.budget.requests,
+                },
+                "requests_per_minute": self.limits.requests_per_minute,
+                "tokens_per_minute": self.limits.tokens_per_minute,
             },
             "gates": gates,
         })

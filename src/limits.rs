@@ -1,7 +1,8 @@
 //! `Limits`: bounds of a run, and what keeps them.
 //!
 //! [`Governor`](governor::Governor) says when the next question may be asked. It is a state machine that is told
-//! the time and is otherwise pure; `runner/throttle.rs` has the clock and the threads that wait.
+//! the time and is otherwise pure; `runner/throttle.rs` has the clock and the threads that wait. It governs one run
+//! in one process: under nextest, where each test is a process, each has rates and a budget of its own.
 
 use std::time::Duration;
 

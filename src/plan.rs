@@ -1,6 +1,8 @@
 //! `Plan`: an eval with its dataset loaded and everything checked that can be checked before an agent
 //! starts.
 
+pub(crate) mod place;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,7 +17,6 @@ use crate::error::{Error, Result};
 use crate::eval::{Assert, Eval};
 use crate::extract::Extraction;
 use crate::hash::{self, Hasher};
-use crate::hub::layout::Snapshot;
 use crate::redact::Redactor;
 use crate::sample::Sample;
 use crate::scorer::{Answer, Score, Scorer, per_sample};
@@ -60,25 +61,6 @@ pub(crate) enum BaselineUse {
     Ignore,
 }
 
-/// Where answers are written down: the dataset, the spec, snapshots, runs, what was ever committed; and where secrets
-/// are.
-pub(crate) fn hidden(eval: &Eval) -> Vec<PathBuf> {
-    let root = crate::project::root();
-    let mut paths = eval.benchmark.paths();
-    // What is a link there has its content beside the snapshot.
-    let blobs: Vec<_> = paths.iter().filter_map(|path| Snapshot::at(path)).collect();
-    paths.extend(blobs.into_iter().map(|snapshot| snapshot.folder));
-    paths.extend(eval.spec.clone());
-    paths.extend([
-        eval.snapshot.folder.clone(),
-        eval.output_folder(),
-        root.join(crate::artifact::DEFAULT_OUTPUT_ROOT),
-        root.join(".git"),
-        root.join(".env"),
-    ]);
-    paths
-}
-
 impl Plan {
     /// Loads the dataset and the baseline and checks that all fits together.
     pub(crate) fn load(eval: &Eval, baseline: BaselineUse) -> Result<Self> {
@@ -111,9 +93,7 @@ impl Plan {
                     .part(&item.target_hash)
             })
             .hex();
-        let paths = eval.benchmark.paths();
-        let dataset = paths.iter().find_map(|path| Snapshot::at(path));
-        let dataset = dataset.map(|snapshot| snapshot.to_string());
+        let dataset = place::dataset(eval);
         let mut notices = eval.benchmark.notices();
         notices.extend(
             dataset
@@ -127,7 +107,7 @@ impl Plan {
             request_hash: request_hash(eval, &dataset_hash, &scorers_hash),
             notices,
             dataset,
-            hidden: hidden(eval).into(),
+            hidden: place::hidden(eval).into(),
             eval: eval.clone(),
             items,
             order,

@@ -4,9 +4,9 @@
 //!
 //! # How it works
 //!
-//! Whoever asks gets a place from the [`pool`]; each process has a thread of its own, the [`driver`], that
-//! talks with it to its end ([`talk`]). A request goes in as the line that the agent `command` writes for
-//! `input: json`; what comes out is told apart by [`message`].
+//! Whoever asks gets a place from the `pool`; each process has a thread of its own, the `driver`, that
+//! talks with it to its end (`talk`). A request goes in as the line that the agent `command` writes for
+//! `input: json`; what comes out is told apart by `message`.
 //!
 //! Invariants:
 //! - Nothing of a process outlives the agent, the run that closes it, or its own end: neither its group nor those

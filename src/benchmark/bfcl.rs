@@ -241,7 +241,7 @@ impl Benchmark for Bfcl {
         Some(prompt::instructions(sample))
     }
 
-    /// See [`tally`].
+    /// See the module `tally`.
     fn metrics(&self, records: &[Record]) -> Map<String, Value> {
         let mut tally = Tally::default();
         for record in records {

@@ -64,6 +64,7 @@ impl Snapshot {
     }
 
     /// The folder of its files.
+    #[cfg(any(feature = "http", test))]
     pub(crate) fn root(&self) -> PathBuf {
         self.folder.join(SNAPSHOTS).join(&self.commit)
     }

@@ -28,6 +28,8 @@ const TIME: Duration = Duration::from_secs(30);
 const MAX_BYTES: u64 = 16 << 20;
 /// Pages of a listing. A dataset of more files is not one of questions.
 const PAGES: usize = 200;
+/// How long they may be together.
+const LISTING_BYTES: usize = 128 << 20;
 const REDIRECTS: usize = 8;
 
 /// Asks the Hub.
@@ -83,8 +85,13 @@ impl Server {
         );
         let mut url = self.url(&path)?;
         let mut listing = Listing::default();
+        let mut bytes = 0;
         for _ in 0..PAGES {
             let reply = patiently(|| self.get(asked, &url))?;
+            bytes += reply.body.len();
+            if bytes > LISTING_BYTES {
+                break;
+            }
             let page: Vec<Value> = serde_json::from_slice(&reply.body)
                 .map_err(|_| asked.garbled("gives no list of files").error)?;
             for entry in &page {

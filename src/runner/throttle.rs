@@ -101,13 +101,7 @@ impl Session {
     pub(super) fn asked(&self, Turn(permit): &Turn, answer: &Result<Output, AgentError>) {
         let end = match answer {
             Ok(output) => End::Answered(output.usage.as_ref()),
-            // A server that is overloaded and says for how long wants the same.
-            Err(error)
-                if error.kind == FailureKind::RateLimited
-                    || error.kind == FailureKind::Busy && error.retry_after_s.is_some() =>
-            {
-                End::RateLimited(error.retry_after())
-            }
+            Err(error) if wants_peace(error) => End::RateLimited(error.retry_after()),
             Err(_) => End::Failed,
         };
         self.throttle.finish(permit, end);
@@ -125,6 +119,13 @@ impl Session {
         }
         is_past
     }
+}
+
+/// Whether all questions have to wait. A server that is overloaded and says for how long wants the same; one that
+/// wants hours is not waited for.
+fn wants_peace(error: &AgentError) -> bool {
+    let is_busy = error.kind == FailureKind::Busy && error.retry_after_s.is_some();
+    error.is_transient() && (error.kind == FailureKind::RateLimited || is_busy)
 }
 
 /// The time that a sample has left, of which waiting for a turn takes nothing.

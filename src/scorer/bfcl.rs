@@ -39,8 +39,8 @@
 //!   on how many calls are open there.
 //! * The grammar of JavaScript is one release newer, because the official one cannot be built together with
 //!   other C libraries. It reads `import.meta`, and no name that ends in a back quote.
-//! * A Java or JavaScript text of more than 160 bytes is given up when the parser has skipped 8 tokens of it;
-//!   no text that the official program could read had more than 4.
+//! * A Java or JavaScript text is given up when the parser has skipped 64 tokens of it and might still forgive all
+//!   its faults: it takes quadratic time to go on.
 //! * Messages of parsers are not those of `CPython`.
 
 mod check;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use evaltest::artifact::{RunDir, read_records};
 use evaltest::report::terminal::{clean, excerpt, in_epoch};
-use evaltest::{Error, Normalized, Record, Result};
+use evaltest::{Error, Normalized, Record, Result, Score};
 use serde_json::{Map, Value};
 
 use crate::console;
@@ -169,6 +169,12 @@ fn whole(record: &Record, attempts: &[Value], out: &mut dyn Write) -> io::Result
         .as_ref()
         .and_then(|output| output.text.as_deref());
     block("raw answer", raw.unwrap_or("(none)"), out)?;
+    if let Some(output) = &outcome.output
+        && !output.tool_calls.is_empty()
+    {
+        let calls = output.tool_calls.iter().map(Value::to_string);
+        block("tool calls", &calls.collect::<Vec<_>>().join("\n"), out)?;
+    }
     block(
         "extracted",
         outcome.prediction.as_deref().unwrap_or("(none)"),
@@ -181,20 +187,7 @@ fn whole(record: &Record, attempts: &[Value], out: &mut dyn Write) -> io::Result
         out,
     )?;
     if let Some(score) = &outcome.score {
-        writeln!(
-            out,
-            "compared: {} with {}",
-            normalized(&score.normalized_prediction),
-            normalized(&score.normalized_ground_truth)
-        )?;
-        writeln!(out, "score: {} ({})", score.value, clean(&score.reason))?;
-        if !score.details.is_empty() {
-            writeln!(
-                out,
-                "details: {}",
-                clean(&serde_json::to_string(&score.details).unwrap_or_default())
-            )?;
-        }
+        judged(score, out)?;
     }
     for (name, score) in &outcome.scores {
         writeln!(out, "scorer {}: {}", clean(name), clean(&score.to_string()))?;
@@ -238,6 +231,31 @@ fn whole(record: &Record, attempts: &[Value], out: &mut dyn Write) -> io::Result
         writeln!(out, "redacted: {} places", outcome.redacted)?;
     }
     Ok(())
+}
+
+/// What was compared, the verdict, and why: what scorers say in words first.
+fn judged(score: &Score, out: &mut dyn Write) -> io::Result<()> {
+    let sides = [&score.normalized_prediction, &score.normalized_ground_truth];
+    if sides.iter().any(|side| **side != Normalized::None) {
+        let [prediction, truth] = sides.map(normalized);
+        writeln!(out, "compared: {prediction} with {truth}")?;
+    }
+    writeln!(out, "score: {} ({})", score.value, clean(&score.reason))?;
+    for key in ["difference", "faults", "unsatisfiable"] {
+        match score.details.get(key) {
+            Some(Value::String(words)) => writeln!(out, "{key}: {}", clean(words))?,
+            Some(Value::Array(items)) => {
+                let mut words = items.iter().filter_map(Value::as_str);
+                words.try_for_each(|words| writeln!(out, "{key}: {}", clean(words)))?;
+            }
+            _ => {}
+        }
+    }
+    if score.details.is_empty() {
+        return Ok(());
+    }
+    let details = serde_json::to_string(&score.details).unwrap_or_default();
+    writeln!(out, "details: {}", clean(&details))
 }
 
 /// What the agent tells of its answer, a line each.

@@ -92,7 +92,7 @@ fn an_agent_that_refuses_everything_is_asked_ever_more_rarely_and_then_no_more()
                 }
             }
             Admission::Wait(until) => {
-                pauses.push((until.unwrap() - now).as_secs());
+                pauses.push(until.unwrap().saturating_sub(now).as_secs());
                 now = until.unwrap();
             }
             Admission::Over(over) => break over,

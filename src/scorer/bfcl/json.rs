@@ -3,6 +3,7 @@
 //! Unlike the standard, `NaN` and infinities are numbers, integers have any size, a repeated key is no
 //! error and a text may hold a lone surrogate.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use serde_json::Number;
@@ -69,7 +70,7 @@ impl Value {
             }
             Self::Dict(dict) => Json::Object(
                 dict.iter()
-                    .map(|(key, value)| (key_text(key), value.to_json()))
+                    .map(|(key, value)| (key_text(key).into_owned(), value.to_json()))
                     .collect(),
             ),
             Self::Complex(..) | Self::Bytes(_) | Self::Set(_) | Self::Ellipsis => {
@@ -94,9 +95,9 @@ impl Value {
         match self {
             Self::None => out.push_str("null"),
             Self::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
-            Self::Int(value) => match value.to_text() {
-                Some(text) => out.push_str(&text),
-                None => out.push_str("null"),
+            Self::Int(value) => match value.to_i64() {
+                Some(small) => _ = write!(out, "{small}"),
+                None => out.push_str(value.to_text().as_deref().unwrap_or("null")),
             },
             Self::Float(value) if !value.is_finite() => not_finite(*value, out),
             Self::Float(value) => out.push_str(&py_repr_float(*value)),
@@ -138,16 +139,18 @@ fn write_not_finite(value: f64, out: &mut String) {
 }
 
 /// The text that a key of another type becomes.
-fn key_text(key: &Value) -> String {
-    match key {
-        Value::Str(text) => text.clone(),
-        Value::None => "null".to_owned(),
-        Value::Bool(value) => value.to_string(),
-        other => other.repr().unwrap_or_default(),
-    }
+fn key_text(key: &Value) -> Cow<'_, str> {
+    Cow::Borrowed(match key {
+        Value::Str(text) => text,
+        Value::None => "null",
+        Value::Bool(true) => "true",
+        Value::Bool(false) => "false",
+        other => return Cow::Owned(other.repr().unwrap_or_default()),
+    })
 }
 
-fn write_text(text: &str, out: &mut String) {
+/// A text in quotes.
+pub(super) fn write_text(text: &str, out: &mut String) {
     out.push('"');
     let mut rest = text;
     // All that is to be escaped starts with one of these bytes; surrogates stand in the last plane, whose

@@ -1,8 +1,10 @@
 //! A verdict as a score: value, reason and details. `cargo evaltest score` writes the same as JSON text.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
-use super::{Explanation, Request, Share, Value, Verdict, WrongParameter, explain};
+use super::json::write_text;
+use super::{Explanation, Matched, Request, Share, Value, Verdict, WrongParameter, explain};
 use crate::scorer::Score;
 
 /// A verdict with all that is told of it.
@@ -36,15 +38,15 @@ impl<'a> Report<'a> {
         let mut score = Score::new(value, self.verdict.valid, Cow::Borrowed(self.reason()))
             .detail("error", error)
             .detail("decoded", decoded.unwrap_or_default());
-        for (name, value) in self.told() {
-            score.details.insert(name, value.to_json());
+        for (name, told) in self.told().into_iter().flatten() {
+            score.details.insert(name, told.value().to_json());
         }
         score
     }
 
     /// As JSON with nothing lost: integers have all their digits, and lone surrogates are escapes.
     pub fn write(&self, out: &mut Vec<u8>) {
-        let mut text = String::with_capacity(256);
+        let mut text = String::with_capacity(1024);
         text.push_str(if self.verdict.valid {
             r#"{"value":1.0,"correct":true,"reason":""#
         } else {
@@ -54,63 +56,110 @@ impl<'a> Report<'a> {
         text.push_str(
             r#"","normalized_prediction":null,"normalized_ground_truth":null,"details":{"error":"#,
         );
-        if self.verdict.error.is_empty() {
-            text.push_str("[]");
-        } else {
-            self.verdict
-                .error_value(self.request.entry)
-                .write_standard_json(&mut text);
-        }
+        self.verdict.write_error(self.request.entry, &mut text);
         text.push_str(r#","decoded":"#);
         match &self.verdict.decoded {
             None => text.push_str("null"),
             Some(decoded) => decoded.write_standard_json(&mut text),
         }
-        for (name, value) in self.told() {
+        for (name, told) in self.told().into_iter().flatten() {
             text.push_str(",\"");
             text.push_str(name);
             text.push_str("\":");
-            value.write_standard_json(&mut text);
+            told.write(&mut text);
         }
         text.push_str("}}");
         out.extend_from_slice(text.as_bytes());
     }
 
     /// The details besides `error` and `decoded`; of a right answer only `matched`.
-    fn told(&self) -> Vec<(&'static str, Value)> {
-        let mut told = Vec::new();
-        if let Some(difference) = &self.explanation.difference {
-            told.push(("difference", Value::Str(difference.clone())));
+    fn told(&self) -> [Option<(&'static str, Told<'_>)>; 6] {
+        let Explanation {
+            matched,
+            difference,
+            partial,
+        } = &self.explanation;
+        let partial = partial.as_ref();
+        let wrong = partial.map(|partial| &*partial.wrong);
+        let unsatisfiable = || {
+            let entry = self.request.entry;
+            entry.unsatisfiable(self.request.category)
+        };
+        let unsatisfiable = (!self.verdict.valid).then(unsatisfiable).flatten();
+        [
+            difference
+                .as_deref()
+                .map(|text| ("difference", Told::Text(text.into()))),
+            (!matched.is_empty()).then_some(("matched", Told::Matched(matched))),
+            partial.map(|partial| ("calls", Told::Share(partial.calls))),
+            partial.map(|partial| ("parameters", Told::Share(partial.parameters))),
+            wrong
+                .filter(|wrong| !wrong.is_empty())
+                .map(|wrong| ("wrong_parameters", Told::Wrong(wrong))),
+            unsatisfiable.map(|text| ("unsatisfiable", Told::Text(text.into()))),
+        ]
+    }
+}
+
+/// A detail.
+enum Told<'a> {
+    Text(Cow<'a, str>),
+    Matched(&'a [Matched]),
+    Share(Share),
+    Wrong(&'a [WrongParameter]),
+}
+
+impl Told<'_> {
+    fn value(&self) -> Value {
+        match self {
+            Self::Text(text) => Value::from(&**text),
+            Self::Matched(all) => Value::List(all.iter().map(matched).collect()),
+            Self::Share(all) => share(*all),
+            Self::Wrong(all) => Value::List(all.iter().map(wrong).collect()),
         }
-        if !self.explanation.matched.is_empty() {
-            told.push(("matched", self.matched()));
-        }
-        if let Some(partial) = &self.explanation.partial {
-            told.push(("calls", share(partial.calls)));
-            told.push(("parameters", share(partial.parameters)));
-            if !partial.wrong.is_empty() {
-                told.push(("wrong_parameters", wrong(&partial.wrong)));
-            }
-        }
-        if !self.verdict.valid
-            && let Some(reason) = self.request.entry.unsatisfiable(self.request.category)
-        {
-            told.push(("unsatisfiable", Value::Str(reason)));
-        }
-        told
     }
 
-    /// `[{"call", "argument", "option"}]`: which of the accepted values each argument met.
-    fn matched(&self) -> Value {
-        let matched = self.explanation.matched.iter().map(|matched| {
-            dict([
-                ("call", number(matched.call as u64)),
-                ("argument", matched.argument.as_str().into()),
-                ("option", number(matched.option as u64)),
-            ])
-        });
-        Value::List(matched.collect())
+    /// As JSON. Nearly every line has one of the first three, so these are not made values first.
+    fn write(&self, out: &mut String) {
+        match self {
+            Self::Text(text) => write_text(text, out),
+            Self::Matched(all) => {
+                out.push('[');
+                for (place, matched) in all.iter().enumerate() {
+                    let separator = if place > 0 { ", " } else { "" };
+                    let _ = write!(
+                        out,
+                        "{separator}{{\"call\": {}, \"argument\": ",
+                        matched.call
+                    );
+                    write_text(&matched.argument, out);
+                    let _ = write!(out, ", \"option\": {}}}", matched.option);
+                }
+                out.push(']');
+            }
+            Self::Share(share) => {
+                let Share {
+                    right,
+                    expected,
+                    given,
+                } = share;
+                let _ = write!(
+                    out,
+                    "{{\"right\": {right}, \"expected\": {expected}, \"given\": {given}}}"
+                );
+            }
+            Self::Wrong(_) => self.value().write_standard_json(out),
+        }
     }
+}
+
+/// Which of the accepted values an argument met.
+fn matched(matched: &Matched) -> Value {
+    dict([
+        ("call", number(matched.call as u64)),
+        ("argument", matched.argument.as_str().into()),
+        ("option", number(matched.option as u64)),
+    ])
 }
 
 fn share(share: Share) -> Value {
@@ -121,15 +170,12 @@ fn share(share: Share) -> Value {
     ])
 }
 
-fn wrong(parameters: &[WrongParameter]) -> Value {
-    let parameters = parameters.iter().map(|wrong| {
-        dict([
-            ("function", wrong.function.as_str().into()),
-            ("parameter", wrong.parameter.as_str().into()),
-            ("problem", wrong.problem.as_str().into()),
-        ])
-    });
-    Value::List(parameters.collect())
+fn wrong(wrong: &WrongParameter) -> Value {
+    dict([
+        ("function", wrong.function.as_str().into()),
+        ("parameter", wrong.parameter.as_str().into()),
+        ("problem", wrong.problem.as_str().into()),
+    ])
 }
 
 fn dict(entries: [(&str, Value); 3]) -> Value {

@@ -1,22 +1,22 @@
 //! Parsing with tree-sitter, and the texts of nodes.
 
+mod outlook;
+#[cfg(test)]
+mod tests;
+
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use tree_sitter::{Language, Node, Parser, Tree};
 
 use super::decode::{DecodeFault, Result};
+use outlook::Outlook;
 
 thread_local! {
-    static JAVA: RefCell<Option<Parser>> = RefCell::new(parser(&tree_sitter_java::language()));
-    static JAVASCRIPT: RefCell<Option<Parser>> =
-        RefCell::new(parser(&tree_sitter_javascript::LANGUAGE.into()));
-}
-
-fn parser(language: &Language) -> Option<Parser> {
-    let mut parser = Parser::new();
-    parser.set_language(language).ok()?;
-    Some(parser)
+    static JAVA: RefCell<Option<Reader>> =
+        RefCell::new(Reader::new(&tree_sitter_java::language()));
+    static JAVASCRIPT: RefCell<Option<Reader>> =
+        RefCell::new(Reader::new(&tree_sitter_javascript::LANGUAGE.into()));
 }
 
 /// The tree of a Java text.
@@ -26,14 +26,14 @@ pub(super) fn java(text: &str) -> Result<Tree> {
     if text[..plain].contains(['`', '#', '\\']) {
         return Err(java_fault());
     }
-    JAVA.with_borrow_mut(|parser| parse(parser, text))
+    JAVA.with_borrow_mut(|reader| reader.as_mut()?.tree(text))
         .ok_or_else(java_fault)
 }
 
 /// The tree of a JavaScript text.
 pub(super) fn javascript(text: &str) -> Result<Tree> {
     JAVASCRIPT
-        .with_borrow_mut(|parser| parse(parser, text))
+        .with_borrow_mut(|reader| reader.as_mut()?.tree(text))
         .ok_or_else(|| DecodeFault::new("Error js parsing the source code."))
 }
 
@@ -41,50 +41,97 @@ fn java_fault() -> DecodeFault {
     DecodeFault::new("Error parsing java the source code.")
 }
 
-/// A tree without an error. Nodes that the parser made up because they were missing are none.
-fn parse(parser: &mut Option<Parser>, text: &str) -> Option<Tree> {
-    let parser = parser.as_mut()?;
-    let tree = if text.len() <= SHORT {
-        parser.parse(text, None)
-    } else {
-        parse_long(parser, text)
-    };
-    tree.filter(|tree| !tree.root_node().has_error() || !has_error_node(tree.root_node()))
+/// Up to this length a text that starts as a call is just parsed: watching the parser takes longer.
+const SHORT: usize = 512;
+
+/// How much of a text is handed to a parser that is watched. What it has is parsed to its end even if all is lost.
+const STEP: usize = 8;
+
+/// The most lost beginnings that are kept, and the longest.
+const MOST_LOST: usize = 16;
+const LONGEST_LOST: usize = 64;
+
+/// A parser, and beginnings after which nothing can be mended: the answers of a model begin alike.
+struct Reader {
+    parser: Parser,
+    lost: Vec<String>,
+    /// Which of them makes room for the next one.
+    oldest: usize,
 }
 
-/// Up to this length an answer is parsed whatever it is: that takes no longer than watching the parser.
-const SHORT: usize = 160;
+impl Reader {
+    fn new(language: &Language) -> Option<Self> {
+        let mut parser = Parser::new();
+        parser.set_language(language).ok()?;
+        Some(Self {
+            parser,
+            lost: Vec::new(),
+            oldest: 0,
+        })
+    }
 
-/// What a longer text may cost before it is given up: a token that is skipped counts 32, an error that may
-/// be forgiven (a missing sign, a reading that leads nowhere) one.
-const MAX_FAULTS: usize = 256;
-const SKIPPED: usize = 32;
-
-/// The parser takes quadratic time to go on after errors, so a long text with many of them is cut off. Of
-/// 7,900 texts that were forgiven none had more than 4 tokens skipped.
-fn parse_long(parser: &mut Parser, text: &str) -> Option<Tree> {
-    let faults = Rc::new(Cell::new(0));
-    let seen = Rc::clone(&faults);
-    parser.set_logger(Some(Box::new(move |_, message| {
-        if message.starts_with("skip_token") {
-            seen.set(seen.get() + SKIPPED);
-        } else if message.starts_with("detect_error") {
-            seen.set(seen.get() + 1);
-        }
-    })));
-    let bytes = text.as_bytes();
-    let mut read = |place: usize, _| {
-        let given_up = faults.get() > MAX_FAULTS;
-        let end = if given_up {
-            place
+    /// A tree without an error node. Nodes that the parser made up because they were missing are none.
+    fn tree(&mut self, text: &str) -> Option<Tree> {
+        let tree = if text.len() <= SHORT && starts_as_call(text) {
+            self.parser.parse(text, None)
+        } else if self.lost.iter().any(|lost| text.starts_with(lost)) {
+            None
         } else {
-            bytes.len().min(place + 64)
+            self.watched(text)
         };
-        bytes.get(place..end).unwrap_or_default()
-    };
-    let tree = parser.parse_with(&mut read, None);
-    parser.set_logger(None);
-    tree.filter(|_| faults.get() <= MAX_FAULTS)
+        tree.filter(|tree| !tree.root_node().has_error() || !has_error_node(tree.root_node()))
+    }
+
+    /// Parses until all is lost. The parser takes quadratic time to go on after errors, so a text with very many of
+    /// them is given up, too.
+    fn watched(&mut self, text: &str) -> Option<Tree> {
+        let outlook = Rc::new(Cell::new(Outlook::default()));
+        let heard = Rc::clone(&outlook);
+        self.parser.set_logger(Some(Box::new(move |_, message| {
+            let mut outlook = heard.get();
+            outlook.hear(message);
+            heard.set(outlook);
+        })));
+        // How far it was read when all was lost, unless its end was seen.
+        let mut known = Some(0);
+        let mut read = |place: usize, _| {
+            let outlook = outlook.get();
+            if outlook.is_lost() || outlook.is_endless() {
+                return "".as_bytes();
+            }
+            // Whole characters: the parser asks for the rest of half a one, and must not find the end there.
+            let end = text.floor_char_boundary(place + STEP);
+            known = known
+                .filter(|_| place < text.len())
+                .map(|known: usize| known.max(end));
+            text.as_bytes().get(place..end).unwrap_or_default()
+        };
+        let tree = self.parser.parse_with(&mut read, None);
+        self.parser.set_logger(None);
+        let outlook = outlook.get();
+        if outlook.is_lost()
+            && let Some(known) = known.filter(|&known| known <= LONGEST_LOST)
+        {
+            self.remember(&text[..known]);
+        }
+        tree.filter(|_| !outlook.is_lost() && !outlook.is_endless())
+    }
+
+    fn remember(&mut self, lost: &str) {
+        if self.lost.len() < MOST_LOST {
+            self.lost.push(lost.to_owned());
+        } else {
+            lost.clone_into(&mut self.lost[self.oldest]);
+            self.oldest = (self.oldest + 1) % MOST_LOST;
+        }
+    }
+}
+
+/// Whether a text starts as answers should, with `a.b(`.
+fn starts_as_call(text: &str) -> bool {
+    let is_in_name = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '$');
+    let rest = text.trim_start_matches(is_in_name);
+    rest.len() < text.len() && rest.starts_with('(')
 }
 
 fn has_error_node(root: Node<'_>) -> bool {

@@ -1,6 +1,7 @@
 //! What the check says.
 
 use super::entry::Entry;
+use super::json::write_text;
 use super::value::{Dict, Value};
 
 /// The verdict on an answer.
@@ -67,6 +68,21 @@ impl Verdict {
             Message::Attempt(attempt) => self.attempt_value(attempt, entry),
         };
         Value::List(self.error.iter().map(message).collect())
+    }
+
+    /// As [`Verdict::error_value`], as JSON.
+    pub(super) fn write_error(&self, entry: &Entry, out: &mut String) {
+        out.push('[');
+        for (place, message) in self.error.iter().enumerate() {
+            out.push_str(if place > 0 { ", " } else { "" });
+            match message {
+                Message::Text(text) => write_text(text, out),
+                Message::Attempt(attempt) => {
+                    self.attempt_value(attempt, entry).write_standard_json(out);
+                }
+            }
+        }
+        out.push(']');
     }
 
     fn attempt_value(&self, attempt: &Attempt, entry: &Entry) -> Value {

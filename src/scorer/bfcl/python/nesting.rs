@@ -11,7 +11,7 @@ const MAX_DEPTH: usize = 2950;
 pub(super) const SHALLOW: usize = 64;
 
 /// An upper bound of the depth of the syntax tree, or `None` where Python cannot read the text: too deep,
-/// brackets that do not match, a string without an end.
+/// brackets that do not match, a string without an end, a sign that Python does not have.
 ///
 /// Every operator counts as a level until the next comma, so the bound is generous for long sums and exact
 /// enough for what people write.
@@ -66,6 +66,7 @@ impl Scan<'_> {
                 b'a'..=b'z' | b'A'..=b'Z' | b'_' | 0x80.. => self.word()?,
                 b'+' | b'-' | b'*' | b'/' | b'%' | b'@' | b'&' | b'|' | b'^' | b'~' | b'<'
                 | b'>' | b'=' | b'!' | b'.' => self.operator()?,
+                b'`' | b'$' | b'?' => return None,
                 _ => {}
             }
         }
@@ -198,6 +199,10 @@ mod tests {
         check(")", None);
         check("'a\n'", None);
         check("\"\"\"a\"", None);
+        check("'`$?' # `$?\n", Some(0));
+        check("f(a)\n```\n", None);
+        check("$x", None);
+        check("a?", None);
         check(
             &format!("{}{}", "[".repeat(200), "]".repeat(200)),
             Some(200),
