@@ -283,13 +283,14 @@ impl Command {
             let message = "a sandbox needs a scratch folder and the attempt has none";
             AgentError::of(FailureKind::NotStarted, message)
         })?;
+        let files: Vec<&Path> = task.files().iter().map(|file| &*file.path).collect();
         let inmate = Inmate {
             program: &program,
             args,
             cwd: launch.cwd,
             folder: launch.folder,
             scratch: &absolute(scratch)?,
-            files: task.files(),
+            files: &files,
             hidden: &task.hidden,
         };
         let confined = sandbox.wrap(&inmate, self.ulimits);

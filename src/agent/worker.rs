@@ -15,6 +15,7 @@
 //! - An answer goes to the request whose id it names, and to no other.
 //! - A sample that makes the program crash fails alone.
 
+mod cell;
 mod driver;
 mod incoming;
 mod message;
@@ -40,6 +41,8 @@ use crate::process::launch::{Launch, NotStarted};
 use crate::process::worker::Worker as Process;
 use crate::redact::Redactor;
 use crate::sample::Task;
+use crate::sandbox::{Sandbox, Ulimits};
+use cell::{Confinement, Vars};
 use driver::{Driver, error};
 use pool::{Key, Lease, Pool};
 use request::{Refusal, Request};
@@ -71,6 +74,7 @@ pub struct Worker {
     scratch: bool,
     /// What is known of the files that `argv` names.
     named: Named,
+    confinement: Confinement,
     pool: Pool,
 }
 
@@ -97,6 +101,7 @@ impl Worker {
             },
             scratch: false,
             named: Named::default(),
+            confinement: Confinement::default(),
             pool: Pool::new(1, 1),
         }
     }
@@ -129,6 +134,21 @@ impl Worker {
     #[must_use]
     pub fn scratch(mut self) -> Self {
         self.scratch = true;
+        self
+    }
+
+    /// Runs each process in a sandbox of its own, see [`crate::sandbox`]. It sees the files of the tasks that it has,
+    /// and those of no other process; its home is in memory. A folder of [`Worker::scratch`] is outside and not seen.
+    #[must_use]
+    pub fn sandbox(mut self, sandbox: Sandbox) -> Self {
+        self.confinement.sandbox = Some(sandbox);
+        self
+    }
+
+    /// Limits that the kernel keeps for each process, over its whole life.
+    #[must_use]
+    pub fn ulimits(mut self, ulimits: Ulimits) -> Self {
+        self.confinement.ulimits = ulimits;
         self
     }
 
@@ -189,25 +209,33 @@ impl Worker {
         let lease = self.pool.lease(&key, &task.cancel)?;
         let mut starts = 0;
         loop {
-            let (reply, answer) = channel();
-            let request = Request {
-                id: key.0.clone(),
-                line: Arc::clone(&line),
-                allowed,
-                cancel: task.cancel.clone(),
-                live: task.live.clone(),
-                reply,
-            };
-            let refusal = match lease.driver(|| self.start()) {
-                Ok(driver) if driver.ask(request) => match answer.recv() {
-                    Ok(Ok(output)) => {
-                        self.pool.answered(&key);
-                        return Ok(output);
+            let refusal = match lease.driver(|| self.start(&task.hidden)) {
+                Ok(driver) => {
+                    let (_files, line) = match driver.cell() {
+                        Some(cell) => cell.line(task, &line)?,
+                        None => (None, Arc::clone(&line)),
+                    };
+                    let (reply, answer) = channel();
+                    let is_sent = driver.ask(Request {
+                        id: key.0.clone(),
+                        line,
+                        allowed,
+                        cancel: task.cancel.clone(),
+                        live: task.live.clone(),
+                        reply,
+                    });
+                    match answer.recv() {
+                        Ok(Ok(output)) => {
+                            self.pool.answered(&key);
+                            return Ok(output);
+                        }
+                        Ok(Err(refusal)) => refusal,
+                        Err(_) if !is_sent => Refusal::Unsent,
+                        Err(_) => {
+                            Refusal::Own(error(FailureKind::Failed, "lost track of the process"))
+                        }
                     }
-                    Ok(Err(refusal)) => refusal,
-                    Err(_) => Refusal::Own(error(FailureKind::Failed, "lost track of the process")),
-                },
-                Ok(_) => Refusal::Unsent,
+                }
                 Err(failure) => Refusal::NotReady(failure),
             };
             if let Some(failure) = self.after(refusal, &key, &mut starts) {
@@ -242,14 +270,37 @@ impl Worker {
         }
     }
 
-    fn start(&self) -> Result<Driver, AgentError> {
+    /// Starts a process, from which a sandbox hides these paths.
+    fn start(&self, hidden: &[PathBuf]) -> Result<Driver, AgentError> {
         let folder = self.absolute_folder()?;
-        let process = Process::start(&self.argv, &folder, self.environment.vars());
-        let process = process.map_err(not_started)?;
-        Driver::start(process, self.setup).map_err(|reason| {
-            let message = format!("there is no thread to talk with it: {reason}");
-            error(FailureKind::NotStarted, message)
-        })
+        let vars = self.environment.vars().into_iter();
+        let mut vars: Vars = vars.map(|(name, value)| (name.into(), value)).collect();
+        let (mut args, mut cell) = (self.argv.clone(), None);
+        if !self.confinement.is_none() {
+            // What confines it would say only that it cannot run something.
+            let program = self.program(&folder)?;
+            let own = &self.argv[1..];
+            (args, cell) = self.confinement.wrap(&program, own, &folder, hidden)?;
+        }
+        if let Some(cell) = &cell {
+            cell.set(&mut vars);
+        }
+        let begin = move || {
+            let vars = vars.iter().map(|(name, value)| (&**name, value.clone()));
+            Process::start(&args, &folder, vars.collect())
+        };
+        Driver::start(begin, cell, self.setup)
+    }
+
+    /// The program's file.
+    fn program(&self, folder: &Path) -> Result<PathBuf, AgentError> {
+        let launch = Launch {
+            args: &self.argv,
+            cwd: folder,
+            folder,
+            env: self.environment.vars(),
+        };
+        launch.check().map_err(not_started)
     }
 
     fn absolute_folder(&self) -> Result<PathBuf, AgentError> {
@@ -259,21 +310,16 @@ impl Worker {
     /// Whether the program is there and, where it greets, is ready.
     fn try_out(&self) -> Result<(), AgentError> {
         let folder = self.absolute_folder()?;
-        let launch = Launch {
-            args: &self.argv,
-            cwd: &folder,
-            folder: &folder,
-            env: self.environment.vars(),
-        };
-        launch.check().map_err(not_started)?;
-        if self.setup.handshake.is_none() {
+        self.program(&folder)?;
+        // What a sandbox hides is known with the first task.
+        if self.setup.handshake.is_none() || self.confinement.sandbox.is_some() {
             return Ok(());
         }
         let key = Key::default();
         let lease: Lease<'_> = self.pool.lease(&key, &crate::cancel::Cancel::new())?;
         let mut starts = 0;
         loop {
-            let refusal = match lease.driver(|| self.start()) {
+            let refusal = match lease.driver(|| self.start(&[])) {
                 Ok(driver) => match driver.ready() {
                     Ok(()) => return Ok(()),
                     Err(refusal) => refusal,
@@ -336,8 +382,11 @@ impl Agent for Worker {
             folder: &folder,
             env: self.environment.vars(),
         };
+        let sandbox = self.confinement.sandbox.as_ref().map(Sandbox::described);
         let keys = launch
             .fingerprint("worker", &self.named)
+            .part("sandbox", format_args!("{sandbox:?}"))
+            .part("ulimits", format_args!("{:?}", self.confinement.ulimits))
             .part("handshake", self.setup.handshake.is_some())
             .part("scratch", self.scratch);
         Some(keys.hex())
@@ -348,6 +397,9 @@ impl Agent for Worker {
     }
 
     fn check(&self) -> Result<()> {
+        if let Some(sandbox) = &self.confinement.sandbox {
+            sandbox.check()?;
+        }
         self.pool.renew();
         self.try_out().map_err(|failure| self.unusable(&failure))
     }

@@ -52,6 +52,10 @@ fn every_setting_of_a_program_that_can_change_its_answer_counts() {
             "scratch",
             Box::new(Worker::new(["sh", "a.sh"], "evals").scratch()),
         ),
+        (
+            "its sandbox",
+            Box::new(Worker::new(["sh", "a.sh"], "evals").sandbox(Sandbox::new())),
+        ),
         ("echo", Box::new(Echo::new(None))),
         ("text", Box::new(Echo::new(Some("a".to_owned())))),
         ("demo", Box::new(Demo)),

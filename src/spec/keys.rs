@@ -180,6 +180,9 @@ pub(super) struct WorkerKeys {
     pub(super) env: Vec<String>,
     #[serde(default)]
     pub(super) scratch: bool,
+    pub(super) sandbox: Option<SandboxKeys>,
+    #[serde(default)]
+    pub(super) ulimits: UlimitKeys,
     #[serde(default)]
     pub(super) options: Map<String, Value>,
     pub(super) keep_scratch: Option<KeepKey>,

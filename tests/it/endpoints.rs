@@ -233,6 +233,7 @@ fn one_sample_for_each_way_to_misbehave() {
         "half" => Answer::Raw(half(&chat("HALF").to_string()).into_bytes()),
         "silence" => Answer::Raw(Vec::new()),
         "never" => Answer::Never(Duration::from_secs(30)),
+        "slowly" => Answer::Slowly(chat("SLOWLY"), Duration::from_millis(100)),
         "huge" => fine(&chat(&"x".repeat(2 << 20))),
         "too long" => refusal(
             "400 Bad Request",
@@ -247,8 +248,8 @@ fn one_sample_for_each_way_to_misbehave() {
         _ => fine(&chat("FINE")),
     });
     let ways = [
-        "garbage", "no http", "half", "silence", "never", "huge", "too long", "odd type", "closes",
-        "fine",
+        "garbage", "no http", "half", "silence", "never", "slowly", "huge", "too long", "odd type",
+        "closes", "fine",
     ];
     let questions: Vec<_> = ways.iter().map(|way| (*way, 1, *way, "x")).collect();
     let limits = "limits: { retries: 1, backoff_s: 0, timeout_s: 2 }\n";
@@ -265,6 +266,7 @@ fn one_sample_for_each_way_to_misbehave() {
     check("half", "agent_failed", Some("unreachable"), 2);
     check("silence", "agent_failed", Some("unreachable"), 2);
     check("never", "timed_out", Some("timed_out"), 1);
+    check("slowly", "timed_out", Some("timed_out"), 1);
     check("huge", "agent_failed", Some("output_too_large"), 1);
     check("too long", "agent_failed", Some("refused"), 1);
     for way in ["odd type", "closes", "fine"] {

@@ -9,6 +9,8 @@ use serde_json::Value;
 
 use crate::project::{Project, Ran, skip};
 
+mod worker;
+
 /// What no agent may get hold of: the answer, in the dataset, the snapshots and the run directories.
 const TREASURE: &str = "zanzibar-4711";
 
