@@ -22,11 +22,13 @@ pub mod worker;
 pub use asynchronous::{Asynchronous, asynchronous};
 
 use std::fmt;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::error::Result;
+use crate::limits::EndedBy;
 use crate::process::excerpt::ending;
 use crate::sample::Task;
 
@@ -42,6 +44,12 @@ pub trait Agent: Send + Sync {
     /// confirm a flip.
     fn is_deterministic(&self) -> bool {
         false
+    }
+
+    /// Whether the epochs of a sample may get different answers. A recording of several epochs is
+    /// deterministic, and yet its epochs differ.
+    fn varies_by_epoch(&self) -> bool {
+        !self.is_deterministic()
     }
 
     /// Whether the agent itself ends in time when `task.deadline()` passes or `task.is_cancelled()`.
@@ -182,6 +190,9 @@ pub struct AgentError {
     /// Seconds that the agent wants to be left alone for, as a `Retry-After` says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_s: Option<f64>,
+    /// Which limit of the eval ended the sample, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_by: Option<EndedBy>,
 }
 
 /// The class of an [`AgentError`].
@@ -209,6 +220,9 @@ pub enum FailureKind {
     Panicked,
     /// The run was interrupted.
     Cancelled,
+    /// It was refused because it asks too often, such as by HTTP 429. All questions wait, fewer are in flight from
+    /// then on, and the attempt does not count against `limits.retries`.
+    RateLimited,
     /// A file of the sample is missing or lies outside the dataset's folder.
     Attachment,
     /// The process that worked on this sample and on others ended, and nobody knows by whose fault. The sample
@@ -218,7 +232,7 @@ pub enum FailureKind {
     Unusable,
     /// It could not be reached, or the connection broke.
     Unreachable,
-    /// It is busy or out of order: HTTP 408, 409, 425, 429 and 5xx.
+    /// It is busy or out of order: HTTP 408, 409, 425 and 5xx.
     Busy,
     /// It refuses this sample, as too long or against its rules; another may fare better.
     Refused,
@@ -244,7 +258,22 @@ impl AgentError {
             stderr_tail: None,
             http_status: None,
             retry_after_s: None,
+            ended_by: None,
         }
+    }
+
+    /// A failure of class [`FailureKind::RateLimited`], with the pause that was asked for.
+    pub fn rate_limited(message: impl Into<String>, retry_after: Option<Duration>) -> Self {
+        Self {
+            retry_after_s: retry_after.map(|pause| pause.as_secs_f64()),
+            ..Self::of(FailureKind::RateLimited, message)
+        }
+    }
+
+    /// How long the agent wants to be left alone, within reason.
+    pub(crate) fn retry_after(&self) -> Option<Duration> {
+        let seconds = self.retry_after_s?.min(LONGEST_RETRY_AFTER);
+        Duration::try_from_secs_f64(seconds).ok()
     }
 
     /// The message and the end of stderr, on one line.
@@ -271,6 +300,7 @@ impl AgentError {
                     | FailureKind::BadOutput
                     | FailureKind::NotStarted
                     | FailureKind::Panicked
+                    | FailureKind::RateLimited
                     | FailureKind::Lost
                     | FailureKind::Unreachable
                     | FailureKind::Busy

@@ -7,7 +7,8 @@
 //!     manifest.json    what was run, when, with which hashes          (artifact/manifest.rs)
 //!     events.jsonl     appended as it happens; an answer is complete
 //!                      on disk before it is scored                    (artifact/events.rs)
-//!     samples.jsonl    one record per sample, in dataset order        (artifact/records.rs)
+//!     samples.jsonl    one record per sample and epoch, in
+//!                      dataset order                                  (artifact/records.rs)
 //!     errors.jsonl     the records that ended without a verdict
 //!     summary.json, summary.md
 //!     scratch/         folders of attempts that `keep_scratch` kept
@@ -32,7 +33,8 @@ pub use records::read as read_records;
 
 /// Version of the files in a run directory.
 ///
-/// * 1: the first. Members added since, which a reader may leave alone: the manifest's `parent_run_id`.
+/// * 1: the first. Members added since, which a reader may leave alone: the manifest's `parent_run_id` and
+///   `epochs`. With several epochs `samples.jsonl` has a record for each, those of a sample side by side.
 pub const FORMAT_VERSION: u32 = 1;
 
 /// The folder of runs unless the spec names another, in the project's root.

@@ -9,12 +9,14 @@ use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 
 use crate::agent::{AgentError, FailureKind};
+use crate::hub::layout::holds;
 use crate::sample::{Attachment, TaskFile};
 
 impl Attachment {
     /// The file itself, symbolic links followed: a regular file inside `root`.
     ///
-    /// Absolute paths, `..` and links that leave `root` are refused. Every error is of kind
+    /// Absolute paths, `..` and links that leave `root` are refused; those from a snapshot of the Hub's cache to the
+    /// blobs beside it are not. Every error is of kind
     /// [`FailureKind::Attachment`] and says which path was looked for.
     pub fn resolve(&self) -> Result<PathBuf, AgentError> {
         if !is_inside(&self.path) {
@@ -31,7 +33,7 @@ impl Attachment {
         let found = wanted
             .canonicalize()
             .map_err(|error| self.error(&wanted, &reason(&error)))?;
-        if !found.starts_with(&root) {
+        if !holds(&root, &found) {
             return Err(self.error(
                 &wanted,
                 "it is a symbolic link that leaves the dataset's folder",
@@ -211,6 +213,45 @@ mod tests {
         check_refused(&folder, "loop", "looked for");
         let good = attachment(&folder, "good.txt", "good.txt");
         assert_eq!(fs::read(good.resolve().unwrap()).unwrap(), b"a");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn follows_links_of_a_download_cache_to_its_blobs_only() {
+        use std::os::unix::fs::symlink;
+
+        let folder = tempfile::tempdir().unwrap();
+        let cache = folder.path().join("datasets--a--b");
+        let (commit, checksum) = ("0a".repeat(20), "1b".repeat(20));
+        let root = cache.join("snapshots").join(&commit);
+        fs::create_dir_all(root.join("sub")).unwrap();
+        fs::create_dir_all(cache.join("blobs")).unwrap();
+        fs::create_dir_all(folder.path().join("elsewhere")).unwrap();
+        fs::write(cache.join("blobs").join(&checksum), "b").unwrap();
+        fs::write(folder.path().join("elsewhere").join(&checksum), "secret").unwrap();
+        let to = |place: &str| Path::new("../../../..").join(place).join(&checksum);
+        symlink(to("datasets--a--b/blobs"), root.join("sub/good.txt")).unwrap();
+        symlink(to("elsewhere"), root.join("sub/bad.txt")).unwrap();
+        let attachment = |path: &str| Attachment {
+            name: "x".to_owned(),
+            path: path.into(),
+            root: root.clone(),
+        };
+        let good = attachment("sub/good.txt").resolve().unwrap();
+        assert_eq!(fs::read(good).unwrap(), b"b");
+        let error = attachment("sub/bad.txt").resolve().unwrap_err();
+        assert!(
+            error.message.contains("a symbolic link that leaves"),
+            "{error:?}"
+        );
+        // Nor by way of blobs that are elsewhere.
+        fs::remove_dir_all(cache.join("blobs")).unwrap();
+        symlink("../elsewhere", cache.join("blobs")).unwrap();
+        let error = attachment("sub/good.txt").resolve().unwrap_err();
+        assert!(
+            error.message.contains("a symbolic link that leaves"),
+            "{error:?}"
+        );
     }
 
     #[test]

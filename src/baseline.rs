@@ -18,6 +18,8 @@ pub struct Baseline {
     pub scorer_hash: String,
     /// Its samples by id.
     pub samples: BTreeMap<String, BaselineSample>,
+    /// How often that run asked each sample; `None` when that is not known.
+    pub epochs: Option<u32>,
     /// Whether the snapshots are still those of that run.
     pub digest_matches: bool,
 }
@@ -25,7 +27,7 @@ pub struct Baseline {
 /// One sample of the accepted run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BaselineSample {
-    /// The verdict; `None` when it had none.
+    /// The verdict, with several epochs that of the majority; `None` when it had none.
     pub correct: Option<bool>,
     /// Hash of what the agent was given.
     pub input_hash: String,
@@ -33,14 +35,14 @@ pub struct BaselineSample {
     pub target_hash: String,
 }
 
-/// What the comparison needs of one sample of the current run.
+/// What the comparison needs of one record of the current run. Of several epochs all have the sample's standing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CurrentSample {
     /// The sample's id.
     pub id: String,
     /// Which repetition, from 0.
     pub epoch: u32,
-    /// What is known of its verdict.
+    /// What is known of the sample's verdict, with several epochs that of the majority.
     pub standing: Standing,
     /// Hash of what the agent was given.
     pub input_hash: String,
@@ -124,7 +126,7 @@ pub struct Pair<'a> {
 
 impl Baseline {
     /// Puts the current samples beside those of the baseline. Only samples with equal hashes are
-    /// comparable. Of several epochs the first counts, so that the pairs are independent.
+    /// comparable. A sample is one pair, however many epochs it has, so that the pairs are independent.
     ///
     /// With a `slice`, only its samples; what was removed is not told then, as the baseline does not know
     /// slices.
@@ -179,11 +181,13 @@ impl Baseline {
         }
     }
 
-    /// Refuses, before any agent starts, a comparison that could say nothing: another scorer, scorer option
-    /// or extraction, or no common sample.
+    /// Refuses, before any agent starts, a comparison that could say nothing or something untrue: another scorer,
+    /// scorer option or extraction, another number of epochs (the majority of five is correct more often than one
+    /// answer, without any change of the agent), or no common sample.
     pub fn check_comparable<'a>(
         &self,
         scorer_hash: &str,
+        epochs: u32,
         ids: impl IntoIterator<Item = &'a str>,
     ) -> Result<()> {
         const HINT: &str =
@@ -195,6 +199,16 @@ impl Baseline {
                 self.run_id
             ))
             .hint(HINT));
+        }
+        if let Some(theirs) = self.epochs
+            && theirs != epochs
+        {
+            return Err(Error::usage(format!(
+                "the baseline (run `{}`) has {theirs} epochs and this eval {epochs}: their verdicts cannot be \
+                 compared",
+                self.run_id
+            ))
+            .hint(format!("ask as often: `--epochs {theirs}`; or {HINT}")));
         }
         let known: BTreeSet<&str> = self.samples.keys().map(String::as_str).collect();
         if !self.samples.is_empty() && !ids.into_iter().any(|id| known.contains(id)) {
@@ -226,6 +240,7 @@ mod tests {
                     ((*id).to_owned(), sample)
                 })
                 .collect(),
+            epochs: Some(1),
             digest_matches: true,
         }
     }
@@ -282,9 +297,9 @@ mod tests {
 
     #[test]
     fn refuses_what_cannot_be_compared() {
-        fn check(scorer: &str, ids: &[&str], expect: Option<&str>) {
-            let result =
-                baseline(&[("a", Some(true))]).check_comparable(scorer, ids.iter().copied());
+        fn check(scorer: &str, epochs: u32, ids: &[&str], expect: Option<&str>) {
+            let baseline = baseline(&[("a", Some(true))]);
+            let result = baseline.check_comparable(scorer, epochs, ids.iter().copied());
             let message = result.map_err(|error| {
                 assert_eq!(error.exit_code(), 2);
                 error.message().to_owned()
@@ -294,8 +309,9 @@ mod tests {
                 Some(part) => assert!(message.unwrap_err().contains(part)),
             }
         }
-        check("s1", &["b", "a"], None);
-        check("s2", &["a"], Some("another scorer"));
-        check("s1", &["b"], Some("none of the samples"));
+        check("s1", 1, &["b", "a"], None);
+        check("s2", 1, &["a"], Some("another scorer"));
+        check("s1", 3, &["a"], Some("has 1 epochs and this eval 3"));
+        check("s1", 1, &["b"], Some("none of the samples"));
     }
 }

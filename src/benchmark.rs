@@ -9,6 +9,11 @@
 //! | `bfcl` (feature `bfcl`) | single-turn function calling, in the layout of the Berkeley Function Calling Leaderboard | none, `bfcl` |
 //! | [`custom`] | written down in the spec itself | `final_answer`, `per_sample`: each sample has its own scorer |
 //!
+//! A path may be that of a dataset on the Hugging Face Hub, `hf://datasets/ORG/NAME[@REVISION][/FILE]` (feature
+//! `http`): only what the samples of the eval need is fetched, into the cache of Python's `huggingface_hub`. The
+//! variables `HF_TOKEN`, `HF_HOME`, `HF_HUB_CACHE`, `HF_ENDPOINT` and `HF_HUB_OFFLINE` mean what they mean there. A
+//! branch is looked up once and stays the commit that the cache then has.
+//!
 //! `fixtures/` has a spec of each to copy.
 
 pub mod aime;
@@ -51,6 +56,13 @@ pub trait Benchmark: Send + Sync {
 
     /// All samples, filtered as the benchmark was told to. Called once, before any agent starts.
     fn samples(&self) -> Result<Vec<Sample>>;
+
+    /// Makes the files of these samples ready to be read: those that are left by every filter and limit. Called
+    /// once, before any agent starts, for datasets whose files are elsewhere until they are needed.
+    fn fetch(&self, samples: &[Sample]) -> Result<()> {
+        let _ = samples;
+        Ok(())
+    }
 
     /// Judges an answer when neither the eval nor [`Benchmark::scorer`] names a scorer.
     fn score(&self, sample: &Sample, output: &Output) -> Result<Score> {

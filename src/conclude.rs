@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-use crate::baseline::{Baseline, CurrentSample};
+use crate::baseline::{Baseline, CurrentSample, Standing};
+use crate::epochs::Poll;
 use crate::gate::{self, Evidence, Facts, Gate};
 use crate::run::{Flip, Record, Run, Status};
 use crate::summary::SummaryBuilder;
@@ -21,6 +22,8 @@ pub(crate) struct Circumstances<'a> {
     pub(crate) baseline: Option<&'a Baseline>,
     /// The name of the scorer that decides.
     pub(crate) scorer: Option<&'a str>,
+    /// How often each sample was asked.
+    pub(crate) epochs: u32,
     /// Samples of the eval, of which the records may be a selection.
     pub(crate) total: usize,
     pub(crate) interrupted: bool,
@@ -54,7 +57,9 @@ pub(crate) struct Gathered<'a> {
     current: Option<Vec<CurrentSample>>,
     baseline: Option<&'a Baseline>,
     flips: Vec<Flip>,
-    records: u64,
+    /// The sample whose records come in.
+    sample: Option<Sample>,
+    samples: u64,
     asked: u64,
     answered: u64,
     errors: u64,
@@ -64,11 +69,14 @@ impl<'a> Gathered<'a> {
     /// Of no records yet.
     pub(crate) fn new(given: &Circumstances<'a>) -> Self {
         Self {
-            summary: SummaryBuilder::new(&*given.eval).scorer(given.scorer),
+            summary: SummaryBuilder::new(&*given.eval)
+                .scorer(given.scorer)
+                .epochs(given.epochs),
             current: given.gates.iter().any(Gate::needs_samples).then(Vec::new),
             baseline: given.baseline,
             flips: Vec::new(),
-            records: 0,
+            sample: None,
+            samples: 0,
             asked: 0,
             answered: 0,
             errors: 0,
@@ -79,20 +87,49 @@ impl<'a> Gathered<'a> {
     pub(crate) fn add(&mut self, record: &Record) {
         let status = record.result.status;
         self.summary.add(record);
-        if let Some(current) = &mut self.current {
-            current.push(CurrentSample::of(record));
+        self.samples += u64::from(record.epoch == 0);
+        if self.current.is_some() || self.baseline.is_some() {
+            self.gather(record);
         }
-        self.flips
-            .extend(self.baseline.and_then(|baseline| flip(record, baseline)));
-        self.records += 1;
         self.asked += u64::from(status != Status::Skipped);
         let answered = [Status::Scored, Status::Unscored, Status::ScorerFailed];
         self.answered += u64::from(answered.contains(&status));
         self.errors += u64::from(status.is_error());
     }
 
+    /// Adds a record to its sample.
+    fn gather(&mut self, record: &Record) {
+        let is_next = |sample: &Sample| sample.id != record.sample_id;
+        if self.sample.as_ref().is_none_or(is_next) {
+            self.end_sample();
+        }
+        let sample = self.sample.get_or_insert_with(|| Sample::of(record));
+        sample.poll.add(&record.result);
+        if let Some(current) = &mut self.current {
+            current.push(CurrentSample::of(record));
+            sample.rows += 1;
+        }
+    }
+
+    /// Takes the sample whose records are all there into account.
+    fn end_sample(&mut self) {
+        let Some(sample) = self.sample.take() else {
+            return;
+        };
+        let standing = sample.poll.standing();
+        if let Some(current) = &mut self.current {
+            let first = current.len().saturating_sub(sample.rows);
+            for row in &mut current[first..] {
+                row.standing = standing;
+            }
+        }
+        self.flips
+            .extend(self.baseline.and_then(|baseline| sample.flip(baseline)));
+    }
+
     /// Concludes the run; `records` are those that it keeps in memory.
-    pub(crate) fn conclude(self, records: Vec<Record>, given: Circumstances<'_>) -> Run {
+    pub(crate) fn conclude(mut self, records: Vec<Record>, given: Circumstances<'_>) -> Run {
+        self.end_sample();
         let mut summary = self.summary.metrics(given.metrics).finish();
         let current = self.current.unwrap_or_default();
         let total = given.total as u64;
@@ -101,7 +138,7 @@ impl<'a> Gathered<'a> {
             current: &current,
             ci: given.ci,
             scorer: given.scorer,
-            selected: (self.records < total).then_some((self.records, total)),
+            selected: (self.samples < total).then_some((self.samples, total)),
         };
         summary.gates = given
             .gates
@@ -131,14 +168,40 @@ impl<'a> Gathered<'a> {
     }
 }
 
-/// Whether a sample changed sides since the baseline.
-fn flip(record: &Record, baseline: &Baseline) -> Option<Flip> {
-    let then = baseline.samples.get(&record.sample_id)?;
-    let same = then.input_hash == record.input_hash && then.target_hash == record.target_hash;
-    let now = (record.result.status == Status::Scored).then(|| record.result.is_correct())?;
-    let then = then.correct?;
-    (same && then != now).then(|| Flip {
-        id: record.sample_id.clone(),
-        worse: then,
-    })
+/// The records of a sample so far.
+struct Sample {
+    id: String,
+    input_hash: String,
+    target_hash: String,
+    poll: Poll,
+    /// How many of its records stand in `current`.
+    rows: usize,
+}
+
+impl Sample {
+    fn of(record: &Record) -> Self {
+        Self {
+            id: record.sample_id.clone(),
+            input_hash: record.input_hash.clone(),
+            target_hash: record.target_hash.clone(),
+            poll: Poll::default(),
+            rows: 0,
+        }
+    }
+
+    /// Whether it changed sides since the baseline, by the majority of its epochs.
+    fn flip(self, baseline: &Baseline) -> Option<Flip> {
+        let then = baseline.samples.get(&self.id)?;
+        let same = then.input_hash == self.input_hash && then.target_hash == self.target_hash;
+        let now = match self.poll.standing() {
+            Standing::Correct => true,
+            Standing::Wrong => false,
+            Standing::Unknown | Standing::Unscored => return None,
+        };
+        let then = then.correct?;
+        (same && then != now).then_some(Flip {
+            id: self.id,
+            worse: then,
+        })
+    }
 }

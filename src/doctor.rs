@@ -174,7 +174,7 @@ fn ask(
         deadline: Instant::now().checked_add(timeout),
         cancel: cancel.clone(),
         live: None,
-        hidden: crate::plan::hidden(eval).into(),
+        hidden: crate::plan::place::hidden(eval).into(),
     };
     let call = |agent: &dyn Agent, task: &Task| {
         let panicked =

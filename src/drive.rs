@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::artifact::{RunDir, read_records};
 use crate::cancel::Cancel;
+use crate::epochs::{self, Poll};
 use crate::error::{Error, Result};
 use crate::eval::Eval;
 use crate::event::{Event, Observer};
@@ -102,7 +103,8 @@ impl Prepared {
         DryRun {
             eval: self.plan.eval.name.clone(),
             samples,
-            most_requests: samples * attempts,
+            epochs: self.plan.eval.epochs,
+            most_requests: samples * self.plan.eval.epochs as usize * attempts,
         }
     }
 }
@@ -114,6 +116,8 @@ pub struct DryRun {
     pub eval: String,
     /// Samples that would be asked.
     pub samples: usize,
+    /// How often each.
+    pub epochs: u32,
     /// Requests when every attempt fails and is repeated.
     pub most_requests: usize,
 }
@@ -180,6 +184,7 @@ impl Drive {
             redact: self.redact.clone(),
             partial: self.partial,
             stream: self.stream,
+            concurrency: None,
             cancel: cancel.clone(),
             ci: self.ci,
         };
@@ -226,8 +231,8 @@ impl Drive {
     }
 }
 
-/// Samples that ended in an error in a run, or were wrong where the baseline (if there is one) was right,
-/// or were wrong at all where there is none.
+/// Samples that ended in an error in a run, in any epoch, or were wrong where the baseline (if there is one) was
+/// right, or were wrong at all where there is none.
 fn failed_samples(path: &Path, plan: &Plan) -> Result<HashSet<String>> {
     let dir = RunDir::open(path)?;
     let manifest = dir.manifest()?;
@@ -240,9 +245,12 @@ fn failed_samples(path: &Path, plan: &Plan) -> Result<HashSet<String>> {
         return Err(Error::usage(message).hint("name the spec that the run was made with"));
     }
     let mut failed = HashSet::new();
-    for record in read_records(&dir.file("samples.jsonl"))? {
-        let record = record?;
-        let status = record.result.status;
+    for sample in epochs::samples(read_records(&dir.file("samples.jsonl"))?) {
+        let sample = sample?;
+        let poll = Poll::of(&sample);
+        let Some(record) = sample.into_iter().next() else {
+            continue;
+        };
         let was_correct = match &plan.baseline {
             Some(baseline) => baseline
                 .samples
@@ -250,10 +258,9 @@ fn failed_samples(path: &Path, plan: &Plan) -> Result<HashSet<String>> {
                 .and_then(|old| old.correct),
             None => Some(true),
         };
-        let flipped = status == crate::run::Status::Scored
-            && !record.result.is_correct()
-            && was_correct == Some(true);
-        if status.is_error() || status == crate::run::Status::Skipped || flipped {
+        let flipped = poll.majority() == Some(false) && was_correct == Some(true);
+        // An epoch that errored or was never asked fails its sample.
+        if poll.unknown() > 0 || flipped {
             failed.insert(record.sample_id);
         }
     }
@@ -315,11 +322,13 @@ pub(crate) fn serve(
             let DryRun {
                 eval,
                 samples,
+                epochs,
                 most_requests,
             } = drive.count(&eval)?;
+            let epochs = terminal::epochs(epochs);
             writeln!(
                 out,
-                "{eval}: {samples} samples, at most {most_requests} requests"
+                "{eval}: {samples} samples{epochs}, at most {most_requests} requests"
             )
             .map_err(io)?;
             continue;

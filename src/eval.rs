@@ -11,6 +11,7 @@ use crate::benchmark::Benchmark;
 use crate::error::Result;
 use crate::extract::{Extract, Extraction};
 use crate::gate::Gate;
+pub use crate::limits::{Budget, Limits};
 use crate::prompt::Prompt;
 use crate::run::Run;
 use crate::runner::{RunOptions, Session};
@@ -41,6 +42,8 @@ pub struct Eval {
     pub(crate) scorers: Vec<Arc<dyn Scorer>>,
     pub(crate) limits: Limits,
     pub(crate) shuffle: Option<u64>,
+    /// How often each sample is asked.
+    pub(crate) epochs: u32,
     pub(crate) snapshot: SnapshotConfig,
     /// Whether the snapshots' folder follows the eval's name.
     default_snapshots: bool,
@@ -59,41 +62,6 @@ pub struct Eval {
     pub(crate) gate_lines: Vec<Option<usize>>,
     /// The spec as it was understood, for the manifest; builder evals describe themselves.
     pub(crate) config: Value,
-}
-
-/// Bounds of a run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Limits {
-    /// Samples in flight at once.
-    pub concurrency: usize,
-    /// How long one attempt may take.
-    pub timeout: Duration,
-    /// How often a failed attempt is repeated. Wrong answers and timeouts are not. An agent behind a network has a
-    /// default of its own: [`Agent::default_retries`].
-    pub retries: u32,
-    /// Pause before the first repetition; doubles each time up to 30 s. Longer when the agent says so, as a
-    /// `Retry-After` does, up to ten minutes.
-    pub backoff: Duration,
-    /// Bytes that an agent may print as its answer.
-    pub max_output_bytes: u64,
-    /// Ask only the first samples, after shuffling.
-    pub limit: Option<usize>,
-    /// Stop at the first sample whose agent failed.
-    pub fail_fast: bool,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            concurrency: 8,
-            timeout: Duration::from_mins(10),
-            retries: 0,
-            backoff: Duration::from_millis(500),
-            max_output_bytes: 1 << 20,
-            limit: None,
-            fail_fast: false,
-        }
-    }
 }
 
 /// Which folders of attempts stay on disk, for looking into them. What an agent itself writes there is
@@ -180,6 +148,7 @@ impl Eval {
             },
             agent,
             shuffle: None,
+            epochs: 1,
             gates: Vec::new(),
             output_root: None,
             redact: Vec::new(),
@@ -245,6 +214,41 @@ impl Eval {
         self
     }
 
+    /// How long all attempts of a sample may take together, with the pauses between them; in each epoch anew.
+    #[must_use]
+    pub fn sample_timeout(mut self, timeout: Duration) -> Self {
+        self.limits.sample_timeout = Some(timeout);
+        self
+    }
+
+    /// How long the whole run may take; see [`Limits::deadline`].
+    #[must_use]
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.limits.deadline = Some(deadline);
+        self
+    }
+
+    /// What the whole run may use up.
+    #[must_use]
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.limits.budget = budget;
+        self
+    }
+
+    /// How many attempts may begin in a minute, evenly spread.
+    #[must_use]
+    pub fn requests_per_minute(mut self, requests: f64) -> Self {
+        self.limits.requests_per_minute = Some(requests);
+        self
+    }
+
+    /// How many tokens answers may take in a minute, read and written, as the agent tells.
+    #[must_use]
+    pub fn tokens_per_minute(mut self, tokens: f64) -> Self {
+        self.limits.tokens_per_minute = Some(tokens);
+        self
+    }
+
     /// How often a failed attempt is repeated, and the pause before the first repetition.
     #[must_use]
     pub fn retries(mut self, retries: u32, backoff: Duration) -> Self {
@@ -264,6 +268,14 @@ impl Eval {
     #[must_use]
     pub fn shuffle(mut self, seed: u64) -> Self {
         self.shuffle = Some(seed);
+        self
+    }
+
+    /// Asks each sample so often, 1 to 1000; default 1. A sample stays one test, whose verdict is that of the
+    /// majority; see [`EpochFigures`](crate::summary::EpochFigures) for what several answers say.
+    #[must_use]
+    pub fn epochs(mut self, epochs: u32) -> Self {
+        self.epochs = epochs;
         self
     }
 
@@ -371,11 +383,21 @@ impl Eval {
         serde_json::json!({
             "name": self.name,
             "benchmark": { "type": self.benchmark.name() },
+            "epochs": self.epochs,
             "limits": {
                 "concurrency": self.limits.concurrency,
                 "timeout_s": self.limits.timeout.as_secs_f64(),
                 "retries": self.limits.retries,
                 "limit": self.limits.limit,
+                "sample_timeout_s": self.limits.sample_timeout.map(|limit| limit.as_secs_f64()),
+                "deadline_s": self.limits.deadline.map(|limit| limit.as_secs_f64()),
+                "budget": {
+                    "cost_usd": self.limits.budget.cost_usd,
+                    "tokens": self.limits.budget.tokens,
+                    "requests": self.limits.budget.requests,
+                },
+                "requests_per_minute": self.limits.requests_per_minute,
+                "tokens_per_minute": self.limits.tokens_per_minute,
             },
             "gates": gates,
         })

@@ -15,9 +15,11 @@ pub enum Event<'a> {
     RunStarted {
         /// The eval's name.
         eval: &'a str,
-        /// How many samples the run will end.
+        /// How many samples the run will end,
         samples: usize,
-        /// How many of them an earlier, interrupted run had ended.
+        /// each in so many epochs.
+        epochs: u32,
+        /// How many answers an earlier, interrupted run had ended.
         resumed: usize,
         /// Where the run is recorded.
         dir: &'a Path,
@@ -28,11 +30,15 @@ pub enum Event<'a> {
     SampleStarted {
         /// The sample's id.
         id: &'a str,
+        /// Which repetition, from 0.
+        epoch: u32,
     },
     /// An attempt has no answer.
     AttemptFailed {
         /// The sample's id.
         id: &'a str,
+        /// Which repetition, from 0.
+        epoch: u32,
         /// Which attempt, from 1.
         attempt: u32,
         /// Why.
@@ -47,7 +53,7 @@ pub enum Event<'a> {
         /// The line, without its end.
         line: &'a str,
     },
-    /// A sample ended.
+    /// A sample ended, in one epoch.
     SampleFinished {
         /// The sample with its outcome.
         record: &'a Record,

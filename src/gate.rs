@@ -116,6 +116,23 @@ impl Gate {
         Self::bounded(Metric::MacroF1(Some(scorer.into())), Op::AtLeast, at_least)
     }
 
+    /// At least one of `k` answers is correct with at least this probability (0 to 1), for an eval with at least
+    /// `k` epochs.
+    pub fn pass_at(k: u32, at_least: f64) -> Self {
+        Self::bounded(Metric::PassAt(k, None), Op::AtLeast, at_least)
+    }
+
+    /// All of `k` answers are correct with at least this probability (0 to 1), for an eval with at least `k`
+    /// epochs.
+    pub fn pass_hat(k: u32, at_least: f64) -> Self {
+        Self::bounded(Metric::PassHat(k, None), Op::AtLeast, at_least)
+    }
+
+    /// The answer that most epochs gave is correct for at least this share (0 to 1) of the samples.
+    pub fn majority(at_least: f64) -> Self {
+        Self::bounded(Metric::Majority(None), Op::AtLeast, at_least)
+    }
+
     /// The `percent`-th percentile of the time an answer took is at most so many seconds.
     pub fn latency_percentile(percent: f64, at_most_s: f64) -> Self {
         let metric = Metric::Latency(LatencyStatistic::Percentile(percent));

@@ -159,7 +159,7 @@ fn in_process_run(
     args: &shim::Args,
     plans: Vec<Plan>,
 ) -> Result<Conclusion> {
-    let explicit = arguments.test_threads.is_some();
+    let explicit = arguments.test_threads;
     let concurrency = plans
         .iter()
         .map(|plan| plan.eval.limits.concurrency)
@@ -169,7 +169,7 @@ fn in_process_run(
     let cancel = Cancel::new();
     let boards: Vec<Arc<Board>> = plans
         .into_iter()
-        .map(|plan| Arc::new(Board::new(plan, &cancel, !explicit)))
+        .map(|plan| Arc::new(Board::new(plan, &cancel, explicit)))
         .collect();
     let mut trials = Vec::new();
     for board in &boards {

@@ -34,7 +34,8 @@ impl Hasher {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Lower-case digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
     let digit = |nibble: u8| char::from(b"0123456789abcdef"[usize::from(nibble)]);
     bytes
         .iter()

@@ -22,7 +22,7 @@
 //! | `plan` | everything that is checked before an agent starts |
 //! | `runner`, [`event`] | one sample through agent, journal and scorer |
 //! | [`agent`], [`extract`], [`scorer`], [`text`] | answers, predictions, verdicts |
-//! | `http` | requests to endpoints that answer, judge or hold datasets (feature `http`) |
+//! | `http`, `hub` | requests to endpoints that answer, judge or hold datasets (feature `http`) |
 //! | `process`, [`sandbox`], [`orphans`] | programs that answer or judge: started, confined, asked, killed with all their children |
 //! | [`redact`], [`artifact`] | what is written, and where |
 //! | [`mod@run`], [`summary`], [`stats`], [`gate`], [`baseline`] | records become figures and verdicts; pure |
@@ -45,6 +45,7 @@
 mod attachment;
 mod cancel;
 mod conclude;
+mod epochs;
 mod error;
 #[cfg(test)]
 mod fuzz;
@@ -52,6 +53,8 @@ mod harness;
 mod hash;
 #[cfg(feature = "http")]
 mod http;
+mod hub;
+mod limits;
 #[cfg(test)]
 mod parity;
 mod plan;

@@ -1,6 +1,8 @@
 //! `Plan`: an eval with its dataset loaded and everything checked that can be checked before an agent
 //! starts.
 
+pub(crate) mod place;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -36,6 +38,8 @@ pub(crate) struct Plan {
     pub(crate) scorer_hash: String,
     pub(crate) scorers_hash: String,
     pub(crate) notices: Vec<String>,
+    /// The dataset with its commit, if it is one of the Hub.
+    pub(crate) dataset: Option<String>,
     /// What a sandboxed agent must not see.
     pub(crate) hidden: Arc<[PathBuf]>,
 }
@@ -57,26 +61,11 @@ pub(crate) enum BaselineUse {
     Ignore,
 }
 
-/// Where answers are written down: the dataset, the spec, snapshots, runs, what was ever committed; and where secrets
-/// are.
-pub(crate) fn hidden(eval: &Eval) -> Vec<PathBuf> {
-    let root = crate::project::root();
-    let mut paths = eval.benchmark.paths();
-    paths.extend(eval.spec.clone());
-    paths.extend([
-        eval.snapshot.folder.clone(),
-        eval.output_folder(),
-        root.join(crate::artifact::DEFAULT_OUTPUT_ROOT),
-        root.join(".git"),
-        root.join(".env"),
-    ]);
-    paths
-}
-
 impl Plan {
     /// Loads the dataset and the baseline and checks that all fits together.
     pub(crate) fn load(eval: &Eval, baseline: BaselineUse) -> Result<Self> {
         check_name(&eval.name)?;
+        check_epochs(eval.epochs).map_err(|error| error.at(format!("eval `{}`", eval.name)))?;
         eval.prompt.check(&*eval.benchmark)?;
         gate::check_unique(&eval.gates)?;
         let scorers = scorers(eval);
@@ -104,13 +93,21 @@ impl Plan {
                     .part(&item.target_hash)
             })
             .hex();
+        let dataset = place::dataset(eval);
         let mut notices = eval.benchmark.notices();
+        notices.extend(
+            dataset
+                .iter()
+                .map(|dataset| format!("the dataset is `{dataset}`")),
+        );
         notices.extend(missing_attachments(&items));
         notices.extend(unused_scorers(eval));
+        notices.extend(repeated_answers(eval));
         let mut plan = Self {
             request_hash: request_hash(eval, &dataset_hash, &scorers_hash),
             notices,
-            hidden: hidden(eval).into(),
+            dataset,
+            hidden: place::hidden(eval).into(),
             eval: eval.clone(),
             items,
             order,
@@ -158,7 +155,7 @@ impl Plan {
         }
         let ids = self.items.iter().map(|item| item.sample.id.as_str());
         baseline
-            .check_comparable(&self.scorer_hash, ids)
+            .check_comparable(&self.scorer_hash, self.eval.epochs, ids)
             .map_err(|error| {
                 let folder = self.eval.snapshot.folder.display();
                 error.at(format!("eval `{}`, `{folder}`", self.eval.name))
@@ -226,6 +223,18 @@ pub(crate) fn check_name(name: &str) -> Result<()> {
     Ok(())
 }
 
+/// A sample is asked at least once.
+pub(crate) fn check_epochs(epochs: u32) -> Result<()> {
+    if (1..=crate::epochs::MOST).contains(&epochs) {
+        return Ok(());
+    }
+    let most = crate::epochs::MOST;
+    Err(
+        Error::usage(format!("epochs must be between 1 and {most}, not {epochs}"))
+            .hint("`epochs: 3` asks every sample three times"),
+    )
+}
+
 /// A dataset, filtered.
 struct Loaded {
     items: Vec<Item>,
@@ -279,6 +288,9 @@ fn load_items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> {
                 .hint("set `limits.limit` to at least 1"),
         );
     }
+    eval.benchmark
+        .fetch(&samples)
+        .map_err(|error| error.at(format_args!("eval `{}`", eval.name)))?;
     // Asked in the order of the shuffle, recorded in that of the dataset.
     let mut indexed: Vec<_> = samples
         .into_iter()
@@ -321,6 +333,16 @@ fn unused_scorers(eval: &Eval) -> Option<String> {
     let is_replaced = !eval.scorers.is_empty() && !eval.scorers.iter().any(is_used);
     own.filter(|_| is_replaced)
         .map(|_| "the eval names a scorer, so those that its samples name are not used".to_owned())
+}
+
+/// Says when asking again can tell nothing.
+fn repeated_answers(eval: &Eval) -> Option<String> {
+    (eval.epochs > 1 && !eval.agent.varies_by_epoch()).then(|| {
+        format!(
+            "the agent gives the same answer each time, so {} epochs say no more than one",
+            eval.epochs
+        )
+    })
 }
 
 /// Says before anything is paid for which samples cannot be asked.
@@ -431,6 +453,7 @@ fn check_gates(eval: &Eval, slices: Slices, scorers: &[&str]) -> Result<()> {
         slices,
         scorers: scorers.iter().map(ToString::to_string).collect(),
         means: None,
+        epochs: eval.epochs,
         metrics: eval.benchmark.metric_names(),
     };
     let lines = eval

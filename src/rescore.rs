@@ -133,7 +133,11 @@ fn write(
     let scorer_hash = scorer_hash(&judge.extraction, &judge.scorers);
     let scorers_hash = scorers_hash(&judge.extraction, &judge.scorers);
     let baseline = snapshot::read_baseline(&parent.snapshot_folder())?;
-    let baseline = baseline.filter(|baseline| baseline.scorer_hash == scorer_hash);
+    let is_comparable = |baseline: &Baseline| {
+        let epochs = baseline.epochs.is_none_or(|epochs| epochs == parent.epochs);
+        baseline.scorer_hash == scorer_hash && epochs
+    };
+    let baseline = baseline.filter(is_comparable);
     let names: Vec<String> = judge
         .scorers
         .iter()
@@ -149,6 +153,7 @@ fn write(
         gates: &gates,
         baseline: baseline.as_ref(),
         scorer: names.first().map(String::as_str),
+        epochs: parent.epochs,
         total: parent.samples,
         interrupted: false,
         stop_reason: None,

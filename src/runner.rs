@@ -3,41 +3,45 @@
 //! A [`Session`] is one run of one eval. [`Session::run_sample`] can be called from any thread, in any
 //! order: `cargo evaltest` drives it from its own pool ([`Session::run`]), `cargo test` from the threads
 //! of libtest-mimic. The runner emits events and never prints.
+//!
+//! A sample has as many records as the eval has epochs. They are kept side by side: the record of epoch `e`
+//! of the sample at `place` has the slot `place * epochs + e`.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use crate::agent::{AgentError, FailureKind, Output};
-use crate::artifact::events::{EventLog, Kind, Past, StoredEvent, fold};
+use crate::agent::{AgentError, Output};
+use crate::artifact::events::{EventLog, Past, StoredEvent, fold, spent};
 use crate::artifact::records::Spool;
 use crate::artifact::{Manifest, RunDir, RunStatus, random_run_id};
 use crate::cancel::Cancel;
 use crate::error::Result;
-use crate::eval::{Assert, Eval, KeepScratch};
+use crate::eval::{Eval, KeepScratch};
 use crate::event::{Event, Observer};
 use crate::plan::{BaselineUse, Item, Plan};
-use crate::run::{Outcome, Record, Run, Status};
+use crate::run::{Record, Run, Status};
 use crate::snapshot;
 
+mod ask;
 mod attempt;
 mod finish;
 pub(crate) mod judge;
+mod keep;
 mod outcome;
 mod retry;
 mod select;
 mod stop;
+mod throttle;
 
-use attempt::{Bench, CONFIRM};
-use outcome::{failed, record, skipped};
+use attempt::Bench;
+use outcome::{record, skipped};
 use select::{check_resumable, select};
 use stop::Stop;
-
-/// So often an attempt that failed for the sake of other samples is repeated besides `limits.retries`.
-const MOST_LOST: u32 = 3;
+use throttle::Throttle;
 
 /// How one run is done, apart from what its eval says.
 #[derive(Default)]
@@ -58,6 +62,8 @@ pub(crate) struct RunOptions {
     pub(crate) stream: bool,
     /// Stops the run.
     pub(crate) cancel: Cancel,
+    /// How many questions may be in flight, where that is not for the eval to say.
+    pub(crate) concurrency: Option<usize>,
     /// Whether this is CI, where a missing baseline fails `no_regression`.
     pub(crate) ci: bool,
 }
@@ -84,9 +90,12 @@ pub(crate) struct Session {
     events: EventLog,
     spool: Spool,
     pasts: Mutex<HashMap<(String, u32), Past>>,
+    /// By slot.
     records: Mutex<Vec<Option<Record>>>,
     /// Places of samples that differ from their snapshots, under `exact`.
     differing: Mutex<HashSet<usize>>,
+    /// What snapshots would say of the epochs so far, by place, under `exact`.
+    contents: Mutex<HashMap<usize, Vec<(u32, snapshot::Content)>>>,
     /// Places to ask, in dataset order.
     selected: Vec<usize>,
     /// The same in the order in which they are asked.
@@ -95,6 +104,7 @@ pub(crate) struct Session {
     observer: Arc<Observer<'static>>,
     options: RunOptions,
     stop: Mutex<Option<Stop>>,
+    throttle: Throttle,
     /// How many answers each model gave, as far as agents tell.
     models: Mutex<BTreeMap<String, usize>>,
     started: Instant,
@@ -164,10 +174,12 @@ impl Session {
             // What a killed run could not tidy up.
             let _ = std::fs::remove_dir_all(dir.file("scratch"));
         }
-        let spool = Spool::create(dir.file("samples.jsonl.part"), plan.items.len())?;
+        let slots = plan.items.len() * plan.eval.epochs as usize;
+        let spool = Spool::create(dir.file("samples.jsonl.part"), slots)?;
+        let throttle = Throttle::new(&plan.eval.limits, options.concurrency, spent(&past));
         let session = Self {
             bench: Bench::new(Arc::clone(&plan.eval.agent)),
-            records: Mutex::new(vec![None; plan.items.len()]),
+            records: Mutex::new(vec![None; slots]),
             pasts: Mutex::new(fold(past, merged)),
             manifest: Mutex::new(manifest),
             plan,
@@ -175,11 +187,13 @@ impl Session {
             events,
             spool,
             differing: Mutex::default(),
+            contents: Mutex::default(),
             selected,
             queue,
             observer,
             options,
             stop: Mutex::new(None),
+            throttle,
             models: Mutex::default(),
             started: Instant::now(),
         };
@@ -188,6 +202,7 @@ impl Session {
         session.emit(&Event::RunStarted {
             eval: &session.plan.eval.name,
             samples: session.selected.len(),
+            epochs: session.plan.eval.epochs,
             resumed: session.resumed(),
             dir: session.dir.path(),
             notices: &notices,
@@ -195,23 +210,30 @@ impl Session {
         Ok(session)
     }
 
-    /// Asks every selected sample, `limits.concurrency` at a time, and ends the run.
+    /// Asks every selected sample in all its epochs, `limits.concurrency` questions at a time, and ends the run.
     pub(crate) fn run(self) -> Result<Run> {
         let next = AtomicUsize::new(0);
-        let threads = self
-            .plan
-            .eval
-            .limits
-            .concurrency
-            .clamp(1, self.selected.len().max(1));
+        let epochs = self.epochs();
+        let questions = self.queue.len() * epochs;
+        let threads = self.plan.eval.limits.concurrency;
+        let threads = threads.clamp(1, questions.max(1));
         std::thread::scope(|scope| {
             let work = || {
-                while let Some(&place) = self.queue.get(next.fetch_add(1, Ordering::Relaxed)) {
+                loop {
+                    // The epochs of a sample one after the other: a run that stops early has whole samples.
+                    let turn = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(&place) = self.queue.get(turn / epochs) else {
+                        return;
+                    };
                     if self.is_stopped() {
                         return;
                     }
-                    let record = self.ask_sample(place);
-                    self.keep(place, record);
+                    let slot = place * epochs + turn % epochs;
+                    let record = self.ask_slot(slot);
+                    // What was not asked at all is filled in at the end.
+                    if record.result.attempts > 0 {
+                        self.keep(slot, record);
+                    }
                 }
             };
             // One of the workers is this thread.
@@ -226,22 +248,37 @@ impl Session {
         self.finish()
     }
 
-    /// Asks the sample with this place in the dataset, unless an earlier part of the run did, and gives
-    /// its record, redacted, without what only the disk needs.
-    pub(crate) fn run_sample(&self, place: usize) -> Record {
-        let mut record = self.ask_sample(place);
-        if record.result.status != Status::Skipped {
-            record.forget();
-        }
-        self.keep(place, record.clone());
-        record
+    /// Asks the sample with this place in the dataset in each epoch, unless an earlier part of the run did, and
+    /// gives its records, redacted, without what only the disk needs.
+    pub(crate) fn run_sample(&self, place: usize) -> Vec<Record> {
+        let slots = place * self.epochs()..(place + 1) * self.epochs();
+        let ask = |slot| {
+            let mut record = self.ask_slot(slot);
+            if record.result.status != Status::Skipped {
+                record.forget();
+            }
+            self.keep(slot, record.clone());
+            record
+        };
+        slots.map(ask).collect()
     }
 
-    /// Asks a sample, unless an earlier part of the run did, and puts its redacted record onto disk.
-    fn ask_sample(&self, place: usize) -> Record {
-        let item = &self.plan.items[place];
+    /// How many records a sample has.
+    fn epochs(&self) -> usize {
+        self.plan.eval.epochs as usize
+    }
+
+    /// The sample of a slot, and its epoch.
+    fn question(&self, slot: usize) -> (&Item, u32) {
+        let epoch = u32::try_from(slot % self.epochs()).unwrap_or_default();
+        (&self.plan.items[slot / self.epochs()], epoch)
+    }
+
+    /// Asks a sample in one epoch, unless an earlier part of the run did, and puts its redacted record onto disk.
+    fn ask_slot(&self, slot: usize) -> Record {
+        let (item, epoch) = self.question(slot);
         let past = lock(&self.pasts)
-            .remove(&(item.sample.id.clone(), 0))
+            .remove(&(item.sample.id.clone(), epoch))
             .unwrap_or_default();
         let mut counted = None;
         let outcome = match past {
@@ -267,165 +304,20 @@ impl Session {
             Past { attempts, .. } => {
                 self.emit(&Event::SampleStarted {
                     id: &item.sample.id,
+                    epoch,
                 });
-                self.ask(item, attempts)
+                self.ask((item, epoch), attempts)
             }
         };
-        let mut record = record(&self.plan, item, outcome);
+        let mut record = record(&self.plan, item, epoch, outcome);
         self.plan.redactor.record(&mut record);
         match counted {
             // The count in the journal is that of the whole record.
             Some(counted) => record.result.redacted = counted,
             None => self.end(&mut record),
         }
-        self.write(place, &record);
+        self.write(slot, &record);
         record
-    }
-
-    /// Journals how a sample ended. The answer stands in the journal already.
-    fn end(&self, record: &mut Record) {
-        let kind = match record.result.status {
-            Status::Skipped => return,
-            Status::Scored => Kind::Scored,
-            _ => Kind::Ended,
-        };
-        let mut event = StoredEvent::new(&record.sample_id, 0, record.result.attempts, kind);
-        // Lent, for a copy of every outcome would be for nothing.
-        let mut outcome = std::mem::replace(&mut record.result, skipped(0));
-        let output = outcome.output.take();
-        event.result = Some(outcome);
-        self.journal(&event);
-        if let Some(outcome) = event.result {
-            record.result = Outcome { output, ..outcome };
-        }
-    }
-
-    /// Puts a record onto disk and tells of it.
-    fn write(&self, place: usize, record: &Record) {
-        if record.result.status == Status::Skipped {
-            return;
-        }
-        let exact = self.plan.eval.snapshot.assert == Assert::Exact;
-        if exact && !snapshot::is_current(&self.plan, record) {
-            // Now, while the answer is whole.
-            lock(&self.differing).insert(place);
-        }
-        if let Err(error) = self.spool.add(place, record) {
-            self.stop_for(&error);
-        }
-        if let Some(model) = record.result.output.as_ref().and_then(Output::answered_by) {
-            *lock(&self.models).entry(model).or_default() += 1;
-        }
-        self.emit(&Event::SampleFinished { record });
-        if record.result.status.is_error() && self.plan.eval.limits.fail_fast {
-            let id = &record.sample_id;
-            let reason = format!("sample `{id}` failed and `fail_fast` is set");
-            self.stop(&reason, false);
-        }
-    }
-
-    /// Keeps the abridged form of a record in memory.
-    fn keep(&self, place: usize, mut record: Record) {
-        if record.result.status != Status::Skipped {
-            // What was not asked is written when the run ends, and must be whole until then.
-            record.abridge();
-        }
-        lock(&self.records)[place] = Some(record);
-    }
-
-    /// Asks until there is an answer or no attempt is left.
-    fn ask(&self, item: &Item, earlier: u32) -> Outcome {
-        let limits = &self.plan.eval.limits;
-        let id = &item.sample.id;
-        let mut attempt = earlier;
-        // Attempts that came to nothing for the sake of other samples.
-        let mut lost = 0;
-        loop {
-            if self.is_stopped() {
-                return skipped(attempt);
-            }
-            attempt += 1;
-            self.journal(&StoredEvent::new(id, 0, attempt, Kind::Started));
-            let (answer, latency) = self.attempt(item, attempt);
-            match answer {
-                Ok(output) => {
-                    // On disk before it is scored; redacted, while the scorer sees the real answer.
-                    let mut event = StoredEvent::new(id, 0, attempt, Kind::Answered);
-                    let mut clean = output.clone();
-                    self.plan.redactor.output(&mut clean, &mut event.redacted);
-                    event.output = Some(clean);
-                    event.latency_s = Some(latency);
-                    if !self.journal(&event) {
-                        // The disk is full. What is not on disk was not said, and is asked again.
-                        return skipped(attempt);
-                    }
-                    return self.judge(item, output, latency, attempt);
-                }
-                Err(error) if error.kind == FailureKind::Cancelled => return skipped(attempt),
-                // Told once, by the first sample that met it.
-                Err(error) if error.kind == FailureKind::Misconfigured && self.is_stopped() => {
-                    return skipped(attempt);
-                }
-                Err(error) => {
-                    let is_lost = error.kind == FailureKind::Lost && lost < MOST_LOST;
-                    lost += u32::from(is_lost);
-                    let counted = attempt - earlier - lost;
-                    let retry = is_lost || error.is_transient() && counted <= limits.retries;
-                    let mut clean = error.clone();
-                    self.plan.redactor.agent_error(&mut clean, &mut 0);
-                    let mut event = StoredEvent::new(id, 0, attempt, Kind::Failed);
-                    event.error = Some(clean.clone());
-                    event.latency_s = Some(latency);
-                    self.journal(&event);
-                    if error.kind == FailureKind::Misconfigured {
-                        self.stop_misconfigured(&error.message);
-                        return skipped(attempt);
-                    }
-                    self.emit(&Event::AttemptFailed {
-                        id,
-                        attempt,
-                        error: &clean,
-                        retry,
-                    });
-                    if error.kind == FailureKind::Unusable {
-                        self.stop(&clean.with_stderr(), false);
-                    }
-                    if !retry {
-                        return failed(error, latency, attempt);
-                    }
-                    if !is_lost {
-                        let pause = retry::backoff(limits.backoff, counted, id);
-                        self.pause(retry::wanted(&error).max(pause));
-                    }
-                }
-            }
-        }
-    }
-
-    /// Asks a sample once more, to tell a flip from flakiness. The answer counts in no metric.
-    pub(crate) fn confirm(&self, place: usize) -> std::result::Result<Record, AgentError> {
-        let item = &self.plan.items[place];
-        let id = &item.sample.id;
-        let (answer, latency) = self.attempt(item, CONFIRM);
-        let mut output = answer.map_err(|mut error| {
-            self.plan.redactor.agent_error(&mut error, &mut 0);
-            error
-        })?;
-        let mut event = StoredEvent::new(id, 0, CONFIRM, Kind::Confirmed);
-        let raw = output.clone();
-        self.plan.redactor.output(&mut output, &mut event.redacted);
-        event.output = Some(output);
-        event.latency_s = Some(latency);
-        self.journal(&event);
-        let mut record = record(&self.plan, item, self.judge(item, raw, latency, 1));
-        self.plan.redactor.record(&mut record);
-        let mut event = StoredEvent::new(id, 0, CONFIRM, Kind::Confirmed);
-        event.result = Some(Outcome {
-            output: None,
-            ..record.result.clone()
-        });
-        self.journal(&event);
-        Ok(record)
     }
 
     /// Writes an event; a run that cannot do so stops.
@@ -435,18 +327,6 @@ impl Session {
             self.stop_for(error);
         }
         written.is_ok()
-    }
-
-    /// Waits, unless the run stops.
-    fn pause(&self, pause: Duration) {
-        let end = Instant::now() + pause;
-        while !self.is_stopped() {
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return;
-            }
-            std::thread::sleep(left.min(Duration::from_millis(50)));
-        }
     }
 
     /// Whether this is one sample of a run that is put together later.

@@ -1,5 +1,5 @@
 //! Signals: INT, TERM and HUP stop a run instead of killing it, so that agents are killed and what was
-//! answered is kept. The second signal kills at once.
+//! answered is kept. The second signal ends everything at once, the agents first.
 
 use std::io;
 use std::sync::Arc;
@@ -10,6 +10,8 @@ use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
 use crate::cancel::Cancel;
+use crate::orphans;
+use crate::process::group;
 
 /// Which signal arrived.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +39,8 @@ pub fn cancel_on_signals(cancel: &Cancel) -> io::Result<Interrupt> {
         .spawn(move || {
             for signal in signals.forever().filter(|&signal| signal != SIGXFSZ) {
                 if flag.0.swap(signal, Ordering::SeqCst) != 0 {
+                    group::kill_all();
+                    orphans::kill_all();
                     let _ = emulate_default_handler(signal);
                 }
                 cancel.cancel();

@@ -12,6 +12,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::epochs::Poll;
 use crate::error::{Error, Result};
 use crate::hash::Hasher;
 use crate::plan::Plan;
@@ -27,7 +28,7 @@ pub(crate) use baseline::{check_scorer, read as read_baseline};
 
 /// Version of the snapshots' content and of `_baseline.json`.
 ///
-/// * 1: the first.
+/// * 1: the first. Members added since: `epochs` of `_baseline.json`, left out where it is 1.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
 /// Longer answers are cut in snapshots; a hash of the whole follows.
@@ -118,6 +119,33 @@ impl Content {
             input_hash: record.input_hash.clone(),
             target_hash: record.target_hash.clone(),
         }
+    }
+
+    /// What the snapshot of a sample says, whose epochs' contents these are: that of the first which gave the
+    /// majority's answer, with the majority's verdict. `None` of nothing.
+    pub(crate) fn majority(mut epochs: Vec<(u32, Self)>) -> Option<Self> {
+        epochs.sort_by_key(|(epoch, _)| *epoch);
+        let mut poll = Poll::default();
+        let mut voters = Vec::new();
+        for (place, (_, content)) in epochs.iter().enumerate() {
+            if let Some(correct) = content.correct {
+                poll.vote(&content.answer, correct);
+                voters.push(place);
+            }
+        }
+        let spokesman = poll.spokesman().and_then(|vote| usize::try_from(vote).ok());
+        let place = spokesman.and_then(|vote| voters.get(vote).copied());
+        let (_, content) = epochs.into_iter().nth(place.unwrap_or_default())?;
+        Some(Self {
+            correct: poll.majority().or(content.correct),
+            ..content
+        })
+    }
+
+    /// Whether the snapshot of this sample says just this; a missing or broken one says nothing.
+    pub(crate) fn is_current(&self, plan: &Plan, id: &str) -> bool {
+        let path = path(&plan.eval.snapshot.folder, id);
+        Self::read(&path).is_ok_and(|old| old.as_ref() == Some(self))
     }
 
     fn verdict(&self) -> &'static str {
@@ -214,13 +242,6 @@ fn shorten(answer: String) -> String {
         answer.len(),
         &hash[..8]
     )
-}
-
-/// Whether a record equals its snapshot; a missing or broken snapshot does not equal anything.
-pub(crate) fn is_current(plan: &Plan, record: &Record) -> bool {
-    let path = path(&plan.eval.snapshot.folder, &record.sample_id);
-    let content = Content::of(record, plan.eval.masks_answers());
-    Content::read(&path).is_ok_and(|old| old.as_ref() == Some(&content))
 }
 
 #[cfg(test)]

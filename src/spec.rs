@@ -22,6 +22,7 @@ mod builder;
 mod confinement;
 mod custom;
 mod keys;
+mod limits;
 mod overrides;
 mod problem;
 mod tagged;

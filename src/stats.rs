@@ -5,10 +5,14 @@
 //! is `None`, never NaN.
 
 mod binomial;
+mod clusters;
+mod pass;
 mod power;
 mod sign_test;
 mod sum;
 
+pub(crate) use clusters::Clusters;
+pub use pass::{pass_at, pass_hat};
 pub use power::{power, smallest_detectable_drop};
 pub use sign_test::sign_test_p;
 pub(crate) use sum::Sum;
@@ -23,15 +27,19 @@ const Z95: f64 = 1.959_963_984_540_054;
 /// `whole` is 0.
 pub fn wilson95(part: u64, whole: u64) -> Option<[f64; 2]> {
     let share = ratio(part.min(whole), whole)?;
-    let n = as_f64(whole);
+    Some(wilson(share, as_f64(whole)))
+}
+
+/// [`wilson95`] of a share of `n` answers, which need not be a whole number.
+fn wilson(share: f64, n: f64) -> [f64; 2] {
     let z2 = Z95 * Z95;
     let scale = 1.0 / (1.0 + z2 / n);
     let centre = scale * (share + z2 / (2.0 * n));
     let half = scale * Z95 * (share * (1.0 - share) / n + z2 / (4.0 * n * n)).sqrt();
     // At the ends the formula gives the end itself; rounding must not move it.
-    let low = if part == 0 { 0.0 } else { centre - half };
-    let high = if part >= whole { 1.0 } else { centre + half };
-    Some([low.clamp(0.0, 1.0), high.clamp(0.0, 1.0)])
+    let low = if share <= 0.0 { 0.0 } else { centre - half };
+    let high = if share >= 1.0 { 1.0 } else { centre + half };
+    [low.clamp(0.0, 1.0), high.clamp(0.0, 1.0)]
 }
 
 /// `part / whole`, correctly rounded; `None` when `whole` is 0.

@@ -1,7 +1,9 @@
 //! `Summary`: what a run amounts to, the content of `summary.json`.
 //!
 //! Pure: a function of the records in dataset order, so it is equal at any concurrency. A share of nothing
-//! is `null`, never NaN. Every record counts by itself; with several epochs a sample counts once for each.
+//! is `null`, never NaN. Every record counts by itself: with several epochs, which are several answers to each
+//! sample, a sample counts once for each in `samples`, `scored`, `correct` and so on. Their intervals are then
+//! clustered by sample, and [`EpochFigures`] counts samples once.
 //!
 //! The denominators, everywhere:
 //!
@@ -11,6 +13,7 @@
 
 mod builder;
 mod difficulty;
+mod epochs;
 mod group;
 mod labels;
 mod tally;
@@ -23,6 +26,7 @@ use serde_json::{Map, Value};
 pub use builder::SummaryBuilder;
 pub(crate) use builder::slices_of;
 pub use difficulty::DifficultyDrop;
+pub use epochs::{EpochFigures, Estimate, Flaky, Majority};
 pub use group::{Group, Latency, Range, ScorerSummary, UsageTotal};
 pub use labels::{Confusion, LabelFigures, Labels, MAX_LABELS, OTHER};
 pub(crate) use tally::VALUE;
@@ -33,8 +37,11 @@ use crate::run::Record;
 /// The version of `summary.json`, counted up whenever a reader of an older version would be misled.
 ///
 /// - 1: the first. Members added since, which a reader may leave alone: `scorer`, `labels`, and `mean_ranges` and
-///   `labels` of each of several scorers.
+///   `labels` of each of several scorers; with several epochs `epochs`, also of slices and scorers, and `flaky`.
 pub const FORMAT_VERSION: u32 = 1;
+
+/// So many flaky samples are named; [`EpochFigures::flaky`] counts all.
+pub const MAX_FLAKY: usize = 1000;
 
 /// What a run amounts to: the content of `summary.json`, in its order of keys.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,7 +50,7 @@ pub struct Summary {
     pub format_version: u32,
     /// The eval's name.
     pub eval: String,
-    /// All records: scored + errors + unscored + skipped.
+    /// All records: scored + errors + unscored + skipped. With several epochs each is one of them.
     pub samples: u64,
     /// Samples with a verdict of the first scorer.
     pub scored: u64,
@@ -58,7 +65,7 @@ pub struct Summary {
     pub skipped: u64,
     /// correct / scored, 0 to 1; `null` when nothing was scored.
     pub accuracy: Option<f64>,
-    /// Its 95 % Wilson interval `[low, high]`.
+    /// Its 95 % Wilson interval `[low, high]`; with several epochs clustered by sample.
     pub accuracy_ci95: Option<[f64; 2]>,
     /// errors / (scored + errors + unscored), 0 to 1; `null` when nothing was asked.
     pub error_rate: Option<f64>,
@@ -85,6 +92,12 @@ pub struct Summary {
     /// The figures of each scorer by name, when there are several.
     #[serde(default)]
     pub scorers: BTreeMap<String, ScorerSummary>,
+    /// What several answers to each sample say together, when there are several epochs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epochs: Option<EpochFigures>,
+    /// Samples that are correct in some epochs and wrong in others, in dataset order, at most [`MAX_FLAKY`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flaky: Vec<Flaky>,
     /// Tokens and cost.
     pub usage: UsageTotal,
     /// How long the answers that counted took; `null` when there are none.
@@ -129,7 +142,8 @@ impl Summary {
     /// The summary of records in dataset order. `metrics` and `gates` are empty and `exit_code` is 0 until
     /// the caller fills them in.
     pub fn of(eval: &str, records: &[Record]) -> Self {
-        let mut builder = SummaryBuilder::new(eval);
+        let epochs = records.iter().map(|record| record.epoch + 1).max();
+        let mut builder = SummaryBuilder::new(eval).epochs(epochs.unwrap_or(1));
         for record in records {
             builder.add(record);
         }

@@ -266,3 +266,33 @@ fn an_answer_that_is_too_long_fails_its_sample() {
     );
     assert_eq!((run.summary.correct, run.summary.errors), (2, 1));
 }
+
+#[test]
+fn an_agent_that_is_asked_too_often_is_left_alone_and_loses_no_sample() {
+    // Three at a time; the fourth is refused.
+    let (at_once, refusals) = (AtomicUsize::new(0), Arc::new(AtomicUsize::new(0)));
+    let counted = Arc::clone(&refusals);
+    let agent = move |task: &Task| {
+        let others = at_once.fetch_add(1, Ordering::SeqCst);
+        std::thread::sleep(Duration::from_millis(5));
+        at_once.fetch_sub(1, Ordering::SeqCst);
+        if others >= 3 {
+            counted.fetch_add(1, Ordering::SeqCst);
+            let pause = Some(Duration::from_millis(20));
+            return Err(AgentError::rate_limited("429", pause));
+        }
+        says_id(task)
+    };
+    // No retries: a refusal does not count as one.
+    let eval = Eval::new(Numbers(60), agent)
+        .concurrency(32)
+        .retries(0, Duration::from_millis(1));
+    let (run, records) = run(eval);
+    assert_eq!((run.summary.correct, run.summary.errors), (60, 0));
+    let refusals = refusals.load(Ordering::SeqCst);
+    let attempts: u32 = records.iter().map(|record| record.result.attempts).sum();
+    assert_eq!(attempts as usize, 60 + refusals);
+    assert!((3..200).contains(&refusals), "it backs off: {refusals}");
+    let latencies = records.iter().map(|record| record.result.latency_s);
+    assert!(latencies.fold(0.0, f64::max) < 1.0, "waiting is no latency");
+}

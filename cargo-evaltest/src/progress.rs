@@ -21,6 +21,8 @@ pub(crate) enum Progress {
 #[derive(Default)]
 pub(crate) struct Lines {
     eval: String,
+    /// What is counted.
+    what: &'static str,
     total: u64,
     done: u64,
     correct: u64,
@@ -64,12 +66,17 @@ impl Progress {
 
 fn on_bar(bar: &ProgressBar, count: &AtomicU64, event: &Event<'_>) {
     match event {
-        Event::RunStarted { eval, samples, .. } => {
+        Event::RunStarted {
+            eval,
+            samples,
+            epochs,
+            ..
+        } => {
             count.store(0, Ordering::Relaxed);
             // It was finished by the eval before.
             bar.reset();
             bar.set_prefix(terminal::clean(eval));
-            bar.set_length(*samples as u64);
+            bar.set_length(*samples as u64 * u64::from(*epochs));
             bar.set_message("");
             bar.enable_steady_tick(Duration::from_millis(200));
         }
@@ -96,10 +103,16 @@ fn on_bar(bar: &ProgressBar, count: &AtomicU64, event: &Event<'_>) {
 impl Lines {
     fn event(&mut self, event: &Event<'_>, out: &mut dyn Write) -> std::io::Result<()> {
         match event {
-            Event::RunStarted { eval, samples, .. } => {
+            Event::RunStarted {
+                eval,
+                samples,
+                epochs,
+                ..
+            } => {
                 *self = Self {
                     eval: terminal::clean(eval),
-                    total: *samples as u64,
+                    what: if *epochs > 1 { "answers" } else { "samples" },
+                    total: *samples as u64 * u64::from(*epochs),
                     ..Self::default()
                 };
                 self.next = self.step();
@@ -115,6 +128,7 @@ impl Lines {
                 self.next = self.done + self.step();
                 let Self {
                     eval,
+                    what,
                     done,
                     total,
                     correct,
@@ -123,7 +137,7 @@ impl Lines {
                 } = self;
                 writeln!(
                     out,
-                    "{eval}: {done} of {total} samples, {correct} correct, {errors} errors"
+                    "{eval}: {done} of {total} {what}, {correct} correct, {errors} errors"
                 )
             }
             Event::RunFinished { .. } => Ok(()),

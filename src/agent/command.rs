@@ -279,13 +279,14 @@ impl Command {
             let message = "a sandbox needs a scratch folder and the attempt has none";
             AgentError::of(FailureKind::NotStarted, message)
         })?;
+        let files: Vec<&Path> = task.files().iter().map(|file| &*file.path).collect();
         let inmate = Inmate {
             program: &program,
             args,
             cwd: launch.cwd,
             folder: launch.folder,
             scratch: &absolute(scratch)?,
-            files: task.files(),
+            files: &files,
             hidden: &task.hidden,
         };
         let confined = sandbox.wrap(&inmate, self.ulimits);
@@ -305,9 +306,10 @@ impl Command {
             }
             vars.insert(OsStr::new(SCRATCH), scratch.into_os_string());
         }
-        let attempt = task.attempt().to_string();
+        let (attempt, epoch) = (task.attempt().to_string(), task.epoch().to_string());
         vars.insert(OsStr::new("EVALTEST_SAMPLE_ID"), task.id().into());
         vars.insert(OsStr::new("EVALTEST_ATTEMPT"), attempt.into());
+        vars.insert(OsStr::new("EVALTEST_EPOCH"), epoch.into());
         Ok(vars)
     }
 

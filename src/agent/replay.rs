@@ -1,6 +1,6 @@
 //! The `replay` agent: answers that were paid for before.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use serde_json::{Map, Value};
@@ -23,11 +23,19 @@ const ANSWERS: [&str; 6] = [
 const TOLD: [&str; 4] = ["model", "system_fingerprint", "finish_reason", "recorded"];
 
 /// Gives the recorded answer of a sample's id. A sample without one is `agent_failed`.
+///
+/// A recording may have several epochs of a sample; each is then given for that epoch alone. An answer that was
+/// recorded once is that of every epoch.
 #[derive(Clone, Debug)]
 pub struct Replay {
-    answers: HashMap<String, Output>,
+    answers: HashMap<String, Recorded>,
+    /// Whether some sample has several epochs.
+    has_epochs: bool,
     source: String,
 }
+
+/// The answers to one sample, by epoch.
+type Recorded = BTreeMap<u32, Output>;
 
 impl Replay {
     /// Reads answers from a JSONL file or from a run directory. Field names are guessed (`task_id`, `id`,
@@ -46,20 +54,35 @@ impl Replay {
         if answers.is_empty() {
             return Err(Error::usage(format!("`{source}` holds no answers")));
         }
-        Ok(Self { answers, source })
+        Ok(Self {
+            has_epochs: answers.values().any(|recorded| recorded.len() > 1),
+            answers,
+            source,
+        })
     }
 }
 
 impl Agent for Replay {
     fn answer(&self, task: &Task) -> Result<Output, AgentError> {
-        self.answers.get(task.id()).cloned().ok_or_else(|| {
+        let recorded = self.answers.get(task.id());
+        let answer = recorded.and_then(|recorded| match recorded.len() {
+            1 => recorded.values().next(),
+            _ => recorded.get(&task.epoch()),
+        });
+        answer.cloned().ok_or_else(|| {
+            let epoch = recorded.map(|_| format!(" in epoch {}", task.epoch()));
             let message = format!(
-                "no recorded answer for `{}` in `{}`",
+                "no recorded answer for `{}`{} in `{}`",
                 task.id(),
+                epoch.unwrap_or_default(),
                 self.source
             );
             AgentError::of(FailureKind::NotFound, message)
         })
+    }
+
+    fn varies_by_epoch(&self) -> bool {
+        self.has_epochs
     }
 
     fn is_deterministic(&self) -> bool {
@@ -71,12 +94,13 @@ impl Agent for Replay {
     }
 }
 
-fn from_run(dir: &RunDir) -> Result<HashMap<String, Output>> {
-    let mut answers = HashMap::new();
+fn from_run(dir: &RunDir) -> Result<HashMap<String, Recorded>> {
+    let mut answers: HashMap<_, Recorded> = HashMap::new();
     for record in artifact::read_records(&dir.file("samples.jsonl"))? {
         let record = record?;
         if let Some(output) = record.result.output {
-            answers.insert(record.sample_id, output);
+            let recorded = answers.entry(record.sample_id).or_default();
+            recorded.insert(record.epoch, output);
         }
     }
     Ok(answers)
@@ -86,9 +110,9 @@ fn from_jsonl(
     path: &Path,
     id: Option<&str>,
     answer: Option<&str>,
-) -> Result<HashMap<String, Output>> {
+) -> Result<HashMap<String, Recorded>> {
     let rows = crate::dataset::Rows::read(path)?;
-    let mut answers = HashMap::new();
+    let mut answers: HashMap<_, Recorded> = HashMap::new();
     for row in rows.rows {
         let place = format!("{}:{}", path.display(), row.line.unwrap_or_default());
         let id = field(&row.fields, id, &IDS).map_err(|error| error.at(&place))?;
@@ -124,9 +148,12 @@ fn from_jsonl(
                 .filter_map(|key| Some(((*key).to_owned(), row.fields.get(*key)?.clone())))
                 .collect(),
         };
-        if answers.insert(id.clone(), output).is_some() {
+        let epoch = row.fields.get("epoch").and_then(Value::as_u64);
+        let epoch = u32::try_from(epoch.unwrap_or(0)).unwrap_or(u32::MAX);
+        let recorded = answers.entry(id.clone()).or_default();
+        if recorded.insert(epoch, output).is_some() {
             return Err(Error::usage(format!("{place}: a second answer for `{id}`"))
-                .hint("keep one answer for each id"));
+                .hint("keep one answer for each id, or number them with a field `epoch` from 0"));
         }
     }
     Ok(answers)

@@ -4,9 +4,9 @@
 //!
 //! # How it works
 //!
-//! Whoever asks gets a place from the [`pool`]; each process has a thread of its own, the [`driver`], that
-//! talks with it to its end ([`talk`]). A request goes in as the line that the agent `command` writes for
-//! `input: json`; what comes out is told apart by [`message`].
+//! Whoever asks gets a place from the `pool`; each process has a thread of its own, the `driver`, that
+//! talks with it to its end (`talk`). A request goes in as the line that the agent `command` writes for
+//! `input: json`; what comes out is told apart by `message`.
 //!
 //! Invariants:
 //! - Nothing of a process outlives the agent, the run that closes it, or its own end: neither its group nor those
@@ -15,6 +15,7 @@
 //! - An answer goes to the request whose id it names, and to no other.
 //! - A sample that makes the program crash fails alone.
 
+mod cell;
 mod driver;
 mod incoming;
 mod message;
@@ -39,6 +40,8 @@ use crate::process::launch::{Launch, NotStarted};
 use crate::process::worker::Worker as Process;
 use crate::redact::Redactor;
 use crate::sample::Task;
+use crate::sandbox::{Sandbox, Ulimits};
+use cell::{Confinement, Vars};
 use driver::{Driver, error};
 use pool::{Key, Lease, Pool};
 use request::{Refusal, Request};
@@ -68,6 +71,7 @@ pub struct Worker {
     processes: usize,
     setup: Setup,
     scratch: bool,
+    confinement: Confinement,
     pool: Pool,
 }
 
@@ -93,6 +97,7 @@ impl Worker {
                 term_grace: Duration::from_secs(1),
             },
             scratch: false,
+            confinement: Confinement::default(),
             pool: Pool::new(1, 1),
         }
     }
@@ -125,6 +130,21 @@ impl Worker {
     #[must_use]
     pub fn scratch(mut self) -> Self {
         self.scratch = true;
+        self
+    }
+
+    /// Runs each process in a sandbox of its own, see [`crate::sandbox`]. It sees the files of the tasks that it has,
+    /// and those of no other process; its home is in memory. A folder of [`Worker::scratch`] is outside and not seen.
+    #[must_use]
+    pub fn sandbox(mut self, sandbox: Sandbox) -> Self {
+        self.confinement.sandbox = Some(sandbox);
+        self
+    }
+
+    /// Limits that the kernel keeps for each process, over its whole life.
+    #[must_use]
+    pub fn ulimits(mut self, ulimits: Ulimits) -> Self {
+        self.confinement.ulimits = ulimits;
         self
     }
 
@@ -185,25 +205,33 @@ impl Worker {
         let lease = self.pool.lease(&key, &task.cancel)?;
         let mut starts = 0;
         loop {
-            let (reply, answer) = channel();
-            let request = Request {
-                id: key.0.clone(),
-                line: Arc::clone(&line),
-                allowed,
-                cancel: task.cancel.clone(),
-                live: task.live.clone(),
-                reply,
-            };
-            let refusal = match lease.driver(|| self.start()) {
-                Ok(driver) if driver.ask(request) => match answer.recv() {
-                    Ok(Ok(output)) => {
-                        self.pool.answered(&key);
-                        return Ok(output);
+            let refusal = match lease.driver(|| self.start(&task.hidden)) {
+                Ok(driver) => {
+                    let (_files, line) = match driver.cell() {
+                        Some(cell) => cell.line(task, &line)?,
+                        None => (None, Arc::clone(&line)),
+                    };
+                    let (reply, answer) = channel();
+                    let is_sent = driver.ask(Request {
+                        id: key.0.clone(),
+                        line,
+                        allowed,
+                        cancel: task.cancel.clone(),
+                        live: task.live.clone(),
+                        reply,
+                    });
+                    match answer.recv() {
+                        Ok(Ok(output)) => {
+                            self.pool.answered(&key);
+                            return Ok(output);
+                        }
+                        Ok(Err(refusal)) => refusal,
+                        Err(_) if !is_sent => Refusal::Unsent,
+                        Err(_) => {
+                            Refusal::Own(error(FailureKind::Failed, "lost track of the process"))
+                        }
                     }
-                    Ok(Err(refusal)) => refusal,
-                    Err(_) => Refusal::Own(error(FailureKind::Failed, "lost track of the process")),
-                },
-                Ok(_) => Refusal::Unsent,
+                }
                 Err(failure) => Refusal::NotReady(failure),
             };
             if let Some(failure) = self.after(refusal, &key, &mut starts) {
@@ -220,6 +248,7 @@ impl Worker {
         match refusal {
             Refusal::Own(failure) => Some(failure),
             Refusal::Fell(failure) => Some(self.pool.fell(key, failure, 1)),
+            Refusal::Guilty(failure) => Some(self.pool.fell(key, failure, 0)),
             Refusal::Killed(failure) => Some(self.pool.fell(key, failure, MOST_KILLS)),
             Refusal::Unsent => None,
             Refusal::NotReady(failure) => {
@@ -237,14 +266,37 @@ impl Worker {
         }
     }
 
-    fn start(&self) -> Result<Driver, AgentError> {
+    /// Starts a process, from which a sandbox hides these paths.
+    fn start(&self, hidden: &[PathBuf]) -> Result<Driver, AgentError> {
         let folder = self.absolute_folder()?;
-        let process = Process::start(&self.argv, &folder, self.environment.vars());
-        let process = process.map_err(not_started)?;
-        Driver::start(process, self.setup).map_err(|reason| {
-            let message = format!("there is no thread to talk with it: {reason}");
-            error(FailureKind::NotStarted, message)
-        })
+        let vars = self.environment.vars().into_iter();
+        let mut vars: Vars = vars.map(|(name, value)| (name.into(), value)).collect();
+        let (mut args, mut cell) = (self.argv.clone(), None);
+        if !self.confinement.is_none() {
+            // What confines it would say only that it cannot run something.
+            let program = self.program(&folder)?;
+            let own = &self.argv[1..];
+            (args, cell) = self.confinement.wrap(&program, own, &folder, hidden)?;
+        }
+        if let Some(cell) = &cell {
+            cell.set(&mut vars);
+        }
+        let begin = move || {
+            let vars = vars.iter().map(|(name, value)| (&**name, value.clone()));
+            Process::start(&args, &folder, vars.collect())
+        };
+        Driver::start(begin, cell, self.setup)
+    }
+
+    /// The program's file.
+    fn program(&self, folder: &Path) -> Result<PathBuf, AgentError> {
+        let launch = Launch {
+            args: &self.argv,
+            cwd: folder,
+            folder,
+            env: self.environment.vars(),
+        };
+        launch.check().map_err(not_started)
     }
 
     fn absolute_folder(&self) -> Result<PathBuf, AgentError> {
@@ -254,21 +306,16 @@ impl Worker {
     /// Whether the program is there and, where it greets, is ready.
     fn try_out(&self) -> Result<(), AgentError> {
         let folder = self.absolute_folder()?;
-        let launch = Launch {
-            args: &self.argv,
-            cwd: &folder,
-            folder: &folder,
-            env: self.environment.vars(),
-        };
-        launch.check().map_err(not_started)?;
-        if self.setup.handshake.is_none() {
+        self.program(&folder)?;
+        // What a sandbox hides is known with the first task.
+        if self.setup.handshake.is_none() || self.confinement.sandbox.is_some() {
             return Ok(());
         }
         let key = Key::default();
         let lease: Lease<'_> = self.pool.lease(&key, &crate::cancel::Cancel::new())?;
         let mut starts = 0;
         loop {
-            let refusal = match lease.driver(|| self.start()) {
+            let refusal = match lease.driver(|| self.start(&[])) {
                 Ok(driver) => match driver.ready() {
                     Ok(()) => return Ok(()),
                     Err(refusal) => refusal,
@@ -328,6 +375,9 @@ impl Agent for Worker {
     }
 
     fn check(&self) -> Result<()> {
+        if let Some(sandbox) = &self.confinement.sandbox {
+            sandbox.check()?;
+        }
         self.pool.renew();
         self.try_out().map_err(|failure| self.unusable(&failure))
     }

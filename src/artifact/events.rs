@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::agent::{AgentError, Output};
 use crate::error::{Error, Result};
 use crate::hash::Hasher;
+use crate::limits::budget::Spent;
 use crate::run::Outcome;
 
 /// What happened.
@@ -279,6 +280,23 @@ pub(crate) struct Past {
     pub(crate) answer: Option<(Output, f64, u32)>,
     /// The outcome, if the sample ended with an answer.
     pub(crate) outcome: Option<Outcome>,
+}
+
+/// What the journal says was used up.
+pub(crate) fn spent(events: &[StoredEvent]) -> Spent {
+    let mut spent = Spent::default();
+    for event in events {
+        match (event.kind, &event.output) {
+            (Kind::Started, _) => spent.requests += 1,
+            (Kind::Answered, Some(output)) => spent.add(output.usage.as_ref()),
+            (Kind::Confirmed, Some(output)) => {
+                spent.requests += 1;
+                spent.add(output.usage.as_ref());
+            }
+            _ => {}
+        }
+    }
+    spent
 }
 
 /// Folds the journal by (sample, epoch). A sample that ended without an answer is to be asked again,

@@ -55,6 +55,9 @@ pub struct Manifest {
     pub duration_s: Option<f64>,
     /// Samples of the eval.
     pub samples: usize,
+    /// How often each sample is asked.
+    #[serde(default = "once")]
+    pub epochs: u32,
     /// Samples this run was to ask.
     pub selected: usize,
     /// Whether the run covers the eval as its spec defines it: only such a run can be a baseline.
@@ -83,6 +86,9 @@ pub struct Manifest {
     /// Whether snapshots hide answers that are correct.
     #[serde(default)]
     pub masked: bool,
+    /// The dataset of the Hub with its commit: `hf://datasets/ORG/NAME@COMMIT`, which a spec can name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dataset: Option<String>,
     /// Hash of all ids, inputs and ground truths.
     pub dataset_hash: String,
     /// Hash of everything that decides what is asked; a resumed run must have the same.
@@ -128,6 +134,10 @@ pub struct Manifest {
     /// SHA-256 of the other files.
     #[serde(default)]
     pub artifacts: BTreeMap<String, String>,
+}
+
+fn once() -> u32 {
+    1
 }
 
 impl Manifest {

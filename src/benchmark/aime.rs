@@ -9,6 +9,7 @@ use crate::benchmark::Benchmark;
 use crate::dataset::{Columns, Field, Filter, Rows, check_file, quoted, required, scalar};
 use crate::error::{Error, Result};
 use crate::extract::Extract;
+use crate::hub;
 use crate::sample::{Sample, Target};
 use crate::scorer::{Scorer, aime::ground_truth};
 
@@ -58,7 +59,7 @@ pub struct Aime {
 impl Aime {
     /// The problems of a file, which must be there.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
-        let path = path.into();
+        let path = hub::file(path.into())?;
         check_file(&path)?;
         Ok(Self {
             path,

@@ -26,6 +26,7 @@ use crate::benchmark::{Benchmark, CategoryCount};
 use crate::dataset::Filter;
 use crate::dataset::bfcl::{Category, Data, Question};
 use crate::error::{Error, Result, nearest};
+use crate::hub;
 use crate::run::Record;
 use crate::sample::{Sample, Target};
 use crate::scorer::{self, Scorer};
@@ -60,7 +61,7 @@ impl Bfcl {
     /// The data at a path, see [`Data::open`].
     pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
         Ok(Self {
-            data: Data::open(path)?,
+            data: Data::open(hub::file(path.into())?)?,
             categories: Vec::new(),
             filter: Filter::default(),
             weights: Weights::new(),
@@ -240,7 +241,7 @@ impl Benchmark for Bfcl {
         Some(prompt::instructions(sample))
     }
 
-    /// See [`tally`].
+    /// See the module `tally`.
     fn metrics(&self, records: &[Record]) -> Map<String, Value> {
         let mut tally = Tally::default();
         for record in records {

@@ -15,11 +15,15 @@ use crate::benchmark::Benchmark;
 use crate::dataset::{Columns, Filter, Rows, quoted};
 use crate::error::{Error, Result};
 use crate::extract::Extract;
+use crate::hub::{self, Address, Dataset};
 use crate::sample::Sample;
 use crate::scorer::Scorer;
 
-use folder::Source;
+use folder::{Files, Source};
 use row::{GROUND_TRUTH, Layout};
+
+/// GAIA itself, as it is published. It is gated: its terms are accepted on its page.
+pub const HUB: &str = "hf://datasets/gaia-benchmark/GAIA";
 
 /// The system prompt of the benchmark's protocol, word for word: GAIA, a benchmark for General AI
 /// Assistants (arXiv 2311.12983); also on the leaderboard's page
@@ -38,7 +42,7 @@ be put in the list is a number or a string.";
 
 /// The GAIA benchmark, or any dataset in its layout.
 ///
-/// The path is the dataset's folder (`2023/<split>/metadata.parquet` or `metadata.jsonl`, attachments
+/// The path is an address of the Hugging Face Hub such as [`HUB`] (feature `http`), or the dataset's folder (`2023/<split>/metadata.parquet` or `metadata.jsonl`, attachments
 /// beside it), a folder of splits, a folder with the metadata in it, or one `.jsonl`, `.csv` or `.parquet`
 /// file with the attachments beside it.
 ///
@@ -62,6 +66,8 @@ be put in the list is a number or a string.";
 #[derive(Clone, Debug)]
 pub struct Gaia {
     path: PathBuf,
+    /// Where its files come from, if not from this machine.
+    hub: Option<Dataset>,
     split: Option<String>,
     levels: Vec<String>,
     columns: Columns,
@@ -71,29 +77,34 @@ pub struct Gaia {
 }
 
 impl Gaia {
-    /// The dataset in a folder or file, which must be there.
+    /// The dataset in a folder or file, which must be there, or on the Hub.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
         let path = path.into();
+        if let Some(address) = Address::of(&path) {
+            let dataset = Dataset::open(&address?)?;
+            return Ok(Self::of(dataset.root(), Some(dataset)));
+        }
         fs::metadata(&path).map_err(|error| {
             let error = Error::io("open", &path, &error);
             if path.extension().is_some() {
                 return error
                     .hint("correct `benchmark.path`; relative paths count from the spec's folder");
             }
-            error.hint(format!(
-                "GAIA itself is fetched with \
-                 `hf download gaia-benchmark/GAIA --repo-type dataset --local-dir '{}'`",
-                path.display()
-            ))
+            error.hint(format!("GAIA itself is fetched with `path: {HUB}`"))
         })?;
-        Ok(Self {
+        Ok(Self::of(path, None))
+    }
+
+    fn of(path: PathBuf, hub: Option<Dataset>) -> Self {
+        Self {
             path,
+            hub,
             split: None,
             levels: Vec::new(),
             columns: Columns::default(),
             filter: Filter::default(),
             notices: OnceLock::new(),
-        })
+        }
     }
 
     /// The split to read; `validation` unless told.
@@ -126,7 +137,8 @@ impl Gaia {
     }
 
     fn load(&self) -> Result<(Vec<Sample>, Vec<String>)> {
-        let source = folder::locate(&self.path, self.split.as_deref())?;
+        let files = Files(self.hub.as_ref());
+        let source = folder::locate(&self.path, self.split.as_deref(), files)?;
         let rows = Rows::read(&source.metadata)?;
         let layout = Layout::find(&rows, &self.columns)?;
         let mut notices = source.notices.clone();
@@ -194,6 +206,10 @@ impl Benchmark for Gaia {
         // Loading again finds the same.
         let _ = self.notices.set(notices);
         Ok(samples)
+    }
+
+    fn fetch(&self, samples: &[Sample]) -> Result<()> {
+        hub::fetch_attachments(self.hub.as_ref(), samples)
     }
 
     fn extract(&self) -> Extract {

@@ -6,6 +6,7 @@ use crate::benchmark::Benchmark;
 use crate::dataset::{Columns, Field, Filter, Rows, check_file, required};
 use crate::error::Result;
 use crate::extract::{Extract, gsm8k::without_annotations};
+use crate::hub;
 use crate::sample::{Sample, Target};
 use crate::scorer::{Scorer, gsm8k::ground_truth};
 
@@ -46,7 +47,7 @@ pub struct Gsm8k {
 impl Gsm8k {
     /// The questions of a file, which must be there.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
-        let path = path.into();
+        let path = hub::file(path.into())?;
         check_file(&path)?;
         Ok(Self {
             path,

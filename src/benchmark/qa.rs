@@ -13,6 +13,7 @@ use crate::benchmark::Benchmark;
 use crate::dataset::{Filter, Rows, check_file, quoted};
 use crate::error::Result;
 use crate::extract::Extract;
+use crate::hub::{self, Dataset};
 use crate::sample::Sample;
 use crate::scorer::{Scorer, token_f1::TokenF1};
 
@@ -50,6 +51,8 @@ use template::Template;
 #[derive(Clone, Debug)]
 pub struct Qa {
     path: PathBuf,
+    /// Where its files come from, if not from this machine.
+    hub: Option<Dataset>,
     pub(crate) columns: QaColumns,
     template: Option<Template>,
     separator: Option<String>,
@@ -75,12 +78,13 @@ fn owned<I: Into<String>>(names: impl IntoIterator<Item = I>) -> Vec<String> {
 }
 
 impl Qa {
-    /// The questions of a file, which must be there.
+    /// The questions of a file, which must be there, or on the Hub: `hf://datasets/ORG/NAME/FILE.jsonl`.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
-        let path = path.into();
+        let (path, hub) = hub::open(path.into())?;
         check_file(&path)?;
         Ok(Self {
             path,
+            hub,
             columns: QaColumns::default(),
             template: None,
             separator: None,
@@ -210,6 +214,10 @@ fn hidden(samples: &[Sample], path: &Path) -> Option<String> {
 impl Benchmark for Qa {
     fn name(&self) -> &'static str {
         "qa"
+    }
+
+    fn fetch(&self, samples: &[Sample]) -> Result<()> {
+        hub::fetch_attachments(self.hub.as_ref(), samples)
     }
 
     fn samples(&self) -> Result<Vec<Sample>> {

@@ -213,10 +213,11 @@ impl Data {
             .join("possible_answer")
             .join(format!("{PREFIX}{}.json", category.file()));
         let answers = question::lines(&path)?;
-        let answers: HashMap<String, Value> = answers
-            .into_iter()
-            .map(Line::into_answer)
-            .collect::<Result<_>>()?;
+        if let Some(answer) = answers.iter().find(|answer| !answer.has_ground_truth()) {
+            return Err(Error::usage("`ground_truth` is missing").at(answer.place()));
+        }
+        let answers: HashMap<&str, &Line> =
+            answers.iter().map(|answer| (answer.id(), answer)).collect();
         for line in lines.iter_mut().filter(|line| !line.has_ground_truth()) {
             let Some(answer) = answers.get(line.id()) else {
                 return Err(Error::usage(format!(
@@ -226,7 +227,7 @@ impl Data {
                 ))
                 .at(line.place()));
             };
-            line.set_ground_truth(answer.clone());
+            line.set_ground_truth(answer);
         }
         Ok(())
     }

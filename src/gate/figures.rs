@@ -10,7 +10,8 @@ use super::own;
 use crate::baseline::CurrentSample;
 use crate::stats;
 use crate::summary::{
-    Group, Labels, Latency, MAX_LABELS, Range, ScorerSummary, Summary, UsageTotal,
+    EpochFigures, Estimate, Group, Labels, Latency, MAX_LABELS, Range, ScorerSummary, Summary,
+    UsageTotal,
 };
 
 /// A value, and what it could be at the extremes had every sample a verdict.
@@ -45,6 +46,8 @@ pub(super) struct Figures<'a> {
     means: &'a BTreeMap<String, f64>,
     labels: Option<&'a Labels>,
     scorers: &'a BTreeMap<String, ScorerSummary>,
+    interval: Option<[f64; 2]>,
+    epochs: Option<&'a EpochFigures>,
     usage: &'a UsageTotal,
     latency: Option<Latency>,
 }
@@ -63,6 +66,8 @@ impl<'a> Figures<'a> {
                 means: &summary.means,
                 labels: summary.labels.as_ref(),
                 scorers: &summary.scorers,
+                interval: summary.accuracy_ci95,
+                epochs: summary.epochs.as_ref(),
                 usage: &summary.usage,
                 latency: summary.latency_s,
             });
@@ -79,6 +84,8 @@ impl<'a> Figures<'a> {
             means: &group.means,
             labels: group.labels.as_ref(),
             scorers: &group.scorers,
+            interval: group.accuracy_ci95,
+            epochs: group.epochs.as_ref(),
             usage: &group.usage,
             latency: group.latency_s,
         })
@@ -103,13 +110,13 @@ impl<'a> Figures<'a> {
         let total = |number: Option<f64>, what: &str| self.total(number, what);
         let count = |number: Option<u64>| number.map(stats::as_f64);
         match &gate.metric {
-            Metric::Accuracy(None) => self.share(self.scored, self.correct, self.unknown()),
+            Metric::Accuracy(None) => self.accuracy(),
             Metric::Accuracy(Some(scorer)) => self.share_by(scorer, evidence),
             Metric::FailureRate => {
-                let right = self.share(self.scored, self.correct, self.unknown())?;
+                let right = self.accuracy()?;
                 // Counted, not 1 - accuracy, which would be off in the last digit.
                 let wrong = self.scored.saturating_sub(self.correct);
-                let share = self.share(self.scored, wrong, self.unknown())?;
+                let share = self.share(self.scored, wrong, self.unknown(), None)?;
                 Ok(Measured {
                     from: right.from,
                     ..share
@@ -121,15 +128,10 @@ impl<'a> Figures<'a> {
                 let from = format!("{} of {asked} asked samples", self.errors);
                 Ok(Measured::certain(value, from))
             }
-            Metric::MinSamples => match self.nothing_scored() {
-                Some(why) => Err(why),
-                None => Ok(Measured {
-                    value: stats::as_f64(self.scored),
-                    low: stats::as_f64(self.scored),
-                    high: stats::as_f64(self.scored + self.unknown()),
-                    from: "scored samples".to_owned(),
-                }),
-            },
+            Metric::MinSamples => self.samples(),
+            Metric::PassAt(..) | Metric::PassHat(..) | Metric::Majority(_) => {
+                self.over_epochs(&gate.metric, evidence)
+            }
             Metric::Mean(name) => self.mean(name, evidence),
             Metric::Own(name) => own::measure(name, &self.summary.metrics, self.unknown())
                 .map_err(|why| self.nothing_scored().unwrap_or(why)),
@@ -144,11 +146,39 @@ impl<'a> Figures<'a> {
         }
     }
 
-    /// A share of the scored samples, with those unknown all out of it and all in it.
-    fn share(&self, scored: u64, part: u64, unknown: u64) -> Result<Measured, String> {
-        let (Some(value), Some([low, high])) =
-            (stats::ratio(part, scored), stats::wilson95(part, scored))
-        else {
+    /// The number of scored samples. Asking one sample ten times makes no ten samples.
+    fn samples(&self) -> Result<Measured, String> {
+        if let Some(why) = self.nothing_scored() {
+            return Err(why);
+        }
+        let once = (self.scored, self.scored + self.unknown());
+        let (scored, all) = self
+            .epochs
+            .map_or(once, |epochs| (epochs.scored, epochs.samples));
+        Ok(Measured {
+            value: stats::as_f64(scored),
+            low: stats::as_f64(scored),
+            high: stats::as_f64(all),
+            from: "scored samples".to_owned(),
+        })
+    }
+
+    fn accuracy(&self) -> Result<Measured, String> {
+        let interval = self.epochs.and(self.interval);
+        self.share(self.scored, self.correct, self.unknown(), interval)
+    }
+
+    /// A share of the scored samples, with those unknown all out of it and all in it. The interval is Wilson's
+    /// unless another is given.
+    fn share(
+        &self,
+        scored: u64,
+        part: u64,
+        unknown: u64,
+        interval: Option<[f64; 2]>,
+    ) -> Result<Measured, String> {
+        let interval = interval.or_else(|| stats::wilson95(part, scored));
+        let (Some(value), Some([low, high])) = (stats::ratio(part, scored), interval) else {
             return Err(self
                 .nothing_scored()
                 .unwrap_or_else(|| "the scorer judged no sample".to_owned()));
@@ -164,12 +194,70 @@ impl<'a> Figures<'a> {
 
     fn share_by(&self, scorer: &str, evidence: &Evidence<'_>) -> Result<Measured, String> {
         if let Some(of) = self.scorers.get(scorer) {
-            return self.share(of.scored, of.correct, of.errors + self.skipped);
+            let interval = of.epochs.as_ref().and(of.accuracy_ci95);
+            let unknown = of.errors + self.skipped;
+            return self.share(of.scored, of.correct, unknown, interval);
         }
         if evidence.scorer == Some(scorer) {
-            return self.share(self.scored, self.correct, self.unknown());
+            return self.accuracy();
         }
         Err(self.not_judged_by(scorer))
+    }
+
+    /// What the epochs of each sample say together.
+    fn over_epochs(&self, metric: &Metric, evidence: &Evidence<'_>) -> Result<Measured, String> {
+        let scorer = metric.scorer();
+        let epochs = match scorer.and_then(|scorer| self.scorers.get(scorer)) {
+            Some(of) => of.epochs.as_ref(),
+            None if scorer.is_none() || evidence.scorer == scorer => self.epochs,
+            None => return Err(self.not_judged_by(scorer.unwrap_or_default())),
+        };
+        let Some(epochs) = epochs else {
+            // One answer is its own majority; pass@1 and pass^1 of it are the accuracy.
+            return match (scorer, metric.epochs()) {
+                (_, 2..) => Err("each sample was asked once".to_owned()),
+                (Some(scorer), _) => self.share_by(scorer, evidence),
+                (None, _) => self.accuracy(),
+            };
+        };
+        let none = || {
+            let nothing = self.nothing_scored();
+            nothing.unwrap_or_else(|| "too few epochs of each sample have a verdict".to_owned())
+        };
+        let of = |estimates: &BTreeMap<u32, Estimate>, k: u32| {
+            let estimate = estimates.get(&k)?;
+            let value = estimate.value?;
+            let error = estimate.standard_error;
+            let error = error.map(|error| format!(", standard error {error:.4}"));
+            Some(Measured {
+                value,
+                low: estimate.low.unwrap_or(value),
+                high: estimate.high.unwrap_or(value),
+                from: format!(
+                    "over {} samples of {} epochs{}",
+                    estimate.samples,
+                    epochs.epochs,
+                    error.unwrap_or_default()
+                ),
+            })
+        };
+        let majority = &epochs.majority;
+        let measured = match metric {
+            Metric::PassAt(k, _) => of(&epochs.pass_at, *k),
+            Metric::PassHat(k, _) => of(&epochs.pass_hat, *k),
+            _ => majority.accuracy.zip(majority.accuracy_ci95).map(|(value, [low, high])| {
+                Measured {
+                    value,
+                    low: majority.low.unwrap_or(value),
+                    high: majority.high.unwrap_or(value),
+                    from: format!(
+                        "{} of {} samples by most of {} epochs, 95 % interval {low:.4} to {high:.4}",
+                        majority.correct, epochs.scored, epochs.epochs
+                    ),
+                }
+            }),
+        };
+        measured.ok_or_else(none)
     }
 
     /// A mean, with the unknown samples at 0 and at 1; further out where the values that were seen are.

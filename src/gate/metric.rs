@@ -31,6 +31,13 @@ pub enum Metric {
     InputTokens,
     /// `output_tokens`: written by the model, in total.
     OutputTokens,
+    /// `pass@3`: the probability that at least one of so many answers is correct, see
+    /// [`EpochFigures`](crate::summary::EpochFigures); `pass@3(NAME)` by one of several scorers.
+    PassAt(u32, Option<String>),
+    /// `pass^3`: the probability that all of so many answers are correct; `pass^3(NAME)`.
+    PassHat(u32, Option<String>),
+    /// `majority`: the share of samples whose most frequent answer is correct; `majority(NAME)`.
+    Majority(Option<String>),
     /// `no_regression`: p of the paired test against the baseline.
     NoRegression,
 }
@@ -45,7 +52,7 @@ pub enum LatencyStatistic {
 }
 
 /// The metrics as people are told of them.
-pub(super) const METRICS: [&str; 16] = [
+pub(super) const METRICS: [&str; 19] = [
     "accuracy",
     "accuracy(SCORER)",
     "error_rate",
@@ -55,6 +62,9 @@ pub(super) const METRICS: [&str; 16] = [
     "metric(NAME)",
     "macro_f1",
     "macro_f1(SCORER)",
+    "pass@3",
+    "pass^3",
+    "majority",
     "latency_p95",
     "latency_mean",
     "cost_usd",
@@ -68,8 +78,20 @@ impl Metric {
     /// The scorer that it names.
     pub(crate) fn scorer(&self) -> Option<&str> {
         match self {
-            Self::Accuracy(scorer) | Self::MacroF1(scorer) => scorer.as_deref(),
+            Self::Accuracy(scorer)
+            | Self::MacroF1(scorer)
+            | Self::PassAt(_, scorer)
+            | Self::PassHat(_, scorer)
+            | Self::Majority(scorer) => scorer.as_deref(),
             _ => None,
+        }
+    }
+
+    /// How many epochs it needs.
+    pub(crate) fn epochs(&self) -> u32 {
+        match self {
+            Self::PassAt(k, _) | Self::PassHat(k, _) => *k,
+            _ => 1,
         }
     }
 
@@ -77,7 +99,13 @@ impl Metric {
     pub(super) fn is_rate(&self) -> bool {
         matches!(
             self,
-            Self::Accuracy(_) | Self::ErrorRate | Self::FailureRate | Self::MacroF1(_)
+            Self::Accuracy(_)
+                | Self::ErrorRate
+                | Self::FailureRate
+                | Self::MacroF1(_)
+                | Self::PassAt(..)
+                | Self::PassHat(..)
+                | Self::Majority(_)
         )
     }
 
@@ -93,15 +121,16 @@ impl Metric {
 impl fmt::Display for Metric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Accuracy(None) => f.write_str("accuracy"),
-            Self::Accuracy(Some(scorer)) => write!(f, "accuracy({scorer})"),
+            Self::Accuracy(scorer) => named("accuracy", scorer.as_deref(), f),
             Self::ErrorRate => f.write_str("error_rate"),
             Self::FailureRate => f.write_str("failure_rate"),
             Self::MinSamples => f.write_str("min_samples"),
             Self::Mean(name) => write!(f, "mean({name})"),
             Self::Own(name) => write!(f, "metric({name})"),
-            Self::MacroF1(None) => f.write_str("macro_f1"),
-            Self::MacroF1(Some(scorer)) => write!(f, "macro_f1({scorer})"),
+            Self::MacroF1(scorer) => named("macro_f1", scorer.as_deref(), f),
+            Self::PassAt(k, scorer) => named(&format!("pass@{k}"), scorer.as_deref(), f),
+            Self::PassHat(k, scorer) => named(&format!("pass^{k}"), scorer.as_deref(), f),
+            Self::Majority(scorer) => named("majority", scorer.as_deref(), f),
             Self::Latency(LatencyStatistic::Mean) => f.write_str("latency_mean"),
             Self::Latency(LatencyStatistic::Percentile(percent)) => {
                 // The maximum has a name of its own.
@@ -117,6 +146,14 @@ impl fmt::Display for Metric {
             Self::OutputTokens => f.write_str("output_tokens"),
             Self::NoRegression => f.write_str("no_regression"),
         }
+    }
+}
+
+/// A metric with the scorer that it names.
+fn named(metric: &str, scorer: Option<&str>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match scorer {
+        Some(scorer) => write!(f, "{metric}({scorer})"),
+        None => f.write_str(metric),
     }
 }
 

@@ -3,7 +3,8 @@
 //! Of the samples scored on both sides only those that changed say something. Were the agent the same, each
 //! would be as likely to turn wrong as to turn correct; p is the probability of so many wrong ones or more
 //! ([`sign_test_p`](crate::stats::sign_test_p)). The gate fails if p < alpha, or if `max_drop` is given and
-//! the drop of accuracy over the pairs exceeds it.
+//! the drop of accuracy over the pairs exceeds it. With several epochs the verdict on a sample is that of their
+//! majority ([`epochs`](crate::epochs)), in both runs of equally many.
 
 use serde::{Deserialize, Serialize};
 
@@ -126,7 +127,7 @@ pub(super) fn check(gate: &Gate, evidence: &Evidence<'_>) -> GateResult {
         (_, false, false) => Verdict::Passed,
         _ => Verdict::Inconclusive,
     };
-    let message = regression.message(verdict, alpha, gate.max_drop, &pairing);
+    let message = regression.message(verdict, alpha, gate.max_drop, &pairing, baseline.epochs);
     GateResult {
         regression: Some(regression),
         ..gate.result(verdict, (counts.pairs > 0).then(|| counts.p()), message)
@@ -199,8 +200,14 @@ impl Regression {
         alpha: f64,
         max_drop: Option<f64>,
         pairing: &Pairing<'_>,
+        epochs: Option<u32>,
     ) -> String {
         let mut lines = vec![self.headline(verdict, alpha, max_drop)];
+        if let Some(epochs) = epochs.filter(|epochs| *epochs > 1) {
+            lines.push(format!(
+                "the verdict on a sample is that on the answer which most of its {epochs} epochs gave"
+            ));
+        }
         if let (Some(before), Some([b0, b1]), Some(after), Some([a0, a1])) = (
             self.baseline_accuracy,
             self.baseline_ci95,

@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn a_name_that_is_not_there_is_answered_with_those_that_are() {
         let summary = summary(&json!({"overall": 0.5, "live": null, "missing": []}), 0);
-        let known = Known::of_run(&summary, &[]);
+        let known = Known::of_run(&summary, &[], 1);
         let check = |gate: &str, expect: Option<&str>| {
             let result = gate.parse::<Gate>().and_then(|gate| gate.validate(&known));
             let message = result.err().map(|error| error.to_string());

@@ -35,7 +35,7 @@ struct Parts<'a> {
 impl<'a> Parts<'a> {
     fn of(text: &'a str) -> Result<Self> {
         let end = text
-            .find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.' || c == '-'))
+            .find(|c: char| !(c.is_alphanumeric() || "_.-@^".contains(c)))
             .unwrap_or(text.len());
         let (metric, rest) = text.split_at(end);
         let mut rest = rest.trim_start();
@@ -143,6 +143,10 @@ fn metric(name: &str, argument: Option<&str>) -> Result<Metric> {
     let metric = match name {
         "accuracy" => return Ok(Metric::Accuracy(named(name, argument)?)),
         "macro_f1" => return Ok(Metric::MacroF1(named(name, argument)?)),
+        "majority" => return Ok(Metric::Majority(named(name, argument)?)),
+        _ if name.starts_with("pass@") || name.starts_with("pass^") => {
+            return pass(name, named(name, argument)?);
+        }
         "mean" => {
             return named(name, argument)?.map(Metric::Mean).ok_or_else(|| {
                 Error::usage("`mean` of what").hint("name a detail of the scorer: `mean(value)`")
@@ -172,6 +176,18 @@ fn metric(name: &str, argument: Option<&str>) -> Result<Metric> {
     match argument {
         None => Ok(metric),
         Some(argument) => Err(Error::usage(format!("`{name}` takes no `({argument})`"))),
+    }
+}
+
+/// `pass@3` and `pass^3`.
+fn pass(name: &str, scorer: Option<String>) -> Result<Metric> {
+    let (sign, k) = name.split_at("pass@".len());
+    let plain = !k.starts_with(['0', '+']);
+    match k.parse().ok().filter(|_| plain) {
+        Some(k) if sign == "pass@" => Ok(Metric::PassAt(k, scorer)),
+        Some(k) => Ok(Metric::PassHat(k, scorer)),
+        None => Err(Error::usage(format!("`{k}` is no number of answers"))
+            .hint(format!("write a whole number from 1: `{sign}3`"))),
     }
 }
 

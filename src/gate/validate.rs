@@ -20,6 +20,8 @@ pub struct Known {
     pub scorers: Vec<String>,
     /// What there are means of, once the run is over.
     pub means: Option<KnownMeans>,
+    /// How often each sample is asked.
+    pub epochs: u32,
     /// The names of the benchmark's own metrics, where they are known.
     pub metrics: Option<Vec<String>>,
 }
@@ -42,12 +44,13 @@ impl Known {
             slices,
             scorers: scorers.into_iter().map(Into::into).collect(),
             means: None,
+            epochs: 1,
             metrics: None,
         }
     }
 
     /// What a finished run has.
-    pub fn of_run(summary: &Summary, scorers: &[String]) -> Self {
+    pub fn of_run(summary: &Summary, scorers: &[String], epochs: u32) -> Self {
         let slices = summary.slices.iter();
         let slices = slices.map(|(dimension, values)| {
             let values = values.keys().cloned().collect();
@@ -58,6 +61,7 @@ impl Known {
             slices: slices.collect(),
             scorers: scorers.to_vec(),
             means: Some(KnownMeans::of(summary, first)),
+            epochs,
             metrics: Some(own::names(&summary.metrics)),
         }
     }
@@ -111,6 +115,13 @@ impl Gate {
                 let message = format!("gate `{self}`: no scorer is called `{scorer}`");
                 return Err(Error::usage(message).hint(choices("scorers", scorer, names)));
             }
+        }
+        if self.metric.epochs() > known.epochs {
+            let (needed, epochs) = (self.metric.epochs(), known.epochs);
+            let message =
+                format!("gate `{self}` needs {needed} answers to a sample, there are {epochs}");
+            let hint = format!("ask each sample so often: `epochs: {needed}`");
+            return Err(Error::usage(message).hint(hint));
         }
         let Some((dimension, value)) = &self.slice else {
             return Ok(());

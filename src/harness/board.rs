@@ -22,6 +22,7 @@ pub(super) struct Board {
     ids: Vec<String>,
     order: Vec<usize>,
     plan: Mutex<Option<Plan>>,
+    threads: Option<usize>,
     cancel: Cancel,
     policy: Policy,
     selected: OnceLock<HashSet<usize>>,
@@ -65,7 +66,8 @@ impl Drop for Release<'_> {
 }
 
 impl Board {
-    pub(super) fn new(plan: Plan, cancel: &Cancel, bounded: bool) -> Self {
+    /// `threads` is how many the user asked for; else no more than `limits.concurrency` may be in flight.
+    pub(super) fn new(plan: Plan, cancel: &Cancel, threads: Option<usize>) -> Self {
         Self {
             eval: plan.eval.name.clone(),
             names: plan.trial_names(),
@@ -76,8 +78,11 @@ impl Board {
                 .map(|item| item.sample.id.clone())
                 .collect(),
             order: plan.order.clone(),
-            slots: bounded.then(|| (Mutex::new(plan.eval.limits.concurrency), Condvar::new())),
+            slots: threads
+                .is_none()
+                .then(|| (Mutex::new(plan.eval.limits.concurrency), Condvar::new())),
             plan: Mutex::new(Some(plan)),
+            threads,
             cancel: cancel.clone(),
             policy: Policy::from_env(),
             selected: OnceLock::new(),
@@ -121,8 +126,8 @@ impl Board {
         match self.session() {
             Err(message) => Verdict::Failed(message),
             Ok(session) => {
-                let record = session.run_sample(place);
-                verdict::of_sample(session, place, &record, self.policy)
+                let records = session.run_sample(place);
+                verdict::of_sample(session, place, &records, self.policy)
             }
         }
     }
@@ -176,6 +181,7 @@ impl Board {
                     plan.ok_or_else(|| Error::infrastructure("the run could not be started"))?;
                 let options = RunOptions {
                     only: self.only(),
+                    concurrency: self.threads,
                     cancel: self.cancel.clone(),
                     ci: project::is_ci(),
                     ..RunOptions::default()

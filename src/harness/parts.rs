@@ -13,6 +13,7 @@ use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 use crate::plan::Plan;
 use crate::project;
+use crate::run::Record;
 use crate::runner::{Home, RunOptions, Session};
 use crate::snapshot::{self, update::Policy};
 use crate::summary::Summary;
@@ -70,8 +71,8 @@ impl Parts {
                 ..RunOptions::default()
             };
             let session = Session::with_plan(plan, options, Arc::new(|_| {}))?;
-            let record = session.run_sample(place);
-            let verdict = verdict::of_sample(&session, place, &record, Policy::from_env());
+            let records = session.run_sample(place);
+            let verdict = verdict::of_sample(&session, place, &records, Policy::from_env());
             session.finish()?;
             Ok(verdict)
         };
@@ -170,13 +171,17 @@ impl Parts {
     }
 }
 
-/// Whether the sample of a part was answered, and not ended by an outage.
+/// Whether the sample of a part was answered in every epoch, and not ended by an outage.
 fn has_answer(part: &Path) -> bool {
     let records = is_finished(part).then(|| read_records(&part.join("samples.jsonl")));
-    let records = records.and_then(Result::ok).into_iter().flatten().flatten();
-    records
+    let records: Vec<_> = records
+        .and_then(Result::ok)
         .into_iter()
-        .any(|record| !record.result.status.is_error())
+        .flatten()
+        .flatten()
+        .collect();
+    let is_answered = |record: &Record| !record.result.status.is_error();
+    !records.is_empty() && records.iter().all(is_answered)
 }
 
 fn is_finished(part: &Path) -> bool {

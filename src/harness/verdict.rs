@@ -1,8 +1,9 @@
 //! From a record to the verdict of its test.
 
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use crate::epochs;
 use crate::eval::Assert;
 use crate::gate::{self, GateResult};
 use crate::report::terminal::{clean, excerpt, quoted, shown};
@@ -33,36 +34,74 @@ pub(super) fn of_gate(gate: &GateResult, dir: &Path) -> Verdict {
     }
 }
 
-/// The verdict on a sample, which may ask a flipped one again.
+/// The verdict on a sample, all of whose epochs these are; it may ask a flipped one again.
 pub(super) fn of_sample(
     session: &Session,
     place: usize,
-    record: &Record,
+    records: &[Record],
     policy: Policy,
 ) -> Verdict {
-    let status = record.result.status;
-    if status == Status::Skipped {
+    let status = |record: &&Record| record.result.status;
+    let mut all = records.iter();
+    if all.any(|record| status(&record) == Status::Skipped) {
         if let Some(mistake) = session.untold_mistake() {
             return Verdict::Failed(mistake);
         }
         return Verdict::Ignored("not asked: the run stopped".to_owned());
     }
-    if status.is_error() {
+    if let Some(record) = records.iter().find(|record| status(record).is_error()) {
         return Verdict::Failed(infrastructure(session, record));
     }
+    let Some(sample) = Asked::of(session, place, records) else {
+        return Verdict::Ignored("not asked".to_owned());
+    };
     let judged = match session.plan().eval.snapshot.assert {
-        Assert::Correct if status == Status::Scored && !record.result.is_correct() => {
-            Ok(Verdict::Failed(wrong(session, record, "is wrong")))
+        Assert::Correct if sample.content.correct == Some(false) => {
+            Ok(Verdict::Failed(wrong(session, sample.record, "is wrong")))
         }
         Assert::Correct | Assert::Off => Ok(Verdict::Passed),
-        Assert::Exact => exact(session, record, policy),
-        Assert::Baseline => baseline(session, place, record, policy),
+        Assert::Exact => exact(session, sample, policy),
+        Assert::Baseline => baseline(session, sample, policy),
     };
     judged.unwrap_or_else(|error| Verdict::Failed(error.to_string()))
 }
 
-fn exact(session: &Session, record: &Record, policy: Policy) -> crate::Result<Verdict> {
-    let (path, new) = snapshot_of(session, record);
+/// A sample that was answered in every epoch.
+struct Asked<'a> {
+    place: usize,
+    /// The record of the first epoch that gave the majority's answer.
+    record: &'a Record,
+    /// Where its snapshot is, and what that would say now.
+    path: PathBuf,
+    content: Content,
+    /// Epochs, and those that are correct.
+    epochs: u32,
+    correct: u64,
+}
+
+impl<'a> Asked<'a> {
+    fn of(session: &Session, place: usize, records: &'a [Record]) -> Option<Self> {
+        let eval = &session.plan().eval;
+        let record = epochs::representative(records)?;
+        let content = |record: &Record| (record.epoch, Content::of(record, eval.masks_answers()));
+        Some(Self {
+            place,
+            record,
+            path: snapshot::path(&eval.snapshot.folder, &record.sample_id),
+            content: Content::majority(records.iter().map(content).collect())?,
+            epochs: eval.epochs,
+            correct: epochs::Poll::of(records).correct(),
+        })
+    }
+}
+
+fn exact(session: &Session, sample: Asked<'_>, policy: Policy) -> crate::Result<Verdict> {
+    let Asked {
+        record,
+        path,
+        content: new,
+        ..
+    } = sample;
     let old = Content::read(&path)?;
     if old.as_ref() == Some(&new) {
         return Ok(Verdict::Passed);
@@ -84,13 +123,13 @@ fn exact(session: &Session, record: &Record, policy: Policy) -> crate::Result<Ve
     Ok(Verdict::Failed(message))
 }
 
-fn baseline(
-    session: &Session,
-    place: usize,
-    record: &Record,
-    policy: Policy,
-) -> crate::Result<Verdict> {
-    let (path, new) = snapshot_of(session, record);
+fn baseline(session: &Session, sample: Asked<'_>, policy: Policy) -> crate::Result<Verdict> {
+    let Asked {
+        record,
+        path,
+        content: new,
+        ..
+    } = sample;
     let old = Content::read(&path)?;
     let exists = old.is_some();
     // A snapshot of another question or of another ground truth says nothing about this one.
@@ -113,14 +152,18 @@ fn baseline(
             return Ok(Verdict::Passed);
         }
     };
-    let mut answers = 1;
+    // Each epoch has confirmed the others already.
+    let mut answers = sample.epochs;
     let mut outages = Vec::new();
     if comparable.is_some() {
-        for _ in 0..confirmations(session) {
+        if sample.correct > 0 {
+            return Ok(Verdict::Passed);
+        }
+        for _ in sample.epochs..=confirmations(session) {
             if session.is_stopped() {
                 break;
             }
-            match session.confirm(place) {
+            match session.confirm(sample.place) {
                 Ok(again) if again.result.is_correct() => return Ok(Verdict::Passed),
                 Ok(again) if again.result.status == Status::Scored => answers += 1,
                 // An outage confirms nothing.
@@ -161,12 +204,6 @@ fn confirmations(session: &Session) -> u32 {
     }
 }
 
-fn snapshot_of(session: &Session, record: &Record) -> (std::path::PathBuf, Content) {
-    let eval = &session.plan().eval;
-    let path = snapshot::path(&eval.snapshot.folder, &record.sample_id);
-    (path, Content::of(record, eval.masks_answers()))
-}
-
 fn infrastructure(session: &Session, record: &Record) -> String {
     let error = record.result.error.as_ref();
     let reason = error.map_or("no reason given", |error| error.message.as_str());
@@ -180,6 +217,9 @@ fn infrastructure(session: &Session, record: &Record) -> String {
         for line in &lines[lines.len().saturating_sub(10)..] {
             let _ = write!(message, "\n  stderr: {}", clean(line));
         }
+    }
+    if session.plan().eval.epochs > 1 {
+        let _ = write!(message, "\n  epoch: {}", record.epoch);
     }
     let _ = write!(message, "\n  attempts: {}", record.result.attempts);
     message + &more(session, record)

@@ -1,6 +1,8 @@
-//! `Noting`: ureq's own way to connect, which notes that a connection is a fresh one.
+//! `Noting`: ureq's own way to connect, which notes that a connection is a fresh one, and takes its time.
 
 use std::cell::Cell;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use ureq::Error;
 use ureq::unversioned::transport::{ConnectionDetails, Connector, DefaultConnector, Transport};
@@ -10,8 +12,32 @@ thread_local! {
     static FRESH: Cell<bool> = const { Cell::new(false) };
 }
 
+/// The time between connections when there are many: 500 at once overflow the queue of most servers, which holds
+/// some hundred; the system then tries the others again after a second.
+const GAP: Duration = Duration::from_micros(200);
+/// So many are made without a gap.
+const BURST: u32 = 32;
+
 #[derive(Debug, Default)]
-pub(super) struct Noting(DefaultConnector);
+pub(super) struct Noting {
+    system: DefaultConnector,
+    pace: Pace,
+}
+
+/// When the next connection may be made.
+#[derive(Debug, Default)]
+struct Pace(Mutex<Option<Instant>>);
+
+impl Pace {
+    /// How long to wait for a turn that is asked for now.
+    fn turn(&self, now: Instant) -> Duration {
+        let mut next = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let earliest = now.checked_sub(GAP * BURST).unwrap_or(now);
+        let turn = next.map_or(earliest, |next| next.max(earliest));
+        *next = Some(turn + GAP);
+        turn.saturating_duration_since(now)
+    }
+}
 
 impl Connector<()> for Noting {
     type Out = Box<dyn Transport>;
@@ -22,7 +48,11 @@ impl Connector<()> for Noting {
         chained: Option<()>,
     ) -> Result<Option<Self::Out>, Error> {
         FRESH.set(true);
-        self.0.connect(details, chained)
+        let wait = self.pace.turn(Instant::now());
+        if !wait.is_zero() {
+            std::thread::sleep(wait);
+        }
+        self.system.connect(details, chained)
     }
 }
 
@@ -31,4 +61,19 @@ pub(super) fn noted<T>(work: impl FnOnce() -> T) -> (T, bool) {
     FRESH.set(false);
     let done = work();
     (done, FRESH.get())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_connections_are_made_at_once_and_many_one_after_the_other() {
+        let (pace, now) = (Pace::default(), Instant::now());
+        let waits: Vec<_> = (0..500).map(|_| pace.turn(now)).collect();
+        assert!(waits[..32].iter().all(Duration::is_zero));
+        assert_eq!(waits[499], GAP * (499 - BURST));
+        // Whoever pauses may go on at once.
+        assert_eq!(pace.turn(now + Duration::from_secs(1)), Duration::ZERO);
+    }
 }

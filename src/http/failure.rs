@@ -47,7 +47,7 @@ impl Failure {
     }
 
     /// What ureq says, in plain words. `allowed` is the time that the request had.
-    pub(super) fn of(error: &Error, allowed: Duration) -> Self {
+    pub(crate) fn of(error: &Error, allowed: Duration) -> Self {
         let unreachable = |why: &dyn std::fmt::Display| {
             Self::new(Cause::Unreachable, format!("cannot be reached: {why}"))
         };

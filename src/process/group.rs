@@ -4,9 +4,11 @@
 //! its process is reaped; therefore signals go out only before [`Group::reap`], while the leader, dead or
 //! alive, still holds the number.
 
+use std::collections::HashSet;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::{Child, ExitStatus};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -16,6 +18,20 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 pub(crate) const TICK: Duration = Duration::from_millis(10);
 /// How long a process may take to end by SIGKILL before it is left behind.
 pub(crate) const KILL_PATIENCE: Duration = Duration::from_secs(5);
+
+/// The groups that may be signalled.
+static LIVING: LazyLock<Mutex<HashSet<Pid>>> = LazyLock::new(Mutex::default);
+
+fn living() -> MutexGuard<'static, HashSet<Pid>> {
+    LIVING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Kills every group, for a program that ends at once.
+pub(crate) fn kill_all() {
+    for &pid in living().iter() {
+        let _ = kill_process_group(pid, Signal::KILL);
+    }
+}
 
 /// The leader and everything that stayed in its group.
 ///
@@ -37,6 +53,7 @@ impl Group {
             gone: false,
         };
         group.pidfd = open_pidfd(group.pid());
+        living().insert(group.pid());
         group
     }
 
@@ -65,7 +82,7 @@ impl Group {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         let Ok(status) = waitid(WaitId::Pid(self.pid()), options) else {
             // Somebody else reaped it, as the kernel does while SIGCHLD is ignored.
-            self.gone = true;
+            self.abandon();
             return true;
         };
         status.is_some()
@@ -109,13 +126,15 @@ impl Group {
             let reason = "its exit status was taken by somebody else; is SIGCHLD ignored?";
             return Err(io::Error::other(reason));
         }
-        self.gone = true;
+        self.abandon();
         self.child.wait()
     }
 
-    /// Leaves behind a leader that does not even end by SIGKILL (a hung file system).
+    /// Signals it no more: from now on its pid may be another's, or it is left behind because it does not even end by
+    /// SIGKILL (a hung file system).
     pub(crate) fn abandon(&mut self) {
         self.gone = true;
+        living().remove(&self.pid());
     }
 
     fn pid(&self) -> Pid {
@@ -127,6 +146,7 @@ impl Drop for Group {
     fn drop(&mut self) {
         if !self.gone {
             self.signal(Signal::KILL);
+            self.abandon();
             let _ = self.child.wait();
         }
     }

@@ -48,9 +48,10 @@ struct Line<'a> {
 }
 
 /// Writes a line for every sample, in order; one without an answer gets an empty one, because the leaderboard
-/// wants every id. Of several epochs the first counts.
+/// wants every id. Of several epochs only `epoch` is written.
 pub fn write(
     records: impl Iterator<Item = Result<Record>>,
+    epoch: u32,
     traces: Traces,
     out: &mut dyn Write,
 ) -> Result<Exported> {
@@ -58,7 +59,7 @@ pub fn write(
     let mut levels: Option<Option<String>> = None;
     for record in records {
         let record = record?;
-        if record.epoch > 0 {
+        if record.epoch != epoch {
             continue;
         }
         let level = record.slices.get("level");
@@ -124,7 +125,7 @@ mod tests {
 
     fn written(records: Vec<Record>, traces: Traces) -> (Exported, Vec<serde_json::Value>) {
         let mut out = Vec::new();
-        let exported = write(records.into_iter().map(Ok), traces, &mut out).unwrap();
+        let exported = write(records.into_iter().map(Ok), 0, traces, &mut out).unwrap();
         let lines = std::str::from_utf8(&out).unwrap().lines();
         let lines = lines.map(|line| serde_json::from_str(line).unwrap());
         (exported, lines.collect())

@@ -3,6 +3,7 @@
 //! Names, ids and messages come from datasets and agents. They are escaped, so that none of them can make
 //! a link, an image, HTML, a mention or a table column, and control characters do not get through.
 
+mod epochs;
 mod labels;
 
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "# {}\n", text(&summary.eval))?;
     headline(summary, out)?;
     gates(summary, out)?;
+    epochs::epochs(summary, out)?;
     slices(&summary.slices, out)?;
     difficulty(summary, out)?;
     scorers(summary, out)?;
@@ -45,7 +47,16 @@ fn headline(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     table(
         out,
         &[
-            "samples", "scored", "correct", "errors", "unscored", "skipped",
+            if summary.epochs.is_some() {
+                "answers"
+            } else {
+                "samples"
+            },
+            "scored",
+            "correct",
+            "errors",
+            "unscored",
+            "skipped",
         ],
     )?;
     row(

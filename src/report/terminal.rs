@@ -1,5 +1,6 @@
 //! What a run looks like on a terminal or in a CI log.
 
+mod epochs;
 mod metrics;
 mod scorers;
 pub mod table;
@@ -10,7 +11,7 @@ use std::path::Path;
 use crate::agent::AgentError;
 use crate::event::Event;
 use crate::gate::Verdict;
-use crate::run::{Run, Status};
+use crate::run::{Record, Run, Status};
 use crate::summary::Summary;
 use crate::text;
 
@@ -48,21 +49,28 @@ pub fn event(event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
             eval,
             notices,
             resumed,
+            epochs,
             ..
         } => {
             for notice in *notices {
                 writeln!(out, "{eval}: note: {}", clean(notice))?;
             }
             if *resumed > 0 {
+                let what = if *epochs > 1 {
+                    "epochs of samples"
+                } else {
+                    "samples"
+                };
                 writeln!(
                     out,
-                    "{eval}: {resumed} samples were answered before and are not asked again"
+                    "{eval}: {resumed} {what} were answered before and are not asked again"
                 )?;
             }
             Ok(())
         }
         Event::AttemptFailed {
             id,
+            epoch,
             attempt,
             error,
             retry,
@@ -70,8 +78,9 @@ pub fn event(event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
             let then = if *retry { ", asking again" } else { "" };
             writeln!(
                 out,
-                "{}: attempt {attempt} failed{then}: {}",
+                "{}{}: attempt {attempt} failed{then}: {}",
                 clean(id),
+                in_epoch(*epoch),
                 reason(error)
             )
         }
@@ -81,15 +90,37 @@ pub fn event(event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
+/// ", 3 epochs each", or nothing for one.
+pub fn epochs(epochs: u32) -> String {
+    match epochs {
+        1 => String::new(),
+        epochs => format!(", {epochs} epochs each"),
+    }
+}
+
+/// ", epoch 2"; nothing for the first, which is 0.
+pub fn in_epoch(epoch: u32) -> String {
+    match epoch {
+        0 => String::new(),
+        epoch => format!(", epoch {epoch}"),
+    }
+}
+
 /// Writes the result of a run.
 pub fn run(run: &Run, out: &mut dyn Write) -> io::Result<()> {
     let summary = &run.summary;
     let asked = summary.samples - summary.skipped;
-    write!(
-        out,
-        "{}: {} samples, {} correct",
-        run.eval, asked, summary.correct
-    )?;
+    let eval = &run.eval;
+    match &summary.epochs {
+        None => write!(out, "{eval}: {asked} samples, {} correct", summary.correct)?,
+        Some(figures) => write!(
+            out,
+            "{eval}: {} samples{}, {} of {asked} answers correct",
+            figures.samples,
+            epochs(figures.epochs),
+            summary.correct
+        )?,
+    }
     if let Some(accuracy) = summary.accuracy {
         write!(out, ", accuracy {}", percent(accuracy))?;
         if let Some([low, high]) = summary.accuracy_ci95 {
@@ -106,6 +137,7 @@ pub fn run(run: &Run, out: &mut dyn Write) -> io::Result<()> {
         write!(out, ", {} unscored", summary.unscored)?;
     }
     writeln!(out, ", {:.1} s", run.duration_s)?;
+    epochs::epochs(summary, out)?;
     metrics::slices(summary, out)?;
     scorers::scorers(summary, out)?;
     scorers::labels(summary, out)?;
@@ -212,27 +244,28 @@ fn errors(run: &Run, out: &mut dyn Write) -> io::Result<()> {
         .iter()
         .filter(|record| record.result.status.is_error());
     // The same reason a hundred times is one line.
-    let mut reasons: Vec<(String, &str, usize)> = Vec::new();
+    let mut reasons: Vec<(String, &Record, usize)> = Vec::new();
     let mut total = 0;
     for record in failed {
         total += 1;
         let reason = record.result.error.as_ref().map(reason).unwrap_or_default();
         match reasons.iter_mut().find(|(known, ..)| *known == reason) {
             Some((_, _, count)) => *count += 1,
-            None => reasons.push((reason, &record.sample_id, 1)),
+            None => reasons.push((reason, record, 1)),
         }
     }
     if total == 0 {
         return Ok(());
     }
     writeln!(out, "  ended without a verdict ({total}):")?;
-    for (reason, id, count) in reasons.iter().take(LISTED) {
+    for (reason, record, count) in reasons.iter().take(LISTED) {
         let others = if *count > 1 {
             format!(" and {} more", count - 1)
         } else {
             String::new()
         };
-        writeln!(out, "    {}{others}: {reason}", clean(id))?;
+        let (id, epoch) = (clean(&record.sample_id), in_epoch(record.epoch));
+        writeln!(out, "    {id}{epoch}{others}: {reason}")?;
     }
     if reasons.len() > LISTED {
         writeln!(
@@ -261,6 +294,13 @@ fn reason(error: &AgentError) -> String {
 pub fn next_command(run: &Run) -> Option<String> {
     let dir = quoted(&shown(&run.dir));
     let show = |id: &str| format!("cargo evaltest show {dir} {}", quoted(id));
+    let show_record = |record: &Record| {
+        let epoch = match record.epoch {
+            0 => String::new(),
+            epoch => format!(" --epoch {epoch}"),
+        };
+        show(&record.sample_id) + &epoch
+    };
     if run.stop_reason.is_some() {
         return Some(format!("cargo evaltest run --resume {dir}"));
     }
@@ -269,7 +309,7 @@ pub fn next_command(run: &Run) -> Option<String> {
         .iter()
         .find(|record| record.result.status.is_error());
     if let Some(record) = error {
-        return Some(show(&record.sample_id));
+        return Some(show_record(record));
     }
     if let Some(flip) = run.flips.iter().find(|flip| flip.worse) {
         return Some(show(&flip.id));
@@ -282,14 +322,10 @@ pub fn next_command(run: &Run) -> Option<String> {
         .gates
         .iter()
         .any(|gate| gate.verdict == Verdict::Failed);
-    let wrong = |record: &&crate::run::Record| {
-        record.result.status == Status::Scored && !record.result.is_correct()
-    };
+    let wrong =
+        |record: &&Record| record.result.status == Status::Scored && !record.result.is_correct();
     let wrong = run.records.iter().find(wrong);
-    failed
-        .then_some(wrong)
-        .flatten()
-        .map(|record| show(&record.sample_id))
+    failed.then_some(wrong).flatten().map(show_record)
 }
 
 /// `id` as one word of a shell command.

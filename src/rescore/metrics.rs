@@ -7,6 +7,7 @@ use crate::artifact::{Manifest, RunDir};
 #[cfg(feature = "bfcl")]
 use crate::benchmark::bfcl::tally::Tally;
 use crate::run::Record;
+#[cfg(feature = "bfcl")]
 use crate::summary::Summary;
 
 /// The metrics so far.

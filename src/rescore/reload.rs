@@ -44,6 +44,7 @@ pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: bool) -> Result<Run> {
     {
         baseline.check_comparable(
             &manifest.scorer_hash,
+            manifest.epochs,
             records.iter().map(|record| record.sample_id.as_str()),
         )?;
     }
@@ -64,6 +65,7 @@ pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: bool) -> Result<Run> {
             gates: &gates,
             baseline: baseline.as_ref(),
             scorer: manifest.scorers.first().map(String::as_str),
+            epochs: manifest.epochs,
             total: manifest.samples,
             interrupted: manifest.status == RunStatus::Interrupted,
             stop_reason,
@@ -80,7 +82,7 @@ pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: bool) -> Result<Run> {
         },
     );
     if others {
-        let known = gate::Known::of_run(&run.summary, &manifest.scorers);
+        let known = gate::Known::of_run(&run.summary, &manifest.scorers, manifest.epochs);
         gates.iter().try_for_each(|gate| gate.validate(&known))?;
     }
     Ok(run)

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use super::{Attempted, Session};
 use crate::agent::{Agent, AgentError, FailureKind, Output};
 use crate::eval::KeepScratch;
+use crate::limits::EndedBy;
 use crate::plan::Item;
 use crate::sample::{Question, Task, TaskFile};
 use crate::{panics, snapshot};
@@ -150,10 +151,30 @@ fn guarded(agent: &dyn Agent, task: &Task) -> Reply {
     })
 }
 
+/// Cuts what an agent says of its failure: that is not limited by `max_output_bytes`.
+fn cut(error: &mut AgentError) {
+    const MOST: usize = 1 << 16;
+    if error.message.len() > MOST {
+        let end = error.message.floor_char_boundary(MOST);
+        error.message.truncate(end);
+        error.message.push('…');
+    }
+    if let Some(tail) = &mut error.stderr_tail
+        && tail.len() > MOST
+    {
+        *tail = tail[tail.ceil_char_boundary(tail.len() - MOST)..].to_owned();
+    }
+}
+
 impl Session {
     /// Asks once.
-    pub(super) fn attempt(&self, item: &Item, attempt: u32) -> Attempted {
-        let scratch = match self.prepare(item, attempt) {
+    pub(super) fn attempt(
+        &self,
+        (item, epoch): (&Item, u32),
+        attempt: u32,
+        sample_left: Option<Duration>,
+    ) -> Attempted {
+        let scratch = match self.prepare((item, epoch), attempt) {
             Ok(prepared) => prepared,
             // The scratch folder is ours: without one, no sample can be asked.
             Err(error) if error.kind == FailureKind::NotStarted => {
@@ -174,10 +195,9 @@ impl Session {
             files,
             options: Arc::clone(&self.plan.eval.agent_options),
             scratch: folder.clone(),
-            epoch: 0,
+            epoch,
             attempt,
-            // A timeout beyond what the clock can count is none.
-            deadline: started.checked_add(self.plan.eval.limits.timeout),
+            deadline: self.deadline(started, sample_left),
             cancel: self.options.cancel.clone(),
             live: self.live(item),
             hidden: Arc::clone(&self.plan.hidden),
@@ -193,13 +213,39 @@ impl Session {
             Ok(output) => self.check_size(output),
             failed => failed,
         };
+        let answer = answer.map_err(|mut error| {
+            cut(&mut error);
+            let is_last = error.kind == FailureKind::TimedOut
+                && self.timeout(sample_left) == EndedBy::SampleTimeout;
+            if is_last {
+                error.message += ", which `limits.sample_timeout_s` left";
+            }
+            error.ended_by = error.ended_by.or(match error.kind {
+                FailureKind::TimedOut => Some(self.timeout(sample_left)),
+                FailureKind::OutputTooLarge => Some(EndedBy::MaxOutputBytes),
+                _ => None,
+            });
+            error
+        });
         if let Some(folder) = folder {
             self.tidy(&folder, answer.is_err());
         }
         (answer, latency)
     }
 
+    /// When an attempt that starts now has timed out: the earliest of its own end, that of its sample and that of
+    /// the run. A timeout beyond what the clock can count is none.
+    fn deadline(&self, now: Instant, sample_left: Option<Duration>) -> Option<Instant> {
+        let own = now.checked_add(self.plan.eval.limits.timeout);
+        let sample = sample_left.and_then(|left| now.checked_add(left));
+        let run = self.throttle.deadline();
+        [own, sample, run].into_iter().flatten().min()
+    }
+
     fn ask_on_bench(&self, task: Task) -> Reply {
+        let allowed = task
+            .deadline
+            .map(|end| end.saturating_duration_since(Instant::now()));
         let deadline = task.deadline;
         let answer = self.bench.start(task)?;
         loop {
@@ -228,12 +274,20 @@ impl Session {
                         );
                         self.stop(&reason, false);
                     }
-                    let seconds = limits.timeout.as_secs_f64();
+                    let seconds = (allowed.unwrap_or_default().as_secs_f64() * 1e3).round() / 1e3;
                     let message = format!("did not answer within {seconds} s");
                     return Err(AgentError::of(FailureKind::TimedOut, message));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
+        }
+    }
+
+    /// Which of the two timeouts came first.
+    fn timeout(&self, sample_left: Option<Duration>) -> EndedBy {
+        match sample_left {
+            Some(left) if left < self.plan.eval.limits.timeout => EndedBy::SampleTimeout,
+            _ => EndedBy::Timeout,
         }
     }
 
@@ -260,7 +314,7 @@ impl Session {
     /// Makes the scratch folder and copies the attachments into it.
     fn prepare(
         &self,
-        item: &Item,
+        (item, epoch): (&Item, u32),
         attempt: u32,
     ) -> Result<(Option<PathBuf>, Vec<TaskFile>), AgentError> {
         let needs_folder = self.plan.eval.agent.needs_scratch() || !item.sample.files.is_empty();
@@ -272,7 +326,11 @@ impl Session {
         } else {
             attempt.to_string()
         };
-        let name = format!("{}.{attempt}", snapshot::file_name(&item.sample.id));
+        let epoch = match self.plan.eval.epochs {
+            1 => String::new(),
+            _ => format!(".{epoch}"),
+        };
+        let name = format!("{}{epoch}.{attempt}", snapshot::file_name(&item.sample.id));
         let folder = self.dir.file("scratch").join(name);
         let made = in_turn(|| std::fs::create_dir_all(&folder));
         made.map_err(|error| {

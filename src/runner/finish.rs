@@ -8,6 +8,7 @@ use super::{Home, RunOptions, Session, lock, skipped};
 use crate::artifact::manifest::{environment, git_state};
 use crate::artifact::{FORMAT_VERSION, Manifest, RunDir, RunStatus};
 use crate::conclude::{Circumstances, conclude};
+use crate::epochs::Poll;
 use crate::error::Result;
 use crate::eval::Assert;
 use crate::event::Event;
@@ -60,6 +61,7 @@ pub(super) fn new_manifest(
         ended_at: None,
         duration_s: None,
         samples: plan.items.len(),
+        epochs: eval.epochs,
         selected,
         whole: selected == plan.items.len() && !options.partial,
         git_sha: None,
@@ -77,6 +79,7 @@ pub(super) fn new_manifest(
         snapshots_in_project: project::inside(&root, &snapshots),
         snapshots,
         masked: eval.masks_answers(),
+        dataset: plan.dataset.clone(),
         dataset_hash: plan.dataset_hash.clone(),
         request_hash: plan.request_hash.clone(),
         scorer_hash: plan.scorer_hash.clone(),
@@ -151,6 +154,7 @@ impl Session {
             gates: &self.plan.eval.gates,
             baseline: self.plan.baseline.as_ref(),
             scorer: self.plan.scorers.first().map(|scorer| scorer.name()),
+            epochs: self.plan.eval.epochs,
             total: self.plan.items.len(),
             interrupted,
             stop_reason,
@@ -171,17 +175,25 @@ impl Session {
     /// The records in dataset order; samples that were never asked are `skipped`.
     fn take_records(&self) -> Vec<Record> {
         let records = std::mem::take(&mut *lock(&self.records));
-        let mut selected = self.selected.iter().copied().peekable();
-        let fill = |(place, record): (usize, Option<Record>)| {
-            selected.next_if_eq(&place)?;
+        let mut selected = self.slots().peekable();
+        let fill = |(slot, record): (usize, Option<Record>)| {
+            selected.next_if_eq(&slot)?;
             Some(record.unwrap_or_else(|| {
-                let mut record = super::record(&self.plan, &self.plan.items[place], skipped(0));
+                let (item, epoch) = self.question(slot);
+                let mut record = super::record(&self.plan, item, epoch, skipped(0));
                 self.plan.redactor.record(&mut record);
                 record
             }))
         };
         // These adapters let `collect` keep the allocation, which is a large one; `flatten` would not.
         records.into_iter().enumerate().filter_map(fill).collect()
+    }
+
+    /// The slots of the selected samples, in order.
+    fn slots(&self) -> impl Iterator<Item = usize> {
+        let epochs = self.epochs();
+        let slots = move |&place: &usize| place * epochs..(place + 1) * epochs;
+        self.selected.iter().flat_map(slots)
     }
 
     /// The benchmark's own aggregates; one that panics costs them, not the run.
@@ -199,20 +211,28 @@ impl Session {
         let exact = self.plan.eval.snapshot.assert == Assert::Exact;
         let differing = lock(&self.differing);
         // An outage fails no assertion: it makes the run inconclusive.
-        let fails = |(place, record): &(&usize, &Record)| match record.result.status {
-            Status::Skipped => false,
-            status if status.is_error() => false,
-            _ if exact => differing.contains(*place),
-            status => status == Status::Scored && !record.result.is_correct(),
+        let fails = |(place, records): &(&usize, &[Record])| {
+            let status = |record: &Record| record.result.status;
+            let is_open = |status: Status| status == Status::Skipped || status.is_error();
+            if records.iter().map(status).any(is_open) {
+                false
+            } else if exact {
+                differing.contains(*place)
+            } else {
+                Poll::of(records).majority() == Some(false)
+            }
         };
-        let failed = self.selected.iter().zip(records).filter(fails);
-        failed.map(|(_, record)| record.sample_id.clone()).collect()
+        let samples = self.selected.iter().zip(records.chunks(self.epochs()));
+        let failed = samples.filter(fails);
+        failed
+            .filter_map(|(_, records)| Some(records.first()?.sample_id.clone()))
+            .collect()
     }
 
     fn write_results(&self, run: &Run, interrupted: bool) -> Result<()> {
-        for (&place, record) in self.selected.iter().zip(&run.records) {
+        for (slot, record) in self.slots().zip(&run.records) {
             if record.result.status == Status::Skipped {
-                self.spool.add(place, record)?;
+                self.spool.add(slot, record)?;
             }
         }
         let mut artifacts: BTreeMap<_, _> = self.spool.finish(self.dir.path())?.into();

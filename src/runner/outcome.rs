@@ -5,7 +5,7 @@ use crate::plan::{Item, Plan};
 use crate::run::{Outcome, Record, Status};
 
 /// The record of a sample with this outcome.
-pub(super) fn record(plan: &Plan, item: &Item, outcome: Outcome) -> Record {
+pub(super) fn record(plan: &Plan, item: &Item, epoch: u32, outcome: Outcome) -> Record {
     let slices = item
         .sample
         .slices
@@ -14,7 +14,7 @@ pub(super) fn record(plan: &Plan, item: &Item, outcome: Outcome) -> Record {
     Record {
         sample_id: item.sample.id.clone(),
         eval: plan.eval.name.clone(),
-        epoch: 0,
+        epoch,
         prompt: plan.prompt(item),
         ground_truth: item
             .sample

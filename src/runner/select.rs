@@ -56,6 +56,15 @@ pub(super) fn check_resumable(plan: &Plan, manifest: &Manifest, dir: &RunDir) ->
     if manifest.scorers_hash != plan.scorers_hash {
         return refuse("the scorer or the extraction");
     }
+    if manifest.epochs != plan.eval.epochs {
+        return Err(Error::usage(format!(
+            "run `{}` has {} epochs and cannot be resumed with {}",
+            dir.path().display(),
+            manifest.epochs,
+            plan.eval.epochs
+        ))
+        .hint(format!("say `--epochs {}`", manifest.epochs)));
+    }
     if manifest.request_hash != plan.request_hash {
         return refuse("the agent in the spec");
     }

@@ -26,6 +26,17 @@ impl Session {
         });
     }
 
+    /// The run ends early, without any haste: what is in flight comes to its end.
+    pub(super) fn note_stop(&self, reason: &str) {
+        let reason = reason.to_owned();
+        lock(&self.stop).get_or_insert(Stop {
+            reason,
+            interrupted: false,
+            misconfigured: false,
+            told: false,
+        });
+    }
+
     /// Stops the run because no sample can be answered as the eval is.
     pub(super) fn stop_misconfigured(&self, reason: &str) {
         self.stop_with(Stop {

@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::view::{self, Mount, Wishes};
 use super::{Network, PROCESSES, Sandbox, Ulimits, relay};
 use crate::error::{Error, Result};
-use crate::sample::TaskFile;
 
 /// The program that makes sandboxes.
 const BWRAP: &str = "bwrap";
@@ -32,10 +31,10 @@ pub(crate) struct Inmate<'a> {
     pub(crate) cwd: &'a Path,
     /// The folder from which its relative paths count.
     pub(crate) folder: &'a Path,
-    /// The scratch folder of the attempt.
+    /// Where it has a folder in memory to write to.
     pub(crate) scratch: &'a Path,
-    /// Attachments, in the scratch folder.
-    pub(crate) files: &'a [TaskFile],
+    /// Files and folders that were made for it, such as attachments.
+    pub(crate) files: &'a [&'a Path],
     /// What it must not see.
     pub(crate) hidden: &'a [PathBuf],
 }
@@ -117,8 +116,8 @@ impl Sandbox {
             .words(["--size", &bytes, "--perms", "0777", "--tmpfs"])
             .paths([inmate.scratch])?;
         for file in inmate.files {
-            readable(&file.path)?;
-            line.words(["--ro-bind"]).paths([&file.path, &file.path])?;
+            readable(file)?;
+            line.words(["--ro-bind"]).paths([file, file])?;
         }
         let relayed = self.relayed(&mut line)?;
         for mount in &mounts {

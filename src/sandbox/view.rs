@@ -90,6 +90,7 @@ pub(super) fn mounts(wishes: &Wishes<'_>) -> Vec<Mount> {
 
 /// Lays something empty over whatever of `paths` is seen so far.
 fn hide(mounts: &mut Vec<Mount>, paths: &[PathBuf]) {
+    let mut covers = Vec::new();
     for path in paths {
         let Ok(path) = fs::canonicalize(path) else {
             continue;
@@ -107,16 +108,30 @@ fn hide(mounts: &mut Vec<Mount>, paths: &[PathBuf]) {
             _ => None,
         });
         let is_folder = path.is_dir();
-        let covers: Vec<Mount> = seen
-            .map(|at| {
-                if is_folder {
-                    Mount::HideFolder(at)
-                } else {
-                    Mount::HideFile(at)
-                }
-            })
-            .collect();
-        mounts.extend(covers);
+        covers.extend(seen.map(|at| {
+            if is_folder {
+                Mount::HideFolder(at)
+            } else {
+                Mount::HideFile(at)
+            }
+        }));
+    }
+    // In a folder that is empty now nothing is left to hide, nor a place to hide it at.
+    let folders: Vec<PathBuf> = covers.iter().filter_map(hidden_folder).cloned().collect();
+    let is_covered = |mount: &Mount| match mount {
+        Mount::HideFolder(at) | Mount::HideFile(at) => folders
+            .iter()
+            .any(|folder| at != folder && at.starts_with(folder)),
+        Mount::Link { .. } | Mount::Read { .. } => false,
+    };
+    covers.retain(|mount| !is_covered(mount));
+    mounts.extend(covers);
+}
+
+fn hidden_folder(mount: &Mount) -> Option<&PathBuf> {
+    match mount {
+        Mount::HideFolder(at) => Some(at),
+        _ => None,
     }
 }
 
@@ -202,6 +217,21 @@ mod tests {
         let mut wishes = of(Path::new("/usr/bin/env"), &[]);
         wishes.arguments = vec![place.at("evals/agent.py"), place.at("evals/data")];
         assert_eq!(reads(&mounts(&wishes)), [place.at("evals/agent.py")]);
+    }
+
+    #[test]
+    fn what_lies_in_a_hidden_folder_is_not_hidden_once_more() {
+        let place = Place::new(&["evals/data/2023/q.jsonl", "evals/x"]);
+        let hidden = [
+            place.at("evals/data/2023"),
+            place.at("evals/data"),
+            place.at("evals/data/2023/q.jsonl"),
+        ];
+        let mut wishes = of(Path::new("/usr/bin/env"), &hidden);
+        wishes.read = vec![place.at("evals"), place.at("evals/data/2023")];
+        let mut mounts = mounts(&wishes);
+        mounts.retain(|mount| matches!(mount, Mount::HideFolder(_) | Mount::HideFile(_)));
+        assert_eq!(mounts, [Mount::HideFolder(place.at("evals/data"))]);
     }
 
     #[test]

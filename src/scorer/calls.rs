@@ -7,6 +7,7 @@
 mod arguments;
 mod json;
 mod native;
+mod outside;
 mod pattern;
 mod text;
 

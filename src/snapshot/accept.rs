@@ -9,7 +9,9 @@ use super::baseline::{BaselineFile, FILE, digest};
 use super::{Content, FORMAT_VERSION, path};
 use crate::artifact::{Manifest, RunDir, RunStatus, read_records};
 use crate::baseline::BaselineSample;
+use crate::epochs;
 use crate::error::{Error, Result};
+use crate::run::Record;
 
 /// What accepting a run changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,17 +50,27 @@ pub fn accept(dir: &RunDir, folder: Option<&Path>, partial: bool) -> Result<Acce
         errors: Vec::new(),
     };
     let before = super::read_baseline(&accepted.folder).ok().flatten();
-    let same_scorer = before.is_none_or(|before| before.scorer_hash == manifest.scorer_hash);
+    let is_same = before.is_none_or(|before| {
+        before.scorer_hash == manifest.scorer_hash
+            && before.epochs.is_none_or(|epochs| epochs == manifest.epochs)
+    });
     let mut contents = BTreeMap::new();
     let mut known = HashSet::new();
-    for record in read_records(&dir.file("samples.jsonl"))? {
-        let record = record?;
+    for sample in epochs::samples(read_records(&dir.file("samples.jsonl"))?) {
+        let sample = sample?;
+        let content = |record: &Record| (record.epoch, Content::of(record, manifest.masked));
+        let epochs = sample.iter().map(content).collect();
+        let is_error = sample.iter().any(|record| record.result.status.is_error());
+        let Some(record) = sample.into_iter().next() else {
+            continue;
+        };
         let path = path(&accepted.folder, &record.sample_id);
         known.insert(path.clone());
-        if record.result.status.is_error() {
-            // An outage must not overwrite what is known of a sample, if that is still comparable.
+        if is_error {
+            // An outage must not overwrite what is known of a sample, if that is still comparable: nor may the
+            // majority of those epochs that went well, which is not what the others will be compared with.
             let same = |old: &Content| {
-                same_scorer
+                is_same
                     && old.input_hash == record.input_hash
                     && old.target_hash == record.target_hash
             };
@@ -73,10 +85,9 @@ pub fn accept(dir: &RunDir, folder: Option<&Path>, partial: bool) -> Result<Acce
             accepted.errors.push(record.sample_id);
             continue;
         }
-        contents.insert(
-            record.sample_id.clone(),
-            Content::of(&record, manifest.masked),
-        );
+        if let Some(content) = Content::majority(epochs) {
+            contents.insert(record.sample_id.clone(), content);
+        }
     }
     if contents.is_empty() {
         return Err(Error::usage(format!(
@@ -117,6 +128,7 @@ pub fn accept(dir: &RunDir, folder: Option<&Path>, partial: bool) -> Result<Acce
         format_version: FORMAT_VERSION,
         run_id: manifest.run_id,
         scorer_hash: manifest.scorer_hash,
+        epochs: manifest.epochs,
         verdict_digest: digest(&samples),
         samples: accepted.samples,
         correct: accepted.correct,

@@ -25,9 +25,24 @@ pub(super) struct BaselineFile {
     pub(super) format_version: u32,
     pub(super) run_id: String,
     pub(super) scorer_hash: String,
+    /// How often each sample was asked. Absent before there were epochs.
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    pub(super) epochs: u32,
     pub(super) verdict_digest: String,
     pub(super) samples: usize,
     pub(super) correct: usize,
+}
+
+fn once() -> u32 {
+    1
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde's `skip_serializing_if` passes a reference"
+)]
+fn is_once(epochs: &u32) -> bool {
+    *epochs == 1
 }
 
 /// Digest of every sample's verdict and hashes.
@@ -55,9 +70,10 @@ pub(crate) fn check_scorer(plan: &Plan) -> Result<()> {
         run_id: file.run_id,
         scorer_hash: file.scorer_hash,
         samples: BTreeMap::new(),
+        epochs: Some(file.epochs),
         digest_matches: true,
     };
-    baseline.check_comparable(&plan.scorer_hash, [])
+    baseline.check_comparable(&plan.scorer_hash, plan.eval.epochs, [])
 }
 
 /// Reads `_baseline.json`, if there is one.
@@ -94,12 +110,14 @@ pub(crate) fn read(folder: &Path) -> Result<Option<Baseline>> {
     let digest_matches = file
         .as_ref()
         .is_some_and(|file| file.verdict_digest == digest(&samples));
+    let epochs = file.as_ref().map(|file| file.epochs);
     let (run_id, scorer_hash) =
         file.map_or_else(Default::default, |file| (file.run_id, file.scorer_hash));
     Ok(Some(Baseline {
         run_id,
         scorer_hash,
         samples,
+        epochs,
         digest_matches,
     }))
 }

@@ -12,6 +12,7 @@ use crate::benchmark::bfcl::Bfcl;
 use crate::benchmark::{Benchmark, aime::Aime, gsm8k::Gsm8k, qa::Qa};
 use crate::dataset::Columns;
 use crate::error::{Error, Result};
+use crate::hub;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -93,9 +94,7 @@ pub(super) struct BfclKeys {
 /// The file of a benchmark; an error is about its name in the spec.
 fn open<T>(path: &Path, folder: &Path, open: impl Fn(PathBuf) -> Result<T>) -> Placed<T> {
     let shown = path.display().to_string();
-    // Without the `.` of `./data.jsonl`, which would stand in every message.
-    let path: PathBuf = folder.join(path).components().collect();
-    open(path).map_err(|error: Error| (error, shown))
+    open(hub::resolve(path, folder)).map_err(|error: Error| (error, shown))
 }
 
 pub(super) fn qa(keys: QaKeys, folder: &Path) -> Placed<Qa> {

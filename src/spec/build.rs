@@ -1,27 +1,27 @@
 //! From the keys of a spec to an eval: paths are resolved, names are looked up.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::{Map, Value};
 
 #[cfg(feature = "http")]
 use super::agents;
 use super::keys::{
-    AgentKeys, BenchmarkKeys, ColumnKeys, CommandKeys, CwdKey, Form, GaiaKeys, LimitsKeys,
-    NoBuiltIn, SpecFile,
+    AgentKeys, BenchmarkKeys, ColumnKeys, CommandKeys, CwdKey, Form, GaiaKeys, NoBuiltIn, SpecFile,
 };
+use super::limits::limits;
 use super::tagged::{BuiltIns, Tagged};
 use super::{benchmarks, custom, worker};
 use crate::agent::command::{Command, Cwd, Input, Reply};
 use crate::agent::{Agent, demo::Demo, echo::Echo, replay::Replay};
-use crate::benchmark::{Benchmark, gaia::Gaia};
+use crate::benchmark::{Benchmark, gaia::Gaia, gaia::HUB};
 use crate::dataset::Columns;
 use crate::error::{Error, Result, nearest};
 use crate::eval::{Eval, KeepScratch, Limits};
 use crate::extract::Extract;
 use crate::gate::{self, Gate};
+use crate::hub;
 use crate::plan::check_scorer_names;
 use crate::registry::{Options, Registry};
 use crate::scorer::{self, Scorer};
@@ -104,6 +104,8 @@ pub(super) fn build(
     eval.gates = spec.gates;
     eval.limits = limits;
     eval.shuffle = spec.shuffle.map(|shuffle| shuffle.seed);
+    eval.epochs = spec.epochs.unwrap_or(1);
+    crate::plan::check_epochs(eval.epochs).map_err(|error| (error, "epochs".to_owned()))?;
     eval.snapshot.assert = spec.snapshot.assert.0;
     eval.snapshot.answers = spec.snapshot.answers.map(Into::into);
     eval.snapshot.confirm = spec.snapshot.confirm.unwrap_or(2);
@@ -166,7 +168,10 @@ fn benchmark(
     match tagged {
         Tagged::BuiltIn(keys) => Ok(match keys {
             BenchmarkKeys::Gaia(keys) => {
-                let shown = keys.path.display().to_string();
+                let shown = keys.path.as_ref();
+                // Without a path, the line that names the benchmark is what it is about.
+                let shown =
+                    shown.map_or_else(|| "gaia".to_owned(), |path| path.display().to_string());
                 Arc::new(gaia(keys, folder).map_err(|error| (error, shown))?)
             }
             BenchmarkKeys::Qa(keys) => Arc::new(benchmarks::qa(keys, folder)?),
@@ -189,9 +194,8 @@ fn benchmark(
 }
 
 fn gaia(keys: GaiaKeys, folder: &Path) -> Result<Gaia> {
-    // Without the `.` of `path: .`, which would stand in every message.
-    let path: PathBuf = folder.join(keys.path).components().collect();
-    let mut gaia = Gaia::open(path)?.columns(columns(keys.columns));
+    let path = keys.path.unwrap_or_else(|| HUB.into());
+    let mut gaia = Gaia::open(hub::resolve(&path, folder))?.columns(columns(keys.columns));
     if let Some(split) = keys.split {
         gaia = gaia.split(split);
     }
@@ -391,40 +395,4 @@ fn scorer(
         registry: Some(registry),
     };
     scorer::by_name(&name, &options, &context).map_err(|error| (error, name))
-}
-
-/// Limits as the keys say, else as in `default`.
-pub(super) fn limits(
-    keys: &LimitsKeys,
-    default: &Limits,
-) -> std::result::Result<Limits, (&'static str, Error)> {
-    let at_least_one = |key: &'static str, value: Option<usize>| match value {
-        Some(0) => Err((
-            key,
-            Error::usage(format!("limits.{key} must be at least 1"))
-                .hint(format!("write a whole number from 1: `{key}: 4`")),
-        )),
-        value => Ok(value),
-    };
-    let seconds = |key: &'static str, value: Option<f64>, least: f64, default: Duration| match value
-    {
-        None => Ok(default),
-        Some(value) if value.is_finite() && value >= least && value <= 1e9 => {
-            Ok(Duration::from_secs_f64(value))
-        }
-        Some(value) => {
-            let message = format!("limits.{key} is {value}, which is no number of seconds");
-            let hint = format!("write seconds: `{key}: 30`");
-            Err((key, Error::usage(message).hint(hint)))
-        }
-    };
-    Ok(Limits {
-        concurrency: at_least_one("concurrency", keys.concurrency)?.unwrap_or(default.concurrency),
-        timeout: seconds("timeout_s", keys.timeout_s, 0.001, default.timeout)?,
-        retries: keys.retries.unwrap_or(default.retries),
-        backoff: seconds("backoff_s", keys.backoff_s, 0.0, default.backoff)?,
-        max_output_bytes: keys.max_output_bytes.unwrap_or(default.max_output_bytes),
-        limit: at_least_one("limit", keys.limit)?.or(default.limit),
-        fail_fast: keys.fail_fast.unwrap_or(default.fail_fast),
-    })
 }

@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::build::limits;
 use super::keys::{AssertKey, LimitsKeys, ShuffleKeys};
+use super::limits::limits;
 use super::overrides::{Override, apply};
 use crate::error::{Error, Result};
 use crate::eval::Eval;
@@ -17,6 +17,7 @@ struct BuilderKeys {
     #[serde(default)]
     limits: LimitsKeys,
     shuffle: Option<ShuffleKeys>,
+    epochs: Option<u32>,
     #[serde(default)]
     snapshot: BuilderSnapshotKeys,
     gates: Option<Vec<Gate>>,
@@ -55,6 +56,7 @@ pub(crate) fn override_built(mut eval: Eval, overrides: &[Override]) -> Result<E
     let changed = limits(&keys.limits, &eval.limits).map_err(|(_, error)| place(error))?;
     eval.limits = changed;
     eval.shuffle = keys.shuffle.map(|keys| keys.seed).or(eval.shuffle);
+    eval.epochs = keys.epochs.unwrap_or(eval.epochs);
     eval.snapshot.confirm = keys.snapshot.confirm.unwrap_or(eval.snapshot.confirm);
     if let Some(assert) = keys.snapshot.assert {
         eval.snapshot.assert = assert.0;

@@ -31,6 +31,7 @@ pub(super) struct SpecFile {
     #[serde(default)]
     pub(super) limits: LimitsKeys,
     pub(super) shuffle: Option<ShuffleKeys>,
+    pub(super) epochs: Option<u32>,
     #[serde(default)]
     pub(super) snapshot: SnapshotKeys,
     #[serde(default)]
@@ -86,7 +87,8 @@ impl BuiltIns for BenchmarkKeys {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GaiaKeys {
-    pub(super) path: PathBuf,
+    /// Without it, the dataset as it is published.
+    pub(super) path: Option<PathBuf>,
     pub(super) split: Option<String>,
     pub(super) levels: Option<Vec<Value>>,
     pub(super) ids: Option<Vec<String>>,
@@ -176,6 +178,9 @@ pub(super) struct WorkerKeys {
     pub(super) env: Vec<String>,
     #[serde(default)]
     pub(super) scratch: bool,
+    pub(super) sandbox: Option<SandboxKeys>,
+    #[serde(default)]
+    pub(super) ulimits: UlimitKeys,
     #[serde(default)]
     pub(super) options: Map<String, Value>,
     pub(super) keep_scratch: Option<KeepKey>,
@@ -266,11 +271,25 @@ impl BuiltIns for NoBuiltIn {
 pub(super) struct LimitsKeys {
     pub(super) concurrency: Option<usize>,
     pub(super) timeout_s: Option<f64>,
+    pub(super) sample_timeout_s: Option<f64>,
+    pub(super) deadline_s: Option<f64>,
+    pub(super) budget: Option<BudgetKeys>,
+    pub(super) requests_per_minute: Option<f64>,
+    pub(super) tokens_per_minute: Option<f64>,
+    pub(super) ramp_up_s: Option<f64>,
     pub(super) retries: Option<u32>,
     pub(super) backoff_s: Option<f64>,
     pub(super) max_output_bytes: Option<u64>,
     pub(super) limit: Option<usize>,
     pub(super) fail_fast: Option<bool>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BudgetKeys {
+    pub(super) cost_usd: Option<f64>,
+    pub(super) tokens: Option<u64>,
+    pub(super) requests: Option<u64>,
 }
 
 #[derive(Deserialize)]

@@ -54,13 +54,22 @@ pub(super) fn worker(
         let hint = "add `handshake: true`, and have the program say hello when it is ready";
         return wrong("start_timeout_s", message, hint);
     }
+    if keys.scratch && keys.sandbox.is_some() {
+        let message = "agent.scratch: a folder outside of the sandbox is not seen in it".to_owned();
+        let hint = "leave `scratch` out: in a sandbox each process has `/tmp` and `$HOME` in memory, for itself";
+        return wrong("scratch", message, hint);
+    }
     let vars = variables::from_dot_env(&keys.env, folder).map_err(anywhere)?;
     let mut worker = Worker::new(keys.command, folder)
         .processes(keys.processes.unwrap_or(1))
         .in_flight(keys.in_flight.unwrap_or(1))
         .env(keys.env)
         .vars(vars)
+        .ulimits(keys.ulimits.limits()?)
         .max_output_bytes(limits.max_output_bytes);
+    if let Some(sandbox) = keys.sandbox {
+        worker = worker.sandbox(sandbox.sandbox()?);
+    }
     if keys.handshake {
         let patience = keys.start_timeout_s.map(Duration::from_secs_f64);
         worker = worker.handshake(patience.unwrap_or(START_TIMEOUT));

@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 
 use super::difficulty::difficulty_drops;
 use super::tally::{Tally, is_answered};
-use super::{FORMAT_VERSION, Recovered, Summary};
+use super::{FORMAT_VERSION, Flaky, MAX_FLAKY, Recovered, Summary};
+use crate::epochs::Poll;
 use crate::run::{Outcome, Record, Status};
 use crate::stats;
 
@@ -23,6 +24,20 @@ pub struct SummaryBuilder {
     attempts: u64,
     recovered: Recovered,
     metrics: Map<String, Value>,
+    epochs: u32,
+    /// The sample whose epochs come in, when there are several.
+    sample: Option<Gathering>,
+    flaky: Vec<Flaky>,
+}
+
+/// The epochs of a sample so far.
+#[derive(Clone, Debug)]
+struct Gathering {
+    id: String,
+    slices: Vec<(String, String)>,
+    poll: Poll,
+    /// By the name of the scorer, when there are several.
+    others: BTreeMap<String, Poll>,
 }
 
 impl SummaryBuilder {
@@ -37,7 +52,17 @@ impl SummaryBuilder {
             attempts: 0,
             recovered: Recovered::default(),
             metrics: Map::new(),
+            epochs: 1,
+            sample: None,
+            flaky: Vec::new(),
         }
+    }
+
+    /// Says how often each sample is asked. The records of a sample must then come one after the other.
+    #[must_use]
+    pub fn epochs(mut self, epochs: u32) -> Self {
+        self.epochs = epochs;
+        self
     }
 
     /// Sets the benchmark's own aggregates.
@@ -67,6 +92,9 @@ impl SummaryBuilder {
                 values.entry(value).or_default().add(outcome);
             }
         }
+        if self.epochs > 1 {
+            self.gather(record);
+        }
         if let Some(kind) = failure(outcome) {
             *self.failures.entry(kind).or_default() += 1;
         }
@@ -77,8 +105,63 @@ impl SummaryBuilder {
         }
     }
 
+    /// Adds a record to the epochs of its sample.
+    fn gather(&mut self, record: &Record) {
+        if self
+            .sample
+            .as_ref()
+            .is_none_or(|sample| sample.id != record.sample_id)
+        {
+            self.end_sample();
+            let slices = slices_of(record).map(|(dimension, value)| (dimension.to_owned(), value));
+            self.sample = Some(Gathering {
+                id: record.sample_id.clone(),
+                slices: slices.collect(),
+                poll: Poll::default(),
+                others: BTreeMap::new(),
+            });
+        }
+        if let Some(sample) = &mut self.sample {
+            sample.poll.add(&record.result);
+            for (name, score) in &record.result.scores {
+                let poll = sample.others.entry(name.clone()).or_default();
+                poll.add_json(score, &record.result);
+            }
+        }
+    }
+
+    /// Takes the sample whose epochs are all there into account.
+    fn end_sample(&mut self) {
+        let Some(mut sample) = self.sample.take() else {
+            return;
+        };
+        let poll = &sample.poll;
+        let judged = poll.scored() + poll.unknown();
+        for other in sample.others.values_mut() {
+            // Epochs that errored name no scorer.
+            let there = other.scored() + other.unknown();
+            other.miss(judged.saturating_sub(there));
+        }
+        self.total.add_sample(self.epochs, poll, &sample.others);
+        for (dimension, value) in &sample.slices {
+            let values = self.slices.get_mut(dimension);
+            if let Some(slice) = values.and_then(|values| values.get_mut(value)) {
+                slice.add_sample(self.epochs, poll, &sample.others);
+            }
+        }
+        if poll.is_flaky() && self.flaky.len() < MAX_FLAKY {
+            self.flaky.push(Flaky {
+                scored: poll.scored(),
+                correct: poll.correct(),
+                answers: poll.answers(),
+                sample_id: sample.id,
+            });
+        }
+    }
+
     /// The summary of what was added. `gates` is empty and `exit_code` is 0 until the caller fills them in.
-    pub fn finish(self) -> Summary {
+    pub fn finish(mut self) -> Summary {
+        self.end_sample();
         let total = self.total.finish();
         let slices: BTreeMap<_, BTreeMap<_, _>> = self
             .slices
@@ -111,6 +194,8 @@ impl SummaryBuilder {
             slices,
             scorer: self.scorer,
             scorers: total.scorers,
+            epochs: total.epochs,
+            flaky: self.flaky,
             usage: total.usage,
             latency_s: total.latency_s,
             attempts: self.attempts,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Labels;
+use super::{EpochFigures, Labels};
 
 /// The figures of the samples of one slice. The fields mean what those of
 /// [`Summary`](super::Summary) mean.
@@ -39,6 +39,9 @@ pub struct Group {
     /// The figures of each scorer by name, when there are several.
     #[serde(default)]
     pub scorers: BTreeMap<String, ScorerSummary>,
+    /// What several answers to each sample say together, when there are several epochs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epochs: Option<EpochFigures>,
     /// Tokens and cost.
     #[serde(default)]
     pub usage: UsageTotal,
@@ -79,6 +82,9 @@ pub struct ScorerSummary {
     /// Figures of its labels, when it judges labels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<Labels>,
+    /// What several answers to each sample say together by this scorer, when there are several epochs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epochs: Option<EpochFigures>,
 }
 
 /// Tokens and cost of the answers that counted. A sum is `null` when no sample tells the number.

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::epochs::EpochTally;
 use super::group::{Group, Latency, Range, ScorerSummary, UsageTotal};
 use super::labels::LabelTally;
 use crate::agent::Usage;
+use crate::epochs::Poll;
 use crate::run::{Outcome, Status};
 use crate::stats::{self, Sum};
 
@@ -29,6 +31,8 @@ pub(super) struct Tally {
     costs: Sum,
     /// Percentiles need them all: 8 bytes a sample.
     latencies: Vec<f64>,
+    /// With several epochs, what those of each sample say together.
+    epochs: Option<Box<EpochTally>>,
 }
 
 impl Tally {
@@ -62,8 +66,24 @@ impl Tally {
         }
     }
 
+    /// Adds the votes of all epochs of a sample, by the deciding scorer and by each of several.
+    pub(super) fn add_sample(&mut self, epochs: u32, poll: &Poll, others: &BTreeMap<String, Poll>) {
+        let new = || Box::new(EpochTally::new(epochs));
+        self.epochs.get_or_insert_with(new).add(poll);
+        for (name, poll) in others {
+            if let Some(scorer) = self.scorers.get_mut(name) {
+                scorer.epochs.get_or_insert_with(new).add(poll);
+            }
+        }
+    }
+
     pub(super) fn finish(mut self) -> Group {
         let judged = self.scored + self.errors;
+        let samples = self.epochs.as_ref().map_or(0, |epochs| epochs.samples());
+        let interval = match &self.epochs {
+            Some(epochs) => epochs.interval95(),
+            None => stats::wilson95(self.correct, self.scored),
+        };
         Group {
             samples: self.samples,
             scored: self.scored,
@@ -72,7 +92,7 @@ impl Tally {
             unscored: self.unscored,
             skipped: self.skipped,
             accuracy: stats::ratio(self.correct, self.scored),
-            accuracy_ci95: stats::wilson95(self.correct, self.scored),
+            accuracy_ci95: interval,
             error_rate: stats::ratio(self.errors, judged + self.unscored),
             means: self.means.means(),
             mean_ranges: self.means.ranges(),
@@ -80,8 +100,9 @@ impl Tally {
             scorers: self
                 .scorers
                 .into_iter()
-                .map(|(name, scorer)| (name, scorer.finish(judged)))
+                .map(|(name, scorer)| (name, scorer.finish(judged, samples)))
                 .collect(),
+            epochs: self.epochs.map(|epochs| epochs.finish()),
             usage: UsageTotal {
                 cost_usd: self.costs.total().map(round_cost),
                 ..self.usage
@@ -106,6 +127,7 @@ struct ScorerTally {
     correct: u64,
     means: Means,
     labels: LabelTally,
+    epochs: Option<Box<EpochTally>>,
 }
 
 impl ScorerTally {
@@ -124,16 +146,24 @@ impl ScorerTally {
         self.means.add(value.unwrap_or(f64::NAN), details);
     }
 
-    fn finish(self, judged: u64) -> ScorerSummary {
+    fn finish(mut self, judged: u64, samples: u64) -> ScorerSummary {
+        if let Some(epochs) = &mut self.epochs {
+            // Samples that errored in every epoch name no scorer.
+            epochs.add_unknown(samples.saturating_sub(epochs.samples()));
+        }
         ScorerSummary {
             scored: self.scored,
             correct: self.correct,
             errors: judged.saturating_sub(self.scored),
             accuracy: stats::ratio(self.correct, self.scored),
-            accuracy_ci95: stats::wilson95(self.correct, self.scored),
+            accuracy_ci95: match &self.epochs {
+                Some(epochs) => epochs.interval95(),
+                None => stats::wilson95(self.correct, self.scored),
+            },
             means: self.means.means(),
             mean_ranges: self.means.ranges(),
             labels: self.labels.finish(),
+            epochs: self.epochs.map(|epochs| epochs.finish()),
         }
     }
 }

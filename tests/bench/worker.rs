@@ -51,22 +51,22 @@ fn main() -> io::Result<ExitCode> {
     report(&[
         figure(
             "own CPU of a round trip, one at a time",
-            one.cpu_s - echo.cpu_s,
+            one.cpu - echo.cpu,
             0.1,
         ),
         figure(
             "own CPU of a round trip, 2 x 8 at once",
-            many.cpu_s - echo.cpu_s,
+            many.cpu - echo.cpu,
             0.1,
         ),
-        figure("own CPU of the run without it", echo.cpu_s, f64::INFINITY),
+        figure("own CPU of the run without it", echo.cpu, f64::INFINITY),
         figure(
             "CPU of the workers, 2 x 8 at once",
-            many.workers_s,
+            many.workers,
             f64::INFINITY,
         ),
-        figure("wall time, one at a time", one.wall_s, f64::INFINITY),
-        figure("wall time, 2 x 8 at once", many.wall_s, f64::INFINITY),
+        figure("wall time, one at a time", one.wall, f64::INFINITY),
+        figure("wall time, 2 x 8 at once", many.wall, f64::INFINITY),
         Figure {
             what: "peak memory".to_owned(),
             measured: f64::from(peak_kib("self")) / 1024.0,
@@ -78,18 +78,19 @@ fn main() -> io::Result<ExitCode> {
 }
 
 #[derive(Clone, Copy)]
+/// In seconds.
 struct Cost {
-    cpu_s: f64,
-    workers_s: f64,
-    wall_s: f64,
+    cpu: f64,
+    workers: f64,
+    wall: f64,
 }
 
 impl Default for Cost {
     fn default() -> Self {
         Self {
-            cpu_s: f64::INFINITY,
-            workers_s: f64::INFINITY,
-            wall_s: f64::INFINITY,
+            cpu: f64::INFINITY,
+            workers: f64::INFINITY,
+            wall: f64::INFINITY,
         }
     }
 }
@@ -97,9 +98,9 @@ impl Default for Cost {
 impl Cost {
     fn better(self, other: Self) -> Self {
         Self {
-            cpu_s: self.cpu_s.min(other.cpu_s),
-            workers_s: self.workers_s.min(other.workers_s),
-            wall_s: self.wall_s.min(other.wall_s),
+            cpu: self.cpu.min(other.cpu),
+            workers: self.workers.min(other.workers),
+            wall: self.wall.min(other.wall),
         }
     }
 }
@@ -111,9 +112,9 @@ fn measure(folder: &Path, samples: u32, agent: &str) -> io::Result<Cost> {
     let (cpu, workers, started) = (own_cpu_s(), children_cpu_s()?, Instant::now());
     let run = eval.run().map_err(io::Error::other)?;
     let cost = Cost {
-        cpu_s: own_cpu_s() - cpu,
-        workers_s: children_cpu_s()? - workers,
-        wall_s: started.elapsed().as_secs_f64(),
+        cpu: own_cpu_s() - cpu,
+        workers: children_cpu_s()? - workers,
+        wall: started.elapsed().as_secs_f64(),
     };
     // Every third question ends with another number than its answer.
     let expect = u64::from(samples - samples.div_ceil(3));

@@ -67,6 +67,16 @@ fn calls_are_judged_gated_and_scored_again() {
     assert_eq!(summary["means"]["f1"], json!(2.5 / 3.0));
     assert_eq!(summary["means"]["parameter_accuracy"], json!(2.5 / 3.0));
     let run = project.last_run();
+    let show = |id: &str| {
+        project
+            .run(&format!("show {} {id}", run.display()))
+            .exits(0)
+    };
+    show("rome")
+        .says("tool calls:\n  {\"function\":{\"name\":\"weather\"")
+        .says("score: 1 (exact_match)\ndetails: {");
+    show("both")
+        .says("score: 0 (wrong_arguments)\ndifference: `pay`: `sum`: got `3`, expected `4`\n");
     project
         .run(&format!("rescore {}", run.display()))
         .exits(0)

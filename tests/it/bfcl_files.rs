@@ -404,7 +404,7 @@ fn broken_files_are_named() {
         "simple_python",
         "",
         "--data data",
-        "the result files have no line",
+        "_result.json: there is no line in any of the result files",
     );
     let twice = format!("{line}\n{line}");
     check(

@@ -9,6 +9,9 @@ use crate::project::{Project, Ran, json_lines};
 use crate::server::{Answer, Server, chat, fine, refusal};
 use crate::signals;
 
+mod http;
+mod refused;
+
 const THREE: [(&str, u32, &str, &str); 3] = [
     ("a", 1, "one", "ONE"),
     ("b", 1, "two", "TWO"),
@@ -230,6 +233,7 @@ fn one_sample_for_each_way_to_misbehave() {
         "half" => Answer::Raw(half(&chat("HALF").to_string()).into_bytes()),
         "silence" => Answer::Raw(Vec::new()),
         "never" => Answer::Never(Duration::from_secs(30)),
+        "slowly" => Answer::Slowly(chat("SLOWLY"), Duration::from_millis(100)),
         "huge" => fine(&chat(&"x".repeat(2 << 20))),
         "too long" => refusal(
             "400 Bad Request",
@@ -244,8 +248,8 @@ fn one_sample_for_each_way_to_misbehave() {
         _ => fine(&chat("FINE")),
     });
     let ways = [
-        "garbage", "no http", "half", "silence", "never", "huge", "too long", "odd type", "closes",
-        "fine",
+        "garbage", "no http", "half", "silence", "never", "slowly", "huge", "too long", "odd type",
+        "closes", "fine",
     ];
     let questions: Vec<_> = ways.iter().map(|way| (*way, 1, *way, "x")).collect();
     let limits = "limits: { retries: 1, backoff_s: 0, timeout_s: 2 }\n";
@@ -262,6 +266,7 @@ fn one_sample_for_each_way_to_misbehave() {
     check("half", "agent_failed", Some("unreachable"), 2);
     check("silence", "agent_failed", Some("unreachable"), 2);
     check("never", "timed_out", Some("timed_out"), 1);
+    check("slowly", "timed_out", Some("timed_out"), 1);
     check("huge", "agent_failed", Some("output_too_large"), 1);
     check("too long", "agent_failed", Some("refused"), 1);
     for way in ["odd type", "closes", "fine"] {
@@ -270,112 +275,8 @@ fn one_sample_for_each_way_to_misbehave() {
 }
 
 #[test]
-fn what_no_sample_survives_is_told_once() {
-    let check = |answer: fn() -> Answer, requests: usize, expect: &str| {
-        let questions: Vec<_> = (0..20).map(|number| format!("q{number}")).collect();
-        let questions: Vec<_> = questions.iter().map(|id| (&**id, 1, "?", "x")).collect();
-        let server = Server::new(move |_, _| answer());
-        let project = Project::with_eval(&questions, &server.openai(""), "");
-        let ran = run(&project)
-            .exits(2)
-            .says(expect)
-            .says("samples not asked");
-        let times = (ran.out + &ran.err).matches("/chat/completions").count();
-        assert_eq!(times, 1);
-        assert!(server.asked().len() <= requests, "{}", server.asked().len());
-    };
-    check(
-        || refusal("401 Unauthorized", "no such key"),
-        2,
-        "answered 401 Unauthorized: no such key; hint: name the variable that holds the key: `api_key_env: MY_KEY`",
-    );
-    check(
-        || refusal("404 Not Found", "The model `local` does not exist"),
-        2,
-        "answered 404 Not Found: The model `local` does not exist; hint: check `model`",
-    );
-    check(
-        || {
-            refusal(
-                "429 Too Many Requests",
-                "You exceeded your quota: insufficient_quota",
-            )
-        },
-        2,
-        "hint: the account has nothing left",
-    );
-}
-
-#[test]
-fn a_request_that_is_always_wrong_stops_the_run_after_three() {
-    let questions: Vec<_> = (0..20).map(|number| format!("q{number}")).collect();
-    let questions: Vec<_> = questions.iter().map(|id| (&**id, 1, "?", "x")).collect();
-    let server = Server::new(|_, _| refusal("400 Bad Request", "temperature must be below 2"));
-    let project = Project::with_eval(&questions, &server.openai(", temperature: 3"), "");
-    run(&project)
-        .exits(2)
-        .says("answered 400 Bad Request: temperature must be below 2; hint: check `model` and what else the spec sends");
-    assert!(
-        (3..=4).contains(&server.asked().len()),
-        "{}",
-        server.asked().len()
-    );
-    // After an answer, it is the sample's own fault.
-    let server = Server::new(|_, number| match number {
-        0 => fine(&chat("x")),
-        _ => refusal("400 Bad Request", "odd"),
-    });
-    let project = Project::with_eval(&questions, &server.openai(""), "");
-    run(&project).exits(0).says("19 errors");
-}
-
-#[test]
-fn a_redirect_is_not_followed_and_takes_no_key_along() {
-    let other = Server::shouting();
-    let target = other.url("/v1/chat/completions");
-    let server = Server::new(move |_, _| {
-        Answer::Status(
-            "307 Temporary Redirect",
-            format!("Location: {target}\r\n"),
-            String::new(),
-        )
-    });
-    let project = Project::with_eval(&THREE, &server.openai(", api_key_env: KEY_OF_TEST"), "");
-    project.write(".env", "KEY_OF_TEST=sk-redirected-1\n");
-    run(&project)
-        .exits(2)
-        .says("answered 307 Temporary Redirect to `http://127.0.0.1:")
-        .says("hint: write the address that it points to");
-    assert_eq!(other.asked().len(), 0);
-}
-
-#[test]
-fn a_key_that_expires_stops_the_run_and_resuming_asks_the_rest() {
-    let server = Server::new(|asked, number| match number {
-        2..4 => refusal("401 Unauthorized", "expired"),
-        _ => fine(&chat(&asked.prompt().to_uppercase())),
-    });
-    let questions = [THREE[0], THREE[1], THREE[2], ("d", 2, "four", "FOUR")];
-    let project = Project::with_eval(&questions, &server.openai(""), "");
-    project
-        .run("run eval.yaml --output-root runs --concurrency 1")
-        .exits(3)
-        .says("stopped early")
-        .says("(2 samples not asked)");
-    let dir = run_dir(&project);
-    project
-        .run(&format!("run --resume {}", dir.display()))
-        .exits(3);
-    project
-        .run(&format!("run --resume {}", dir.display()))
-        .exits(0)
-        .says("4 samples, 4 correct");
-    assert_eq!(server.asked().len(), 6);
-}
-
-#[test]
 fn an_interrupt_does_not_wait_for_the_endpoint() {
-    let server = Server::new(|_, _| Answer::Never(Duration::from_secs(60)));
+    let server = Server::new(|_, _| Answer::Never(Duration::from_mins(1)));
     let project = Project::with_eval(&THREE, &server.openai(""), "");
     let mut command = project.command("run eval.yaml --output-root runs");
     let mut child = command
@@ -388,89 +289,6 @@ fn an_interrupt_does_not_wait_for_the_endpoint() {
     signals::send("INT", &child);
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(started.elapsed() < Duration::from_secs(10));
-}
-
-#[test]
-fn the_smallest_http_spec_works() {
-    let server = Server::new(|asked, _| {
-        let question = asked.body["question"].as_str().unwrap_or_default();
-        fine(&json!({"answer": question.to_uppercase(), "usage": {"input_tokens": 3}}))
-    });
-    let url = server.url("/answer");
-    let agent = format!(
-        r#"{{ type: http, url: "{url}", body: {{ question: "{{prompt}}", id: "{{id}}" }}, answer: /answer }}"#
-    );
-    let project = Project::with_eval(&THREE, &agent, "");
-    run(&project).exits(0).says("3 samples, 3 correct");
-    let asked = server.asked();
-    assert_eq!(asked[0].line, "POST /answer");
-    let bodies: Vec<_> = asked.iter().map(|asked| asked.body.clone()).collect();
-    assert!(
-        bodies.contains(&json!({"question": "three", "id": "c"})),
-        "{bodies:?}"
-    );
-    assert_eq!(record(&project, "c")["result"]["usage"]["input_tokens"], 3);
-    // Without a body it gets what a command gets; options come from the command line.
-    let project = Project::with_eval(
-        &THREE[..1],
-        &format!("{{ type: http, url: \"{url}\" }}"),
-        "",
-    );
-    project
-        .run("run eval.yaml --output-root runs --agent-option deep=true")
-        .exits(0)
-        .says("1 samples, 1 correct");
-    let body = &server.asked()[3].body;
-    assert_eq!(
-        (&body["options"], &body["attempt"]),
-        (&json!({"deep": true}), &json!(1))
-    );
-}
-
-#[test]
-fn an_http_spec_says_where_things_are() {
-    let server = Server::new(|asked, _| match asked.line.as_str() {
-        "GET /q/a?level=hard" => fine(&json!({"data": [{"text": "ONE"}]})),
-        _ => refusal("404 Not Found", "nobody"),
-    });
-    let url = server.url("/q/{id}?level=hard");
-    let agent = format!("{{ type: http, method: GET, url: \"{url}\", answer: /data/0/text }}");
-    let project = Project::with_eval(&THREE[..1], &agent, "");
-    run(&project).exits(0).says("1 samples, 1 correct");
-    for (agent, expect) in [
-        (
-            "{ type: http, url: \"http://h/\", answer: data }",
-            "`answer: data` is no JSON pointer",
-        ),
-        (
-            "{ type: http, url: \"http://h/\", body: [\"{promt}\"] }",
-            "there is no placeholder `{promt}`",
-        ),
-        ("{ type: http, url: h }", "`h` is no URL of an endpoint"),
-        (
-            "{ type: openai, base_url: h, model: m }",
-            "`h` is no URL of an endpoint",
-        ),
-        (
-            "{ type: openai, base_url: \"http://h\" }",
-            "agent: missing key `model`",
-        ),
-        (
-            "{ type: openai, base_url: \"http://h\", model: m, modle: x }",
-            "modle",
-        ),
-        (
-            "{ type: openai, base_url: \"http://h\", model: m, price: { input: -1, output: 0 } }",
-            "no number of dollars",
-        ),
-        (
-            "{ type: openai, base_url: \"http://h\", model: m, extra_body: { stream: true } }",
-            "asks for a stream",
-        ),
-    ] {
-        let project = Project::with_eval(&THREE, agent, "");
-        run(&project).exits(2).says(expect).says("eval.yaml:4");
-    }
 }
 
 #[test]

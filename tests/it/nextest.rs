@@ -141,3 +141,21 @@ fn nextest_gives_the_verdicts_of_cargo_test() {
         .says("another scorer, scorer option or extraction");
     assert_eq!(asked(&project).len(), before);
 }
+
+#[test]
+fn epochs_of_a_sample_run_in_one_process_and_meet_in_the_gates() {
+    let Some(project) = project() else { return };
+    let spec = project.read("evals/e.yaml");
+    let gates = spec.replace("accuracy >= 0.1", "'pass^2 >= 0.5', majority >= 0.5");
+    project.write("evals/e.yaml", gates + "epochs: 2\n");
+    project
+        .run("run")
+        .exits(0)
+        .says("8 samples, 2 epochs each, 8 of 16 answers correct");
+    project.run("accept").exits(0);
+    let ran = nextest(&project, "").exits(0);
+    assert_eq!(with(&ran, "PASS").len(), 8 + 4, "{}", ran.err);
+    assert_eq!(project.last_lines("samples.jsonl").len(), 16);
+    assert_eq!(project.last_json("summary.json")["epochs"]["samples"], 8);
+    assert_eq!(asked(&project).len(), 32);
+}

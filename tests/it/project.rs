@@ -228,6 +228,11 @@ impl Project {
         Ran::of(&self.command(arguments).output().unwrap())
     }
 
+    /// Runs `cargo evaltest` with these arguments.
+    pub(crate) fn run_of(&self, arguments: &[&str]) -> Ran {
+        Ran::of(&self.command_of(arguments).output().unwrap())
+    }
+
     /// The run directories, the oldest first.
     pub(crate) fn runs(&self) -> Vec<PathBuf> {
         let Ok(entries) = fs::read_dir(self.file("evaltest-runs")) else {

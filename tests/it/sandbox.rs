@@ -9,11 +9,13 @@ use serde_json::Value;
 
 use crate::project::{Project, Ran, skip};
 
+mod worker;
+
 /// What no agent may get hold of: the answer, in the dataset, the snapshots and the run directories.
 const TREASURE: &str = "zanzibar-4711";
 
 /// Whether this machine lets `bwrap` make sandboxes.
-fn can_sandbox() -> bool {
+pub(crate) fn can_sandbox() -> bool {
     let made = Command::new("bwrap")
         .args([
             "--ro-bind",
@@ -201,11 +203,11 @@ fn a_hostile_agent_in_a_sandbox_does_no_harm() {
     let project = project(
         &attacks,
         "{ type: bwrap, disk_mb: 8 }",
-        "limits: { concurrency: 4, timeout_s: 4, retries: 0 }\n",
+        "limits: { concurrency: 4, timeout_s: 10, retries: 0 }\n",
     );
     let started = Instant::now();
     run(&project);
-    assert!(started.elapsed() < Duration::from_mins(1));
+    assert!(started.elapsed() < Duration::from_mins(2));
     let records = project.last_lines("samples.jsonl");
     let result = |id: &str| {
         let record = records.iter().find(|record| record["sample_id"] == id);

@@ -38,6 +38,8 @@ pub(crate) enum Answer {
     ThenClose(Value),
     /// Nothing for so long, then the end of the connection.
     Never(Duration),
+    /// A reply of success, a byte at a time with this pause.
+    Slowly(Value, Duration),
 }
 
 /// A reply of success.
@@ -72,12 +74,25 @@ pub(crate) struct Server {
 impl Server {
     /// Gives each request, the first being number 0, the answer of `act`.
     pub(crate) fn new(act: impl Fn(&Asked, usize) -> Answer + Send + Sync + 'static) -> Self {
+        Self::resetting(0, act)
+    }
+
+    /// The same, but resets the first connections.
+    pub(crate) fn resetting(
+        first: usize,
+        act: impl Fn(&Asked, usize) -> Answer + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let asked: Arc<Mutex<Vec<Asked>>> = Arc::default();
         let (seen, act): (_, Arc<Act>) = (Arc::clone(&asked), Arc::new(act));
         thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
+            for (number, stream) in listener.incoming().flatten().enumerate() {
+                if number < first {
+                    // Closed with something unread, a connection is reset.
+                    let _ = stream.peek(&mut [0]);
+                    continue;
+                }
                 let (seen, act) = (Arc::clone(&seen), Arc::clone(&act));
                 thread::spawn(move || serve(stream, &seen, &*act));
             }
@@ -135,6 +150,13 @@ fn serve(mut stream: TcpStream, seen: &Mutex<Vec<Asked>>, act: &Act) {
             Answer::Never(pause) => {
                 thread::sleep(pause);
                 return;
+            }
+            Answer::Slowly(body, pause) => {
+                let reply = whole("200 OK", "", &body.to_string());
+                reply.as_bytes().chunks(1).try_for_each(|byte| {
+                    thread::sleep(pause);
+                    stream.write_all(byte)
+                })
             }
         };
         if sent.is_err() {

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -140,6 +141,37 @@ fn term_stops_a_run() {
 #[test]
 fn hup_stops_a_run() {
     stops("HUP");
+}
+
+#[test]
+fn the_second_signal_ends_agents_that_do_not_want_to() {
+    let project = asked::project(
+        6,
+        "case $EVALTEST_SAMPLE_ID in q000) exit;; esac; trap '' TERM; echo $$ >> children\n\
+         sleep 600 & echo $! >> children; wait",
+        "limits: { concurrency: 3 }\n",
+    );
+    let mut child = project
+        .command("run eval.yaml")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    until("three hang", || children(&project).len() == 6);
+    send("INT", &child);
+    std::thread::sleep(Duration::from_millis(50));
+    let sent = Instant::now();
+    send("INT", &child);
+    assert_eq!(child.wait().unwrap().signal(), Some(2));
+    // They would have been given a second.
+    assert!(
+        sent.elapsed() < Duration::from_millis(700),
+        "{:?}",
+        sent.elapsed()
+    );
+    for id in children(&project) {
+        until("its processes are gone", || !is_alive(&id));
+    }
 }
 
 #[test]

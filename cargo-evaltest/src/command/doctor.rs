@@ -55,9 +55,10 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<u8> {
     if let Some(agent) = &args.agent {
         changes.push(Override::new("agent", Override::value(agent)?));
     }
-    let specs = match args.specs.is_empty() {
-        true => discover::find()?.specs,
-        false => args.specs.clone(),
+    let specs = if args.specs.is_empty() {
+        discover::find()?.specs
+    } else {
+        args.specs.clone()
     };
     if specs.is_empty() {
         return Err(discover::nothing_found());

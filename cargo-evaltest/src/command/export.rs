@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use evaltest::artifact::{RunDir, read_records, stamp};
+use evaltest::artifact::{Manifest, RunDir, read_records, stamp};
 use evaltest::report::gaia::{self, Checked, Exported, Traces};
 use evaltest::report::terminal::{clean, shown};
 use evaltest::{Benchmark, Error, Gaia, Registry, Result, spec};
@@ -34,6 +34,10 @@ pub(crate) struct ExportArgs {
     /// left out
     #[arg(long, value_name = "FILE|DIR", conflicts_with = "check")]
     output: Option<PathBuf>,
+
+    /// Which of several epochs, from 0
+    #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "check")]
+    epoch: u32,
 
     #[command(flatten)]
     model: ModelArgs,
@@ -90,9 +94,9 @@ pub(crate) fn run(args: &ExportArgs) -> Result<u8> {
         Traces::Written
     };
     if args.output.as_deref() == Some(Path::new("-")) {
-        return to_stdout(&dir, traces);
+        return to_stdout(&dir, args.epoch, traces);
     }
-    let (file, guide) = to_file(&dir, traces, args.output.as_deref())?;
+    let (file, guide) = to_file(&dir, args.epoch, traces, args.output.as_deref())?;
     console::print(|out| {
         writeln!(out, "{}", shown(&file))?;
         writeln!(out, "{}", shown(&guide))
@@ -116,6 +120,7 @@ fn check_format(args: &ExportArgs) -> Result<()> {
             let given = [
                 (args.check.is_some(), "--check"),
                 (args.no_trace, "--no-trace"),
+                (args.epoch > 0, "--epoch"),
                 (args.output.as_deref() == Some(Path::new("-")), "--output -"),
             ];
             let given = given.into_iter().filter(|(is_given, _)| *is_given);
@@ -131,10 +136,24 @@ fn check_format(args: &ExportArgs) -> Result<()> {
     }
 }
 
-fn to_stdout(dir: &RunDir, traces: Traces) -> Result<u8> {
+/// Refuses an epoch that the run does not have.
+fn check_epoch(manifest: &Manifest, epoch: u32) -> Result<()> {
+    let epochs = manifest.epochs;
+    if epoch < epochs {
+        return Ok(());
+    }
+    let message = format!("the run has {epochs} epochs, so there is no epoch {epoch}");
+    Err(Error::usage(message).hint(format!(
+        "the last is `--epoch {}`",
+        epochs.saturating_sub(1)
+    )))
+}
+
+fn to_stdout(dir: &RunDir, epoch: u32, traces: Traces) -> Result<u8> {
+    check_epoch(&dir.manifest()?, epoch)?;
     let records = read_records(&dir.file("samples.jsonl"))?;
     let mut text = Vec::new();
-    let exported = gaia::write(records, traces, &mut text)?;
+    let exported = gaia::write(records, epoch, traces, &mut text)?;
     console::print(|out| out.write_all(&text))?;
     note(&exported);
     Ok(0)
@@ -143,10 +162,12 @@ fn to_stdout(dir: &RunDir, traces: Traces) -> Result<u8> {
 /// Writes the file and the guide beside it; tells where they are.
 pub(crate) fn to_file(
     dir: &RunDir,
+    epoch: u32,
     traces: Traces,
     output: Option<&Path>,
 ) -> Result<(PathBuf, PathBuf)> {
     let manifest = dir.manifest()?;
+    check_epoch(&manifest, epoch)?;
     let records = read_records(&dir.file("samples.jsonl"))?;
     let output = output.unwrap_or(Path::new("."));
     let names_folder = output.is_dir() || output.to_string_lossy().ends_with('/');
@@ -163,7 +184,7 @@ pub(crate) fn to_file(
     fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, &error))?;
     // The name depends on what is written.
     let temporary = folder.join(format!(".gaia_result.{}.tmp", std::process::id()));
-    let exported = write(&temporary, |out| gaia::write(records, traces, out));
+    let exported = write(&temporary, |out| gaia::write(records, epoch, traces, out));
     let exported = exported.inspect_err(|_| drop(fs::remove_file(&temporary)))?;
     let file = if names_folder {
         free(

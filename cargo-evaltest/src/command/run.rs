@@ -74,6 +74,11 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "YAML")]
     extract: Option<String>,
 
+    /// Ask each sample N times: accuracy is that of all answers, and gates such as `pass@3` and `majority` tell
+    /// what several answers say together
+    #[arg(long, value_name = "N")]
+    epochs: Option<u32>,
+
     /// Samples in flight at once
     #[arg(long, value_name = "N")]
     concurrency: Option<usize>,
@@ -171,9 +176,6 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8> {
         return dry_run(args, &drive, &work);
     }
     args.check_export()?;
-    let cancel = Cancel::new();
-    let interrupt = signal::cancel_on_signals(&cancel)
-        .map_err(|error| Error::infrastructure(format!("cannot handle signals: {error}")))?;
     // Every dataset and baseline is read before the first agent starts.
     let mut prepared = Vec::new();
     for eval in &work.evals {
@@ -182,6 +184,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8> {
             prepared.push(eval);
         }
     }
+    // A signal kills until here: a download may take long, and there is no answer yet that could be lost.
+    let cancel = Cancel::new();
+    let interrupt = signal::cancel_on_signals(&cancel)
+        .map_err(|error| Error::infrastructure(format!("cannot handle signals: {error}")))?;
     let several = prepared.len() > 1;
     let progress = Arc::new(Progress::new(args.json));
     let mut runs = Vec::new();
@@ -278,7 +284,7 @@ impl RunArgs {
         }
         let dir = RunDir::open(Path::new(result["run_dir"].as_str().unwrap_or_default()))?;
         let file = match format {
-            Format::Gaia => export::to_file(&dir, Traces::Written, None)?.0,
+            Format::Gaia => export::to_file(&dir, 0, Traces::Written, None)?.0,
             Format::Bfcl => export::bfcl::to_folder(&dir, &self.model.options(&dir)?, None)?.0,
         };
         if !self.json {
@@ -303,8 +309,10 @@ fn dry_run(args: &RunArgs, drive: &Drive, work: &Work) -> Result<u8> {
     } else {
         console::print(|out| {
             counts.iter().try_for_each(|count| {
-                let DryRun { eval, samples, most_requests } = count;
-                writeln!(out, "{eval}: {samples} samples, {samples} to {most_requests} requests; nothing was asked")
+                let DryRun { eval, samples, epochs, most_requests } = count;
+                let least = samples * *epochs as usize;
+                let epochs = terminal::epochs(*epochs);
+                writeln!(out, "{eval}: {samples} samples{epochs}, {least} to {most_requests} requests; nothing was asked")
             })
         })?;
     }

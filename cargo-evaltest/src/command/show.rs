@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use evaltest::artifact::{RunDir, read_records};
-use evaltest::report::terminal::{clean, excerpt};
-use evaltest::{Error, Normalized, Record, Result};
+use evaltest::report::terminal::{clean, excerpt, in_epoch};
+use evaltest::{Error, Normalized, Record, Result, Score};
 use serde_json::{Map, Value};
 
 use crate::console;
@@ -19,6 +19,10 @@ pub(crate) struct ShowArgs {
 
     /// The sample's id, or its beginning; all samples in short when left out
     id: Option<String>,
+
+    /// Which of several epochs is shown whole, from 0
+    #[arg(long, value_name = "N", requires = "id")]
+    epoch: Option<u32>,
 
     /// Print JSON
     #[arg(long)]
@@ -37,35 +41,63 @@ pub(crate) fn run(args: &ShowArgs) -> Result<u8> {
         }
         return Ok(0);
     };
-    let record = find(records, wanted, &dir)?;
-    let attempts = dir.attempts(&record.sample_id)?;
+    let epochs = find(records, wanted, &dir)?;
+    let epoch = args.epoch.unwrap_or(0);
+    let Some(record) = epochs.iter().find(|record| record.epoch == epoch) else {
+        let message = format!("`{}` has no epoch {epoch}", clean(&epochs[0].sample_id));
+        let last = epochs.iter().map(|record| record.epoch).max();
+        return Err(Error::usage(message).hint(format!("the last is {}", last.unwrap_or(0))));
+    };
+    let mut attempts = dir.attempts(&record.sample_id)?;
+    attempts.retain(|event| event["epoch"] == epoch);
     if args.json {
-        let mut value = serde_json::to_value(&record).map_err(|error| {
+        let mut value = serde_json::to_value(record).map_err(|error| {
             Error::infrastructure(format!("the record cannot be shown: {error}"))
         })?;
         value["events"] = attempts.into();
         console::print_json(&value)?;
     } else {
-        console::print(|out| whole(&record, &attempts, out))?;
+        console::print(|out| {
+            if epochs.len() > 1 {
+                epochs.iter().try_for_each(|record| line(record, out))?;
+                writeln!(out, "epoch {epoch} (another with `--epoch N`):")?;
+            }
+            whole(record, &attempts, out)
+        })?;
     }
     Ok(0)
 }
 
-/// The sample with this id, else the only one whose id begins so.
+/// The records of the sample with this id, else of the only one whose id begins so; never none.
 fn find(
     records: impl Iterator<Item = Result<Record>>,
     wanted: &str,
     dir: &RunDir,
-) -> Result<Record> {
-    let mut similar = Vec::new();
+) -> Result<Vec<Record>> {
+    let mut exact = Vec::new();
+    let mut similar: Vec<Vec<Record>> = Vec::new();
     for record in records {
         let record = record?;
         if record.sample_id == wanted {
-            return Ok(record);
+            exact.push(record);
+            continue;
         }
-        if record.sample_id.starts_with(wanted) && similar.len() < 4 {
-            similar.push(record);
+        if !exact.is_empty() {
+            // The epochs of a sample stand side by side.
+            return Ok(exact);
         }
+        let is_known = |epochs: &Vec<Record>| epochs[0].sample_id == record.sample_id;
+        let has_room = similar.len() < 4;
+        match similar.last_mut().filter(|epochs| is_known(epochs)) {
+            Some(epochs) => epochs.push(record),
+            None if record.sample_id.starts_with(wanted) && has_room => {
+                similar.push(vec![record]);
+            }
+            None => {}
+        }
+    }
+    if !exact.is_empty() {
+        return Ok(exact);
     }
     if similar.len() == 1 {
         return Ok(similar.remove(0));
@@ -79,7 +111,7 @@ fn find(
     } else {
         let ids: Vec<_> = similar
             .iter()
-            .map(|record| clean(&record.sample_id))
+            .map(|epochs| clean(&epochs[0].sample_id))
             .collect();
         error.hint(format!("several ids begin so: {}", ids.join(", ")))
     })
@@ -98,8 +130,9 @@ fn line(record: &Record, out: &mut dyn Write) -> io::Result<()> {
         .unwrap_or("(nothing)");
     writeln!(
         out,
-        "{verdict:<14} {}  {}",
+        "{verdict:<14} {}{}  {}",
         clean(&record.sample_id),
+        in_epoch(record.epoch),
         excerpt(said)
     )
 }
@@ -136,6 +169,12 @@ fn whole(record: &Record, attempts: &[Value], out: &mut dyn Write) -> io::Result
         .as_ref()
         .and_then(|output| output.text.as_deref());
     block("raw answer", raw.unwrap_or("(none)"), out)?;
+    if let Some(output) = &outcome.output
+        && !output.tool_calls.is_empty()
+    {
+        let calls = output.tool_calls.iter().map(Value::to_string);
+        block("tool calls", &calls.collect::<Vec<_>>().join("\n"), out)?;
+    }
     block(
         "extracted",
         outcome.prediction.as_deref().unwrap_or("(none)"),
@@ -148,20 +187,7 @@ fn whole(record: &Record, attempts: &[Value], out: &mut dyn Write) -> io::Result
         out,
     )?;
     if let Some(score) = &outcome.score {
-        writeln!(
-            out,
-            "compared: {} with {}",
-            normalized(&score.normalized_prediction),
-            normalized(&score.normalized_ground_truth)
-        )?;
-        writeln!(out, "score: {} ({})", score.value, clean(&score.reason))?;
-        if !score.details.is_empty() {
-            writeln!(
-                out,
-                "details: {}",
-                clean(&serde_json::to_string(&score.details).unwrap_or_default())
-            )?;
-        }
+        judged(score, out)?;
     }
     for (name, score) in &outcome.scores {
         writeln!(out, "scorer {}: {}", clean(name), clean(&score.to_string()))?;
@@ -205,6 +231,31 @@ fn whole(record: &Record, attempts: &[Value], out: &mut dyn Write) -> io::Result
         writeln!(out, "redacted: {} places", outcome.redacted)?;
     }
     Ok(())
+}
+
+/// What was compared, the verdict, and why: what scorers say in words first.
+fn judged(score: &Score, out: &mut dyn Write) -> io::Result<()> {
+    let sides = [&score.normalized_prediction, &score.normalized_ground_truth];
+    if sides.iter().any(|side| **side != Normalized::None) {
+        let [prediction, truth] = sides.map(normalized);
+        writeln!(out, "compared: {prediction} with {truth}")?;
+    }
+    writeln!(out, "score: {} ({})", score.value, clean(&score.reason))?;
+    for key in ["difference", "faults", "unsatisfiable"] {
+        match score.details.get(key) {
+            Some(Value::String(words)) => writeln!(out, "{key}: {}", clean(words))?,
+            Some(Value::Array(items)) => {
+                let mut words = items.iter().filter_map(Value::as_str);
+                words.try_for_each(|words| writeln!(out, "{key}: {}", clean(words)))?;
+            }
+            _ => {}
+        }
+    }
+    if score.details.is_empty() {
+        return Ok(());
+    }
+    let details = serde_json::to_string(&score.details).unwrap_or_default();
+    writeln!(out, "details: {}", clean(&details))
 }
 
 /// What the agent tells of its answer, a line each.

@@ -60,7 +60,8 @@ impl Refusal<'_> {
         let kind = match self.status {
             402 => FailureKind::Misconfigured,
             _ if has(&OF_AN_EMPTY_ACCOUNT) => FailureKind::Misconfigured,
-            408 | 409 | 425 | 429 | 500 | 502..=504 | 506.. => FailureKind::Busy,
+            429 => FailureKind::RateLimited,
+            408 | 409 | 425 | 500 | 502..=504 | 506.. => FailureKind::Busy,
             413 => FailureKind::Refused,
             401 => FailureKind::Misconfigured,
             400.. if has(&OF_A_SAMPLE) => FailureKind::Refused,
@@ -101,11 +102,12 @@ impl Refusal<'_> {
             error.message = format!("{}; hint: {hint}", error.message);
         }
         error.http_status = Some(self.status);
-        if kind == FailureKind::Busy {
+        let asks_for_time = matches!(kind, FailureKind::Busy | FailureKind::RateLimited);
+        if asks_for_time {
             let after = retry_after(&self.reply.headers);
             error.retry_after_s = after.map(|after| after.as_secs_f64());
         }
-        if !error.is_transient() && kind == FailureKind::Busy {
+        if !error.is_transient() && asks_for_time {
             let seconds = error.retry_after_s.unwrap_or_default();
             error.message = format!(
                 "{}; it wants to be left alone for {seconds} s",
@@ -189,7 +191,7 @@ mod tests {
 
     #[test]
     fn what_no_sample_survives_is_told_from_what_one_does_not() {
-        use FailureKind::{Busy, Misconfigured, Refused};
+        use FailureKind::{Busy, Misconfigured, RateLimited, Refused};
         let check = |status, body: &str, before, after| {
             assert_eq!(
                 judge(status, body, false, 1).kind,
@@ -232,7 +234,8 @@ mod tests {
             Refused,
         );
         check(413, "", Refused, Refused);
-        for status in [408, 409, 425, 429, 500, 502, 503, 504, 529] {
+        check(429, "", RateLimited, RateLimited);
+        for status in [408, 409, 425, 500, 502, 503, 504, 529] {
             check(status, "", Busy, Busy);
         }
         let empty =

@@ -257,7 +257,7 @@ fn an_error_in_a_reply_of_success_is_one() {
     let error = read(&json!({"error": {"code": 429, "message": "slow down"}})).unwrap_err();
     assert_eq!(
         (error.kind, error.http_status),
-        (FailureKind::Busy, Some(429))
+        (FailureKind::RateLimited, Some(429))
     );
     let error = read(&json!({"error": {"message": "upstream"}})).unwrap_err();
     assert_eq!(

@@ -2,19 +2,23 @@
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
+use super::cell::Cell;
 use super::request::{Refusal, Reply, Request};
 use super::talk::{Setup, Talk};
 use crate::agent::{AgentError, FailureKind, Output};
+use crate::process::launch::NotStarted;
 use crate::process::worker::Worker;
 
 /// A process that was started.
 pub(super) struct Driver {
     orders: Arc<Orders>,
     thread: Mutex<Option<JoinHandle<()>>>,
+    /// Where it is, in a sandbox.
+    cell: Option<Cell>,
 }
 
 /// What the thread is told.
@@ -91,14 +95,31 @@ impl Inbox {
 }
 
 impl Driver {
-    /// Follows a process on a thread of its own.
-    pub(super) fn start(worker: Worker, setup: Setup) -> io::Result<Self> {
+    /// Starts a process and follows it, on a thread of its own: a sandbox ends with the thread that made it.
+    pub(super) fn start(
+        begin: impl FnOnce() -> Result<Worker, NotStarted> + Send + 'static,
+        cell: Option<Cell>,
+        setup: Setup,
+    ) -> Result<Self, AgentError> {
+        let no_thread = |reason: io::Error| {
+            let message = format!("there is no thread to talk with it: {reason}");
+            error(FailureKind::NotStarted, message)
+        };
         let orders = Arc::new(Orders {
             inbox: Mutex::default(),
-            wake: io::pipe()?,
+            wake: io::pipe().map_err(no_thread)?,
         });
         let own = Arc::clone(&orders);
+        let (tell, started) = channel();
         let follow = move || {
+            let worker = match begin() {
+                Ok(worker) => worker,
+                Err(reason) => {
+                    let _ = tell.send(Err(reason));
+                    return;
+                }
+            };
+            let _ = tell.send(Ok(()));
             let fallen = Talk::new(worker, &own, setup).run();
             let late = own.end();
             // The process is gone before anybody asks elsewhere.
@@ -106,11 +127,21 @@ impl Driver {
         };
         let thread = std::thread::Builder::new()
             .name("evaltest-worker".to_owned())
-            .spawn(follow)?;
+            .spawn(follow)
+            .map_err(no_thread)?;
+        let lost = || NotStarted::new("its thread ended".to_owned());
+        let started = started.recv().unwrap_or_else(|_| Err(lost()));
+        started.map_err(super::not_started)?;
         Ok(Self {
             orders,
             thread: Mutex::new(Some(thread)),
+            cell,
         })
+    }
+
+    /// Where it is, in a sandbox.
+    pub(super) fn cell(&self) -> Option<&Cell> {
+        self.cell.as_ref()
     }
 
     /// Hands a request over; false when the process is gone.
@@ -120,7 +151,7 @@ impl Driver {
 
     /// Waits until the process is ready.
     pub(super) fn ready(&self) -> Result<(), Refusal> {
-        let (probe, reply) = std::sync::mpsc::channel();
+        let (probe, reply) = channel();
         if !self.orders.give(|inbox| inbox.probes.push(probe)) {
             return Err(Refusal::Unsent);
         }

@@ -30,6 +30,8 @@ pub(super) enum Refusal {
     Own(AgentError),
     /// The process ended or had to be ended while it had the request; perhaps another was the reason.
     Fell(AgentError),
+    /// The process had to be ended, and this request alone was there.
+    Guilty(AgentError),
     /// The process was killed while it had the request, by somebody or for want of memory.
     Killed(AgentError),
     /// The process never had it.

@@ -78,7 +78,11 @@ impl Import {
         let place = |category: &Category| Category::official().position(|one| one == *category);
         read.sort_by_key(|(category, _)| (place(category).is_none(), place(category)));
         if read.iter().all(|(_, lines)| lines.is_empty()) {
-            return Err(Error::usage("the result files have no line"));
+            let error = Error::usage("there is no line in any of the result files");
+            return Err(match self.files.results.values().next() {
+                Some(path) => error.at(path.display()),
+                None => error,
+            });
         }
         let is_native = match self.mode {
             Mode::Auto => read.iter().any(|(category, lines)| {

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::dataset::quoted;
 use crate::error::{Error, Result};
+use crate::hub::Dataset;
+use crate::hub::layout::holds;
 
 /// The folder of the published dataset's only edition.
 const YEAR: &str = "2023";
@@ -13,9 +15,62 @@ const DEFAULT_SPLIT: &str = "validation";
 /// whichever cargo features are on.
 const EXTENSIONS: [&str; 3] = ["jsonl", "parquet", "csv"];
 
+/// Which files there are: those on this machine, or those that a dataset of the Hub has, fetched or not.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Files<'a>(pub(super) Option<&'a Dataset>);
+
+impl Files<'_> {
+    fn is_file(self, path: &Path) -> Result<bool> {
+        self.0
+            .map_or_else(|| Ok(path.is_file()), |hub| hub.is_file(path))
+    }
+
+    fn is_folder(self, path: &Path) -> Result<bool> {
+        self.0
+            .map_or_else(|| Ok(path.is_dir()), |hub| hub.is_folder(path))
+    }
+
+    /// The names of the folders in a folder.
+    fn folders(self, path: &Path) -> Result<Vec<String>> {
+        if let Some(hub) = self.0 {
+            return hub.folders(path);
+        }
+        let entries = fs::read_dir(path).into_iter().flatten().flatten();
+        Ok(entries
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect())
+    }
+
+    /// The metadata in a folder.
+    fn metadata(self, folder: &Path) -> Result<Option<PathBuf>> {
+        for extension in EXTENSIONS {
+            let path = folder.join("metadata").with_extension(extension);
+            if self.is_file(&path)? {
+                return Ok(Some(path));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The names of the folders that have metadata in them.
+    fn splits(self, path: &Path) -> Result<Vec<String>> {
+        let mut names = Vec::new();
+        for folder in [path.join(YEAR), path.to_owned()] {
+            for name in self.folders(&folder)? {
+                if self.metadata(&folder.join(&name))?.is_some() {
+                    names.push(name);
+                }
+            }
+        }
+        names.sort_unstable();
+        names.dedup();
+        Ok(names)
+    }
+}
+
 /// A metadata file with the folders that attachments are found in.
 #[derive(Clone, Debug)]
-pub(super) struct Source {
+pub(super) struct Source<'a> {
     /// The file of rows.
     pub(super) metadata: PathBuf,
     /// The dataset's folder, which no attachment may leave.
@@ -24,26 +79,51 @@ pub(super) struct Source {
     pub(super) beside: PathBuf,
     /// What people should know about the choice.
     pub(super) notices: Vec<String>,
+    files: Files<'a>,
+}
+
+impl Source<'_> {
+    /// Whether the dataset has something at a path in it.
+    pub(super) fn has(&self, path: &Path) -> bool {
+        let path = self.root.join(path);
+        match self.files.0 {
+            // Which files it has is known since the metadata was found.
+            Some(_) => matches!(self.files.is_file(&path), Ok(true)),
+            None => path.exists(),
+        }
+    }
 }
 
 /// Finds the metadata of a split in a dataset's folder, or takes the file that `path` is.
-pub(super) fn locate(path: &Path, split: Option<&str>) -> Result<Source> {
-    if !path.is_dir() {
+pub(super) fn locate<'a>(path: &Path, split: Option<&str>, files: Files<'a>) -> Result<Source<'a>> {
+    let source = |metadata: PathBuf, root, beside, unused| {
+        if let Some(hub) = files.0 {
+            hub.fetch(std::slice::from_ref(&metadata))?;
+        }
+        Ok(Source {
+            notices: notices(&metadata, root, unused),
+            root: root.to_owned(),
+            metadata,
+            beside,
+            files,
+        })
+    };
+    if !files.is_folder(path)? {
         let parent = path.parent().filter(|parent| *parent != Path::new(""));
-        let root = parent.unwrap_or(Path::new(".")).to_owned();
-        return Ok(source(path.to_owned(), root, PathBuf::new(), split));
+        let root = parent.unwrap_or(Path::new("."));
+        return source(path.to_owned(), root, PathBuf::new(), split);
     }
     let name = split.unwrap_or(DEFAULT_SPLIT);
-    let splits = splits(path);
+    let splits = files.splits(path)?;
     let mut folders = vec![Path::new(YEAR).join(name), PathBuf::from(name)];
     // The metadata of a folder of splits is that of no split in particular.
     if split.is_none() || splits.is_empty() {
         folders.push(PathBuf::new());
     }
     for folder in &folders {
-        if let Some(metadata) = metadata(&path.join(folder)) {
+        if let Some(metadata) = files.metadata(&path.join(folder))? {
             let unused = split.filter(|_| folder.as_os_str().is_empty());
-            return Ok(source(metadata, path.to_owned(), folder.clone(), unused));
+            return source(metadata, path, folder.clone(), unused);
         }
     }
     let pattern = format!("metadata.{{{}}}", EXTENSIONS.join(","));
@@ -70,7 +150,8 @@ pub(super) fn locate(path: &Path, split: Option<&str>) -> Result<Source> {
     })
 }
 
-fn source(metadata: PathBuf, root: PathBuf, beside: PathBuf, unused: Option<&str>) -> Source {
+/// What people should know of a choice.
+fn notices(metadata: &Path, root: &Path, unused: Option<&str>) -> Vec<String> {
     let mut notices = Vec::new();
     let folder = metadata.parent().and_then(Path::file_name);
     if let Some(split) = unused.filter(|split| folder != Some(split.as_ref())) {
@@ -79,19 +160,14 @@ fn source(metadata: PathBuf, root: PathBuf, beside: PathBuf, unused: Option<&str
             metadata.display()
         ));
     }
-    if leaves(&metadata, &root) {
+    if leaves(metadata, root) {
         notices.push(format!(
-            "`{}` is a symbolic link out of its folder, as in a download cache; attachments that are \
-             such links too are refused: use `hf download … --local-dir DIR`",
+            "`{}` is a symbolic link out of its folder, as in a copy of a download cache; attachments that are such \
+             links too are refused: copy it with `cp -rL`",
             metadata.display()
         ));
     }
-    Source {
-        metadata,
-        root,
-        beside,
-        notices,
-    }
+    notices
 }
 
 /// Everything below a dataset's folder that holds its metadata, and a file that is it.
@@ -100,7 +176,7 @@ pub(super) fn holders(path: &Path) -> Vec<PathBuf> {
         return vec![path.to_owned()];
     }
     let files = EXTENSIONS.map(|extension| path.join("metadata").with_extension(extension));
-    let splits = splits(path);
+    let splits = Files(None).splits(path).unwrap_or_default();
     let splits = splits.iter().map(|split| path.join(split));
     files
         .into_iter()
@@ -109,31 +185,9 @@ pub(super) fn holders(path: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-fn metadata(folder: &Path) -> Option<PathBuf> {
-    EXTENSIONS
-        .iter()
-        .map(|extension| folder.join("metadata").with_extension(extension))
-        .find(|path| path.is_file())
-}
-
-/// The names of the folders that have metadata in them.
-fn splits(path: &Path) -> Vec<String> {
-    let mut names: Vec<String> = [path.join(YEAR), path.to_owned()]
-        .iter()
-        .filter_map(|folder| fs::read_dir(folder).ok())
-        .flatten()
-        .flatten()
-        .filter(|entry| metadata(&entry.path()).is_some())
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect();
-    names.sort_unstable();
-    names.dedup();
-    names
-}
-
 fn leaves(path: &Path, root: &Path) -> bool {
     match (path.canonicalize(), root.canonicalize()) {
-        (Ok(path), Ok(root)) => !path.starts_with(root),
+        (Ok(path), Ok(root)) => !holds(&root, &path),
         _ => false,
     }
 }

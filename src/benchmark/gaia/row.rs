@@ -120,7 +120,7 @@ fn attachment(name: Option<String>, path: Option<String>, source: &Source) -> Op
         (Some(name), None) => beside(name),
         (None, Some(path)) => path.into(),
         (Some(name), Some(path)) => {
-            if is_inside(Path::new(path)) && !source.root.join(path).exists() {
+            if is_inside(Path::new(path)) && !source.has(Path::new(path)) {
                 beside(name)
             } else {
                 path.into()

@@ -35,6 +35,8 @@ pub(super) struct Line {
     id: String,
     fields: Dict,
     ground_truth: Option<Value>,
+    /// Where the ground truth stands, if that is in a file of its own.
+    answered: Option<String>,
 }
 
 /// The objects of a file, one per line. Each has an `id` of its own.
@@ -74,6 +76,7 @@ impl Line {
             return Err(Error::usage("an entry is an object, one per line").at(&place));
         };
         let id = fields.get_str("id").and_then(Value::as_str);
+        let id = id.filter(|id| !id.is_empty());
         let id = id.ok_or_else(|| Error::usage("`id` is missing or no text").at(&place))?;
         let ground_truth = fields.get_str("ground_truth").cloned();
         Ok(Self {
@@ -82,6 +85,7 @@ impl Line {
             id: id.to_owned(),
             ground_truth: ground_truth.filter(|value| !matches!(value, Value::None)),
             fields,
+            answered: None,
         })
     }
 
@@ -98,29 +102,38 @@ impl Line {
         self.ground_truth.is_some()
     }
 
-    pub(super) fn set_ground_truth(&mut self, ground_truth: Value) {
-        self.ground_truth = Some(ground_truth);
-    }
-
-    /// Of a line of `possible_answer/`.
-    pub(super) fn into_answer(self) -> Result<(String, Value)> {
-        let place = self.place();
-        let missing = || Error::usage("`ground_truth` is missing").at(place);
-        Ok((self.id, self.ground_truth.ok_or_else(missing)?))
+    /// Takes the ground truth of a line of `possible_answer/`.
+    pub(super) fn set_ground_truth(&mut self, answer: &Line) {
+        self.ground_truth.clone_from(&answer.ground_truth);
+        self.answered = Some(answer.place());
     }
 
     /// Without a category of the file, it is that of the line.
-    pub(super) fn into_question(self, category: Option<&Category>) -> Result<Question> {
+    pub(super) fn into_question(mut self, category: Option<&Category>) -> Result<Question> {
         let place = self.place();
-        self.question(category).map_err(|error| error.at(place))
+        let answered = self.answered.take().unwrap_or_else(|| place.clone());
+        let ground_truth = self.ground_truth.take().map(simple::ground_truth);
+        let ground_truth = ground_truth
+            .transpose()
+            .map_err(|error| error.at(&answered))?;
+        let mut question = self
+            .question(category, ground_truth)
+            .map_err(|error| error.at(place))?;
+        question.entry = question
+            .entry
+            .expecting(question.ground_truth.as_ref())
+            .map_err(|message| Error::usage(message).at(answered))?;
+        question.unsatisfiable = question.entry.unsatisfiable(&question.category.name);
+        Ok(question)
     }
 
-    fn question(self, category: Option<&Category>) -> Result<Question> {
+    /// All but what the calls of the ground truth are to the entry.
+    fn question(
+        self,
+        category: Option<&Category>,
+        ground_truth: Option<Value>,
+    ) -> Result<Question> {
         let messages = messages(self.fields.get_str("question").unwrap_or(&Value::None))?;
-        let ground_truth = match self.ground_truth {
-            Some(calls) => Some(simple::ground_truth(calls)?),
-            None => None,
-        };
         let functions = match self.fields.get_str("function") {
             None | Some(Value::None) => {
                 simple::functions(ground_truth.as_ref()).ok_or_else(|| {
@@ -143,9 +156,9 @@ impl Line {
                 category.name
             )));
         }
-        let entry = Entry::new(&functions, ground_truth.as_ref()).map_err(Error::usage)?;
+        let entry = Entry::new(&functions, None).map_err(Error::usage)?;
         Ok(Question {
-            unsatisfiable: entry.unsatisfiable(&category.name),
+            unsatisfiable: None,
             id: self.id,
             category,
             messages,

@@ -107,7 +107,22 @@ fn mistakes_name_file_and_line() {
     check(
         &line("a"),
         r#"{"id": "a", "ground_truth": [{"add": {"a": 1}}]}"#,
-        "BFCL_v4_simple_python.json:1: `ground_truth` has no list of values for `a`",
+        "possible_answer/BFCL_v4_simple_python.json:1: `ground_truth` has no list of values for `a`",
+    );
+    check(
+        &line("a"),
+        "\n{\"id\": \"a\", \"ground_truth\": 5}",
+        "possible_answer/BFCL_v4_simple_python.json:2: `ground_truth` is no list of calls",
+    );
+    check(
+        &line("a").replace("}\n", ", \"ground_truth\": [5]}"),
+        answer,
+        "BFCL_v4_simple_python.json:1: a call in `ground_truth` is no `{name: {argument: [values]}}`",
+    );
+    check(
+        &line(""),
+        answer,
+        "BFCL_v4_simple_python.json:1: `id` is missing or no text",
     );
     check(
         &line("a").replace("\"?\"", "[[7]]"),

@@ -88,7 +88,7 @@ fn a_mean_is_found_with_whoever_has_it() {
 fn a_finished_run_knows_its_means() {
     let summary = Summary::of("test", &two());
     let scorers = ["gaia", "qa", "words"].map(str::to_owned);
-    let known = Known::of_run(&summary, &scorers);
+    let known = Known::of_run(&summary, &scorers, 1);
     let check = |gate: &str, expect: Option<&str>| {
         let gate: Gate = gate.parse().unwrap();
         let error = gate.validate(&known).err();

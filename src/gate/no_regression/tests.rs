@@ -21,6 +21,7 @@ fn compare(gate: &Gate, before: &str, after: &str, whole: bool) -> GateResult {
                 (id(i), sample)
             })
             .collect(),
+        epochs: None,
         digest_matches: whole,
     };
     let records: Vec<_> = after

@@ -337,6 +337,12 @@ fn patterns_say_where_calls_stand() {
         "[TOOL_CALL:find:{\"q\": \"a]b\", \"n\": 2} ]",
         "exact_match",
     );
+    check(
+        template,
+        "[TOOL_CALL:find:q=\"a]b\", n=2] [x]",
+        "exact_match",
+    );
+    check(template, "[TOOL_CALL:find:q=[a]b, n=2]", "wrong_arguments");
     check(template, "[TOOL_CALL:find:q=a, n=2]", "wrong_arguments");
     check(template, "[TOOL_CALL:find:q=\"a\", n=2", "no_call");
     check(template, "find(q='a]b', n=2)", "no_call");
@@ -359,11 +365,22 @@ fn patterns_say_where_calls_stand() {
         "{ type: ast_match, pattern: \"!{name};\" }",
         &[("!f; !g;", json!("g(), f()"), 1.0, "exact_match")],
     );
+    let lists = json!("[f(a=[1, [2]]), g(b='[2', c=\"it's\")]");
+    self::check(
+        &format!("{{ type: ast_match, pattern: '{template}' }}"),
+        &[(
+            "[TOOL_CALL:f:a=[1, [2]]] and [TOOL_CALL:g:b=[2, c=it's].",
+            lists,
+            1.0,
+            "exact_match",
+        )],
+    );
     for (pattern, expect) in [
         (
             "[TOOL_CALL:name:args]",
             "does not say where the name of a call stands",
         ),
+        ("<{name}>{args}</{name}>", "the name of a call stands twice"),
         ("{args} {name}", "the arguments stand before the name"),
         ("{name}:{args}", "there must be some text before the name"),
         ("x{name}{args}", "there must be some text before the name"),

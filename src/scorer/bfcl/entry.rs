@@ -76,20 +76,25 @@ impl Entry {
             Value::None => &[],
             _ => return Err("`function` is no list of function documents".to_owned()),
         };
+        let functions = functions.iter().map(Function::new);
+        let entry = Self {
+            functions: functions.collect::<Result<_, _>>()?,
+            expected: Vec::new(),
+        };
+        entry.expecting(ground_truth)
+    }
+
+    /// The same functions, and the calls of this `ground_truth`.
+    pub fn expecting(self, ground_truth: Option<&Value>) -> Result<Self, String> {
         let expected = match ground_truth {
             None | Some(Value::None) => &[],
             Some(Value::List(calls)) => &**calls,
             Some(_) => return Err("`ground_truth` is no list of calls".to_owned()),
         };
+        let expected = expected.iter().map(Expected::new);
         Ok(Self {
-            functions: functions
-                .iter()
-                .map(Function::new)
-                .collect::<Result<_, _>>()?,
-            expected: expected
-                .iter()
-                .map(Expected::new)
-                .collect::<Result<_, _>>()?,
+            expected: expected.collect::<Result<_, _>>()?,
+            ..self
         })
     }
 

@@ -230,15 +230,22 @@ impl Explainer<'_> {
             .position(|&place| self.checker.fits(&calls[place], expected))
     }
 
-    /// Compares the parameters of a call that does not fit; gives the first difference.
+    /// Compares the parameters of a call that does not fit; gives the first difference, in the order in which the
+    /// official program looks: required ones that are not there, those given, others that are not there.
     fn compare(
         &self,
         expected: &Expected,
         arguments: &Dict,
         partial: &mut Partial,
     ) -> Option<String> {
-        let mut difference = None;
         let name = &expected.name;
+        let required = self.checker.required(expected);
+        let lacking = required.iter().find_map(|name| {
+            let name = name.as_str()?;
+            arguments.get_str(name).is_none().then_some(name)
+        });
+        let mut difference = lacking.map(|name| missing(name, expected.argument(name)));
+        let mut is_told = false;
         let mut differs = |parameter: &str, problem, tell: &dyn Fn() -> String| {
             if partial.wrong.len() < MOST_WRONG {
                 partial.wrong.push(WrongParameter {
@@ -247,6 +254,7 @@ impl Explainer<'_> {
                     problem,
                 });
             }
+            is_told = true;
             difference.get_or_insert_with(tell);
         };
         for (key, value) in arguments {
@@ -266,33 +274,23 @@ impl Explainer<'_> {
                 });
             }
         }
-        let missing = expected.arguments.iter().filter(|argument| {
+        let left_out = expected.arguments.iter().filter(|argument| {
             !argument.options.optional && arguments.get_str(&argument.name).is_none()
         });
-        for argument in missing {
+        for argument in left_out {
             partial.parameters.expected += 1;
             differs(&argument.name, Problem::Missing, &|| {
-                format!(
-                    "`{}`: is missing, accepted {}",
-                    argument.name,
-                    accepted(&argument.options)
-                )
+                missing(&argument.name, Some(argument))
             });
         }
-        if difference.is_none() {
+        if let Some(name) = lacking.filter(|_| !is_told) {
             // The ground truth would do without it, the document of the function does not.
-            let required = self.checker.required(expected);
-            let name = required.iter().find_map(|name| {
-                let name = name.as_str()?;
-                arguments.get_str(name).is_none().then_some(name)
-            })?;
             partial.parameters.expected += 1;
             partial.wrong.push(WrongParameter {
                 function: expected.name.clone(),
                 parameter: name.to_owned(),
                 problem: Problem::Missing,
             });
-            difference = Some(format!("`{name}`: is missing, and required"));
         }
         difference
     }
@@ -334,6 +332,17 @@ impl Explainer<'_> {
                 option,
             }));
         }
+    }
+}
+
+/// A parameter that is not there: what is accepted for it, unless the ground truth would do without it.
+fn missing(name: &str, argument: Option<&Argument>) -> String {
+    match argument.filter(|argument| !argument.options.optional) {
+        Some(argument) => {
+            let accepted = accepted(&argument.options);
+            format!("`{name}`: is missing, accepted {accepted}")
+        }
+        None => format!("`{name}`: is missing, and required"),
     }
 }
 

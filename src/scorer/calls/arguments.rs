@@ -3,6 +3,7 @@
 use super::super::bfcl::Value;
 use super::super::bfcl::python::{literal_eval, plain_calls};
 use super::Call;
+use super::outside::{Brackets, Outside};
 use crate::text::is_py_space;
 
 /// The call of `name` with these arguments.
@@ -37,7 +38,7 @@ pub(super) fn call(name: &str, text: &str) -> Call {
         call.named = read.named;
         return call;
     }
-    for piece in text.split(',') {
+    for piece in pieces(text) {
         match piece.split_once('=') {
             Some((key, value)) => {
                 let key = key.trim_matches(is_py_space).to_owned();
@@ -57,6 +58,25 @@ pub(super) fn call(name: &str, text: &str) -> Call {
         }
     }
     call
+}
+
+/// A list at its commas, except those in brackets and quotes; at every comma where one of these stays open.
+fn pieces(text: &str) -> Vec<&str> {
+    let mut outside = Outside::of(Brackets::ALL);
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    for (place, c) in text.char_indices() {
+        if c == ',' && outside.is_here() {
+            pieces.push(&text[start..place]);
+            start = place + 1;
+        }
+        outside.pass(c);
+    }
+    if !outside.is_here() {
+        return text.split(',').collect();
+    }
+    pieces.push(&text[start..]);
+    pieces
 }
 
 /// Arguments as a value: an object has names, a list positions, nothing none.
@@ -106,6 +126,13 @@ mod tests {
         check("a=2+3, b='x'", "a=5 b='x'");
         check("city=New York, days=3", "city='New York' days=3");
         check("q=one, two, three, n=1", "q='one, two, three' n=1");
+        check("l=[1, 2], q=New York", "l=[1, 2] q='New York'");
+        check(
+            "q=New York, d={'a': (1, 2)}",
+            "q='New York' d={'a': (1, 2)}",
+        );
+        check("q=it's, r=\"a, b\", n=1 x", "q=\"it's\" r='a, b' n='1 x'");
+        check("q=:(, n=1", "q=':(' n=1");
         check("Rome", "'Rome'");
         check("1 # x", "1");
     }

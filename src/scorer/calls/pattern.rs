@@ -3,6 +3,7 @@
 use regex::Regex;
 
 use super::super::bfcl::Value;
+use super::outside::{Brackets, Outside};
 use super::{Call, Effort, TooComplex, arguments, is_name};
 use crate::error::{Error, Result};
 use crate::text::{Scope, compile, excerpt};
@@ -33,13 +34,7 @@ pub(in crate::scorer) enum Pattern {
 impl Pattern {
     /// Reads a pattern.
     pub(in crate::scorer) fn parse(text: &str) -> Result<Self> {
-        let place = |marks: &[&str]| {
-            let found = marks
-                .iter()
-                .filter_map(|mark| Some((text.find(mark)?, mark.len())));
-            found.min().map(|(start, length)| (start, start + length))
-        };
-        let Some((name, name_end)) = place(&NAMES) else {
+        let Some((name, name_end)) = place_in(text, &NAMES) else {
             let regex = compile(text, Scope::Part, false)?;
             if regex.capture_names().flatten().any(|group| group == "name") {
                 return Ok(Self::Regex(regex));
@@ -50,8 +45,18 @@ impl Pattern {
             ))
             .hint("write `[TOOL_CALL:{name}:{args}]`, or a regular expression with the groups `(?<name>…)` and `(?<args>…)`"));
         };
+        if let Some(second) = place_in(&text[name_end..], &NAMES) {
+            return Err(Error::usage(format!(
+                "in `{}` the name of a call stands twice",
+                excerpt(text)
+            ))
+            .hint(format!(
+                "leave out what stands behind the arguments from the second on: `{}`",
+                excerpt(&text[..name_end + second.0])
+            )));
+        }
         let before = &text[..name];
-        let (between, behind) = match place(&ARGUMENTS) {
+        let (between, behind) = match place_in(text, &ARGUMENTS) {
             None => (None, &text[name_end..]),
             Some((args, _)) if args < name => {
                 return Err(Error::usage(format!(
@@ -87,6 +92,14 @@ impl Pattern {
             Self::Regex(regex) => by_regex(text, regex),
         }
     }
+}
+
+/// Where the first of these marks stands in a template.
+fn place_in(text: &str, marks: &[&str]) -> Option<(usize, usize)> {
+    let found = marks
+        .iter()
+        .filter_map(|mark| Some((text.find(mark)?, mark.len())));
+    found.min().map(|(start, length)| (start, start + length))
 }
 
 fn by_regex(text: &str, regex: &Regex) -> Result<Vec<Call>, TooComplex> {
@@ -135,7 +148,7 @@ fn by_template(
         if between.is_none() {
             calls.push(arguments::call(name, ""));
             rest = tail;
-        } else if let Some((arguments, tail)) = arguments(tail, behind, &mut effort)? {
+        } else if let Some((arguments, tail)) = arguments(tail, before, behind, &mut effort)? {
             calls.push(arguments::call(name, arguments));
             rest = tail;
         } else {
@@ -158,9 +171,11 @@ fn name<'a>(text: &'a str, end: &str) -> Option<(&'a str, &'a str)> {
     is_name(name).then_some((name, rest))
 }
 
-/// Arguments up to what stands behind them, which JSON may hold inside; up to the end of the line if that is nothing.
+/// Arguments up to what stands behind them, which JSON, brackets and quoted values may hold inside; up to the end of
+/// the line if that is nothing.
 fn arguments<'a>(
     text: &'a str,
+    before: &str,
     behind: &str,
     effort: &mut Effort,
 ) -> Result<Option<(&'a str, &'a str)>, TooComplex> {
@@ -178,6 +193,14 @@ fn arguments<'a>(
             return Ok(Some((json, tail)));
         }
     }
+    if !behind.is_empty() {
+        // What stays open was no bracket of the arguments: the next call is not looked at for its end.
+        let here = &text[..text.find(before).unwrap_or(text.len())];
+        effort.spend(here.len())?;
+        if let Some(end) = end_outside(here, behind) {
+            return Ok(Some((&text[..end], &text[end + behind.len()..])));
+        }
+    }
     let end = if behind.is_empty() { "\n" } else { behind };
     match text.split_once(end) {
         Some(found) => {
@@ -186,4 +209,16 @@ fn arguments<'a>(
         }
         None => Ok(behind.is_empty().then_some((text, ""))),
     }
+}
+
+/// Where `behind` stands first outside of brackets of its kind and of quotes.
+fn end_outside(text: &str, behind: &str) -> Option<usize> {
+    let mut outside = Outside::of(Brackets::closed_by(behind.chars().next()));
+    for (place, c) in text.char_indices() {
+        if outside.is_here() && text[place..].starts_with(behind) {
+            return Some(place);
+        }
+        outside.pass(c);
+    }
+    None
 }

@@ -86,6 +86,7 @@ impl RunArgs {
             "benchmark.split",
             self.split.clone().map(Value::from),
         ));
+        changes.extend(number("epochs", self.epochs.map(Value::from)));
         changes.extend(number("limits.limit", self.limit.map(Value::from)));
         changes.extend(number(
             "limits.concurrency",

@@ -95,6 +95,7 @@ fn the_environment_is_exact() {
     let path = format!("PATH={}", search_path().display());
     let expected = [
         "EVALTEST_ATTEMPT=1",
+        "EVALTEST_EPOCH=0",
         "EVALTEST_SAMPLE_ID=sample-1",
         &scratch,
         "FROM_FILE=f",

@@ -65,7 +65,7 @@ impl Fallen {
                     Some(Refused {
                         is_foreign: true, ..
                     }) => Refusal::Foreign(failure),
-                    _ if self.is_own => Refusal::Own(failure),
+                    _ if self.is_own => Refusal::Guilty(failure),
                     _ if self.is_killed => Refusal::Killed(failure),
                     _ => Refusal::Fell(failure),
                 }

@@ -134,6 +134,22 @@ fn a_program_that_only_crashes_is_given_up() {
 }
 
 #[test]
+fn a_program_that_only_chatters_is_given_up() {
+    let project = Project::new();
+    let worker = project.sh("echo >> started; while take; do echo $id comes; answer $id; done");
+    for number in 0..4 {
+        let failure = worker.answer(&task(&format!("t{number}"))).unwrap_err();
+        assert_eq!(failure.kind, FailureKind::BadOutput);
+    }
+    let failure = worker.answer(&task("last")).unwrap_err();
+    assert_eq!(failure.kind, FailureKind::Unusable);
+    let start =
+        "5 samples in a row had the program end, the last time it printed `last comes` to stdout";
+    assert!(failure.message.starts_with(start), "{}", failure.message);
+    assert_eq!(project.lines("started"), 5);
+}
+
+#[test]
 fn a_program_that_never_greets_is_given_up() {
     let project = Project::new();
     let worker = project

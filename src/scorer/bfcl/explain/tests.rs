@@ -48,6 +48,11 @@ fn differences() {
         "weather.get(city='Rome', day=3)",
         Some("`day`: is no argument of `weather.get` here"),
     );
+    // `city` is required: the official program says so first, too.
+    simple(
+        "weather.get(town='Rome', days=7)",
+        Some("`city`: is missing, accepted `Rome` or `Roma`"),
+    );
     simple(
         "news.get()",
         Some("no call of `weather.get`, but of `news.get`"),

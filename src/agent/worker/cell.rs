@@ -1,0 +1,179 @@
+//! What confines a process, and how the files of its tasks come to it.
+//!
+//! A process in a sandbox sees one folder of the outside that changes: its own. The attachments of a task are copied
+//! there while it has the task, so that no other process sees them, nor this one those of others.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::driver::error;
+use crate::agent::command::Input;
+use crate::agent::{AgentError, FailureKind};
+use crate::sample::{Task, TaskFile};
+use crate::sandbox::{Inmate, Sandbox, Ulimits};
+
+/// Variables of a process.
+pub(super) type Vars = BTreeMap<OsString, OsString>;
+
+/// What confines the processes of an agent.
+#[derive(Clone, Default)]
+pub(super) struct Confinement {
+    pub(super) sandbox: Option<Sandbox>,
+    pub(super) ulimits: Ulimits,
+}
+
+/// The place of one process in a sandbox.
+pub(super) struct Cell {
+    folder: PathBuf,
+    /// How many tasks with files there were.
+    count: AtomicU64,
+}
+
+/// The files of a task; they are removed when it is dropped.
+pub(super) struct Delivery(PathBuf);
+
+impl Confinement {
+    pub(super) fn is_none(&self) -> bool {
+        self.sandbox.is_none() && self.ulimits.is_empty()
+    }
+
+    /// The arguments that run a program confined, with the cell of a sandbox.
+    pub(super) fn wrap(
+        &self,
+        program: &Path,
+        args: &[String],
+        folder: &Path,
+        hidden: &[PathBuf],
+    ) -> Result<(Vec<String>, Option<Cell>), AgentError> {
+        let Some(sandbox) = &self.sandbox else {
+            let mut confined = self.ulimits.wrapper();
+            confined.push(program.to_string_lossy().into_owned());
+            confined.extend_from_slice(args);
+            return Ok((confined, None));
+        };
+        let cell = Cell::new().map_err(|reason| {
+            let message = format!("there is no folder for its files: {reason}");
+            error(FailureKind::NotStarted, message)
+        })?;
+        let inmate = Inmate {
+            program,
+            args,
+            cwd: folder,
+            folder,
+            scratch: &cell.home(),
+            files: &[&cell.files()],
+            hidden,
+        };
+        let confined = sandbox.wrap(&inmate, self.ulimits);
+        let refused = |reason: crate::Error| error(FailureKind::NotStarted, reason.to_string());
+        Ok((confined.map_err(refused)?, Some(cell)))
+    }
+}
+
+impl Cell {
+    fn new() -> io::Result<Self> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let folder = loop {
+            let count = COUNT.fetch_add(1, Ordering::Relaxed);
+            let name = format!("evaltest-worker-{}-{count}", std::process::id());
+            let folder = std::env::temp_dir().join(name);
+            // Nobody else may enter it. What is in it is for the sandbox's own user.
+            match fs::DirBuilder::new().mode(0o700).create(&folder) {
+                Ok(()) => break folder,
+                // Left by a process that was killed.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        };
+        let cell = Self {
+            folder,
+            count: AtomicU64::new(0),
+        };
+        make(&cell.files())?;
+        Ok(cell)
+    }
+
+    /// Its home and working space, in memory.
+    fn home(&self) -> PathBuf {
+        self.folder.join("home")
+    }
+
+    fn files(&self) -> PathBuf {
+        self.folder.join("files")
+    }
+
+    /// What differs for a process that is in here.
+    pub(super) fn set(&self, vars: &mut Vars) {
+        vars.insert("HOME".into(), self.home().into_os_string());
+        vars.insert("TMPDIR".into(), "/tmp".into());
+    }
+
+    /// Brings the files of a task in, and gives the line that tells of them.
+    pub(super) fn deliver(&self, task: &Task) -> Result<(Delivery, Vec<u8>), AgentError> {
+        let number = self.count.fetch_add(1, Ordering::Relaxed);
+        let folder = self.files().join(number.to_string());
+        let delivery = Delivery(folder.clone());
+        let copied = || -> io::Result<Vec<TaskFile>> {
+            make(&folder)?;
+            let copy = |file: &TaskFile| {
+                let name = file.path.file_name().unwrap_or(file.name.as_ref());
+                let path = folder.join(name);
+                fs::copy(&file.path, &path)?;
+                fs::set_permissions(&path, Permissions::from_mode(0o644))?;
+                Ok(TaskFile {
+                    name: file.name.clone(),
+                    path,
+                })
+            };
+            task.files().iter().map(copy).collect()
+        };
+        let files = copied().map_err(|reason| {
+            let message = format!("its files cannot be copied for the sandbox: {reason}");
+            error(FailureKind::Attachment, message)
+        })?;
+        let task = Task {
+            files,
+            // It is outside.
+            scratch: None,
+            ..task.clone()
+        };
+        Ok((delivery, Input::Json.encode(&task)?))
+    }
+
+    /// The line for a task, and its files if it has any.
+    pub(super) fn line(
+        &self,
+        task: &Task,
+        line: &Arc<Vec<u8>>,
+    ) -> Result<(Option<Delivery>, Arc<Vec<u8>>), AgentError> {
+        if task.files().is_empty() {
+            return Ok((None, Arc::clone(line)));
+        }
+        let (delivery, line) = self.deliver(task)?;
+        Ok((Some(delivery), Arc::new(line)))
+    }
+}
+
+impl Drop for Cell {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+impl Drop for Delivery {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Makes a folder that everybody may enter who comes that far.
+fn make(folder: &Path) -> io::Result<()> {
+    fs::create_dir(folder)?;
+    fs::set_permissions(folder, Permissions::from_mode(0o755))
+}

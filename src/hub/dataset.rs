@@ -1,0 +1,269 @@
+//! `Dataset`: the files of one commit, in the cache and on the Hub.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use once_cell::sync::OnceCell;
+
+use super::address::{Address, is_commit, is_relative};
+use super::blob::{self, Lock};
+use super::layout::{BLOBS, DATASETS, Snapshot, holds};
+use super::listing::Listing;
+use super::server::Server;
+use super::settings::Settings;
+use super::transfer;
+use crate::error::{Error, Result};
+
+/// Files that are fetched at once.
+const WORKERS: usize = 8;
+/// What a dataset is without a revision.
+const MAIN: &str = "main";
+
+/// A dataset at one commit. Clones are the same dataset.
+#[derive(Clone, Debug)]
+pub(crate) struct Dataset(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    server: Server,
+    address: Address,
+    snapshot: Snapshot,
+    /// Which files it has, once somebody asked.
+    listing: OnceCell<Listing>,
+}
+
+impl Dataset {
+    /// The dataset of an address, at the commit that its revision stands for: in the cache, else on the Hub.
+    ///
+    /// # Errors
+    /// When it is in neither, or may not be seen.
+    pub(crate) fn open(address: &Address) -> Result<Self> {
+        Self::with(Server::new(Settings::from_env()?)?, address)
+    }
+
+    fn with(server: Server, address: &Address) -> Result<Self> {
+        let name = address.repository.replace('/', "--");
+        let folder = server.settings.cache.join(format!("{DATASETS}{name}"));
+        let commit = commit(&server, address, &folder)?;
+        Ok(Self(Arc::new(Inner {
+            server,
+            snapshot: Snapshot {
+                folder,
+                repository: address.repository.clone(),
+                commit,
+            },
+            address: address.clone(),
+            listing: OnceCell::new(),
+        })))
+    }
+
+    /// Where the address's file or folder is, or will be once it is fetched.
+    pub(crate) fn root(&self) -> PathBuf {
+        let root = self.0.snapshot.root();
+        match &*self.0.address.path {
+            "" => root,
+            path => root.join(path),
+        }
+    }
+
+    /// The one file that the address names, fetched.
+    ///
+    /// # Errors
+    /// When it names none, or it cannot be had.
+    pub(crate) fn fetch_file(&self) -> Result<PathBuf> {
+        let address = &self.0.address;
+        if address.path.is_empty() {
+            return Err(Error::usage(format!(
+                "`{address}` is a dataset, where one file of rows is needed"
+            ))
+            .hint(format!("name the file: `path: {address}/FILE.jsonl`")));
+        }
+        let path = self.root();
+        self.fetch(std::slice::from_ref(&path))?;
+        Ok(path)
+    }
+
+    /// Whether the commit has a file at a path below the snapshot.
+    pub(crate) fn is_file(&self, path: &Path) -> Result<bool> {
+        let listing = self.listing()?;
+        Ok(self.inside(path).is_some_and(|path| listing.has_file(path)))
+    }
+
+    /// Whether the commit has a folder at a path below the snapshot.
+    pub(crate) fn is_folder(&self, path: &Path) -> Result<bool> {
+        let listing = self.listing()?;
+        Ok(self
+            .inside(path)
+            .is_some_and(|path| listing.has_folder(path)))
+    }
+
+    /// The names of the folders in a folder.
+    pub(crate) fn folders(&self, path: &Path) -> Result<Vec<String>> {
+        let listing = self.listing()?;
+        let Some(path) = self.inside(path) else {
+            return Ok(Vec::new());
+        };
+        Ok(listing.folders(path).map(str::to_owned).collect())
+    }
+
+    /// Sees to it that these files below the snapshot are there, several at a time.
+    ///
+    /// # Errors
+    /// The first of those that cannot be had.
+    pub(crate) fn fetch(&self, paths: &[PathBuf]) -> Result<()> {
+        let wanted: Vec<&str> = paths.iter().filter_map(|path| self.inside(path)).collect();
+        let next = AtomicUsize::new(0);
+        let problem = Mutex::new(None);
+        let work = || {
+            while let Some(path) = wanted.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if let Err(error) = self.fetch_one(path) {
+                    // The others stop at the file that they are at.
+                    next.store(wanted.len(), Ordering::Relaxed);
+                    let mut problem = problem.lock().unwrap_or_else(PoisonError::into_inner);
+                    problem.get_or_insert(error);
+                }
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 1..WORKERS.min(wanted.len()) {
+                scope.spawn(work);
+            }
+            work();
+        });
+        let problem = problem.into_inner();
+        match problem.unwrap_or_else(PoisonError::into_inner) {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    /// A path below the snapshot, as the Hub writes it.
+    fn inside<'a>(&self, path: &'a Path) -> Option<&'a str> {
+        let path = path.strip_prefix(self.0.snapshot.root()).ok()?.to_str()?;
+        is_relative(path).then_some(path)
+    }
+
+    fn fetch_one(&self, path: &str) -> Result<()> {
+        let Inner {
+            server, snapshot, ..
+        } = &*self.0;
+        let at = snapshot.root().join(path);
+        let address = format!("hf://datasets/{}/{path}", snapshot.repository);
+        if at.exists() {
+            return self.check_inside(&at, &address);
+        }
+        let folder = &snapshot.folder;
+        if server.settings.offline {
+            return Err(not_cached(&address, folder));
+        }
+        let asked = server.asked(&snapshot.repository, &address);
+        let head = server.head(asked, &snapshot.commit, path)?;
+        let checksum = head.checksum.as_str();
+        let blob = folder.join(BLOBS).join(checksum);
+        let _lock = Lock::take(&lock_path(&server.settings.cache, folder, checksum))?;
+        // Perhaps another process fetched it while the lock was waited for.
+        if !blob.exists() {
+            let incomplete = blob.with_file_name(format!("{checksum}.incomplete"));
+            blob::make_folder(&incomplete)?;
+            blob::tag(&server.settings.cache);
+            let url = server.file(asked, &snapshot.commit, path)?;
+            transfer::fetch(server, asked, &url, &head, &incomplete)?;
+            fs::rename(&incomplete, &blob).map_err(|error| Error::io("write", &blob, &error))?;
+        }
+        // `snapshots`, the commit, and the folders of the path.
+        let depth = 2 + path.matches('/').count();
+        blob::link(&at, &head.checksum, depth)
+    }
+
+    /// Refuses a link that was made by neither us nor `huggingface_hub`.
+    fn check_inside(&self, at: &Path, address: &str) -> Result<()> {
+        let canonical = |path: &Path| {
+            let found = path.canonicalize();
+            found.map_err(|error| Error::io("open", path, &error))
+        };
+        if holds(&canonical(&self.0.snapshot.root())?, &canonical(at)?) {
+            return Ok(());
+        }
+        Err(Error::usage(format!(
+            "`{address}`: `{}` is a link that leaves the folder of the dataset",
+            at.display()
+        ))
+        .hint(format!(
+            "remove it to have the file fetched again: `rm '{}'`",
+            at.display()
+        )))
+    }
+
+    fn listing(&self) -> Result<&Listing> {
+        let Inner {
+            server,
+            address,
+            snapshot,
+            listing,
+        } = &*self.0;
+        listing.get_or_try_init(|| {
+            let path = snapshot.folder.join("trees").join(&snapshot.commit);
+            let path = path.with_extension("json");
+            if let Some(listing) = Listing::read(&path) {
+                return Ok(listing);
+            }
+            let cached = || {
+                let found = Listing::of_folder(&snapshot.root());
+                (!found.is_empty()).then_some(found)
+            };
+            let address = address.to_string();
+            if server.settings.offline {
+                return cached().ok_or_else(|| not_cached(&address, &snapshot.folder));
+            }
+            let asked = server.asked(&snapshot.repository, &address);
+            let listing = server.listing(asked, &snapshot.commit)?;
+            if listing.is_empty() {
+                let error = Error::usage(format!("`{address}`: the dataset has no files"));
+                return Err(error);
+            }
+            listing.write(&path)?;
+            Ok(listing)
+        })
+    }
+}
+
+/// The commit of an address: the one that it names, that the cache knows, that the Hub says.
+fn commit(server: &Server, address: &Address, folder: &Path) -> Result<String> {
+    let revision = address.revision.as_deref().unwrap_or(MAIN);
+    if is_commit(revision) {
+        return Ok(revision.to_owned());
+    }
+    let path = folder.join("refs").join(revision);
+    let cached = fs::read_to_string(&path).ok();
+    let cached = cached.map(|text| text.trim().to_owned());
+    if let Some(commit) = cached.filter(|commit| is_commit(commit)) {
+        return Ok(commit);
+    }
+    let text = address.to_string();
+    if server.settings.offline {
+        return Err(not_cached(&text, folder));
+    }
+    let asked = server.asked(&address.repository, &text);
+    let commit = server.commit(asked, revision)?;
+    blob::replace(&path, commit.as_bytes())?;
+    Ok(commit)
+}
+
+fn not_cached(address: &str, folder: &Path) -> Error {
+    Error::usage(format!(
+        "`{address}` is not in `{}`, and the variable `HF_HUB_OFFLINE` forbids to fetch it",
+        folder.display()
+    ))
+    .hint("unset `HF_HUB_OFFLINE` once, or set `HF_HOME` to where it was downloaded")
+}
+
+fn lock_path(cache: &Path, folder: &Path, checksum: &str) -> PathBuf {
+    let name = folder.file_name().unwrap_or_default();
+    cache
+        .join(".locks")
+        .join(name)
+        .join(format!("{checksum}.lock"))
+}

@@ -1,0 +1,227 @@
+//! `Refusal`: why the Hub gave nothing, and what to do about it.
+
+use std::time::Duration;
+
+use ureq::http::HeaderMap;
+
+use super::settings::{Settings, Token};
+use crate::error::Error;
+use crate::http::{Cause, Failure, hide, retry_after};
+use crate::process::excerpt::excerpt;
+
+/// How much of what the Hub says is shown.
+const EXCERPT_BYTES: usize = 300;
+/// A longer pause is the user's to take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    pub(super) error: Error,
+    pub(super) again: Again,
+    /// That of the reply, if there was one.
+    pub(super) status: Option<u16>,
+}
+
+/// Whether asking again may help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Again {
+    Never,
+    /// After the usual pause.
+    Soon,
+    /// After the pause that the Hub wants.
+    After(Duration),
+}
+
+/// What was asked for, as messages name it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked<'a> {
+    pub(super) settings: &'a Settings,
+    /// `ORG/NAME`.
+    pub(super) repository: &'a str,
+    /// `hf://datasets/…`.
+    pub(super) address: &'a str,
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Self {
+            error,
+            again: Again::Never,
+            status: None,
+        }
+    }
+}
+
+impl Refusal {
+    /// The same, where asking again may help after all.
+    pub(super) fn soon(self) -> Self {
+        Self {
+            again: Again::Soon,
+            ..self
+        }
+    }
+
+    /// How long to wait before asking again, which is `usual` unless the Hub says otherwise; `None` where it is of no
+    /// use.
+    pub(super) fn pause(&self, usual: Duration) -> Option<Duration> {
+        match self.again {
+            Again::Never => None,
+            Again::Soon => Some(usual),
+            Again::After(pause) => Some(pause),
+        }
+    }
+}
+
+impl Asked<'_> {
+    /// The refusal that a reply without success is.
+    pub(super) fn refused(&self, status: u16, headers: &HeaderMap) -> Refusal {
+        let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        let code = header("x-error-code").unwrap_or_default();
+        let said = header("x-error-message").unwrap_or_default();
+        let (what, hint) = self.told(status, code, said, headers);
+        let again = match status {
+            429 => match retry_after(headers) {
+                Some(pause) if pause > PATIENCE => Again::Never,
+                Some(pause) => Again::After(pause),
+                None => Again::Soon,
+            },
+            408 | 425 | 500..=599 => Again::Soon,
+            _ => Again::Never,
+        };
+        // Hosts are known to repeat what they were sent.
+        let said = hide(excerpt(said.as_bytes(), EXCERPT_BYTES), self.secret());
+        let said = if said.is_empty() {
+            said
+        } else {
+            format!(" (it says: {said})")
+        };
+        let message = format!("`{}`: {what}{said}", self.address);
+        let error = match status {
+            408 | 425 | 429 | 500..=599 => Error::infrastructure(message),
+            _ => Error::usage(message),
+        };
+        Refusal {
+            error: error.hint(hint),
+            again,
+            status: Some(status),
+        }
+    }
+
+    /// The refusal of a host that the Hub sent us to. It knows nothing of datasets and tokens; what it refuses is an
+    /// address that was good for minutes, so that another may do.
+    pub(super) fn refused_elsewhere(&self, status: u16, host: &str) -> Refusal {
+        let message = format!(
+            "`{}`: the Hub leads to `{host}`, which answers {status}",
+            self.address
+        );
+        let error = Error::infrastructure(message);
+        Refusal {
+            error: error
+                .hint("try again later; a proxy or firewall may know the Hub and not this host"),
+            again: Again::Soon,
+            status: Some(status),
+        }
+    }
+
+    fn told(&self, status: u16, code: &str, said: &str, headers: &HeaderMap) -> (String, String) {
+        let page = format!(
+            "{}/datasets/{}",
+            self.settings.endpoint.as_str(),
+            self.repository
+        );
+        let tokens = "https://huggingface.co/settings/tokens";
+        let token = self.settings.token.as_ref();
+        match (status, code, token) {
+            (_, "GatedRepo", None) => (
+                "the dataset is gated, and no token was sent".to_owned(),
+                format!(
+                    "accept its terms at {page} , make a token at {tokens} , and set `HF_TOKEN` to it"
+                ),
+            ),
+            (_, "GatedRepo", Some(Token { origin, .. })) => (
+                format!("the dataset is gated, and the token of {origin} has no access"),
+                format!(
+                    "accept its terms at {page} with the account of the token; a fine-grained token also needs the \
+                     permission to read public gated repositories: {tokens}"
+                ),
+            ),
+            (401, _, Some(Token { origin, .. })) if said.contains("Invalid credentials") => (
+                format!("the token of {origin} is not valid"),
+                format!("make another at {tokens} , and set `HF_TOKEN` to it"),
+            ),
+            (_, "RevisionNotFound", _) => (
+                "there is no such revision".to_owned(),
+                format!("branches, tags and commits are listed at {page}/tree/main"),
+            ),
+            (_, "EntryNotFound", _) => (
+                "there is no such file".to_owned(),
+                format!("the files are listed at {page}/tree/main"),
+            ),
+            (401 | 403 | 404, _, None) => (
+                "there is no such dataset, or it is private".to_owned(),
+                format!("open {page} ; for a private one set `HF_TOKEN` to a token of {tokens}"),
+            ),
+            (401 | 403 | 404, _, Some(Token { origin, .. })) => (
+                format!("there is no such dataset, or the token of {origin} may not see it"),
+                format!("open {page} with the account of the token"),
+            ),
+            (429, _, _) => {
+                let pause = retry_after(headers).map_or_else(
+                    || "later".to_owned(),
+                    |pause| format!("in {} s", pause.as_secs().max(1)),
+                );
+                let more = match token {
+                    Some(_) => String::new(),
+                    None => {
+                        format!("; with a token the limit is higher: set `HF_TOKEN`, see {tokens}")
+                    }
+                };
+                (
+                    "the Hub answers 429: too many requests".to_owned(),
+                    format!("try again {pause}; what came in is kept{more}"),
+                )
+            }
+            (500..=599, _, _) => (
+                format!("the Hub answers {status}"),
+                "try again later; see https://status.huggingface.co".to_owned(),
+            ),
+            _ => (
+                format!("the Hub answers {status}"),
+                format!("open {page} , and check `HF_ENDPOINT` if it is set"),
+            ),
+        }
+    }
+
+    /// The refusal that no reply is.
+    pub(super) fn failed(&self, failure: &Failure) -> Refusal {
+        let endpoint = self.settings.endpoint.as_str();
+        let message = format!("`{}`: `{endpoint}` {}", self.address, failure.message);
+        let error = Error::infrastructure(message).hint(
+            "check the connection; `HF_ENDPOINT` names a mirror, and with `HF_HUB_OFFLINE=1` only the cache is used",
+        );
+        let again = match failure.cause {
+            Cause::Unreachable | Cause::Broken | Cause::TimedOut => Again::Soon,
+            Cause::TooLarge | Cause::Cancelled | Cause::BadRequest => Again::Never,
+        };
+        Refusal {
+            error,
+            again,
+            status: None,
+        }
+    }
+
+    /// An answer of success that is none.
+    pub(super) fn garbled(&self, what: impl std::fmt::Display) -> Refusal {
+        let endpoint = self.settings.endpoint.as_str();
+        let message = format!("`{}`: `{endpoint}` {what}", self.address);
+        let error = Error::infrastructure(message);
+        error
+            .hint("check that `HF_ENDPOINT` names a Hub, and that no proxy answers in its place")
+            .into()
+    }
+
+    fn secret(&self) -> Option<&str> {
+        self.settings.token.as_ref().map(|token| &*token.value)
+    }
+}

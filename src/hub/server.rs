@@ -1,0 +1,280 @@
+//! `Server`: the Hub's HTTP interface.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use ureq::Body;
+use ureq::http::header::{ETAG, LINK, LOCATION};
+use ureq::http::{HeaderMap, Response};
+
+use super::address::{is_commit, is_relative};
+use super::blob::Checksum;
+use super::listing::Listing;
+use super::redirect::{encoded, is_same_origin, origin, target};
+use super::refusal::{Asked, Refusal};
+use super::settings::Settings;
+use crate::cancel::Cancel;
+use crate::error::{Error, Result};
+use crate::http::{Client, Failure, Reply, Request, Url};
+
+/// How often something is asked for before it is given up, if nothing comes.
+const TRIES: u32 = 4;
+/// The pause after the first of them; it doubles.
+const PAUSE: Duration = Duration::from_millis(500);
+/// How long an answer without a file may take.
+const TIME: Duration = Duration::from_secs(30);
+/// How long it may be; a page of a listing has a thousand files at most.
+const MAX_BYTES: u64 = 16 << 20;
+/// Pages of a listing. A dataset of more files is not one of questions.
+const PAGES: usize = 200;
+/// How long they may be together.
+const LISTING_BYTES: usize = 128 << 20;
+const REDIRECTS: usize = 8;
+
+/// Asks the Hub.
+#[derive(Debug)]
+pub(super) struct Server {
+    pub(super) settings: Settings,
+    client: Client,
+    cancel: Cancel,
+}
+
+/// What the Hub says of a file.
+#[derive(Debug)]
+pub(super) struct Head {
+    pub(super) checksum: Checksum,
+    pub(super) size: Option<u64>,
+}
+
+impl Server {
+    pub(super) fn new(settings: Settings) -> Result<Self> {
+        Ok(Self {
+            settings,
+            client: Client::new()?,
+            cancel: Cancel::new(),
+        })
+    }
+
+    pub(super) fn asked<'a>(&'a self, repository: &'a str, address: &'a str) -> Asked<'a> {
+        Asked {
+            settings: &self.settings,
+            repository,
+            address,
+        }
+    }
+
+    /// The commit that a revision stands for.
+    pub(super) fn commit(&self, asked: Asked<'_>, revision: &str) -> Result<String> {
+        let revision = encoded(revision, b"");
+        let path = format!("/api/datasets/{}/revision/{revision}", asked.repository);
+        let reply = patiently(|| self.get(asked, &self.url(&path)?))?;
+        let json: Option<Value> = serde_json::from_slice(&reply.body).ok();
+        let commit = json.as_ref().and_then(|json| json.get("sha")?.as_str());
+        let commit = commit.filter(|commit| is_commit(commit));
+        commit
+            .map(str::to_owned)
+            .ok_or_else(|| asked.garbled("names no commit").error)
+    }
+
+    /// Which files a commit has.
+    pub(super) fn listing(&self, asked: Asked<'_>, commit: &str) -> Result<Listing> {
+        let path = format!(
+            "/api/datasets/{}/tree/{commit}?recursive=true",
+            asked.repository
+        );
+        let mut url = self.url(&path)?;
+        let mut listing = Listing::default();
+        let mut bytes = 0;
+        for _ in 0..PAGES {
+            let reply = patiently(|| self.get(asked, &url))?;
+            bytes += reply.body.len();
+            if bytes > LISTING_BYTES {
+                break;
+            }
+            let page: Vec<Value> = serde_json::from_slice(&reply.body)
+                .map_err(|_| asked.garbled("gives no list of files").error)?;
+            for entry in &page {
+                let path = entry.get("path").and_then(Value::as_str);
+                let path = path.unwrap_or_default();
+                if path.is_empty() || !is_relative(path) {
+                    let path = path.escape_debug();
+                    let what = format!("names a file `{path}`, which could lie anywhere");
+                    return Err(asked.garbled(what).error);
+                }
+                listing.add(path, entry);
+            }
+            match next_page(&reply.headers) {
+                Some(next) => url = target(&url, next)?,
+                None => return Ok(listing),
+            }
+            if !is_same_origin(&url, &self.settings.endpoint) {
+                return Err(asked.garbled("continues its list elsewhere").error);
+            }
+        }
+        Err(
+            Error::usage(format!("`{}` has too many files to list", asked.address))
+                .hint("name one file of it: `hf://datasets/ORG/NAME/FILE.jsonl`"),
+        )
+    }
+
+    /// What is known of a file before it is fetched.
+    pub(super) fn head(&self, asked: Asked<'_>, commit: &str, file: &str) -> Result<Head> {
+        let url = self.file(asked, commit, file)?;
+        patiently(|| {
+            let response = self.follow(asked, "HEAD", &url, &[], TIME, &is_file)?;
+            let headers = response.headers();
+            let header = |name: &str| headers.get(name)?.to_str().ok();
+            if header("x-repo-commit").is_some_and(|found| found != commit) {
+                return Err(asked.garbled("answers with a file of another commit"));
+            }
+            let linked = header("x-linked-etag");
+            let checksum = linked.or_else(|| header(ETAG.as_str()));
+            let checksum = checksum
+                .and_then(Checksum::of_etag)
+                .ok_or_else(|| asked.garbled("sends an ETag that is no checksum"))?;
+            let size = match header("x-linked-size") {
+                None if response.status().is_redirection() => None,
+                None => header("content-length"),
+                size => size,
+            };
+            Ok(Head {
+                checksum,
+                size: size.and_then(|size| size.parse().ok()),
+            })
+        })
+    }
+
+    /// Begins to fetch a file, from a byte on.
+    pub(super) fn body(
+        &self,
+        asked: Asked<'_>,
+        url: &Url,
+        from: u64,
+        time: Duration,
+    ) -> Result<Response<Body>, Refusal> {
+        let mut headers = vec![];
+        if from > 0 {
+            headers.push(("Range".to_owned(), format!("bytes={from}-")));
+        }
+        self.follow(asked, "GET", url, &headers, time, &|_| false)
+    }
+
+    /// The address of a file.
+    pub(super) fn file(&self, asked: Asked<'_>, commit: &str, file: &str) -> Result<Url> {
+        let file = encoded(file, b"/");
+        self.url(&format!(
+            "/datasets/{}/resolve/{commit}/{file}",
+            asked.repository
+        ))
+    }
+
+    fn url(&self, path: &str) -> Result<Url> {
+        let endpoint = self.settings.endpoint.as_str();
+        Url::new(format!("{endpoint}{path}"), endpoint)
+    }
+
+    fn get(&self, asked: Asked<'_>, url: &Url) -> Result<Reply, Refusal> {
+        let response = self.follow(asked, "GET", url, &[], TIME, &|_| false)?;
+        let (parts, mut body) = response.into_parts();
+        let body = body.with_config().limit(MAX_BYTES).read_to_vec();
+        let body = body.map_err(|error| asked.failed(&Failure::of(&error, TIME)))?;
+        Ok(Reply {
+            status: parts.status,
+            headers: parts.headers,
+            body,
+        })
+    }
+
+    /// Asks, and follows redirects until one answers or a redirect itself is what was `wanted`. The token is shown to
+    /// the Hub's own origin only, and to nobody any more once another was on the way.
+    fn follow(
+        &self,
+        asked: Asked<'_>,
+        method: &str,
+        url: &Url,
+        headers: &[(String, String)],
+        time: Duration,
+        wanted: &dyn Fn(&HeaderMap) -> bool,
+    ) -> Result<Response<Body>, Refusal> {
+        let deadline = Instant::now().checked_add(time);
+        let mut url = url.clone();
+        let mut token = self.settings.token.as_ref();
+        for _ in 0..REDIRECTS {
+            if !is_same_origin(&url, &self.settings.endpoint) {
+                token = None;
+            }
+            let mut headers = headers.to_vec();
+            // The checksum and the size are those of the file, not of something packed.
+            headers.push(("Accept-Encoding".to_owned(), "identity".to_owned()));
+            if let Some(token) = token {
+                let bearer = format!("Bearer {}", token.value);
+                headers.push(("Authorization".to_owned(), bearer));
+            }
+            let request = Request {
+                method,
+                url: &url,
+                headers: &headers,
+                body: None,
+                deadline,
+                max_bytes: MAX_BYTES,
+            };
+            let response = self
+                .client
+                .open(&request, &self.cancel)
+                .map_err(|error| asked.failed(&Failure::of(&error, time)))?;
+            let status = response.status();
+            if status.is_success() || (status.is_redirection() && wanted(response.headers())) {
+                return Ok(response);
+            }
+            let location = response.headers().get(LOCATION);
+            let location = location.filter(|_| status.is_redirection());
+            match location.and_then(|location| location.to_str().ok()) {
+                Some(location) => {
+                    url = target(&url, location)
+                        .map_err(|_| asked.garbled("redirects to what is no address"))?;
+                }
+                None if is_same_origin(&url, &self.settings.endpoint) => {
+                    return Err(asked.refused(status.as_u16(), response.headers()));
+                }
+                None => {
+                    let host = origin(&url);
+                    return Err(asked.refused_elsewhere(status.as_u16(), host));
+                }
+            }
+        }
+        Err(asked.garbled("redirects without end"))
+    }
+}
+
+/// Asks again while that may help.
+fn patiently<T>(mut ask: impl FnMut() -> Result<T, Refusal>) -> Result<T> {
+    let mut usual = PAUSE;
+    for _ in 1..TRIES {
+        let refusal = match ask() {
+            Ok(found) => return Ok(found),
+            Err(refusal) => refusal,
+        };
+        let Some(pause) = refusal.pause(usual) else {
+            return Err(refusal.error);
+        };
+        thread::sleep(pause);
+        usual *= 2;
+    }
+    ask().map_err(|refusal| refusal.error)
+}
+
+/// Whether a redirect tells all about the file that it leads to, as those to large files do.
+fn is_file(headers: &HeaderMap) -> bool {
+    headers.contains_key("x-linked-etag")
+}
+
+/// The address of the next page of a list.
+fn next_page(headers: &HeaderMap) -> Option<&str> {
+    let links = headers.get(LINK)?.to_str().ok()?;
+    let next = links
+        .split(',')
+        .find(|link| link.contains("rel=\"next\""))?;
+    let (_, rest) = next.split_once('<')?;
+    rest.split_once('>').map(|(address, _)| address)
+}

@@ -1,0 +1,178 @@
+//! `Settings`: the Hub's variables, with the meanings that `huggingface_hub` gives them.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::http::Url;
+
+const ENDPOINT: &str = "https://huggingface.co";
+
+/// Where the Hub is, where its files are kept, and who asks.
+#[derive(Clone, Debug)]
+pub(super) struct Settings {
+    /// `HF_ENDPOINT`, without a `/` at its end.
+    pub(super) endpoint: Url,
+    /// `HF_HUB_CACHE`, `HF_HOME/hub`, `XDG_CACHE_HOME/huggingface/hub`, `~/.cache/huggingface/hub`.
+    pub(super) cache: PathBuf,
+    pub(super) token: Option<Token>,
+    /// `HF_HUB_OFFLINE`.
+    pub(super) offline: bool,
+}
+
+/// What tells the Hub who asks.
+#[derive(Clone)]
+pub(super) struct Token {
+    pub(super) value: String,
+    /// The variable or file that it comes from, for messages.
+    pub(super) origin: String,
+}
+
+/// Not its value.
+impl std::fmt::Debug for Token {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Token(of {})", self.origin)
+    }
+}
+
+impl Settings {
+    pub(super) fn from_env() -> Result<Self> {
+        Self::from(&|name| std::env::var_os(name))
+    }
+
+    fn from(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<Self> {
+        let set = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let text = |name: &str| Some(set(name)?.to_string_lossy().trim().to_owned());
+        let is_on = |name: &str| {
+            let value = text(name).unwrap_or_default().to_ascii_uppercase();
+            matches!(&*value, "1" | "ON" | "YES" | "TRUE")
+        };
+        let home = set("HOME").map(PathBuf::from);
+        let path = |name: &str| Some(expanded(PathBuf::from(set(name)?), home.as_deref()));
+        let in_home = |below: &str| home.as_ref().map(|home| home.join(below));
+        let hf_home = path("HF_HOME")
+            .or_else(|| Some(path("XDG_CACHE_HOME")?.join("huggingface")))
+            .or_else(|| in_home(".cache/huggingface"));
+        let cache = path("HF_HUB_CACHE")
+            .or_else(|| path("HUGGINGFACE_HUB_CACHE"))
+            .or_else(|| Some(hf_home.as_ref()?.join("hub")))
+            .ok_or_else(|| {
+                Error::usage("there is no folder for what is downloaded: `HOME` is not set")
+                    .hint("set `HF_HOME` to a folder")
+            })?;
+        // A run must not depend on the current folder of one of its processes.
+        let cache = std::path::absolute(&cache)
+            .map_err(|error| Error::io("find the folder", &cache, &error))?;
+        let endpoint = text("HF_ENDPOINT").unwrap_or_else(|| ENDPOINT.to_owned());
+        let endpoint = Url::new(endpoint.trim_end_matches('/'), ENDPOINT)
+            .map_err(|error| error.at("variable `HF_ENDPOINT`"))?;
+        let token_file = path("HF_TOKEN_PATH").or_else(|| Some(hf_home?.join("token")));
+        let token = if is_on("HF_HUB_DISABLE_IMPLICIT_TOKEN") {
+            None
+        } else {
+            token(&text, token_file.as_deref())?
+        };
+        Ok(Self {
+            endpoint,
+            cache,
+            token,
+            offline: is_on("HF_HUB_OFFLINE") || is_on("TRANSFORMERS_OFFLINE"),
+        })
+    }
+}
+
+fn token(variable: &dyn Fn(&str) -> Option<String>, file: Option<&Path>) -> Result<Option<Token>> {
+    let of_variable = ["HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"]
+        .into_iter()
+        .find_map(|name| Some((variable(name).filter(|value| !value.is_empty())?, name)));
+    let found = match (of_variable, file) {
+        (Some((value, name)), _) => Some((value, format!("`{name}`"))),
+        (None, Some(file)) => {
+            let value = std::fs::read_to_string(file).unwrap_or_default();
+            // `hf auth login` ends it with a line break.
+            let value = value.trim().to_owned();
+            (!value.is_empty()).then(|| (value, format!("`{}`", file.display())))
+        }
+        (None, None) => None,
+    };
+    let Some((value, origin)) = found else {
+        return Ok(None);
+    };
+    if !value.bytes().all(|byte| byte.is_ascii_graphic()) {
+        let message = format!("the value of {origin} cannot be a token: it is not plain ASCII");
+        return Err(Error::usage(message));
+    }
+    Ok(Some(Token { value, origin }))
+}
+
+/// The path with the home folder in place of a `~`, which no shell has replaced in a `.env` file or a CI job.
+fn expanded(path: PathBuf, home: Option<&Path>) -> PathBuf {
+    match (path.strip_prefix("~"), home) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        _ => path,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(variables: &[(&str, &str)]) -> Settings {
+        let of = |name: &str| {
+            let found = variables.iter().find(|(key, _)| *key == name);
+            found.map(|(_, value)| OsString::from(value))
+        };
+        Settings::from(&of).unwrap()
+    }
+
+    #[test]
+    fn the_cache_is_where_python_has_it() {
+        let check = |variables: &[(&str, &str)], expect: &str| {
+            assert_eq!(settings(variables).cache, Path::new(expect));
+        };
+        let home = ("HOME", "/h");
+        check(&[home], "/h/.cache/huggingface/hub");
+        check(&[home, ("XDG_CACHE_HOME", "/x")], "/x/huggingface/hub");
+        let hf = ("HF_HOME", "~/hf");
+        check(&[home, ("XDG_CACHE_HOME", "/x"), hf], "/h/hf/hub");
+        check(&[home, hf, ("HF_HUB_CACHE", "/c")], "/c");
+        check(&[home, hf, ("HF_HUB_CACHE", "")], "/h/hf/hub");
+        assert!(Settings::from(&|_| None).is_err());
+    }
+
+    #[test]
+    fn the_token_is_a_variable_or_a_file_and_never_shown() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().to_str().unwrap();
+        let of = |more: &[(&str, &str)]| {
+            let all: Vec<_> = [("HF_HOME", home)].iter().chain(more).copied().collect();
+            settings(&all).token
+        };
+        assert!(of(&[]).is_none());
+        std::fs::write(folder.path().join("token"), "hf_file\n").unwrap();
+        std::fs::write(folder.path().join("other"), "hf_other").unwrap();
+        assert_eq!(of(&[]).unwrap().value, "hf_file");
+        let other = folder.path().join("other");
+        let path = ("HF_TOKEN_PATH", other.to_str().unwrap());
+        assert_eq!(of(&[path]).unwrap().value, "hf_other");
+        let token = of(&[path, ("HF_TOKEN", " hf_variable ")]).unwrap();
+        assert_eq!(token.value, "hf_variable");
+        assert_eq!(format!("{token:?}"), "Token(of `HF_TOKEN`)");
+        assert!(of(&[("HF_TOKEN", "x"), ("HF_HUB_DISABLE_IMPLICIT_TOKEN", "1")]).is_none());
+    }
+
+    #[test]
+    fn the_endpoint_is_an_address_and_offline_a_word() {
+        let of = |more: (&'static str, &'static str)| settings(&[("HOME", "/h"), more]);
+        assert_eq!(of(("A", "")).endpoint.as_str(), "https://huggingface.co");
+        let mirror = of(("HF_ENDPOINT", "http://127.0.0.1:80/"));
+        assert_eq!(mirror.endpoint.as_str(), "http://127.0.0.1:80");
+        for (value, expect) in [("1", true), ("true", true), ("0", false), ("", false)] {
+            assert_eq!(of(("HF_HUB_OFFLINE", value)).offline, expect, "{value}");
+        }
+        let wrong = |name: &str| (name == "HF_ENDPOINT").then(|| "mirror".into());
+        let with_home = |name: &str| wrong(name).or_else(|| (name == "HOME").then(|| "/h".into()));
+        let error = Settings::from(&with_home).unwrap_err();
+        assert!(error.message().contains("`HF_ENDPOINT`"), "{error}");
+    }
+}

@@ -1,0 +1,186 @@
+//! How the content of a file comes in: to disk as it comes, going on where the last try ended, checked at the end.
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use ureq::Body;
+use ureq::http::header::CONTENT_RANGE;
+use ureq::http::{Response, StatusCode};
+
+use super::refusal::{Asked, Refusal};
+use super::server::{Head, Server};
+use crate::error::{Error, Result};
+use crate::http::{Failure, Url};
+
+/// No question has a larger file; a disk is not filled because a server sends without end.
+const MAX_BYTES: u64 = 8 << 30;
+/// How long one request may last. A longer download goes on with another, and one that stands still is noticed.
+const TIME: Duration = Duration::from_mins(1);
+/// Tries that bring less than [`PROGRESS`] before the file is given up.
+const TRIES: u32 = 5;
+const PROGRESS: u64 = 64 << 10;
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Fetches a file's content to `path`, which holds nothing or the beginning of it.
+///
+/// # Errors
+/// When it cannot be had, or is not what its checksum says; the latter is not kept.
+pub(super) fn fetch(
+    server: &Server,
+    asked: Asked<'_>,
+    url: &Url,
+    head: &Head,
+    path: &Path,
+) -> Result<()> {
+    if head.size.is_some_and(|size| size > MAX_BYTES) {
+        let gibibytes = MAX_BYTES >> 30;
+        return Err(Error::usage(format!(
+            "`{}` is larger than {gibibytes} GiB",
+            asked.address
+        )));
+    }
+    let was_begun = length(path) > 0;
+    download(server, asked, url, head.size, path)?;
+    let fits = |path: &Path| {
+        let fits = head.checksum.fits(path);
+        fits.map_err(|error| Error::io("read", path, &error))
+    };
+    if fits(path)? {
+        return Ok(());
+    }
+    remove(path)?;
+    if was_begun {
+        // The beginning may be what was wrong.
+        download(server, asked, url, head.size, path)?;
+        if fits(path)? {
+            return Ok(());
+        }
+        remove(path)?;
+    }
+    Err(Error::infrastructure(format!(
+        "`{}`: what came in has not the checksum `{}` that the Hub names, and was not kept",
+        asked.address,
+        head.checksum.as_str()
+    ))
+    .hint("try again; if it stays so, something between here and the Hub changes files"))
+}
+
+fn download(
+    server: &Server,
+    asked: Asked<'_>,
+    url: &Url,
+    size: Option<u64>,
+    path: &Path,
+) -> Result<()> {
+    let (mut failures, mut most) = (0, length(path));
+    loop {
+        // Who cannot go on from the middle gets longer each time.
+        let time = TIME * 2_u32.pow(failures);
+        let Err(refusal) = part(server, asked, url, size, path, time) else {
+            return Ok(());
+        };
+        let has = length(path);
+        if has >= most.saturating_add(PROGRESS) {
+            (failures, most) = (0, has);
+            continue;
+        }
+        failures += 1;
+        let pause = refusal.pause(PAUSE * 2_u32.pow(failures - 1));
+        match pause.filter(|_| failures < TRIES) {
+            Some(pause) => thread::sleep(pause),
+            None => return Err(refusal.error),
+        }
+    }
+}
+
+/// One request, and as much of its body as comes.
+fn part(
+    server: &Server,
+    asked: Asked<'_>,
+    url: &Url,
+    size: Option<u64>,
+    path: &Path,
+    time: Duration,
+) -> Result<(), Refusal> {
+    if size.is_some_and(|size| length(path) > size) {
+        remove(path)?;
+    }
+    let has = length(path);
+    if has > 0 && size == Some(has) {
+        return Ok(());
+    }
+    let response = match server.body(asked, url, has, time) {
+        Err(refusal) if refusal.status == Some(416) && has > 0 => {
+            // It ends before what is there.
+            remove(path)?;
+            return Err(refusal.soon());
+        }
+        response => response?,
+    };
+    let goes_on = response.status() == StatusCode::PARTIAL_CONTENT;
+    if goes_on && !begins_at(&response, has) {
+        remove(path)?;
+        return Err(asked
+            .garbled("answers with another part of the file")
+            .soon());
+    }
+    let io = |error: &std::io::Error| Refusal::from(Error::io("write", path, error));
+    let mut options = File::options();
+    options.create(true).write(true);
+    let options = if goes_on {
+        options.append(true)
+    } else {
+        options.truncate(true)
+    };
+    let mut file = options.open(path).map_err(|error| io(&error))?;
+    let mut has = if goes_on { has } else { 0 };
+    let limit = size.unwrap_or(MAX_BYTES);
+    let mut body = response.into_body().into_reader();
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        let read = body.read(&mut buffer).map_err(|error| {
+            let error = ureq::Error::from(error);
+            asked.failed(&Failure::of(&error, time))
+        })?;
+        if read == 0 {
+            break;
+        }
+        has += read as u64;
+        if has > limit {
+            drop(file);
+            remove(path)?;
+            return Err(asked.garbled(format_args!("sends more than {limit} bytes")));
+        }
+        file.write_all(&buffer[..read])
+            .map_err(|error| io(&error))?;
+    }
+    match size {
+        Some(size) if has < size => {
+            let what = format!("broke off after {has} of {size} bytes");
+            Err(asked.garbled(what).soon())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn begins_at(response: &Response<Body>, from: u64) -> bool {
+    let range = response.headers().get(CONTENT_RANGE);
+    let range = range.and_then(|range| range.to_str().ok());
+    range.is_some_and(|range| range.trim().starts_with(&format!("bytes {from}-")))
+}
+
+fn length(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |found| found.len())
+}
+
+fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Error::io("remove", path, &error))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,73 @@
+//! `Dataset`, where the library is built without the feature `http`: there is none.
+
+use std::path::{Path, PathBuf};
+
+use super::Address;
+use crate::error::{Error, Result};
+
+#[derive(Clone, Debug)]
+pub(crate) enum Dataset {}
+
+impl Dataset {
+    /// # Errors
+    /// Always: it names the feature.
+    pub(crate) fn open(address: &Address) -> Result<Self> {
+        Err(Error::usage(format!(
+            "`{address}`: reading datasets from the Hub needs the feature `http` of the crate `evaltest`"
+        ))
+        .hint(
+            "write `evaltest = { version = \"…\", features = [\"http\"] }` into `Cargo.toml`, or run it with \
+             `cargo evaltest`, which has the feature",
+        ))
+    }
+
+    pub(crate) fn fetch_file(&self) -> Result<PathBuf> {
+        match *self {}
+    }
+
+    pub(crate) fn root(&self) -> PathBuf {
+        match *self {}
+    }
+
+    pub(crate) fn is_file(&self, _: &Path) -> Result<bool> {
+        match *self {}
+    }
+
+    pub(crate) fn is_folder(&self, _: &Path) -> Result<bool> {
+        match *self {}
+    }
+
+    pub(crate) fn folders(&self, _: &Path) -> Result<Vec<String>> {
+        match *self {}
+    }
+
+    pub(crate) fn fetch(&self, _: &[PathBuf]) -> Result<()> {
+        match *self {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Eval;
+
+    #[test]
+    fn an_address_in_a_spec_names_the_feature_and_its_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let spec = folder.path().join("eval.yaml");
+        let check = |benchmark: &str| {
+            let text = format!("benchmark: {benchmark}\nagent: {{ type: demo }}\n");
+            std::fs::write(&spec, text).unwrap();
+            let error = Eval::from_yaml(&spec).unwrap_err();
+            let place = format!("{}:1: `hf://datasets/", spec.display());
+            assert!(error.message().starts_with(&place), "{error}");
+            assert!(
+                error.message().contains("needs the feature `http`"),
+                "{error}"
+            );
+            assert_eq!(error.exit_code(), 2);
+        };
+        check("{ type: gaia }");
+        check("{ type: gaia, path: \"hf://datasets/a/b@main\" }");
+        check("{ type: gsm8k, path: \"hf://datasets/a/b/c.jsonl\" }");
+    }
+}

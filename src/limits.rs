@@ -1,0 +1,98 @@
+//! `Limits`: bounds of a run, and what keeps them.
+//!
+//! [`Governor`](governor::Governor) says when the next question may be asked. It is a state machine that is told
+//! the time and is otherwise pure; `runner/throttle.rs` has the clock and the threads that wait. It governs one run
+//! in one process: under nextest, where each test is a process, each has rates and a budget of its own.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+pub(crate) mod budget;
+pub(crate) mod governor;
+mod rate;
+mod window;
+
+/// Bounds of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limits {
+    /// Questions in flight at once: samples, or with several epochs epochs of samples.
+    pub concurrency: usize,
+    /// How long one attempt may take.
+    pub timeout: Duration,
+    /// How long all attempts of a sample may take together, with the pauses between them; in each epoch anew.
+    pub sample_timeout: Option<Duration>,
+    /// How long the whole run may take, from its start or from where it is resumed. What is in flight then is
+    /// cut off, and asked again when the run is resumed.
+    pub deadline: Option<Duration>,
+    /// What the whole run may use up.
+    pub budget: Budget,
+    /// Attempts that may begin in a minute, evenly spread.
+    pub requests_per_minute: Option<f64>,
+    /// Tokens that answers may take in a minute, read and written, as the agent tells.
+    pub tokens_per_minute: Option<f64>,
+    /// How long it takes at the start until `concurrency` questions are in flight; else 0.2 ms for each.
+    pub ramp_up: Option<Duration>,
+    /// How often a failed attempt is repeated. Wrong answers and timeouts are not. An agent behind a network has a
+    /// default of its own: [`Agent::default_retries`](crate::Agent::default_retries).
+    pub retries: u32,
+    /// Pause before the first repetition; doubles each time up to 30 s. Longer when the agent says so, as a
+    /// `Retry-After` does, up to ten minutes.
+    pub backoff: Duration,
+    /// Bytes that an agent may print as its answer.
+    pub max_output_bytes: u64,
+    /// Ask only the first samples, after shuffling.
+    pub limit: Option<usize>,
+    /// Stop at the first sample whose agent failed.
+    pub fail_fast: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            concurrency: 8,
+            timeout: Duration::from_mins(10),
+            sample_timeout: None,
+            deadline: None,
+            budget: Budget::default(),
+            requests_per_minute: None,
+            tokens_per_minute: None,
+            ramp_up: None,
+            retries: 0,
+            backoff: Duration::from_millis(500),
+            max_output_bytes: 1 << 20,
+            limit: None,
+            fail_fast: false,
+        }
+    }
+}
+
+/// What a run may use up, all its parts together when it is resumed. When it is used up no question is asked any
+/// more, those in flight are answered, and the run ends; it can be resumed with a larger one.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Budget {
+    /// US dollars, as the agent tells the cost of its answers.
+    pub cost_usd: Option<f64>,
+    /// Tokens read and written, as the agent tells.
+    pub tokens: Option<u64>,
+    /// Attempts.
+    pub requests: Option<u64>,
+}
+
+/// Which limit ended a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum EndedBy {
+    /// The attempt took too long.
+    #[serde(rename = "limits.timeout_s")]
+    Timeout,
+    /// All attempts together took too long.
+    #[serde(rename = "limits.sample_timeout_s")]
+    SampleTimeout,
+    /// The answer was too long.
+    #[serde(rename = "limits.max_output_bytes")]
+    MaxOutputBytes,
+    /// The last attempt that was allowed failed.
+    #[serde(rename = "limits.retries")]
+    Retries,
+}

@@ -1,0 +1,216 @@
+//! `Spent`: what a run has used up, held against its [`Budget`].
+
+use std::fmt;
+
+use super::Budget;
+use crate::agent::Usage;
+use crate::stats::{Sum, as_f64};
+
+/// After so many answers that tell nothing of their cost a budget of it is taken for a mistake.
+const UNTOLD: u64 = 10;
+
+/// What a run has used up.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Spent {
+    pub(crate) requests: u64,
+    answers: u64,
+    cost: Sum,
+    tokens: Told,
+}
+
+/// A sum of what some answers tell.
+#[derive(Clone, Copy, Debug, Default)]
+struct Told {
+    total: u64,
+    answers: u64,
+}
+
+/// Why a budget lets nothing more be asked.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Exhausted {
+    Cost {
+        budget: f64,
+        spent: f64,
+    },
+    Tokens {
+        budget: u64,
+        spent: u64,
+    },
+    Requests {
+        budget: u64,
+    },
+    /// It cannot be kept: nobody tells.
+    Untold {
+        key: &'static str,
+    },
+}
+
+impl Spent {
+    /// Adds what an answer took.
+    pub(crate) fn add(&mut self, usage: Option<&Usage>) {
+        self.answers += 1;
+        let Some(usage) = usage else { return };
+        if let Some(cost) = usage.cost_usd.filter(|cost| cost.is_finite()) {
+            self.cost.add(cost.max(0.0));
+        }
+        if let Some(tokens) = tokens(usage) {
+            self.tokens.total = self.tokens.total.saturating_add(tokens);
+            self.tokens.answers += 1;
+        }
+    }
+
+    /// The tokens that an answer took on average; 0 before any was told.
+    pub(super) fn mean_tokens(&self) -> f64 {
+        match self.tokens.answers {
+            0 => 0.0,
+            answers => as_f64(self.tokens.total) / as_f64(answers),
+        }
+    }
+
+    /// Why nothing more may be asked.
+    pub(super) fn exhausts(&self, budget: &Budget) -> Option<Exhausted> {
+        let cost = self.cost.total().unwrap_or(0.0);
+        let untold = |told: u64, key| {
+            (told == 0 && self.answers >= UNTOLD).then_some(Exhausted::Untold { key })
+        };
+        if let Some(most) = budget.requests.filter(|most| self.requests >= *most) {
+            return Some(Exhausted::Requests { budget: most });
+        }
+        if let Some(most) = budget.cost_usd {
+            if cost >= most {
+                return Some(Exhausted::Cost {
+                    budget: most,
+                    spent: cost,
+                });
+            }
+            if let Some(why) = untold(self.cost.count(), "cost_usd") {
+                return Some(why);
+            }
+        }
+        let most = budget.tokens?;
+        if self.tokens.total >= most {
+            return Some(Exhausted::Tokens {
+                budget: most,
+                spent: self.tokens.total,
+            });
+        }
+        untold(self.tokens.answers, "tokens")
+    }
+
+    /// Whether as many more answers, of average size, would use it up: then those in flight are waited for before
+    /// another is asked, so that a budget is not overspent by everything that is in flight at once.
+    pub(super) fn is_pledged(&self, budget: &Budget, in_flight: usize) -> bool {
+        let pledged = as_f64(in_flight as u64);
+        let cost = self.cost.total().unwrap_or(0.0) + pledged * self.cost.mean().unwrap_or(0.0);
+        let tokens = as_f64(self.tokens.total) + pledged * self.mean_tokens();
+        budget.cost_usd.is_some_and(|most| cost >= most)
+            || budget.tokens.is_some_and(|most| tokens >= as_f64(most))
+    }
+}
+
+/// Tokens read and written, as far as they are told.
+pub(super) fn tokens(usage: &Usage) -> Option<u64> {
+    match (usage.input_tokens, usage.output_tokens) {
+        (None, None) => None,
+        (input, output) => Some(input.unwrap_or(0).saturating_add(output.unwrap_or(0))),
+    }
+}
+
+impl fmt::Display for Exhausted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cost { budget, spent } => write!(
+                f,
+                "the budget is used up: {spent:.4} USD of {budget} (`limits.budget.cost_usd`)"
+            ),
+            Self::Tokens { budget, spent } => write!(
+                f,
+                "the budget is used up: {spent} tokens of {budget} (`limits.budget.tokens`)"
+            ),
+            Self::Requests { budget } => write!(
+                f,
+                "the budget is used up: {budget} requests (`limits.budget.requests`)"
+            ),
+            Self::Untold { key } => write!(
+                f,
+                "`limits.budget.{key}` cannot be kept: none of {UNTOLD} answers tells what it took"
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usage(tokens: u64, cost_usd: f64) -> Usage {
+        Usage {
+            input_tokens: Some(tokens),
+            output_tokens: None,
+            cost_usd: Some(cost_usd),
+        }
+    }
+
+    #[test]
+    fn says_what_is_used_up() {
+        let mut spent = Spent::default();
+        let cost = |cost| Budget {
+            cost_usd: Some(cost),
+            ..Budget::default()
+        };
+        for _ in 0..10 {
+            spent.add(Some(&usage(7, 0.1)));
+            spent.requests += 1;
+        }
+        assert_eq!(spent.exhausts(&Budget::default()), None);
+        assert_eq!(spent.exhausts(&cost(1.01)), None);
+        let why = spent.exhausts(&cost(1.0)).map(|why| why.to_string());
+        let expect = "the budget is used up: 1.0000 USD of 1 (`limits.budget.cost_usd`)";
+        assert_eq!(why.as_deref(), Some(expect), "ten times 0.1 is 1");
+        let tokens = |most| Budget {
+            tokens: Some(most),
+            ..Budget::default()
+        };
+        assert_eq!(spent.exhausts(&tokens(71)), None);
+        let used = Exhausted::Tokens {
+            budget: 70,
+            spent: 70,
+        };
+        assert_eq!(spent.exhausts(&tokens(70)), Some(used));
+        let requests = Budget {
+            requests: Some(10),
+            ..Budget::default()
+        };
+        assert_eq!(
+            spent.exhausts(&requests),
+            Some(Exhausted::Requests { budget: 10 })
+        );
+        // Three more in flight would cost 0.3.
+        assert!(!spent.is_pledged(&cost(1.31), 3) && spent.is_pledged(&cost(1.29), 3));
+    }
+
+    #[test]
+    fn a_budget_that_nobody_tells_of_is_a_mistake() {
+        let mut spent = Spent::default();
+        let budget = Budget {
+            cost_usd: Some(1.0),
+            tokens: Some(100),
+            ..Budget::default()
+        };
+        for _ in 1..UNTOLD {
+            spent.add(None);
+        }
+        assert_eq!(spent.exhausts(&budget), None);
+        spent.add(Some(&usage(1, f64::NAN)));
+        assert_eq!(
+            spent.exhausts(&budget),
+            Some(Exhausted::Untold { key: "cost_usd" })
+        );
+        spent.add(Some(&usage(1, -5.0)));
+        assert_eq!(
+            spent.exhausts(&budget),
+            None,
+            "told, and nothing is given back"
+        );
+    }
+}

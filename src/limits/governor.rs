@@ -1,0 +1,193 @@
+//! `Governor`: when the next question may be asked.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::budget::{Exhausted, Spent, tokens};
+use super::rate::Rate;
+use super::window::Window;
+use super::{Budget, Limits};
+use crate::agent::{LONGEST_RETRY_AFTER, Usage};
+
+/// An agent that refuses everything, and does not say for how long, is left alone for no longer.
+const LONGEST_BACKOFF: Duration = Duration::from_mins(1);
+
+/// After so many rounds of refusals without an answer the run ends: with the usual backoff after some minutes.
+const MOST_REFUSALS: u32 = 15;
+
+/// Says when the next question may be asked. All times are since the start of the run.
+#[derive(Clone, Debug)]
+pub(crate) struct Governor {
+    window: Window,
+    requests: Option<Rate>,
+    tokens: Option<Rate>,
+    budget: Budget,
+    spent: Spent,
+    deadline: Option<Duration>,
+    /// Until when the agent wants to be left alone.
+    quiet: Duration,
+    /// How long it is left alone when it does not say so, at first.
+    backoff: Duration,
+    /// Rounds of refusals since the last answer.
+    refusals: u32,
+    in_flight: usize,
+}
+
+/// Whether a question may be asked.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Admission {
+    /// It may. The permit goes back with [`Governor::finish`].
+    Go(Permit),
+    /// Not before this time; with `None`, not before another question ends.
+    Wait(Option<Duration>),
+    /// None may any more.
+    Over(Over),
+}
+
+/// What a question that is in flight was given.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Permit {
+    asked: Duration,
+    /// What was taken from the rate of tokens beforehand.
+    tokens: f64,
+}
+
+/// Why no question may be asked any more.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Over {
+    /// The run took too long.
+    Deadline(Duration),
+    /// The budget is used up.
+    Budget(Exhausted),
+    /// The agent refuses every question because of a rate limit.
+    Refused,
+}
+
+/// How a question ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum End<'a> {
+    /// With an answer, which took this.
+    Answered(Option<&'a Usage>),
+    /// The agent was refused because it asks too often; perhaps it was told how long to wait.
+    RateLimited(Option<Duration>),
+    /// In any other way.
+    Failed,
+}
+
+impl Governor {
+    /// The governor of a run that has used up `spent` before.
+    pub(crate) fn new(limits: &Limits, spent: Spent) -> Self {
+        let rate = |rate: Option<f64>| rate.map(|rate| Rate::per_minute(rate, 1.0));
+        Self {
+            window: Window::new(limits.concurrency, limits.ramp_up),
+            requests: rate(limits.requests_per_minute),
+            tokens: rate(limits.tokens_per_minute),
+            budget: limits.budget,
+            spent,
+            deadline: limits.deadline,
+            quiet: Duration::ZERO,
+            backoff: limits.backoff,
+            refusals: 0,
+            in_flight: 0,
+        }
+    }
+
+    /// Whether a question may be asked now.
+    pub(crate) fn admit(&mut self, now: Duration) -> Admission {
+        if let Some(deadline) = self.deadline.filter(|deadline| now >= *deadline) {
+            return Admission::Over(Over::Deadline(deadline));
+        }
+        if let Some(why) = self.spent.exhausts(&self.budget) {
+            return Admission::Over(Over::Budget(why));
+        }
+        if self.refusals >= MOST_REFUSALS {
+            return Admission::Over(Over::Refused);
+        }
+        let (places, next) = self.window.places(now);
+        if self.in_flight >= places {
+            return Admission::Wait(next);
+        }
+        if self.in_flight > 0 && self.spent.is_pledged(&self.budget, self.in_flight) {
+            return Admission::Wait(None);
+        }
+        if now < self.quiet {
+            return Admission::Wait(Some(self.earlier(self.quiet)));
+        }
+        let expected = self.spent.mean_tokens();
+        let rates = [(&mut self.requests, 1.0), (&mut self.tokens, 1.0)];
+        let waits = rates.into_iter().map(|(rate, amount)| {
+            rate.as_mut()
+                .map_or(Duration::ZERO, |rate| rate.wait(now, amount))
+        });
+        let wait = waits.max().unwrap_or_default();
+        if !wait.is_zero() {
+            return Admission::Wait(Some(self.earlier(now.saturating_add(wait))));
+        }
+        for (rate, amount) in [(&mut self.requests, 1.0), (&mut self.tokens, expected)] {
+            if let Some(rate) = rate {
+                rate.take(now, amount);
+            }
+        }
+        self.in_flight += 1;
+        self.spent.requests += 1;
+        Admission::Go(Permit {
+            asked: now,
+            tokens: expected,
+        })
+    }
+
+    /// A question ended.
+    pub(crate) fn finish(&mut self, now: Duration, permit: &Permit, end: End<'_>) {
+        let took = match end {
+            End::Answered(usage) => {
+                self.spent.add(usage);
+                self.window.grow();
+                self.refusals = 0;
+                usage.and_then(tokens).unwrap_or(0)
+            }
+            End::RateLimited(retry_after) => {
+                if self.window.halve(now, permit.asked, self.in_flight) {
+                    self.refusals += 1;
+                }
+                let doubled = self.refusals.saturating_sub(1).min(20);
+                let own = self
+                    .backoff
+                    .saturating_mul(1 << doubled)
+                    .min(LONGEST_BACKOFF);
+                let longest = Duration::from_secs_f64(LONGEST_RETRY_AFTER);
+                let pause = retry_after.map_or(own, |asked| asked.min(longest).max(own));
+                self.quiet = self.quiet.max(now.saturating_add(pause));
+                0
+            }
+            End::Failed => 0,
+        };
+        if let Some(rate) = &mut self.tokens {
+            rate.take(now, crate::stats::as_f64(took) - permit.tokens);
+        }
+        self.in_flight = self.in_flight.saturating_sub(1);
+    }
+
+    /// Nobody waits beyond the deadline.
+    fn earlier(&self, time: Duration) -> Duration {
+        self.deadline.map_or(time, |deadline| time.min(deadline))
+    }
+}
+
+impl fmt::Display for Over {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Deadline(deadline) => {
+                let seconds = deadline.as_secs_f64();
+                write!(f, "{seconds} s are over (`limits.deadline_s`)")
+            }
+            Self::Budget(why) => why.fmt(f),
+            Self::Refused => write!(
+                f,
+                "the agent refuses every question because of a rate limit, {MOST_REFUSALS} times in a row"
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,221 @@
+use super::*;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn at_once(concurrency: usize) -> Limits {
+    Limits {
+        concurrency,
+        ramp_up: Some(Duration::ZERO),
+        ..Limits::default()
+    }
+}
+
+fn governor(limits: &Limits) -> Governor {
+    Governor::new(limits, Spent::default())
+}
+
+#[track_caller]
+fn go(governor: &mut Governor, now: Duration) -> Permit {
+    match governor.admit(now) {
+        Admission::Go(permit) => permit,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn usage(tokens: u64) -> Usage {
+    Usage {
+        input_tokens: Some(tokens),
+        output_tokens: Some(0),
+        cost_usd: Some(0.5),
+    }
+}
+
+#[test]
+fn no_more_than_the_concurrency_is_in_flight() {
+    let mut governor = governor(&at_once(2));
+    let first = go(&mut governor, SECOND);
+    go(&mut governor, SECOND);
+    assert_eq!(governor.admit(SECOND), Admission::Wait(None));
+    governor.finish(SECOND, &first, End::Failed);
+    go(&mut governor, SECOND);
+}
+
+#[test]
+fn a_refusal_quiets_all_and_halves_what_is_in_flight() {
+    let mut governor = governor(&Limits {
+        backoff: SECOND,
+        ..at_once(8)
+    });
+    let permits: Vec<_> = (0..8).map(|_| go(&mut governor, SECOND)).collect();
+    for permit in &permits {
+        governor.finish(2 * SECOND, permit, End::RateLimited(Some(3 * SECOND)));
+    }
+    assert_eq!(
+        governor.admit(3 * SECOND),
+        Admission::Wait(Some(5 * SECOND))
+    );
+    let permits: Vec<_> = (0..4).map(|_| go(&mut governor, 5 * SECOND)).collect();
+    assert_eq!(governor.admit(5 * SECOND), Admission::Wait(None));
+    for permit in &permits {
+        governor.finish(6 * SECOND, permit, End::Answered(None));
+    }
+    // Four answers made room for nearly one more; the next for one.
+    let permits: Vec<_> = (0..4).map(|_| go(&mut governor, 6 * SECOND)).collect();
+    assert_eq!(governor.admit(6 * SECOND), Admission::Wait(None));
+    governor.finish(6 * SECOND, &permits[0], End::Answered(None));
+    for _ in 0..2 {
+        go(&mut governor, 6 * SECOND);
+    }
+    // However long it asks to be left alone.
+    governor.finish(
+        7 * SECOND,
+        &permits[1],
+        End::RateLimited(Some(Duration::MAX)),
+    );
+    assert_eq!(governor.admit(7 * SECOND), Admission::Wait(None));
+}
+
+#[test]
+fn an_agent_that_refuses_everything_is_asked_ever_more_rarely_and_then_no_more() {
+    let mut governor = governor(&Limits {
+        backoff: SECOND,
+        ..at_once(2)
+    });
+    let (mut now, mut pauses) = (SECOND, Vec::new());
+    let over = loop {
+        match governor.admit(now) {
+            Admission::Go(permit) => {
+                // Another one that was in flight is no news.
+                let other = governor.admit(now);
+                for permit in std::iter::once(permit).chain(as_permit(other)) {
+                    governor.finish(now, &permit, End::RateLimited(None));
+                }
+            }
+            Admission::Wait(until) => {
+                pauses.push(until.unwrap().saturating_sub(now).as_secs());
+                now = until.unwrap();
+            }
+            Admission::Over(over) => break over,
+        }
+    };
+    assert_eq!(pauses, [1, 2, 4, 8, 16, 32, 60, 60, 60, 60, 60, 60, 60, 60]);
+    assert_eq!(over, Over::Refused);
+}
+
+fn as_permit(admission: Admission) -> Option<Permit> {
+    match admission {
+        Admission::Go(permit) => Some(permit),
+        _ => None,
+    }
+}
+
+#[test]
+fn the_rates_are_kept_side_by_side() {
+    let mut governor = governor(&Limits {
+        requests_per_minute: Some(60.0),
+        tokens_per_minute: Some(600.0),
+        ..at_once(100)
+    });
+    let first = go(&mut governor, Duration::ZERO);
+    assert_eq!(
+        governor.admit(Duration::ZERO),
+        Admission::Wait(Some(SECOND))
+    );
+    // It took 60 tokens, of which the bucket held 10: the rest comes in 5 s, and one token in 0.1 s.
+    governor.finish(Duration::ZERO, &first, End::Answered(Some(&usage(60))));
+    let wait = Duration::from_millis(5100);
+    assert_eq!(governor.admit(Duration::ZERO), Admission::Wait(Some(wait)));
+    // The next is expected to take as much, and gives it back when it fails.
+    let second = go(&mut governor, 7 * SECOND);
+    assert_eq!(
+        governor.admit(8 * SECOND),
+        Admission::Wait(Some(SECOND * 121 / 10))
+    );
+    governor.finish(8 * SECOND, &second, End::Failed);
+    go(&mut governor, 8 * SECOND);
+}
+
+#[test]
+fn a_budget_ends_the_run_and_is_not_overspent_by_what_is_in_flight() {
+    let limits = Limits {
+        budget: Budget {
+            cost_usd: Some(5.0),
+            ..Budget::default()
+        },
+        ..at_once(100)
+    };
+    let mut governor = governor(&limits);
+    let mut asked = 0;
+    let mut flying = Vec::new();
+    let over = loop {
+        match governor.admit(SECOND) {
+            // The first answer tells what one costs.
+            Admission::Go(permit) if asked > 0 => flying.push(permit),
+            Admission::Go(permit) => {
+                governor.finish(SECOND, &permit, End::Answered(Some(&usage(1))));
+            }
+            Admission::Wait(None) => {
+                let permit = flying.pop().unwrap();
+                governor.finish(SECOND, &permit, End::Answered(Some(&usage(1))));
+                continue;
+            }
+            Admission::Wait(_) => panic!("time changes nothing"),
+            Admission::Over(over) => break over,
+        }
+        asked += 1;
+    };
+    assert_eq!(asked, 10, "5 USD are ten answers of 0.5");
+    assert!(over.to_string().contains("5.0000 USD of 5"), "{over}");
+    // What was spent before counts, and a larger budget lets the run go on.
+    let mut spent = governor.spent.clone();
+    assert!(matches!(
+        Governor::new(&limits, spent.clone()).admit(SECOND),
+        Admission::Over(_)
+    ));
+    spent.requests = 0;
+    let more = Limits {
+        budget: Budget {
+            requests: Some(1),
+            ..Budget::default()
+        },
+        ..limits
+    };
+    let mut governor = Governor::new(&more, spent);
+    go(&mut governor, SECOND);
+    let over = Over::Budget(Exhausted::Requests { budget: 1 });
+    assert_eq!(governor.admit(SECOND), Admission::Over(over));
+}
+
+#[test]
+fn nobody_waits_beyond_the_deadline() {
+    let mut governor = governor(&Limits {
+        deadline: Some(10 * SECOND),
+        requests_per_minute: Some(1.0),
+        ..at_once(4)
+    });
+    go(&mut governor, SECOND);
+    assert_eq!(
+        governor.admit(2 * SECOND),
+        Admission::Wait(Some(10 * SECOND))
+    );
+    let over = Over::Deadline(10 * SECOND);
+    assert_eq!(governor.admit(10 * SECOND), Admission::Over(over));
+}
+
+#[test]
+fn times_that_go_back_or_far_ahead_are_survived() {
+    let mut governor = governor(&Limits {
+        requests_per_minute: Some(1e-300),
+        tokens_per_minute: Some(1e300),
+        ..at_once(usize::MAX)
+    });
+    let permit = go(&mut governor, Duration::MAX);
+    governor.finish(
+        Duration::ZERO,
+        &permit,
+        End::RateLimited(Some(Duration::MAX)),
+    );
+    for now in [Duration::ZERO, SECOND, Duration::MAX] {
+        assert!(matches!(governor.admit(now), Admission::Wait(Some(_))));
+    }
+}

@@ -1,0 +1,61 @@
+//! What happens when something breaks: one line for each fault, with what was lost, asked twice and left behind.
+//!
+//! `cargo bench --bench faults`, or some of them: `cargo bench --bench faults -- disk agent`. A few minutes; the exit
+//! code is 1 if a line is not `ok`. The servers are on this machine, and nothing is asked elsewhere. Linux only.
+
+#[path = "../it/asked.rs"]
+mod asked;
+#[path = "../it/project.rs"]
+#[expect(dead_code, reason = "the tests use the rest")]
+mod project;
+#[path = "../it/server.rs"]
+#[expect(dead_code, reason = "the tests use the rest")]
+mod server;
+
+#[path = "process.rs"]
+#[expect(dead_code, reason = "the other benchmarks use the rest")]
+mod process;
+
+#[path = "faults/agents.rs"]
+mod agents;
+#[path = "faults/disks.rs"]
+mod disks;
+#[path = "faults/journal.rs"]
+mod journal;
+#[path = "faults/kills.rs"]
+mod kills;
+#[path = "faults/neighbours.rs"]
+mod neighbours;
+#[path = "faults/servers.rs"]
+mod servers;
+#[path = "faults/table.rs"]
+mod table;
+#[path = "faults/watched.rs"]
+mod watched;
+#[path = "faults/worker.rs"]
+mod worker;
+
+use std::io;
+use std::process::ExitCode;
+
+use table::Table;
+
+fn main() -> io::Result<ExitCode> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [first, fault] = arguments.as_slice()
+        && first == worker::ARGUMENT
+    {
+        return worker::answer(fault);
+    }
+    let names = arguments
+        .into_iter()
+        .filter(|word| !word.starts_with('-'))
+        .collect();
+    let mut table = Table::start(names)?;
+    kills::all(&mut table)?;
+    servers::all(&mut table)?;
+    agents::all(&mut table)?;
+    disks::all(&mut table)?;
+    neighbours::all(&mut table)?;
+    table.end()
+}

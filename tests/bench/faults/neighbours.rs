@@ -1,0 +1,145 @@
+//! Two runs in one place, and a user who wants to stop.
+
+use std::fs;
+use std::io;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use crate::asked;
+use crate::journal::told;
+use crate::table::{Row, Table};
+use crate::watched;
+
+pub(crate) fn all(table: &mut Table) -> io::Result<()> {
+    let fault = "two runs at once on one output root";
+    table.row(fault, || one_output_root(fault))?;
+    let fault = "two accepts at once on one snapshot folder";
+    table.row(fault, || one_snapshot_folder(fault))?;
+    let fault = "SIGINT twice, agent ignores SIGTERM";
+    table.row(fault, || interrupted(fault))
+}
+
+fn one_output_root(fault: &str) -> io::Result<Row> {
+    const ROUNDS: usize = 5;
+    let project = asked::project(40, "sleep 0.01", "limits: { concurrency: 4 }\n");
+    let mut last = None;
+    let mut codes = Vec::new();
+    for _ in 0..ROUNDS {
+        let mut other = project.command("run eval.yaml");
+        let mut other = other.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+        let mut ended = watched::with(&project, "run eval.yaml", |_| Ok(()))?;
+        codes.push(other.wait()?.code());
+        // The other one's agents may have run on.
+        ended.orphans.clear();
+        last = Some(ended);
+    }
+    let ended = last.ok_or_else(|| io::Error::other("no round"))?;
+    let runs = project.runs();
+    let mut row = Row::of(fault, "each whole, in a directory of its own", &ended);
+    row.exits(0)
+        .check(
+            codes.iter().all(|code| *code == Some(0)),
+            format!("the others: {codes:?}"),
+        )
+        .check(
+            runs.len() == 2 * ROUNDS,
+            format!("{} run directories", runs.len()),
+        );
+    for run in &runs {
+        let told = told(run);
+        row.told(&told, 40, 0).lost(told.lost);
+    }
+    let asked = asked::asked(&project).len();
+    row.check(asked == 2 * ROUNDS * 40, format!("asked {asked} times"));
+    Ok(row)
+}
+
+fn one_snapshot_folder(fault: &str) -> io::Result<Row> {
+    const ROUNDS: usize = 5;
+    let project = asked::project(200, ":", "limits: { concurrency: 4 }\n");
+    for _ in 0..2 {
+        watched::run(&project, "run eval.yaml")?;
+    }
+    let runs = project.runs();
+    let [first, second] = runs.as_slice() else {
+        return Err(io::Error::other("there are not two runs"));
+    };
+    let mut last = None;
+    let mut notes = Vec::new();
+    for round in 0..ROUNDS {
+        if round % 2 == 0 {
+            let _ = fs::remove_dir_all(project.file("snapshots"));
+        }
+        let mut other = project.command(&format!("accept {}", first.display()));
+        let mut other = other.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+        let ended = watched::run(&project, &format!("accept {}", second.display()))?;
+        notes.push((other.wait()?.code(), ended.code));
+        let snapshots = crate::project::all_files(&project.file("snapshots"));
+        let whole = snapshots
+            .iter()
+            .filter(|path| path.extension().is_some_and(|end| end == "snap"));
+        if whole.count() != 200 || snapshots.len() != 201 {
+            notes.push((None, None));
+        }
+        last = Some(ended);
+    }
+    let mut ended = watched::run(&project, "run eval.yaml")?;
+    ended.seconds = last.map_or(ended.seconds, |last| last.seconds);
+    let told = told(&project.last_run());
+    let mut row = Row::of(fault, "one or both accept, the snapshots are whole", &ended);
+    let is_fine = |codes: &(Option<i32>, Option<i32>)| {
+        matches!(codes, (Some(0), Some(0 | 2)) | (Some(2), Some(0)))
+    };
+    row.exits(0)
+        .told(&told, 200, 0)
+        .lost(told.lost)
+        .check(notes.iter().all(is_fine), format!("exit codes {notes:?}"))
+        .note(format!("exit codes of both: {notes:?}"));
+    Ok(row)
+}
+
+fn interrupted(fault: &str) -> io::Result<Row> {
+    let hangs = "case $EVALTEST_SAMPLE_ID in q000|q001|q002) ;; *) trap '' TERM INT; sleep 300 & wait; sleep 300;; esac";
+    let project = asked::project(12, hangs, "limits: { concurrency: 3 }\n");
+    let (mut sent, mut first) = (0, Instant::now());
+    let mut ended = watched::with(&project, "run eval.yaml", |child| {
+        let is_time = match sent {
+            0 => asked::asked(&project).len() == 6,
+            1 => first.elapsed() >= Duration::from_millis(100),
+            _ => false,
+        };
+        if is_time {
+            if sent == 0 {
+                first = Instant::now();
+            }
+            watched::kill("INT", &child.id().to_string())?;
+            sent += 1;
+        }
+        Ok(())
+    })?;
+    ended.seconds = first.elapsed().as_secs_f64();
+    let told = told(&project.last_run());
+    let journal = crate::journal::answered(&project.last_run()).len();
+    let mut row = Row::of(
+        fault,
+        "exit 130 at once, nothing left, 3 answers kept",
+        &ended,
+    );
+    row.exits(130)
+        .within(5.0)
+        .check(sent == 2, "it ended before the second")
+        .check(journal == 3, format!("{journal} answers in the journal"))
+        .note(format!(
+            "{} scored, {} skipped in the records",
+            told.scored, told.skipped
+        ));
+    let dir = project.last_run();
+    asked::agent(&project, ":");
+    let resumed = watched::run(&project, &format!("run --resume {}", dir.display()))?;
+    let told = crate::journal::told(&dir);
+    row.told(&told, 12, 0).lost(told.lost).check(
+        resumed.code == Some(0),
+        format!("resumed: exit code {:?}", resumed.code),
+    );
+    Ok(row)
+}

@@ -1,0 +1,174 @@
+//! Endpoints that misbehave.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::asked;
+use crate::journal::told;
+use crate::project::Project;
+use crate::server::{Answer, Server, fine, refusal};
+use crate::table::{Row, Table};
+use crate::watched;
+
+const SAMPLES: usize = 24;
+/// How long a sample may take.
+const TIMEOUT_S: u32 = 2;
+
+/// How often a sample meets the fault.
+#[derive(Clone, Copy, PartialEq)]
+enum When {
+    /// At its first request.
+    First,
+    Always,
+    /// Those with an odd number, always.
+    Half,
+}
+
+/// The agent that asks a server.
+pub(crate) fn agent(server: &Server) -> String {
+    let url = server.url("/answer");
+    format!("{{ type: http, url: \"{url}\", body: {{ id: \"{{id}}\" }}, answer: /answer }}")
+}
+
+/// The answer to a sample: the number in its id.
+pub(crate) fn good(id: &str) -> Value {
+    json!({"answer": id.strip_prefix('q')})
+}
+
+type Fault = (&'static str, When, &'static str, fn(&str) -> Answer);
+
+const FAULTS: [Fault; 10] = [
+    (
+        "server answers 429 first",
+        When::First,
+        "all answered",
+        |_| {
+            let later = "Retry-After: 1\r\n".to_owned();
+            Answer::Status("429 Too Many Requests", later, String::new())
+        },
+    ),
+    (
+        "server answers 500 first",
+        When::First,
+        "all answered",
+        |_| refusal("500 Internal Server Error", "oh no"),
+    ),
+    (
+        "server answers garbage first",
+        When::First,
+        "all answered",
+        |_| Answer::Status("200 OK", String::new(), "<html>\0\u{feff}no".to_owned()),
+    ),
+    (
+        "server answers half a body first",
+        When::First,
+        "all answered",
+        half,
+    ),
+    (
+        "server closes without a word first",
+        When::First,
+        "all answered",
+        |_| Answer::Raw(Vec::new()),
+    ),
+    (
+        "server closes idle connections",
+        When::Always,
+        "all answered",
+        |id| Answer::ThenClose(good(id)),
+    ),
+    (
+        "server answers 500 always",
+        When::Always,
+        "all errors, none wrong, exit 3",
+        |_| refusal("500 Internal Server Error", "oh no"),
+    ),
+    (
+        "server answers garbage always",
+        When::Always,
+        "all errors, none wrong, exit 3",
+        |_| Answer::Raw(vec![0xff; 4096]),
+    ),
+    (
+        "server never answers half of them",
+        When::Half,
+        "half in time, half timed out",
+        |_| Answer::Never(Duration::from_secs(60)),
+    ),
+    (
+        "server answers half of them byte by byte",
+        When::Half,
+        "half in time, half timed out",
+        |id| Answer::Slowly(good(id), Duration::from_millis(200)),
+    ),
+];
+
+fn half(id: &str) -> Answer {
+    let body = good(id).to_string();
+    let (length, start) = (body.len(), &body[..body.len() / 2]);
+    let reply = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{start}");
+    Answer::Raw(reply.into_bytes())
+}
+
+pub(crate) fn all(table: &mut Table) -> io::Result<()> {
+    for (fault, when, expected, answer) in FAULTS {
+        table.row(fault, || {
+            let seen: Arc<Mutex<BTreeSet<String>>> = Arc::default();
+            let server = Server::new(move |asked, _| {
+                let id = asked.body["id"].as_str().unwrap_or_default();
+                let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+                let is_first = seen.insert(id.to_owned());
+                drop(seen);
+                let is_met = match when {
+                    When::First => is_first,
+                    When::Always => true,
+                    When::Half => id.ends_with(['1', '3', '5', '7', '9']),
+                };
+                if is_met { answer(id) } else { fine(&good(id)) }
+            });
+            let (scored, code) = match when {
+                When::First => (SAMPLES, 0),
+                When::Half => (SAMPLES / 2, 0),
+                When::Always if expected.contains("exit 3") => (0, 3),
+                When::Always => (SAMPLES, 0),
+            };
+            run(fault, expected, &server, scored, code)
+        })?;
+    }
+    let fault = "server resets connections first";
+    table.row(fault, || {
+        let server = Server::resetting(SAMPLES / 2, |asked, _| {
+            fine(&good(asked.body["id"].as_str().unwrap_or_default()))
+        });
+        run(fault, "all answered", &server, SAMPLES, 0)
+    })
+}
+
+fn run(
+    fault: &str,
+    expected: &'static str,
+    server: &Server,
+    scored: usize,
+    code: i32,
+) -> io::Result<Row> {
+    let project = Project::new();
+    asked::write_questions(&project, 24);
+    project.spec(
+        &agent(server),
+        &format!(
+            "limits: {{ concurrency: 8, retries: 3, backoff_s: 0.01, timeout_s: {TIMEOUT_S} }}\n"
+        ),
+    );
+    let ended = watched::run(&project, "run eval.yaml")?;
+    let told = told(&project.last_run());
+    let mut row = Row::of(fault, expected, &ended);
+    row.exits(code)
+        .within(20.0)
+        .told(&told, scored, SAMPLES - scored)
+        .lost(told.lost);
+    Ok(row)
+}

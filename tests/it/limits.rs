@@ -1,0 +1,257 @@
+//! Runs that end early because of what they may take, and go on later.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::asked::{self, asked};
+use crate::project::Project;
+use crate::trials;
+
+const JSON: &str = "{ type: command, command: [./agent.sh], output: json }";
+
+/// Six questions, one at a time, answered by a program that tells that each cost half a dollar and 100 tokens.
+fn paid(more: &str) -> Project {
+    let project = asked::project(6, ":", "");
+    project.spec(JSON, more);
+    asked::agent(
+        &project,
+        "echo \"{\\\"answer\\\":\\\"${EVALTEST_SAMPLE_ID#q}\\\",\\\"cost_usd\\\":0.5,\\\"usage\\\":\
+         {\\\"input_tokens\\\":90,\\\"output_tokens\\\":10}}\"; exit",
+    );
+    project
+}
+
+fn statuses(project: &Project) -> Vec<String> {
+    let records = project.last_lines("samples.jsonl");
+    let status = |record: &Value| record["result"]["status"].as_str().unwrap().to_owned();
+    records.iter().map(status).collect()
+}
+
+#[test]
+fn a_budget_stops_the_run_and_a_larger_one_lets_it_go_on() {
+    let budgets = [
+        (
+            "requests",
+            "2",
+            "20",
+            "2 requests (`limits.budget.requests`)",
+        ),
+        (
+            "cost_usd",
+            "1.0",
+            "9",
+            "1.0000 USD of 1 (`limits.budget.cost_usd`)",
+        ),
+        (
+            "tokens",
+            "200",
+            "9000",
+            "200 tokens of 200 (`limits.budget.tokens`)",
+        ),
+    ];
+    for (key, little, much, says) in budgets {
+        let project = paid(&format!(
+            "limits: {{ concurrency: 4, ramp_up_s: 0.2, budget: {{ {key}: {little} }} }}\n"
+        ));
+        project
+            .run("run eval.yaml")
+            .exits(3)
+            .says(&format!(
+                "stopped early: the budget is used up: {says} (4 samples not asked)"
+            ))
+            .says("next: cargo evaltest run --resume");
+        assert_eq!(asked(&project).len(), 2, "{key}");
+        assert_eq!(
+            statuses(&project)
+                .iter()
+                .filter(|status| *status == "scored")
+                .count(),
+            2
+        );
+        let manifest = project.last_json("manifest.json");
+        assert_eq!(manifest["status"], "stopped");
+        let resume = format!("run --resume {}", project.last_run().display());
+        // What was spent before counts.
+        project.run(&resume).exits(3).says("the budget is used up");
+        assert_eq!(asked(&project).len(), 2, "{key}");
+        assert_eq!(
+            statuses(&project)
+                .iter()
+                .filter(|status| *status == "scored")
+                .count(),
+            2
+        );
+        project
+            .run(&format!("{resume} --set limits.budget.{key}={much}"))
+            .exits(0)
+            .says("6 samples, 3 correct");
+        assert_eq!(asked(&project).len(), 6, "{key}");
+    }
+}
+
+#[test]
+fn a_budget_that_cannot_be_kept_is_no_budget() {
+    let project = asked::project(
+        14,
+        ":",
+        "limits: { concurrency: 1, budget: { cost_usd: 5 } }\n",
+    );
+    project
+        .run("run eval.yaml")
+        .exits(3)
+        .says("`limits.budget.cost_usd` cannot be kept: none of 10 answers tells what it took");
+    assert_eq!(asked(&project).len(), 10);
+}
+
+#[test]
+fn a_deadline_cuts_the_run_off_and_nothing_answered_is_lost() {
+    let then = "case $EVALTEST_SAMPLE_ID in q000|q001) ;; *) test -f fast || sleep 20;; esac";
+    let project = asked::project(6, then, "limits: { concurrency: 2, deadline_s: 1.5 }\n");
+    let started = Instant::now();
+    project
+        .run("run eval.yaml")
+        .exits(3)
+        .says("stopped early: 1.5 s are over (`limits.deadline_s`) (4 samples not asked)");
+    assert!(started.elapsed() < Duration::from_secs(10));
+    let skipped = statuses(&project)
+        .iter()
+        .filter(|status| *status == "skipped")
+        .count();
+    assert_eq!(skipped, 4, "what was cut off is no timeout of the agent");
+    project.write("fast", "");
+    let resume = format!("run --resume {}", project.last_run().display());
+    project
+        .run(&format!("{resume} --set limits.deadline_s=60"))
+        .exits(0);
+    assert_eq!(asked(&project).len(), 8, "two were in flight");
+}
+
+#[test]
+fn a_sample_has_its_own_time_for_all_its_attempts() {
+    let then = "case $EVALTEST_SAMPLE_ID in q000) sleep 20;; q001) exit 1;; q002) exit 1;; esac";
+    let limits = "limits: { concurrency: 4, timeout_s: 30, sample_timeout_s: 1, retries: 50, backoff_s: 0.1 }\n";
+    let project = asked::project(4, then, limits);
+    let started = Instant::now();
+    project.run("run eval.yaml").exits(0);
+    assert!(started.elapsed() < Duration::from_secs(10));
+    let records = project.last_lines("samples.jsonl");
+    for record in &records[..3] {
+        let error = &record["result"]["error"];
+        assert_eq!(error["ended_by"], "limits.sample_timeout_s", "{record}");
+        assert_eq!(record["result"]["status"], "timed_out");
+        assert!(
+            error["message"]
+                .as_str()
+                .unwrap()
+                .contains("`limits.sample_timeout_s`"),
+            "{error}"
+        );
+    }
+    assert_eq!(records[0]["result"]["attempts"], 1);
+    let attempts = records[1]["result"]["attempts"].as_u64().unwrap();
+    assert!((3..6).contains(&attempts), "{attempts}");
+    // Which limit ended a sample is in its record whatever it was.
+    let project = asked::project(
+        3,
+        "case $EVALTEST_SAMPLE_ID in q000) sleep 20;; q001) exit 1;; q002) head -c 9999 /dev/zero; exit;; esac",
+        "limits: { timeout_s: 0.5, retries: 1, backoff_s: 0.01, max_output_bytes: 1000 }\n",
+    );
+    project.run("run eval.yaml").exits(3);
+    let ended: Vec<_> = project
+        .last_lines("samples.jsonl")
+        .iter()
+        .map(|record| {
+            record["result"]["error"]["ended_by"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        })
+        .collect();
+    let expect = [
+        "limits.timeout_s",
+        "limits.retries",
+        "limits.max_output_bytes",
+    ];
+    assert_eq!(ended, expect);
+}
+
+#[test]
+fn requests_are_spread_over_the_minute_and_waiting_is_no_latency() {
+    let limits = "limits: { concurrency: 6, timeout_s: 0.4, requests_per_minute: 300 }\n";
+    let project = asked::project(6, ":", limits);
+    let started = Instant::now();
+    project.run("run eval.yaml").exits(0);
+    // Five at once, which is a second's worth, and one more after 0.2 s.
+    assert!(started.elapsed() >= Duration::from_millis(200));
+    let project = asked::project(6, ":", &limits.replace("300", "120"));
+    let started = Instant::now();
+    project.run("run eval.yaml").exits(0);
+    assert!(started.elapsed() >= Duration::from_secs(2));
+    let summary = project.last_json("summary.json");
+    assert!(
+        summary["latency_s"]["max"].as_f64().unwrap() < 0.4,
+        "{summary}"
+    );
+}
+
+#[test]
+fn tests_keep_the_limits_too() {
+    let more = "limits: { concurrency: 3, requests_per_minute: 120, budget: { requests: 5 } }\n";
+    let project = trials::project(8, ":", more);
+    let started = Instant::now();
+    let ran = trials::run(&project, "");
+    assert!(
+        started.elapsed() >= Duration::from_millis(1500),
+        "{}",
+        ran.out
+    );
+    let ignored = trials::tests(&ran)
+        .iter()
+        .filter(|(_, how)| how.starts_with("ignored"))
+        .count();
+    assert_eq!((ignored, asked(&project).len()), (3, 5), "{}", ran.out);
+    assert_eq!(ran.code, Some(101), "the wrong ones have no snapshot");
+    let manifest: Value = serde_json::from_slice(
+        &fs::read(project.runs().pop().unwrap().join("manifest.json")).unwrap(),
+    )
+    .unwrap();
+    assert!(
+        manifest["stop_reason"]
+            .as_str()
+            .unwrap()
+            .contains("5 requests")
+    );
+}
+
+#[test]
+fn limits_that_make_no_sense_are_refused_with_their_key() {
+    let project = asked::project(2, ":", "");
+    let check = |key: &str, says: &str| {
+        let ran = project.run_of(&["run", "eval.yaml", "--set", key]);
+        ran.exits(2).says(says);
+    };
+    check("limits.sample_timeout_s=0", "limits.sample_timeout_s is 0");
+    check("limits.deadline_s=-1", "limits.deadline_s is -1");
+    check(
+        "limits.requests_per_minute=0",
+        "limits.requests_per_minute is 0; it must be above 0",
+    );
+    check("limits.tokens_per_minute=.nan", "not finite");
+    check(
+        "limits.budget.cost_usd=0",
+        "limits.budget.cost_usd must be above 0",
+    );
+    check(
+        "limits.budget.requests=0",
+        "limits.budget.requests must be above 0",
+    );
+    check(
+        "limits.budget.tokens=0",
+        "limits.budget.tokens must be above 0",
+    );
+    check("limits.budget.cost=1", "unknown key `cost`");
+    check("limits.ramp_up_s=x", "ramp_up_s");
+    assert_eq!(asked(&project), [""; 0]);
+}

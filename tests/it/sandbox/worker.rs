@@ -1,0 +1,152 @@
+//! Programs that stay, each in a sandbox of its own.
+
+use std::time::{Duration, Instant};
+
+use super::{TREASURE, answer, can_sandbox, processes_with, run};
+use crate::project::Project;
+
+/// A worker in shell: runs the prompt of each task and answers with what that printed, in one line.
+const WORKER: &str = r#"#!/bin/bash
+while read -r line; do
+    id=${line#*'"id":"'}; id=${id%%'"'*}
+    file=${line#*'"path":"'}; export FILE=${file%%'"'*}
+    case $id in
+CASES
+    esac > /tmp/said 2>&1
+    printf '{"id":"%s","answer":"%s"}\n' "$id" "$(tr '\n"\\' '   ' < /tmp/said)"
+done
+"#;
+
+/// A project in which each sample has an attachment with its id, and the worker does for it what the shell says.
+fn project(samples: &[(&str, &str)], keys: &str, more: &str) -> Project {
+    let project = Project::new();
+    let row = |(id, _): &(&str, &str)| {
+        project.write(&format!("{id}.txt"), format!("file of {id}\n"));
+        format!(
+            "{{\"task_id\":\"{id}\",\"Question\":\"?\",\"Level\":1,\"Final answer\":\"{TREASURE}\",\
+             \"file_name\":\"{id}.txt\"}}"
+        )
+    };
+    let rows: Vec<_> = samples.iter().map(row).collect();
+    project.write("data.jsonl", rows.join("\n"));
+    let cases: Vec<_> = samples
+        .iter()
+        .map(|(id, script)| format!("{id}) {script};;"))
+        .collect();
+    project.script("worker.sh", &WORKER.replace("CASES", &cases.join("\n")));
+    project.write("secret.txt", TREASURE);
+    project.spec(
+        &format!("{{ type: worker, command: [./worker.sh], {keys} }}"),
+        more,
+    );
+    project
+}
+
+#[test]
+fn a_hostile_worker_in_a_sandbox_finds_no_answer_and_no_file_of_another_process() {
+    if !can_sandbox() {
+        return;
+    }
+    let look = format!(
+        "grep -rlsa {TREASURE} $PWD /tmp /var/tmp /run --exclude=worker.sh; \
+         cat data.jsonl eval.yaml secret.txt; ls -a . evaltest-runs; echo done"
+    );
+    // Both have their files at the same time, in two processes.
+    let neighbour = "sleep 0.3; cat \"$FILE\"; cat ${FILE%/files/*}/../*/files/*/*.txt | wc -l; \
+                     ls -d /proc/[0-9]*/root/proc/1 | wc -l; touch $FILE.x ${FILE%/*}/x && echo wrote; sleep 0.3";
+    let project = project(
+        &[
+            ("one", neighbour),
+            ("two", neighbour),
+            ("look", &look),
+            (
+                "write",
+                "echo x > $HOME/x && echo x > /tmp/x && cat $HOME/x; touch $PWD/x && echo wrote",
+            ),
+            ("gone", "ls ${FILE%/files/*}/files | wc -l"),
+        ],
+        "processes: 2, sandbox: { type: bwrap, network: off }",
+        "limits: { timeout_s: 30 }\n",
+    );
+    run(&project);
+    for id in ["one", "two"] {
+        let said = answer(&project, id);
+        assert!(
+            said.starts_with(&format!("file of {id} 1 ")),
+            "{id}: {said}"
+        );
+        assert!(!said.contains("wrote"), "{id}: {said}");
+    }
+    let said = answer(&project, "look");
+    assert!(said.ends_with("done"), "{said}");
+    assert!(
+        !said.contains(TREASURE) && !said.contains("manifest"),
+        "{said}"
+    );
+    let found = ["data.jsonl", "secret.txt", "eval.yaml"];
+    let found = found.iter().any(|name| {
+        let places = said.split(' ').filter(|word| word.ends_with(name));
+        places.count() > 0 && !said.contains("No such file")
+    });
+    assert!(!found, "{said}");
+    let said = answer(&project, "write");
+    assert!(said.starts_with('x') && !said.contains("wrote"), "{said}");
+    assert_eq!(
+        answer(&project, "gone"),
+        "1",
+        "files of earlier tasks are gone"
+    );
+}
+
+#[test]
+fn nothing_of_a_sandboxed_worker_stays_and_it_is_started_again() {
+    if !can_sandbox() {
+        return;
+    }
+    let project = project(
+        &[
+            (
+                "daemon",
+                "env -i setsid sleep 98.7615 >/dev/null 2>&1 & echo left",
+            ),
+            ("dies", "kill -9 $$"),
+            ("hangs", "trap '' TERM; sleep 98.7615"),
+            ("good", "cat $FILE"),
+        ],
+        "sandbox: bwrap, ulimits: { files: 41 }",
+        "limits: { timeout_s: 3, retries: 0, concurrency: 1 }\n",
+    );
+    let started = Instant::now();
+    run(&project);
+    assert!(started.elapsed() < Duration::from_secs(30));
+    assert_eq!(answer(&project, "daemon"), "left");
+    assert_eq!(answer(&project, "good"), "file of good");
+    let records = project.last_lines("samples.jsonl");
+    let status = |place: usize| records[place]["result"]["status"].clone();
+    assert_eq!(
+        (status(1), status(2)),
+        ("agent_failed".into(), "timed_out".into())
+    );
+    assert_eq!(processes_with("98.7615"), Vec::<String>::new());
+}
+
+#[test]
+fn the_kernel_keeps_limits_of_a_worker_without_a_sandbox_too() {
+    let project = project(
+        &[("a", "ulimit -n")],
+        "ulimits: { files: 33 }, scratch: true",
+        "",
+    );
+    run(&project);
+    assert_eq!(answer(&project, "a"), "33");
+}
+
+#[test]
+fn a_scratch_folder_outside_of_the_sandbox_is_refused() {
+    let project = project(&[("a", "true")], "sandbox: bwrap, scratch: true", "");
+    project
+        .run("run eval.yaml")
+        .exits(2)
+        .says("a folder outside of the sandbox")
+        .says("hint: leave `scratch` out");
+}
