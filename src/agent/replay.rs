@@ -196,12 +196,14 @@ mod tests {
         fs::write(&path, format!("{first}\n\n{line}\n")).unwrap();
         let read = Replay::open(&path, None, None);
         let answer = read.as_ref().map(|replay| {
-            let answer = replay.answers["b"].text.as_deref();
-            answer.unwrap_or_default()
+            let answers = replay.answers["b"].values();
+            answers
+                .filter_map(|answer| answer.text.as_deref())
+                .collect::<String>()
         });
         let error = answer.as_ref().err().map(ToString::to_string);
         match expect {
-            Ok(expect) => assert_eq!(answer.ok(), Some(expect)),
+            Ok(expect) => assert_eq!(answer.ok().as_deref(), Some(expect)),
             Err(expect) => {
                 let error = error.unwrap();
                 assert!(error.contains(expect), "{error}");
