@@ -125,7 +125,8 @@ impl Sandbox {
                 line.words(["--remount-ro"]).paths([at])?;
             }
         }
-        line.parents(&inmate.cwd.join("."));
+        // Nothing else may be seen of the folder it runs in, which must be there all the same.
+        line.parents(&inmate.cwd.join("any"));
         line.words(["--chdir"]).paths([inmate.cwd])?;
         line.words(["--remount-ro", "/", "--"]);
         line.words(demotion());

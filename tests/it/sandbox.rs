@@ -213,7 +213,15 @@ fn a_hostile_agent_in_a_sandbox_does_no_harm() {
         let record = records.iter().find(|record| record["sample_id"] == id);
         record.unwrap()["result"].clone()
     };
-    assert_eq!(result("bomb")["status"], "timed_out", "{}", result("bomb"));
+    // Its own shell may be the one that can start nothing more.
+    assert!(
+        matches!(
+            result("bomb")["status"].as_str(),
+            Some("timed_out" | "agent_failed")
+        ),
+        "{}",
+        result("bomb")
+    );
     assert_eq!(result("good")["score"]["correct"], true);
     assert_eq!(answer(&project, "daemon"), "left");
     assert_eq!(processes_with("98.7612"), Vec::<String>::new());

@@ -16,7 +16,12 @@ use crate::table::{Row, Table};
 use crate::watched::{self, Ended};
 use crate::worker;
 
-const KILLS: usize = 50;
+/// A mere test of this benchmark makes do with fewer.
+fn kills() -> usize {
+    let is_bench = std::env::args().any(|arg| arg == "--bench");
+    if is_bench { 50 } else { 5 }
+}
+
 const SAMPLES: usize = 3000;
 /// The exit code of `kill -9`.
 const KILLED: i32 = 137;
@@ -25,10 +30,78 @@ const AT_ONCE: usize = 50;
 const ON_ITS_WAY: Duration = Duration::from_millis(400);
 
 pub(crate) fn all(table: &mut Table) -> io::Result<()> {
-    let fault = format!("kill -9 of the run, {KILLS} times, concurrency {AT_ONCE}");
+    let fault = format!(
+        "kill -9 of the run, {} times, concurrency {AT_ONCE}",
+        kills()
+    );
     table.row(&fault, || of_the_run(&fault))?;
     let fault = "kill -9 of workers, 30 times";
-    table.row(fault, || of_workers(fault))
+    table.row(fault, || of_workers(fault))?;
+    let program = std::env::current_exe()?;
+    let read = format!(
+        ", sandbox: {{ type: bwrap, read: ['{}'] }}",
+        program.display()
+    );
+    for (fault, keys) in [
+        ("kill -9 of the run, workers", ""),
+        ("kill -9 of the run, workers in a sandbox", &read),
+    ] {
+        if !keys.is_empty() && !can_sandbox() {
+            table.skip(fault, "bubblewrap cannot run here")?;
+            continue;
+        }
+        table.row(fault, || with_workers(fault, keys))?;
+    }
+    Ok(())
+}
+
+fn can_sandbox() -> bool {
+    let mut bwrap = std::process::Command::new("bwrap");
+    let made = bwrap
+        .args(["--ro-bind", "/", "/", "--unshare-pid", "true"])
+        .output();
+    made.is_ok_and(|output| output.status.success())
+}
+
+/// A run that is killed while its workers have tasks, and resumed.
+fn with_workers(fault: &str, keys: &str) -> io::Result<Row> {
+    let project = Project::new();
+    asked::write_questions(&project, 400);
+    let agent = worker::agent("slow", &format!(", processes: 4, in_flight: 4{keys}"))?;
+    project.spec(&agent, "");
+    let started = Instant::now();
+    let ended = watched::with(&project, "run eval.yaml", |child| {
+        let dirs = project.runs();
+        if dirs.iter().any(|dir| answered(dir).len() > 40) {
+            child.kill()?;
+        }
+        Ok(())
+    })?;
+    let dir = project.last_run();
+    let before = answered(&dir).len();
+    let resumed = watched::run(&project, &format!("run --resume {}", dir.display()))?;
+    let mut row = Row::of(fault, "no process left, resumed: nothing lost", &ended);
+    let told = told(&dir);
+    row.exits(KILLED)
+        .told(&told, 400, 0)
+        .lost(told.lost)
+        .check(
+            before > 40 && before < 400,
+            format!("{before} answers at the kill"),
+        )
+        .check(
+            resumed.code == Some(0),
+            format!("resumed: {:?}", resumed.code),
+        )
+        .check(
+            resumed.orphans.is_empty(),
+            format!("resumed, left behind: {:?}", resumed.orphans),
+        )
+        .check(
+            started.elapsed() < Duration::from_mins(1),
+            "more than a minute",
+        );
+    Ok(row)
 }
 
 /// Moments and pauses that differ from run to run.
@@ -100,7 +173,7 @@ fn of_the_run(fault: &str) -> io::Result<Row> {
     let mut last = watched::run(&project, "run eval.yaml")?;
     let whole = summary(&project.last_run());
     let (mut dice, mut toll) = (Dice::new(), Toll::default());
-    while toll.kills < KILLS {
+    while toll.kills < kills() {
         *open(&ledger) = Ledger::default();
         last = killed_until_done(&project, &ledger, &mut dice, &mut toll)?;
         toll.unequal += usize::from(summary(&project.last_run()) != whole);
@@ -161,7 +234,7 @@ fn killed_until_done(
                 first_ask = Some(Instant::now());
             }
             let is_time = first_ask.is_some_and(|at| at.elapsed() >= moment);
-            if killed.is_none() && toll.kills < KILLS && is_time {
+            if killed.is_none() && toll.kills < kills() && is_time {
                 killed = Some(Instant::now());
                 child.kill()?;
             }

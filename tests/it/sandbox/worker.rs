@@ -150,3 +150,25 @@ fn a_scratch_folder_outside_of_the_sandbox_is_refused() {
         .says("a folder outside of the sandbox")
         .says("hint: leave `scratch` out");
 }
+
+#[test]
+fn a_program_of_the_system_runs_in_a_folder_of_which_nothing_is_seen() {
+    if !can_sandbox() {
+        return;
+    }
+    let answer = r#"while read -r line; do id=${line#*'\"id\":\"'}; echo \"{\\\"id\\\":\\\"${id%%'\"'*}\\\",\\\"answer\\\":\\\"1\\\"}\"; done"#;
+    for (kind, script) in [("worker", answer), ("command", "echo 1")] {
+        let project = Project::with_eval(
+            &[("a", 1, "?", "1")],
+            &format!("{{ type: {kind}, command: [sh, -c, \"{script}\"], sandbox: bwrap }}"),
+            "",
+        );
+        // Run directories elsewhere: not even they are below the folder.
+        let elsewhere = Project::new();
+        let root = elsewhere.path().display();
+        project
+            .run(&format!("run eval.yaml --output-root {root}"))
+            .exits(0)
+            .says("1 correct");
+    }
+}

@@ -8,7 +8,6 @@
 
 /// What a parser has said so far.
 #[derive(Clone, Copy, Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Outlook {
     /// While an error is handled for which no sign was made up: how many readings come of the error state, at least.
     spoilt: Option<usize>,
