@@ -1,6 +1,6 @@
 //! Answers that were given before: a folder that saves asking the same question again.
 //!
-//! Off unless a spec (`cache: true`) or a flag (`--cache`) asks for it. The [`key`] of an answer is a hash of
+//! Off unless a spec (`cache: true`) or a flag (`--cache`) asks for it. The key of an answer is a hash of
 //! everything that can change it: the agent, its files and options, the prompt, tools, files, epoch. What the key
 //! cannot know is said at [`Agent::fingerprint`](crate::Agent::fingerprint).
 //!

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use evaltest::artifact::{RunDir, read_records};
 use evaltest::report::terminal::{clean, excerpt, in_epoch};
-use evaltest::{Error, Normalized, Record, Result, Score};
+use evaltest::{Error, Normalized, Outcome, Record, Result, Score};
 use serde_json::{Map, Value};
 
 use crate::console;
@@ -137,6 +137,23 @@ fn line(record: &Record, out: &mut dyn Write) -> io::Result<()> {
     )
 }
 
+/// How often the agent was asked, and how long the answer took.
+fn asked(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
+    if outcome.cached {
+        writeln!(
+            out,
+            "from the cache: it was given before, then in {:.3} s",
+            outcome.latency_s
+        )
+    } else {
+        writeln!(
+            out,
+            "attempts: {}, latency of the last: {:.3} s",
+            outcome.attempts, outcome.latency_s
+        )
+    }
+}
+
 fn whole(record: &Record, attempts: &[Value], out: &mut dyn Write) -> io::Result<()> {
     let outcome = &record.result;
     writeln!(
@@ -204,19 +221,7 @@ fn whole(record: &Record, attempts: &[Value], out: &mut dyn Write) -> io::Result
             or_unknown(usage.cost_usd)
         )?;
     }
-    if outcome.cached {
-        writeln!(
-            out,
-            "from the cache: it was given before, then in {:.3} s",
-            outcome.latency_s
-        )?;
-    } else {
-        writeln!(
-            out,
-            "attempts: {}, latency of the last: {:.3} s",
-            outcome.attempts, outcome.latency_s
-        )?;
-    }
+    asked(outcome, out)?;
     for event in attempts.iter().filter(|event| event["kind"] == "failed") {
         let message = event["error"]["message"].as_str().unwrap_or_default();
         writeln!(
