@@ -182,3 +182,55 @@ fn field<'a>(
         .hint("name the fields: `fields: { id: task_id, answer: model_answer }`")
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn check(line: &str, expect: Result<&str, &str>) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("recording.jsonl");
+        let first = r#"{"id": "a", "answer": "1"}"#;
+        fs::write(&path, format!("{first}\n\n{line}\n")).unwrap();
+        let read = Replay::open(&path, None, None);
+        let answer = read.as_ref().map(|replay| {
+            let answers = replay.answers["b"].values();
+            answers
+                .filter_map(|answer| answer.text.as_deref())
+                .collect::<String>()
+        });
+        let error = answer.as_ref().err().map(ToString::to_string);
+        match expect {
+            Ok(expect) => assert_eq!(answer.ok().as_deref(), Some(expect)),
+            Err(expect) => {
+                let error = error.unwrap();
+                assert!(error.contains(expect), "{error}");
+                assert!(error.contains("recording.jsonl:3:"), "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_that_cannot_be_read_is_named() {
+        let (open, close) = ("[".repeat(10_000), "]".repeat(10_000));
+        let deep = format!("{open}{close}");
+        check(&format!(r#"{{"id": "b", "answer": "{deep}"}}"#), Ok(&deep));
+        let objects = format!("{}1{}", r#"{"a":"#.repeat(10_000), "}".repeat(10_000));
+        for value in [&deep, &objects] {
+            for field in ["answer", "tool_calls", "messages", "other"] {
+                let line = format!(r#"{{"id": "b", "answer": "x", "{field}": {value}}}"#);
+                check(&line, Err("broken JSON: recursion limit exceeded"));
+            }
+        }
+        check(r#"{"id": "b", "answer": "x"#, Err("broken JSON"));
+        check(r#"{"id": "b", "answer": "\ud800"}"#, Err("broken JSON"));
+        check(r#"{"id": "b"}"#, Err("answer"));
+        check(r#"["b"]"#, Err("a row is an object"));
+        check(
+            r#"{"id": "a", "answer": "2"}"#,
+            Err("a second answer for `a`"),
+        );
+    }
+}

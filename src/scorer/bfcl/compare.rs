@@ -109,7 +109,8 @@ impl Slot<'_> {
     }
 
     fn check_text(&self, value: &Value, text: &str) -> Checked {
-        if self.options.texts.contains(&standardize(text)) {
+        // What is equal as it is needs no preparation.
+        if self.options.values.contains(value) || self.options.texts.contains(&standardize(text)) {
             return Ok(());
         }
         let message = format!("{}. Case insensitive.", self.unaccepted(value)?);
@@ -118,6 +119,10 @@ impl Slot<'_> {
 
     fn check_list(&self, value: &Value, items: &[Value]) -> Checked {
         let options = self.options.lists()?;
+        let is_same = |option: &Value| option.as_list() == Some(items);
+        if self.options.values.iter().any(is_same) {
+            return Ok(());
+        }
         let items: Vec<Value> = items.iter().map(standard_value).collect();
         if options.contains(&items) {
             return Ok(());

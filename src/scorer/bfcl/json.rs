@@ -3,6 +3,8 @@
 //! Unlike the standard, `NaN` and infinities are numbers, integers have any size, a repeated key is no
 //! error and a text may hold a lone surrogate.
 
+mod text;
+
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
@@ -11,6 +13,8 @@ use serde_json::Number;
 use super::integer::{Int, MAX_DIGITS};
 use super::value::{Dict, Value, lone_surrogate, surrogate};
 use crate::text::py_repr_float;
+pub(super) use text::write_text;
+use text::{find, is_special};
 
 /// Why Python could not read a JSON text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,42 +151,6 @@ fn key_text(key: &Value) -> Cow<'_, str> {
         Value::Bool(false) => "false",
         other => return Cow::Owned(other.repr().unwrap_or_default()),
     })
-}
-
-/// A text in quotes.
-pub(super) fn write_text(text: &str, out: &mut String) {
-    out.push('"');
-    let mut rest = text;
-    // All that is to be escaped starts with one of these bytes; surrogates stand in the last plane, whose
-    // characters start with 0xf4.
-    let is_special = |byte: u8| matches!(byte, b'"' | b'\\' | 0..=0x1f | 0xf4);
-    while let Some(place) = rest.bytes().position(is_special) {
-        out.push_str(&rest[..place]);
-        let mut chars = rest[place..].chars();
-        if let Some(c) = chars.next() {
-            write_escaped(c, out);
-        }
-        rest = chars.as_str();
-    }
-    out.push_str(rest);
-    out.push('"');
-}
-
-fn write_escaped(c: char, out: &mut String) {
-    let _ = match c {
-        '"' => out.write_str("\\\""),
-        '\\' => out.write_str("\\\\"),
-        '\n' => out.write_str("\\n"),
-        '\r' => out.write_str("\\r"),
-        '\t' => out.write_str("\\t"),
-        '\x08' => out.write_str("\\b"),
-        '\x0c' => out.write_str("\\f"),
-        '\0'..' ' => write!(out, "\\u{:04x}", u32::from(c)),
-        c => match lone_surrogate(c) {
-            Some(code) => write!(out, "\\u{code:04x}"),
-            None => out.write_char(c),
-        },
-    };
 }
 
 /// From values that serde has read; used for data files.
@@ -355,10 +323,7 @@ impl Reader<'_> {
         let mut out = String::new();
         loop {
             let rest = &self.text.as_bytes()[self.place..];
-            let plain = rest
-                .iter()
-                .position(|&byte| byte == b'"' || byte == b'\\' || byte < b' ')
-                .ok_or(JsonFault::Syntax)?;
+            let plain = find(rest, is_special).ok_or(JsonFault::Syntax)?;
             out.push_str(&self.text[self.place..self.place + plain]);
             self.place += plain + 1;
             match rest[plain] {

@@ -7,7 +7,7 @@ mod tests;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use tree_sitter::{Language, Node, Parser, Tree};
+use tree_sitter::{Language, LogType, Node, Parser, Tree};
 
 use super::decode::{DecodeFault, Result};
 use outlook::Outlook;
@@ -87,10 +87,13 @@ impl Reader {
     fn watched(&mut self, text: &str) -> Option<Tree> {
         let outlook = Rc::new(Cell::new(Outlook::default()));
         let heard = Rc::clone(&outlook);
-        self.parser.set_logger(Some(Box::new(move |_, message| {
-            let mut outlook = heard.get();
-            outlook.hear(message);
-            heard.set(outlook);
+        self.parser.set_logger(Some(Box::new(move |kind, message| {
+            // The lexer has a message for each character.
+            if kind == LogType::Parse {
+                let mut outlook = heard.get();
+                outlook.hear(message);
+                heard.set(outlook);
+            }
         })));
         // How far it was read when all was lost, unless its end was seen.
         let mut known = Some(0);

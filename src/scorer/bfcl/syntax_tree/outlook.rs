@@ -8,14 +8,9 @@
 
 /// What a parser has said so far.
 #[derive(Clone, Copy, Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Outlook {
-    /// Whether an error is being handled.
-    is_stuck: bool,
-    /// Whether a sign was made up for it.
-    is_mended: bool,
-    /// How many readings are known to come of the error state, of those there are while it is handled.
-    spoilt: usize,
+    /// While an error is handled for which no sign was made up: how many readings come of the error state, at least.
+    spoilt: Option<usize>,
     /// Whether a reading may be without an error node though it was in the error state, or has come to the end.
     is_open: bool,
     is_lost: bool,
@@ -43,11 +38,11 @@ impl Outlook {
         if let Some(process) = message.strip_prefix("process version:") {
             self.process(process);
         } else if message.starts_with("resume version:") {
-            (self.is_stuck, self.is_mended, self.spoilt) = (true, false, 1);
+            self.spoilt = Some(1);
         } else if message.starts_with("recover_with_missing") {
-            self.is_mended = true;
+            self.spoilt = None;
         } else if message.starts_with("recover_to_previous") {
-            self.spoilt += 1;
+            self.spoilt = self.spoilt.map(|spoilt| spoilt + 1);
         } else if message.starts_with("skip_token") {
             self.faults += SKIPPED;
         } else if message.starts_with("detect_error") {
@@ -61,14 +56,11 @@ impl Outlook {
 
     /// A reading goes on: `0, version_count:1, state:0, …`.
     fn process(&mut self, process: &str) {
-        let is_only = process.starts_with("0, version_count:1,");
-        let all_spoilt = if self.is_stuck && !self.is_mended {
-            count(process).is_some_and(|count| count <= self.spoilt)
-        } else {
-            is_only && process.contains(" state:0,")
-        };
-        self.is_lost |= all_spoilt && !self.is_open;
-        self.is_stuck = false;
+        let spoilt = self.spoilt.take();
+        let are_spoilt =
+            spoilt.is_some_and(|spoilt| count(process).is_some_and(|count| count <= spoilt));
+        let is_spoilt = process.starts_with("0, version_count:1, state:0,");
+        self.is_lost |= (are_spoilt || is_spoilt) && !self.is_open;
     }
 }
 
