@@ -6,6 +6,9 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+
 use super::cell::Cell;
 use super::request::{Refusal, Reply, Request};
 use super::talk::{Setup, Talk};
@@ -40,6 +43,12 @@ pub(super) struct Inbox {
 impl Orders {
     pub(super) fn wake_fd(&self) -> BorrowedFd<'_> {
         self.wake.0.as_fd()
+    }
+
+    /// Waits for the first order.
+    fn wait_for_one(&self) {
+        let wake = &self.wake.0;
+        while let Err(Errno::INTR) = poll(&mut [PollFd::new(wake, PollFlags::IN)], None) {}
     }
 
     /// What came since the last time.
@@ -120,6 +129,8 @@ impl Driver {
                 }
             };
             let _ = tell.send(Ok(()));
+            // If it ends at once, whoever had it started is told so.
+            own.wait_for_one();
             let fallen = Talk::new(worker, &own, setup).run();
             let late = own.end();
             // The process is gone before anybody asks elsewhere.

@@ -125,7 +125,8 @@ impl Dice {
 #[derive(Default)]
 struct Ledger {
     asked: BTreeMap<String, usize>,
-    given: Vec<(String, Instant)>,
+    /// Whose answer, when it was asked and when it was given.
+    given: Vec<(String, Instant, Instant)>,
 }
 
 type Shared = Arc<Mutex<Ledger>>;
@@ -160,9 +161,10 @@ fn of_the_run(fault: &str) -> io::Result<Row> {
     let own = Arc::clone(&ledger);
     let server = Server::new(move |asked, number| {
         let id = asked.body["id"].as_str().unwrap_or_default();
+        let came = Instant::now();
         *open(&own).asked.entry(id.to_owned()).or_default() += 1;
         sleep(Duration::from_millis(30 + number as u64 * 37 % 90));
-        open(&own).given.push((id.to_owned(), Instant::now()));
+        open(&own).given.push((id.to_owned(), came, Instant::now()));
         fine(&good(id))
     });
     let project = Project::new();
@@ -227,6 +229,7 @@ fn killed_until_done(
             format!("run --resume {}", dir.display())
         });
         let asked_before = asks(ledger);
+        let began = Instant::now();
         let (mut first_ask, mut killed) = (None, None);
         let moment = Duration::from_millis(dice.below(1500));
         let ended = watched::with(project, &arguments, |child| {
@@ -253,12 +256,20 @@ fn killed_until_done(
             .count();
         settled = journal.iter().map(|id| (id.clone(), times(id))).collect();
         let until = killed.unwrap_or_else(Instant::now);
-        let missing = ledger.given.iter().filter(|(id, _)| !journal.contains(id));
+        // What the server says to a run that was killed is nobody's any more.
+        let is_heard = |came: Instant, at: Instant| came >= began && at <= until;
+        let given: Vec<(&String, Instant)> = ledger
+            .given
+            .iter()
+            .filter(|(_, came, at)| is_heard(*came, *at))
+            .map(|(id, _, at)| (id, *at))
+            .collect();
+        let missing = given.iter().filter(|(id, _)| !journal.contains(*id));
         let missing: Vec<Instant> = missing.map(|(_, at)| *at).collect();
+        toll.given += given.len();
         let is_lost = |at: &&Instant| until.saturating_duration_since(**at) > ON_ITS_WAY;
         toll.lost += missing.iter().filter(is_lost).count();
         toll.most_on_their_way = toll.most_on_their_way.max(missing.len());
-        toll.given += ledger.given.len();
         // What was on its way is given once more.
         ledger.given.clear();
         if ended.code != Some(KILLED) {

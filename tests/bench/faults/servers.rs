@@ -166,7 +166,7 @@ fn run(
     let told = told(&project.last_run());
     let mut row = Row::of(fault, expected, &ended);
     row.exits(code)
-        .within(20.0)
+        .within(40.0)
         .told(&told, scored, SAMPLES - scored)
         .lost(told.lost);
     Ok(row)
