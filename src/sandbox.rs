@@ -12,7 +12,7 @@
 //! | the system's programs and `/etc` | what the user may do | can read what everybody may |
 //! | disk | can fill it | `disk_mb` in memory, for the scratch folder and for `/tmp` each |
 //! | processes | as many as the user may have | `processes` |
-//! | processes that are left behind | killed by group, and those that left it by a mark in their environment; who drops the mark as well stays | none: they end with the attempt |
+//! | processes that are left behind | killed by group, and those that left it by a mark in their environment; who drops the mark as well is killed at the end of `cargo evaltest`, and stays under `cargo test` | none: they end with the attempt |
 //! | network | everything | `network: on` everything, `off` nothing, `{ loopback: [PORT] }` these ports of this machine |
 //!
 //! Memory and CPU time are limited only where `ulimits` says so. With `network: on` an agent reaches servers on this

@@ -275,7 +275,12 @@ impl Command {
         let args = &launch.args[1..];
         let Some(sandbox) = &self.sandbox else {
             let mut confined = self.ulimits.wrapper();
-            confined.push(program.to_string_lossy().into_owned());
+            // A lossy name would be that of another file.
+            let program = program.into_os_string().into_string().map_err(|path| {
+                let message = format!("the path `{}` is not UTF-8", path.display());
+                AgentError::of(FailureKind::NotStarted, message)
+            })?;
+            confined.push(program);
             confined.extend_from_slice(args);
             return Ok(Some(confined));
         };
