@@ -36,7 +36,7 @@ pub(super) fn calls(text: &str) -> Result<Value> {
     let text = text.trim_matches(is_py_space).trim_matches('\'');
     match quick::calls(text) {
         Plain::Calls(calls) => Ok(Value::List(calls)),
-        Plain::Broken => Err(syntax()),
+        Plain::Constants => Err(no_call()),
         Plain::Other => parsed_calls(text),
     }
 }
@@ -62,8 +62,7 @@ fn parsed_calls(text: &str) -> Result<Value> {
         for item in items {
             match item {
                 Expr::Call(call) => calls.push(resolver.call(call)?),
-                // An `assert` without a message.
-                _ => return Err(DecodeFault::new("")),
+                _ => return Err(no_call()),
             }
         }
         Ok(Value::List(calls))
@@ -89,15 +88,24 @@ fn parse<T>(text: &str, use_it: &dyn Fn(&Expr, Source<'_>) -> Result<T>) -> Resu
     }
     encoded(&text)?;
     let depth = nesting::depth(&text).ok_or_else(syntax)?;
+    parse_to(depth, &text, use_it)
+}
+
+/// Parses an expression of this depth at most.
+fn parse_to<T>(
+    depth: usize,
+    text: &str,
+    use_it: &dyn Fn(&Expr, Source<'_>) -> Result<T>,
+) -> Result<T> {
     let run = || {
         let options =
             ParseOptions::from(Mode::Expression).with_target_version(PythonVersion::PY311);
-        let parsed = parse_unchecked(&text, options);
+        let parsed = parse_unchecked(text, options);
         if !parsed.errors().is_empty() || !parsed.unsupported_syntax_errors().is_empty() {
             return Err(syntax());
         }
         match parsed.syntax() {
-            Mod::Expression(expression) => use_it(&expression.body, Source(&text)),
+            Mod::Expression(expression) => use_it(&expression.body, Source(text)),
             Mod::Module(_) => Err(syntax()),
         }
     };
@@ -116,6 +124,11 @@ fn newlines(text: &str) -> Cow<'_, str> {
     } else {
         Cow::Borrowed(text)
     }
+}
+
+/// An `assert` without a message.
+fn no_call() -> DecodeFault {
+    DecodeFault::new("")
 }
 
 fn syntax() -> DecodeFault {
