@@ -114,7 +114,7 @@ impl<'a> Calls<'a> {
 fn value(raw: Raw<'_>) -> Result<Value, JsonFault> {
     match raw {
         Raw::Plain(text) => Ok(Value::text(text)),
-        Raw::Escaped(text) => Value::from_json(&format!("\"{text}\"")),
+        Raw::Escaped(text) => Value::from_json_string(text),
         Raw::Other(text) => Value::from_json(text),
     }
 }

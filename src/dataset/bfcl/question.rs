@@ -72,17 +72,18 @@ impl Line {
     fn read(text: &str, path: &Path, number: usize) -> Result<Self> {
         let place = format_args!("{}:{number}", path.display()).to_string();
         let value = Value::from_json(text).map_err(|fault| broken(text, fault).at(&place))?;
-        let Value::Dict(fields) = value else {
+        let Value::Dict(mut fields) = value else {
             return Err(Error::usage("an entry is an object, one per line").at(&place));
         };
         let id = fields.get_str("id").and_then(Value::as_str);
         let id = id.filter(|id| !id.is_empty());
         let id = id.ok_or_else(|| Error::usage("`id` is missing or no text").at(&place))?;
-        let ground_truth = fields.get_str("ground_truth").cloned();
+        let id = id.to_owned();
+        let ground_truth = fields.take("ground_truth");
         Ok(Self {
             path: path.to_owned(),
             number,
-            id: id.to_owned(),
+            id,
             ground_truth: ground_truth.filter(|value| !matches!(value, Value::None)),
             fields,
             answered: None,
@@ -129,20 +130,20 @@ impl Line {
 
     /// All but what the calls of the ground truth are to the entry.
     fn question(
-        self,
+        mut self,
         category: Option<&Category>,
         ground_truth: Option<Value>,
     ) -> Result<Question> {
-        let messages = messages(self.fields.get_str("question").unwrap_or(&Value::None))?;
-        let functions = match self.fields.get_str("function") {
+        let messages = messages(self.fields.take("question").unwrap_or(Value::None))?;
+        let functions = match self.fields.take("function") {
             None | Some(Value::None) => {
                 simple::functions(ground_truth.as_ref()).ok_or_else(|| {
                     Error::usage("`function` is missing")
                         .hint("without expected calls the functions must be described")
                 })?
             }
-            Some(Value::Dict(one)) => Value::List(vec![Value::Dict(one.clone())]),
-            Some(functions) => functions.clone(),
+            Some(Value::Dict(one)) => Value::List(vec![Value::Dict(one)]),
+            Some(functions) => functions,
         };
         let category = match (category, self.fields.get_str("category")) {
             (Some(category), _) => category.clone(),
@@ -170,20 +171,22 @@ impl Line {
 }
 
 /// The messages of the first turn; a plain text is one of the user's.
-fn messages(question: &Value) -> Result<Value> {
+fn messages(question: Value) -> Result<Value> {
     let wrong = || Error::usage("`question` is neither a text nor a list of turns with messages");
     if let Value::Str(text) = question {
-        let message: Dict = [("role", "user"), ("content", text)]
+        let message: Dict = [("role", Value::from("user")), ("content", Value::Str(text))]
             .into_iter()
-            .map(|(key, value)| (key.into(), value.into()))
+            .map(|(key, value)| (key.into(), value))
             .collect();
         return Ok(Value::List(vec![Value::Dict(message)]));
     }
-    let first = question.as_list().and_then(<[Value]>::first);
-    let messages = match first.ok_or_else(wrong)? {
+    let Value::List(turns) = question else {
+        return Err(wrong());
+    };
+    let messages = match turns.first().ok_or_else(wrong)? {
         // A list of messages without turns.
-        Value::Dict(_) => question.clone(),
-        turn => turn.clone(),
+        Value::Dict(_) => Value::List(turns),
+        _ => turns.into_iter().next().unwrap_or(Value::None),
     };
     let is_message = |message: &Value| {
         let content = message.as_dict().and_then(|dict| dict.get_str("content"));

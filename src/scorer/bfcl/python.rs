@@ -18,6 +18,7 @@ mod unparse;
 
 use std::borrow::Cow;
 
+use memchr::{memchr, memchr2};
 use ruff_python_ast::{Expr, ExprCall, ExprUnaryOp, Mod, PythonVersion};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 
@@ -81,12 +82,18 @@ const DEEP_STACK: usize = 32 << 20;
 
 /// Parses an expression and hands it on.
 fn parse<T>(text: &str, use_it: &dyn Fn(&Expr, Source<'_>) -> Result<T>) -> Result<T> {
-    let text = newlines(text);
     // Blanks in front are an indentation error in an expression, and ruff would skip a byte order mark.
-    if text.starts_with([' ', '\t', '\u{feff}']) || text.contains('\0') {
+    if text.starts_with([' ', '\t', '\u{feff}']) {
         return Err(syntax());
     }
-    encoded(&text)?;
+    let text = newlines(text);
+    // Nearly no text has a zero, or the byte with which surrogates start.
+    if memchr2(0, 0xf4, text.as_bytes()).is_some() {
+        if text.contains('\0') {
+            return Err(syntax());
+        }
+        encoded(&text)?;
+    }
     let depth = nesting::depth(&text).ok_or_else(syntax)?;
     parse_to(depth, &text, use_it)
 }
@@ -119,7 +126,7 @@ fn parse_to<T>(
 
 /// Python knows only `\n` once it has read a source.
 fn newlines(text: &str) -> Cow<'_, str> {
-    if text.contains('\r') {
+    if memchr(b'\r', text.as_bytes()).is_some() {
         Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
     } else {
         Cow::Borrowed(text)
