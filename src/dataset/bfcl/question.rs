@@ -1,7 +1,9 @@
 //! `Question`: an entry with what its answers are checked against, and the lines it is read from.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
 
 use super::{Category, Entry, Value, simple};
 use crate::dataset::{jsonl, read_text};
@@ -30,13 +32,25 @@ pub struct Question {
 
 /// A line of a file.
 pub(super) struct Line {
-    path: PathBuf,
-    number: usize,
+    place: Place,
     id: String,
     fields: Dict,
     ground_truth: Option<Value>,
     /// Where the ground truth stands, if that is in a file of its own.
-    answered: Option<String>,
+    answered: Option<Place>,
+}
+
+/// Where a line stands, for errors.
+#[derive(Clone)]
+pub(super) struct Place {
+    path: Arc<Path>,
+    number: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.path.display(), self.number)
+    }
 }
 
 /// The objects of a file, one per line. Each has an `id` of its own.
@@ -46,13 +60,18 @@ pub(super) fn lines(path: &Path) -> Result<Vec<Line>> {
 
 /// Those of the text of a file.
 pub(super) fn lines_of(text: &str, path: &Path) -> Result<Vec<Line>> {
+    let path: Arc<Path> = path.into();
     let mut places = HashMap::new();
     let mut lines: Vec<Line> = Vec::new();
     for (text, number) in text.split('\n').zip(1..) {
         if text.trim_ascii().is_empty() {
             continue;
         }
-        let line = Line::read(text, path, number)?;
+        let place = Place {
+            path: Arc::clone(&path),
+            number,
+        };
+        let line = Line::read(text, place)?;
         if let Some(first) = places.insert(line.id.clone(), number) {
             return Err(Error::usage(format!(
                 "the id `{}` is taken by line {first}",
@@ -69,8 +88,7 @@ pub(super) fn lines_of(text: &str, path: &Path) -> Result<Vec<Line>> {
 }
 
 impl Line {
-    fn read(text: &str, path: &Path, number: usize) -> Result<Self> {
-        let place = format_args!("{}:{number}", path.display()).to_string();
+    fn read(text: &str, place: Place) -> Result<Self> {
         let value = Value::from_json(text).map_err(|fault| broken(text, fault).at(&place))?;
         let Value::Dict(mut fields) = value else {
             return Err(Error::usage("an entry is an object, one per line").at(&place));
@@ -81,8 +99,7 @@ impl Line {
         let id = id.to_owned();
         let ground_truth = fields.take("ground_truth");
         Ok(Self {
-            path: path.to_owned(),
-            number,
+            place,
             id,
             ground_truth: ground_truth.filter(|value| !matches!(value, Value::None)),
             fields,
@@ -95,8 +112,8 @@ impl Line {
     }
 
     /// `file:line`, for errors.
-    pub(super) fn place(&self) -> String {
-        format!("{}:{}", self.path.display(), self.number)
+    pub(super) fn place(&self) -> &Place {
+        &self.place
     }
 
     pub(super) fn has_ground_truth(&self) -> bool {
@@ -106,12 +123,12 @@ impl Line {
     /// Takes the ground truth of a line of `possible_answer/`.
     pub(super) fn set_ground_truth(&mut self, answer: &Line) {
         self.ground_truth.clone_from(&answer.ground_truth);
-        self.answered = Some(answer.place());
+        self.answered = Some(answer.place.clone());
     }
 
     /// Without a category of the file, it is that of the line.
     pub(super) fn into_question(mut self, category: Option<&Category>) -> Result<Question> {
-        let place = self.place();
+        let place = self.place.clone();
         let answered = self.answered.take().unwrap_or_else(|| place.clone());
         let ground_truth = self.ground_truth.take().map(simple::ground_truth);
         let ground_truth = ground_truth

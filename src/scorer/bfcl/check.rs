@@ -5,7 +5,7 @@ use super::decode::{self, DecodeFault, Format};
 use super::entry::Entry;
 use super::kind::Language;
 use super::value::Value;
-use super::verdict::{CRASH, Message, Verdict};
+use super::verdict::{CRASH, Verdict};
 
 /// What a model answered.
 #[derive(Clone, Copy, Debug)]
@@ -80,19 +80,22 @@ pub fn check(request: &Request<'_>) -> Verdict {
         language,
         underscore_to_dot: request.underscore_to_dot,
     };
-    match checker.check(request.category, calls) {
-        Ok(Ok(())) => Verdict::right(Some(decoded)),
+    let mut fits = Vec::new();
+    match checker.check(request.category, calls, &mut fits) {
+        Ok(Ok(())) => Verdict {
+            fits,
+            ..Verdict::right(Some(decoded))
+        },
         Ok(Err(fault)) => Verdict {
             valid: false,
             error_type: Some(fault.kind),
             error: fault.messages,
             decoded: Some(decoded),
+            fits,
         },
         Err(crash) => Verdict {
-            valid: false,
-            error_type: Some(CRASH),
-            error: vec![Message::Text(crash.message())],
-            decoded: Some(decoded),
+            fits,
+            ..Verdict::wrong(CRASH, crash.message(), Some(decoded))
         },
     }
 }

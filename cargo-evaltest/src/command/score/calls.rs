@@ -161,5 +161,6 @@ fn unreadable(fault: JsonFault) -> Verdict {
         error_type: Some(CRASH),
         error: vec![Message::Text(message.to_owned())],
         decoded: None,
+        fits: Vec::new(),
     }
 }
