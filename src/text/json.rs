@@ -79,7 +79,11 @@ mod tests {
                     for text in [&text[..], &text[..=place], &text[place..]] {
                         let expect = text.iter().position(|&byte| is_special(byte));
                         assert_eq!(json_special(text), expect, "{byte} {place} {behind}");
-                        assert_eq!(is_json_plain(text), expect.is_none(), "{byte} {place} {behind}");
+                        assert_eq!(
+                            is_json_plain(text),
+                            expect.is_none(),
+                            "{byte} {place} {behind}"
+                        );
                     }
                 }
             }

@@ -3,7 +3,7 @@
 use super::checker::Checker;
 use super::decode::{self, DecodeFault, Format};
 use super::entry::Entry;
-use super::kind::Language;
+use super::kind::{Check, Language};
 use super::value::Value;
 use super::verdict::{CRASH, Verdict};
 
@@ -50,8 +50,9 @@ impl<'a> Request<'a> {
 
 /// The verdict of the official checker.
 pub fn check(request: &Request<'_>) -> Verdict {
-    if request.category.contains("relevance") {
-        return check_relevance(request);
+    let kind = Check::of_category(request.category);
+    if let Check::Irrelevance | Check::Relevance = kind {
+        return check_relevance(request, kind);
     }
     let language = Language::of_category(request.category);
     let format = request.format.unwrap_or(match language {
@@ -81,7 +82,7 @@ pub fn check(request: &Request<'_>) -> Verdict {
         underscore_to_dot: request.underscore_to_dot,
     };
     let mut fits = Vec::new();
-    match checker.check(request.category, calls, &mut fits) {
+    match checker.check(kind, calls, &mut fits) {
         Ok(Ok(())) => Verdict {
             fits,
             ..Verdict::right(Some(decoded))
@@ -114,12 +115,12 @@ fn read(answer: Answer<'_>, format: Format, tag: bool) -> Result<Value, DecodeFa
 }
 
 /// Irrelevance passes without a call, relevance with any: what cannot be decoded holds none.
-fn check_relevance(request: &Request<'_>) -> Verdict {
+fn check_relevance(request: &Request<'_>, kind: Check) -> Verdict {
     let decoded = read(request.answer, Format::Python, false);
     let has_call = decoded.as_ref().is_ok_and(|decoded| {
         decode::is_well_formed(decoded) && decoded.as_list().is_some_and(|calls| !calls.is_empty())
     });
-    let wants_none = request.category.contains("irrelevance");
+    let wants_none = kind == Check::Irrelevance;
     let fault = decoded
         .as_ref()
         .err()

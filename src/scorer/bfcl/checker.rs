@@ -6,7 +6,7 @@ use std::ptr;
 use super::compare::{Checked, Refusal, Slot, Stop, refuse};
 use super::crash::Crash;
 use super::entry::{Argument, Entry, Expected, Function, Options, Property};
-use super::kind::Language;
+use super::kind::{Check, Language};
 use super::repr::repr_str;
 use super::value::{Dict, Value};
 use super::verdict::{Attempt, Message};
@@ -40,7 +40,7 @@ impl Checker<'_> {
     /// name, all others by the first document. Adds to `fits` what becomes known of each expected call.
     pub(super) fn check(
         &self,
-        category: &str,
+        kind: Check,
         calls: &[Value],
         fits: &mut Vec<Option<usize>>,
     ) -> Result<Result<(), Fault>, Crash> {
@@ -51,14 +51,14 @@ impl Checker<'_> {
                 messages: vec![Message::Text("Wrong number of functions.".to_owned())],
             }))
         };
-        if category.contains("parallel") {
+        if kind == Check::Parallel {
             if calls.len() != expected.len() {
                 return wrong_count("parallel_function_checker_no_order:wrong_count");
             }
             return self.parallel(calls, fits);
         }
         let no_answer = || Crash::new("IndexError: list index out of range");
-        let (call, expected, function) = if category.contains("multiple") {
+        let (call, expected, function) = if kind == Check::Multiple {
             if calls.len() != expected.len() {
                 return wrong_count("multiple_function_checker:wrong_count");
             }

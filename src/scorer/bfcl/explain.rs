@@ -5,7 +5,7 @@ mod words;
 
 use super::checker::Checker;
 use super::entry::{Argument, Entry, Expected};
-use super::kind::Language;
+use super::kind::{Check, Language};
 use super::value::{Dict, Value};
 use super::{Message, Request, Verdict};
 use words::{accepted, kinds, listed, shown};
@@ -98,7 +98,7 @@ impl Problem {
 /// Explains the verdict on a request.
 pub fn explain(request: &Request<'_>, verdict: &Verdict) -> Explanation {
     let calls = verdict.decoded.as_ref().and_then(Value::as_list);
-    if request.category.contains("relevance") {
+    if let Check::Irrelevance | Check::Relevance = Check::of_category(request.category) {
         return Explanation {
             difference: (!verdict.valid).then(|| match calls.unwrap_or_default().len() {
                 0 => "a call was expected, the answer has none".to_owned(),

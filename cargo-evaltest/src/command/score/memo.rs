@@ -129,12 +129,30 @@ mod tests {
         assert_eq!(score(&memo, WAY, "f()", "2"), "before 1");
         assert_eq!(score(&memo, WAY, "f( )", "3"), "before 3");
         let others = [
-            Way { question: Id(2), ..WAY },
-            Way { is_text: false, ..WAY },
-            Way { is_native: true, ..WAY },
-            Way { underscore_to_dot: true, ..WAY },
-            Way { format: Some(Format::Json), ..WAY },
-            Way { has_tool_call_tag: true, ..WAY },
+            Way {
+                question: Id(2),
+                ..WAY
+            },
+            Way {
+                is_text: false,
+                ..WAY
+            },
+            Way {
+                is_native: true,
+                ..WAY
+            },
+            Way {
+                underscore_to_dot: true,
+                ..WAY
+            },
+            Way {
+                format: Some(Format::Json),
+                ..WAY
+            },
+            Way {
+                has_tool_call_tag: true,
+                ..WAY
+            },
         ];
         for way in others {
             assert_eq!(score(&memo, way, "f()", "4"), "before 4");
