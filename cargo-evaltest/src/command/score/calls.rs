@@ -51,11 +51,13 @@ impl Checker {
                     let (answer, is_text) = calls.raw_result();
                     let way = Way {
                         question: question.into(),
-                        is_text,
-                        is_native: calls.is_native,
-                        underscore_to_dot: calls.underscore_to_dot,
                         format: calls.format,
-                        has_tool_call_tag: calls.has_tool_call_tag,
+                        flags: [
+                            is_text,
+                            calls.is_native,
+                            calls.underscore_to_dot,
+                            calls.has_tool_call_tag,
+                        ],
                     };
                     self.memo.score(way, answer, out, |out| {
                         judge(&calls, &question.entry, |report| report.write(out));

@@ -20,12 +20,9 @@ const LONGEST: usize = 1536;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Way {
     pub(super) question: Id,
-    /// Whether the answer is a text, not a list of calls.
-    pub(super) is_text: bool,
-    pub(super) is_native: bool,
-    pub(super) underscore_to_dot: bool,
     pub(super) format: Option<Format>,
-    pub(super) has_tool_call_tag: bool,
+    /// The other fields of the line that say how the answer is read.
+    pub(super) flags: [bool; 4],
 }
 
 /// An entry of the data, which stays where it is as long as answers are scored.
@@ -96,7 +93,7 @@ fn place(way: Way, answer: &[u8]) -> usize {
     let mut hasher = FxHasher::default();
     hasher.write(answer);
     way.question.hash(&mut hasher);
-    way.is_native.hash(&mut hasher);
+    way.flags.hash(&mut hasher);
     // The highest bits are the best ones.
     usize::try_from(hasher.finish() >> (64 - PLACES.ilog2())).unwrap_or_default()
 }
@@ -107,11 +104,8 @@ mod tests {
 
     const WAY: Way = Way {
         question: Id(1),
-        is_text: true,
-        is_native: false,
-        underscore_to_dot: false,
         format: None,
-        has_tool_call_tag: false,
+        flags: [false; 4],
     };
 
     fn score(memo: &Memo, way: Way, answer: &str, judged: &str) -> String {
@@ -134,23 +128,11 @@ mod tests {
                 ..WAY
             },
             Way {
-                is_text: false,
-                ..WAY
-            },
-            Way {
-                is_native: true,
-                ..WAY
-            },
-            Way {
-                underscore_to_dot: true,
-                ..WAY
-            },
-            Way {
                 format: Some(Format::Json),
                 ..WAY
             },
             Way {
-                has_tool_call_tag: true,
+                flags: [false, true, false, false],
                 ..WAY
             },
         ];
