@@ -4,6 +4,7 @@
 //! calls, and is read as Python reads it ([`Calls`]). What it is checked against is looked up in the data by
 //! category and id, or stands on the line.
 
+use std::mem::ManuallyDrop;
 use std::path::Path;
 
 use evaltest::dataset::bfcl::{Data, Index, Question};
@@ -17,11 +18,12 @@ use crate::answers::{Calls, Fields};
 
 /// Checks answers.
 pub(super) struct Checker {
-    index: Option<Index>,
+    /// Never taken apart: the process ends then, and what other threads have made takes longest to give back.
+    index: ManuallyDrop<Option<Index>>,
     fields: Fields,
     /// Whether a line may already have a score.
     replace: bool,
-    memo: Memo,
+    memo: ManuallyDrop<Memo>,
 }
 
 impl Checker {
@@ -29,10 +31,10 @@ impl Checker {
     pub(super) fn new(data: Option<&Path>, replace: bool) -> Result<Self> {
         let data = data.map(Data::open).transpose()?;
         Ok(Self {
-            index: data.map(Index::new),
+            index: ManuallyDrop::new(data.map(Index::new)),
             fields: Calls::fields(),
             replace,
-            memo: Memo::new(),
+            memo: ManuallyDrop::new(Memo::new()),
         })
     }
 
@@ -118,7 +120,7 @@ impl Checker {
     }
 
     fn question(&self, calls: &Calls<'_>) -> Result<&Question> {
-        let Some(index) = &self.index else {
+        let Some(index) = &*self.index else {
             return Err(
                 Error::usage("there is no `function` and `ground_truth` on the line")
                     .hint("name the data that has them: `--data DIR`"),
