@@ -11,7 +11,7 @@
 //! Where the instructions go, of real answers in the order of their models: 31,000 a pair in all languages but Java and
 //! JavaScript, of which finding the members of a line takes 6,000, an answer's escapes 4,000, its calls and their check 6,000,
 //! `explain` 3,000, writing 4,000 and reading the data 4,000 once (650 at 98,690 lines). Every fifth answer was given by another
-//! model before, so that its score is known (`score/memo.rs`); without that it were 35,000. What is no Python nearly always shows
+//! model before, so that its score is known (`score/memo.rs`); without that it were 34,000. What is no Python nearly always shows
 //! in the first words, and is not parsed (`python/nesting.rs`). In Java and JavaScript most goes to tree-sitter's recovery from
 //! errors in texts that are no such language, and to its messages, by which `syntax_tree/outlook.rs` tells that there will be
 //! an error node. Next would be to read a line's escapes once instead of twice, and to decode calls that borrow their texts.
