@@ -3,10 +3,11 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::asked::{self, asked};
 use crate::project::Project;
+use crate::server::{Answer, Server, fine};
 use crate::trials;
 
 const JSON: &str = "{ type: command, command: [./agent.sh], output: json }";
@@ -21,6 +22,11 @@ fn paid(more: &str) -> Project {
          {\\\"input_tokens\\\":90,\\\"output_tokens\\\":10}}\"; exit",
     );
     project
+}
+
+fn http(server: &Server) -> String {
+    let url = server.url("/answer");
+    format!("{{ type: http, url: \"{url}\", body: {{ id: \"{{id}}\" }}, answer: /answer }}")
 }
 
 fn statuses(project: &Project) -> Vec<String> {
@@ -103,6 +109,71 @@ fn a_budget_that_cannot_be_kept_is_no_budget() {
         .exits(3)
         .says("`limits.budget.cost_usd` cannot be kept: none of 10 answers tells what it took");
     assert_eq!(asked(&project).len(), 10);
+}
+
+#[test]
+fn a_limit_that_held_nothing_says_so() {
+    let limits = "limits: { budget: { tokens: 5 }, tokens_per_minute: 9 }\n";
+    let project = asked::project(4, ":", limits);
+    let says = "could not be kept: no answer tells what it took";
+    project
+        .run("run eval.yaml")
+        .exits(0)
+        .says(&format!("`limits.budget.tokens` {says}"))
+        .says(&format!("`limits.tokens_per_minute` {says}"));
+    let project = paid(
+        limits
+            .replace("5 }", "999999 }")
+            .replace("9 }", "999999 }")
+            .as_str(),
+    );
+    project.run("run eval.yaml").exits(0).says_nothing_of(says);
+}
+
+#[test]
+fn a_budget_is_not_overspent_by_all_that_is_in_flight_before_the_first_answer() {
+    let server = Server::new(|_, _| {
+        std::thread::sleep(Duration::from_millis(200));
+        fine(&json!({"answer": "1", "usage": {"cost_usd": 0.1}}))
+    });
+    let project = Project::new();
+    asked::write_questions(&project, 60);
+    project.spec(
+        &http(&server),
+        "limits: { concurrency: 50, ramp_up_s: 0, budget: { cost_usd: 1.5 } }\n",
+    );
+    project
+        .run("run eval.yaml")
+        .exits(3)
+        .says("the budget is used up: 1.5000 USD of 1.5");
+    assert_eq!(server.asked().len(), 15);
+}
+
+#[test]
+fn an_endpoint_that_wants_to_be_left_alone_for_hours_is_not_asked_for_all_the_rest() {
+    let server = Server::new(|_, number| match number {
+        0..4 => fine(&json!({"answer": "1"})),
+        _ => Answer::Status(
+            "429 Too Many Requests",
+            "Retry-After: 3600\r\n".to_owned(),
+            String::new(),
+        ),
+    });
+    let project = Project::new();
+    asked::write_questions(&project, 40);
+    project.spec(&http(&server), "limits: { concurrency: 2 }\n");
+    project
+        .run("run eval.yaml")
+        .exits(3)
+        .says("stopped early: the agent wants to be left alone for 3600 s (")
+        .says("next: cargo evaltest run --resume");
+    let asked = server.asked().len();
+    assert!((5..8).contains(&asked), "{asked}");
+    let refused = statuses(&project)
+        .iter()
+        .filter(|status| *status == "agent_failed")
+        .count();
+    assert_eq!(refused, asked - 4, "the others were not asked");
 }
 
 #[test]
@@ -234,6 +305,14 @@ fn limits_that_make_no_sense_are_refused_with_their_key() {
     };
     check("limits.sample_timeout_s=0", "limits.sample_timeout_s is 0");
     check("limits.deadline_s=-1", "limits.deadline_s is -1");
+    check(
+        "limits.timeout_s=0.0001",
+        "limits.timeout_s is 0.0001, which is no number of seconds from 0.001 to 1000000000",
+    );
+    check(
+        "limits.max_output_bytes=0",
+        "limits.max_output_bytes is 0, which lets nothing be answered",
+    );
     check(
         "limits.requests_per_minute=0",
         "limits.requests_per_minute is 0; it must be above 0",

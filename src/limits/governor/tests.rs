@@ -102,6 +102,23 @@ fn an_agent_that_refuses_everything_is_asked_ever_more_rarely_and_then_no_more()
     assert_eq!(over, Over::Refused);
 }
 
+#[test]
+fn an_agent_that_wants_to_be_left_alone_for_hours_is_asked_no_more() {
+    let mut governor = governor(&at_once(3));
+    let permits: Vec<_> = (0..3).map(|_| go(&mut governor, SECOND)).collect();
+    let ends = [3600, 7200].map(|pause| End::SentAway(pause * SECOND));
+    for (permit, end) in permits.iter().zip(ends) {
+        governor.finish(2 * SECOND, permit, end);
+    }
+    let Admission::Over(over) = governor.admit(2 * SECOND) else {
+        panic!("it is asked all the same");
+    };
+    assert_eq!(
+        over.to_string(),
+        "the agent wants to be left alone for 7200 s"
+    );
+}
+
 fn as_permit(admission: Admission) -> Option<Permit> {
     match admission {
         Admission::Go(permit) => Some(permit),
