@@ -2,7 +2,9 @@
 //!
 //! [`Governor`](governor::Governor) says when the next question may be asked. It is a state machine that is told
 //! the time and is otherwise pure; `runner/throttle.rs` has the clock and the threads that wait. It governs one run
-//! in one process: under nextest, where each test is a process, each has rates and a budget of its own.
+//! in one process. Under nextest, where each test is a process, the parts of a run share its budget and its deadline
+//! (`runner/siblings.rs`), each as the others were when it began; its rates, `ramp_up_s` and the quiet after a
+//! refusal are of each part alone, and nextest's own `-j` or test groups say how many are in flight.
 
 use std::time::Duration;
 

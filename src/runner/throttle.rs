@@ -27,9 +27,14 @@ pub(super) struct Throttle {
 }
 
 impl Throttle {
-    /// `concurrency` is that of the limits unless it is given.
-    pub(super) fn new(limits: &Limits, concurrency: Option<usize>, spent: Spent) -> Self {
+    /// `concurrency` is that of the limits unless it is given. The run has used up `spent`, and has begun `ago`.
+    pub(super) fn new(
+        limits: &Limits,
+        concurrency: Option<usize>,
+        (spent, ago): (Spent, Duration),
+    ) -> Self {
         let started = Instant::now();
+        let started = started.checked_sub(ago).unwrap_or(started);
         let limits = &Limits {
             concurrency: concurrency.unwrap_or(limits.concurrency),
             ..limits.clone()
@@ -112,9 +117,10 @@ impl Session {
 
     /// Tells of limits that held nothing because no answer tells what it took.
     pub(super) fn note_unkept_limits(&self) {
-        for key in lock(&self.throttle.governor).unkept(&self.plan.eval.limits) {
+        let unkept = lock(&self.throttle.governor).unkept(&self.plan.eval.limits);
+        for key in unkept {
             let notice = format!("`limits.{key}` could not be kept: no answer tells what it took");
-            lock(&self.noticed).push(notice);
+            self.notice(Some(notice));
         }
     }
 

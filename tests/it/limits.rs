@@ -177,6 +177,31 @@ fn an_endpoint_that_wants_to_be_left_alone_for_hours_is_not_asked_for_all_the_re
 }
 
 #[test]
+fn a_body_without_end_is_cut_off() {
+    let server = Server::new(|_, _| Answer::Flood(1 << 40));
+    let project = Project::new();
+    asked::write_questions(&project, 2);
+    project.spec(
+        &http(&server),
+        "limits: { concurrency: 1, timeout_s: 60 }\n",
+    );
+    let started = Instant::now();
+    project
+        .run("run eval.yaml")
+        .exits(3)
+        .says("answered with more than 1048576 bytes; hint: raise `limits.max_output_bytes`");
+    assert!(started.elapsed() < Duration::from_secs(20));
+    let record = &project.last_lines("samples.jsonl")[0]["result"];
+    assert_eq!(record["error"]["ended_by"], "limits.max_output_bytes");
+    // Which limit it was is shown, too.
+    let show = format!("show {} q000", project.last_run().display());
+    project
+        .run(&show)
+        .exits(0)
+        .says("ended by: `limits.max_output_bytes`");
+}
+
+#[test]
 fn a_deadline_cuts_the_run_off_and_nothing_answered_is_lost() {
     let then = "case $EVALTEST_SAMPLE_ID in q000|q001) ;; *) test -f fast || sleep 20;; esac";
     let project = asked::project(6, then, "limits: { concurrency: 2, deadline_s: 1.5 }\n");

@@ -41,7 +41,7 @@ pub(crate) fn good(id: &str) -> Value {
 
 type Fault = (&'static str, When, &'static str, fn(&str) -> Answer);
 
-const FAULTS: [Fault; 10] = [
+const FAULTS: [Fault; 11] = [
     (
         "server answers 429 first",
         When::First,
@@ -92,6 +92,12 @@ const FAULTS: [Fault; 10] = [
         When::Always,
         "all errors, none wrong, exit 3",
         |_| Answer::Raw(vec![0xff; 4096]),
+    ),
+    (
+        "server floods half of them, 1 GiB each",
+        When::Half,
+        "half answered, half too long",
+        |_| Answer::Flood(1 << 30),
     ),
     (
         "server never answers half of them",
