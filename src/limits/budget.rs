@@ -102,16 +102,25 @@ impl Spent {
     /// tells its size, only as many are in flight as show that none will.
     pub(super) fn is_pledged(&self, budget: &Budget, in_flight: usize) -> bool {
         let pledged = as_f64(in_flight as u64);
-        let is_blind = |told: u64| told == 0 && in_flight as u64 >= UNTOLD;
         let cost = self.cost.total().unwrap_or(0.0) + pledged * self.cost.mean().unwrap_or(0.0);
         let tokens = as_f64(self.tokens.total) + pledged * self.mean_tokens();
-        let is_used_up = |most: f64, would_be: f64, told| would_be >= most || is_blind(told);
+        let is_used_up =
+            |most: f64, would_be: f64, told| would_be >= most || self.is_blind(told, in_flight);
         budget
             .cost_usd
             .is_some_and(|most| is_used_up(most, cost, self.cost.count()))
             || budget
                 .tokens
                 .is_some_and(|most| is_used_up(as_f64(most), tokens, self.tokens.answers))
+    }
+
+    /// Whether what is in flight should first tell how many tokens an answer takes.
+    pub(super) fn is_blind_to_tokens(&self, in_flight: usize) -> bool {
+        self.is_blind(self.tokens.answers, in_flight)
+    }
+
+    fn is_blind(&self, told: u64, in_flight: usize) -> bool {
+        told == 0 && self.answers < UNTOLD && in_flight as u64 >= UNTOLD
     }
 
     /// The limits that held nothing because no answer tells what it took.

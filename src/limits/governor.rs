@@ -120,6 +120,9 @@ impl Governor {
         if self.in_flight > 0 && self.spent.is_pledged(&self.budget, self.in_flight) {
             return Admission::Wait(None);
         }
+        if self.tokens.is_some() && self.spent.is_blind_to_tokens(self.in_flight) {
+            return Admission::Wait(None);
+        }
         if now < self.quiet {
             return Admission::Wait(Some(self.earlier(self.quiet)));
         }

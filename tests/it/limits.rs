@@ -1,13 +1,15 @@
 //! Runs that end early because of what they may take, and go on later.
 
 use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::asked::{self, asked};
 use crate::project::Project;
-use crate::server::{Answer, Server, fine};
+use crate::server::{Answer, Server, fine, refusal};
 use crate::trials;
 
 const JSON: &str = "{ type: command, command: [./agent.sh], output: json }";
@@ -319,6 +321,53 @@ fn tests_keep_the_limits_too() {
             .unwrap()
             .contains("5 requests")
     );
+}
+
+#[test]
+fn tests_keep_the_deadline_too() {
+    let then = "case $EVALTEST_SAMPLE_ID in q000|q001) ;; *) sleep 20;; esac";
+    let more = "limits: { concurrency: 2, deadline_s: 2 }\n";
+    let project = trials::project(6, then, more);
+    let started = Instant::now();
+    let ran = trials::run(&project, "");
+    assert!(started.elapsed() < Duration::from_secs(12), "{}", ran.out);
+    let tests = trials::tests(&ran);
+    let ignored = tests.iter().filter(|(_, how)| how.starts_with("ignored"));
+    assert_eq!(ignored.count(), 4, "{}", ran.out);
+    let manifest = fs::read(project.runs().pop().unwrap().join("manifest.json")).unwrap();
+    let manifest: Value = serde_json::from_slice(&manifest).unwrap();
+    assert_eq!(
+        manifest["stop_reason"],
+        "2 s are over (`limits.deadline_s`)"
+    );
+}
+
+#[test]
+fn what_is_in_flight_shrinks_to_what_an_endpoint_takes() {
+    let (now, refused) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let of_server = Arc::clone(&refused);
+    let server = Server::new(move |_, _| {
+        let is_too_much = now.fetch_add(1, Relaxed) >= 4;
+        std::thread::sleep(Duration::from_millis(20));
+        now.fetch_sub(1, Relaxed);
+        if is_too_much {
+            of_server.fetch_add(1, Relaxed);
+            return refusal("429 Too Many Requests", "slower");
+        }
+        fine(&json!({"answer": "1"}))
+    });
+    let project = Project::new();
+    asked::write_questions(&project, 200);
+    let limits = "limits: { concurrency: 64, ramp_up_s: 0, backoff_s: 0.05, retries: 0 }\n";
+    project.spec(&http(&server), limits);
+    project.run("run eval.yaml").exits(0);
+    let scored = statuses(&project)
+        .iter()
+        .filter(|status| *status == "scored")
+        .count();
+    assert_eq!(scored, 200);
+    let refused = refused.load(Relaxed);
+    assert!((1..200).contains(&refused), "{refused}");
 }
 
 #[test]

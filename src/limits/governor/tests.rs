@@ -127,6 +127,29 @@ fn as_permit(admission: Admission) -> Option<Permit> {
 }
 
 #[test]
+fn a_rate_of_tokens_is_not_overrun_before_an_answer_tells_how_many_it_takes() {
+    let limits = Limits {
+        tokens_per_minute: Some(6e6),
+        ..at_once(100)
+    };
+    let started = |governor: &mut Governor| {
+        let permits = std::iter::from_fn(|| as_permit(governor.admit(SECOND)));
+        permits.collect::<Vec<_>>()
+    };
+    let mut one = governor(&limits);
+    let permits = started(&mut one);
+    assert_eq!(permits.len(), 10);
+    one.finish(SECOND, &permits[0], End::Answered(Some(&usage(5))));
+    assert_eq!(started(&mut one).len(), 91);
+    // An agent that does not tell is not held back for it.
+    let mut other = governor(&limits);
+    for permit in started(&mut other) {
+        other.finish(SECOND, &permit, End::Answered(None));
+    }
+    assert_eq!(started(&mut other).len(), 100);
+}
+
+#[test]
 fn the_rates_are_kept_side_by_side() {
     let mut governor = governor(&Limits {
         requests_per_minute: Some(60.0),
