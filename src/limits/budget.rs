@@ -104,8 +104,10 @@ impl Spent {
         let pledged = as_f64(in_flight as u64);
         let cost = self.cost.total().unwrap_or(0.0) + pledged * self.cost.mean().unwrap_or(0.0);
         let tokens = as_f64(self.tokens.total) + pledged * self.mean_tokens();
-        let is_used_up =
-            |most: f64, would_be: f64, told| would_be >= most || self.is_blind(told, in_flight);
+        // What rounding takes away is no room for another.
+        let is_used_up = |most: f64, would_be: f64, told| {
+            would_be >= most * (1.0 - 1e-9) || self.is_blind(told, in_flight)
+        };
         budget
             .cost_usd
             .is_some_and(|most| is_used_up(most, cost, self.cost.count()))
