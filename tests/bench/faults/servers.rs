@@ -144,6 +144,8 @@ pub(crate) fn all(table: &mut Table) -> io::Result<()> {
             run(fault, expected, &server, scored, code)
         })?;
     }
+    let fault = "server answers 429 always, for an hour";
+    table.row(fault, || sent_away(fault))?;
     let fault = "server resets connections first";
     table.row(fault, || {
         let server = Server::resetting(SAMPLES / 2, |asked, _| {
@@ -151,6 +153,30 @@ pub(crate) fn all(table: &mut Table) -> io::Result<()> {
         });
         run(fault, "all answered", &server, SAMPLES, 0)
     })
+}
+
+/// Who is sent away for long does not ask for all the other samples.
+fn sent_away(fault: &str) -> io::Result<Row> {
+    let server = Server::new(|_, _| {
+        let later = "Retry-After: 3600\r\n".to_owned();
+        Answer::Status("429 Too Many Requests", later, String::new())
+    });
+    let project = Project::new();
+    asked::write_questions(&project, 24);
+    project.spec(&agent(&server), "limits: { concurrency: 4 }\n");
+    let ended = watched::run(&project, "run eval.yaml")?;
+    let told = told(&project.last_run());
+    let asked = server.asked().len();
+    let mut row = Row::of(fault, "stopped, exit 3, no more asked than at once", &ended);
+    row.exits(3)
+        .within(10.0)
+        .told(&told, 0, asked)
+        .check(
+            (1..=8).contains(&asked) && told.skipped == SAMPLES - asked,
+            format!("{asked} samples were asked, {} not", told.skipped),
+        )
+        .note(format!("{asked} of {SAMPLES} samples were asked"));
+    Ok(row)
 }
 
 fn run(

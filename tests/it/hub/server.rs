@@ -28,6 +28,15 @@ pub(crate) enum Fault {
     Whole,
 }
 
+/// Where requests for files are sent, on the Hub itself.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Moved {
+    /// To a path of the same host.
+    Elsewhere,
+    /// To where they came from.
+    Around,
+}
+
 #[derive(Default)]
 pub(crate) struct State {
     files: BTreeMap<String, Vec<u8>>,
@@ -37,6 +46,7 @@ pub(crate) struct State {
     pub(crate) etag: Option<String>,
     pub(crate) commit: Option<String>,
     pub(crate) listed: Vec<String>,
+    pub(crate) moved: Option<Moved>,
     /// What the next requests for a file's content meet.
     faults: HashMap<String, VecDeque<Fault>>,
     /// Method, path, range, whether a token came.
@@ -216,12 +226,21 @@ fn answer(state: &mut State, request: &Request) -> Vec<u8> {
 
 /// A file from the Hub itself, or from the other host.
 fn content(state: &mut State, request: &Request, is_cdn: bool) -> Vec<u8> {
-    let prefix = if is_cdn {
-        "/cdn/".to_owned()
-    } else {
-        format!("/datasets/acme/toy/resolve/{COMMIT}/")
+    let named = format!("/datasets/acme/toy/resolve/{COMMIT}/");
+    let kept = format!("/api/resolve-cache/datasets/acme/toy/{COMMIT}/");
+    let moved = state.moved.filter(|_| !is_cdn);
+    let prefix = match moved {
+        _ if is_cdn => "/cdn/",
+        Some(Moved::Elsewhere) if request.path.starts_with(&kept) => &kept,
+        _ => &named,
     };
-    let Some(path) = request.path.strip_prefix(&prefix) else {
+    if prefix == named && moved.is_some() {
+        let around = moved == Some(Moved::Around);
+        let start = if around { &named } else { &kept };
+        let location = request.path.replace(&named, start);
+        return reply(307, &format!("Location: {location}\r\n"), b"");
+    }
+    let Some(path) = request.path.strip_prefix(prefix) else {
         return reply(401, "X-Error-Code: RepoNotFound\r\n", b"{}");
     };
     if is_cdn && request.token.is_some() {
