@@ -97,7 +97,7 @@ fn one_snapshot_folder(fault: &str) -> io::Result<Row> {
             format!("{torn} times the snapshots were not whole"),
         )
         .note(format!(
-            "both accepted in {} of {ROUNDS} rounds, in the others one was refused",
+            "both accepted in {} of {ROUNDS} rounds; in others one is refused, and says so",
             codes
                 .iter()
                 .filter(|both| **both == (Some(0), Some(0)))

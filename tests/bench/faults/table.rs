@@ -204,6 +204,12 @@ impl Table {
             io::stdout().lock(),
             "{rows} faults, {not_ok} not ok{skipped}"
         )?;
+        if rows == 0 {
+            writeln!(
+                io::stdout().lock(),
+                "no fault was tried: no name has the words asked for"
+            )?;
+        }
         Ok(ExitCode::from(u8::from(not_ok > 0 || rows == 0)))
     }
 }

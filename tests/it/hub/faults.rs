@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::thread;
+use std::time::Duration;
 
 use super::server::{COMMIT, Fault, Moved, State, TOKEN, checksum};
 use super::{cached, fetched, large, metadata, project, run, toy};
@@ -91,6 +92,18 @@ fn redirects_on_the_hub_are_followed_but_not_for_ever() {
         .exits(3)
         .says("redirects without end");
     assert!(hub.asked().len() < 15);
+}
+
+#[test]
+fn a_long_download_says_that_it_goes_on() {
+    let (hub, project) = (toy(), project());
+    hub.set(|state| state.pause = Duration::from_millis(600));
+    run(&project, &hub, "run eval.yaml --limit 1")
+        .exits(0)
+        .says("note: e: still fetching or reading the dataset: 2 s so far");
+    run(&project, &hub, "run eval.yaml --limit 1")
+        .exits(0)
+        .says_nothing_of("so far");
 }
 
 #[test]

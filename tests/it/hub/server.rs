@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use serde_json::json;
 use sha1::Digest;
@@ -47,6 +48,8 @@ pub(crate) struct State {
     pub(crate) commit: Option<String>,
     pub(crate) listed: Vec<String>,
     pub(crate) moved: Option<Moved>,
+    /// Before each answer.
+    pub(crate) pause: Duration,
     /// What the next requests for a file's content meet.
     faults: HashMap<String, VecDeque<Fault>>,
     /// Method, path, range, whether a token came.
@@ -146,6 +149,8 @@ fn one(mut stream: TcpStream, state: &Mutex<State>, answer: fn(&mut State, &Requ
         }),
         token: header("authorization"),
     };
+    let pause = state.lock().unwrap().pause;
+    thread::sleep(pause);
     let reply = {
         let mut state = state.lock().unwrap();
         let mut noted = format!("{} {}", request.method, request.path);
