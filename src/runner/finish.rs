@@ -146,6 +146,9 @@ impl Session {
         let misconfigured = stop.as_ref().is_some_and(|stop| stop.misconfigured);
         let stop_reason = stop.map(|stop| stop.reason);
         let stop_reason = stop_reason.or_else(|| interrupted.then(|| "interrupted".to_owned()));
+        if stop_reason.is_none() {
+            self.note_unkept_limits();
+        }
         let records = self.take_records();
         let kept = self.dir.file("scratch");
         // Empty unless folders were kept; only then it may stay.
