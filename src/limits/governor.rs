@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::budget::{Exhausted, Spent, tokens};
+use super::outage::Outage;
 use super::rate::Rate;
 use super::window::Window;
 use super::{Budget, Limits};
@@ -30,6 +31,7 @@ pub(crate) struct Governor {
     backoff: Duration,
     /// Rounds of refusals since the last answer.
     refusals: u32,
+    outage: Outage,
     in_flight: usize,
 }
 
@@ -61,6 +63,8 @@ pub(crate) enum Over {
     Budget(Exhausted),
     /// The agent refuses every question because of a rate limit.
     Refused,
+    /// The agent answers nobody.
+    Out,
 }
 
 /// How a question ended.
@@ -70,6 +74,8 @@ pub(crate) enum End<'a> {
     Answered(Option<&'a Usage>),
     /// The agent was refused because it asks too often; perhaps it was told how long to wait.
     RateLimited(Option<Duration>),
+    /// The agent could not be reached, or was out of order, for this sample.
+    Out(&'a str, Option<Duration>),
     /// In any other way.
     Failed,
 }
@@ -88,6 +94,7 @@ impl Governor {
             quiet: Duration::ZERO,
             backoff: limits.backoff,
             refusals: 0,
+            outage: Outage::new(limits.concurrency),
             in_flight: 0,
         }
     }
@@ -102,6 +109,13 @@ impl Governor {
         }
         if self.refusals >= MOST_REFUSALS {
             return Admission::Over(Over::Refused);
+        }
+        if self.outage.is_hopeless() {
+            return Admission::Over(Over::Out);
+        }
+        if self.outage.is_on() && self.in_flight > 0 {
+            // One that is tried says enough.
+            return Admission::Wait(None);
         }
         let (places, next) = self.window.places(now);
         if self.in_flight >= places {
@@ -143,28 +157,53 @@ impl Governor {
                 self.spent.add(usage);
                 self.window.grow();
                 self.refusals = 0;
+                self.outage.answered();
                 usage.and_then(tokens).unwrap_or(0)
             }
             End::RateLimited(retry_after) => {
                 if self.window.halve(now, permit.asked, self.in_flight) {
                     self.refusals += 1;
                 }
-                let doubled = self.refusals.saturating_sub(1).min(20);
-                let own = self
-                    .backoff
-                    .saturating_mul(1 << doubled)
-                    .min(LONGEST_BACKOFF);
-                let longest = Duration::from_secs_f64(LONGEST_RETRY_AFTER);
-                let pause = retry_after.map_or(own, |asked| asked.min(longest).max(own));
-                self.quiet = self.quiet.max(now.saturating_add(pause));
+                self.outage.replied();
+                self.be_quiet(now, self.refusals, retry_after);
                 0
             }
-            End::Failed => 0,
+            End::Out(sample, retry_after) => {
+                let tries = self.outage.failed(sample, permit.asked, now);
+                if retry_after.is_some() {
+                    self.window.halve(now, permit.asked, self.in_flight);
+                }
+                if tries > 0 || retry_after.is_some() {
+                    self.be_quiet(now, tries, retry_after);
+                }
+                0
+            }
+            End::Failed => {
+                self.outage.replied();
+                0
+            }
         };
         if let Some(rate) = &mut self.tokens {
             rate.take(now, crate::stats::as_f64(took) - permit.tokens);
         }
         self.in_flight = self.in_flight.saturating_sub(1);
+    }
+
+    /// Whether the agent answers nobody, so that no sample is to blame for it.
+    pub(crate) fn is_out(&self) -> bool {
+        self.outage.is_on()
+    }
+
+    /// Leaves the agent alone, after so many rounds to no end.
+    fn be_quiet(&mut self, now: Duration, rounds: u32, asked: Option<Duration>) {
+        let doubled = rounds.saturating_sub(1).min(20);
+        let own = self
+            .backoff
+            .saturating_mul(1 << doubled)
+            .min(LONGEST_BACKOFF);
+        let longest = Duration::from_secs_f64(LONGEST_RETRY_AFTER);
+        let pause = asked.map_or(own, |asked| asked.min(longest).max(own));
+        self.quiet = self.quiet.max(now.saturating_add(pause));
     }
 
     /// Nobody waits beyond the deadline.
@@ -185,6 +224,7 @@ impl fmt::Display for Over {
                 f,
                 "the agent refuses every question because of a rate limit, {MOST_REFUSALS} times in a row"
             ),
+            Self::Out => f.write_str("the agent answers nobody"),
         }
     }
 }
