@@ -224,7 +224,7 @@ impl Drive {
             let names = plan.trial_names().into_iter().zip(&plan.items);
             let hits = names.filter(|(name, _)| name.contains(filter.as_str()));
             only = Some(
-                hits.map(|(_, item)| item.sample.id.clone())
+                hits.map(|(_, item)| item.id.to_string())
                     .collect::<HashSet<_>>(),
             );
         }

@@ -283,9 +283,9 @@ impl Session {
     }
 
     /// The sample of a slot, and its epoch.
-    fn question(&self, slot: usize) -> (&Item, u32) {
+    fn question(&self, slot: usize) -> (Item, u32) {
         let epoch = u32::try_from(slot % self.epochs()).unwrap_or_default();
-        (&self.plan.items[slot / self.epochs()], epoch)
+        (self.plan.items[slot / self.epochs()].unpack(), epoch)
     }
 
     /// Asks a sample in one epoch, unless an earlier part of the run did, and puts its redacted record onto disk.
@@ -309,7 +309,7 @@ impl Session {
                 cached,
                 ..
             } => {
-                let mut outcome = self.judge(item, output, latency, attempts);
+                let mut outcome = self.judge(&item, output, latency, attempts);
                 if redacted > 0 {
                     judge::doubt(&mut outcome);
                 }
@@ -322,7 +322,7 @@ impl Session {
                     id: &item.sample.id,
                     epoch,
                 });
-                self.ask((item, epoch), attempts)
+                self.ask((&item, epoch), attempts)
             }
         };
         let mut record = record(&self.plan, item, epoch, outcome);

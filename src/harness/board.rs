@@ -19,7 +19,7 @@ pub(super) struct Board {
     eval: String,
     names: Vec<String>,
     gates: Vec<String>,
-    ids: Vec<String>,
+    ids: Vec<Box<str>>,
     order: Vec<usize>,
     plan: Mutex<Option<Plan>>,
     threads: Option<usize>,
@@ -75,7 +75,7 @@ impl Board {
             ids: plan
                 .items
                 .iter()
-                .map(|item| item.sample.id.clone())
+                .map(|item| item.id.clone())
                 .collect(),
             order: plan.order.clone(),
             slots: threads
@@ -202,7 +202,7 @@ impl Board {
         Some(
             selected
                 .iter()
-                .map(|&place| self.ids[place].clone())
+                .map(|&place| self.ids[place].to_string())
                 .collect(),
         )
     }

@@ -55,7 +55,7 @@ impl Parts {
         let run = || -> Result<Verdict> {
             let plan = self.take_plan()?;
             make_root(&plan.eval.output_folder())?;
-            let id = plan.items[place].sample.id.clone();
+            let id = plan.items[place].id.to_string();
             snapshot::check_scorer(&plan)?;
             let mut part = self.part(&id);
             if has_answer(&part) {
@@ -142,11 +142,11 @@ impl Parts {
         let mut journal = Vec::new();
         let mut missing = Vec::new();
         for item in &plan.items {
-            let part = self.part(&item.sample.id);
+            let part = self.part(&item.id);
             if is_finished(&part) {
                 journal.extend(events::read(&part.join("events.jsonl"))?);
             } else {
-                missing.push(item.sample.id.clone());
+                missing.push(item.id.to_string());
             }
         }
         if let Some(first) = missing.first() {

@@ -45,8 +45,9 @@ pub(super) fn new_manifest(
         change
     });
     let only = options.only.as_ref().map(|only| {
-        let ids = plan.items.iter().map(|item| &item.sample.id);
-        ids.filter(|id| only.contains(*id)).cloned().collect()
+        let ids = plan.items.iter().map(|item| &*item.id);
+        let selected = ids.filter(|id| only.contains(*id));
+        selected.map(str::to_owned).collect()
     });
     Ok(Manifest {
         format_version: FORMAT_VERSION,
