@@ -19,7 +19,6 @@ use crate::eval::{Assert, Eval};
 use crate::extract::Extraction;
 use crate::hash::Hasher;
 use crate::redact::Redactor;
-use crate::sample::Sample;
 use crate::scorer::{Answer, Score, Scorer, per_sample};
 use crate::{gate, rescore, snapshot};
 

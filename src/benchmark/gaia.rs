@@ -201,11 +201,7 @@ impl<'a> Levels<'a> {
     }
 
     /// Hands on a sample that is asked for.
-    fn pass(
-        &mut self,
-        sample: Sample,
-        take: &mut dyn FnMut(Sample) -> Result<()>,
-    ) -> Result<()> {
+    fn pass(&mut self, sample: Sample, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
         if self.wanted.is_empty() {
             return take(sample);
         }
@@ -229,7 +225,10 @@ impl<'a> Levels<'a> {
             path,
         } = self;
         let path = path.display();
-        let missing: Vec<_> = wanted.iter().filter(|level| !found.contains(*level)).collect();
+        let missing: Vec<_> = wanted
+            .iter()
+            .filter(|level| !found.contains(*level))
+            .collect();
         let found = quoted(found.iter().map(String::as_str));
         if !wanted.is_empty() && missing.len() == wanted.len() {
             let wanted = quoted(wanted.iter().map(String::as_str));

@@ -200,7 +200,11 @@ impl Ids {
     ) -> Result<Option<(String, usize, usize)>, Error> {
         self.seen.sort_unstable();
         let mut found: Option<(String, usize, usize)> = None;
-        for alike in self.seen.chunk_by(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1) {
+        for alike in self
+            .seen
+            .chunk_by(|a, b| a.0 == b.0)
+            .filter(|alike| alike.len() > 1)
+        {
             let mut firsts = HashMap::new();
             for &(_, place) in alike {
                 let id = id(place)?;
@@ -228,7 +232,9 @@ mod tests {
         let table = Table::read(&path)?;
         let columns = table.columns.clone();
         let make = |mut fields: Map<String, Value>, index: usize| {
-            let id = fields.remove("id").map_or(index.to_string(), |id| id.to_string());
+            let id = fields
+                .remove("id")
+                .map_or(index.to_string(), |id| id.to_string());
             Ok(Sample {
                 metadata: fields,
                 ..Sample::new(id, "?")
@@ -244,7 +250,8 @@ mod tests {
 
     #[test]
     fn rows_are_those_that_the_whole_file_has() {
-        let text = "\u{feff}{\"b\": 1, \"a\": {\"x\": [1]}}\r\n\n {\"c\": NaN, \"a\": \"\\u00e9\"}\n";
+        let text =
+            "\u{feff}{\"b\": 1, \"a\": {\"x\": [1]}}\r\n\n {\"c\": NaN, \"a\": \"\\u00e9\"}\n";
         let (columns, samples) = read(text).unwrap();
         assert_eq!(columns, ["b", "a", "c"]);
         let (_folder, path) = file("rows.jsonl", text);
@@ -262,10 +269,16 @@ mod tests {
             assert!(error.message().contains(expect), "{error}");
         }
         check("", "the dataset is empty");
-        check("{}\n[1]", "rows.jsonl:2: a row is an object, found an array");
+        check(
+            "{}\n[1]",
+            "rows.jsonl:2: a row is an object, found an array",
+        );
         check("{}\n\n{\"a\": 1", "rows.jsonl:3:7: broken JSON: EOF");
         check("{}\n{\"a\": \"\\ud800\"}", "rows.jsonl:2:");
-        check("{}\n{\"a\": 1e999}", "rows.jsonl:2:12: broken JSON: number out of range");
+        check(
+            "{}\n{\"a\": 1e999}",
+            "rows.jsonl:2:12: broken JSON: number out of range",
+        );
     }
 
     #[test]
@@ -273,7 +286,10 @@ mod tests {
         let text = "{\"id\":1}\n{\"id\":2}\n\n{\"id\":2}\n{\"id\":1}\n{\"id\":2}\n";
         let error = read(text).unwrap_err();
         let message = error.message();
-        assert!(message.contains("rows.jsonl:4: the id `2` is taken"), "{message}");
+        assert!(
+            message.contains("rows.jsonl:4: the id `2` is taken"),
+            "{message}"
+        );
         assert!(message.ends_with("rows.jsonl:2"), "{message}");
     }
 

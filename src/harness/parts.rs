@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::plan::Plan;
 use crate::project;
 use crate::run::Record;
-use crate::runner::{Home, RunOptions, Session};
+use crate::runner::{Home, Keep, RunOptions, Session};
 use crate::snapshot::{self, update::Policy};
 use crate::summary::Summary;
 
@@ -68,6 +68,7 @@ impl Parts {
                 only: Some(HashSet::from([id])),
                 cancel: self.cancel.clone(),
                 ci: project::is_ci(),
+                keep: Keep::Notable,
                 ..RunOptions::default()
             };
             let session = Session::with_plan(plan, options, Arc::new(|_| {}))?;
@@ -163,6 +164,7 @@ impl Parts {
             invocation: Some(invocation),
             cancel: self.cancel.clone(),
             ci: project::is_ci(),
+            keep: Keep::Notable,
             ..RunOptions::default()
         };
         let run = Session::with_plan(plan, options, Arc::new(|_| {}))?.run()?;

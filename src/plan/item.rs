@@ -80,7 +80,10 @@ impl Packer {
 impl Packed {
     /// As hex: of what the agent is given, and of the ground truth.
     pub(super) fn hashes(&self) -> [String; 2] {
-        [hash::hex(&self.hashes.input), hash::hex(&self.hashes.target)]
+        [
+            hash::hex(&self.hashes.input),
+            hash::hex(&self.hashes.target),
+        ]
     }
 
     /// The sample as it was.
@@ -198,10 +201,13 @@ mod tests {
             });
         sample.visible = vec!["level".into()];
         sample.tools = vec![json!({"name": "f", "parameters": {"z": 1, "a": [1.0, -0.0, 1e300]}})];
-        sample.metadata = [("z", json!(0.1)), ("a", json!({"n": u64::MAX, "m": i64::MIN}))]
-            .map(|(key, value)| (key.to_owned(), value))
-            .into_iter()
-            .collect();
+        sample.metadata = [
+            ("z", json!(0.1)),
+            ("a", json!({"n": u64::MAX, "m": i64::MIN})),
+        ]
+        .map(|(key, value)| (key.to_owned(), value))
+        .into_iter()
+        .collect();
         assert!(matches!(check(&sample).body, Body::Text(_)));
         sample.target = None;
         check(&sample);

@@ -69,8 +69,7 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
     for item in &mut items {
         if !hash_now(!item.files.is_empty()) {
             let hashes = hashes(eval, &item.sample(), scorers);
-            item.hashes =
-                hashes.map_err(|error| error.at(format_args!("eval `{}`", eval.name)))?;
+            item.hashes = hashes.map_err(|error| error.at(format_args!("eval `{}`", eval.name)))?;
         }
     }
     Ok(Loaded {

@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use serde_json::Map;
+
+use super::seen::Seen;
 use super::{Home, RunOptions, Session, lock, skipped};
 use crate::artifact::manifest::{environment, git_state};
 use crate::artifact::{FORMAT_VERSION, Manifest, RunDir, RunStatus};
-use crate::conclude::{Circumstances, conclude};
-use crate::epochs::Poll;
+use crate::conclude::{Circumstances, Gathered};
 use crate::error::Result;
-use crate::eval::Assert;
 use crate::event::Event;
 use crate::plan::{Item, Plan};
 use crate::project;
-use crate::run::{Record, Run, Status};
+use crate::run::Run;
 use crate::sample::Live;
 
 /// The manifest of a run that begins now.
@@ -147,11 +148,10 @@ impl Session {
         let misconfigured = stop.as_ref().is_some_and(|stop| stop.misconfigured);
         let stop_reason = stop.map(|stop| stop.reason);
         let stop_reason = stop_reason.or_else(|| interrupted.then(|| "interrupted".to_owned()));
-        let records = self.take_records();
         let kept = self.dir.file("scratch");
         // Empty unless folders were kept; only then it may stay.
         let _ = std::fs::remove_dir(kept);
-        let circumstances = Circumstances {
+        let mut given = Circumstances {
             eval: self.plan.eval.name.clone(),
             dir: self.dir.path().to_owned(),
             gates: &self.plan.eval.gates,
@@ -163,33 +163,37 @@ impl Session {
             stop_reason,
             misconfigured,
             needs_every_verdict: self.plan.eval.snapshot.assert.decides(),
-            failed_assertions: self.failed_assertions(&records),
-            metrics: self.metrics(&records),
+            failed_assertions: Vec::new(),
+            metrics: Map::new(),
             notices: self.notices(),
             duration_s: self.started.elapsed().as_secs_f64(),
             ci: self.options.ci,
         };
-        let run = conclude(records, circumstances);
-        self.write_results(&run, interrupted)?;
+        self.fill_in()?;
+        let mut gathered = Gathered::new(&given);
+        let mut seen = Seen::new(self);
+        let files = self.spool.finish(self.dir.path(), &mut |slot, record| {
+            gathered.add(&record);
+            seen.add(slot, record);
+        })?;
+        let records;
+        (records, given.failed_assertions, given.metrics) = seen.finish();
+        let run = gathered.conclude(records, given);
+        self.write_results(&run, interrupted, files)?;
         self.emit(&Event::RunFinished { run: &run });
         Ok(run)
     }
 
-    /// The records in dataset order; samples that were never asked are `skipped`.
-    fn take_records(&self) -> Vec<Record> {
-        let records = std::mem::take(&mut *lock(&self.records));
-        let mut selected = self.slots().peekable();
-        let fill = |(slot, record): (usize, Option<Record>)| {
-            selected.next_if_eq(&slot)?;
-            Some(record.unwrap_or_else(|| {
-                let (item, epoch) = self.question(slot);
-                let mut record = super::record(&self.plan, item, epoch, skipped(0));
-                self.plan.redactor.record(&mut record);
-                record
-            }))
-        };
-        // These adapters let `collect` keep the allocation, which is a large one; `flatten` would not.
-        records.into_iter().enumerate().filter_map(fill).collect()
+    /// Writes the records of samples that were never asked, or not to the end: they are `skipped`.
+    fn fill_in(&self) -> Result<()> {
+        for slot in self.slots().filter(|slot| !self.spool.has(*slot)) {
+            let (item, epoch) = self.question(slot);
+            let attempts = lock(&self.unfinished).remove(&slot).unwrap_or_default();
+            let mut record = super::record(&self.plan, item, epoch, skipped(attempts));
+            self.plan.redactor.record(&mut record);
+            self.spool.add(slot, &record)?;
+        }
+        Ok(())
     }
 
     /// The slots of the selected samples, in order.
@@ -199,46 +203,13 @@ impl Session {
         self.selected.iter().flat_map(slots)
     }
 
-    /// The benchmark's own aggregates; one that panics costs them, not the run.
-    fn metrics(&self, records: &[Record]) -> serde_json::Map<String, serde_json::Value> {
-        let metrics = crate::panics::catch(|| self.plan.eval.benchmark.metrics(records));
-        metrics.unwrap_or_else(|reason| {
-            serde_json::Map::from_iter([("error".to_owned(), format!("`metrics` {reason}").into())])
-        })
-    }
-
-    fn failed_assertions(&self, records: &[Record]) -> Vec<String> {
-        if !self.plan.eval.snapshot.assert.decides() {
-            return Vec::new();
-        }
-        let exact = self.plan.eval.snapshot.assert == Assert::Exact;
-        let differing = lock(&self.differing);
-        // An outage fails no assertion: it makes the run inconclusive.
-        let fails = |(place, records): &(&usize, &[Record])| {
-            let status = |record: &Record| record.result.status;
-            let is_open = |status: Status| status == Status::Skipped || status.is_error();
-            if records.iter().map(status).any(is_open) {
-                false
-            } else if exact {
-                differing.contains(*place)
-            } else {
-                Poll::of(records).majority() == Some(false)
-            }
-        };
-        let samples = self.selected.iter().zip(records.chunks(self.epochs()));
-        let failed = samples.filter(fails);
-        failed
-            .filter_map(|(_, records)| Some(records.first()?.sample_id.clone()))
-            .collect()
-    }
-
-    fn write_results(&self, run: &Run, interrupted: bool) -> Result<()> {
-        for (slot, record) in self.slots().zip(&run.records) {
-            if record.result.status == Status::Skipped {
-                self.spool.add(slot, record)?;
-            }
-        }
-        let mut artifacts: BTreeMap<_, _> = self.spool.finish(self.dir.path())?.into();
+    fn write_results(
+        &self,
+        run: &Run,
+        interrupted: bool,
+        files: [(String, String); 2],
+    ) -> Result<()> {
+        let mut artifacts: BTreeMap<_, _> = files.into();
         artifacts.insert("events.jsonl".to_owned(), self.events.close()?);
         artifacts.extend(run.write_summary(&self.dir)?);
         let mut manifest = lock(&self.manifest);
