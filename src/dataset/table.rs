@@ -275,10 +275,7 @@ mod tests {
         );
         check("{}\n\n{\"a\": 1", "rows.jsonl:3:7: broken JSON: EOF");
         check("{}\n{\"a\": \"\\ud800\"}", "rows.jsonl:2:");
-        check(
-            "{}\n{\"a\": 1e999}",
-            "rows.jsonl:2:12: broken JSON: number out of range",
-        );
+        check("{}\n{\"a\": 1e999}", "broken JSON: number out of range");
     }
 
     #[test]
