@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::agent::Output;
 use crate::baseline::Baseline;
 use crate::benchmark::Benchmark;
+use crate::beside::beside;
 use crate::error::{Error, Result};
 use crate::eval::{Assert, Eval};
 use crate::extract::Extraction;
@@ -65,12 +66,21 @@ impl Plan {
         eval.prompt.check(&*eval.benchmark)?;
         gate::check_unique(&eval.gates)?;
         let scorers = scorers(eval);
+        // Thousands of snapshots take as long as the dataset.
+        let read = || match baseline {
+            BaselineUse::Compare => snapshot::read_baseline(&eval.snapshot.folder).map(Some),
+            BaselineUse::Ignore => Ok(None),
+        };
+        let (loaded, committed) = std::thread::scope(|scope| {
+            let committed = beside(scope, &read);
+            (load::items(eval, &scorers), committed())
+        });
         let Loaded {
             items,
             order,
             slices,
             left_out,
-        } = load::items(eval, &scorers)?;
+        } = loaded?;
         let extraction = eval.extraction();
         let names: Vec<_> = scorers.iter().map(Scorer::name).collect();
         check_scorer_names(&scorers)?;
@@ -114,8 +124,8 @@ impl Plan {
             scorer_hash,
             scorers_hash,
         };
-        if baseline == BaselineUse::Compare {
-            plan.baseline = snapshot::read_baseline(&plan.eval.snapshot.folder)?;
+        if let Some(committed) = committed? {
+            plan.baseline = committed;
             plan.check_baseline()?;
             if let Some(baseline) = &mut plan.baseline {
                 // Not asked is not gone.

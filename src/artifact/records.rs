@@ -153,9 +153,14 @@ impl Sorted {
 
     /// Puts the file into its place and gives its SHA-256.
     pub(crate) fn finish(mut self) -> Result<String> {
+        // Of an empty file, as that of the errors is when all is well, there is nothing to lose.
+        let sync = |file: &File| match file.metadata()?.len() {
+            0 => Ok(()),
+            _ => file.sync_data(),
+        };
         self.file
             .flush()
-            .and_then(|()| self.file.get_ref().sync_data())
+            .and_then(|()| sync(self.file.get_ref()))
             .and_then(|()| std::fs::rename(&self.temporary, &self.path))
             .map_err(|error| self.failed(&error))?;
         Ok(self.hash.hex())

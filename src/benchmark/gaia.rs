@@ -150,13 +150,10 @@ impl Gaia {
         let mut levels = Levels::new(&self.levels, &layout, &source)?;
         let (mut all, mut hidden) = (0, 0);
         let mut kept = Vec::new();
-        let make = |fields, index| {
-            let sample = layout.sample(fields, index, &source)?;
+        let make = |fields, index| layout.sample(fields, index, &source);
+        table.each_sample(make, &mut |sample| {
             all += 1;
             hidden += usize::from(sample.target.is_none());
-            Ok(sample)
-        };
-        table.each_sample(make, &mut |sample| {
             if self.filter == Filter::default() {
                 return levels.pass(sample, take);
             }

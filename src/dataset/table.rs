@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use super::columns::Header;
 use super::{Format, Place, Rows, empty, jsonl, read_text, taken};
 use crate::error::Error;
+use crate::rescore::pool::in_order;
 use crate::sample::Sample;
 
 /// The rows of a file. Those of JSON lines stay text until they are asked for: a hundred thousand of them as trees take
@@ -80,11 +81,11 @@ impl Table {
         }
     }
 
-    /// Makes a sample of each row and its index, and hands it on. The ids must be unique, which is known at the end.
-    /// Errors of `make` need not name the place of the row.
+    /// Makes a sample of each row and its index, on all processors, and hands them on in the order of the file. The ids
+    /// must be unique, which is known at the end. Errors of `make` need not name the place of the row.
     pub(crate) fn each_sample(
         self,
-        mut make: impl FnMut(Map<String, Value>, usize) -> Result<Sample, Error>,
+        make: impl Fn(Map<String, Value>, usize) -> Result<Sample, Error> + Sync,
         take: &mut dyn FnMut(Sample) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let path = self.path;
@@ -97,16 +98,27 @@ impl Table {
             line: lines.get(index).map(|line| line.number),
             index,
         };
-        let mut sample = |index: usize| {
+        let sample = |index: usize| {
             let Line { number, start, end } = lines[index];
             let fields = jsonl::fields(&path, number, &text[start..end])?;
             make(fields, index).map_err(|error| error.at(place(index)))
         };
         let mut ids = Ids::default();
-        for index in 0..lines.len() {
-            let sample = sample(index)?;
+        let mut take = |sample: Sample| {
             ids.add(&sample.id);
-            take(sample)?;
+            take(sample)
+        };
+        if lines.len() <= CHUNK {
+            (0..lines.len()).try_for_each(|index| take(sample(index)?))?;
+        } else {
+            let starts = (0..lines.len()).step_by(CHUNK).map(Ok);
+            let make = |start: usize| -> Vec<Result<Sample, Error>> {
+                let end = lines.len().min(start + CHUNK);
+                (start..end).map(&sample).collect()
+            };
+            in_order(starts, make, |samples| {
+                samples.into_iter().try_for_each(|sample| take(sample?))
+            })?;
         }
         match ids.twice(|index| Ok(sample(index)?.id))? {
             None => Ok(()),
@@ -114,6 +126,9 @@ impl Table {
         }
     }
 }
+
+/// Rows that are worth handing to another thread.
+const CHUNK: usize = 64;
 
 /// The names of columns.
 #[derive(Default)]

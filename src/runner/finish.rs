@@ -7,9 +7,10 @@ use std::sync::Arc;
 use serde_json::Map;
 
 use super::seen::Seen;
-use super::{Home, RunOptions, Session, lock, skipped};
+use super::{RunOptions, Session, lock, skipped};
 use crate::artifact::manifest::{environment, git_state};
 use crate::artifact::{FORMAT_VERSION, Manifest, RunDir, RunStatus};
+use crate::beside::beside;
 use crate::conclude::{Circumstances, Gathered};
 use crate::error::Result;
 use crate::event::Event;
@@ -148,10 +149,28 @@ impl Session {
         let misconfigured = stop.as_ref().is_some_and(|stop| stop.misconfigured);
         let stop_reason = stop.map(|stop| stop.reason);
         let stop_reason = stop_reason.or_else(|| interrupted.then(|| "interrupted".to_owned()));
+        // What waits for the disk and for git does so beside the rest.
+        std::thread::scope(|scope| {
+            let journal = beside(scope, || self.events.close());
+            let git = beside(scope, || self.git_state());
+            let given = self.circumstances(interrupted, misconfigured, stop_reason);
+            let (run, files) = self.conclude(given)?;
+            self.write_results(&run, interrupted, files, (journal()?, git()))?;
+            self.emit(&Event::RunFinished { run: &run });
+            Ok(run)
+        })
+    }
+
+    fn circumstances(
+        &self,
+        interrupted: bool,
+        misconfigured: bool,
+        stop_reason: Option<String>,
+    ) -> Circumstances<'_> {
         let kept = self.dir.file("scratch");
         // Empty unless folders were kept; only then it may stay.
         let _ = std::fs::remove_dir(kept);
-        let mut given = Circumstances {
+        Circumstances {
             eval: self.plan.eval.name.clone(),
             dir: self.dir.path().to_owned(),
             gates: &self.plan.eval.gates,
@@ -168,7 +187,11 @@ impl Session {
             notices: self.notices(),
             duration_s: self.started.elapsed().as_secs_f64(),
             ci: self.options.ci,
-        };
+        }
+    }
+
+    /// The run, with the names and hashes of the files of its records.
+    fn conclude(&self, mut given: Circumstances<'_>) -> Result<(Run, [(String, String); 2])> {
         self.fill_in()?;
         let mut gathered = Gathered::new(&given);
         let mut seen = Seen::new(self);
@@ -178,10 +201,17 @@ impl Session {
         })?;
         let records;
         (records, given.failed_assertions, given.metrics) = seen.finish();
-        let run = gathered.conclude(records, given);
-        self.write_results(&run, interrupted, files)?;
-        self.emit(&Event::RunFinished { run: &run });
-        Ok(run)
+        Ok((gathered.conclude(records, given), files))
+    }
+
+    /// The commit that was run; that of a part is found when all are put together.
+    fn git_state(&self) -> (Option<String>, Option<bool>) {
+        if self.is_part() {
+            return (None, None);
+        }
+        let spec = self.plan.eval.spec.as_deref();
+        let home = spec.and_then(Path::parent);
+        git_state(home.unwrap_or(Path::new(".")))
     }
 
     /// Writes the records of samples that were never asked, or not to the end: they are `skipped`.
@@ -208,9 +238,10 @@ impl Session {
         run: &Run,
         interrupted: bool,
         files: [(String, String); 2],
+        (journal, git): (String, (Option<String>, Option<bool>)),
     ) -> Result<()> {
         let mut artifacts: BTreeMap<_, _> = files.into();
-        artifacts.insert("events.jsonl".to_owned(), self.events.close()?);
+        artifacts.insert("events.jsonl".to_owned(), journal);
         artifacts.extend(run.write_summary(&self.dir)?);
         let mut manifest = lock(&self.manifest);
         manifest.status = match &run.stop_reason {
@@ -228,14 +259,7 @@ impl Session {
             .clone_from(&run.failed_assertions);
         manifest.artifacts = artifacts;
         manifest.models = std::mem::take(&mut *lock(&self.models));
-        let home = manifest
-            .spec
-            .as_deref()
-            .and_then(Path::parent)
-            .unwrap_or(Path::new("."));
-        if !matches!(self.options.home, Home::Part(_)) {
-            (manifest.git_sha, manifest.git_dirty) = git_state(home);
-        }
+        (manifest.git_sha, manifest.git_dirty) = git;
         drop(manifest);
         self.write_manifest()
     }
