@@ -64,8 +64,7 @@ impl Look<'_> {
                 return Some(true);
             }
             Sign::Word(word) => match (self.place, asks_for(word)) {
-                (_, Next::Anything) => Place::Value,
-                (Place::Operator, Next::Bracket(_)) => Place::Value,
+                (_, Next::Anything) | (Place::Operator, Next::Bracket(_)) => Place::Value,
                 (Place::Operator | Place::Unsure, _) => return Some(false),
                 (_, next) => return Some(self.is_missing(next)),
             },
