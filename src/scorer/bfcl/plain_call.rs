@@ -126,7 +126,8 @@ impl<'a> Reader<'a> {
 
     fn call(&mut self) -> Option<Value> {
         let name = self.dotted_name()?;
-        if name.ends_with(".class") || !self.eat(b'(') {
+        let is_class = name.rsplit('.').next() == Some("class");
+        if is_class || !self.eat(b'(') {
             return None;
         }
         let mut arguments = Dict::new();
