@@ -144,8 +144,9 @@ fn asks_for(word: &str) -> Next {
 fn is_special(word: &str) -> bool {
     matches!(
         word,
-        "as" | "async" | "await" | "break" | "case" | "catch" | "const" | "continue" | "debugger" | "default" | "delete"
-            | "do" | "else" | "extends" | "finally" | "from" | "get" | "in" | "instanceof" | "let" | "meta" | "new" | "of"
-            | "return" | "set" | "static" | "super" | "target" | "throw" | "typeof" | "undefined" | "var" | "void" | "yield"
+        "as" | "async" | "await" | "break" | "case" | "catch" | "const" | "continue" | "debugger" | "default"
+            | "delete" | "do" | "else" | "extends" | "finally" | "from" | "get" | "in" | "instanceof" | "let" | "meta"
+            | "new" | "of" | "return" | "set" | "static" | "super" | "target" | "throw" | "typeof" | "undefined"
+            | "var" | "void" | "yield"
     )
 }
