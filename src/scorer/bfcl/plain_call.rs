@@ -105,10 +105,17 @@ impl<'a> Reader<'a> {
         self.rest_of_dotted_name(start)
     }
 
+    /// `.b.c`, in Java also `.b.class`.
     fn rest_of_dotted_name(&mut self, start: usize) -> Option<&'a str> {
         let mut parts = 1;
         while self.eat(b'.') {
-            self.name()?;
+            let part = self.word()?;
+            if self.language == Language::Java && part == "class" {
+                break;
+            }
+            if self.is_special(part) {
+                return None;
+            }
             parts += 1;
             if parts > MAX_DEPTH {
                 return None;
@@ -119,7 +126,8 @@ impl<'a> Reader<'a> {
 
     fn call(&mut self) -> Option<Value> {
         let name = self.dotted_name()?;
-        if !self.eat(b'(') {
+        let is_class = name.rsplit('.').next() == Some("class");
+        if is_class || !self.eat(b'(') {
             return None;
         }
         let mut arguments = Dict::new();
@@ -187,20 +195,33 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    /// A string without escapes on one line, or a Java character, which may have any length but none.
+    /// A string on one line, or a Java character, which may have any length but none.
     fn string(&mut self) -> Option<()> {
         let quote = self.peek()?;
-        self.place += 1;
-        let rest = &self.text.as_bytes()[self.place..];
         let is_java = self.language == Language::Java;
-        let length = rest.iter().position(|&byte| {
-            byte == quote || matches!(byte, b'\\' | ..b' ' | 0x7f) || (is_java && byte > 0x7f)
-        })?;
-        self.place += length;
-        let is_empty = length == 0;
+        self.place += 1;
+        let start = self.place;
+        loop {
+            match self.peek()? {
+                byte if byte == quote => break,
+                b'\\' => {
+                    self.place += 1;
+                    // Not of a number, nor Java's `\{`.
+                    self.peek().filter(|byte| {
+                        matches!(byte, b'"' | b'\'' | b'\\' | b'/' | b'b' | b'n' | b't')
+                    })?;
+                }
+                ..b' ' | 0x7f => return None,
+                0x80.. if is_java => return None,
+                _ => {}
+            }
+            self.place += 1;
+        }
+        let is_empty = self.place == start;
+        self.place += 1;
         // Two quotes may be the start of three.
-        let is_odd = is_java && is_empty && (quote == b'\'' || rest.get(1) == Some(&quote));
-        (!is_odd && self.eat(quote)).then_some(())
+        let is_odd = is_java && is_empty && (quote == b'\'' || self.peek() == Some(quote));
+        (!is_odd).then_some(())
     }
 
     /// Decimal, with no digit more than needed in front.
@@ -300,7 +321,7 @@ fn is_special_in_java(word: &str) -> bool {
             | "float" | "for" | "if" | "implements" | "import" | "instanceof" | "int" | "interface" | "long" | "module"
             | "native" | "new" | "non" | "null" | "open" | "opens" | "package" | "permits" | "private" | "protected"
             | "provides" | "public" | "record" | "requires" | "return" | "sealed" | "short" | "static" | "strictfp"
-            | "super" | "switch" | "synchronized" | "this" | "throw" | "throws" | "to" | "transient" | "transitive"
+            | "super" | "switch" | "synchronized" | "this" | "throw" | "throws" | "transient" | "transitive"
             | "true" | "try" | "uses" | "void" | "volatile" | "when" | "while" | "with" | "yield"
     )
 }

@@ -15,6 +15,11 @@ fn check(language: fn(&str) -> Option<Value>, text: &str, expect: &str) {
 fn plain_java() {
     let check = |text: &str, expect: &str| check(java, text, expect);
     check("f(a=1);", "[{'f': {'a': '1'}}]");
+    check(
+        "f(to=A.class, a=\"\\\"x\\\"\");",
+        "[{'f': {'to': 'A.class', 'a': '\\\\\"x\\\\\"'}}]",
+    );
+    check("f.class(a=1);", "other");
     check("A.b.c(x = \"it's\",\n y='', z=Zone.UTC, on=true)", "other");
     check(
         "A.b.c(x = \"it's\",\n y='\"', z=Zone.UTC, on=true, n=-2.5)",
@@ -55,7 +60,7 @@ fn what_is_left_to_the_parser() {
         "f(a=x+1)",
         "f(a=g())",
         "f(a=x[0])",
-        "f(a='x\\n')",
+        "f(a='\\u0041')",
         "f(a='x\n')",
         "f(a=`x`)",
         "f(a=/x/)",

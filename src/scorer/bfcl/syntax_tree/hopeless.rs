@@ -1,8 +1,8 @@
 //! Texts that cannot be read without an error node, told by a look at their first signs.
 //!
-//! Every sign of a text is a leaf of its tree. What the parser makes up and is forgiven is one sign before another, and
-//! only one that ends a rule: it asks for a rule that is complete behind it. So it never makes up a `(`, a `{`, a `?`, nor
-//! a word that something has to follow. Hence there is an error node
+//! Every sign of a text is a leaf of its tree. What the parser makes up and is forgiven is one sign before another,
+//! and only one that ends a rule: it asks for a rule that is complete behind it. So it never makes up a `(`, a `{`, a
+//! `?`, nor a word that something has to follow. Hence there is an error node
 //!
 //! * for a sign that the language does not have, and for a quote that is not closed, unless the sign behind it can go
 //!   on with a value: the closing quote is made up before that one;

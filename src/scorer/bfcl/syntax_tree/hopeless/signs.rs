@@ -103,7 +103,9 @@ impl<'a> Signs<'a> {
             b'#' => lone_hash(next),
             b'/' if matches!(next, Some(b'/' | b'*')) => Sign::Unsure,
             b'/' if !is_java && !self.is_behind_value => Sign::Unsure,
-            b'<' | b'>' | b'@' if !is_java => Sign::Unsure,
+            b'<' | b'@' if !is_java => Sign::Unsure,
+            // `-->` starts a comment.
+            b'>' if !is_java && self.text[..start].ends_with("--") => Sign::Unsure,
             b'!'..=b'~' if byte != b'\\' => Sign::Mark(byte),
             _ => Sign::Unsure,
         }

@@ -123,20 +123,21 @@ fn every_hopeless_text_has_an_error_node() {
     let (mut hopeless, mut read, mut all) = (0, 0, 0);
     crate::fuzz::fuzz(|dice| {
         let text = derived(dice);
-        for (reader, is_hopeless) in readers
-            .iter_mut()
-            .zip([in_java(&text), in_javascript(&text)])
-        {
-            let is_read = is_read(reader, &text);
-            assert!(!(is_read && is_hopeless), "{text:?}");
-            hopeless += u32::from(is_hopeless);
-            read += u32::from(is_read);
+        let verdicts = [in_java(&text), in_javascript(&text)];
+        for (reader, is_hopeless) in readers.iter_mut().zip(verdicts) {
             all += 1;
+            hopeless += u32::from(is_hopeless);
+            // Of the others a share, to see what the texts are worth.
+            if is_hopeless || all % 16 == 0 {
+                let is_read = is_read(reader, &text);
+                assert!(!(is_read && is_hopeless), "{text:?}");
+                read += u32::from(is_read);
+            }
         }
     });
     let _ = writeln!(
         std::io::stderr(),
         "{all} texts, {hopeless} hopeless, {read} read"
     );
-    assert!(hopeless > all / 5 && read > all / 20);
+    assert!(hopeless > all / 5 && read > all / 500);
 }
