@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) mod budget;
 pub(crate) mod governor;
+mod outage;
 mod rate;
 mod window;
 

@@ -24,6 +24,8 @@ pub(super) struct Throttle {
     head: Mutex<()>,
     started: Instant,
     deadline: Option<Instant>,
+    /// What was last said of an agent that is out.
+    outage: Mutex<String>,
 }
 
 impl Throttle {
@@ -44,6 +46,7 @@ impl Throttle {
             ended: Condvar::new(),
             head: Mutex::new(()),
             started,
+            outage: Mutex::default(),
             deadline: limits.deadline.and_then(|limit| started.checked_add(limit)),
         }
     }
@@ -90,6 +93,11 @@ impl Session {
     pub(super) fn turn(&self) -> Option<Turn> {
         match self.throttle.wait(|| self.is_stopped())? {
             Ok(permit) => Some(Turn(permit)),
+            Err(over @ Over::Out) => {
+                let last = lock(&self.throttle.outage).clone();
+                self.note_stop(&format!("{over}; the last time: {last}"));
+                None
+            }
             Err(over @ (Over::Budget(_) | Over::Refused | Over::SentAway(_))) => {
                 // What is in flight is paid for, and comes to its end.
                 self.note_stop(&over.to_string());
@@ -102,13 +110,17 @@ impl Session {
         }
     }
 
-    /// A question was asked.
-    pub(super) fn asked(&self, Turn(permit): &Turn, answer: &Result<Output, AgentError>) {
+    /// The sample `id` was asked.
+    pub(super) fn asked(&self, Turn(permit): &Turn, id: &str, answer: &Result<Output, AgentError>) {
         let end = match answer {
             Ok(output) => End::Answered(output.usage.as_ref()),
             Err(error) => match sends_away(error) {
                 Some(pause) => End::SentAway(pause),
-                None if wants_peace(error) => End::RateLimited(error.retry_after()),
+                None if is_rate_limited(error) => End::RateLimited(error.retry_after()),
+                None if is_out(error) => {
+                    lock(&self.throttle.outage).clone_from(&error.message);
+                    End::Out(id, error.retry_after())
+                }
                 None => End::Failed,
             },
         };
@@ -122,6 +134,12 @@ impl Session {
             let notice = format!("`limits.{key}` could not be kept: no answer tells what it took");
             self.notice(Some(notice));
         }
+    }
+
+    /// Whether a failure is that of an agent which answers nobody now. All questions wait then, and it counts against
+    /// none.
+    pub(super) fn is_outage(&self, error: &AgentError) -> bool {
+        is_out(error) && lock(&self.throttle.governor).is_out()
     }
 
     /// Whether the time of the whole run is up; stops it then.
@@ -147,10 +165,18 @@ fn sends_away(error: &AgentError) -> Option<Duration> {
     (seconds > LONGEST_RETRY_AFTER).then_some(pause)
 }
 
-/// Whether all questions have to wait. A server that is overloaded and says for how long wants the same.
-fn wants_peace(error: &AgentError) -> bool {
+/// Whether all questions have to wait, and fewer are asked from then on. A server that is overloaded and says for how
+/// long wants the same.
+fn is_rate_limited(error: &AgentError) -> bool {
     let is_busy = error.kind == FailureKind::Busy && error.retry_after_s.is_some();
-    error.is_transient() && (error.kind == FailureKind::RateLimited || is_busy)
+    error.is_transient() && (error.kind == FailureKind::RateLimited || is_busy && !is_out(error))
+}
+
+/// Whether the agent was not there for anybody: it could not be reached, or whoever stands before it says so. What it
+/// says itself, such as 500, may be the fault of the sample.
+fn is_out(error: &AgentError) -> bool {
+    let is_closed = matches!(error.http_status, Some(502 | 503 | 529));
+    error.is_transient() && (error.kind == FailureKind::Unreachable || is_closed)
 }
 
 /// The time that a sample has left, of which waiting for a turn takes nothing.

@@ -259,3 +259,83 @@ fn times_that_go_back_or_far_ahead_are_survived() {
         assert!(matches!(governor.admit(now), Admission::Wait(Some(_))));
     }
 }
+
+/// Fails every question as an outage does, and gives the pauses in between.
+fn out_until_over(
+    governor: &mut Governor,
+    samples: &[&str],
+    mut now: Duration,
+) -> (Vec<u64>, Over) {
+    let (mut pauses, mut turn) = (Vec::new(), 0);
+    loop {
+        match governor.admit(now) {
+            Admission::Go(permit) => {
+                let sample = samples[turn % samples.len()];
+                turn += 1;
+                governor.finish(now, &permit, End::Out(sample, None));
+            }
+            Admission::Wait(until) => {
+                pauses.push(until.unwrap().saturating_sub(now).as_secs());
+                now = until.unwrap();
+            }
+            Admission::Over(over) => return (pauses, over),
+        }
+    }
+}
+
+#[test]
+fn an_agent_that_answers_nobody_is_tried_by_one_question_at_a_time_and_then_no_more() {
+    let limits = Limits {
+        backoff: SECOND,
+        ..at_once(10)
+    };
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    let mut dead = governor(&limits);
+    let (pauses, over) = out_until_over(&mut dead, &names, SECOND);
+    assert_eq!((&pauses[..], over), (&[1, 2, 4, 8, 16, 32][..], Over::Out));
+    // One that answered before is waited for longer.
+    let mut asleep = governor(&limits);
+    let first = go(&mut asleep, SECOND);
+    asleep.finish(SECOND, &first, End::Answered(None));
+    let permits: Vec<_> = names.map(|name| (name, go(&mut asleep, SECOND))).into();
+    for (name, permit) in &permits {
+        assert!(!asleep.is_out());
+        asleep.finish(2 * SECOND, permit, End::Out(name, None));
+    }
+    assert!(asleep.is_out());
+    assert_eq!(asleep.admit(2 * SECOND), Admission::Wait(Some(3 * SECOND)));
+    let probe = go(&mut asleep, 3 * SECOND);
+    assert_eq!(asleep.admit(3 * SECOND), Admission::Wait(None));
+    // What it answers, all others may ask again at once.
+    let mut awake = asleep.clone();
+    awake.finish(4 * SECOND, &probe, End::Answered(None));
+    assert!(!awake.is_out());
+    for _ in 0..10 {
+        go(&mut awake, 4 * SECOND);
+    }
+    asleep.finish(4 * SECOND, &probe, End::Out("a", None));
+    let (pauses, over) = out_until_over(&mut asleep, &names, 4 * SECOND);
+    assert_eq!((pauses.len(), over), (13, Over::Out));
+}
+
+#[test]
+fn a_few_samples_that_always_fail_are_no_outage() {
+    let mut governor = governor(&at_once(10));
+    for turn in 0..100 {
+        let permit = go(&mut governor, SECOND);
+        let name = ["a", "b", "c"][turn % 3];
+        governor.finish(SECOND, &permit, End::Out(name, None));
+        assert!(!governor.is_out());
+    }
+    // Nor is it one where something else is said in between.
+    for turn in 0..100 {
+        let permit = go(&mut governor, SECOND);
+        let name = turn.to_string();
+        let end = match turn % 4 {
+            0 => End::Failed,
+            _ => End::Out(&name, None),
+        };
+        governor.finish(SECOND, &permit, end);
+        assert!(!governor.is_out());
+    }
+}
