@@ -170,10 +170,18 @@ impl fmt::Display for Exhausted {
                 f,
                 "the budget is used up: {budget} requests (`limits.budget.requests`)"
             ),
-            Self::Untold { key } => write!(
-                f,
-                "`limits.budget.{key}` cannot be kept: none of {UNTOLD} answers tells what it took"
-            ),
+            Self::Untold { key } => {
+                let how = match *key {
+                    "cost_usd" => {
+                        "an agent tells `cost_usd` in its reply, `openai` needs a `price`"
+                    }
+                    _ => "an agent tells `usage` in its reply",
+                };
+                write!(
+                    f,
+                    "`limits.budget.{key}` cannot be kept: none of {UNTOLD} answers tells what it took; {how}"
+                )
+            }
         }
     }
 }

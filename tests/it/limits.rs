@@ -109,7 +109,8 @@ fn a_budget_that_cannot_be_kept_is_no_budget() {
     project
         .run("run eval.yaml")
         .exits(3)
-        .says("`limits.budget.cost_usd` cannot be kept: none of 10 answers tells what it took");
+        .says("`limits.budget.cost_usd` cannot be kept: none of 10 answers tells what it took")
+        .says("`openai` needs a `price`");
     assert_eq!(asked(&project).len(), 10);
 }
 
