@@ -62,7 +62,7 @@ fn a_reply_to_what_was_not_asked_is_blamed_on_a_sample_only_when_it_happens_agai
     // The late second answer of another sample does no harm to the one that is asked now.
     let project = Project::new();
     let worker = project
-        .each("test -f late && { answer a wrong; rm late; sleep 1; }; answer $id; touch late");
+        .each("test -f late && { rm late; answer a wrong; sleep 1; }; answer $id; touch late");
     check_text(&worker.answer(&task("a")), "4");
     let (told, lost) = ask_until_told(&worker, &task("b"));
     check_text(&told, "4");
