@@ -101,6 +101,8 @@ fn start() -> Option<Child> {
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
+        // It holds no folder that others may want to remove.
+        .current_dir("/")
         // It outlives an interrupt from the terminal.
         .process_group(0)
         .spawn();

@@ -383,9 +383,10 @@ fn an_outage_is_waited_for_and_costs_no_sample() {
     let (began, lasts) = (OnceLock::new(), Duration::from_millis(1500));
     let server = Server::new(move |asked, number| {
         let is_out = number >= 4 && began.get_or_init(Instant::now).elapsed() < lasts;
-        match is_out {
-            true => refusal("503 Service Unavailable", "restarting"),
-            false => fine(&chat(&asked.prompt().to_uppercase())),
+        if is_out {
+            refusal("503 Service Unavailable", "restarting")
+        } else {
+            fine(&chat(&asked.prompt().to_uppercase()))
         }
     });
     let limits = "limits: { concurrency: 4, retries: 1, backoff_s: 0.4 }\n";

@@ -90,7 +90,9 @@ fn a_hostile_worker_in_a_sandbox_finds_no_answer_and_no_file_of_another_process(
     });
     assert!(!found, "{said}");
     let said = answer(&project, "write");
-    assert!(said.starts_with('x') && !said.contains("wrote"), "{said}");
+    assert!(said.starts_with('x'), "{said}");
+    // In memory it may: whoever is no root owns what is made for it there.
+    assert!(!project.file("x").exists());
     assert_eq!(
         answer(&project, "gone"),
         "1",
