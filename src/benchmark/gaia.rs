@@ -203,9 +203,10 @@ impl<'a> Levels<'a> {
         if !self.found.contains(level) {
             self.found.insert(level.to_owned());
         }
-        match self.wanted.iter().any(|wanted| wanted == level) {
-            true => take(sample),
-            false => Ok(()),
+        if self.wanted.iter().any(|wanted| wanted == level) {
+            take(sample)
+        } else {
+            Ok(())
         }
     }
 

@@ -342,8 +342,10 @@ mod tests {
 
     #[test]
     fn ids_whose_hashes_are_equal_are_no_duplicates() {
-        let mut ids = Ids::default();
-        ids.seen = vec![(7, 0), (7, 1), (3, 2), (7, 3)];
+        let ids = Ids {
+            seen: vec![(7, 0), (7, 1), (3, 2), (7, 3)],
+            ..Ids::default()
+        };
         let names = ["a", "b", "c", "b"];
         let twice = ids.twice(|place| Ok(names[place].to_owned())).unwrap();
         assert_eq!(twice, Some(("b".to_owned(), 1, 3)));
