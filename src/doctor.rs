@@ -115,6 +115,11 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
             return findings;
         }
     };
+    if let Err(error) = eval.agent.check() {
+        // A run would not begin either.
+        findings.push(Finding::error("agent", &error));
+        return findings;
+    }
     let started = Instant::now();
     let scratch = Scratch::new();
     let finding = match scratch.and_then(|scratch| ask(eval, &id, &scratch, timeout, cancel)) {

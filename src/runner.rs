@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::agent::{AgentError, Output};
 use crate::artifact::events::{EventLog, Past, StoredEvent, fold, spent};
@@ -37,6 +37,7 @@ mod outcome;
 mod retry;
 mod seen;
 mod select;
+mod siblings;
 mod stop;
 mod throttle;
 
@@ -202,7 +203,12 @@ impl Session {
         }
         let slots = plan.items.len() * plan.eval.epochs as usize;
         let spool = Spool::create(dir.file("samples.jsonl.part"), slots)?;
-        let throttle = Throttle::new(&plan.eval.limits, options.concurrency, spent(&past));
+        let limits = &plan.eval.limits;
+        let so_far = match &options.home {
+            Home::Part(part) => siblings::so_far(part, limits),
+            _ => (spent(&past), Duration::ZERO),
+        };
+        let throttle = Throttle::new(limits, options.concurrency, so_far);
         let session = Self {
             bench: Bench::new(Arc::clone(&plan.eval.agent)),
             unfinished: Mutex::default(),

@@ -72,6 +72,24 @@ pub use list::List;
 pub use not::Not;
 pub(crate) use options::OptionReader;
 pub(crate) use parts::verdict;
+
+/// Whether a ground truth is data of calls, as `ast_match` and `trajectory` read them: an object or an array of them.
+pub(crate) fn are_calls(truth: &Value) -> bool {
+    #[cfg(feature = "bfcl")]
+    let calls = {
+        let is_made_of_objects = match truth {
+            Value::Array(items) => !items.is_empty() && items.iter().all(Value::is_object),
+            truth => truth.is_object(),
+        };
+        is_made_of_objects && calls::calls_or_reason(&bfcl::Value::from(truth)).is_ok()
+    };
+    #[cfg(not(feature = "bfcl"))]
+    let calls = {
+        let _ = truth;
+        false
+    };
+    calls
+}
 pub use semantic::{Embedder, Semantic};
 pub use weighted::Weighted;
 

@@ -25,7 +25,7 @@ use template::Template;
 /// | role | columns, the first that is there | becomes |
 /// |---|---|---|
 /// | `prompt` | `prompt`, `question`, `input` (also capitalised) | [`Sample::prompt`]; must be there and not blank, unless there is a template |
-/// | `ground_truth` | `ground_truth`, `answer`, `answers`, `target`, `targets`, `label` | [`Sample::target`]: a text, or an array of several that are all right; null or blank is a hidden answer |
+/// | `ground_truth` | `ground_truth`, `answer`, `answers`, `target`, `targets`, `label` | [`Sample::target`]: a text, or an array of several that are all right; null or blank is a hidden answer; calls of tools, `[{"name": …, "arguments": {…}}]`, are kept as they are for `ast_match` and `trajectory` |
 /// | `id` | `id`, `task_id`, `sample_id`, `_id` | [`Sample::id`]; without the column, the row's index from 0 |
 /// | `files` | `file_name`, `files` | [`Sample::files`], found in the folder of the file |
 /// | `slices` | `level`, `Level` | [`Sample::slices`], and metadata |

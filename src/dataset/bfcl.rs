@@ -212,6 +212,16 @@ impl Data {
         let path = folder
             .join("possible_answer")
             .join(format!("{PREFIX}{}.json", category.file()));
+        if !path.exists() {
+            return Err(Error::usage(format!(
+                "there are questions without ground truth, and no file `{}` with theirs",
+                path.display()
+            ))
+            .at(lines.first().map_or_else(String::new, |line| line.place().to_string()))
+            .hint(
+                "put the official `possible_answer` folder beside the questions, or give each line a `ground_truth`",
+            ));
+        }
         let answers = question::lines(&path)?;
         if let Some(answer) = answers.iter().find(|answer| !answer.has_ground_truth()) {
             return Err(Error::usage("`ground_truth` is missing").at(answer.place()));

@@ -86,7 +86,13 @@ impl KnownMeans {
             .flat_map(|(scorer, means)| means.iter().map(move |mean| format!("{scorer}.{mean}")));
         let mut all: Vec<String> = self.first.iter().cloned().chain(others).collect();
         let bare = self.by_scorer.values().flatten();
-        let near = nearest(name, bare.chain(&all).map(String::as_str))
+        // A composition, such as that of benchmark `custom`, has the details of its parts under its own name.
+        let inner = name
+            .match_indices('.')
+            .map(|(dot, _)| &name[dot + 1..])
+            .find(|detail| self.first.contains(*detail));
+        let near = inner
+            .or_else(|| nearest(name, bare.chain(&all).map(String::as_str)))
             .map(|near| format!(", did you mean `{near}`?"))
             .unwrap_or_default();
         let more = match all.len().saturating_sub(LISTED) {
@@ -128,6 +134,13 @@ mod tests {
         check("qa.value", Ok((Some("qa"), "value")));
         check("v1.5.a.b", Ok((Some("v1.5"), "a.b")));
         check("a.b", Ok((Some("v1.5"), "a.b")));
+        check(
+            "mine.partial",
+            Err(
+                "no score has `mine.partial`, did you mean `partial`? (there is `partial`, `value`, `qa.em`, \
+                 `qa.f1`, `qa.value`, `v1.5.a.b`, `v1.5.em`, `v1.5.value`)",
+            ),
+        );
         check(
             "em",
             Err("`qa` and `v1.5` have a `em` each, write `mean(qa.em)`"),

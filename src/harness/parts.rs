@@ -117,7 +117,8 @@ impl Parts {
     fn merged(&self, plan: &Plan) -> Result<(Summary, PathBuf)> {
         std::fs::create_dir_all(&self.folder)
             .map_err(|error| Error::io("create", &self.folder, &error))?;
-        let lock = self.folder.join("lock");
+        // No part has such a name.
+        let lock = self.folder.join("lock~");
         let file = File::create(&lock).map_err(|error| Error::io("create", &lock, &error))?;
         rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).map_err(|error| {
             Error::infrastructure(format!("cannot lock `{}`: {error}", lock.display()))

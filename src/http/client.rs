@@ -231,6 +231,13 @@ impl Client {
 }
 
 impl Reply {
+    /// The body without the mark with which some servers begin what is UTF-8.
+    pub(crate) fn text(&self) -> &[u8] {
+        self.body
+            .strip_prefix(b"\xEF\xBB\xBF")
+            .unwrap_or(&self.body)
+    }
+
     /// Where a redirect points to.
     pub(crate) fn location(&self) -> Option<&str> {
         let is_redirect = self.status.is_redirection();

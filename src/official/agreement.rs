@@ -181,7 +181,9 @@ impl Agreement {
         }
         table::write("  ", &rows, out)?;
         if !self.is_full() {
-            writeln!(out, "  {} disagreements:", self.disagreements.len())?;
+            let count = self.disagreements.len();
+            let s = if count == 1 { "" } else { "s" };
+            writeln!(out, "  {count} disagreement{s}:")?;
         }
         for one in &self.disagreements {
             let side = |side: &Side| {

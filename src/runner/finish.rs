@@ -149,6 +149,9 @@ impl Session {
         let misconfigured = stop.as_ref().is_some_and(|stop| stop.misconfigured);
         let stop_reason = stop.map(|stop| stop.reason);
         let stop_reason = stop_reason.or_else(|| interrupted.then(|| "interrupted".to_owned()));
+        if stop_reason.is_none() {
+            self.note_unkept_limits();
+        }
         // What waits for the disk and for git does so beside the rest.
         std::thread::scope(|scope| {
             let journal = beside(scope, || self.events.close());

@@ -12,6 +12,7 @@ use super::golds::Golds;
 use super::options::fingerprint;
 use super::{Answer, Entry, Example, Normalized, OptionReader, Reads, Score, Scorer};
 use crate::error::{Error, Result};
+use crate::sample::Sample;
 use crate::summary::OTHER;
 use crate::text::excerpt;
 
@@ -190,6 +191,10 @@ impl Scorer for Exact {
 
     fn reads(&self) -> Reads {
         Reads::Text
+    }
+
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        Golds::check(sample, NAME).map(|()| None)
     }
 
     fn fingerprint(&self) -> String {

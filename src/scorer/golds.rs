@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::Normalized;
 use crate::error::{Error, Result};
-use crate::sample::Target;
+use crate::sample::{Sample, Target};
 
 /// One accepted answer or several.
 pub(super) struct Golds<'a> {
@@ -26,7 +26,16 @@ impl<'a> Golds<'a> {
             Some(texts) => Ok(Self { texts, is_list }),
             None => Err(Error::usage(format!(
                 "`ground_truth` must be a string or a non-empty array of strings for scorer `{scorer}`"
-            ))),
+            ))
+            .hint("name the member with the text in `columns.ground_truth`, or judge by a scorer that reads such data: `ast_match`, `json`")),
+        }
+    }
+
+    /// Refuses a ground truth that is neither, before an agent is paid for an answer to it.
+    pub(super) fn check(sample: &Sample, scorer: &str) -> Result<()> {
+        match &sample.target {
+            Some(target) => Golds::read(target, scorer).map(drop),
+            None => Ok(()),
         }
     }
 

@@ -12,6 +12,7 @@ use super::golds::Golds;
 use super::options::fingerprint;
 use super::{Answer, Entry, Example, Normalized, OptionReader, Reads, Score, Scorer};
 use crate::error::Result;
+use crate::sample::Sample;
 use crate::text::contains_whole;
 
 const NAME: &str = "includes";
@@ -164,6 +165,10 @@ impl Scorer for Includes {
 
     fn reads(&self) -> Reads {
         Reads::Text
+    }
+
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        Golds::check(sample, NAME).map(|()| None)
     }
 
     fn fingerprint(&self) -> String {

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::error::{Error, Result};
+use crate::sample::Sample;
 use crate::scorer::{Answer, Entry, Example, Reads, Score, Scorer};
 
 use normal::normalize;
@@ -84,9 +85,21 @@ pub struct QaF1Format;
 /// So many messages of tools must be there.
 const TOOL_CALLS: u64 = 2;
 
+/// Refuses a ground truth that cannot be compared, before an agent is paid for an answer to it.
+fn check(sample: &Sample, scorer: &str) -> Result<Option<String>> {
+    if let Some(target) = &sample.target {
+        Best::of("", &target.0, scorer)?;
+    }
+    Ok(None)
+}
+
 impl Scorer for QaF1 {
     fn name(&self) -> &'static str {
         "qa_f1"
+    }
+
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        check(sample, self.name())
     }
 
     fn score(&self, answer: &Answer<'_>) -> Result<Score> {
@@ -104,6 +117,10 @@ impl Scorer for QaF1 {
 impl Scorer for QaF1Format {
     fn name(&self) -> &'static str {
         "qa_f1_format"
+    }
+
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        check(sample, self.name())
     }
 
     fn score(&self, answer: &Answer<'_>) -> Result<Score> {

@@ -12,6 +12,7 @@ use super::golds::Golds;
 use super::options::fingerprint;
 use super::{Answer, Entry, Example, Normalized, Reads, Score, Scorer};
 use crate::error::Result;
+use crate::sample::Sample;
 
 const NAME: &str = "token_f1";
 
@@ -200,6 +201,10 @@ impl Scorer for TokenF1 {
 
     fn reads(&self) -> Reads {
         Reads::Text
+    }
+
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        Golds::check(sample, NAME).map(|()| None)
     }
 
     fn fingerprint(&self) -> String {

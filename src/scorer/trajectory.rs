@@ -148,6 +148,9 @@ impl Trajectory {
     }
 }
 
+/// Expected calls that were not made, as far as the details name them.
+const MISSING_NAMED: usize = 3;
+
 const HINT: &str = "write `{\"after\": {\"book\": [\"search\"]}, \"forbidden\": [\"pay\"], \"minimal_calls\": 2}`, or the list of \
                     calls of the shortest run";
 
@@ -182,6 +185,12 @@ impl Scorer for Trajectory {
             expected: &expected,
             steps: &steps,
             matched: pairing.matched,
+            missing: pairing
+                .missing(wanted.len())
+                .into_iter()
+                .take(MISSING_NAMED)
+                .map(|place| names.show_expected(&wanted[place]))
+                .collect(),
         };
         let shown = made.iter().map(|call| names.show(call));
         let score = run.score();

@@ -9,6 +9,7 @@ use super::{Qa, Template};
 use crate::dataset::{Field, Header, kind, quoted, required, scalar, slice_value};
 use crate::error::{Error, Result, nearest};
 use crate::sample::{Attachment, Sample, Target};
+use crate::scorer;
 
 const PROMPT: [&str; 6] = ["prompt", "question", "input", "Prompt", "Question", "Input"];
 pub(super) const GROUND_TRUTH: [&str; 6] = [
@@ -186,7 +187,13 @@ impl Layout {
             None => index.to_string(),
         };
         let target = match &self.ground_truth {
-            Some(field) => self.target(field, field.get(&fields).as_deref())?,
+            Some(field) => {
+                let cell = field.get(&fields);
+                match cell.as_deref() {
+                    Some(calls) if scorer::are_calls(calls) => Some(Target(calls.clone())),
+                    cell => self.target(field, cell)?,
+                }
+            }
             None => None,
         };
         let mut slices = Vec::new();

@@ -117,6 +117,21 @@ fn several_right_answers_are_an_array() {
 }
 
 #[test]
+#[cfg(feature = "bfcl")]
+fn calls_of_tools_are_a_ground_truth() {
+    let calls = json!([{"name": "f", "arguments": {"a": 1}}, {"g": {}}]);
+    check_target(&calls, |qa| qa, Some(calls.clone()));
+    check_target(&calls[0], |qa| qa, Some(calls[0].clone()));
+    check_target(&json!("[f(a=1)]"), |qa| qa, Some(json!("[f(a=1)]")));
+    let rows = [json!({"question": "x", "answer": [{"name": "f", "arguments": {}}, "g"]})];
+    check_error(
+        &rows,
+        |qa| qa,
+        "{path}:1: column `answer` has an object in its array, where texts are needed",
+    );
+}
+
+#[test]
 fn a_template_makes_the_prompt() {
     let row =
         json!({"passage": "P", "question": "Q?", "choices": ["x", "y"], "answer": "x", "n": 1});

@@ -57,6 +57,18 @@ fn questions_meet_their_answers() {
 }
 
 #[test]
+fn questions_without_a_file_of_answers_say_where_it_belongs() {
+    let line = format!("{{\"id\": \"a\", \"question\": \"?\", {FUNCTION}}}\n");
+    let error = read(&[("BFCL_v4_simple_python.json", &line)], "simple_python").unwrap_err();
+    assert_eq!(
+        error.message(),
+        "BFCL_v4_simple_python.json:1: there are questions without ground truth, and no file \
+         `possible_answer/BFCL_v4_simple_python.json` with theirs\n\nhint: put the official `possible_answer` \
+         folder beside the questions, or give each line a `ground_truth`"
+    );
+}
+
+#[test]
 fn mistakes_name_file_and_line() {
     fn check(questions: &str, answers: &str, expect: &str) {
         let files = [

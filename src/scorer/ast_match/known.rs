@@ -188,7 +188,7 @@ impl Names {
     }
 
     /// An expected call for people: `f(a=1 or 2, [b=3])`.
-    pub(super) fn show_expected(&self, call: &Expected) -> String {
+    pub(in crate::scorer) fn show_expected(&self, call: &Expected) -> String {
         let arguments = call
             .arguments
             .iter()

@@ -63,6 +63,17 @@ pub(in crate::scorer) struct Pairing {
     pub(super) is_cut_short: bool,
 }
 
+impl Pairing {
+    /// Expected calls that none matches wholly, of so many.
+    pub(in crate::scorer) fn missing(&self, expected: usize) -> Vec<usize> {
+        let mut is_matched = vec![false; expected];
+        for (place, _, overlap) in &self.pairs {
+            is_matched[*place] = overlap.right == overlap.all;
+        }
+        (0..expected).filter(|&place| !is_matched[place]).collect()
+    }
+}
+
 impl Rule {
     /// Pairs calls off.
     pub(in crate::scorer) fn pair(self, expected: &[Expected], made: &[Made]) -> Pairing {

@@ -34,7 +34,7 @@ impl Verdict<'_> {
             () if partial => self.weight() / ratio(expected.max(made).max(1), 1),
             () => 0.0,
         };
-        let missing = self.missing();
+        let missing = self.pairing.missing(expected);
         let extra = self.extra();
         let made_texts: Vec<String> = self.made.iter().map(|call| self.names.show(call)).collect();
         let expected_texts: Vec<String> = self
@@ -101,17 +101,6 @@ impl Verdict<'_> {
         }
         (0..self.expected.len())
             .filter(|&place| !is_paired[place])
-            .collect()
-    }
-
-    /// Expected calls that none matches wholly.
-    fn missing(&self) -> Vec<usize> {
-        let mut is_matched = vec![false; self.expected.len()];
-        for (place, _, overlap) in &self.pairing.pairs {
-            is_matched[*place] = overlap.right == overlap.all;
-        }
-        (0..self.expected.len())
-            .filter(|&place| !is_matched[place])
             .collect()
     }
 

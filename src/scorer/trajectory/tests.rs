@@ -252,3 +252,19 @@ fn what_no_run_can_satisfy_is_refused() {
         "`metadata.trajectory` has a `forbiden`, which is no expectation, did you mean `forbidden`?"
     );
 }
+
+#[test]
+fn a_missing_call_is_told() {
+    let listed = json!([{"name": "a", "arguments": {"x": 1}}, {"name": "b", "arguments": {}}]);
+    let told = score("trajectory", messages(&[&["b"], &["a"]]), listed);
+    let expect = json!(["1 of 2 expected calls were made; there is no `a(x=1)`"]);
+    assert_eq!(told.details.get("faults"), Some(&expect));
+    let many: Vec<Value> = (0..9)
+        .map(|n| json!({"name": "f", "arguments": {"n": n}}))
+        .collect();
+    let told = score("trajectory", messages(&[&["b"]]), many.into());
+    let expect = json!([
+        "0 of 9 expected calls were made; there is no `f(n=0)`, `f(n=1)`, `f(n=2)` and 6 more"
+    ]);
+    assert_eq!(told.details.get("faults"), Some(&expect));
+}

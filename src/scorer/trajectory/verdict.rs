@@ -16,6 +16,8 @@ pub(super) struct Run<'a> {
     pub(super) steps: &'a [Vec<Call>],
     /// How many of the expected calls were made.
     pub(super) matched: usize,
+    /// The first of those that were not, for people.
+    pub(super) missing: Vec<String>,
 }
 
 /// How often a tool was called, and when first.
@@ -92,9 +94,16 @@ impl Run<'_> {
             all: self.expected.calls.len(),
         };
         if required.kept < required.all {
+            let missing: Vec<String> = self.missing.iter().map(|call| excerpt(call)).collect();
+            let more = match required.all - required.kept - missing.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
             let message = format!(
-                "{} of {} expected calls were made",
-                required.kept, required.all
+                "{} of {} expected calls were made; there is no `{}`{more}",
+                required.kept,
+                required.all,
+                missing.join("`, `")
             );
             faults.push(("missing_call", message));
         }
