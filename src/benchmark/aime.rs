@@ -151,12 +151,13 @@ impl Benchmark for Aime {
 
     fn samples(&self) -> Result<Vec<Sample>> {
         let rows = Rows::read(&self.path)?;
+        let header = rows.header();
         let named = &self.columns;
-        let prompt = rows.require_field("prompt", named.prompt.as_deref(), &PROMPT)?;
+        let prompt = header.require_field("prompt", named.prompt.as_deref(), &PROMPT)?;
         let truth = named.ground_truth.as_deref();
-        let truth = rows.require_field("ground_truth", truth, &GROUND_TRUTH)?;
-        let id = rows.find_field("id", named.id.as_deref(), &ID)?;
-        let year = rows.find_field("year", self.year_column.as_deref(), &YEAR)?;
+        let truth = header.require_field("ground_truth", truth, &GROUND_TRUTH)?;
+        let id = header.find_field("id", named.id.as_deref(), &ID)?;
+        let year = header.find_field("year", self.year_column.as_deref(), &YEAR)?;
         let samples = rows.into_samples(|mut fields, index| {
             let given = match &year {
                 Some(field) => scalar(field.name(), field.get(&fields).as_deref())?

@@ -149,16 +149,13 @@ impl Gaia {
         }
         let mut levels = Levels::new(&self.levels, &layout, &source)?;
         let (mut all, mut hidden) = (0, 0);
-        let mut kept = Vec::new();
         let make = |fields, index| layout.sample(fields, index, &source);
-        table.each_sample(make, &mut |sample| {
+        let see = |sample: &Sample| {
             all += 1;
             hidden += usize::from(sample.target.is_none());
-            if self.filter == Filter::default() {
-                return levels.pass(sample, take);
-            }
-            kept.push(sample);
-            Ok(())
+        };
+        table.each_filtered(&self.filter, make, see, &mut |sample| {
+            levels.pass(sample, take)
         })?;
         if layout.ground_truth.is_some() && hidden > 0 {
             notices.push(format!(
@@ -166,8 +163,6 @@ impl Gaia {
                 source.metadata.display()
             ));
         }
-        let mut kept = self.filter.apply(kept)?.into_iter();
-        kept.try_for_each(|sample| levels.pass(sample, take))?;
         levels.check(&mut notices)?;
         Ok(notices)
     }
@@ -208,9 +203,10 @@ impl<'a> Levels<'a> {
         if !self.found.contains(level) {
             self.found.insert(level.to_owned());
         }
-        match self.wanted.iter().any(|wanted| wanted == level) {
-            true => take(sample),
-            false => Ok(()),
+        if self.wanted.iter().any(|wanted| wanted == level) {
+            take(sample)
+        } else {
+            Ok(())
         }
     }
 

@@ -78,11 +78,12 @@ impl Benchmark for Gsm8k {
 
     fn samples(&self) -> Result<Vec<Sample>> {
         let rows = Rows::read(&self.path)?;
+        let header = rows.header();
         let named = &self.columns;
-        let prompt = rows.require_field("prompt", named.prompt.as_deref(), &PROMPT)?;
+        let prompt = header.require_field("prompt", named.prompt.as_deref(), &PROMPT)?;
         let truth = named.ground_truth.as_deref();
-        let truth = rows.require_field("ground_truth", truth, &GROUND_TRUTH)?;
-        let id = rows.find_field("id", named.id.as_deref(), &ID)?;
+        let truth = header.require_field("ground_truth", truth, &GROUND_TRUTH)?;
+        let id = header.find_field("id", named.id.as_deref(), &ID)?;
         let samples = rows.into_samples(|mut fields, index| {
             let mut read = |field: &Field| field.take(&mut fields);
             let question = required(prompt.name(), "prompt", read(&prompt)?)?;

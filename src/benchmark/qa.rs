@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use crate::benchmark::Benchmark;
-use crate::dataset::{Filter, Rows, check_file, quoted};
+use crate::dataset::{Filter, Table, check_file, quoted};
 use crate::error::Result;
 use crate::extract::Extract;
 use crate::hub::{self, Dataset};
@@ -171,25 +171,33 @@ impl Qa {
         self
     }
 
-    fn load(&self) -> Result<(Vec<Sample>, Vec<String>)> {
-        let rows = Rows::read(&self.path)?;
-        let layout = Layout::find(&rows, self)?;
-        let path = rows.path.clone();
+    /// Hands on the samples one by one; gives what there is to remark.
+    fn each(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<Vec<String>> {
+        let table = Table::read(&self.path)?;
+        let layout = Layout::find(&table.header(), self)?;
+        let path = self.path.display();
         let mut notices = Vec::new();
         if layout.ground_truth.is_none() {
             notices.push(format!(
-                "`{}`: no sample is scored, for there is no column of ground truths: looked for {}; found {}",
-                path.display(),
+                "`{path}`: no sample is scored, for there is no column of ground truths: looked for {}; found {}",
                 quoted(GROUND_TRUTH),
-                quoted(rows.columns())
+                quoted(table.header().columns)
             ));
         }
-        let folder = folder_of(&path);
-        let samples = rows.into_samples(|fields, index| layout.sample(fields, index, &folder))?;
-        if layout.ground_truth.is_some() {
-            notices.extend(hidden(&samples, &path));
+        let folder = folder_of(&self.path);
+        let (mut all, mut hidden) = (0, 0);
+        let make = |fields, index| layout.sample(fields, index, &folder);
+        let see = |sample: &Sample| {
+            all += 1;
+            hidden += usize::from(sample.target.is_none());
+        };
+        table.each_filtered(&self.filter, make, see, take)?;
+        if layout.ground_truth.is_some() && hidden > 0 {
+            notices.push(format!(
+                "`{path}`: {hidden} of {all} samples have no ground truth and are not scored"
+            ));
         }
-        Ok((self.filter.apply(samples)?, notices))
+        Ok(notices)
     }
 }
 
@@ -197,18 +205,6 @@ impl Qa {
 fn folder_of(path: &Path) -> PathBuf {
     let parent = path.parent().filter(|parent| *parent != Path::new(""));
     parent.unwrap_or(Path::new(".")).to_owned()
-}
-
-/// How many samples have no answer, if any.
-fn hidden(samples: &[Sample], path: &Path) -> Option<String> {
-    let hidden = samples.iter().filter(|s| s.target.is_none()).count();
-    (hidden > 0).then(|| {
-        format!(
-            "`{}`: {hidden} of {} samples have no ground truth and are not scored",
-            path.display(),
-            samples.len()
-        )
-    })
 }
 
 impl Benchmark for Qa {
@@ -221,10 +217,19 @@ impl Benchmark for Qa {
     }
 
     fn samples(&self) -> Result<Vec<Sample>> {
-        let (samples, notices) = self.load()?;
+        let mut samples = Vec::new();
+        self.each_sample(&mut |sample| {
+            samples.push(sample);
+            Ok(())
+        })?;
+        Ok(samples)
+    }
+
+    fn each_sample(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
+        let notices = self.each(take)?;
         // Loading again finds the same.
         let _ = self.notices.set(notices);
-        Ok(samples)
+        Ok(())
     }
 
     /// What follows `FINAL ANSWER:`; the whole answer of an agent that does not say so.
@@ -249,7 +254,7 @@ impl Benchmark for Qa {
             return notices.clone();
         }
         // Whoever asks for the samples gets the error.
-        self.load().map(|(_, notices)| notices).unwrap_or_default()
+        self.each(&mut |_| Ok(())).unwrap_or_default()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::error::{Error, Result, nearest};
 
@@ -75,10 +75,11 @@ impl Rows {
         self.header().require_column(role, named, known)
     }
 
-    fn header(&self) -> Header<'_> {
+    pub(crate) fn header(&self) -> Header<'_> {
         Header {
             path: &self.path,
             columns: self.columns(),
+            rows: self,
         }
     }
 }
@@ -88,6 +89,19 @@ pub(crate) struct Header<'a> {
     pub(crate) path: &'a Path,
     /// In the order in which the file first names them.
     pub(crate) columns: Vec<&'a str>,
+    pub(super) rows: &'a dyn AnyRow,
+}
+
+/// Rows that can be looked through.
+pub(crate) trait AnyRow {
+    /// Whether a row is like that.
+    fn any(&self, is: &dyn Fn(&Map<String, Value>) -> bool) -> bool;
+}
+
+impl AnyRow for Rows {
+    fn any(&self, is: &dyn Fn(&Map<String, Value>) -> bool) -> bool {
+        self.rows.iter().any(|row| is(&row.fields))
+    }
 }
 
 impl Header<'_> {

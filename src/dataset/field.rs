@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::{Rows, scalar};
+use super::{Header, scalar};
 use crate::error::Result;
 
 /// Where a value of a row is: `answer`, a dotted path such as `answers.text`, or a JSON pointer such as
@@ -21,7 +21,7 @@ pub(crate) struct Field {
 
 impl Field {
     /// The field of a name, in rows of which at least one has it.
-    pub(crate) fn find(rows: &Rows, name: &str) -> Option<Self> {
+    pub(crate) fn find(header: &Header<'_>, name: &str) -> Option<Self> {
         let whole = Self {
             name: name.to_owned(),
             column: name.to_owned(),
@@ -41,8 +41,9 @@ impl Field {
             members: path,
         };
         let is_there = |field: &Self| {
-            let mut rows = rows.rows.iter();
-            rows.any(|row| field.get(&row.fields).is_some())
+            let is_column = header.columns.contains(&field.column.as_str());
+            let has = |fields: &Map<String, Value>| field.get(fields).is_some();
+            is_column && (field.is_whole() || header.rows.any(&has))
         };
         [whole, nested].into_iter().find(is_there)
     }
@@ -103,8 +104,8 @@ fn member<'a>(value: &'a Value, path: &[String]) -> Option<Cow<'a, Value>> {
     }
 }
 
-impl Rows {
-    /// As [`Rows::find_column`], for a column that may be nested.
+impl Header<'_> {
+    /// As [`super::Rows::find_column`], for a column that may be nested.
     pub(crate) fn find_field(
         &self,
         role: &str,
@@ -118,7 +119,7 @@ impl Rows {
         Ok(column.and_then(|column| Field::find(self, &column)))
     }
 
-    /// As [`Rows::require_column`], for a column that may be nested.
+    /// As [`super::Rows::require_column`], for a column that may be nested.
     pub(crate) fn require_field(
         &self,
         role: &str,
@@ -148,7 +149,7 @@ mod tests {
     #[track_caller]
     fn check(name: &str, expect: [Option<&str>; 2]) {
         let rows = read("rows.jsonl", ROWS).unwrap();
-        let field = Field::find(&rows, name);
+        let field = Field::find(&rows.header(), name);
         let got = |row: usize| {
             let value = field.as_ref()?.get(&rows.rows[row].fields)?;
             Some(value.to_string())
@@ -188,7 +189,7 @@ mod tests {
     #[test]
     fn what_holds_another_overlaps_it() {
         let rows = read("rows.jsonl", ROWS).unwrap();
-        let field = |name| Field::find(&rows, name).unwrap();
+        let field = |name| Field::find(&rows.header(), name).unwrap();
         assert!(field("answers").overlaps(&field("answers.text")));
         assert!(field("answers.text.0").overlaps(&field("answers.text")));
         assert!(!field("answers.start").overlaps(&field("answers.text")));
@@ -199,6 +200,7 @@ mod tests {
     fn a_field_that_no_row_has_is_an_error_that_lists_the_columns() {
         let rows = read("rows.jsonl", ROWS).unwrap();
         let error = rows
+            .header()
             .find_field("ground_truth", Some("answers.texts"), &[])
             .unwrap_err();
         assert!(

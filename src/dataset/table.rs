@@ -9,8 +9,8 @@ use serde::Deserializer;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::columns::Header;
-use super::{Format, Place, Rows, empty, jsonl, read_text, taken};
+use super::columns::{AnyRow, Header};
+use super::{Filter, Format, Place, Rows, empty, jsonl, read_text, taken};
 use crate::error::Error;
 use crate::rescore::pool::in_order;
 use crate::sample::Sample;
@@ -78,12 +78,34 @@ impl Table {
         Header {
             path: &self.path,
             columns: self.columns.iter().map(String::as_str).collect(),
+            rows: self,
         }
+    }
+
+    /// As [`Table::each_sample`], with those that a filter leaves; `see` sees all.
+    pub(crate) fn each_filtered(
+        self,
+        filter: &Filter,
+        make: impl Fn(Map<String, Value>, usize) -> Result<Sample, Error> + Sync,
+        mut see: impl FnMut(&Sample),
+        take: &mut dyn FnMut(Sample) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let filters = *filter != Filter::default();
+        let mut kept = Vec::new();
+        self.each_sample(make, &mut |sample| {
+            see(&sample);
+            if !filters {
+                return take(sample);
+            }
+            kept.push(sample);
+            Ok(())
+        })?;
+        filter.apply(kept)?.into_iter().try_for_each(take)
     }
 
     /// Makes a sample of each row and its index, on all processors, and hands them on in the order of the file. The ids
     /// must be unique, which is known at the end. Errors of `make` need not name the place of the row.
-    pub(crate) fn each_sample(
+    fn each_sample(
         self,
         make: impl Fn(Map<String, Value>, usize) -> Result<Sample, Error> + Sync,
         take: &mut dyn FnMut(Sample) -> Result<(), Error>,
@@ -123,6 +145,19 @@ impl Table {
         match ids.twice(|index| Ok(sample(index)?.id))? {
             None => Ok(()),
             Some((id, first, second)) => Err(taken(&id, place(first), place(second))),
+        }
+    }
+}
+
+impl AnyRow for Table {
+    fn any(&self, is: &dyn Fn(&Map<String, Value>) -> bool) -> bool {
+        match &self.rows {
+            Kept::Rows(rows) => rows.any(is),
+            Kept::Lines { text, lines } => lines.iter().any(|line| {
+                let fields = jsonl::fields(&self.path, line.number, &text[line.start..line.end]);
+                // One that is broken will say so when its sample is made.
+                fields.is_ok_and(|fields| is(&fields))
+            }),
         }
     }
 }
@@ -307,8 +342,10 @@ mod tests {
 
     #[test]
     fn ids_whose_hashes_are_equal_are_no_duplicates() {
-        let mut ids = Ids::default();
-        ids.seen = vec![(7, 0), (7, 1), (3, 2), (7, 3)];
+        let ids = Ids {
+            seen: vec![(7, 0), (7, 1), (3, 2), (7, 3)],
+            ..Ids::default()
+        };
         let names = ["a", "b", "c", "b"];
         let twice = ids.twice(|place| Ok(names[place].to_owned())).unwrap();
         assert_eq!(twice, Some(("b".to_owned(), 1, 3)));

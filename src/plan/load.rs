@@ -28,9 +28,10 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
     let mut items = Vec::new();
     let hash_now = |files: bool| eval.limits.limit.is_none() && !files;
     let samples = eval.benchmark.each_sample(&mut |sample| {
-        let hashes = match hash_now(!sample.files.is_empty()) {
-            true => hashes(eval, &sample, scorers)?,
-            false => Hashes::default(),
+        let hashes = if hash_now(!sample.files.is_empty()) {
+            hashes(eval, &sample, scorers)?
+        } else {
+            Hashes::default()
         };
         items.push(packer.pack(sample, hashes));
         Ok(())

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::{Qa, Template};
-use crate::dataset::{Field, Rows, kind, quoted, required, scalar, slice_value};
+use crate::dataset::{Field, Header, kind, quoted, required, scalar, slice_value};
 use crate::error::{Error, Result, nearest};
 use crate::sample::{Attachment, Sample, Target};
 use crate::scorer;
@@ -46,7 +46,7 @@ enum Prompt {
 }
 
 impl Layout {
-    pub(super) fn find(rows: &Rows, qa: &Qa) -> Result<Self> {
+    pub(super) fn find(rows: &Header<'_>, qa: &Qa) -> Result<Self> {
         let columns = &qa.columns;
         let prompt = match &qa.template {
             None => {
@@ -95,9 +95,8 @@ impl Layout {
             visible: qa.visible.clone(),
             separator: qa.separator.clone(),
         };
-        let columns = rows.columns();
         layout
-            .check_shown(&columns)
+            .check_shown(&rows.columns)
             .map_err(|error| error.at(format_args!("`{}`", rows.path.display())))?;
         Ok(layout)
     }
@@ -249,16 +248,16 @@ impl Layout {
 }
 
 /// The column that a key of the spec names.
-fn named(rows: &Rows, key: &str, name: &str) -> Result<Field> {
+fn named(rows: &Header<'_>, key: &str, name: &str) -> Result<Field> {
     if let Some(field) = Field::find(rows, name) {
         return Ok(field);
     }
-    let columns = rows.columns();
+    let columns = rows.columns.iter().copied();
     let error = Error::usage(format!(
         "`{}`: no column `{}`, which `{key}` names; found {}",
         rows.path.display(),
         name.escape_debug(),
-        quoted(columns.iter().copied())
+        quoted(columns.clone())
     ));
     Err(match nearest(name, columns) {
         Some(near) => error.hint(format!("did you mean `{near}`?")),
