@@ -98,7 +98,7 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
             findings.extend(notes.map(|note| Finding::new("dataset", Health::Note, note)));
             if let Some(first) = plan.items.first() {
                 // Recorded answers go by it.
-                id.clone_from(&first.sample.id);
+                id = first.id.to_string();
             }
         }
     }
@@ -115,6 +115,11 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
             return findings;
         }
     };
+    if let Err(error) = eval.agent.check() {
+        // A run would not begin either.
+        findings.push(Finding::error("agent", &error));
+        return findings;
+    }
     let started = Instant::now();
     let scratch = Scratch::new();
     let finding = match scratch.and_then(|scratch| ask(eval, &id, &scratch, timeout, cancel)) {

@@ -12,6 +12,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+pub use crate::process::watch::watch_if_asked;
+
+use crate::process::watch;
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, kill_process, set_child_subreaper, waitid,
 };
@@ -34,6 +37,7 @@ pub fn adopt() {
 
 /// Kills every process that was adopted, before the program ends.
 pub fn kill_all() {
+    watch::dismiss();
     if ADOPTS.load(Ordering::Relaxed) {
         kill_while(|_| true);
     }

@@ -13,6 +13,8 @@
 //! | disk | can fill it | `disk_mb` in memory, for the scratch folder and for `/tmp` each |
 //! | processes | as many as the user may have | `processes` |
 //! | processes that are left behind | killed by group, and those that left it by a mark in their environment; who drops the mark as well is killed at the end of `cargo evaltest`, and stays under `cargo test` | none: they end with the attempt |
+//! | when the run itself is killed (`kill -9`) | `cargo evaltest` has a watch that kills whatever bears the run's mark; under `cargo test` agents that hang stay | none stays; what `worker`s had of their files is removed by the watch |
+//! | files that whoever started the run left open in it (`exec 9<file` in a shell) | can read them | can read them too: close them before |
 //! | network | everything | `network: on` everything, `off` nothing, `{ loopback: [PORT] }` these ports of this machine |
 //!
 //! Memory and CPU time are limited only where `ulimits` says so. With `network: on` an agent reaches servers on this

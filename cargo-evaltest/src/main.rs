@@ -21,7 +21,8 @@ use args::{Arguments, Command};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    if let Some(code) = evaltest::sandbox::serve_if_asked() {
+    let asked = evaltest::sandbox::serve_if_asked();
+    if let Some(code) = asked.or_else(evaltest::orphans::watch_if_asked) {
         return code;
     }
     evaltest::panics::quiet();

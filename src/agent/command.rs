@@ -31,7 +31,7 @@ use std::time::{Duration, Instant};
 pub use input::Input;
 pub use reply::Reply;
 #[cfg(feature = "http")]
-pub(crate) use reply::usage;
+pub(crate) use reply::{usage, whole};
 
 use super::{Agent, AgentError, FailureKind, Output};
 use crate::cache::named::Named;

@@ -9,6 +9,8 @@ mod refusal;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+
 use super::{AgentError, FailureKind};
 use crate::cache::key::Fingerprint;
 use crate::cancel::Cancel;
@@ -41,10 +43,10 @@ pub(crate) struct Endpoint {
 impl Endpoint {
     pub(crate) fn new(method: &str, url: Url) -> Result<Self> {
         Ok(Self {
+            secrets: url.secrets().map(str::to_owned).collect(),
             url,
             method: method.to_owned(),
             headers: Vec::new(),
-            secrets: Vec::new(),
             client: Client::new()?,
             max_bytes: MAX_BYTES,
             answered: AtomicBool::new(false),
@@ -109,7 +111,7 @@ impl Endpoint {
         if reply.status.is_success() {
             return Ok(reply);
         }
-        Err(self.refused(reply.status.as_u16(), &reply))
+        Err(self.refused(&reply))
     }
 
     /// What stands at another address of the same endpoint, if it can be had soon.
@@ -131,8 +133,18 @@ impl Endpoint {
         self.answered.store(true, Ordering::Relaxed);
     }
 
-    /// The failure for a reply that is no answer, with a status that may stand in its body.
-    pub(crate) fn refused(&self, status: u16, reply: &Reply) -> AgentError {
+    /// The failure for a reply that is no answer.
+    fn refused(&self, reply: &Reply) -> AgentError {
+        self.refusal(reply.status.as_u16(), reply)
+    }
+
+    /// The failure for a reply of success that holds an error in its body: those that pass requests on tell there what
+    /// befell them elsewhere.
+    pub(crate) fn refused_within(&self, error: &Value, reply: &Reply) -> AgentError {
+        self.refusal(refusal::status_within(error), reply)
+    }
+
+    fn refusal(&self, status: u16, reply: &Reply) -> AgentError {
         let has_key = self.headers.iter().any(|(name, _)| {
             ["authorization", "api-key", "x-api-key"]
                 .iter()

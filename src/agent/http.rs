@@ -143,7 +143,7 @@ impl Agent for Http {
         let reply = self.endpoint.ask(task, url.as_ref(), body.as_deref())?;
         let output = self
             .places
-            .read(&reply.body)
+            .read(reply.text())
             .map_err(|error| match error.kind {
                 FailureKind::BadOutput => self.endpoint.garbled(&error.message),
                 _ => error,

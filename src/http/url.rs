@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use ureq::http::Uri;
 
 use crate::error::{Error, Result};
+use crate::redact::is_secret_name;
 
 /// An absolute `http` or `https` address without a password in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +48,13 @@ impl Url {
     /// Whether it is this machine, which no proxy can reach.
     pub(crate) fn is_local(&self) -> bool {
         self.is_local
+    }
+
+    /// Keys that stand in the address itself: `?key=…`.
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = &str> {
+        let query = self.text.split_once('?').map_or("", |(_, query)| query);
+        let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+        pairs.filter_map(|(name, value)| is_secret_name(name).then_some(value))
     }
 
     pub(super) fn is_https(&self) -> bool {
@@ -94,6 +102,8 @@ mod tests {
             );
             assert_eq!(error.hint_text(), Some("write `http://127.0.0.1:8080/v1`"));
         }
+        let url = check("http://h/v1?key=k1&q=a&api_key=k2&monkey=no&token").unwrap();
+        assert_eq!(url.secrets().collect::<Vec<_>>(), ["k1", "k2"]);
         let error = check("http://me:secret@host/v1").unwrap_err();
         assert_eq!(error.message(), "the URL of the endpoint holds a password");
     }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::budget::{Exhausted, Spent, tokens};
+use super::outage::Outage;
 use super::rate::Rate;
 use super::window::Window;
 use super::{Budget, Limits};
@@ -30,6 +31,9 @@ pub(crate) struct Governor {
     backoff: Duration,
     /// Rounds of refusals since the last answer.
     refusals: u32,
+    /// How long it wants to be left alone, if that is longer than anybody waits.
+    sent_away: Option<Duration>,
+    outage: Outage,
     in_flight: usize,
 }
 
@@ -61,6 +65,10 @@ pub(crate) enum Over {
     Budget(Exhausted),
     /// The agent refuses every question because of a rate limit.
     Refused,
+    /// The agent wants to be left alone for so long.
+    SentAway(Duration),
+    /// The agent answers nobody.
+    Out,
 }
 
 /// How a question ended.
@@ -70,6 +78,10 @@ pub(crate) enum End<'a> {
     Answered(Option<&'a Usage>),
     /// The agent was refused because it asks too often; perhaps it was told how long to wait.
     RateLimited(Option<Duration>),
+    /// The same, and it is to wait longer than anybody does: asking on would only make matters worse.
+    SentAway(Duration),
+    /// The agent could not be reached, or was out of order, for this sample.
+    Out(&'a str, Option<Duration>),
     /// In any other way.
     Failed,
 }
@@ -88,6 +100,8 @@ impl Governor {
             quiet: Duration::ZERO,
             backoff: limits.backoff,
             refusals: 0,
+            sent_away: None,
+            outage: Outage::new(limits.concurrency),
             in_flight: 0,
         }
     }
@@ -100,14 +114,27 @@ impl Governor {
         if let Some(why) = self.spent.exhausts(&self.budget) {
             return Admission::Over(Over::Budget(why));
         }
+        if let Some(pause) = self.sent_away {
+            return Admission::Over(Over::SentAway(pause));
+        }
         if self.refusals >= MOST_REFUSALS {
             return Admission::Over(Over::Refused);
+        }
+        if self.outage.is_hopeless() {
+            return Admission::Over(Over::Out);
+        }
+        if self.outage.is_on() && self.in_flight > 0 {
+            // One that is tried says enough.
+            return Admission::Wait(None);
         }
         let (places, next) = self.window.places(now);
         if self.in_flight >= places {
             return Admission::Wait(next);
         }
         if self.in_flight > 0 && self.spent.is_pledged(&self.budget, self.in_flight) {
+            return Admission::Wait(None);
+        }
+        if self.tokens.is_some() && self.spent.is_blind_to_tokens(self.in_flight) {
             return Admission::Wait(None);
         }
         if now < self.quiet {
@@ -143,28 +170,62 @@ impl Governor {
                 self.spent.add(usage);
                 self.window.grow();
                 self.refusals = 0;
+                self.outage.answered();
                 usage.and_then(tokens).unwrap_or(0)
             }
             End::RateLimited(retry_after) => {
                 if self.window.halve(now, permit.asked, self.in_flight) {
                     self.refusals += 1;
                 }
-                let doubled = self.refusals.saturating_sub(1).min(20);
-                let own = self
-                    .backoff
-                    .saturating_mul(1 << doubled)
-                    .min(LONGEST_BACKOFF);
-                let longest = Duration::from_secs_f64(LONGEST_RETRY_AFTER);
-                let pause = retry_after.map_or(own, |asked| asked.min(longest).max(own));
-                self.quiet = self.quiet.max(now.saturating_add(pause));
+                self.outage.replied();
+                self.be_quiet(now, self.refusals, retry_after);
                 0
             }
-            End::Failed => 0,
+            End::Out(sample, retry_after) => {
+                let tries = self.outage.failed(sample, permit.asked, now);
+                if retry_after.is_some() {
+                    self.window.halve(now, permit.asked, self.in_flight);
+                }
+                if tries > 0 || retry_after.is_some() {
+                    self.be_quiet(now, tries, retry_after);
+                }
+                0
+            }
+            End::Failed => {
+                self.outage.replied();
+                0
+            }
+            End::SentAway(pause) => {
+                self.sent_away = self.sent_away.max(Some(pause));
+                0
+            }
         };
         if let Some(rate) = &mut self.tokens {
             rate.take(now, crate::stats::as_f64(took) - permit.tokens);
         }
         self.in_flight = self.in_flight.saturating_sub(1);
+    }
+
+    /// The limits that held nothing because no answer tells what it took.
+    pub(crate) fn unkept(&self, limits: &Limits) -> Vec<&'static str> {
+        self.spent.unkept(limits)
+    }
+
+    /// Whether the agent answers nobody, so that no sample is to blame for it.
+    pub(crate) fn is_out(&self) -> bool {
+        self.outage.is_on()
+    }
+
+    /// Leaves the agent alone, after so many rounds to no end.
+    fn be_quiet(&mut self, now: Duration, rounds: u32, asked: Option<Duration>) {
+        let doubled = rounds.saturating_sub(1).min(20);
+        let own = self
+            .backoff
+            .saturating_mul(1 << doubled)
+            .min(LONGEST_BACKOFF);
+        let longest = Duration::from_secs_f64(LONGEST_RETRY_AFTER);
+        let pause = asked.map_or(own, |asked| asked.min(longest).max(own));
+        self.quiet = self.quiet.max(now.saturating_add(pause));
     }
 
     /// Nobody waits beyond the deadline.
@@ -185,6 +246,11 @@ impl fmt::Display for Over {
                 f,
                 "the agent refuses every question because of a rate limit, {MOST_REFUSALS} times in a row"
             ),
+            Self::SentAway(pause) => {
+                let seconds = pause.as_secs();
+                write!(f, "the agent wants to be left alone for {seconds} s")
+            }
+            Self::Out => f.write_str("the agent answers nobody"),
         }
     }
 }

@@ -10,12 +10,13 @@ use std::fs;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Kills every process in whose environment the variable has this value, except this one.
-pub(crate) fn kill(variable: &str, value: &OsStr) {
+/// Kills every process in whose environment the variable has this value, except this one; tells how many.
+pub(crate) fn kill(variable: &str, value: &OsStr) -> usize {
     let mark = [variable.as_bytes(), b"=", value.as_encoded_bytes()].concat();
     let Ok(processes) = fs::read_dir("/proc") else {
-        return;
+        return 0;
     };
+    let mut killed = 0;
     let own = std::process::id();
     for process in processes.flatten() {
         let Some(id) = process
@@ -37,7 +38,8 @@ pub(crate) fn kill(variable: &str, value: &OsStr) {
             && id != own
         {
             // It may have ended by itself in between.
-            let _ = kill_process(pid, Signal::KILL);
+            killed += usize::from(kill_process(pid, Signal::KILL).is_ok());
         }
     }
+    killed
 }

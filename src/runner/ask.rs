@@ -14,7 +14,8 @@ use crate::limits::EndedBy;
 use crate::plan::Item;
 use crate::run::{Outcome, Record};
 
-/// So often an attempt that a rate limit refused is repeated besides `limits.retries`: the sample is not to blame.
+/// So often an attempt that a rate limit refused or an outage ended is repeated besides `limits.retries`: the sample is
+/// not to blame.
 const MOST_REFUSED: u32 = 50;
 
 /// So often an attempt that failed for the sake of other samples is repeated besides `limits.retries`.
@@ -33,7 +34,8 @@ impl Session {
             return outcome;
         }
         let mut attempt = earlier;
-        // Attempts that a rate limit refused, and those that came to nothing for the sake of other samples.
+        // Attempts that a rate limit refused or an outage ended, and those that came to nothing for the sake of other
+        // samples.
         let (mut refused, mut lost) = (0, 0);
         let mut time = SampleTime::new(limits.sample_timeout);
         loop {
@@ -46,7 +48,7 @@ impl Session {
             let started = Instant::now();
             let (answer, latency) = self.attempt(question, attempt, time.left());
             time.take(started.elapsed());
-            self.asked(&turn, &answer);
+            self.asked(&turn, id, &answer);
             let mut error = match answer {
                 Ok(output) => {
                     // On disk before it is scored; redacted, while the scorer sees the real answer.
@@ -78,6 +80,7 @@ impl Session {
                 Err(error) => error,
             };
             let is_refused = error.kind == FailureKind::RateLimited && error.is_transient();
+            let is_refused = is_refused || self.is_outage(&error);
             let is_refused = is_refused && refused < MOST_REFUSED;
             refused += u32::from(is_refused);
             let is_lost = error.kind == FailureKind::Lost && lost < MOST_LOST;
@@ -153,14 +156,14 @@ impl Session {
 
     /// Asks a sample once more, to tell a flip from flakiness. The answer counts in no metric.
     pub(crate) fn confirm(&self, place: usize) -> std::result::Result<Record, AgentError> {
-        let item = &self.plan.items[place];
-        let id = &item.sample.id;
+        let item = self.plan.items[place].unpack();
+        let id = &item.sample.id.clone();
         let Some(turn) = self.turn() else {
             let message = "not asked again: the run ends";
             return Err(AgentError::of(FailureKind::Cancelled, message));
         };
-        let (answer, latency) = self.attempt((item, 0), CONFIRM, None);
-        self.asked(&turn, &answer);
+        let (answer, latency) = self.attempt((&item, 0), CONFIRM, None);
+        self.asked(&turn, id, &answer);
         let mut output = answer.map_err(|mut error| {
             self.plan.redactor.agent_error(&mut error, &mut 0);
             error
@@ -171,7 +174,7 @@ impl Session {
         event.output = Some(output);
         event.latency_s = Some(latency);
         self.journal(&event);
-        let judged = self.judge(item, raw, latency, 1);
+        let judged = self.judge(&item, raw, latency, 1);
         let mut record = record(&self.plan, item, 0, judged);
         self.plan.redactor.record(&mut record);
         let mut event = StoredEvent::new(id, 0, CONFIRM, Kind::Confirmed);

@@ -7,7 +7,7 @@ use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use super::{Session, lock};
-use crate::agent::{AgentError, FailureKind, Output};
+use crate::agent::{AgentError, FailureKind, LONGEST_RETRY_AFTER, Output};
 use crate::limits::budget::Spent;
 use crate::limits::governor::{Admission, End, Governor, Over, Permit};
 use crate::limits::{EndedBy, Limits};
@@ -24,12 +24,19 @@ pub(super) struct Throttle {
     head: Mutex<()>,
     started: Instant,
     deadline: Option<Instant>,
+    /// What was last said of an agent that is out.
+    outage: Mutex<String>,
 }
 
 impl Throttle {
-    /// `concurrency` is that of the limits unless it is given.
-    pub(super) fn new(limits: &Limits, concurrency: Option<usize>, spent: Spent) -> Self {
+    /// `concurrency` is that of the limits unless it is given. The run has used up `spent`, and has begun `ago`.
+    pub(super) fn new(
+        limits: &Limits,
+        concurrency: Option<usize>,
+        (spent, ago): (Spent, Duration),
+    ) -> Self {
         let started = Instant::now();
+        let started = started.checked_sub(ago).unwrap_or(started);
         let limits = &Limits {
             concurrency: concurrency.unwrap_or(limits.concurrency),
             ..limits.clone()
@@ -39,6 +46,7 @@ impl Throttle {
             ended: Condvar::new(),
             head: Mutex::new(()),
             started,
+            outage: Mutex::default(),
             deadline: limits.deadline.and_then(|limit| started.checked_add(limit)),
         }
     }
@@ -85,7 +93,12 @@ impl Session {
     pub(super) fn turn(&self) -> Option<Turn> {
         match self.throttle.wait(|| self.is_stopped())? {
             Ok(permit) => Some(Turn(permit)),
-            Err(over @ (Over::Budget(_) | Over::Refused)) => {
+            Err(over @ Over::Out) => {
+                let last = lock(&self.throttle.outage).clone();
+                self.note_stop(&format!("{over}; the last time: {last}"));
+                None
+            }
+            Err(over @ (Over::Budget(_) | Over::Refused | Over::SentAway(_))) => {
                 // What is in flight is paid for, and comes to its end.
                 self.note_stop(&over.to_string());
                 None
@@ -97,14 +110,36 @@ impl Session {
         }
     }
 
-    /// A question was asked.
-    pub(super) fn asked(&self, Turn(permit): &Turn, answer: &Result<Output, AgentError>) {
+    /// The sample `id` was asked.
+    pub(super) fn asked(&self, Turn(permit): &Turn, id: &str, answer: &Result<Output, AgentError>) {
         let end = match answer {
             Ok(output) => End::Answered(output.usage.as_ref()),
-            Err(error) if wants_peace(error) => End::RateLimited(error.retry_after()),
-            Err(_) => End::Failed,
+            Err(error) => match sends_away(error) {
+                Some(pause) => End::SentAway(pause),
+                None if is_rate_limited(error) => End::RateLimited(error.retry_after()),
+                None if is_out(error) => {
+                    lock(&self.throttle.outage).clone_from(&error.message);
+                    End::Out(id, error.retry_after())
+                }
+                None => End::Failed,
+            },
         };
         self.throttle.finish(permit, end);
+    }
+
+    /// Tells of limits that held nothing because no answer tells what it took.
+    pub(super) fn note_unkept_limits(&self) {
+        let unkept = lock(&self.throttle.governor).unkept(&self.plan.eval.limits);
+        for key in unkept {
+            let notice = format!("`limits.{key}` could not be kept: no answer tells what it took");
+            self.notice(Some(notice));
+        }
+    }
+
+    /// Whether a failure is that of an agent which answers nobody now. All questions wait then, and it counts against
+    /// none.
+    pub(super) fn is_outage(&self, error: &AgentError) -> bool {
+        is_out(error) && lock(&self.throttle.governor).is_out()
     }
 
     /// Whether the time of the whole run is up; stops it then.
@@ -121,11 +156,27 @@ impl Session {
     }
 }
 
-/// Whether all questions have to wait. A server that is overloaded and says for how long wants the same; one that
-/// wants hours is not waited for.
-fn wants_peace(error: &AgentError) -> bool {
+/// How long the agent wants to be left alone, if it is refused because it asks too often or its server is overloaded,
+/// and nobody waits that long.
+fn sends_away(error: &AgentError) -> Option<Duration> {
+    let is_refused = matches!(error.kind, FailureKind::RateLimited | FailureKind::Busy);
+    let seconds = error.retry_after_s.filter(|_| is_refused)?;
+    let pause = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+    (seconds > LONGEST_RETRY_AFTER).then_some(pause)
+}
+
+/// Whether all questions have to wait, and fewer are asked from then on. A server that is overloaded and says for how
+/// long wants the same.
+fn is_rate_limited(error: &AgentError) -> bool {
     let is_busy = error.kind == FailureKind::Busy && error.retry_after_s.is_some();
-    error.is_transient() && (error.kind == FailureKind::RateLimited || is_busy)
+    error.is_transient() && (error.kind == FailureKind::RateLimited || is_busy && !is_out(error))
+}
+
+/// Whether the agent was not there for anybody: it could not be reached, or whoever stands before it says so. What it
+/// says itself, such as 500, may be the fault of the sample.
+fn is_out(error: &AgentError) -> bool {
+    let is_closed = matches!(error.http_status, Some(502 | 503 | 529));
+    error.is_transient() && (error.kind == FailureKind::Unreachable || is_closed)
 }
 
 /// The time that a sample has left, of which waiting for a turn takes nothing.

@@ -119,6 +119,19 @@ mod made {
             let word = word.to_owned();
             move |error: Error| (error.at("agent `openai`"), word)
         };
+        if keys.model.trim().is_empty() {
+            let error = Error::usage("`model` is empty");
+            return Err(at("model")(
+                error.hint("write `model: NAME`, as the endpoint calls it"),
+            ));
+        }
+        if keys
+            .temperature
+            .is_some_and(|heat| !heat.is_finite() || heat < 0.0)
+        {
+            let error = Error::usage("`temperature` is no number from 0 on");
+            return Err(at("temperature")(error.hint("write `temperature: 0`")));
+        }
         let mut agent = OpenAi::new(&keys.base_url, keys.model).map_err(at("base_url"))?;
         if let Some(name) = &keys.api_key_env {
             agent = agent.api_key_env(name, folder).map_err(at(name))?;

@@ -120,3 +120,19 @@ fn all_specs_are_checked_and_told_in_json() {
     assert_eq!(told["specs"][1]["spec"], "other.yaml");
     assert_eq!(told["specs"][1]["findings"][0]["verdict"], "wrong");
 }
+
+#[test]
+fn a_system_that_cannot_make_sandboxes_is_named_and_what_to_install() {
+    for agent in [
+        "{ type: command, command: [/bin/cat], sandbox: bwrap }",
+        "{ type: worker, command: [/bin/cat], sandbox: bwrap }",
+    ] {
+        let project = Project::with_eval(&[("a", 1, "?", "1")], agent, "");
+        let mut command = project.command("doctor eval.yaml");
+        let output = command.env("PATH", project.path()).output().unwrap();
+        Ran::of(&output)
+            .exits(2)
+            .says("WRONG agent    `sandbox: bwrap` needs bubblewrap")
+            .says("hint: Debian, Ubuntu: `apt install bubblewrap`");
+    }
+}

@@ -1,6 +1,7 @@
 //! The agents `openai` and `http` against endpoints that behave and misbehave.
 
 use std::process::Stdio;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -125,6 +126,20 @@ fn a_key_is_sent_and_stands_nowhere_else() {
         "{text}"
     );
     assert!(text.contains("[REDACTED]"));
+}
+
+#[test]
+fn a_key_in_the_address_is_sent_and_stands_nowhere_else() {
+    let server = Server::new(|_, _| refusal("500 Internal Server Error", "no"));
+    let url = server.url("/answer?key=k-1234567890");
+    let agent = format!("{{ type: http, url: \"{url}\" }}");
+    let project = Project::with_eval(&THREE[..1], &agent, "limits: { retries: 0 }\n");
+    run(&project)
+        .exits(3)
+        .says("/answer?key=[REDACTED]")
+        .says_nothing_of("k-1234567890");
+    assert_eq!(server.asked()[0].line, "POST /answer?key=k-1234567890");
+    assert!(!everything(&project).contains("k-1234567890"));
 }
 
 #[test]
@@ -355,4 +370,54 @@ fn options_of_the_command_line_reach_the_body() {
         (&body["temperature"], &body["seed"]),
         (&json!(0), &json!(3))
     );
+}
+
+#[test]
+fn an_outage_is_waited_for_and_costs_no_sample() {
+    let questions: Vec<_> = (0..30).map(|number| format!("q{number:02}")).collect();
+    let questions: Vec<_> = questions
+        .iter()
+        .map(|id| (id.as_str(), 1, "one", "ONE"))
+        .collect();
+    // It is out from its fifth request on, for longer than a sample's own retries take.
+    let (began, lasts) = (OnceLock::new(), Duration::from_millis(1500));
+    let server = Server::new(move |asked, number| {
+        let is_out = number >= 4 && began.get_or_init(Instant::now).elapsed() < lasts;
+        match is_out {
+            true => refusal("503 Service Unavailable", "restarting"),
+            false => fine(&chat(&asked.prompt().to_uppercase())),
+        }
+    });
+    let limits = "limits: { concurrency: 4, retries: 1, backoff_s: 0.4 }\n";
+    let project = Project::with_eval(&questions, &server.openai(""), limits);
+    project
+        .run("run eval.yaml")
+        .exits(0)
+        .says("30 correct")
+        .says("0 errors");
+    // Four in vain, and then one at a time.
+    assert!(server.asked().len() < 30 + 4 + 6);
+}
+
+#[test]
+fn an_endpoint_that_is_not_there_stops_the_run_and_resuming_asks_all() {
+    let questions: Vec<_> = (0..30).map(|number| format!("q{number:02}")).collect();
+    let questions: Vec<_> = questions
+        .iter()
+        .map(|id| (id.as_str(), 1, "one", "ONE"))
+        .collect();
+    let limits = "limits: { concurrency: 8, backoff_s: 0.01 }\n";
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = closed.local_addr().unwrap();
+    drop(closed);
+    let agent = format!("{{ type: openai, base_url: \"http://{address}/v1\", model: local }}");
+    let project = Project::with_eval(&questions, &agent, limits);
+    project
+        .run("run eval.yaml --output-root runs --run-id r")
+        .exits(3)
+        .says("0 errors")
+        .says("stopped early: the agent answers nobody; the last time: ")
+        .says("cannot be reached")
+        .says("(30 samples not asked)")
+        .says("run --resume");
 }

@@ -21,6 +21,7 @@ mod fixtures;
 mod harness;
 mod hub;
 mod init;
+mod killed;
 mod limits;
 mod nextest;
 mod project;

@@ -1,6 +1,9 @@
 //! What the README shows is what the program prints.
 
+use serde_json::json;
+
 use crate::project::{Project, Ran, root};
+use crate::server::{Server, chat, fine};
 
 /// The lines of the first fenced block that holds `mark`.
 fn block(readme: &str, mark: &str) -> Vec<String> {
@@ -57,4 +60,70 @@ fn the_departures_are_told_everywhere() {
         assert!(readme.contains(line), "`{line}` is missing in the README");
         assert!(help.contains(line), "`{line}` is missing in\n{help}");
     }
+}
+
+/// The specs `{ type: … }` of agents in the README's table of them.
+fn agents(readme: &str) -> Vec<&str> {
+    let (_, section) = readme.split_once("\n### Agents\n").unwrap();
+    let table = section.split("\n## ").next().unwrap();
+    let rows = table.lines().filter(|line| line.starts_with("| `"));
+    let spans = rows.flat_map(|row| row.split('`').skip(1).step_by(2));
+    spans.filter(|span| span.starts_with("{ type: ")).collect()
+}
+
+#[test]
+fn the_smallest_spec_of_each_agent_works_as_it_stands() {
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    // Whatever is asked, the right answer is the question.
+    let server = Server::new(|asked, _| {
+        let question = asked.body["question"].as_str();
+        match question {
+            Some(question) => fine(&json!({ "answer": question })),
+            None => fine(&chat(asked.prompt())),
+        }
+    });
+    let project = Project::with_eval(&[("q1", 1, "ONE", "ONE")], "{ type: echo }", "");
+    project.write("answers.jsonl", r#"{"id": "q1", "answer": "ONE"}"#);
+    let worker = std::fs::read(root().join("fixtures/agents/worker.py")).unwrap();
+    project.write("worker.py", worker);
+    let program = |own: &str, mark: &str| format!("{own}\n{}\n", block(&readme, mark).join("\n"));
+    project.write(
+        "agent.py",
+        program("my_agent = str", "question = sys.stdin.read()"),
+    );
+    project.write(
+        "agent_json.py",
+        program(
+            "my_agent = lambda prompt, files: (prompt, 7)",
+            "task = json.load(sys.stdin)",
+        ),
+    );
+    let shown = agents(&readme);
+    let mut types = Vec::new();
+    for spec in shown {
+        let kind = spec["{ type: ".len()..].split([',', ' ']).next().unwrap();
+        types.push(kind);
+        // But for the address: here somebody else may listen there.
+        let address = server.url("");
+        let spec = ["http://127.0.0.1:8102", "http://127.0.0.1:9000"]
+            .iter()
+            .fold(spec.to_owned(), |spec, there| spec.replace(there, &address));
+        project.spec(&spec, "");
+        let mut command = project.command("run eval.yaml");
+        let ran = Ran::of(&command.env("MY_KEY", "sk-of-nobody").output().unwrap()).exits(0);
+        // The demo agent works things out, and there is nothing to work out.
+        if kind != "demo" {
+            ran.says("1 samples, 1 correct");
+        }
+        let mut command = project.command("doctor eval.yaml");
+        Ran::of(&command.env("MY_KEY", "sk-of-nobody").output().unwrap()).exits(0);
+    }
+    types.sort_unstable();
+    types.dedup();
+    assert_eq!(
+        types,
+        [
+            "command", "demo", "echo", "http", "openai", "replay", "worker"
+        ]
+    );
 }

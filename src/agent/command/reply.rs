@@ -63,8 +63,13 @@ pub(in crate::agent) fn object(
     mut reply: Map<String, Value>,
     bad: impl Fn(String) -> AgentError,
 ) -> Result<Output, AgentError> {
-    let text = match reply.remove("answer") {
-        None | Some(Value::Null) if says_error(&reply) => return Err(own_error(&reply)),
+    let answer = reply.remove("answer");
+    if answer.as_ref().is_none_or(Value::is_null)
+        && let Some(error) = own_error(&reply)
+    {
+        return Err(error);
+    }
+    let text = match answer {
         None if !reply.contains_key("messages") && !reply.contains_key("tool_calls") => {
             return Err(bad("the reply has no key `answer`".to_owned()));
         }
@@ -82,16 +87,14 @@ pub(in crate::agent) fn object(
     })
 }
 
-fn says_error(reply: &Map<String, Value>) -> bool {
-    reply.get("error").is_some_and(Value::is_string)
-}
-
-fn own_error(reply: &Map<String, Value>) -> AgentError {
-    let message = reply.get("error").and_then(Value::as_str).unwrap_or("");
-    AgentError::new(match message.trim() {
+/// Why there is no answer, in its own words: a text, or an object with a `message`.
+fn own_error(reply: &Map<String, Value>) -> Option<AgentError> {
+    let error = reply.get("error")?;
+    let message = error.as_str().or_else(|| error.get("message")?.as_str())?;
+    Some(AgentError::new(match message.trim() {
         "" => "the agent replied with an empty `error`".to_owned(),
         message => excerpt(message.as_bytes(), ERROR_BYTES),
-    })
+    }))
 }
 
 fn array(reply: &mut Map<String, Value>, key: &str) -> Result<Vec<Value>, String> {
@@ -114,7 +117,7 @@ pub(crate) fn usage(reply: &Map<String, Value>) -> Result<Option<Usage>, String>
         let value = names.iter().find_map(|name| given.get(*name));
         match value {
             None | Some(Value::Null) => Ok(None),
-            Some(value) => value.as_u64().map(Some).ok_or_else(|| {
+            Some(value) => whole(value).map(Some).ok_or_else(|| {
                 let key = format!("usage.{}", names[0]);
                 expected(&key, "a whole number", value)
             }),
@@ -135,6 +138,16 @@ pub(crate) fn usage(reply: &Map<String, Value>) -> Result<Option<Usage>, String>
         cost_usd,
     };
     Ok((usage != Usage::default()).then_some(usage))
+}
+
+/// A whole number, also one that is written as `10.0`.
+pub(crate) fn whole(value: &Value) -> Option<u64> {
+    const MOST: f64 = 9_007_199_254_740_992.0;
+    let of_float = |float: f64| {
+        let is_whole = (0.0..=MOST).contains(&float) && float.fract() == 0.0;
+        is_whole.then(|| format!("{float:.0}").parse().ok())?
+    };
+    value.as_u64().or_else(|| of_float(value.as_f64()?))
 }
 
 fn expected(key: &str, wanted: &str, value: &Value) -> String {
@@ -222,6 +235,11 @@ mod tests {
             br#"{"answer": null, "error": ""}"#,
             failed("the agent replied with an empty `error`"),
         );
+        check(
+            Reply::Json,
+            br#"{"error": {"message": "no model", "code": 5}}"#,
+            failed("no model"),
+        );
     }
 
     #[test]
@@ -247,8 +265,8 @@ mod tests {
             ..Output::default()
         };
         assert_eq!(output, Ok(expected));
-        // The price may stand with the tokens, as in our own records.
-        let reply = json!({"answer": "4", "usage": {"input_tokens": 1, "cost_usd": 0.5}});
+        // The price may stand with the tokens, as in our own records; some languages know no whole numbers.
+        let reply = json!({"answer": "4", "usage": {"input_tokens": 1.0, "cost_usd": 0.5}});
         let output = Reply::Json
             .decode(reply.to_string().as_bytes())
             .map(|output| output.usage);
@@ -301,6 +319,8 @@ mod tests {
             r#"{"answer": "", "messages": {}}"#,
             r#"{"answer": "", "usage": 3}"#,
             r#"{"answer": "", "usage": {"input_tokens": -1}}"#,
+            r#"{"answer": "", "usage": {"input_tokens": 1.5}}"#,
+            r#"{"answer": "", "usage": {"input_tokens": 1e300}}"#,
             r#"{"answer": "", "cost_usd": "1"}"#,
         ] {
             let error = Reply::Json.decode(reply.as_bytes());

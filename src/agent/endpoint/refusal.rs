@@ -40,6 +40,43 @@ const OF_AN_EMPTY_ACCOUNT: [&str; 4] = [
     "credit balance is too low",
 ];
 
+/// Codes and types of errors, and the status that says the same, for errors that come with a status of success.
+const CODES: [(&str, u16); 12] = [
+    ("invalid_api_key", 401),
+    ("authentication_error", 401),
+    ("unauthorized", 401),
+    ("permission_error", 403),
+    ("permission_denied", 403),
+    ("model_not_found", 404),
+    ("not_found_error", 404),
+    ("rate_limit_exceeded", 429),
+    ("rate_limit_error", 429),
+    ("too_many_requests", 429),
+    ("context_length_exceeded", 400),
+    ("invalid_request_error", 400),
+];
+
+/// The status that an error in the body of a reply amounts to; where nothing tells, that somebody else is out of order.
+pub(super) fn status_within(error: &Value) -> u16 {
+    let code = error.get("code");
+    let number = code.and_then(|code| match code {
+        Value::String(text) => text.parse().ok(),
+        code => code.as_u64(),
+    });
+    let told = number.and_then(|number| u16::try_from(number).ok());
+    let words = [code, error.get("type"), error.get("status")];
+    let words: Vec<String> = words
+        .into_iter()
+        .filter_map(|word| Some(word?.as_str()?.to_lowercase()))
+        .collect();
+    let known = CODES
+        .iter()
+        .find(|(code, _)| words.iter().any(|word| word == code));
+    told.filter(|status| (400..600).contains(status))
+        .or(known.map(|(_, status)| *status))
+        .unwrap_or(502)
+}
+
 /// A reply that is no answer.
 pub(super) struct Refusal<'a> {
     pub(super) status: u16,
@@ -84,16 +121,18 @@ impl Refusal<'_> {
         let location = self.reply.location();
         let location =
             location.map(|place| format!(" to `{}`", excerpt(place.as_bytes(), EXCERPT_BYTES)));
-        let name = ureq::http::StatusCode::from_u16(self.status)
-            .ok()
-            .and_then(|status| status.canonical_reason())
-            .map(|reason| format!(" {reason}"));
+        let name = self.reply.status.canonical_reason();
+        let name = name.map_or(String::new(), |reason| format!(" {reason}"));
+        let within = if self.reply.status.is_success() {
+            " with an error"
+        } else {
+            ""
+        };
         let mut error = AgentError::of(
             kind,
             format!(
-                "answered {}{}{}{told}",
-                self.status,
-                name.unwrap_or_default(),
+                "answered {}{name}{}{within}{told}",
+                self.reply.status.as_u16(),
                 location.unwrap_or_default()
             ),
         );
@@ -245,6 +284,46 @@ mod tests {
         assert_eq!(judge(400, "no", false, 3).kind, Misconfigured);
         let long = r#"{"error": {"code": 400, "type": "exceed_context_size_error", "message": "too much"}}"#;
         assert_eq!(judge(400, long, false, 9).kind, Refused);
+    }
+
+    #[test]
+    fn an_error_in_a_reply_of_success_is_told_by_its_code() {
+        use serde_json::json;
+        for (error, status) in [
+            (json!({"code": 429}), 429),
+            (json!({"code": "503"}), 503),
+            (
+                json!({"code": "invalid_api_key", "type": "invalid_request_error"}),
+                401,
+            ),
+            (json!({"type": "rate_limit_error"}), 429),
+            (json!({"code": null, "type": "invalid_request_error"}), 400),
+            (json!({"code": 7}), 502),
+            (json!({"code": 99_999_999_999_u64}), 502),
+            (json!("no luck"), 502),
+        ] {
+            assert_eq!(status_within(&error), status, "{error}");
+        }
+        let reply = Reply {
+            status: StatusCode::OK,
+            headers: HeaderMap::new(),
+            body: br#"{"error": {"message": "upstream broke"}}"#.to_vec(),
+        };
+        let refusal = Refusal {
+            status: 502,
+            reply: &reply,
+            has_key: true,
+            has_answered: true,
+        };
+        let error = refusal.error(|| 1);
+        assert_eq!(
+            error.message,
+            "answered 200 OK with an error: upstream broke"
+        );
+        assert_eq!(
+            (error.kind, error.http_status),
+            (FailureKind::Busy, Some(502))
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::OpenAi;
+use crate::agent::command::whole;
 use crate::agent::{AgentError, FailureKind, Output, Usage};
 use crate::http::Reply;
 use crate::process::excerpt::excerpt;
@@ -22,15 +23,11 @@ impl OpenAi {
             ))
         };
         let mut json: Map<String, Value> =
-            serde_json::from_slice(&reply.body).map_err(|error| bad(&error.to_string()))?;
+            serde_json::from_slice(reply.text()).map_err(|error| bad(&error.to_string()))?;
         let Some(Value::Array(mut choices)) = json.remove("choices") else {
             // Those that pass requests on tell in the body what befell them elsewhere.
             if json.get("error").is_some_and(|error| !error.is_null()) {
-                let code = json["error"]["code"]
-                    .as_u64()
-                    .and_then(|code| u16::try_from(code).ok());
-                let status = code.filter(|code| (400..600).contains(code)).unwrap_or(502);
-                return Err(self.endpoint.refused(status, reply));
+                return Err(self.endpoint.refused_within(&json["error"], reply));
             }
             return Err(bad("it has no `choices`"));
         };
@@ -88,18 +85,18 @@ impl OpenAi {
 
     fn usage(&self, usage: Option<&Value>) -> Option<Usage> {
         let usage = usage?.as_object()?;
-        let tokens = |names: [&str; 2]| names.iter().find_map(|name| usage.get(*name)?.as_u64());
+        let tokens = |names: [&str; 2]| {
+            let told = names.iter().find_map(|name| usage.get(*name));
+            told.and_then(|told| whole(told).or_else(|| told.as_str()?.parse().ok()))
+        };
         let input = tokens(["prompt_tokens", "input_tokens"]);
         let output = tokens(["completion_tokens", "output_tokens"]);
         let details = usage.get("prompt_tokens_details");
         let cached = details.and_then(|details| details.get("cached_tokens")?.as_u64());
-        let priced = self.price.map(|price| {
-            price.of(
-                input.unwrap_or_default(),
-                cached.unwrap_or_default(),
-                output.unwrap_or_default(),
-            )
-        });
+        // What is not told was not free.
+        let known = self.price.zip(input.zip(output));
+        let priced = known
+            .map(|(price, (input, output))| price.of(input, cached.unwrap_or_default(), output));
         let told = || usage.get("cost")?.as_f64().filter(|cost| *cost >= 0.0);
         let usage = Usage {
             input_tokens: input,
@@ -116,8 +113,11 @@ fn content(content: Option<&Value>) -> Result<Option<String>, &'static str> {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
         Some(Value::Array(parts)) => {
-            let text = |part: &Value| part.get("text")?.as_str().map(str::to_owned);
-            Ok(Some(parts.iter().filter_map(text).collect()))
+            let texts = parts.iter().filter_map(|part| match part {
+                Value::String(text) => Some(text.as_str()),
+                part => part.get("text")?.as_str(),
+            });
+            Ok(Some(texts.collect()))
         }
         Some(_) => Err("the `content` of its message is no text"),
     }

@@ -187,12 +187,24 @@ fn answers_are_read_with_what_tells_of_them() {
         message(&json!({"content": parts})).text.as_deref(),
         Some("ab")
     );
+    let parts = json!(["a", {"type": "thinking", "thinking": []}, {"type": "text", "text": "b"}]);
+    assert_eq!(
+        message(&json!({"content": parts})).text.as_deref(),
+        Some("ab")
+    );
     assert_eq!(message(&json!({"content": ""})).text.as_deref(), Some(""));
     assert_eq!(message(&json!({"content": null})).text, None);
     assert_eq!(message(&json!({})), Output::default());
     let output = message(&json!({"content": null, "refusal": "I cannot."}));
     assert_eq!(output.text.as_deref(), Some("I cannot."));
     assert_eq!(output.metadata["refused"], json!(true));
+}
+
+#[test]
+fn a_mark_before_the_body_is_passed_over() {
+    let marked = "\u{feff}{\"choices\": [{\"message\": {\"content\": \"4\"}}]}";
+    let output = agent().read(&reply(marked)).unwrap();
+    assert_eq!(output.text.as_deref(), Some("4"));
 }
 
 #[test]
@@ -239,6 +251,21 @@ fn tokens_have_a_price() {
     near(usage(agent(), &tokens), 9.0);
     assert_eq!(usage(agent().price(price), &json!(null)), None);
     assert_eq!(usage(agent(), &json!({"cost": -1})), None);
+    near(
+        usage(
+            agent().price(price),
+            &json!({"prompt_tokens": "1000", "completion_tokens": 100.0}),
+        ),
+        0.003,
+    );
+    // What is not told was not free.
+    for untold in [
+        json!({"prompt_tokens": -1, "completion_tokens": 2.5}),
+        json!({"prompt_tokens": 1000}),
+        json!({}),
+    ] {
+        assert_eq!(usage(agent().price(price), &untold), None, "{untold}");
+    }
 }
 
 #[test]

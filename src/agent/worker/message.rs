@@ -34,8 +34,13 @@ fn line(value: &Value) -> Vec<u8> {
 
 /// Reads a line of a program; the error says what is wrong with it.
 pub(super) fn read(line: &[u8]) -> Result<Message, String> {
-    let value: Value = serde_json::from_slice(line)
-        .map_err(|error| format!("which is no JSON object ({error})"))?;
+    let value: Value = serde_json::from_slice(line).map_err(|error| {
+        if error.is_eof() {
+            "which ends amid JSON: each answer is one line".to_owned()
+        } else {
+            format!("which is no JSON object ({error})")
+        }
+    })?;
     let Value::Object(mut line) = value else {
         return Err("which is no JSON object".to_owned());
     };
@@ -150,6 +155,7 @@ mod tests {
     #[test]
     fn what_is_none() {
         check("[1]", Err("which is no JSON object"));
+        check("{", Err("which ends amid JSON: each answer is one line"));
         check("4", Err("which is no JSON object"));
         check(
             "Loading",

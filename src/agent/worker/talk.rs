@@ -58,6 +58,8 @@ enum End {
     Hung,
     /// It said what nobody can understand.
     Faulty(AgentError),
+    /// It answered what it does not have, or no more.
+    Stray(AgentError),
     /// The system did not let us follow it.
     Lost(io::Error),
 }
@@ -362,6 +364,10 @@ impl<'a> Talk<'a> {
             End::Faulty(failure) => {
                 self.worker.kill();
                 is_own = true;
+                failure
+            }
+            End::Stray(failure) => {
+                self.worker.kill();
                 failure
             }
             End::Lost(reason) => {

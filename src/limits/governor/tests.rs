@@ -102,11 +102,51 @@ fn an_agent_that_refuses_everything_is_asked_ever_more_rarely_and_then_no_more()
     assert_eq!(over, Over::Refused);
 }
 
+#[test]
+fn an_agent_that_wants_to_be_left_alone_for_hours_is_asked_no_more() {
+    let mut governor = governor(&at_once(3));
+    let permits: Vec<_> = (0..3).map(|_| go(&mut governor, SECOND)).collect();
+    let ends = [3600, 7200].map(|pause| End::SentAway(pause * SECOND));
+    for (permit, end) in permits.iter().zip(ends) {
+        governor.finish(2 * SECOND, permit, end);
+    }
+    let Admission::Over(over) = governor.admit(2 * SECOND) else {
+        panic!("it is asked all the same");
+    };
+    assert_eq!(
+        over.to_string(),
+        "the agent wants to be left alone for 7200 s"
+    );
+}
+
 fn as_permit(admission: Admission) -> Option<Permit> {
     match admission {
         Admission::Go(permit) => Some(permit),
         _ => None,
     }
+}
+
+#[test]
+fn a_rate_of_tokens_is_not_overrun_before_an_answer_tells_how_many_it_takes() {
+    let limits = Limits {
+        tokens_per_minute: Some(6e6),
+        ..at_once(100)
+    };
+    let started = |governor: &mut Governor| {
+        let permits = std::iter::from_fn(|| as_permit(governor.admit(SECOND)));
+        permits.collect::<Vec<_>>()
+    };
+    let mut one = governor(&limits);
+    let permits = started(&mut one);
+    assert_eq!(permits.len(), 10);
+    one.finish(SECOND, &permits[0], End::Answered(Some(&usage(5))));
+    assert_eq!(started(&mut one).len(), 91);
+    // An agent that does not tell is not held back for it.
+    let mut other = governor(&limits);
+    for permit in started(&mut other) {
+        other.finish(SECOND, &permit, End::Answered(None));
+    }
+    assert_eq!(started(&mut other).len(), 100);
 }
 
 #[test]
@@ -217,5 +257,85 @@ fn times_that_go_back_or_far_ahead_are_survived() {
     );
     for now in [Duration::ZERO, SECOND, Duration::MAX] {
         assert!(matches!(governor.admit(now), Admission::Wait(Some(_))));
+    }
+}
+
+/// Fails every question as an outage does, and gives the pauses in between.
+fn out_until_over(
+    governor: &mut Governor,
+    samples: &[&str],
+    mut now: Duration,
+) -> (Vec<u64>, Over) {
+    let (mut pauses, mut turn) = (Vec::new(), 0);
+    loop {
+        match governor.admit(now) {
+            Admission::Go(permit) => {
+                let sample = samples[turn % samples.len()];
+                turn += 1;
+                governor.finish(now, &permit, End::Out(sample, None));
+            }
+            Admission::Wait(until) => {
+                pauses.push(until.unwrap().saturating_sub(now).as_secs());
+                now = until.unwrap();
+            }
+            Admission::Over(over) => return (pauses, over),
+        }
+    }
+}
+
+#[test]
+fn an_agent_that_answers_nobody_is_tried_by_one_question_at_a_time_and_then_no_more() {
+    let limits = Limits {
+        backoff: SECOND,
+        ..at_once(10)
+    };
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    let mut dead = governor(&limits);
+    let (pauses, over) = out_until_over(&mut dead, &names, SECOND);
+    assert_eq!((&pauses[..], over), (&[1, 2, 4, 8, 16, 32][..], Over::Out));
+    // One that answered before is waited for longer.
+    let mut asleep = governor(&limits);
+    let first = go(&mut asleep, SECOND);
+    asleep.finish(SECOND, &first, End::Answered(None));
+    let permits: Vec<_> = names.map(|name| (name, go(&mut asleep, SECOND))).into();
+    for (name, permit) in &permits {
+        assert!(!asleep.is_out());
+        asleep.finish(2 * SECOND, permit, End::Out(name, None));
+    }
+    assert!(asleep.is_out());
+    assert_eq!(asleep.admit(2 * SECOND), Admission::Wait(Some(3 * SECOND)));
+    let probe = go(&mut asleep, 3 * SECOND);
+    assert_eq!(asleep.admit(3 * SECOND), Admission::Wait(None));
+    // What it answers, all others may ask again at once.
+    let mut awake = asleep.clone();
+    awake.finish(4 * SECOND, &probe, End::Answered(None));
+    assert!(!awake.is_out());
+    for _ in 0..10 {
+        go(&mut awake, 4 * SECOND);
+    }
+    asleep.finish(4 * SECOND, &probe, End::Out("a", None));
+    let (pauses, over) = out_until_over(&mut asleep, &names, 4 * SECOND);
+    assert_eq!((pauses.len(), over), (13, Over::Out));
+}
+
+#[test]
+fn a_few_samples_that_always_fail_are_no_outage() {
+    let mut governor = governor(&at_once(10));
+    for turn in 0..100 {
+        let permit = go(&mut governor, SECOND);
+        let name = ["a", "b", "c"][turn % 3];
+        governor.finish(SECOND, &permit, End::Out(name, None));
+        assert!(!governor.is_out());
+    }
+    // Nor is it one where something else is said in between.
+    for turn in 0..100 {
+        let permit = go(&mut governor, SECOND);
+        let name = turn.to_string();
+        let end = match turn % 4 {
+            0 => End::Failed,
+            _ => End::Out(&name, None),
+        };
+        governor.finish(SECOND, &permit, end);
+        assert!(!governor.is_out());
     }
 }

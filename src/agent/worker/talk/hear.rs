@@ -81,7 +81,8 @@ impl Talk<'_> {
                 "printed `{printed}`, a reply to `{}`, which is not asked or was answered before",
                 excerpt(id.as_bytes(), EXCERPT_BYTES)
             );
-            return Err(End::Faulty(error(FailureKind::BadOutput, message)));
+            // The one that the process has now may well be innocent.
+            return Err(End::Stray(error(FailureKind::BadOutput, message)));
         };
         let open = self.open.swap_remove(place);
         self.has_answered = true;

@@ -31,11 +31,6 @@ fn lines_that_are_no_answers() {
          hint: stdout is for answers, print all else to stderr",
     );
     check_fault(
-        r#"echo '{"id": "b", "answer": "4"}'"#,
-        bad,
-        "printed `{\"id\": \"b\", \"answer\": \"4\"}`, a reply to `b`, which is not asked or was answered before",
-    );
-    check_fault(
         r#"echo '{"id": "a", "text": "4"}'"#,
         bad,
         "the reply has no key `answer`; the line begins with `{\"id\": \"a\", \"text\": \"4\"}`",
@@ -51,6 +46,27 @@ fn lines_that_are_no_answers() {
         FailureKind::Failed,
         "no model",
     );
+}
+
+#[test]
+fn a_reply_to_what_was_not_asked_is_blamed_on_a_sample_only_when_it_happens_again() {
+    let project = Project::new();
+    let worker = project.each(r#"echo '{"id": "b", "answer": "4"}'"#);
+    let (told, lost) = ask_until_told(&worker, &task("a"));
+    check_error(
+        told,
+        FailureKind::BadOutput,
+        "printed `{\"id\": \"b\", \"answer\": \"4\"}`, a reply to `b`, which is not asked or was answered before",
+    );
+    assert_eq!(lost, 1);
+    // The late second answer of another sample does no harm to the one that is asked now.
+    let project = Project::new();
+    let worker = project
+        .each("test -f late && { rm late; answer a wrong; sleep 1; }; answer $id; touch late");
+    check_text(&worker.answer(&task("a")), "4");
+    let (told, lost) = ask_until_told(&worker, &task("b"));
+    check_text(&told, "4");
+    assert_eq!(lost, 1);
 }
 
 #[test]

@@ -1,0 +1,109 @@
+//! A watch for the case that this program is killed at once: then nobody is left to end the agents that run.
+//!
+//! It is this same program, started again, in a process group of its own. It waits until the pipe that it reads is
+//! closed, which the system does however the other end dies, and then kills whatever bears this program's mark.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use super::escapees;
+
+/// The variable that tells every program whose it is: the process id of the one that started it.
+const MARK: &str = "EVALTEST_PID";
+/// The first argument of the program when it is started to watch; the process id follows.
+const WATCH: &str = "__evaltest_watch";
+/// What is written to a watch that is needed no more.
+const DISMISSAL: u8 = b'.';
+/// How often processes are looked for: those that are found may have just started others.
+const ROUNDS: usize = 10;
+const PAUSE: Duration = Duration::from_millis(20);
+/// How the names of folders begin that a program makes among the temporary files, before its process id.
+const FOLDERS: [&str; 2] = ["evaltest-worker-", "evaltest-"];
+
+/// Whether this program begins with [`watch_if_asked`].
+static CAN_WATCH: AtomicBool = AtomicBool::new(false);
+/// The watch; it is started with the first agent.
+static WATCHER: OnceLock<Mutex<Option<Child>>> = OnceLock::new();
+
+/// When this program was started to watch another: waits for its end, kills what it left running, and gives the exit
+/// code. Else `None`. A program that calls it first, as `cargo evaltest` does, leaves no agent behind even when it is
+/// killed by `SIGKILL`; for sandboxed agents the sandbox sees to that.
+pub fn watch_if_asked() -> Option<ExitCode> {
+    CAN_WATCH.store(true, Ordering::Relaxed);
+    let mut args = std::env::args_os().skip(1);
+    if args.next()? != WATCH {
+        return None;
+    }
+    let pid = args.next()?.into_string().ok()?;
+    watch(&pid);
+    Some(ExitCode::SUCCESS)
+}
+
+fn watch(pid: &str) {
+    let mut said = Vec::new();
+    let _ = std::io::stdin().read_to_end(&mut said);
+    if said.ends_with(&[DISMISSAL]) {
+        return;
+    }
+    for _ in 0..ROUNDS {
+        // What was being started has its mark a moment later.
+        std::thread::sleep(PAUSE);
+        if escapees::kill(MARK, OsStr::new(pid)) == 0 {
+            break;
+        }
+    }
+    let entries = std::fs::read_dir(std::env::temp_dir())
+        .into_iter()
+        .flatten();
+    let starts = FOLDERS.map(|start| format!("{start}{pid}-"));
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if starts.iter().any(|start| name.starts_with(start)) {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// Has this program watched from now on, if it can be; gives the mark of what it starts.
+pub(crate) fn mark() -> Option<(&'static OsStr, OsString)> {
+    if !CAN_WATCH.load(Ordering::Relaxed) {
+        return None;
+    }
+    WATCHER.get_or_init(|| Mutex::new(start()));
+    Some((OsStr::new(MARK), std::process::id().to_string().into()))
+}
+
+/// The program ends by itself.
+pub(crate) fn dismiss() {
+    let Some(watcher) = WATCHER.get() else { return };
+    let watcher = watcher
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .take();
+    if let Some(mut watcher) = watcher {
+        if let Some(mut pipe) = watcher.stdin.take() {
+            let _ = pipe.write_all(&[DISMISSAL]);
+        }
+        let _ = watcher.wait();
+    }
+}
+
+fn start() -> Option<Child> {
+    let program = std::env::current_exe().ok()?;
+    let started = Command::new(program)
+        .args([WATCH, &std::process::id().to_string()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        // It outlives an interrupt from the terminal.
+        .process_group(0)
+        .spawn();
+    // Without it agents may outlive a `kill -9`, as they would without this program.
+    started.ok()
+}
