@@ -42,7 +42,6 @@ enum Place {
 impl Look<'_> {
     /// Looks at the next sign. The verdict, if that decides it.
     fn step(&mut self) -> Option<bool> {
-        self.signs.is_behind_value = self.place == Place::Value;
         let sign = self.signs.next();
         let is_within_list = self.brackets.is_within_list();
         if let Sign::Mark(mark) = sign {

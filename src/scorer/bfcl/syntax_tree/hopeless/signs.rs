@@ -38,8 +38,6 @@ pub(super) struct Signs<'a> {
     text: &'a str,
     place: usize,
     language: Language,
-    /// Whether a slash divides, in JavaScript.
-    pub(super) is_behind_value: bool,
 }
 
 impl<'a> Signs<'a> {
@@ -48,7 +46,6 @@ impl<'a> Signs<'a> {
             text,
             place: 0,
             language,
-            is_behind_value: false,
         }
     }
 
@@ -102,8 +99,8 @@ impl<'a> Signs<'a> {
             b'`' | b'#' | b'\\' if is_java => Sign::Broken,
             b'#' => lone_hash(next),
             b'/' if matches!(next, Some(b'/' | b'*')) => Sign::Unsure,
-            b'/' if !is_java && !self.is_behind_value => Sign::Unsure,
-            b'<' | b'@' if !is_java => Sign::Unsure,
+            // Behind the name in `let x` no value has ended, and a `;` may be made up before a regular expression.
+            b'/' | b'<' | b'@' if !is_java => Sign::Unsure,
             // `-->` starts a comment.
             b'>' if !is_java && self.text[..start].ends_with("--") => Sign::Unsure,
             b'!'..=b'~' if byte != b'\\' => Sign::Mark(byte),

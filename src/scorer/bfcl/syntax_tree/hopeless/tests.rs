@@ -103,6 +103,7 @@ fn javascript_that_is_left_to_the_parser() {
         "/#/ ",
         "a = /'/",
         "x / y",
+        "const x /a b ['#]/",
         "<a>it's # for x</a>",
         "// it's # for x\nf()",
         "--> it's # for x",
