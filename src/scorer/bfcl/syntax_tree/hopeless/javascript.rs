@@ -64,8 +64,7 @@ impl Look<'_> {
                 return Some(true);
             }
             Sign::Word(word) => match (self.place, asks_for(word)) {
-                (_, Next::Anything) => Place::Value,
-                (Place::Operator, Next::Bracket(_)) => Place::Value,
+                (_, Next::Anything) | (Place::Operator, Next::Bracket(_)) => Place::Value,
                 (Place::Operator | Place::Unsure, _) => return Some(false),
                 (_, next) => return Some(self.is_missing(next)),
             },
@@ -145,8 +144,9 @@ fn asks_for(word: &str) -> Next {
 fn is_special(word: &str) -> bool {
     matches!(
         word,
-        "as" | "async" | "await" | "break" | "case" | "catch" | "const" | "continue" | "debugger" | "default" | "delete"
-            | "do" | "else" | "extends" | "finally" | "from" | "get" | "in" | "instanceof" | "let" | "meta" | "new" | "of"
-            | "return" | "set" | "static" | "super" | "target" | "throw" | "typeof" | "undefined" | "var" | "void" | "yield"
+        "as" | "async" | "await" | "break" | "case" | "catch" | "const" | "continue" | "debugger" | "default"
+            | "delete" | "do" | "else" | "extends" | "finally" | "from" | "get" | "in" | "instanceof" | "let" | "meta"
+            | "new" | "of" | "return" | "set" | "static" | "super" | "target" | "throw" | "typeof" | "undefined"
+            | "var" | "void" | "yield"
     )
 }
