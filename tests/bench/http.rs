@@ -12,6 +12,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 use evaltest::Eval;
@@ -74,7 +75,7 @@ fn bare(url: &str, samples: u32, at_once: u32) -> io::Result<Took> {
             // As our own places open: the endpoint's queue is short.
             std::thread::sleep(Duration::from_micros(200));
         }
-        let ended = threads.into_iter().map(|thread| thread.join());
+        let ended = threads.into_iter().map(ScopedJoinHandle::join);
         ended
             .flatten()
             .collect::<Result<(), _>>()
