@@ -54,11 +54,18 @@ pub trait Benchmark: Send + Sync {
     /// The name of the benchmark, which is the eval's name unless that has one of its own.
     fn name(&self) -> &str;
 
-    /// All samples, filtered as the benchmark was told to. Called once, before any agent starts.
+    /// All samples, filtered as the benchmark was told to.
     fn samples(&self) -> Result<Vec<Sample>>;
 
-    /// Makes the files of these samples ready to be read: those that are left by every filter and limit. Called
-    /// once, before any agent starts, for datasets whose files are elsewhere until they are needed.
+    /// The same samples one by one, in the same order: a benchmark that need not hold all of them at once does better
+    /// here than [`Benchmark::samples`], and then a large dataset takes a fraction of the memory. An error of `take`
+    /// is to be passed on.
+    fn each_sample(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
+        self.samples()?.into_iter().try_for_each(take)
+    }
+
+    /// Makes the files of these samples ready to be read: those that have files and are left by every filter and
+    /// limit. Called once, before any agent starts, for datasets whose files are elsewhere until they are needed.
     fn fetch(&self, samples: &[Sample]) -> Result<()> {
         let _ = samples;
         Ok(())
@@ -112,6 +119,12 @@ pub trait Benchmark: Send + Sync {
     fn metrics(&self, records: &[Record]) -> Map<String, Value> {
         let _ = records;
         Map::new()
+    }
+
+    /// Whether [`Benchmark::metrics`] looks at records, which then stay in memory until the end: several hundred bytes
+    /// each. `false` spares a large run of them.
+    fn has_metrics(&self) -> bool {
+        true
     }
 
     /// The numbers that [`Benchmark::metrics`] will have, so that a gate on any other is an error before an agent

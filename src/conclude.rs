@@ -40,15 +40,6 @@ pub(crate) struct Circumstances<'a> {
     pub(crate) ci: bool,
 }
 
-/// Concludes a run.
-pub(crate) fn conclude(records: Vec<Record>, given: Circumstances<'_>) -> Run {
-    let mut gathered = Gathered::new(&given);
-    for record in &records {
-        gathered.add(record);
-    }
-    gathered.conclude(records, given)
-}
-
 /// What the conclusion needs of the records, taken from them one by one in dataset order, so that none of
 /// them has to stay in memory.
 pub(crate) struct Gathered<'a> {

@@ -15,6 +15,7 @@ mod filter;
 mod jsonl;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
+mod table;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -28,10 +29,11 @@ use crate::sample::Sample;
 
 pub(crate) use cell::{required, scalar, slice_value};
 pub use columns::Columns;
-pub(crate) use columns::{kind, quoted, text};
+pub(crate) use columns::{Header, kind, quoted, text};
 pub(crate) use field::Field;
 pub use filter::Filter;
 pub use jsonl::python_json;
+pub(crate) use table::Table;
 
 /// The rows of one file. There is at least one.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,6 +64,23 @@ pub enum Format {
     Parquet,
 }
 
+impl Format {
+    /// The format that the extension of a file tells.
+    fn of(path: &Path) -> Result<Self> {
+        let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
+        match extension.to_str() {
+            Some("jsonl") => Ok(Self::Jsonl),
+            Some("csv") => Ok(Self::Csv),
+            Some("parquet") => Ok(Self::Parquet),
+            _ => Err(Error::usage(format!(
+                "`{}`: a dataset is a `.jsonl`, `.csv` or `.parquet` file",
+                path.display()
+            ))
+            .hint("for `.json`, write one object per line and name the file `.jsonl`")),
+        }
+    }
+}
+
 /// Where a row is, as errors name it: `data.jsonl:7`, or `data.parquet: row 7` (the first row is 1).
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
@@ -83,20 +102,7 @@ impl Rows {
     /// - `.parquet`: needs the cargo feature `parquet`.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
-        let format = match extension.to_str() {
-            Some("jsonl") => Format::Jsonl,
-            Some("csv") => Format::Csv,
-            Some("parquet") => Format::Parquet,
-            _ => {
-                return Err(Error::usage(format!(
-                    "`{}`: a dataset is a `.jsonl`, `.csv` or `.parquet` file",
-                    path.display()
-                ))
-                .hint("for `.json`, write one object per line and name the file `.jsonl`"));
-            }
-        };
-        Self::read_as(path, format)
+        Self::read_as(path, Format::of(path)?)
     }
 
     /// Reads a file of this format, whatever its name is.
@@ -108,10 +114,7 @@ impl Rows {
             Format::Parquet => read_parquet(path)?,
         };
         if rows.is_empty() {
-            return Err(
-                Error::usage(format!("`{}`: the dataset is empty", path.display()))
-                    .hint("a dataset needs at least one row"),
-            );
+            return Err(empty(path));
         }
         Ok(Self {
             path: path.to_owned(),
@@ -153,6 +156,11 @@ impl Rows {
     }
 }
 
+fn empty(path: &Path) -> Error {
+    Error::usage(format!("`{}`: the dataset is empty", path.display()))
+        .hint("a dataset needs at least one row")
+}
+
 impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
@@ -191,17 +199,19 @@ pub fn unique_ids<'a>(ids: impl IntoIterator<Item = (&'a str, Place<'a>)>) -> Re
     let mut seen = HashMap::new();
     for (id, place) in ids {
         if let Some(first) = seen.insert(id, place) {
-            return Err(Error::usage(format!(
-                "the id `{}` is taken by the row at {first}",
-                id.escape_debug()
-            ))
-            .at(place)
-            .hint(
-                "give every row an id of its own, or name another column: `columns: { id: NAME }`",
-            ));
+            return Err(taken(id, first, place));
         }
     }
     Ok(())
+}
+
+fn taken(id: &str, first: Place<'_>, place: Place<'_>) -> Error {
+    Error::usage(format!(
+        "the id `{}` is taken by the row at {first}",
+        id.escape_debug()
+    ))
+    .at(place)
+    .hint("give every row an id of its own, or name another column: `columns: { id: NAME }`")
 }
 
 /// The whole file as text, without a byte order mark.

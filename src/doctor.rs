@@ -98,7 +98,7 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
             findings.extend(notes.map(|note| Finding::new("dataset", Health::Note, note)));
             if let Some(first) = plan.items.first() {
                 // Recorded answers go by it.
-                id.clone_from(&first.sample.id);
+                id = first.id.to_string();
             }
         }
     }

@@ -21,7 +21,7 @@ use crate::listing::Listing;
 use crate::plan::{BaselineUse, Plan};
 use crate::report::terminal;
 use crate::run::Run;
-use crate::runner::{Home, RunOptions, Session};
+use crate::runner::{Home, Keep, RunOptions, Session};
 use crate::spec::{Override, override_built};
 
 /// The variable that carries a [`Drive`] as JSON.
@@ -177,7 +177,7 @@ impl Drive {
         Ok(Prepared { plan, only })
     }
 
-    /// Runs a prepared eval.
+    /// Runs a prepared eval. Of its records the run has those without a verdict, and the first that is wrong.
     pub fn run(
         &self,
         prepared: Prepared,
@@ -195,6 +195,7 @@ impl Drive {
             concurrency: None,
             cancel: cancel.clone(),
             ci: self.ci,
+            keep: Keep::Notable,
         };
         Session::with_plan(prepared.plan, options, observer)?.run()
     }
@@ -224,7 +225,7 @@ impl Drive {
             let names = plan.trial_names().into_iter().zip(&plan.items);
             let hits = names.filter(|(name, _)| name.contains(filter.as_str()));
             only = Some(
-                hits.map(|(_, item)| item.sample.id.clone())
+                hits.map(|(_, item)| item.id.to_string())
                     .collect::<HashSet<_>>(),
             );
         }

@@ -114,7 +114,7 @@ pub fn run(evals: impl IntoIterator<Item = Eval>) -> Result<Conclusion> {
             update::reference(
                 plan.items
                     .iter()
-                    .map(|item| snapshot::path(folder, &item.sample.id)),
+                    .map(|item| snapshot::path(folder, &item.id)),
             );
         }
     }

@@ -30,7 +30,14 @@ impl Hasher {
 
     /// The first 16 hex digits: enough to tell versions of a sample apart, short enough to read.
     pub(crate) fn short(self) -> String {
-        hex(&self.0.finalize()[..8])
+        hex(&self.first_bytes())
+    }
+
+    /// The bytes behind [`Hasher::short`].
+    pub(crate) fn first_bytes(self) -> [u8; 8] {
+        let mut first = [0; 8];
+        first.copy_from_slice(&self.0.finalize()[..8]);
+        first
     }
 }
 

@@ -44,6 +44,7 @@
 #![warn(missing_docs)]
 
 mod attachment;
+mod beside;
 mod cancel;
 mod conclude;
 mod epochs;

@@ -2,7 +2,9 @@
 //!
 //! [`Governor`](governor::Governor) says when the next question may be asked. It is a state machine that is told
 //! the time and is otherwise pure; `runner/throttle.rs` has the clock and the threads that wait. It governs one run
-//! in one process: under nextest, where each test is a process, each has rates and a budget of its own.
+//! in one process. Under nextest, where each test is a process, the parts of a run share its budget and its deadline
+//! (`runner/siblings.rs`), each as the others were when it began; its rates, `ramp_up_s` and the quiet after a
+//! refusal are of each part alone, and nextest's own `-j` or test groups say how many are in flight.
 
 use std::time::Duration;
 
@@ -70,6 +72,11 @@ impl Default for Limits {
 
 /// What a run may use up, all its parts together when it is resumed. When it is used up no question is asked any
 /// more, those in flight are answered, and the run ends; it can be resumed with a larger one.
+///
+/// Requests are counted before they are sent, and never overspent. What an answer costs is known only afterwards:
+/// as many are in flight as fit into what is left if they cost what those before did on average, and at most ten
+/// until the first tells. So it is overspent by what those in flight cost above the average, and by attempts that
+/// fail after the agent has paid for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Budget {
     /// US dollars, as the agent tells the cost of its answers.
@@ -96,4 +103,16 @@ pub enum EndedBy {
     /// The last attempt that was allowed failed.
     #[serde(rename = "limits.retries")]
     Retries,
+}
+
+impl EndedBy {
+    /// The key of the limit in a spec, as records have it.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Timeout => "limits.timeout_s",
+            Self::SampleTimeout => "limits.sample_timeout_s",
+            Self::MaxOutputBytes => "limits.max_output_bytes",
+            Self::Retries => "limits.retries",
+        }
+    }
 }

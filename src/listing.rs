@@ -70,7 +70,7 @@ impl Listing {
         };
         let mut samples = Vec::with_capacity(plan.items.len());
         for (item, name) in plan.items.iter().zip(plan.trial_names()) {
-            let sample = &item.sample;
+            let sample = item.sample();
             stats.with_ground_truth += usize::from(sample.target.is_some());
             for (dimension, value) in &sample.slices {
                 *stats
@@ -97,9 +97,9 @@ impl Listing {
             }
             samples.push(ListedSample {
                 name,
-                id: sample.id.clone(),
-                slices: sample.slices.iter().cloned().collect(),
-                files: sample.files.iter().map(|file| file.name.clone()).collect(),
+                id: sample.id,
+                slices: sample.slices.into_iter().collect(),
+                files: sample.files.into_iter().map(|file| file.name).collect(),
             });
         }
         Ok(Self {

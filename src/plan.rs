@@ -1,32 +1,36 @@
 //! `Plan`: an eval with its dataset loaded and everything checked that can be checked before an agent
 //! starts.
 
+mod item;
+mod load;
 pub(crate) mod place;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::agent::Output;
 use crate::baseline::Baseline;
 use crate::benchmark::Benchmark;
-use crate::dataset::Filter;
+use crate::beside::beside;
 use crate::error::{Error, Result};
 use crate::eval::{Assert, Eval};
 use crate::extract::Extraction;
-use crate::hash::{self, Hasher};
+use crate::hash::Hasher;
 use crate::redact::Redactor;
-use crate::sample::Sample;
 use crate::scorer::{Answer, Score, Scorer, per_sample};
 use crate::{gate, rescore, snapshot};
+
+pub(crate) use item::{Item, Packed};
+use load::{Loaded, Slices};
 
 /// An eval that is ready to run.
 pub(crate) struct Plan {
     pub(crate) eval: Eval,
     /// In dataset order.
-    pub(crate) items: Vec<Item>,
+    pub(crate) items: Vec<Packed>,
     /// Places in `items` in the order in which they are asked.
     pub(crate) order: Vec<usize>,
     pub(crate) extraction: Extraction,
@@ -42,13 +46,6 @@ pub(crate) struct Plan {
     pub(crate) dataset: Option<String>,
     /// What a sandboxed agent must not see.
     pub(crate) hidden: Arc<[PathBuf]>,
-}
-
-/// A sample with what is derived from it.
-pub(crate) struct Item {
-    pub(crate) sample: Arc<Sample>,
-    pub(crate) input_hash: String,
-    pub(crate) target_hash: String,
 }
 
 /// Whether the committed baseline is looked at.
@@ -69,12 +66,21 @@ impl Plan {
         eval.prompt.check(&*eval.benchmark)?;
         gate::check_unique(&eval.gates)?;
         let scorers = scorers(eval);
+        // Thousands of snapshots take as long as the dataset.
+        let read = || match baseline {
+            BaselineUse::Compare => snapshot::read_baseline(&eval.snapshot.folder).map(Some),
+            BaselineUse::Ignore => Ok(None),
+        };
+        let (loaded, committed) = std::thread::scope(|scope| {
+            let committed = beside(scope, &read);
+            (load::items(eval, &scorers), committed())
+        });
         let Loaded {
             items,
             order,
             slices,
             left_out,
-        } = load_items(eval, &scorers)?;
+        } = loaded?;
         let extraction = eval.extraction();
         let names: Vec<_> = scorers.iter().map(Scorer::name).collect();
         check_scorer_names(&scorers)?;
@@ -88,9 +94,8 @@ impl Plan {
         let dataset_hash = items
             .iter()
             .fold(Hasher::default(), |hash, item| {
-                hash.part(&item.sample.id)
-                    .part(&item.input_hash)
-                    .part(&item.target_hash)
+                let [input, target] = item.hashes();
+                hash.part(&*item.id).part(input).part(target)
             })
             .hex();
         let dataset = place::dataset(eval);
@@ -119,8 +124,8 @@ impl Plan {
             scorer_hash,
             scorers_hash,
         };
-        if baseline == BaselineUse::Compare {
-            plan.baseline = snapshot::read_baseline(&plan.eval.snapshot.folder)?;
+        if let Some(committed) = committed? {
+            plan.baseline = committed;
             plan.check_baseline()?;
             if let Some(baseline) = &mut plan.baseline {
                 // Not asked is not gone.
@@ -153,7 +158,7 @@ impl Plan {
         if !compares {
             return Ok(());
         }
-        let ids = self.items.iter().map(|item| item.sample.id.as_str());
+        let ids = self.items.iter().map(|item| &*item.id);
         baseline
             .check_comparable(&self.scorer_hash, self.eval.epochs, ids)
             .map_err(|error| {
@@ -164,9 +169,9 @@ impl Plan {
 
     /// The test name of a sample: `gaia::level1::<id>`. Categories have names that need no word before them:
     /// `bfcl::simple_python::<id>`.
-    pub(crate) fn trial_name(&self, item: &Item) -> String {
-        let id = snapshot::readable(&item.sample.id);
-        match item.sample.slices.first() {
+    pub(crate) fn trial_name(&self, item: &Packed) -> String {
+        let id = snapshot::readable(&item.id);
+        match item.slices.first() {
             Some((dimension, value)) => {
                 let dimension = match dimension.as_str() {
                     "category" => String::new(),
@@ -195,11 +200,11 @@ impl Plan {
     pub(crate) fn trial_names(&self) -> Vec<String> {
         // Gates are tests too.
         let mut seen: HashSet<String> = self.gate_names().into_iter().collect();
-        let unique = |item: &Item| {
+        let unique = |item: &Packed| {
             let mut name = self.trial_name(item);
             if seen.contains(&name) {
                 name.push('~');
-                name.push_str(&Hasher::default().part(&item.sample.id).short());
+                name.push_str(&Hasher::default().part(&*item.id).short());
             }
             while !seen.insert(name.clone()) {
                 name.push('~');
@@ -235,94 +240,6 @@ pub(crate) fn check_epochs(epochs: u32) -> Result<()> {
     )
 }
 
-/// A dataset, filtered.
-struct Loaded {
-    items: Vec<Item>,
-    order: Vec<usize>,
-    slices: Slices,
-    /// Samples that the limit left out.
-    left_out: HashSet<String>,
-}
-
-fn load_items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> {
-    let samples = eval
-        .benchmark
-        .samples()
-        .map_err(|error| error.at(format!("eval `{}`", eval.name)))?;
-    if samples.is_empty() {
-        return Err(Error::usage(format!("eval `{}` has no samples", eval.name))
-            .hint("loosen `benchmark.levels`, `benchmark.ids` or `benchmark.split`"));
-    }
-    let mut ids = HashSet::with_capacity(samples.len());
-    for sample in &samples {
-        if !ids.insert(&sample.id) {
-            return Err(Error::usage(format!(
-                "eval `{}`: sample id `{}` occurs twice",
-                eval.name, sample.id
-            ))
-            .hint("give every sample an id of its own"));
-        }
-    }
-    let filter = Filter {
-        ids: None,
-        seed: eval.shuffle,
-        limit: eval.limits.limit,
-    };
-    // A limit must not make a gate on a slice look like a typing error.
-    let mut slices = Slices::new();
-    for (dimension, value) in samples.iter().flat_map(|sample| &sample.slices) {
-        slices
-            .entry(dimension.clone())
-            .or_default()
-            .insert(value.clone());
-    }
-    let mut left_out: HashMap<String, usize> = samples
-        .iter()
-        .enumerate()
-        .map(|(index, sample)| (sample.id.clone(), index))
-        .collect();
-    let samples = filter.apply(samples)?;
-    if samples.is_empty() {
-        return Err(
-            Error::usage(format!("eval `{}`: the limit leaves no sample", eval.name))
-                .hint("set `limits.limit` to at least 1"),
-        );
-    }
-    eval.benchmark
-        .fetch(&samples)
-        .map_err(|error| error.at(format_args!("eval `{}`", eval.name)))?;
-    // Asked in the order of the shuffle, recorded in that of the dataset.
-    let mut indexed: Vec<_> = samples
-        .into_iter()
-        .enumerate()
-        .map(|(turn, sample)| (left_out.remove(&sample.id).unwrap_or(turn), turn, sample))
-        .collect();
-    indexed.sort_by_key(|(index, ..)| *index);
-    let mut order: Vec<usize> = (0..indexed.len()).collect();
-    order.sort_by_key(|&place| indexed[place].1);
-    Ok(Loaded {
-        items: indexed
-            .into_iter()
-            .map(|(_, _, sample)| item(eval, sample, scorers))
-            .collect::<Result<_>>()?,
-        order,
-        slices,
-        left_out: left_out.into_keys().collect(),
-    })
-}
-
-/// The values of each slice dimension.
-type Slices = BTreeMap<String, BTreeSet<String>>;
-
-/// A map without the room that growing left: the metadata of a whole dataset stay in memory.
-fn tight(map: Map<String, Value>) -> Map<String, Value> {
-    let entry = |(key, value)| match value {
-        Value::Object(map) => (key, Value::Object(tight(map))),
-        value => (key, value),
-    };
-    map.into_iter().map(entry).collect()
-}
-
 /// Says when samples name scorers of their own and the eval names one for all.
 fn unused_scorers(eval: &Eval) -> Option<String> {
     let own = eval
@@ -346,49 +263,16 @@ fn repeated_answers(eval: &Eval) -> Option<String> {
 }
 
 /// Says before anything is paid for which samples cannot be asked.
-fn missing_attachments(items: &[Item]) -> Option<String> {
-    let broken = |item: &&Item| item.sample.files.iter().any(|file| file.resolve().is_err());
+fn missing_attachments(items: &[Packed]) -> Option<String> {
+    let broken = |item: &&Packed| item.files.iter().any(|file| file.resolve().is_err());
     let mut broken = items.iter().filter(broken);
     let first = broken.next()?;
     let count = 1 + broken.count();
     Some(format!(
         "{count} of {} samples have an attachment that cannot be read and will fail, the first is `{}`",
         items.len(),
-        first.sample.id
+        first.id
     ))
-}
-
-fn item(eval: &Eval, mut sample: Sample, scorers: &[Arc<dyn Scorer>]) -> Result<Item> {
-    sample.metadata = tight(sample.metadata);
-    let prompt = eval.prompt.render(&*eval.benchmark, &sample);
-    let mut input = Hasher::default().part(&prompt);
-    for file in &sample.files {
-        // A file that cannot be read fails its sample when that is asked; here it is merely "none".
-        let content = file.resolve().ok().and_then(|path| hash::file(&path).ok());
-        input = input.part(&file.name).part(content.unwrap_or_default());
-    }
-    for tool in &sample.tools {
-        input = input.part(tool.to_string());
-    }
-    let target = sample
-        .target
-        .as_ref()
-        .map_or_else(|| "hidden".to_owned(), |target| target.0.to_string());
-    // The id goes in, so that equal answers do not show as equal hashes.
-    let mut truth = Hasher::default().part(&sample.id).part(target);
-    for scorer in scorers {
-        let criterion = (**scorer).criterion(&sample).map_err(|error| {
-            error.at(format_args!("eval `{}`, sample `{}`", eval.name, sample.id))
-        })?;
-        if let Some(criterion) = criterion {
-            truth = truth.part(criterion);
-        }
-    }
-    Ok(Item {
-        input_hash: input.short(),
-        target_hash: truth.short(),
-        sample: Arc::new(sample),
-    })
 }
 
 /// Whether the eval's scorers judge an answer alone. A benchmark that is no scorer wants the whole sample.

@@ -41,7 +41,7 @@ use crate::extract::{Extract, Extraction};
 use crate::gate::{Gate, Metric};
 use crate::hash::Hasher;
 use crate::plan;
-use crate::run::{Record, Run, Status};
+use crate::run::{Notable, Record, Run, Status};
 use crate::scorer::Scorer;
 use crate::snapshot;
 
@@ -291,7 +291,7 @@ fn judge_all(
         files: Vec::new(),
         kept_in_memory: Vec::new(),
     };
-    let mut wrong = false;
+    let mut notable = Notable::default();
     let chunks = Chunks::open(path)?;
     pool::in_order(
         chunks,
@@ -307,12 +307,10 @@ fn judge_all(
                 add(&record);
                 samples.kept += u64::from(seen.kept);
                 samples.skipped += u64::from(status == Status::Skipped);
-                let is_wrong = status == Status::Scored && !record.result.is_correct();
                 if status.is_error() {
                     errors.write(&judged.lines[start..end])?;
                 }
-                if status.is_error() || is_wrong && !wrong {
-                    wrong |= is_wrong;
+                if notable.takes(&record) {
                     samples.kept_in_memory.push(record);
                 }
                 start = end;

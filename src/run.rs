@@ -1,6 +1,8 @@
 //! `Run`: all of it; `Record`: one sample with its outcome, as a line of `samples.jsonl`; `Status`, its
 //! outcome in a word.
 
+mod abridged;
+
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
@@ -14,6 +16,8 @@ use crate::hash::Hasher;
 use crate::report::markdown;
 use crate::scorer::Score;
 use crate::summary::Summary;
+
+pub(crate) use abridged::read_abridged;
 
 /// How a sample ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -157,6 +161,14 @@ impl Record {
         if let Some(prediction) = &mut self.result.prediction {
             cut(prediction);
         }
+        if let Some(error) = &mut self.result.error {
+            cut(&mut error.message);
+            if let Some(tail) = &mut error.stderr_tail
+                && tail.len() > ABRIDGED
+            {
+                *tail = tail[tail.ceil_char_boundary(tail.len() - ABRIDGED)..].to_owned();
+            }
+        }
         let scores = self.result.score.iter_mut();
         for side in scores.flat_map(|score| {
             [
@@ -186,6 +198,28 @@ impl Record {
     }
 }
 
+/// Picks the records of a run that its report names: those without a verdict, and the first that is wrong.
+#[derive(Default)]
+pub(crate) struct Notable {
+    errors: usize,
+    wrong: bool,
+}
+
+impl Notable {
+    /// An outage of everything must not fill the memory: `errors.jsonl` has them all.
+    const MOST: usize = 10_000;
+
+    pub(crate) fn takes(&mut self, record: &Record) -> bool {
+        let result = &record.result;
+        if result.status.is_error() {
+            self.errors += 1;
+            return self.errors <= Self::MOST;
+        }
+        let is_wrong = result.status == Status::Scored && !result.is_correct();
+        is_wrong && !std::mem::replace(&mut self.wrong, true)
+    }
+}
+
 /// A sample that was correct in the baseline and is not now, or the other way round.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flip {
@@ -203,7 +237,8 @@ pub struct Run {
     /// The run directory.
     pub dir: PathBuf,
     /// Every sample with its outcome, in dataset order. Prompts, outputs and metadata are on disk only, and long
-    /// texts are abridged; see [`Run::whole_records`].
+    /// texts are abridged; see [`Run::whole_records`]. Of a run that was [driven](crate::drive) or
+    /// [scored again](crate::rescore) those without a verdict, and the first that is wrong.
     pub records: Vec<Record>,
     /// Figures, and the verdicts of the gates.
     pub summary: Summary,

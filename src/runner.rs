@@ -4,15 +4,16 @@
 //! order: `cargo evaltest` drives it from its own pool ([`Session::run`]), `cargo test` from the threads
 //! of libtest-mimic. The runner emits events and never prints.
 //!
-//! A sample has as many records as the eval has epochs. They are kept side by side: the record of epoch `e`
-//! of the sample at `place` has the slot `place * epochs + e`.
+//! A sample has as many records as the eval has epochs, side by side: the record of epoch `e` of the sample at `place`
+//! has the slot `place * epochs + e`. A record that is on disk leaves the memory; what a run amounts to is worked out
+//! when it ends, from the records as they are put into order.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::agent::{AgentError, Output};
 use crate::artifact::events::{EventLog, Past, StoredEvent, fold, spent};
@@ -23,7 +24,7 @@ use crate::error::Result;
 use crate::eval::{Eval, KeepScratch};
 use crate::event::{Event, Observer};
 use crate::plan::{BaselineUse, Item, Plan};
-use crate::run::{Record, Run, Status};
+use crate::run::{Record, Run};
 use crate::snapshot;
 
 mod ask;
@@ -34,7 +35,9 @@ pub(crate) mod judge;
 mod keep;
 mod outcome;
 mod retry;
+mod seen;
 mod select;
+mod siblings;
 mod stop;
 mod throttle;
 
@@ -68,6 +71,18 @@ pub(crate) struct RunOptions {
     pub(crate) concurrency: Option<usize>,
     /// Whether this is CI, where a missing baseline fails `no_regression`.
     pub(crate) ci: bool,
+    /// Which records the finished run has.
+    pub(crate) keep: Keep,
+}
+
+/// Which records a finished run has in memory.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// All of them, abridged.
+    #[default]
+    All,
+    /// Those that its report names.
+    Notable,
 }
 
 /// Where a run is recorded, and what is known already.
@@ -92,8 +107,8 @@ pub(crate) struct Session {
     events: EventLog,
     spool: Spool,
     pasts: Mutex<HashMap<(String, u32), Past>>,
-    /// By slot.
-    records: Mutex<Vec<Option<Record>>>,
+    /// How often questions were asked without coming to an end, by slot.
+    unfinished: Mutex<HashMap<usize, u32>>,
     /// Places of samples that differ from their snapshots, under `exact`.
     differing: Mutex<HashSet<usize>>,
     /// What snapshots would say of the epochs so far, by place, under `exact`.
@@ -188,10 +203,15 @@ impl Session {
         }
         let slots = plan.items.len() * plan.eval.epochs as usize;
         let spool = Spool::create(dir.file("samples.jsonl.part"), slots)?;
-        let throttle = Throttle::new(&plan.eval.limits, options.concurrency, spent(&past));
+        let limits = &plan.eval.limits;
+        let so_far = match &options.home {
+            Home::Part(part) => siblings::so_far(part, limits),
+            _ => (spent(&past), Duration::ZERO),
+        };
+        let throttle = Throttle::new(limits, options.concurrency, so_far);
         let session = Self {
             bench: Bench::new(Arc::clone(&plan.eval.agent)),
-            records: Mutex::new(vec![None; slots]),
+            unfinished: Mutex::default(),
             pasts: Mutex::new(fold(past, merged)),
             manifest: Mutex::new(manifest),
             plan,
@@ -242,12 +262,7 @@ impl Session {
                     if self.is_stopped() {
                         return;
                     }
-                    let slot = place * epochs + turn % epochs;
-                    let record = self.ask_slot(slot);
-                    // What was not asked at all is filled in at the end.
-                    if record.result.attempts > 0 || record.result.status != Status::Skipped {
-                        self.keep(slot, record);
-                    }
+                    self.ask_slot(place * epochs + turn % epochs);
                 }
             };
             // One of the workers is this thread.
@@ -268,10 +283,7 @@ impl Session {
         let slots = place * self.epochs()..(place + 1) * self.epochs();
         let ask = |slot| {
             let mut record = self.ask_slot(slot);
-            if record.result.status != Status::Skipped {
-                record.forget();
-            }
-            self.keep(slot, record.clone());
+            record.forget();
             record
         };
         slots.map(ask).collect()
@@ -283,9 +295,9 @@ impl Session {
     }
 
     /// The sample of a slot, and its epoch.
-    fn question(&self, slot: usize) -> (&Item, u32) {
+    fn question(&self, slot: usize) -> (Item, u32) {
         let epoch = u32::try_from(slot % self.epochs()).unwrap_or_default();
-        (&self.plan.items[slot / self.epochs()], epoch)
+        (self.plan.items[slot / self.epochs()].unpack(), epoch)
     }
 
     /// Asks a sample in one epoch, unless an earlier part of the run did, and puts its redacted record onto disk.
@@ -309,7 +321,7 @@ impl Session {
                 cached,
                 ..
             } => {
-                let mut outcome = self.judge(item, output, latency, attempts);
+                let mut outcome = self.judge(&item, output, latency, attempts);
                 if redacted > 0 {
                     judge::doubt(&mut outcome);
                 }
@@ -322,7 +334,7 @@ impl Session {
                     id: &item.sample.id,
                     epoch,
                 });
-                self.ask((item, epoch), attempts)
+                self.ask((&item, epoch), attempts)
             }
         };
         let mut record = record(&self.plan, item, epoch, outcome);

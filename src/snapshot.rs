@@ -10,6 +10,7 @@
 //! before is no failure here. The `INSTA_*` variables keep their meaning (`update`).
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::epochs::Poll;
@@ -192,9 +193,14 @@ impl Content {
 
     /// Reads a snapshot; `None` if there is none.
     pub(crate) fn read(path: &Path) -> Result<Option<Self>> {
-        if !path.exists() {
-            return Ok(None);
+        let text = match fs::read_to_string(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            text => text.unwrap_or_default(),
+        };
+        if let Some((_, content)) = baseline::parse(&text) {
+            return Ok(Some(content));
         }
+        // In another form than ours.
         let snapshot =
             insta::Snapshot::from_file(path).map_err(|error| broken(path, &error.to_string()))?;
         let text = snapshot

@@ -7,6 +7,7 @@
 
 mod excerpt;
 mod js;
+mod json;
 mod line;
 mod lower;
 mod number;
@@ -18,6 +19,7 @@ mod word;
 pub(crate) use excerpt::excerpt;
 pub use js::is_js_space;
 pub(crate) use js::js_lower_word;
+pub use json::{is_json_plain, json_special};
 pub(crate) use line::on_one_line;
 pub(crate) use lower::push_py_lower;
 pub use lower::py_lower;

@@ -29,7 +29,6 @@ pub(crate) use answered::{Answered, Wanted};
 pub(crate) use calls::Calls;
 pub(crate) use chunks::Chunk;
 use chunks::Chunks;
-pub(crate) use escape::is_plain;
 pub(crate) use fields::Fields;
 pub(crate) use line::Line;
 pub(crate) use record::Entry;

@@ -1,6 +1,9 @@
 //! Printing, and what becomes of a reader who went away.
 
 use std::io::{self, ErrorKind, Write};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use evaltest::{Error, Result};
 
@@ -43,6 +46,26 @@ fn acts_on_terminal(c: char) -> bool {
 pub(crate) fn complain(error: &Error) {
     // With stderr gone there is nobody left to tell.
     let _ = writeln!(io::stderr(), "error: {error}");
+}
+
+/// Does work that may take long, such as fetching a dataset, and says from time to time that it is at it.
+pub(crate) fn waiting<T>(what: &str, work: impl FnOnce() -> T) -> T {
+    const FIRST: Duration = Duration::from_secs(2);
+    const NEXT: Duration = Duration::from_secs(10);
+    let (at_work, ended) = channel::<()>();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            let (began, mut pause) = (Instant::now(), FIRST);
+            while ended.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+                let seconds = began.elapsed().as_secs();
+                note(&format!("{what}: {seconds} s so far"));
+                pause = NEXT;
+            }
+        });
+        // The end of the work, also by a panic, is the end of the channel.
+        let _at_work = at_work;
+        work()
+    })
 }
 
 /// Says something beside the data on standard output.

@@ -1,16 +1,16 @@
 //! `samples.jsonl` and `errors.jsonl`.
 //!
 //! Records are spooled as samples end and put into dataset order when the run ends, so that memory holds
-//! no answers.
+//! none of them: what concludes the run sees them on the way.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Read, Seek, Write};
+use std::io::{BufRead, BufReader, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, Result};
 use crate::hash::Hasher;
-use crate::run::Record;
+use crate::run::{Record, read_abridged};
 
 /// Bytes read or written at once.
 const BUFFER: usize = 1 << 17;
@@ -24,8 +24,9 @@ pub(crate) struct Spool {
 struct State {
     file: BufWriter<File>,
     length: u64,
-    /// By sample: where its line stands, how long it is, whether it belongs into `errors.jsonl`.
-    places: Vec<Option<(u64, usize, bool)>>,
+    /// By sample: where its line stands, and whether it belongs into `errors.jsonl`. It is all that stays of a sample in
+    /// memory.
+    places: Vec<Option<(u64, bool)>>,
 }
 
 impl Spool {
@@ -57,17 +58,28 @@ impl Spool {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let written = state.file.write_all(&line);
         written.map_err(|error| self.failed(&error))?;
-        let entry = (state.length, line.len(), record.result.status.is_error());
+        let entry = (state.length, record.result.status.is_error());
         state.length += line.len() as u64;
         state.places[place] = Some(entry);
         Ok(())
     }
 
-    /// Writes `samples.jsonl` and `errors.jsonl`, removes the spool, and gives the files' SHA-256.
-    pub(crate) fn finish(&self, folder: &Path) -> Result<[(String, String); 2]> {
+    /// Whether the record of this sample is there.
+    pub(crate) fn has(&self, place: usize) -> bool {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.places[place].is_some()
+    }
+
+    /// Writes `samples.jsonl` and `errors.jsonl`, removes the spool, and gives the files' SHA-256. `see` sees each
+    /// record, [abridged](read_abridged), in the order of the dataset.
+    pub(crate) fn finish(
+        &self,
+        folder: &Path,
+        see: &mut dyn FnMut(usize, Record),
+    ) -> Result<[(String, String); 2]> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.file.flush().map_err(|error| self.failed(&error))?;
-        let places = state.places.clone();
+        let places = std::mem::take(&mut state.places);
         let spool = state.file.get_mut();
         spool.rewind().map_err(|error| self.failed(&error))?;
         // Samples end nearly in dataset order: the next line is nearly always in the buffer.
@@ -76,17 +88,25 @@ impl Spool {
         let mut errors = Sorted::create(folder.join("errors.jsonl"))?;
         let mut line = Vec::new();
         let mut at = 0;
-        for (offset, length, is_error) in places.into_iter().flatten() {
-            line.resize(length, 0);
+        for (slot, place) in places.into_iter().enumerate() {
+            let Some((offset, is_error)) = place else {
+                continue;
+            };
+            line.clear();
             spool
                 .seek_relative(offset.cast_signed() - at)
-                .and_then(|()| spool.read_exact(&mut line))
+                .and_then(|()| spool.read_until(b'\n', &mut line))
                 .map_err(|error| self.failed(&error))?;
-            at = (offset + length as u64).cast_signed();
+            at = offset.cast_signed() + (line.len() as u64).cast_signed();
             samples.write(&line)?;
             if is_error {
                 errors.write(&line)?;
             }
+            let record = read_abridged(&line).map_err(|error| {
+                Error::infrastructure(format!("cannot read `{}`: {error}", self.path.display()))
+                    .hint("continue the run with `--resume`")
+            })?;
+            see(slot, record);
         }
         let hashes = [
             ("samples.jsonl".to_owned(), samples.finish()?),
@@ -133,9 +153,14 @@ impl Sorted {
 
     /// Puts the file into its place and gives its SHA-256.
     pub(crate) fn finish(mut self) -> Result<String> {
+        // Of an empty file, as that of the errors is when all is well, there is nothing to lose.
+        let sync = |file: &File| match file.metadata()?.len() {
+            0 => Ok(()),
+            _ => file.sync_data(),
+        };
         self.file
             .flush()
-            .and_then(|()| self.file.get_ref().sync_data())
+            .and_then(|()| sync(self.file.get_ref()))
             .and_then(|()| std::fs::rename(&self.temporary, &self.path))
             .map_err(|error| self.failed(&error))?;
         Ok(self.hash.hex())

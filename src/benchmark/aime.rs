@@ -196,6 +196,10 @@ impl Benchmark for Aime {
         vec![self.path.clone()]
     }
 
+    fn has_metrics(&self) -> bool {
+        false
+    }
+
     fn scorer(&self) -> Option<Box<dyn Scorer>> {
         Some(Box::new(crate::scorer::aime::Aime))
     }

@@ -60,8 +60,20 @@ pub struct Bfcl {
 impl Bfcl {
     /// The data at a path, see [`Data::open`].
     pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
+        let path = path.into();
+        if let Some(Ok(address)) = hub::Address::of(&path)
+            && address.path.is_empty()
+        {
+            return Err(Error::usage(format!(
+                "`{address}`: of the Hub, this benchmark reads one file, not a dataset"
+            ))
+            .hint(
+                "the leaderboard's data is in its package: `pip download --no-deps bfcl-eval==2026.3.23`, then \
+                 `unzip -q bfcl_eval-*.whl -d bfcl`, and `path: bfcl`",
+            ));
+        }
         Ok(Self {
-            data: Data::open(hub::file(path.into())?)?,
+            data: Data::open(hub::file(path)?)?,
             categories: Vec::new(),
             filter: Filter::default(),
             weights: Weights::new(),

@@ -118,6 +118,10 @@ impl Benchmark for Custom {
         Extract::final_answer()
     }
 
+    fn has_metrics(&self) -> bool {
+        false
+    }
+
     fn scorer(&self) -> Option<Box<dyn Scorer>> {
         Some(Box::new(self.per_sample()))
     }

@@ -7,12 +7,13 @@
 mod folder;
 mod row;
 
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use crate::benchmark::Benchmark;
-use crate::dataset::{Columns, Filter, Rows, quoted};
+use crate::dataset::{Columns, Filter, Header, Table, quoted};
 use crate::error::{Error, Result};
 use crate::extract::Extract;
 use crate::hub::{self, Address, Dataset};
@@ -136,63 +137,106 @@ impl Gaia {
         self
     }
 
-    fn load(&self) -> Result<(Vec<Sample>, Vec<String>)> {
+    /// Hands on the samples one by one; gives what there is to remark.
+    fn each(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<Vec<String>> {
         let files = Files(self.hub.as_ref());
         let source = folder::locate(&self.path, self.split.as_deref(), files)?;
-        let rows = Rows::read(&source.metadata)?;
-        let layout = Layout::find(&rows, &self.columns)?;
+        let table = Table::read(&source.metadata)?;
+        let layout = Layout::find(&table.header(), &self.columns)?;
         let mut notices = source.notices.clone();
         if layout.ground_truth.is_none() {
-            notices.push(without_ground_truth(&rows));
+            notices.push(without_ground_truth(&table.header()));
         }
-        let samples = rows.into_samples(|fields, index| layout.sample(fields, index, &source))?;
-        if layout.ground_truth.is_some() {
-            notices.extend(hidden_answers(&samples, &source));
+        let mut levels = Levels::new(&self.levels, &layout, &source)?;
+        let (mut all, mut hidden) = (0, 0);
+        let mut kept = Vec::new();
+        let make = |fields, index| layout.sample(fields, index, &source);
+        table.each_sample(make, &mut |sample| {
+            all += 1;
+            hidden += usize::from(sample.target.is_none());
+            if self.filter == Filter::default() {
+                return levels.pass(sample, take);
+            }
+            kept.push(sample);
+            Ok(())
+        })?;
+        if layout.ground_truth.is_some() && hidden > 0 {
+            notices.push(format!(
+                "`{}`: {hidden} of {all} samples have no ground truth and are not scored",
+                source.metadata.display()
+            ));
         }
-        let samples = self.filter.apply(samples)?;
-        let samples = self.of_levels(samples, &layout, &source, &mut notices)?;
-        Ok((samples, notices))
+        let mut kept = self.filter.apply(kept)?.into_iter();
+        kept.try_for_each(|sample| levels.pass(sample, take))?;
+        levels.check(&mut notices)?;
+        Ok(notices)
     }
+}
 
-    fn of_levels(
-        &self,
-        mut samples: Vec<Sample>,
-        layout: &Layout,
-        source: &Source,
-        notices: &mut Vec<String>,
-    ) -> Result<Vec<Sample>> {
-        if self.levels.is_empty() {
-            return Ok(samples);
-        }
-        let path = source.metadata.display();
-        if layout.level.is_none() {
+/// The levels that are asked for, and those that come up.
+struct Levels<'a> {
+    wanted: &'a [String],
+    found: BTreeSet<String>,
+    path: &'a Path,
+}
+
+impl<'a> Levels<'a> {
+    fn new(wanted: &'a [String], layout: &Layout, source: &'a Source) -> Result<Self> {
+        let path = &source.metadata;
+        if !wanted.is_empty() && layout.level.is_none() {
             return Err(Error::usage(format!(
-                "`{path}`: levels are asked for, but there is no column `level` or `Level`"
+                "`{}`: levels are asked for, but there is no column `level` or `Level`",
+                path.display()
             ))
             .hint("remove `levels`, or name the column: `columns: { level: NAME }`"));
         }
-        let mut found: Vec<String> = samples.iter().filter_map(level).map(Into::into).collect();
-        found.sort_unstable();
-        found.dedup();
+        Ok(Self {
+            wanted,
+            found: BTreeSet::new(),
+            path,
+        })
+    }
+
+    /// Hands on a sample that is asked for.
+    fn pass(&mut self, sample: Sample, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
+        if self.wanted.is_empty() {
+            return take(sample);
+        }
+        let Some(level) = level(&sample) else {
+            return Ok(());
+        };
+        if !self.found.contains(level) {
+            self.found.insert(level.to_owned());
+        }
+        match self.wanted.iter().any(|wanted| wanted == level) {
+            true => take(sample),
+            false => Ok(()),
+        }
+    }
+
+    /// Refuses levels of which there is no sample; remarks on some of them.
+    fn check(&self, notices: &mut Vec<String>) -> Result<()> {
+        let Self {
+            wanted,
+            found,
+            path,
+        } = self;
+        let path = path.display();
+        let missing: Vec<_> = wanted
+            .iter()
+            .filter(|level| !found.contains(*level))
+            .collect();
         let found = quoted(found.iter().map(String::as_str));
-        samples.retain(|sample| {
-            level(sample).is_some_and(|level| self.levels.iter().any(|wanted| wanted == level))
-        });
-        if samples.is_empty() {
-            let wanted = quoted(self.levels.iter().map(String::as_str));
+        if !wanted.is_empty() && missing.len() == wanted.len() {
+            let wanted = quoted(wanted.iter().map(String::as_str));
             return Err(Error::usage(format!(
                 "`{path}`: no sample of level {wanted}; found {found}"
             ))
             .hint("name levels that are there: `levels: [1, 2]`"));
         }
-        for wanted in &self.levels {
-            if !samples.iter().any(|sample| level(sample) == Some(wanted)) {
-                notices.push(format!(
-                    "`{path}`: no sample of level `{wanted}`; found {found}"
-                ));
-            }
-        }
-        Ok(samples)
+        let remark = |level| format!("`{path}`: no sample of level `{level}`; found {found}");
+        notices.extend(missing.into_iter().map(remark));
+        Ok(())
     }
 }
 
@@ -202,10 +246,19 @@ impl Benchmark for Gaia {
     }
 
     fn samples(&self) -> Result<Vec<Sample>> {
-        let (samples, notices) = self.load()?;
+        let mut samples = Vec::new();
+        self.each_sample(&mut |sample| {
+            samples.push(sample);
+            Ok(())
+        })?;
+        Ok(samples)
+    }
+
+    fn each_sample(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
+        let notices = self.each(take)?;
         // Loading again finds the same.
         let _ = self.notices.set(notices);
-        Ok(samples)
+        Ok(())
     }
 
     fn fetch(&self, samples: &[Sample]) -> Result<()> {
@@ -224,6 +277,10 @@ impl Benchmark for Gaia {
         Some(Box::new(crate::scorer::gaia::Gaia))
     }
 
+    fn has_metrics(&self) -> bool {
+        false
+    }
+
     /// GAIA asks not to publish its answers.
     fn is_gated(&self) -> bool {
         true
@@ -238,7 +295,7 @@ impl Benchmark for Gaia {
             return notices.clone();
         }
         // Whoever asks for the samples gets the error.
-        self.load().map(|(_, notices)| notices).unwrap_or_default()
+        self.each(&mut |_| Ok(())).unwrap_or_default()
     }
 }
 
@@ -246,24 +303,13 @@ fn level(sample: &Sample) -> Option<&str> {
     sample.slices.first().map(|(_, level)| level.as_str())
 }
 
-fn without_ground_truth(rows: &Rows) -> String {
+fn without_ground_truth(header: &Header<'_>) -> String {
     format!(
         "`{}`: no sample is scored, for there is no column of ground truths: looked for {}; found {}",
-        rows.path.display(),
+        header.path.display(),
         quoted(GROUND_TRUTH),
-        quoted(rows.columns())
+        quoted(header.columns.iter().copied())
     )
-}
-
-fn hidden_answers(samples: &[Sample], source: &Source) -> Option<String> {
-    let hidden = samples.iter().filter(|s| s.target.is_none()).count();
-    (hidden > 0).then(|| {
-        format!(
-            "`{}`: {hidden} of {} samples have no ground truth and are not scored",
-            source.metadata.display(),
-            samples.len()
-        )
-    })
 }
 
 #[cfg(test)]

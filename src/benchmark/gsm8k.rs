@@ -114,6 +114,10 @@ impl Benchmark for Gsm8k {
         vec![self.path.clone()]
     }
 
+    fn has_metrics(&self) -> bool {
+        false
+    }
+
     fn scorer(&self) -> Option<Box<dyn Scorer>> {
         Some(Box::new(crate::scorer::gsm8k::Gsm8k))
     }

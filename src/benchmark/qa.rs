@@ -240,6 +240,10 @@ impl Benchmark for Qa {
         Some(Box::new(TokenF1::default()))
     }
 
+    fn has_metrics(&self) -> bool {
+        false
+    }
+
     fn notices(&self) -> Vec<String> {
         if let Some(notices) = self.notices.get() {
             return notices.clone();

@@ -1,5 +1,6 @@
 //! The key of an answer: a hash of everything that an agent is told, and of the agent.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::io;
 
@@ -35,7 +36,7 @@ impl Asked<'_> {
             .part("evaltest answer")
             .part(VERSION.to_le_bytes())
             .part(self.fingerprint)
-            .part(self.spec.to_string())
+            .part(telling(self.spec).to_string())
             .part(json(self.options))
             .part(&sample.id)
             .part(&sample.prompt)
@@ -56,6 +57,26 @@ impl Asked<'_> {
             hash = hash.part("file").part(&file.name).part(content);
         }
         Ok(hash.hex())
+    }
+}
+
+/// The keys of an agent without those that only say how many of it there are, and how patient one is with them.
+fn telling(spec: &Value) -> Cow<'_, Value> {
+    const OF_WORKERS: [&str; 4] = [
+        "processes",
+        "in_flight",
+        "start_timeout_s",
+        "close_timeout_s",
+    ];
+    let is_one = spec.get("type").is_some_and(|kind| kind == "worker");
+    let is_mere = |key: &String| OF_WORKERS.contains(&&**key);
+    match spec {
+        Value::Object(keys) if is_one && keys.keys().any(is_mere) => {
+            let keys = keys.iter().filter(|(key, _)| !is_mere(key));
+            let keys = keys.map(|(key, value)| (key.clone(), value.clone()));
+            Cow::Owned(Value::Object(keys.collect()))
+        }
+        _ => Cow::Borrowed(spec),
     }
 }
 
@@ -193,6 +214,25 @@ mod tests {
         other.sample.target = None;
         other.sample.slices.clear();
         assert_eq!(base.key(), other.key());
+    }
+
+    #[test]
+    fn how_many_workers_there_are_does_not_change_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut base = parts(folder.path());
+        let mut key = |spec: Value| {
+            base.spec = spec;
+            base.key()
+        };
+        let one = key(json!({"type": "worker", "command": ["a"]}));
+        let many = json!({
+            "type": "worker", "command": ["a"], "processes": 3, "in_flight": 2, "start_timeout_s": 1, "close_timeout_s": 1,
+        });
+        assert_eq!(key(many), one);
+        assert_ne!(key(json!({"type": "worker", "command": ["b"]})), one);
+        // What these words mean to others is not known.
+        let own = |processes: u32| json!({"type": "own", "processes": processes});
+        assert_ne!(key(own(1)), key(own(2)));
     }
 
     #[test]

@@ -217,7 +217,7 @@ impl Data {
                 "there are questions without ground truth, and no file `{}` with theirs",
                 path.display()
             ))
-            .at(lines.first().map(Line::place).unwrap_or_default())
+            .at(lines.first().map_or_else(String::new, |line| line.place().to_string()))
             .hint(
                 "put the official `possible_answer` folder beside the questions, or give each line a `ground_truth`",
             ));

@@ -1,5 +1,7 @@
 //! Which column plays which role: the first known name wins, a name that was given must be there.
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use crate::error::{Error, Result, nearest};
@@ -60,23 +62,7 @@ impl Rows {
         named: Option<&str>,
         known: &[&str],
     ) -> Result<Option<String>> {
-        let Some(named) = named else {
-            let found = known.iter().find(|name| self.has_column(name));
-            return Ok(found.map(|&name| name.to_owned()));
-        };
-        if self.has_column(named) {
-            return Ok(Some(named.to_owned()));
-        }
-        let columns = self.columns();
-        let error = Error::usage(format!(
-            "`{}`: no column `{named}`, which `columns.{role}` names; found {}",
-            self.path.display(),
-            quoted(columns.iter().copied())
-        ));
-        let name = nearest(named, columns).unwrap_or("NAME");
-        Err(error.hint(format!(
-            "name one that is there: `columns: {{ {role}: {name} }}`"
-        )))
+        self.header().find_column(role, named, known)
     }
 
     /// As [`Rows::find_column`], for a role that must have a column.
@@ -86,25 +72,73 @@ impl Rows {
         named: Option<&str>,
         known: &[&str],
     ) -> Result<String> {
+        self.header().require_column(role, named, known)
+    }
+
+    fn header(&self) -> Header<'_> {
+        Header {
+            path: &self.path,
+            columns: self.columns(),
+        }
+    }
+}
+
+/// The columns of a file.
+pub(crate) struct Header<'a> {
+    pub(crate) path: &'a Path,
+    /// In the order in which the file first names them.
+    pub(crate) columns: Vec<&'a str>,
+}
+
+impl Header<'_> {
+    /// See [`Rows::find_column`].
+    pub(crate) fn find_column(
+        &self,
+        role: &str,
+        named: Option<&str>,
+        known: &[&str],
+    ) -> Result<Option<String>> {
+        let Some(named) = named else {
+            let found = known.iter().find(|name| self.columns.contains(name));
+            return Ok(found.map(|&name| name.to_owned()));
+        };
+        if self.columns.contains(&named) {
+            return Ok(Some(named.to_owned()));
+        }
+        let columns = self.columns.iter().copied();
+        let error = Error::usage(format!(
+            "`{}`: no column `{named}`, which `columns.{role}` names; found {}",
+            self.path.display(),
+            quoted(columns.clone())
+        ));
+        let name = nearest(named, columns).unwrap_or("NAME");
+        Err(error.hint(format!(
+            "name one that is there: `columns: {{ {role}: {name} }}`"
+        )))
+    }
+
+    /// See [`Rows::require_column`].
+    pub(crate) fn require_column(
+        &self,
+        role: &str,
+        named: Option<&str>,
+        known: &[&str],
+    ) -> Result<String> {
         if let Some(column) = self.find_column(role, named, known)? {
             return Ok(column);
         }
-        let columns = self.columns();
+        let columns = self.columns.iter().copied();
         let error = Error::usage(format!(
             "`{}`: no column for `{role}`: looked for {}; found {}",
             self.path.display(),
             quoted(known.iter().copied()),
-            quoted(columns.iter().copied())
+            quoted(columns.clone())
         ));
         let name = known
             .iter()
-            .find_map(|name| nearest(name, columns.iter().copied()))
+            .find_map(|name| nearest(name, columns.clone()))
             .unwrap_or("NAME");
         Err(error.hint(format!("name it: `columns: {{ {role}: {name} }}`")))
-    }
-
-    fn has_column(&self, name: &str) -> bool {
-        self.rows.iter().any(|row| row.fields.contains_key(name))
     }
 }
 

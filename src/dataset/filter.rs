@@ -32,13 +32,24 @@ impl Filter {
         if let Some(ids) = &self.ids {
             samples = select(samples, ids)?;
         }
+        self.arrange(&mut samples);
+        Ok(samples)
+    }
+
+    /// The places of so many samples, shuffled and limited.
+    pub(crate) fn order(&self, samples: usize) -> Vec<usize> {
+        let mut order = (0..samples).collect();
+        self.arrange(&mut order);
+        order
+    }
+
+    fn arrange<T>(&self, samples: &mut Vec<T>) {
         if let Some(seed) = self.seed {
-            shuffle(&mut samples, seed);
+            shuffle(samples, seed);
         }
         if let Some(limit) = self.limit {
             samples.truncate(limit);
         }
-        Ok(samples)
     }
 }
 

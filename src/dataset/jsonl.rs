@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
 
@@ -10,35 +10,38 @@ use super::{Row, kind};
 
 /// The rows of a text. Only `\n` ends a line, so that U+2028 in a text does not.
 pub(super) fn rows(path: &Path, text: &str) -> Result<Vec<Row>> {
-    let mut rows = Vec::new();
-    for (line, number) in text.split('\n').zip(1_u64..) {
-        let line = line.trim_ascii();
-        if line.is_empty() {
-            continue;
-        }
-        match parse(line) {
-            Ok(Value::Object(fields)) => rows.push(Row {
-                line: Some(number),
-                fields,
-            }),
-            Ok(other) => {
-                return Err(Error::usage(format!(
-                    "{}:{number}: a row is an object, found {}",
-                    path.display(),
-                    kind(&other)
-                ))
-                .hint("write one `{…}` per line; a `.json` array is not read"));
-            }
-            Err((column, reason)) => {
-                return Err(Error::usage(format!(
-                    "{}:{number}:{column}: broken JSON: {reason}",
-                    path.display()
-                ))
-                .hint("write one JSON object per line, each line complete"));
-            }
-        }
+    let row = |(number, line)| {
+        Ok(Row {
+            line: Some(number),
+            fields: fields(path, number, line)?,
+        })
+    };
+    lines(text).map(row).collect()
+}
+
+/// The lines that are not blank, trimmed, with their numbers.
+pub(super) fn lines(text: &str) -> impl Iterator<Item = (u64, &str)> {
+    let lines = (1_u64..).zip(text.split('\n'));
+    let lines = lines.map(|(number, line)| (number, line.trim_ascii()));
+    lines.filter(|(_, line)| !line.is_empty())
+}
+
+/// The object of a line.
+pub(super) fn fields(path: &Path, number: u64, line: &str) -> Result<Map<String, Value>> {
+    match parse(line) {
+        Ok(Value::Object(fields)) => Ok(fields),
+        Ok(other) => Err(Error::usage(format!(
+            "{}:{number}: a row is an object, found {}",
+            path.display(),
+            kind(&other)
+        ))
+        .hint("write one `{…}` per line; a `.json` array is not read")),
+        Err((column, reason)) => Err(Error::usage(format!(
+            "{}:{number}:{column}: broken JSON: {reason}",
+            path.display()
+        ))
+        .hint("write one JSON object per line, each line complete")),
     }
-    Ok(rows)
 }
 
 /// JSON as Python writes it: the bare words `NaN` and `Infinity` are read as null.

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::plan::Plan;
 use crate::project;
 use crate::run::Run;
-use crate::runner::{RunOptions, Session};
+use crate::runner::{Keep, RunOptions, Session};
 use crate::snapshot::update::Policy;
 
 /// One eval, its session and the latch on which its gates wait.
@@ -19,7 +19,7 @@ pub(super) struct Board {
     eval: String,
     names: Vec<String>,
     gates: Vec<String>,
-    ids: Vec<String>,
+    ids: Vec<Box<str>>,
     order: Vec<usize>,
     plan: Mutex<Option<Plan>>,
     threads: Option<usize>,
@@ -72,11 +72,7 @@ impl Board {
             eval: plan.eval.name.clone(),
             names: plan.trial_names(),
             gates: plan.gate_names(),
-            ids: plan
-                .items
-                .iter()
-                .map(|item| item.sample.id.clone())
-                .collect(),
+            ids: plan.items.iter().map(|item| item.id.clone()).collect(),
             order: plan.order.clone(),
             slots: threads
                 .is_none()
@@ -184,6 +180,7 @@ impl Board {
                     concurrency: self.threads,
                     cancel: self.cancel.clone(),
                     ci: project::is_ci(),
+                    keep: Keep::Notable,
                     ..RunOptions::default()
                 };
                 Session::with_plan(plan, options, Arc::new(|_| {}))
@@ -202,7 +199,7 @@ impl Board {
         Some(
             selected
                 .iter()
-                .map(|&place| self.ids[place].clone())
+                .map(|&place| self.ids[place].to_string())
                 .collect(),
         )
     }

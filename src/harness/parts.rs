@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::plan::Plan;
 use crate::project;
 use crate::run::Record;
-use crate::runner::{Home, RunOptions, Session};
+use crate::runner::{Home, Keep, RunOptions, Session};
 use crate::snapshot::{self, update::Policy};
 use crate::summary::Summary;
 
@@ -55,7 +55,7 @@ impl Parts {
         let run = || -> Result<Verdict> {
             let plan = self.take_plan()?;
             make_root(&plan.eval.output_folder())?;
-            let id = plan.items[place].sample.id.clone();
+            let id = plan.items[place].id.to_string();
             snapshot::check_scorer(&plan)?;
             let mut part = self.part(&id);
             if has_answer(&part) {
@@ -68,6 +68,7 @@ impl Parts {
                 only: Some(HashSet::from([id])),
                 cancel: self.cancel.clone(),
                 ci: project::is_ci(),
+                keep: Keep::Notable,
                 ..RunOptions::default()
             };
             let session = Session::with_plan(plan, options, Arc::new(|_| {}))?;
@@ -116,7 +117,8 @@ impl Parts {
     fn merged(&self, plan: &Plan) -> Result<(Summary, PathBuf)> {
         std::fs::create_dir_all(&self.folder)
             .map_err(|error| Error::io("create", &self.folder, &error))?;
-        let lock = self.folder.join("lock");
+        // No part has such a name.
+        let lock = self.folder.join("lock~");
         let file = File::create(&lock).map_err(|error| Error::io("create", &lock, &error))?;
         rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).map_err(|error| {
             Error::infrastructure(format!("cannot lock `{}`: {error}", lock.display()))
@@ -142,11 +144,11 @@ impl Parts {
         let mut journal = Vec::new();
         let mut missing = Vec::new();
         for item in &plan.items {
-            let part = self.part(&item.sample.id);
+            let part = self.part(&item.id);
             if is_finished(&part) {
                 journal.extend(events::read(&part.join("events.jsonl"))?);
             } else {
-                missing.push(item.sample.id.clone());
+                missing.push(item.id.to_string());
             }
         }
         if let Some(first) = missing.first() {
@@ -163,6 +165,7 @@ impl Parts {
             invocation: Some(invocation),
             cancel: self.cancel.clone(),
             ci: project::is_ci(),
+            keep: Keep::Notable,
             ..RunOptions::default()
         };
         let run = Session::with_plan(plan, options, Arc::new(|_| {}))?.run()?;

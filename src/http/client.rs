@@ -1,12 +1,12 @@
 //! `Client`, its `Request`s and their `Reply`s.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use ureq::http::{self, HeaderMap, StatusCode};
 use ureq::{Agent, AsSendBody, Body};
 
-use super::connect::{Noting, noted};
+use super::connect::{Noting, Pace, noted};
 use super::failure::Failure;
 use super::proxy::Proxies;
 use super::resolve::Names;
@@ -37,15 +37,23 @@ const FOREVER: Duration = Duration::from_hours(7 * 24);
 pub(crate) struct Client {
     config: ureq::config::Config,
     proxies: Proxies,
-    /// The connections of each flag that stops requests: when it is set, they are closed for good.
+    /// The connections of each flag that stops requests: when it is set, they are closed for good. With many requests
+    /// at once a flag has several.
     pools: Mutex<Vec<Pool>>,
+    pace: Arc<Pace>,
+    names: Names,
 }
 
 #[derive(Debug)]
 struct Pool {
     flag: Handle,
     agent: Agent,
+    /// Held once by the pool, and by each request that waits for the head of its reply.
+    asking: Arc<()>,
 }
+
+/// So many requests at once share a pool: ureq looks at all of its connections for each of them, under a lock.
+const SHARED: usize = 64;
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -95,6 +103,8 @@ impl Client {
             config,
             proxies: Proxies::from_env()?,
             pools: Mutex::default(),
+            pace: Arc::default(),
+            names: Names::default(),
         })
     }
 
@@ -142,7 +152,7 @@ impl Client {
         cancel: &Cancel,
     ) -> std::result::Result<http::Response<Body>, ureq::Error> {
         let started = Instant::now();
-        let agent = self.agent(cancel);
+        let (agent, _asking) = self.agent(cancel);
         let (response, is_fresh) = noted(|| self.ask(&agent, request, IDLE_AGE));
         match response {
             // A server may close a connection that it finds idle at the moment when we use it.
@@ -196,22 +206,27 @@ impl Client {
         agent.run(request)
     }
 
-    /// The connections that are closed when this flag is set.
-    fn agent(&self, cancel: &Cancel) -> Agent {
+    /// Connections that are closed when this flag is set, with what says that somebody asks over them.
+    fn agent(&self, cancel: &Cancel) -> (Agent, Arc<()>) {
         let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(pool) = pools.iter().find(|pool| pool.flag.is_of(cancel)) {
-            return pool.agent.clone();
+        let has_room =
+            |pool: &&Pool| pool.flag.is_of(cancel) && Arc::strong_count(&pool.asking) <= SHARED;
+        if let Some(pool) = pools.iter().find(has_room) {
+            return (pool.agent.clone(), Arc::clone(&pool.asking));
         }
         pools.retain(|pool| pool.flag.is_held());
-        let agent = Agent::with_parts(self.config.clone(), Noting::default(), Names::default());
+        let noting = Noting::new(Arc::clone(&self.pace));
+        let agent = Agent::with_parts(self.config.clone(), noting, self.names.clone());
+        let asking = Arc::new(());
         pools.push(Pool {
             flag: cancel.handle(),
             agent: agent.clone(),
+            asking: Arc::clone(&asking),
         });
         drop(pools);
         let closed = agent.clone();
         cancel.on_cancel(move || closed.shutdown());
-        agent
+        (agent, asking)
     }
 }
 

@@ -1,7 +1,7 @@
 //! `Noting`: ureq's own way to connect, which notes that a connection is a fresh one, and takes its time.
 
 use std::cell::Cell;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use ureq::Error;
@@ -18,15 +18,24 @@ const GAP: Duration = Duration::from_micros(200);
 /// So many are made without a gap.
 const BURST: u32 = 32;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Noting {
     system: DefaultConnector,
-    pace: Pace,
+    pace: Arc<Pace>,
+}
+
+impl Noting {
+    pub(super) fn new(pace: Arc<Pace>) -> Self {
+        Self {
+            system: DefaultConnector::default(),
+            pace,
+        }
+    }
 }
 
 /// When the next connection may be made.
 #[derive(Debug, Default)]
-struct Pace(Mutex<Option<Instant>>);
+pub(super) struct Pace(Mutex<Option<Instant>>);
 
 impl Pace {
     /// How long to wait for a turn that is asked for now.

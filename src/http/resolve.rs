@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ureq::Error;
@@ -18,8 +18,11 @@ const FRESH: Duration = Duration::from_secs(30);
 const HOSTS: usize = 256;
 
 /// Remembers where hosts are. Of many threads that ask for one host, one looks it up and the others wait.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Names(Arc<Memory>);
+
 #[derive(Debug, Default)]
-pub(super) struct Names {
+struct Memory {
     system: DefaultResolver,
     known: Mutex<HashMap<String, Known>>,
     found: Condvar,
@@ -62,7 +65,7 @@ impl Resolver for Names {
                     if left.is_zero() {
                         return Err(Error::Timeout(timeout.reason));
                     }
-                    let woken = self.found.wait_timeout(known, left);
+                    let woken = self.0.found.wait_timeout(known, left);
                     known = woken.unwrap_or_else(PoisonError::into_inner).0;
                 }
                 Some(Known::At(..)) | None => break,
@@ -73,20 +76,20 @@ impl Resolver for Names {
         }
         known.insert(key.clone(), Known::Sought);
         drop(known);
-        let found = self.system.resolve(uri, config, timeout);
+        let found = self.0.system.resolve(uri, config, timeout);
         let mut known = self.lock();
         match &found {
             Ok(places) => known.insert(key, Known::At(places.to_vec(), Instant::now())),
             Err(_) => known.remove(&key),
         };
         drop(known);
-        self.found.notify_all();
+        self.0.found.notify_all();
         found
     }
 }
 
 impl Names {
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Known>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -8,6 +8,8 @@ use crate::error::{Error, Result};
 
 const SCHEME: &str = "hf://";
 const KIND: &str = "datasets/";
+/// Where people see datasets.
+const PAGES: &str = "https://huggingface.co/datasets/";
 /// Longer names are none.
 const NAME_BYTES: usize = 96;
 /// Where the Hub keeps pull requests and converted files; the only revisions that are written with a `/` in them.
@@ -28,6 +30,21 @@ impl Address {
     /// The address that a path is; `None` for a path of this machine.
     pub(crate) fn of(path: &Path) -> Option<Result<Self>> {
         let text = path.to_str()?;
+        if let Some(page) = text.strip_prefix(PAGES) {
+            // As it is copied from a browser.
+            let error = Error::usage(format!(
+                "`{}` is a page, not a dataset's address",
+                text.escape_debug()
+            ));
+            let mut parts = page.split('/');
+            let name = [parts.next(), parts.next()].map(Option::unwrap_or_default);
+            let name = if name.iter().all(|half| is_name(half)) {
+                name.join("/")
+            } else {
+                "ORG/NAME".to_owned()
+            };
+            return Some(Err(error.hint(format!("write `{SCHEME}{KIND}{name}`"))));
+        }
         text.starts_with(SCHEME).then(|| Self::parse(text))
     }
 
@@ -177,6 +194,21 @@ mod tests {
         check("hf://datasets/a/b@refs/pr/7", "a/b", Some("refs/pr/7"), "");
         assert!(Address::of(Path::new("data/hf")).is_none());
         assert!(Address::of(Path::new("/hf:/datasets/a/b")).is_none());
+    }
+
+    #[test]
+    fn the_page_of_a_dataset_is_told_from_its_address() {
+        for (page, name) in [
+            ("a/b", "a/b"),
+            ("a/b/tree/main", "a/b"),
+            ("", "ORG/NAME"),
+            ("../x", "ORG/NAME"),
+        ] {
+            let path = format!("https://huggingface.co/datasets/{page}");
+            let error = Address::of(Path::new(&path)).unwrap().unwrap_err();
+            let hint = format!("write `hf://datasets/{name}`");
+            assert_eq!(error.hint_text(), Some(&*hint), "{page}");
+        }
     }
 
     #[test]

@@ -83,6 +83,12 @@ impl Dataset {
         }
         let path = self.root();
         self.fetch(std::slice::from_ref(&path))?;
+        if path.is_dir() {
+            return Err(Error::usage(format!(
+                "`{address}` is a folder, where one file of rows is needed"
+            ))
+            .hint(format!("name the file: `path: {address}/FILE.jsonl`")));
+        }
         Ok(path)
     }
 

@@ -152,7 +152,9 @@ impl Asked<'_> {
             ),
             (_, "RevisionNotFound", _) => (
                 "there is no such revision".to_owned(),
-                format!("branches, tags and commits are listed at {page}/tree/main"),
+                format!(
+                    "branches, tags and commits are listed at {page}/tree/main ; a `/` in the name of one is written `%2F`"
+                ),
             ),
             (_, "EntryNotFound", _) => (
                 "there is no such file".to_owned(),

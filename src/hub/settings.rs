@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::http::Url;
+use crate::{project, variables};
 
 const ENDPOINT: &str = "https://huggingface.co";
 
@@ -37,10 +38,17 @@ impl std::fmt::Debug for Token {
 
 impl Settings {
     pub(super) fn from_env() -> Result<Self> {
-        Self::from(&|name| std::env::var_os(name))
+        Self::from(&|name| std::env::var_os(name), &|name| {
+            // Of a file with other lines than it knows, only those who name a variable want to hear.
+            let found = variables::from_dot_env(&[name.to_owned()], &project::root());
+            found.ok()?.remove(name)
+        })
     }
 
-    fn from(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<Self> {
+    fn from(
+        variable: &dyn Fn(&str) -> Option<OsString>,
+        dot_env: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self> {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
         let text = |name: &str| Some(set(name)?.to_string_lossy().trim().to_owned());
         let is_on = |name: &str| {
@@ -70,7 +78,7 @@ impl Settings {
         let token = if is_on("HF_HUB_DISABLE_IMPLICIT_TOKEN") {
             None
         } else {
-            token(&text, token_file.as_deref())?
+            token(&text, dot_env, token_file.as_deref())?
         };
         Ok(Self {
             endpoint,
@@ -81,20 +89,28 @@ impl Settings {
     }
 }
 
-fn token(variable: &dyn Fn(&str) -> Option<String>, file: Option<&Path>) -> Result<Option<Token>> {
-    let of_variable = ["HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"]
-        .into_iter()
-        .find_map(|name| Some((variable(name).filter(|value| !value.is_empty())?, name)));
-    let found = match (of_variable, file) {
-        (Some((value, name)), _) => Some((value, format!("`{name}`"))),
-        (None, Some(file)) => {
-            let value = std::fs::read_to_string(file).unwrap_or_default();
-            // `hf auth login` ends it with a line break.
-            let value = value.trim().to_owned();
-            (!value.is_empty()).then(|| (value, format!("`{}`", file.display())))
-        }
-        (None, None) => None,
+/// The token of the environment, of `.env`, or of the file that `hf auth login` writes.
+fn token(
+    variable: &dyn Fn(&str) -> Option<String>,
+    dot_env: &dyn Fn(&str) -> Option<String>,
+    file: Option<&Path>,
+) -> Result<Option<Token>> {
+    const NAME: &str = "HF_TOKEN";
+    let of_variable = || {
+        let mut names = [NAME, "HUGGING_FACE_HUB_TOKEN"].into_iter();
+        names.find_map(|name| Some((variable(name)?, format!("`{name}`"))))
     };
+    let of_dot_env = || Some((dot_env(NAME)?, format!("`{NAME}` in `.env`")));
+    let of_file = || {
+        let value = std::fs::read_to_string(file?).ok()?;
+        // `hf auth login` ends it with a line break.
+        Some((value.trim().to_owned(), format!("`{}`", file?.display())))
+    };
+    let is_there = |(value, _): &(String, String)| !value.is_empty();
+    let found = of_variable()
+        .filter(is_there)
+        .or_else(|| of_dot_env().filter(is_there))
+        .or_else(|| of_file().filter(is_there));
     let Some((value, origin)) = found else {
         return Ok(None);
     };
@@ -122,7 +138,7 @@ mod tests {
             let found = variables.iter().find(|(key, _)| *key == name);
             found.map(|(_, value)| OsString::from(value))
         };
-        Settings::from(&of).unwrap()
+        Settings::from(&of, &|_| None).unwrap()
     }
 
     #[test]
@@ -137,7 +153,7 @@ mod tests {
         check(&[home, ("XDG_CACHE_HOME", "/x"), hf], "/h/hf/hub");
         check(&[home, hf, ("HF_HUB_CACHE", "/c")], "/c");
         check(&[home, hf, ("HF_HUB_CACHE", "")], "/h/hf/hub");
-        assert!(Settings::from(&|_| None).is_err());
+        assert!(Settings::from(&|_| None, &|_| None).is_err());
     }
 
     #[test]
@@ -162,6 +178,21 @@ mod tests {
     }
 
     #[test]
+    fn a_dot_env_file_has_the_token_if_the_environment_has_none() {
+        let variable = |name: &str| (name == "HOME").then(|| "/h".into());
+        let dot_env = |name: &str| (name == "HF_TOKEN").then(|| "hf_dot".to_owned());
+        let found = Settings::from(&variable, &dot_env).unwrap().token.unwrap();
+        assert_eq!(
+            (&*found.value, &*found.origin),
+            ("hf_dot", "`HF_TOKEN` in `.env`")
+        );
+        let both =
+            |name: &str| variable(name).or_else(|| (name == "HF_TOKEN").then(|| "hf_set".into()));
+        let found = Settings::from(&both, &dot_env).unwrap().token.unwrap();
+        assert_eq!(found.value, "hf_set");
+    }
+
+    #[test]
     fn the_endpoint_is_an_address_and_offline_a_word() {
         let of = |more: (&'static str, &'static str)| settings(&[("HOME", "/h"), more]);
         assert_eq!(of(("A", "")).endpoint.as_str(), "https://huggingface.co");
@@ -172,7 +203,7 @@ mod tests {
         }
         let wrong = |name: &str| (name == "HF_ENDPOINT").then(|| "mirror".into());
         let with_home = |name: &str| wrong(name).or_else(|| (name == "HOME").then(|| "/h".into()));
-        let error = Settings::from(&with_home).unwrap_err();
+        let error = Settings::from(&with_home, &|_| None).unwrap_err();
         assert!(error.message().contains("`HF_ENDPOINT`"), "{error}");
     }
 }

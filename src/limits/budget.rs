@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Budget;
+use super::{Budget, Limits};
 use crate::agent::Usage;
 use crate::stats::{Sum, as_f64};
 
@@ -98,13 +98,52 @@ impl Spent {
     }
 
     /// Whether as many more answers, of average size, would use it up: then those in flight are waited for before
-    /// another is asked, so that a budget is not overspent by everything that is in flight at once.
+    /// another is asked, so that a budget is not overspent by everything that is in flight at once. Before any answer
+    /// tells its size, only as many are in flight as show that none will.
     pub(super) fn is_pledged(&self, budget: &Budget, in_flight: usize) -> bool {
         let pledged = as_f64(in_flight as u64);
         let cost = self.cost.total().unwrap_or(0.0) + pledged * self.cost.mean().unwrap_or(0.0);
         let tokens = as_f64(self.tokens.total) + pledged * self.mean_tokens();
-        budget.cost_usd.is_some_and(|most| cost >= most)
-            || budget.tokens.is_some_and(|most| tokens >= as_f64(most))
+        // What rounding takes away is no room for another.
+        let is_used_up = |most: f64, would_be: f64, told| {
+            would_be >= most * (1.0 - 1e-9) || self.is_blind(told, in_flight)
+        };
+        budget
+            .cost_usd
+            .is_some_and(|most| is_used_up(most, cost, self.cost.count()))
+            || budget
+                .tokens
+                .is_some_and(|most| is_used_up(as_f64(most), tokens, self.tokens.answers))
+    }
+
+    /// Whether what is in flight should first tell how many tokens an answer takes.
+    pub(super) fn is_blind_to_tokens(&self, in_flight: usize) -> bool {
+        self.is_blind(self.tokens.answers, in_flight)
+    }
+
+    fn is_blind(&self, told: u64, in_flight: usize) -> bool {
+        told == 0 && self.answers < UNTOLD && in_flight as u64 >= UNTOLD
+    }
+
+    /// The limits that held nothing because no answer tells what it took.
+    pub(super) fn unkept(&self, limits: &Limits) -> Vec<&'static str> {
+        if self.answers == 0 {
+            return Vec::new();
+        }
+        let (of_cost, of_tokens) = (self.cost.count() == 0, self.tokens.answers == 0);
+        let keys = [
+            (
+                "budget.cost_usd",
+                of_cost && limits.budget.cost_usd.is_some(),
+            ),
+            ("budget.tokens", of_tokens && limits.budget.tokens.is_some()),
+            (
+                "tokens_per_minute",
+                of_tokens && limits.tokens_per_minute.is_some(),
+            ),
+        ];
+        let unkept = keys.into_iter().filter(|(_, is_unkept)| *is_unkept);
+        unkept.map(|(key, _)| key).collect()
     }
 }
 
@@ -187,6 +226,32 @@ mod tests {
         );
         // Three more in flight would cost 0.3.
         assert!(!spent.is_pledged(&cost(1.31), 3) && spent.is_pledged(&cost(1.29), 3));
+        // Before anybody told, a few show what one costs.
+        let none = Spent::default();
+        assert!(!none.is_pledged(&cost(1.0), 9) && none.is_pledged(&cost(1.0), 10));
+        assert!(none.is_pledged(&tokens(1), 10) && !none.is_pledged(&Budget::default(), 10));
+    }
+
+    #[test]
+    fn limits_that_nobody_tells_of_are_named() {
+        let limits = Limits {
+            budget: Budget {
+                cost_usd: Some(1.0),
+                ..Budget::default()
+            },
+            tokens_per_minute: Some(1.0),
+            ..Limits::default()
+        };
+        let mut spent = Spent::default();
+        assert!(spent.unkept(&limits).is_empty(), "nothing was answered");
+        spent.add(None);
+        assert_eq!(
+            spent.unkept(&limits),
+            ["budget.cost_usd", "tokens_per_minute"]
+        );
+        spent.add(Some(&usage(7, f64::NAN)));
+        assert_eq!(spent.unkept(&limits), ["budget.cost_usd"]);
+        assert!(spent.unkept(&Limits::default()).is_empty());
     }
 
     #[test]

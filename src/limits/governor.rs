@@ -31,6 +31,8 @@ pub(crate) struct Governor {
     backoff: Duration,
     /// Rounds of refusals since the last answer.
     refusals: u32,
+    /// How long it wants to be left alone, if that is longer than anybody waits.
+    sent_away: Option<Duration>,
     outage: Outage,
     in_flight: usize,
 }
@@ -63,6 +65,8 @@ pub(crate) enum Over {
     Budget(Exhausted),
     /// The agent refuses every question because of a rate limit.
     Refused,
+    /// The agent wants to be left alone for so long.
+    SentAway(Duration),
     /// The agent answers nobody.
     Out,
 }
@@ -74,6 +78,8 @@ pub(crate) enum End<'a> {
     Answered(Option<&'a Usage>),
     /// The agent was refused because it asks too often; perhaps it was told how long to wait.
     RateLimited(Option<Duration>),
+    /// The same, and it is to wait longer than anybody does: asking on would only make matters worse.
+    SentAway(Duration),
     /// The agent could not be reached, or was out of order, for this sample.
     Out(&'a str, Option<Duration>),
     /// In any other way.
@@ -94,6 +100,7 @@ impl Governor {
             quiet: Duration::ZERO,
             backoff: limits.backoff,
             refusals: 0,
+            sent_away: None,
             outage: Outage::new(limits.concurrency),
             in_flight: 0,
         }
@@ -106,6 +113,9 @@ impl Governor {
         }
         if let Some(why) = self.spent.exhausts(&self.budget) {
             return Admission::Over(Over::Budget(why));
+        }
+        if let Some(pause) = self.sent_away {
+            return Admission::Over(Over::SentAway(pause));
         }
         if self.refusals >= MOST_REFUSALS {
             return Admission::Over(Over::Refused);
@@ -122,6 +132,9 @@ impl Governor {
             return Admission::Wait(next);
         }
         if self.in_flight > 0 && self.spent.is_pledged(&self.budget, self.in_flight) {
+            return Admission::Wait(None);
+        }
+        if self.tokens.is_some() && self.spent.is_blind_to_tokens(self.in_flight) {
             return Admission::Wait(None);
         }
         if now < self.quiet {
@@ -182,11 +195,20 @@ impl Governor {
                 self.outage.replied();
                 0
             }
+            End::SentAway(pause) => {
+                self.sent_away = self.sent_away.max(Some(pause));
+                0
+            }
         };
         if let Some(rate) = &mut self.tokens {
             rate.take(now, crate::stats::as_f64(took) - permit.tokens);
         }
         self.in_flight = self.in_flight.saturating_sub(1);
+    }
+
+    /// The limits that held nothing because no answer tells what it took.
+    pub(crate) fn unkept(&self, limits: &Limits) -> Vec<&'static str> {
+        self.spent.unkept(limits)
     }
 
     /// Whether the agent answers nobody, so that no sample is to blame for it.
@@ -224,6 +246,10 @@ impl fmt::Display for Over {
                 f,
                 "the agent refuses every question because of a rate limit, {MOST_REFUSALS} times in a row"
             ),
+            Self::SentAway(pause) => {
+                let seconds = pause.as_secs();
+                write!(f, "the agent wants to be left alone for {seconds} s")
+            }
             Self::Out => f.write_str("the agent answers nobody"),
         }
     }

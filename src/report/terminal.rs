@@ -263,7 +263,9 @@ fn errors(run: &Run, out: &mut dyn Write) -> io::Result<()> {
     if total == 0 {
         return Ok(());
     }
-    writeln!(out, "  ended without a verdict ({total}):")?;
+    // Of very many only some are in memory.
+    let all = run.summary.errors.max(total);
+    writeln!(out, "  ended without a verdict ({all}):")?;
     for (reason, record, count) in reasons.iter().take(LISTED) {
         let others = if *count > 1 {
             format!(" and {} more", count - 1)
@@ -279,6 +281,9 @@ fn errors(run: &Run, out: &mut dyn Write) -> io::Result<()> {
             "    … and {} other reasons, see errors.jsonl",
             reasons.len() - LISTED
         )?;
+    }
+    if all > total {
+        writeln!(out, "    … and {} more, see errors.jsonl", all - total)?;
     }
     Ok(())
 }

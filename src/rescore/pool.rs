@@ -43,7 +43,7 @@ where
         }
         let mut take = |turn: usize| match workers[turn % workers.len()].1.recv() {
             Ok(result) => take(result),
-            Err(_) => Err(Error::infrastructure("a thread that scores has panicked")),
+            Err(_) => Err(Error::infrastructure("a thread has panicked")),
         };
         // What each worker was dealt less what was taken from it never exceeds the room in its queues.
         let most = workers.len() * WAITING;

@@ -3,10 +3,11 @@
 use serde_json::Value;
 
 use crate::artifact::{Manifest, RunDir, RunStatus, read_records};
-use crate::conclude::{Circumstances, conclude};
+use crate::baseline::Baseline;
+use crate::conclude::{Circumstances, Gathered};
 use crate::error::{Error, Result};
 use crate::gate::{self, Gate};
-use crate::run::Run;
+use crate::run::{Notable, Run};
 use crate::snapshot;
 use crate::summary::Summary;
 
@@ -16,12 +17,6 @@ use crate::summary::Summary;
 /// When the run was killed before its end, or its baseline cannot be compared with it.
 pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: bool) -> Result<Run> {
     let manifest = dir.manifest()?;
-    let mut records = Vec::with_capacity(manifest.selected);
-    for record in read_records(&dir.file("samples.jsonl"))? {
-        let mut record = record?;
-        record.abridge();
-        records.push(record);
-    }
     // Other gates are asked for alone, without what else decided the run.
     let others = gates.is_some();
     let (gates, failed_assertions) = match gates {
@@ -39,15 +34,6 @@ pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: bool) -> Result<Run> {
         ))
         .hint("check this in the checkout that has the snapshots"));
     }
-    if let Some(baseline) = &baseline
-        && needs_baseline
-    {
-        baseline.check_comparable(
-            &manifest.scorer_hash,
-            manifest.epochs,
-            records.iter().map(|record| record.sample_id.as_str()),
-        )?;
-    }
     let stop_reason = match manifest.status {
         RunStatus::Finished => None,
         _ => Some(
@@ -57,30 +43,50 @@ pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: bool) -> Result<Run> {
                 .unwrap_or_else(|| "it was killed".to_owned()),
         ),
     };
-    let run = conclude(
-        records,
-        Circumstances {
-            eval: manifest.eval.clone(),
-            dir: dir.path().to_owned(),
-            gates: &gates,
-            baseline: baseline.as_ref(),
-            scorer: manifest.scorers.first().map(String::as_str),
-            epochs: manifest.epochs,
-            total: manifest.samples,
-            interrupted: manifest.status == RunStatus::Interrupted,
-            stop_reason,
-            misconfigured: false,
-            needs_every_verdict: false,
-            failed_assertions,
-            // The benchmark that worked them out is not here.
-            metrics: Summary::read(&dir.file("summary.json"))
-                .map(|summary| summary.metrics)
-                .unwrap_or_default(),
-            notices: Vec::new(),
-            duration_s: manifest.duration_s.unwrap_or_default(),
-            ci,
-        },
-    );
+    let given = Circumstances {
+        eval: manifest.eval.clone(),
+        dir: dir.path().to_owned(),
+        gates: &gates,
+        baseline: baseline.as_ref(),
+        scorer: manifest.scorers.first().map(String::as_str),
+        epochs: manifest.epochs,
+        total: manifest.samples,
+        interrupted: manifest.status == RunStatus::Interrupted,
+        stop_reason,
+        misconfigured: false,
+        needs_every_verdict: false,
+        failed_assertions,
+        // The benchmark that worked them out is not here.
+        metrics: Summary::read(&dir.file("summary.json"))
+            .map(|summary| summary.metrics)
+            .unwrap_or_default(),
+        notices: Vec::new(),
+        duration_s: manifest.duration_s.unwrap_or_default(),
+        ci,
+    };
+    let mut gathered = Gathered::new(&given);
+    let (mut notable, mut records) = (Notable::default(), Vec::new());
+    // Of the ids that the baseline has, too.
+    let mut common = None;
+    for record in read_records(&dir.file("samples.jsonl"))? {
+        let mut record = record?;
+        gathered.add(&record);
+        let is_common = |baseline: &Baseline| baseline.samples.contains_key(&record.sample_id);
+        if common.is_none() && baseline.as_ref().is_some_and(is_common) {
+            common = Some(record.sample_id.clone());
+        }
+        if notable.takes(&record) {
+            record.abridge();
+            records.push(record);
+        }
+    }
+    if let Some(baseline) = &baseline
+        && needs_baseline
+    {
+        let ids = common.iter().map(String::as_str);
+        baseline.check_comparable(&manifest.scorer_hash, manifest.epochs, ids)?;
+    }
+    let run = gathered.conclude(records, given);
     if others {
         let known = gate::Known::of_run(&run.summary, &manifest.scorers, manifest.epochs);
         gates.iter().try_for_each(|gate| gate.validate(&known))?;

@@ -156,13 +156,13 @@ impl Session {
 
     /// Asks a sample once more, to tell a flip from flakiness. The answer counts in no metric.
     pub(crate) fn confirm(&self, place: usize) -> std::result::Result<Record, AgentError> {
-        let item = &self.plan.items[place];
-        let id = &item.sample.id;
+        let item = self.plan.items[place].unpack();
+        let id = &item.sample.id.clone();
         let Some(turn) = self.turn() else {
             let message = "not asked again: the run ends";
             return Err(AgentError::of(FailureKind::Cancelled, message));
         };
-        let (answer, latency) = self.attempt((item, 0), CONFIRM, None);
+        let (answer, latency) = self.attempt((&item, 0), CONFIRM, None);
         self.asked(&turn, id, &answer);
         let mut output = answer.map_err(|mut error| {
             self.plan.redactor.agent_error(&mut error, &mut 0);
@@ -174,7 +174,7 @@ impl Session {
         event.output = Some(output);
         event.latency_s = Some(latency);
         self.journal(&event);
-        let judged = self.judge(item, raw, latency, 1);
+        let judged = self.judge(&item, raw, latency, 1);
         let mut record = record(&self.plan, item, 0, judged);
         self.plan.redactor.record(&mut record);
         let mut event = StoredEvent::new(id, 0, CONFIRM, Kind::Confirmed);

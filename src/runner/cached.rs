@@ -135,7 +135,7 @@ impl Session {
     }
 
     /// Tells something, at once and at the end.
-    fn notice(&self, notice: Notice) {
+    pub(super) fn notice(&self, notice: Notice) {
         let Some(notice) = notice else { return };
         let notice = self.plan.redactor.text(&notice, &mut 0).into_owned();
         self.emit(&Event::Notice {

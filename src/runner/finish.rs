@@ -4,17 +4,19 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Home, RunOptions, Session, lock, skipped};
+use serde_json::Map;
+
+use super::seen::Seen;
+use super::{RunOptions, Session, lock, skipped};
 use crate::artifact::manifest::{environment, git_state};
 use crate::artifact::{FORMAT_VERSION, Manifest, RunDir, RunStatus};
-use crate::conclude::{Circumstances, conclude};
-use crate::epochs::Poll;
+use crate::beside::beside;
+use crate::conclude::{Circumstances, Gathered};
 use crate::error::Result;
-use crate::eval::Assert;
 use crate::event::Event;
 use crate::plan::{Item, Plan};
 use crate::project;
-use crate::run::{Record, Run, Status};
+use crate::run::Run;
 use crate::sample::Live;
 
 /// The manifest of a run that begins now.
@@ -45,8 +47,9 @@ pub(super) fn new_manifest(
         change
     });
     let only = options.only.as_ref().map(|only| {
-        let ids = plan.items.iter().map(|item| &item.sample.id);
-        ids.filter(|id| only.contains(*id)).cloned().collect()
+        let ids = plan.items.iter().map(|item| &*item.id);
+        let selected = ids.filter(|id| only.contains(*id));
+        selected.map(str::to_owned).collect()
     });
     Ok(Manifest {
         format_version: FORMAT_VERSION,
@@ -146,11 +149,31 @@ impl Session {
         let misconfigured = stop.as_ref().is_some_and(|stop| stop.misconfigured);
         let stop_reason = stop.map(|stop| stop.reason);
         let stop_reason = stop_reason.or_else(|| interrupted.then(|| "interrupted".to_owned()));
-        let records = self.take_records();
+        if stop_reason.is_none() {
+            self.note_unkept_limits();
+        }
+        // What waits for the disk and for git does so beside the rest.
+        std::thread::scope(|scope| {
+            let journal = beside(scope, || self.events.close());
+            let git = beside(scope, || self.git_state());
+            let given = self.circumstances(interrupted, misconfigured, stop_reason);
+            let (run, files) = self.conclude(given)?;
+            self.write_results(&run, interrupted, files, (journal()?, git()))?;
+            self.emit(&Event::RunFinished { run: &run });
+            Ok(run)
+        })
+    }
+
+    fn circumstances(
+        &self,
+        interrupted: bool,
+        misconfigured: bool,
+        stop_reason: Option<String>,
+    ) -> Circumstances<'_> {
         let kept = self.dir.file("scratch");
         // Empty unless folders were kept; only then it may stay.
         let _ = std::fs::remove_dir(kept);
-        let circumstances = Circumstances {
+        Circumstances {
             eval: self.plan.eval.name.clone(),
             dir: self.dir.path().to_owned(),
             gates: &self.plan.eval.gates,
@@ -162,33 +185,48 @@ impl Session {
             stop_reason,
             misconfigured,
             needs_every_verdict: self.plan.eval.snapshot.assert.decides(),
-            failed_assertions: self.failed_assertions(&records),
-            metrics: self.metrics(&records),
+            failed_assertions: Vec::new(),
+            metrics: Map::new(),
             notices: self.notices(),
             duration_s: self.started.elapsed().as_secs_f64(),
             ci: self.options.ci,
-        };
-        let run = conclude(records, circumstances);
-        self.write_results(&run, interrupted)?;
-        self.emit(&Event::RunFinished { run: &run });
-        Ok(run)
+        }
     }
 
-    /// The records in dataset order; samples that were never asked are `skipped`.
-    fn take_records(&self) -> Vec<Record> {
-        let records = std::mem::take(&mut *lock(&self.records));
-        let mut selected = self.slots().peekable();
-        let fill = |(slot, record): (usize, Option<Record>)| {
-            selected.next_if_eq(&slot)?;
-            Some(record.unwrap_or_else(|| {
-                let (item, epoch) = self.question(slot);
-                let mut record = super::record(&self.plan, item, epoch, skipped(0));
-                self.plan.redactor.record(&mut record);
-                record
-            }))
-        };
-        // These adapters let `collect` keep the allocation, which is a large one; `flatten` would not.
-        records.into_iter().enumerate().filter_map(fill).collect()
+    /// The run, with the names and hashes of the files of its records.
+    fn conclude(&self, mut given: Circumstances<'_>) -> Result<(Run, [(String, String); 2])> {
+        self.fill_in()?;
+        let mut gathered = Gathered::new(&given);
+        let mut seen = Seen::new(self);
+        let files = self.spool.finish(self.dir.path(), &mut |slot, record| {
+            gathered.add(&record);
+            seen.add(slot, record);
+        })?;
+        let records;
+        (records, given.failed_assertions, given.metrics) = seen.finish();
+        Ok((gathered.conclude(records, given), files))
+    }
+
+    /// The commit that was run; that of a part is found when all are put together.
+    fn git_state(&self) -> (Option<String>, Option<bool>) {
+        if self.is_part() {
+            return (None, None);
+        }
+        let spec = self.plan.eval.spec.as_deref();
+        let home = spec.and_then(Path::parent);
+        git_state(home.unwrap_or(Path::new(".")))
+    }
+
+    /// Writes the records of samples that were never asked, or not to the end: they are `skipped`.
+    fn fill_in(&self) -> Result<()> {
+        for slot in self.slots().filter(|slot| !self.spool.has(*slot)) {
+            let (item, epoch) = self.question(slot);
+            let attempts = lock(&self.unfinished).remove(&slot).unwrap_or_default();
+            let mut record = super::record(&self.plan, item, epoch, skipped(attempts));
+            self.plan.redactor.record(&mut record);
+            self.spool.add(slot, &record)?;
+        }
+        Ok(())
     }
 
     /// The slots of the selected samples, in order.
@@ -198,47 +236,15 @@ impl Session {
         self.selected.iter().flat_map(slots)
     }
 
-    /// The benchmark's own aggregates; one that panics costs them, not the run.
-    fn metrics(&self, records: &[Record]) -> serde_json::Map<String, serde_json::Value> {
-        let metrics = crate::panics::catch(|| self.plan.eval.benchmark.metrics(records));
-        metrics.unwrap_or_else(|reason| {
-            serde_json::Map::from_iter([("error".to_owned(), format!("`metrics` {reason}").into())])
-        })
-    }
-
-    fn failed_assertions(&self, records: &[Record]) -> Vec<String> {
-        if !self.plan.eval.snapshot.assert.decides() {
-            return Vec::new();
-        }
-        let exact = self.plan.eval.snapshot.assert == Assert::Exact;
-        let differing = lock(&self.differing);
-        // An outage fails no assertion: it makes the run inconclusive.
-        let fails = |(place, records): &(&usize, &[Record])| {
-            let status = |record: &Record| record.result.status;
-            let is_open = |status: Status| status == Status::Skipped || status.is_error();
-            if records.iter().map(status).any(is_open) {
-                false
-            } else if exact {
-                differing.contains(*place)
-            } else {
-                Poll::of(records).majority() == Some(false)
-            }
-        };
-        let samples = self.selected.iter().zip(records.chunks(self.epochs()));
-        let failed = samples.filter(fails);
-        failed
-            .filter_map(|(_, records)| Some(records.first()?.sample_id.clone()))
-            .collect()
-    }
-
-    fn write_results(&self, run: &Run, interrupted: bool) -> Result<()> {
-        for (slot, record) in self.slots().zip(&run.records) {
-            if record.result.status == Status::Skipped {
-                self.spool.add(slot, record)?;
-            }
-        }
-        let mut artifacts: BTreeMap<_, _> = self.spool.finish(self.dir.path())?.into();
-        artifacts.insert("events.jsonl".to_owned(), self.events.close()?);
+    fn write_results(
+        &self,
+        run: &Run,
+        interrupted: bool,
+        files: [(String, String); 2],
+        (journal, git): (String, (Option<String>, Option<bool>)),
+    ) -> Result<()> {
+        let mut artifacts: BTreeMap<_, _> = files.into();
+        artifacts.insert("events.jsonl".to_owned(), journal);
         artifacts.extend(run.write_summary(&self.dir)?);
         let mut manifest = lock(&self.manifest);
         manifest.status = match &run.stop_reason {
@@ -256,14 +262,7 @@ impl Session {
             .clone_from(&run.failed_assertions);
         manifest.artifacts = artifacts;
         manifest.models = std::mem::take(&mut *lock(&self.models));
-        let home = manifest
-            .spec
-            .as_deref()
-            .and_then(Path::parent)
-            .unwrap_or(Path::new("."));
-        if !matches!(self.options.home, Home::Part(_)) {
-            (manifest.git_sha, manifest.git_dirty) = git_state(home);
-        }
+        (manifest.git_sha, manifest.git_dirty) = git;
         drop(manifest);
         self.write_manifest()
     }

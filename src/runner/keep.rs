@@ -1,4 +1,4 @@
-//! What becomes of a record: onto disk whole, told of, kept in memory abridged.
+//! What becomes of a record: onto disk, and told of.
 
 use super::{Session, lock, skipped};
 use crate::agent::Output;
@@ -35,6 +35,10 @@ impl Session {
     /// Puts a record onto disk and tells of it.
     pub(super) fn write(&self, slot: usize, record: &Record) {
         if record.result.status == Status::Skipped {
+            // Written when the run ends.
+            if record.result.attempts > 0 {
+                lock(&self.unfinished).insert(slot, record.result.attempts);
+            }
             return;
         }
         if self.plan.eval.snapshot.assert == Assert::Exact {
@@ -70,14 +74,5 @@ impl Session {
         if content.is_some_and(|content| !content.is_current(&self.plan, &record.sample_id)) {
             lock(&self.differing).insert(place);
         }
-    }
-
-    /// Keeps the abridged form of a record in memory.
-    pub(super) fn keep(&self, slot: usize, mut record: Record) {
-        if record.result.status != Status::Skipped {
-            // What was not asked is written when the run ends, and must be whole until then.
-            record.abridge();
-        }
-        lock(&self.records)[slot] = Some(record);
     }
 }

@@ -5,27 +5,24 @@ use crate::plan::{Item, Plan};
 use crate::run::{Outcome, Record, Status};
 
 /// The record of a sample with this outcome.
-pub(super) fn record(plan: &Plan, item: &Item, epoch: u32, outcome: Outcome) -> Record {
-    let slices = item
-        .sample
-        .slices
-        .iter()
-        .map(|(key, value)| (key.clone(), value.as_str().into()));
+pub(super) fn record(plan: &Plan, item: Item, epoch: u32, outcome: Outcome) -> Record {
+    let prompt = plan.prompt(&item);
+    let Item {
+        sample,
+        input_hash,
+        target_hash,
+    } = item;
+    let slices = sample.slices.into_iter();
     Record {
-        sample_id: item.sample.id.clone(),
+        sample_id: sample.id,
         eval: plan.eval.name.clone(),
         epoch,
-        prompt: plan.prompt(item),
-        ground_truth: item
-            .sample
-            .target
-            .as_ref()
-            .map(|target| target.0.clone())
-            .unwrap_or_default(),
-        metadata: item.sample.metadata.clone(),
-        slices: slices.collect(),
-        input_hash: item.input_hash.clone(),
-        target_hash: item.target_hash.clone(),
+        prompt,
+        ground_truth: sample.target.map(|target| target.0).unwrap_or_default(),
+        metadata: sample.metadata,
+        slices: slices.map(|(key, value)| (key, value.into())).collect(),
+        input_hash,
+        target_hash,
         result: outcome,
     }
 }

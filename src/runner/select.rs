@@ -11,7 +11,7 @@ pub(super) fn select(plan: &Plan, only: Option<&HashSet<String>>) -> Result<Vec<
     let Some(only) = only else {
         return Ok((0..plan.items.len()).collect());
     };
-    let is_wanted = |place: &usize| only.contains(&plan.items[*place].sample.id);
+    let is_wanted = |place: &usize| only.contains(&*plan.items[*place].id);
     let places: Vec<usize> = (0..plan.items.len()).filter(is_wanted).collect();
     if places.is_empty() {
         return Err(

@@ -7,7 +7,7 @@ use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use super::{Session, lock};
-use crate::agent::{AgentError, FailureKind, Output};
+use crate::agent::{AgentError, FailureKind, LONGEST_RETRY_AFTER, Output};
 use crate::limits::budget::Spent;
 use crate::limits::governor::{Admission, End, Governor, Over, Permit};
 use crate::limits::{EndedBy, Limits};
@@ -29,9 +29,14 @@ pub(super) struct Throttle {
 }
 
 impl Throttle {
-    /// `concurrency` is that of the limits unless it is given.
-    pub(super) fn new(limits: &Limits, concurrency: Option<usize>, spent: Spent) -> Self {
+    /// `concurrency` is that of the limits unless it is given. The run has used up `spent`, and has begun `ago`.
+    pub(super) fn new(
+        limits: &Limits,
+        concurrency: Option<usize>,
+        (spent, ago): (Spent, Duration),
+    ) -> Self {
         let started = Instant::now();
+        let started = started.checked_sub(ago).unwrap_or(started);
         let limits = &Limits {
             concurrency: concurrency.unwrap_or(limits.concurrency),
             ..limits.clone()
@@ -93,7 +98,7 @@ impl Session {
                 self.note_stop(&format!("{over}; the last time: {last}"));
                 None
             }
-            Err(over @ (Over::Budget(_) | Over::Refused)) => {
+            Err(over @ (Over::Budget(_) | Over::Refused | Over::SentAway(_))) => {
                 // What is in flight is paid for, and comes to its end.
                 self.note_stop(&over.to_string());
                 None
@@ -109,14 +114,26 @@ impl Session {
     pub(super) fn asked(&self, Turn(permit): &Turn, id: &str, answer: &Result<Output, AgentError>) {
         let end = match answer {
             Ok(output) => End::Answered(output.usage.as_ref()),
-            Err(error) if is_rate_limited(error) => End::RateLimited(error.retry_after()),
-            Err(error) if is_out(error) => {
-                lock(&self.throttle.outage).clone_from(&error.message);
-                End::Out(id, error.retry_after())
-            }
-            Err(_) => End::Failed,
+            Err(error) => match sends_away(error) {
+                Some(pause) => End::SentAway(pause),
+                None if is_rate_limited(error) => End::RateLimited(error.retry_after()),
+                None if is_out(error) => {
+                    lock(&self.throttle.outage).clone_from(&error.message);
+                    End::Out(id, error.retry_after())
+                }
+                None => End::Failed,
+            },
         };
         self.throttle.finish(permit, end);
+    }
+
+    /// Tells of limits that held nothing because no answer tells what it took.
+    pub(super) fn note_unkept_limits(&self) {
+        let unkept = lock(&self.throttle.governor).unkept(&self.plan.eval.limits);
+        for key in unkept {
+            let notice = format!("`limits.{key}` could not be kept: no answer tells what it took");
+            self.notice(Some(notice));
+        }
     }
 
     /// Whether a failure is that of an agent which answers nobody now. All questions wait then, and it counts against
@@ -139,6 +156,15 @@ impl Session {
     }
 }
 
+/// How long the agent wants to be left alone, if it is refused because it asks too often or its server is overloaded,
+/// and nobody waits that long.
+fn sends_away(error: &AgentError) -> Option<Duration> {
+    let is_refused = matches!(error.kind, FailureKind::RateLimited | FailureKind::Busy);
+    let seconds = error.retry_after_s.filter(|_| is_refused)?;
+    let pause = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+    (seconds > LONGEST_RETRY_AFTER).then_some(pause)
+}
+
 /// Whether all questions have to wait, and fewer are asked from then on. A server that is overloaded and says for how
 /// long wants the same.
 fn is_rate_limited(error: &AgentError) -> bool {
@@ -147,7 +173,7 @@ fn is_rate_limited(error: &AgentError) -> bool {
 }
 
 /// Whether the agent was not there for anybody: it could not be reached, or whoever stands before it says so. What it
-/// says itself, such as 500, may be the fault of the sample. One that wants to be left alone for hours is not waited for.
+/// says itself, such as 500, may be the fault of the sample.
 fn is_out(error: &AgentError) -> bool {
     let is_closed = matches!(error.http_status, Some(502 | 503 | 529));
     error.is_transient() && (error.kind == FailureKind::Unreachable || is_closed)

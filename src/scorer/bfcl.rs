@@ -59,6 +59,7 @@ mod json;
 mod json_calls;
 mod kind;
 mod official;
+mod plain_call;
 mod printable;
 pub(crate) mod python;
 mod python_regex;

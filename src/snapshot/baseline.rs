@@ -191,21 +191,24 @@ fn unreadable(folder: &Path, reason: &dyn std::fmt::Display) -> Error {
 }
 
 /// A snapshot with the id in its header.
+fn snapshot(path: &Path) -> Result<(String, Content)> {
+    let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, &error))?;
+    parse(&text).ok_or_else(|| super::broken(path, "its header or its `verdict` is missing"))
+}
+
+/// A snapshot with the id in its header.
 ///
 /// Read by hand: ten thousand of them are read before the first sample starts, and insta's parser takes
 /// several times as long.
-fn snapshot(path: &Path) -> Result<(String, Content)> {
-    let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, &error))?;
-    let parsed = text.strip_prefix("---\n").and_then(|rest| {
-        let (header, body) = rest.split_once("\n---\n")?;
-        let id = header
-            .lines()
-            .find_map(|line| line.strip_prefix("expression: "))?;
-        // insta rewrites the header when it accepts; it quotes as YAML does.
-        let id = serde_json::from_str(id)
-            .or_else(|_| serde_yaml::from_str::<String>(id))
-            .ok()?;
-        Some((id, Content::parse(body)?))
-    });
-    parsed.ok_or_else(|| super::broken(path, "its header or its `verdict` is missing"))
+pub(super) fn parse(text: &str) -> Option<(String, Content)> {
+    let rest = text.strip_prefix("---\n")?;
+    let (header, body) = rest.split_once("\n---\n")?;
+    let id = header
+        .lines()
+        .find_map(|line| line.strip_prefix("expression: "))?;
+    // insta rewrites the header when it accepts; it quotes as YAML does.
+    let id = serde_json::from_str(id)
+        .or_else(|_| serde_yaml::from_str::<String>(id))
+        .ok()?;
+    Some((id, Content::parse(body)?))
 }

@@ -32,7 +32,15 @@ pub(super) fn limits(keys: &LimitsKeys, default: &Limits) -> OfKey<Limits> {
         ramp_up: or(seconds("ramp_up_s", keys.ramp_up_s, 0.0)?, default.ramp_up),
         retries: keys.retries.unwrap_or(default.retries),
         backoff: seconds("backoff_s", keys.backoff_s, 0.0)?.unwrap_or(default.backoff),
-        max_output_bytes: keys.max_output_bytes.unwrap_or(default.max_output_bytes),
+        max_output_bytes: match keys.max_output_bytes {
+            Some(0) => {
+                let error =
+                    Error::usage("limits.max_output_bytes is 0, which lets nothing be answered");
+                let hint = "write how many bytes: `max_output_bytes: 1048576`";
+                return Err(("max_output_bytes", error.hint(hint)));
+            }
+            given => given.unwrap_or(default.max_output_bytes),
+        },
         limit: at_least_one("limit", keys.limit)?.or(default.limit),
         fail_fast: keys.fail_fast.unwrap_or(default.fail_fast),
     })
@@ -56,7 +64,9 @@ fn seconds(key: &'static str, value: Option<f64>, least: f64) -> OfKey<Option<Du
             Ok(Some(Duration::from_secs_f64(value)))
         }
         Some(value) => {
-            let message = format!("limits.{key} is {value}, which is no number of seconds");
+            let message = format!(
+                "limits.{key} is {value}, which is no number of seconds from {least} to 1000000000"
+            );
             let hint = format!("write seconds: `{key}: 30`");
             Err((key, Error::usage(message).hint(hint)))
         }

@@ -62,11 +62,11 @@ fn main() -> io::Result<ExitCode> {
         && let Some(given) = variable("EVALTEST_BENCH_BFCL_ANSWERS")
     {
         let file = folder.path().join("real.jsonl");
-        repeat(&given, lines, &file)?;
         let real = Answers {
             name: "real",
             data,
             file: &file,
+            lines: join(&given, lines, &file)?,
             ..made_up
         };
         figures.extend(real.figures()?);
@@ -173,8 +173,9 @@ fn run_figures(folder: &Path, figures: &mut Vec<Figure>) -> io::Result<()> {
     Ok(())
 }
 
-/// Puts the lines of all files of a folder into one file, again and again until there are enough.
-fn repeat(folder: &Path, lines: u64, path: &Path) -> io::Result<()> {
+/// Puts the lines of all files of a folder into one file, so many at most, and tells how many. None of them twice: the
+/// score of an answer that is repeated is known.
+fn join(folder: &Path, most: u64, path: &Path) -> io::Result<u64> {
     let mut files: Vec<PathBuf> = fs::read_dir(folder)?
         .map(|entry| entry.map(|entry| entry.path()))
         .collect::<io::Result<_>>()?;
@@ -187,12 +188,14 @@ fn repeat(folder: &Path, lines: u64, path: &Path) -> io::Result<()> {
         .iter()
         .map(fs::read_to_string)
         .collect::<io::Result<_>>()?;
-    let all: Vec<&str> = texts.iter().flat_map(|text| text.lines()).collect();
     let mut out = io::BufWriter::new(File::create(path)?);
-    for (_, line) in (0..lines).zip(all.iter().cycle()) {
+    let mut lines = 0;
+    for (_, line) in (0..most).zip(texts.iter().flat_map(|text| text.lines())) {
         writeln!(out, "{line}")?;
+        lines += 1;
     }
-    out.flush()
+    out.flush()?;
+    Ok(lines)
 }
 
 /// The best of some runs: noise only ever adds.

@@ -299,10 +299,20 @@ pub(crate) fn write_answers(path: &Path, lines: u64) -> io::Result<()> {
     for (line, (category, number)) in (0..lines).zip(entries.iter().cycle()) {
         let model = line / 1390;
         let is_native = model % 3 == 2;
+        // Of real answers every fifth is equal to that of another model, so that its score is known.
+        let own = if random.below(5) == 0 { 0 } else { model };
         let result = if is_native {
-            native(category, *number, &mut random)
+            let calls = native(category, *number, &mut random);
+            // Between the brackets of the arguments.
+            let blanks = blanks(own).replace('\n', r"\n");
+            calls.replacen("\"{", &format!("\"{{{blanks}"), 1)
         } else {
-            format!("{:?}", text(category, *number, &mut random))
+            let text = text(category, *number, &mut random);
+            let text = match text.strip_prefix('[') {
+                Some(rest) => format!("[{}{rest}", blanks(own)),
+                None => format!("{}{text}", blanks(own)),
+            };
+            format!("{text:?}")
         };
         writeln!(
             out,
@@ -313,6 +323,14 @@ pub(crate) fn write_answers(path: &Path, lines: u64) -> io::Result<()> {
         )?;
     }
     out.flush()
+}
+
+/// What a model has of its own, on which no verdict depends.
+fn blanks(model: u64) -> String {
+    let bit = |place: u32| if model >> place & 1 == 0 { ' ' } else { '\n' };
+    (0..model.checked_ilog2().map_or(0, |last| last + 1))
+        .map(bit)
+        .collect()
 }
 
 /// Writes an answer to every entry, for `replay`.

@@ -2,7 +2,8 @@
 //! time is the endpoint's.
 //!
 //! `cargo bench --bench http`: the endpoint, with 100 ms of latency, is a process of its own, so that its CPU does
-//! not count.
+//! not count. The same questions asked by `ureq` alone, in threads that do nothing else, tell what the machine gives at
+//! the time.
 
 mod dataset;
 mod figure;
@@ -10,6 +11,7 @@ mod figure;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use evaltest::Eval;
@@ -34,14 +36,63 @@ fn main() -> io::Result<ExitCode> {
     };
     let mut figures = Vec::new();
     for &(samples, at_once, target) in sizes {
-        figures.extend(measure(&url, samples, at_once, target)?);
+        let bare = bare(&url, samples, at_once)?;
+        figures.extend(measure(&url, samples, at_once, target, &bare)?);
     }
     server.kill()?;
     server.wait()?;
     report(&figures)
 }
 
-fn measure(url: &str, samples: u32, at_once: u32, target: f64) -> io::Result<[Figure; 2]> {
+/// What asking took, in seconds.
+struct Took {
+    wall: f64,
+    cpu: f64,
+}
+
+/// Asks as many questions by `ureq` alone.
+fn bare(url: &str, samples: u32, at_once: u32) -> io::Result<Took> {
+    let (started, cpu) = (Instant::now(), own_cpu_s());
+    let agent: ureq::Agent = ureq::Agent::config_builder()
+        .max_idle_connections(1024)
+        .max_idle_connections_per_host(1024)
+        .build()
+        .into();
+    let next = AtomicU32::new(0);
+    let ask = || {
+        while next.fetch_add(1, Ordering::Relaxed) < samples {
+            let reply = agent.post(url).content_type("application/json");
+            let mut reply = reply.send(r#"{"question":"How much?"}"#)?;
+            reply.body_mut().read_to_vec()?;
+        }
+        Ok::<_, ureq::Error>(())
+    };
+    std::thread::scope(|scope| {
+        let mut threads = Vec::new();
+        for _ in 0..at_once {
+            threads.push(scope.spawn(ask));
+            // As our own places open: the endpoint's queue is short.
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        let ended = threads.into_iter().map(|thread| thread.join());
+        ended
+            .flatten()
+            .collect::<Result<(), _>>()
+            .map_err(io::Error::other)
+    })?;
+    Ok(Took {
+        wall: started.elapsed().as_secs_f64(),
+        cpu: own_cpu_s() - cpu,
+    })
+}
+
+fn measure(
+    url: &str,
+    samples: u32,
+    at_once: u32,
+    target: f64,
+    bare: &Took,
+) -> io::Result<[Figure; 5]> {
     let folder = tempfile::tempdir()?;
     let agent = format!(
         "{{ type: http, url: \"{url}\", body: {{ question: \"{{prompt}}\" }}, answer: /answer }}"
@@ -65,7 +116,30 @@ fn measure(url: &str, samples: u32, at_once: u32, target: f64) -> io::Result<[Fi
     }
     let ideal = PAUSE * samples.div_ceil(at_once);
     let what = format!("{samples} samples of {PAUSE:?}, {at_once} at once");
+    let told = |what: String, measured, unit| Figure {
+        what,
+        measured,
+        unit,
+        target: f64::NEG_INFINITY..=f64::INFINITY,
+        decides: false,
+    };
+    let each = 1000.0 / f64::from(samples);
     Ok([
+        told(
+            format!("{what}, ureq alone"),
+            100.0 * ideal.as_secs_f64() / bare.wall,
+            "% of the ideal",
+        ),
+        told(
+            format!("{what}, ureq alone, CPU a sample"),
+            bare.cpu * each,
+            "ms",
+        ),
+        told(
+            format!("{what}, over ureq alone"),
+            100.0 * bare.wall / took.as_secs_f64(),
+            "%",
+        ),
         Figure {
             what: what.clone(),
             measured: 100.0 * ideal.as_secs_f64() / took.as_secs_f64(),
@@ -75,7 +149,7 @@ fn measure(url: &str, samples: u32, at_once: u32, target: f64) -> io::Result<[Fi
         },
         Figure {
             what: format!("{what}, own CPU a sample"),
-            measured: cpu * 1000.0 / f64::from(samples),
+            measured: cpu * each,
             unit: "ms",
             target: 0.0..=0.3,
             decides: true,

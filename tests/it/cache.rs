@@ -209,6 +209,19 @@ fn whatever_changes_the_agent_or_the_question_is_asked_anew() {
     run(&[], "m1", &[], "the same argument");
     project.write("helper.py", "2");
     run(&[], "m1", &every, "a file that an argument names");
+    let confined = [
+        ("agent.ulimits={ cpu_s: 50 }", true),
+        ("agent.input=json", true),
+        ("snapshot.assert=off", false),
+        ("extract=last_line", false),
+        ("scorers=[exact]", false),
+        ("gates=[accuracy >= 0]", false),
+        ("name=other", false),
+    ];
+    for (setting, counts) in confined {
+        let expect: &[&str] = if counts { &every } else { &[] };
+        run(&["--set", setting], "m1", expect, setting);
+    }
     for file in files(&project) {
         let text = String::from_utf8_lossy(&fs::read(file).unwrap()).into_owned();
         assert!(!text.contains("m1") && !text.contains("depth"), "{text}");
@@ -339,6 +352,26 @@ fn hits_take_nothing_of_a_budget() {
         .run("run eval.yaml --set limits.budget.requests=1 --set gates=[latency_p95<=60]")
         .exits(3)
         .says("no answer was timed");
+}
+
+#[test]
+fn runs_at_once_share_it() {
+    let project = project("", "cache: true\n");
+    std::thread::scope(|scope| {
+        for number in 0..4 {
+            let project = &project;
+            let arguments = format!("run eval.yaml --run-id r{number}");
+            scope.spawn(move || project.run(&arguments).exits(0).says_nothing_of("note:"));
+        }
+    });
+    asked(&project);
+    let left = files(&project);
+    assert_eq!(left.len(), 3, "{left:?}");
+    project
+        .run("run eval.yaml")
+        .exits(0)
+        .says("3 of 3 answers from the cache");
+    assert!(asked(&project).is_empty());
 }
 
 #[test]

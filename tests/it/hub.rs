@@ -248,6 +248,14 @@ fn the_token_goes_to_the_hub_and_to_no_other_host() {
     fs::remove_dir_all(cached(&project)).unwrap();
     project.write("hf/token", format!("{TOKEN}\n"));
     run(&project, &hub, "run eval.yaml").exits(0);
+    // From `.env`, where the variables of specs are.
+    fs::remove_dir_all(project.file("hf")).unwrap();
+    project.write(".env", "HF_TOKEN=hf_wrong_0123456\n");
+    run(&project, &hub, "run eval.yaml")
+        .exits(2)
+        .says("the token of `HF_TOKEN` in `.env` has no access");
+    project.write(".env", format!("OTHER=1\nHF_TOKEN={TOKEN}\n"));
+    run(&project, &hub, "run eval.yaml").exits(0);
     for file in all_files(&project.file("evaltest-runs")) {
         let text = fs::read(&file).unwrap();
         let holds = text
@@ -287,6 +295,19 @@ fn what_is_not_there_is_named_with_the_line_of_the_spec() {
         2,
     );
     check("acme", "the name of a dataset has two parts", 2);
+    project.write(
+        "eval.yaml",
+        SPEC.replace("hf://", "https://huggingface.co/"),
+    );
+    run(&project, &hub, "run eval.yaml")
+        .exits(2)
+        .says("is a page, not a dataset's address")
+        .says("hint: write `hf://datasets/acme/toy`");
+    check(
+        "acme/toy@a/b",
+        "a `/` in the name of one is written `%2F`",
+        2,
+    );
     let split = SPEC.replace("toy\"", "toy\", split: dev");
     project.write("eval.yaml", split);
     run(&project, &hub, "run eval.yaml")
@@ -328,12 +349,19 @@ fn other_benchmarks_read_one_file_of_a_dataset() {
         manifest["dataset"],
         format!("hf://datasets/acme/toy@{COMMIT}")
     );
-    project.write(
-        "eval.yaml",
-        project
-            .read("eval.yaml")
-            .replace("@main/data/test.jsonl", ""),
-    );
+    let of_file = project.read("eval.yaml");
+    project.write("eval.yaml", of_file.replace("/test.jsonl", ""));
+    run(&project, &hub, "run eval.yaml")
+        .exits(2)
+        .says("`hf://datasets/acme/toy@main/data` is a folder, where one file of rows is needed");
+    spec("bfcl");
+    let whole = |spec: String| spec.replace("@main/data/test.jsonl", "");
+    project.write("eval.yaml", whole(project.read("eval.yaml")));
+    run(&project, &hub, "run eval.yaml")
+        .exits(2)
+        .says("`hf://datasets/acme/toy`: of the Hub, this benchmark reads one file")
+        .says("hint: the leaderboard's data is in its package: `pip download");
+    project.write("eval.yaml", whole(of_file));
     run(&project, &hub, "run eval.yaml")
         .exits(2)
         .says("is a dataset, where one file of rows is needed");

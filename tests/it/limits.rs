@@ -1,12 +1,15 @@
 //! Runs that end early because of what they may take, and go on later.
 
 use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::asked::{self, asked};
 use crate::project::Project;
+use crate::server::{Answer, Server, fine, refusal};
 use crate::trials;
 
 const JSON: &str = "{ type: command, command: [./agent.sh], output: json }";
@@ -21,6 +24,11 @@ fn paid(more: &str) -> Project {
          {\\\"input_tokens\\\":90,\\\"output_tokens\\\":10}}\"; exit",
     );
     project
+}
+
+fn http(server: &Server) -> String {
+    let url = server.url("/answer");
+    format!("{{ type: http, url: \"{url}\", body: {{ id: \"{{id}}\" }}, answer: /answer }}")
 }
 
 fn statuses(project: &Project) -> Vec<String> {
@@ -103,6 +111,96 @@ fn a_budget_that_cannot_be_kept_is_no_budget() {
         .exits(3)
         .says("`limits.budget.cost_usd` cannot be kept: none of 10 answers tells what it took");
     assert_eq!(asked(&project).len(), 10);
+}
+
+#[test]
+fn a_limit_that_held_nothing_says_so() {
+    let limits = "limits: { budget: { tokens: 5 }, tokens_per_minute: 9 }\n";
+    let project = asked::project(4, ":", limits);
+    let says = "could not be kept: no answer tells what it took";
+    project
+        .run("run eval.yaml")
+        .exits(0)
+        .says(&format!("`limits.budget.tokens` {says}"))
+        .says(&format!("`limits.tokens_per_minute` {says}"));
+    let project = paid(
+        limits
+            .replace("5 }", "999999 }")
+            .replace("9 }", "999999 }")
+            .as_str(),
+    );
+    project.run("run eval.yaml").exits(0).says_nothing_of(says);
+}
+
+#[test]
+fn a_budget_is_not_overspent_by_all_that_is_in_flight_before_the_first_answer() {
+    let server = Server::new(|_, _| {
+        std::thread::sleep(Duration::from_millis(200));
+        fine(&json!({"answer": "1", "usage": {"cost_usd": 0.1}}))
+    });
+    let project = Project::new();
+    asked::write_questions(&project, 60);
+    project.spec(
+        &http(&server),
+        "limits: { concurrency: 50, ramp_up_s: 0, budget: { cost_usd: 1.5 } }\n",
+    );
+    project
+        .run("run eval.yaml")
+        .exits(3)
+        .says("the budget is used up: 1.5000 USD of 1.5");
+    assert_eq!(server.asked().len(), 15);
+}
+
+#[test]
+fn an_endpoint_that_wants_to_be_left_alone_for_hours_is_not_asked_for_all_the_rest() {
+    let server = Server::new(|_, number| match number {
+        0..4 => fine(&json!({"answer": "1"})),
+        _ => Answer::Status(
+            "429 Too Many Requests",
+            "Retry-After: 3600\r\n".to_owned(),
+            String::new(),
+        ),
+    });
+    let project = Project::new();
+    asked::write_questions(&project, 40);
+    project.spec(&http(&server), "limits: { concurrency: 2 }\n");
+    project
+        .run("run eval.yaml")
+        .exits(3)
+        .says("stopped early: the agent wants to be left alone for 3600 s (")
+        .says("next: cargo evaltest run --resume");
+    let asked = server.asked().len();
+    assert!((5..8).contains(&asked), "{asked}");
+    let refused = statuses(&project)
+        .iter()
+        .filter(|status| *status == "agent_failed")
+        .count();
+    assert_eq!(refused, asked - 4, "the others were not asked");
+}
+
+#[test]
+fn a_body_without_end_is_cut_off() {
+    let server = Server::new(|_, _| Answer::Flood(1 << 40));
+    let project = Project::new();
+    asked::write_questions(&project, 2);
+    project.spec(
+        &http(&server),
+        "limits: { concurrency: 1, timeout_s: 60 }\n",
+    );
+    let started = Instant::now();
+    project
+        .run("run eval.yaml")
+        .exits(3)
+        .says("answered with more than 1048576 bytes; hint: raise `limits.max_output_bytes`");
+    assert!(started.elapsed() < Duration::from_secs(20));
+    let record = &project.last_lines("samples.jsonl")[0]["result"];
+    assert_eq!(record["error"]["ended_by"], "limits.max_output_bytes");
+    // Which limit it was is shown, too.
+    let show = format!("show {} q000", project.last_run().display());
+    project
+        .run(&show)
+        .exits(0)
+        .says("ended by: `limits.max_output_bytes`");
 }
 
 #[test]
@@ -226,6 +324,53 @@ fn tests_keep_the_limits_too() {
 }
 
 #[test]
+fn tests_keep_the_deadline_too() {
+    let then = "case $EVALTEST_SAMPLE_ID in q000|q001) ;; *) sleep 20;; esac";
+    let more = "limits: { concurrency: 2, deadline_s: 2 }\n";
+    let project = trials::project(6, then, more);
+    let started = Instant::now();
+    let ran = trials::run(&project, "");
+    assert!(started.elapsed() < Duration::from_secs(12), "{}", ran.out);
+    let tests = trials::tests(&ran);
+    let ignored = tests.iter().filter(|(_, how)| how.starts_with("ignored"));
+    assert_eq!(ignored.count(), 4, "{}", ran.out);
+    let manifest = fs::read(project.runs().pop().unwrap().join("manifest.json")).unwrap();
+    let manifest: Value = serde_json::from_slice(&manifest).unwrap();
+    assert_eq!(
+        manifest["stop_reason"],
+        "2 s are over (`limits.deadline_s`)"
+    );
+}
+
+#[test]
+fn what_is_in_flight_shrinks_to_what_an_endpoint_takes() {
+    let (now, refused) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let of_server = Arc::clone(&refused);
+    let server = Server::new(move |_, _| {
+        let is_too_much = now.fetch_add(1, Relaxed) >= 4;
+        std::thread::sleep(Duration::from_millis(20));
+        now.fetch_sub(1, Relaxed);
+        if is_too_much {
+            of_server.fetch_add(1, Relaxed);
+            return refusal("429 Too Many Requests", "slower");
+        }
+        fine(&json!({"answer": "1"}))
+    });
+    let project = Project::new();
+    asked::write_questions(&project, 200);
+    let limits = "limits: { concurrency: 64, ramp_up_s: 0, backoff_s: 0.05, retries: 0 }\n";
+    project.spec(&http(&server), limits);
+    project.run("run eval.yaml").exits(0);
+    let scored = statuses(&project)
+        .iter()
+        .filter(|status| *status == "scored")
+        .count();
+    assert_eq!(scored, 200);
+    let refused = refused.load(Relaxed);
+    assert!((1..200).contains(&refused), "{refused}");
+}
+
+#[test]
 fn limits_that_make_no_sense_are_refused_with_their_key() {
     let project = asked::project(2, ":", "");
     let check = |key: &str, says: &str| {
@@ -234,6 +379,14 @@ fn limits_that_make_no_sense_are_refused_with_their_key() {
     };
     check("limits.sample_timeout_s=0", "limits.sample_timeout_s is 0");
     check("limits.deadline_s=-1", "limits.deadline_s is -1");
+    check(
+        "limits.timeout_s=0.0001",
+        "limits.timeout_s is 0.0001, which is no number of seconds from 0.001 to 1000000000",
+    );
+    check(
+        "limits.max_output_bytes=0",
+        "limits.max_output_bytes is 0, which lets nothing be answered",
+    );
     check(
         "limits.requests_per_minute=0",
         "limits.requests_per_minute is 0; it must be above 0",

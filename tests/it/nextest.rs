@@ -159,3 +159,24 @@ fn epochs_of_a_sample_run_in_one_process_and_meet_in_the_gates() {
     assert_eq!(project.last_json("summary.json")["epochs"]["samples"], 8);
     assert_eq!(asked(&project).len(), 32);
 }
+
+#[test]
+fn processes_share_cache_and_budget() {
+    let Some(project) = project() else { return };
+    let spec = project.read("evals/e.yaml");
+    let spec = spec.replace(", no_regression(max_drop=0.02)", "");
+    let spec = spec.replace("answers: plain, confirm: 1", "assert: off");
+    project.write("evals/e.yaml", format!("{spec}cache: true\n"));
+    nextest(&project, "").exits(0);
+    assert!(project.last_json("summary.json").get("cached").is_none());
+    // The answers of the first run serve the second, which is marked.
+    nextest(&project, "").exits(0);
+    assert_eq!(asked(&project).len(), 8);
+    assert_eq!(project.last_json("summary.json")["cached"], 8);
+
+    let limits = "limits: { budget: { requests: 5 } }\n";
+    project.write("evals/e.yaml", spec + limits);
+    let ran = nextest(&project, "-j 1").exits(100);
+    ran.says("incomplete: 5 of 8 samples ran");
+    assert_eq!(asked(&project).len(), 8 + 5);
+}

@@ -38,6 +38,8 @@ pub(crate) enum Answer {
     ThenClose(Value),
     /// Nothing for so long, then the end of the connection.
     Never(Duration),
+    /// A body of so many bytes and no announced length.
+    Flood(u64),
     /// A reply of success, a byte at a time with this pause.
     Slowly(Value, Duration),
 }
@@ -149,6 +151,11 @@ fn serve(mut stream: TcpStream, seen: &Mutex<Vec<Asked>>, act: &Act) {
             }
             Answer::Never(pause) => {
                 thread::sleep(pause);
+                return;
+            }
+            Answer::Flood(bytes) => {
+                let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n");
+                let _ = std::io::copy(&mut std::io::repeat(b'x').take(bytes), &mut stream);
                 return;
             }
             Answer::Slowly(body, pause) => {

@@ -42,8 +42,8 @@ pub(crate) struct Calls<'a> {
     /// Whether it is a list of native calls, not a text.
     pub(crate) is_native: bool,
     pub(crate) underscore_to_dot: bool,
-    /// What the model said; an error if the official program could not read it.
-    pub(crate) model_result: Result<Value, JsonFault>,
+    /// What the model said.
+    model_result: Raw<'a>,
     pub(crate) format: Option<Format>,
     pub(crate) has_tool_call_tag: bool,
     /// In place of those of the data.
@@ -101,7 +101,7 @@ impl<'a> Calls<'a> {
             category: category.ok_or_else(|| Error::usage("`category` is missing"))?,
             is_native,
             underscore_to_dot: flag(line, UNDERSCORE_TO_DOT)?,
-            model_result: value(model_result),
+            model_result,
             format,
             has_tool_call_tag: flag(line, HAS_TOOL_CALL_TAG)?,
             function: inline(line, FUNCTION)?,
@@ -110,12 +110,23 @@ impl<'a> Calls<'a> {
     }
 }
 
-/// A value as Python reads it: half of a surrogate pair and numbers of any size stay what they are.
-fn value(raw: Raw<'_>) -> Result<Value, JsonFault> {
-    match raw {
-        Raw::Plain(text) => Ok(Value::text(text)),
-        Raw::Escaped(text) => Value::from_json(&format!("\"{text}\"")),
-        Raw::Other(text) => Value::from_json(text),
+impl<'a> Calls<'a> {
+    /// What the model said, as Python reads it: half of a surrogate pair and numbers of any size stay what they are.
+    /// An error if the official program could not read it.
+    pub(crate) fn model_result(&self) -> Result<Value, JsonFault> {
+        match self.model_result {
+            Raw::Plain(text) => Ok(Value::text(text)),
+            Raw::Escaped(text) => Value::from_json_string(text),
+            Raw::Other(text) => Value::from_json(text),
+        }
+    }
+
+    /// What the model said, as it stands on the line, and whether that is what is between the quotes of a string.
+    pub(crate) fn raw_result(&self) -> (&'a str, bool) {
+        match self.model_result {
+            Raw::Plain(text) | Raw::Escaped(text) => (text, true),
+            Raw::Other(text) => (text, false),
+        }
     }
 }
 
@@ -180,7 +191,7 @@ mod tests {
             Ok(())
         })?;
         assert!(out.trim_ascii_end().ends_with(b"7}"), "{text}");
-        Ok(calls.model_result.is_ok())
+        Ok(calls.model_result().is_ok())
     }
 
     #[test]

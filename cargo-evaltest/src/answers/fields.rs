@@ -39,7 +39,11 @@ pub(super) const MESSAGES: usize = 6;
 #[derive(Clone, Debug)]
 pub(crate) struct Fields {
     paths: Vec<Path>,
+    /// Which of them a key can lead to, by its length: of most keys none. The last one is for all that are longer.
+    by_length: [u16; LENGTHS],
 }
+
+const LENGTHS: usize = 32;
 
 /// The place of a value in an object.
 #[derive(Clone, Debug)]
@@ -85,16 +89,26 @@ impl Fields {
                 paths[role] = path;
             }
         }
-        Ok(Self { paths })
+        Ok(Self::of(paths))
+    }
+
+    fn of(paths: Vec<Path>) -> Self {
+        let mut by_length = [0; LENGTHS];
+        for (place, path) in paths.iter().enumerate() {
+            for key in [&path.first, &path.text] {
+                by_length[key.len().min(LENGTHS - 1)] |= 1 << place;
+            }
+        }
+        Self { paths, by_length }
     }
 
     /// Looks for calls under the names that other programs have for them, too: [`MODEL_RESULT`] and [`MESSAGES`]
     /// stand in the places of ids then.
-    pub(crate) fn with_calls(mut self) -> Self {
-        self.paths.truncate(ID);
-        self.paths
-            .extend(Self::named(&["model_result", "messages"]).paths);
-        self
+    pub(crate) fn with_calls(self) -> Self {
+        let mut paths = self.paths;
+        paths.truncate(ID);
+        paths.extend(Self::named(&["model_result", "messages"]).paths);
+        Self::of(paths)
     }
 
     /// Fields of these names.
@@ -105,14 +119,33 @@ impl Fields {
             steps: Vec::new(),
             is_mapped: false,
         };
-        Self {
-            paths: names.into_iter().map(named).collect(),
-        }
+        Self::of(names.into_iter().map(named).collect())
     }
 
-    /// The first so many fields, which are all that is looked for.
-    pub(super) fn take(&self, count: usize) -> impl Iterator<Item = &Path> {
-        self.paths.iter().take(count)
+    /// Puts the value of a member into its place, if it is one of the first so many fields or holds one.
+    #[inline]
+    pub(super) fn put<'a>(
+        &self,
+        count: usize,
+        key: &Raw<'a>,
+        value: Raw<'a>,
+        found: &mut [Option<Raw<'a>>],
+    ) {
+        let mut places = match key {
+            Raw::Plain(key) => self.by_length[key.len().min(LENGTHS - 1)],
+            // Longer than what it stands for.
+            _ => u16::MAX,
+        };
+        while places != 0 {
+            let place = places.trailing_zeros() as usize;
+            places &= places - 1;
+            if place >= count.min(self.paths.len()) {
+                return;
+            }
+            if let Some(value) = self.paths[place].find(key, value) {
+                found[place] = Some(value);
+            }
+        }
     }
 
     /// What became of fields that no line has: an error for one that `--map` names, else words for those
@@ -192,7 +225,7 @@ impl Path {
     /// The value at this path, if the key and value of a member lead there. A key with dots in it counts
     /// as it is, too.
     #[inline]
-    pub(super) fn find<'a>(&self, key: &Raw<'a>, value: Raw<'a>) -> Option<Raw<'a>> {
+    fn find<'a>(&self, key: &Raw<'a>, value: Raw<'a>) -> Option<Raw<'a>> {
         if key.is(&self.first) {
             return self
                 .steps
@@ -248,8 +281,9 @@ mod tests {
         assert!(cursor.eat(b'{'));
         let key = cursor.key().expect("a key");
         let value = cursor.value().expect("a value");
-        let path = fields.take(1).next().expect("a path");
-        let found = path.find(&key, value)?;
+        let mut found = [None];
+        fields.put(1, &key, value, &mut found);
+        let found = found[0]?;
         let text = found.text().map(|(text, _)| format!("{text:?}"));
         Some(text.unwrap_or_else(|| found.content().into_owned()))
     }

@@ -6,9 +6,10 @@
 
 use std::borrow::Cow;
 
+use evaltest::text::json_special;
 use evaltest::{Error, Result};
 
-use super::escape::{special, unescaped};
+use super::escape::unescaped;
 
 /// A place in a text that holds JSON.
 pub(super) struct Cursor<'a> {
@@ -89,7 +90,7 @@ impl<'a> Cursor<'a> {
         let start = self.place + 1;
         if self.peek() == Some(b'"')
             && let rest = &self.text.as_bytes()[start..]
-            && let Some(length) = special(rest)
+            && let Some(length) = json_special(rest)
             && rest[length] == b'"'
         {
             self.place = start + length + 1;
@@ -106,7 +107,7 @@ impl<'a> Cursor<'a> {
         let start = self.place;
         loop {
             let rest = &self.text.as_bytes()[self.place..];
-            let Some(run) = special(rest) else {
+            let Some(run) = json_special(rest) else {
                 self.place = self.text.len();
                 return Err(self.expected("`\"`"));
             };

@@ -70,11 +70,7 @@ impl<'a, const N: usize> Line<'a, N> {
             let value = cursor.value()?;
             let end = cursor.place();
             let is_old = key.is(output);
-            for (place, path) in self.fields.iter_mut().zip(fields.take(count)) {
-                if let Some(found) = path.find(&key, value) {
-                    *place = Some(found);
-                }
-            }
+            fields.put(count, &key, value, &mut self.fields);
             cursor.skip_space();
             self.end = cursor.place();
             let is_last = cursor.eat(b'}');

@@ -191,7 +191,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8> {
     // Every dataset and baseline is read before the first agent starts.
     let mut prepared = Vec::new();
     for eval in &work.evals {
-        let eval = drive.prepare(eval)?;
+        let what = format!(
+            "{}: still fetching or reading the dataset",
+            terminal::clean(eval.name())
+        );
+        let eval = console::waiting(&what, || drive.prepare(eval))?;
         if args.filter.is_none() || evals == 1 || eval.count().samples > 0 {
             prepared.push(eval);
         }

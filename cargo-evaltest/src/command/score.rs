@@ -8,6 +8,7 @@
 mod calls;
 mod explain;
 mod judge;
+mod memo;
 pub(crate) mod pool;
 mod write;
 

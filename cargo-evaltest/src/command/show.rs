@@ -233,6 +233,9 @@ fn whole(record: &Record, attempts: &[Value], out: &mut dyn Write) -> io::Result
     }
     if let Some(error) = &outcome.error {
         block("error", &error.message, out)?;
+        if let Some(limit) = error.ended_by {
+            writeln!(out, "ended by: `{}`", limit.key())?;
+        }
         if let Some(code) = error.exit_code {
             writeln!(out, "exit code: {code}")?;
         }

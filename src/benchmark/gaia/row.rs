@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use crate::attachment::is_inside;
-use crate::dataset::{Columns, Rows, required, scalar, slice_value};
+use crate::dataset::{Columns, Header, required, scalar, slice_value};
 use crate::error::{Error, Result};
 use crate::sample::{Attachment, Sample, Target};
 
@@ -28,12 +28,12 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    pub(super) fn find(rows: &Rows, given: &Columns) -> Result<Self> {
+    pub(super) fn find(header: &Header<'_>, given: &Columns) -> Result<Self> {
         let find = |role: &str, given: &Option<String>, known: &[&str]| {
-            rows.find_column(role, given.as_deref(), known)
+            header.find_column(role, given.as_deref(), known)
         };
         Ok(Self {
-            prompt: rows.require_column("prompt", given.prompt.as_deref(), &PROMPT)?,
+            prompt: header.require_column("prompt", given.prompt.as_deref(), &PROMPT)?,
             ground_truth: find("ground_truth", &given.ground_truth, &GROUND_TRUTH)?,
             id: find("id", &given.id, &ID)?,
             level: find("level", &given.level, &LEVEL)?,

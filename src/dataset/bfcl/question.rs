@@ -1,7 +1,9 @@
 //! `Question`: an entry with what its answers are checked against, and the lines it is read from.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
 
 use super::{Category, Entry, Value, simple};
 use crate::dataset::{jsonl, read_text};
@@ -30,13 +32,25 @@ pub struct Question {
 
 /// A line of a file.
 pub(super) struct Line {
-    path: PathBuf,
-    number: usize,
+    place: Place,
     id: String,
     fields: Dict,
     ground_truth: Option<Value>,
     /// Where the ground truth stands, if that is in a file of its own.
-    answered: Option<String>,
+    answered: Option<Place>,
+}
+
+/// Where a line stands, for errors.
+#[derive(Clone)]
+pub(super) struct Place {
+    path: Arc<Path>,
+    number: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.path.display(), self.number)
+    }
 }
 
 /// The objects of a file, one per line. Each has an `id` of its own.
@@ -46,13 +60,18 @@ pub(super) fn lines(path: &Path) -> Result<Vec<Line>> {
 
 /// Those of the text of a file.
 pub(super) fn lines_of(text: &str, path: &Path) -> Result<Vec<Line>> {
+    let path: Arc<Path> = path.into();
     let mut places = HashMap::new();
     let mut lines: Vec<Line> = Vec::new();
     for (text, number) in text.split('\n').zip(1..) {
         if text.trim_ascii().is_empty() {
             continue;
         }
-        let line = Line::read(text, path, number)?;
+        let place = Place {
+            path: Arc::clone(&path),
+            number,
+        };
+        let line = Line::read(text, place)?;
         if let Some(first) = places.insert(line.id.clone(), number) {
             return Err(Error::usage(format!(
                 "the id `{}` is taken by line {first}",
@@ -69,20 +88,19 @@ pub(super) fn lines_of(text: &str, path: &Path) -> Result<Vec<Line>> {
 }
 
 impl Line {
-    fn read(text: &str, path: &Path, number: usize) -> Result<Self> {
-        let place = format_args!("{}:{number}", path.display()).to_string();
+    fn read(text: &str, place: Place) -> Result<Self> {
         let value = Value::from_json(text).map_err(|fault| broken(text, fault).at(&place))?;
-        let Value::Dict(fields) = value else {
+        let Value::Dict(mut fields) = value else {
             return Err(Error::usage("an entry is an object, one per line").at(&place));
         };
         let id = fields.get_str("id").and_then(Value::as_str);
         let id = id.filter(|id| !id.is_empty());
         let id = id.ok_or_else(|| Error::usage("`id` is missing or no text").at(&place))?;
-        let ground_truth = fields.get_str("ground_truth").cloned();
+        let id = id.to_owned();
+        let ground_truth = fields.take("ground_truth");
         Ok(Self {
-            path: path.to_owned(),
-            number,
-            id: id.to_owned(),
+            place,
+            id,
             ground_truth: ground_truth.filter(|value| !matches!(value, Value::None)),
             fields,
             answered: None,
@@ -94,8 +112,8 @@ impl Line {
     }
 
     /// `file:line`, for errors.
-    pub(super) fn place(&self) -> String {
-        format!("{}:{}", self.path.display(), self.number)
+    pub(super) fn place(&self) -> &Place {
+        &self.place
     }
 
     pub(super) fn has_ground_truth(&self) -> bool {
@@ -105,12 +123,12 @@ impl Line {
     /// Takes the ground truth of a line of `possible_answer/`.
     pub(super) fn set_ground_truth(&mut self, answer: &Line) {
         self.ground_truth.clone_from(&answer.ground_truth);
-        self.answered = Some(answer.place());
+        self.answered = Some(answer.place.clone());
     }
 
     /// Without a category of the file, it is that of the line.
     pub(super) fn into_question(mut self, category: Option<&Category>) -> Result<Question> {
-        let place = self.place();
+        let place = self.place.clone();
         let answered = self.answered.take().unwrap_or_else(|| place.clone());
         let ground_truth = self.ground_truth.take().map(simple::ground_truth);
         let ground_truth = ground_truth
@@ -129,20 +147,20 @@ impl Line {
 
     /// All but what the calls of the ground truth are to the entry.
     fn question(
-        self,
+        mut self,
         category: Option<&Category>,
         ground_truth: Option<Value>,
     ) -> Result<Question> {
-        let messages = messages(self.fields.get_str("question").unwrap_or(&Value::None))?;
-        let functions = match self.fields.get_str("function") {
+        let messages = messages(self.fields.take("question").unwrap_or(Value::None))?;
+        let functions = match self.fields.take("function") {
             None | Some(Value::None) => {
                 simple::functions(ground_truth.as_ref()).ok_or_else(|| {
                     Error::usage("`function` is missing")
                         .hint("without expected calls the functions must be described")
                 })?
             }
-            Some(Value::Dict(one)) => Value::List(vec![Value::Dict(one.clone())]),
-            Some(functions) => functions.clone(),
+            Some(Value::Dict(one)) => Value::List(vec![Value::Dict(one)]),
+            Some(functions) => functions,
         };
         let category = match (category, self.fields.get_str("category")) {
             (Some(category), _) => category.clone(),
@@ -170,20 +188,22 @@ impl Line {
 }
 
 /// The messages of the first turn; a plain text is one of the user's.
-fn messages(question: &Value) -> Result<Value> {
+fn messages(question: Value) -> Result<Value> {
     let wrong = || Error::usage("`question` is neither a text nor a list of turns with messages");
     if let Value::Str(text) = question {
-        let message: Dict = [("role", "user"), ("content", text)]
+        let message: Dict = [("role", Value::from("user")), ("content", Value::Str(text))]
             .into_iter()
-            .map(|(key, value)| (key.into(), value.into()))
+            .map(|(key, value)| (key.into(), value))
             .collect();
         return Ok(Value::List(vec![Value::Dict(message)]));
     }
-    let first = question.as_list().and_then(<[Value]>::first);
-    let messages = match first.ok_or_else(wrong)? {
+    let Value::List(turns) = question else {
+        return Err(wrong());
+    };
+    let messages = match turns.first().ok_or_else(wrong)? {
         // A list of messages without turns.
-        Value::Dict(_) => question.clone(),
-        turn => turn.clone(),
+        Value::Dict(_) => Value::List(turns),
+        _ => turns.into_iter().next().unwrap_or(Value::None),
     };
     let is_message = |message: &Value| {
         let content = message.as_dict().and_then(|dict| dict.get_str("content"));

@@ -102,11 +102,51 @@ fn an_agent_that_refuses_everything_is_asked_ever_more_rarely_and_then_no_more()
     assert_eq!(over, Over::Refused);
 }
 
+#[test]
+fn an_agent_that_wants_to_be_left_alone_for_hours_is_asked_no_more() {
+    let mut governor = governor(&at_once(3));
+    let permits: Vec<_> = (0..3).map(|_| go(&mut governor, SECOND)).collect();
+    let ends = [3600, 7200].map(|pause| End::SentAway(pause * SECOND));
+    for (permit, end) in permits.iter().zip(ends) {
+        governor.finish(2 * SECOND, permit, end);
+    }
+    let Admission::Over(over) = governor.admit(2 * SECOND) else {
+        panic!("it is asked all the same");
+    };
+    assert_eq!(
+        over.to_string(),
+        "the agent wants to be left alone for 7200 s"
+    );
+}
+
 fn as_permit(admission: Admission) -> Option<Permit> {
     match admission {
         Admission::Go(permit) => Some(permit),
         _ => None,
     }
+}
+
+#[test]
+fn a_rate_of_tokens_is_not_overrun_before_an_answer_tells_how_many_it_takes() {
+    let limits = Limits {
+        tokens_per_minute: Some(6e6),
+        ..at_once(100)
+    };
+    let started = |governor: &mut Governor| {
+        let permits = std::iter::from_fn(|| as_permit(governor.admit(SECOND)));
+        permits.collect::<Vec<_>>()
+    };
+    let mut one = governor(&limits);
+    let permits = started(&mut one);
+    assert_eq!(permits.len(), 10);
+    one.finish(SECOND, &permits[0], End::Answered(Some(&usage(5))));
+    assert_eq!(started(&mut one).len(), 91);
+    // An agent that does not tell is not held back for it.
+    let mut other = governor(&limits);
+    for permit in started(&mut other) {
+        other.finish(SECOND, &permit, End::Answered(None));
+    }
+    assert_eq!(started(&mut other).len(), 100);
 }
 
 #[test]

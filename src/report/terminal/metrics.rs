@@ -50,7 +50,7 @@ fn on_a_line(
         let value = clean(value);
         let Some(accuracy) = slice.accuracy else {
             let why = without_accuracy(slice);
-            return format!("{dimension} {value} {} {why}", slice.samples);
+            return format!("{dimension} {value} {why}");
         };
         let share = format!(
             "{dimension} {value} {} of {}",
@@ -85,18 +85,22 @@ fn as_table(
                 name,
                 format!("0 of {}", slice.scored),
                 "N/A".to_owned(),
-                format!("{} {}", slice.samples, without_accuracy(slice)),
+                without_accuracy(slice),
             ],
         });
     }
     table::write("  ", &rows, out)
 }
 
-fn without_accuracy(slice: &Group) -> &'static str {
-    match (slice.skipped == slice.samples, slice.errors > 0) {
-        (true, _) => "not asked",
-        (false, true) => "without a verdict",
-        (false, false) => "unscored",
+/// `3 without a verdict (+57 not asked)`
+fn without_accuracy(slice: &Group) -> String {
+    let asked = slice.samples.saturating_sub(slice.skipped);
+    match (asked, slice.errors > 0, slice.skipped) {
+        (0, _, skipped) => format!("{skipped} not asked"),
+        (asked, true, 0) => format!("{asked} without a verdict"),
+        (asked, true, skipped) => format!("{asked} without a verdict (+{skipped} not asked)"),
+        (asked, false, 0) => format!("{asked} unscored"),
+        (asked, false, skipped) => format!("{asked} unscored (+{skipped} not asked)"),
     }
 }
 

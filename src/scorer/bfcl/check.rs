@@ -3,9 +3,9 @@
 use super::checker::Checker;
 use super::decode::{self, DecodeFault, Format};
 use super::entry::Entry;
-use super::kind::Language;
+use super::kind::{Check, Language};
 use super::value::Value;
-use super::verdict::{CRASH, Message, Verdict};
+use super::verdict::{CRASH, Verdict};
 
 /// What a model answered.
 #[derive(Clone, Copy, Debug)]
@@ -50,8 +50,9 @@ impl<'a> Request<'a> {
 
 /// The verdict of the official checker.
 pub fn check(request: &Request<'_>) -> Verdict {
-    if request.category.contains("relevance") {
-        return check_relevance(request);
+    let kind = Check::of_category(request.category);
+    if let Check::Irrelevance | Check::Relevance = kind {
+        return check_relevance(request, kind);
     }
     let language = Language::of_category(request.category);
     let format = request.format.unwrap_or(match language {
@@ -80,19 +81,22 @@ pub fn check(request: &Request<'_>) -> Verdict {
         language,
         underscore_to_dot: request.underscore_to_dot,
     };
-    match checker.check(request.category, calls) {
-        Ok(Ok(())) => Verdict::right(Some(decoded)),
+    let mut fits = Vec::new();
+    match checker.check(kind, calls, &mut fits) {
+        Ok(Ok(())) => Verdict {
+            fits,
+            ..Verdict::right(Some(decoded))
+        },
         Ok(Err(fault)) => Verdict {
             valid: false,
             error_type: Some(fault.kind),
             error: fault.messages,
             decoded: Some(decoded),
+            fits,
         },
         Err(crash) => Verdict {
-            valid: false,
-            error_type: Some(CRASH),
-            error: vec![Message::Text(crash.message())],
-            decoded: Some(decoded),
+            fits,
+            ..Verdict::wrong(CRASH, crash.message(), Some(decoded))
         },
     }
 }
@@ -111,12 +115,12 @@ fn read(answer: Answer<'_>, format: Format, tag: bool) -> Result<Value, DecodeFa
 }
 
 /// Irrelevance passes without a call, relevance with any: what cannot be decoded holds none.
-fn check_relevance(request: &Request<'_>) -> Verdict {
+fn check_relevance(request: &Request<'_>, kind: Check) -> Verdict {
     let decoded = read(request.answer, Format::Python, false);
     let has_call = decoded.as_ref().is_ok_and(|decoded| {
         decode::is_well_formed(decoded) && decoded.as_list().is_some_and(|calls| !calls.is_empty())
     });
-    let wants_none = request.category.contains("irrelevance");
+    let wants_none = kind == Check::Irrelevance;
     let fault = decoded
         .as_ref()
         .err()

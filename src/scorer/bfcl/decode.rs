@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use memchr::memchr;
+
 use super::json::JsonFault;
 use super::value::{Dict, Value, lone_surrogate};
 use super::{java, javascript, json_calls, python, xml};
@@ -63,9 +65,9 @@ pub fn prompt(text: &str, format: Format, has_tool_call_tag: bool) -> Result<Val
     let text = text.trim_matches(['`', '\n', ' ']);
     let bracketed = match (text.starts_with('['), text.ends_with(']')) {
         (true, true) => Cow::Borrowed(text),
-        (true, false) => Cow::Owned(format!("{text}]")),
-        (false, true) => Cow::Owned(format!("[{text}")),
-        (false, false) => Cow::Owned(format!("[{text}]")),
+        (true, false) => Cow::Owned([text, "]"].concat()),
+        (false, true) => Cow::Owned(["[", text].concat()),
+        (false, false) => Cow::Owned(["[", text, "]"].concat()),
     };
     let text = if has_tool_call_tag {
         let tagged = between(&bracketed, "<TOOLCALL>", "</TOOLCALL>").ok_or_else(|| {
@@ -109,7 +111,7 @@ fn between(text: &str, open: &str, close: &str) -> Option<std::ops::Range<usize>
 /// The text, if Python can hand it to a parser: lone surrogates have no bytes.
 pub(super) fn encoded(text: &str) -> Result<&str> {
     // All of them start with the byte of the last plane.
-    let code = if text.as_bytes().contains(&0xf4) {
+    let code = if memchr(0xf4, text.as_bytes()).is_some() {
         text.chars().find_map(lone_surrogate)
     } else {
         None

@@ -5,7 +5,7 @@
 use std::sync::OnceLock;
 
 use super::crash::Crash;
-use super::kind::Kind;
+use super::kind::{Check, Kind};
 use super::standard::standardize;
 use super::value::{Dict, Value};
 
@@ -102,10 +102,11 @@ impl Entry {
     ///
     /// It finds what the form of an entry tells, not values that no text of a language decodes to.
     pub fn unsatisfiable(&self, category: &str) -> Option<String> {
-        if category.contains("relevance") {
-            return None;
-        }
-        let is_simple = !category.contains("parallel") && !category.contains("multiple");
+        let is_simple = match Check::of_category(category) {
+            Check::Irrelevance | Check::Relevance => return None,
+            Check::Parallel | Check::Multiple => false,
+            Check::Simple => true,
+        };
         if is_simple && self.expected.len() != 1 {
             return Some(format!(
                 "one call is checked, `ground_truth` has {}",

@@ -5,7 +5,7 @@ mod words;
 
 use super::checker::Checker;
 use super::entry::{Argument, Entry, Expected};
-use super::kind::Language;
+use super::kind::{Check, Language};
 use super::value::{Dict, Value};
 use super::{Message, Request, Verdict};
 use words::{accepted, kinds, listed, shown};
@@ -98,7 +98,7 @@ impl Problem {
 /// Explains the verdict on a request.
 pub fn explain(request: &Request<'_>, verdict: &Verdict) -> Explanation {
     let calls = verdict.decoded.as_ref().and_then(Value::as_list);
-    if request.category.contains("relevance") {
+    if let Check::Irrelevance | Check::Relevance = Check::of_category(request.category) {
         return Explanation {
             difference: (!verdict.valid).then(|| match calls.unwrap_or_default().len() {
                 0 => "a call was expected, the answer has none".to_owned(),
@@ -110,6 +110,7 @@ pub fn explain(request: &Request<'_>, verdict: &Verdict) -> Explanation {
     }
     let explainer = Explainer {
         entry: request.entry,
+        fits: &verdict.fits,
         checker: Checker {
             entry: request.entry,
             language: Language::of_category(request.category),
@@ -134,6 +135,8 @@ pub fn explain(request: &Request<'_>, verdict: &Verdict) -> Explanation {
 
 struct Explainer<'a> {
     entry: &'a Entry,
+    /// What the check has found.
+    fits: &'a [Option<usize>],
     checker: Checker<'a>,
 }
 
@@ -141,14 +144,15 @@ impl Explainer<'_> {
     fn right(&self, calls: &[Value]) -> Explanation {
         let mut left: Vec<usize> = (0..calls.len()).collect();
         let mut matched = Vec::new();
-        for expected in &self.entry.expected {
-            // The last one left needs no second check.
-            let found = match left.len() {
-                1 => Some(0),
-                _ => self.fitting(calls, &left, expected),
+        for (number, expected) in self.entry.expected.iter().enumerate() {
+            // The last one left needs no check.
+            let found = match *left {
+                [only] => Some(only),
+                _ => self.fitting(calls, &left, number),
             };
-            if let Some(position) = found {
-                self.matched(left.remove(position), calls, expected, &mut matched);
+            if let Some(place) = found {
+                left.retain(|&other| other != place);
+                self.matched(place, calls, expected, &mut matched);
             }
         }
         Explanation {
@@ -162,11 +166,11 @@ impl Explainer<'_> {
         let mut open = Vec::new();
         let mut matched = Vec::new();
         let mut partial = Partial::default();
-        for expected in &self.entry.expected {
-            match self.fitting(calls, &left, expected) {
+        for (number, expected) in self.entry.expected.iter().enumerate() {
+            match self.fitting(calls, &left, number) {
                 None => open.push(expected),
-                Some(position) => {
-                    let place = left.remove(position);
+                Some(place) => {
+                    left.retain(|&other| other != place);
                     self.matched(place, calls, expected, &mut matched);
                     partial.calls.right += 1;
                     let count = count(&calls[place]);
@@ -225,9 +229,14 @@ impl Explainer<'_> {
         }
     }
 
-    fn fitting(&self, calls: &[Value], left: &[usize], expected: &Expected) -> Option<usize> {
-        left.iter()
-            .position(|&place| self.checker.fits(&calls[place], expected))
+    /// The first call left that fits an expected one.
+    fn fitting(&self, calls: &[Value], left: &[usize], number: usize) -> Option<usize> {
+        if let Some(&known) = self.fits.get(number) {
+            return known;
+        }
+        let expected = &self.entry.expected[number];
+        let mut left = left.iter().copied();
+        left.find(|&place| self.checker.fits(&calls[place], expected))
     }
 
     /// Compares the parameters of a call that does not fit; gives the first difference, in the order in which the

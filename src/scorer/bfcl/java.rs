@@ -1,9 +1,10 @@
 //! Java call text to calls. Values stay text, mostly that of the source; the checker converts them.
 
-use tree_sitter::Node;
+use tree_sitter::{Node, Tree};
 
 use super::decode::{DecodeFault, Result};
 use super::javascript::insert_once;
+use super::plain_call;
 use super::syntax_tree::{self, children};
 use super::value::{Dict, Value};
 
@@ -13,7 +14,11 @@ const MAX_CALLS: usize = 980;
 
 /// The first method invocation: `[{name: {argument: text}}]`, or `{}` without one.
 pub(super) fn calls(text: &str) -> Result<Value> {
-    let tree = syntax_tree::java(text)?;
+    plain_call::java(text).map_or_else(|| calls_in(&syntax_tree::java(text)?, text), Ok)
+}
+
+/// What a tree holds.
+pub(super) fn calls_in(tree: &Tree, text: &str) -> Result<Value> {
     let reader = Reader::new(text);
     let found = reader.search(tree.root_node())?;
     Ok(found.unwrap_or_else(|| Value::Dict(Dict::new())))

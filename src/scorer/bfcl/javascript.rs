@@ -1,14 +1,19 @@
 //! JavaScript call text to calls. Values stay source text; the checker converts them by type.
 
-use tree_sitter::Node;
+use tree_sitter::{Node, Tree};
 
 use super::decode::{DecodeFault, Result};
+use super::plain_call;
 use super::syntax_tree::{self, children};
 use super::value::{Dict, Value};
 
 /// The first statement that is a call: `[{name: {argument: text}}]`, or `None` without one.
 pub(super) fn calls(text: &str) -> Result<Value> {
-    let tree = syntax_tree::javascript(text)?;
+    plain_call::javascript(text).map_or_else(|| calls_in(&syntax_tree::javascript(text)?, text), Ok)
+}
+
+/// What a tree holds.
+pub(super) fn calls_in(tree: &Tree, text: &str) -> Result<Value> {
     for statement in children(tree.root_node()) {
         if statement.kind() != "expression_statement" {
             continue;

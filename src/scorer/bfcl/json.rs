@@ -6,15 +6,13 @@
 mod text;
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
 use serde_json::Number;
 
 use super::integer::{Int, MAX_DIGITS};
 use super::value::{Dict, Value, lone_surrogate, surrogate};
-use crate::text::py_repr_float;
+use crate::text::{json_special, py_repr_float};
 pub(super) use text::write_text;
-use text::{find, is_special};
 
 /// Why Python could not read a JSON text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +40,19 @@ impl Value {
             return Ok(value);
         }
         Err(JsonFault::Syntax)
+    }
+
+    /// The text of a JSON string, from what stands between its quotes.
+    pub fn from_json_string(escaped: &str) -> Result<Self, JsonFault> {
+        let mut text = String::with_capacity(escaped.len());
+        let mut reader = Reader {
+            text: escaped,
+            place: 0,
+        };
+        if reader.unescape(&mut text)? {
+            return Err(JsonFault::Syntax);
+        }
+        Ok(Self::Str(text))
     }
 
     /// The JSON that a text starts with, and where it, or what can be read of it, ends.
@@ -100,7 +111,7 @@ impl Value {
             Self::None => out.push_str("null"),
             Self::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
             Self::Int(value) => match value.to_i64() {
-                Some(small) => _ = write!(out, "{small}"),
+                Some(small) => out.push_str(itoa::Buffer::new().format(small)),
                 None => out.push_str(value.to_text().as_deref().unwrap_or("null")),
             },
             Self::Float(value) if !value.is_finite() => not_finite(*value, out),
@@ -320,14 +331,33 @@ impl Reader<'_> {
 
     fn string(&mut self) -> Result<String, JsonFault> {
         self.place += 1;
-        let mut out = String::new();
+        let rest = &self.text.as_bytes()[self.place..];
+        let plain = json_special(rest).ok_or(JsonFault::Syntax)?;
+        if rest[plain] == b'"' {
+            let text = &self.text[self.place..self.place + plain];
+            self.place += plain + 1;
+            return Ok(text.to_owned());
+        }
+        let mut out = String::with_capacity(2 * plain + 64);
+        if self.unescape(&mut out)? {
+            return Ok(out);
+        }
+        Err(JsonFault::Syntax)
+    }
+
+    /// Reads the rest of a string, and tells whether it ends with a quote, which then is read too, or with the text.
+    fn unescape(&mut self, out: &mut String) -> Result<bool, JsonFault> {
         loop {
             let rest = &self.text.as_bytes()[self.place..];
-            let plain = find(rest, is_special).ok_or(JsonFault::Syntax)?;
+            let Some(plain) = json_special(rest) else {
+                out.push_str(&self.text[self.place..]);
+                self.place = self.text.len();
+                return Ok(false);
+            };
             out.push_str(&self.text[self.place..self.place + plain]);
             self.place += plain + 1;
             match rest[plain] {
-                b'"' => return Ok(out),
+                b'"' => return Ok(true),
                 b'\\' => out.push(self.escape()?),
                 _ => return Err(JsonFault::Syntax),
             }

@@ -1,4 +1,4 @@
-//! The types of values and of parameters.
+//! The types of values and of parameters, and the kinds of checks.
 
 use super::value::Value;
 
@@ -69,7 +69,9 @@ pub(super) enum Language {
 
 impl Language {
     pub(super) fn of_category(category: &str) -> Self {
-        if category.contains("javascript") {
+        if !category.as_bytes().contains(&b'j') {
+            Self::Python
+        } else if category.contains("javascript") {
             Self::JavaScript
         } else if category.contains("java") {
             Self::Java
@@ -106,5 +108,74 @@ impl Language {
             Self::Python => matches!(name, "array" | "tuple"),
             Self::Java | Self::JavaScript => matches!(name, "Array" | "ArrayList" | "array"),
         }
+    }
+}
+
+/// How the answers of a category are checked. The official program looks for these words in its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Check {
+    /// There is no call.
+    Irrelevance,
+    /// There is one.
+    Relevance,
+    /// Several calls in any order.
+    Parallel,
+    /// One call, of one of several functions.
+    Multiple,
+    /// One call, of the only function.
+    Simple,
+}
+
+impl Check {
+    pub(super) fn of_category(category: &str) -> Self {
+        match category {
+            // Every line asks, and looking for words takes longer than most checks.
+            "simple_python" | "live_simple" => Self::Simple,
+            "multiple" | "live_multiple" => Self::Multiple,
+            "parallel" | "parallel_multiple" => Self::Parallel,
+            "irrelevance" | "live_irrelevance" => Self::Irrelevance,
+            other => Self::of_words(other),
+        }
+    }
+
+    fn of_words(category: &str) -> Self {
+        if category.contains("irrelevance") {
+            Self::Irrelevance
+        } else if category.contains("relevance") {
+            Self::Relevance
+        } else if category.contains("parallel") {
+            Self::Parallel
+        } else if category.contains("multiple") {
+            Self::Multiple
+        } else {
+            Self::Simple
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Check, Language};
+    use crate::dataset::bfcl::Category;
+
+    #[test]
+    fn the_words_of_a_category_decide() {
+        for category in Category::official() {
+            let name = &category.name;
+            assert_eq!(Check::of_category(name), Check::of_words(name), "{name}");
+        }
+        let check = |category: &str, check, language| {
+            assert_eq!(Check::of_category(category), check, "{category}");
+            assert_eq!(Language::of_category(category), language, "{category}");
+        };
+        check("my_irrelevance", Check::Irrelevance, Language::Python);
+        check("relevance_in_java", Check::Relevance, Language::Java);
+        check("multiple_in_parallel", Check::Parallel, Language::Python);
+        check(
+            "my_multiple_javascript",
+            Check::Multiple,
+            Language::JavaScript,
+        );
+        check("judge", Check::Simple, Language::Python);
     }
 }

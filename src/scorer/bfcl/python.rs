@@ -18,6 +18,7 @@ mod unparse;
 
 use std::borrow::Cow;
 
+use memchr::{memchr, memchr2};
 use ruff_python_ast::{Expr, ExprCall, ExprUnaryOp, Mod, PythonVersion};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 
@@ -36,7 +37,7 @@ pub(super) fn calls(text: &str) -> Result<Value> {
     let text = text.trim_matches(is_py_space).trim_matches('\'');
     match quick::calls(text) {
         Plain::Calls(calls) => Ok(Value::List(calls)),
-        Plain::Broken => Err(syntax()),
+        Plain::Constants => Err(no_call()),
         Plain::Other => parsed_calls(text),
     }
 }
@@ -62,8 +63,7 @@ fn parsed_calls(text: &str) -> Result<Value> {
         for item in items {
             match item {
                 Expr::Call(call) => calls.push(resolver.call(call)?),
-                // An `assert` without a message.
-                _ => return Err(DecodeFault::new("")),
+                _ => return Err(no_call()),
             }
         }
         Ok(Value::List(calls))
@@ -82,22 +82,37 @@ const DEEP_STACK: usize = 32 << 20;
 
 /// Parses an expression and hands it on.
 fn parse<T>(text: &str, use_it: &dyn Fn(&Expr, Source<'_>) -> Result<T>) -> Result<T> {
-    let text = newlines(text);
     // Blanks in front are an indentation error in an expression, and ruff would skip a byte order mark.
-    if text.starts_with([' ', '\t', '\u{feff}']) || text.contains('\0') {
+    if text.starts_with([' ', '\t', '\u{feff}']) {
         return Err(syntax());
     }
-    encoded(&text)?;
+    let text = newlines(text);
+    // Nearly no text has a zero, or the byte with which surrogates start.
+    if memchr2(0, 0xf4, text.as_bytes()).is_some() {
+        if text.contains('\0') {
+            return Err(syntax());
+        }
+        encoded(&text)?;
+    }
     let depth = nesting::depth(&text).ok_or_else(syntax)?;
+    parse_to(depth, &text, use_it)
+}
+
+/// Parses an expression of this depth at most.
+fn parse_to<T>(
+    depth: usize,
+    text: &str,
+    use_it: &dyn Fn(&Expr, Source<'_>) -> Result<T>,
+) -> Result<T> {
     let run = || {
         let options =
             ParseOptions::from(Mode::Expression).with_target_version(PythonVersion::PY311);
-        let parsed = parse_unchecked(&text, options);
+        let parsed = parse_unchecked(text, options);
         if !parsed.errors().is_empty() || !parsed.unsupported_syntax_errors().is_empty() {
             return Err(syntax());
         }
         match parsed.syntax() {
-            Mod::Expression(expression) => use_it(&expression.body, Source(&text)),
+            Mod::Expression(expression) => use_it(&expression.body, Source(text)),
             Mod::Module(_) => Err(syntax()),
         }
     };
@@ -111,11 +126,16 @@ fn parse<T>(text: &str, use_it: &dyn Fn(&Expr, Source<'_>) -> Result<T>) -> Resu
 
 /// Python knows only `\n` once it has read a source.
 fn newlines(text: &str) -> Cow<'_, str> {
-    if text.contains('\r') {
+    if memchr(b'\r', text.as_bytes()).is_some() {
         Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
     } else {
         Cow::Borrowed(text)
     }
+}
+
+/// An `assert` without a message.
+fn no_call() -> DecodeFault {
+    DecodeFault::new("")
 }
 
 fn syntax() -> DecodeFault {

@@ -1,7 +1,6 @@
 //! A verdict as a score: value, reason and details. `cargo evaltest score` writes the same as JSON text.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
 use super::json::write_text;
 use super::{Explanation, Matched, Request, Share, Value, Verdict, WrongParameter, explain};
@@ -126,14 +125,14 @@ impl Told<'_> {
             Self::Matched(all) => {
                 out.push('[');
                 for (place, matched) in all.iter().enumerate() {
-                    let separator = if place > 0 { ", " } else { "" };
-                    let _ = write!(
-                        out,
-                        "{separator}{{\"call\": {}, \"argument\": ",
-                        matched.call
-                    );
+                    out.push_str(if place > 0 { ", " } else { "" });
+                    out.push_str(r#"{"call": "#);
+                    out.push_str(itoa::Buffer::new().format(matched.call));
+                    out.push_str(r#", "argument": "#);
                     write_text(&matched.argument, out);
-                    let _ = write!(out, ", \"option\": {}}}", matched.option);
+                    out.push_str(r#", "option": "#);
+                    out.push_str(itoa::Buffer::new().format(matched.option));
+                    out.push('}');
                 }
                 out.push(']');
             }
@@ -142,11 +141,17 @@ impl Told<'_> {
                     right,
                     expected,
                     given,
-                } = share;
-                let _ = write!(
-                    out,
-                    "{{\"right\": {right}, \"expected\": {expected}, \"given\": {given}}}"
-                );
+                } = *share;
+                let numbers = [
+                    (r#"{"right": "#, right),
+                    (r#", "expected": "#, expected),
+                    (r#", "given": "#, given),
+                ];
+                for (name, number) in numbers {
+                    out.push_str(name);
+                    out.push_str(itoa::Buffer::new().format(number));
+                }
+                out.push('}');
             }
             Self::Wrong(_) => self.value().write_standard_json(out),
         }

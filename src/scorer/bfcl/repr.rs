@@ -56,7 +56,7 @@ pub(crate) fn repr_str(text: &str) -> String {
 
 fn write_int(value: &Int, out: &mut String) -> Result<(), TooManyDigits> {
     if let Some(small) = value.to_i64() {
-        let _ = write!(out, "{small}");
+        out.push_str(itoa::Buffer::new().format(small));
         return Ok(());
     }
     out.push_str(&value.to_text().ok_or(TooManyDigits)?);

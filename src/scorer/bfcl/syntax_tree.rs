@@ -1,5 +1,8 @@
 //! Parsing with tree-sitter, and the texts of nodes.
 
+#[cfg(test)]
+pub(super) mod derived_texts;
+mod hopeless;
 mod outlook;
 #[cfg(test)]
 mod tests;
@@ -21,24 +24,22 @@ thread_local! {
 
 /// The tree of a Java text.
 pub(super) fn java(text: &str) -> Result<Tree> {
-    // No token of Java holds these, and nothing before the first string or comment hides them.
-    let plain = text.find(['"', '\'', '/']).unwrap_or(text.len());
-    if text[..plain].contains(['`', '#', '\\']) {
-        return Err(java_fault());
-    }
-    JAVA.with_borrow_mut(|reader| reader.as_mut()?.tree(text))
-        .ok_or_else(java_fault)
+    let tree = if hopeless::in_java(text) {
+        None
+    } else {
+        JAVA.with_borrow_mut(|reader| reader.as_mut()?.tree(text))
+    };
+    tree.ok_or_else(|| DecodeFault::new("Error parsing java the source code."))
 }
 
 /// The tree of a JavaScript text.
 pub(super) fn javascript(text: &str) -> Result<Tree> {
-    JAVASCRIPT
-        .with_borrow_mut(|reader| reader.as_mut()?.tree(text))
-        .ok_or_else(|| DecodeFault::new("Error js parsing the source code."))
-}
-
-fn java_fault() -> DecodeFault {
-    DecodeFault::new("Error parsing java the source code.")
+    let tree = if hopeless::in_javascript(text) {
+        None
+    } else {
+        JAVASCRIPT.with_borrow_mut(|reader| reader.as_mut()?.tree(text))
+    };
+    tree.ok_or_else(|| DecodeFault::new("Error js parsing the source code."))
 }
 
 /// Up to this length a text that starts as a call is just parsed: watching the parser takes longer.
@@ -137,7 +138,7 @@ fn starts_as_call(text: &str) -> bool {
     rest.len() < text.len() && rest.starts_with('(')
 }
 
-fn has_error_node(root: Node<'_>) -> bool {
+pub(super) fn has_error_node(root: Node<'_>) -> bool {
     let mut cursor = root.walk();
     loop {
         let node = cursor.node();

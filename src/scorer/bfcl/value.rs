@@ -224,6 +224,13 @@ impl Dict {
         self.place(key).map(|place| &self.entries[place].1)
     }
 
+    /// Takes the value of a key that is a text, and leaves `None` there.
+    pub(crate) fn take(&mut self, key: &str) -> Option<Value> {
+        let mut entries = self.entries.iter_mut();
+        let (_, value) = entries.find(|(k, _)| k.as_str() == Some(key))?;
+        Some(std::mem::replace(value, Value::None))
+    }
+
     /// The value of a key that is a text.
     pub fn get_str(&self, key: &str) -> Option<&Value> {
         if self.index.is_none() {

@@ -15,6 +15,9 @@ pub struct Verdict {
     pub error: Vec<Message>,
     /// The calls, if the answer could be decoded.
     pub decoded: Option<Value>,
+    /// Of the expected calls that were looked at, in their order: the place of the call that fits, or `None` if no call
+    /// that was left does. What is not known for sure is not here.
+    pub fits: Vec<Option<usize>>,
 }
 
 /// The error type of an answer on which the official program dies of an exception.
@@ -49,6 +52,7 @@ impl Verdict {
             error_type: None,
             error: Vec::new(),
             decoded,
+            fits: Vec::new(),
         }
     }
 
@@ -58,6 +62,7 @@ impl Verdict {
             error_type: Some(kind),
             error: vec![Message::Text(message)],
             decoded,
+            fits: Vec::new(),
         }
     }
 

@@ -13,8 +13,16 @@ const SAMPLES: usize = 12;
 
 /// A fault, what the shell does for it, and whether the sample is answered all the same.
 const FAULTS: [(&str, &str, bool); 5] = [
-    ("floods stdout", "head -c 1073741824 /dev/zero", false),
-    ("floods stderr", "head -c 1073741824 /dev/zero >&2", true),
+    (
+        "floods stdout, 1 GiB",
+        "head -c 1073741824 /dev/zero",
+        false,
+    ),
+    (
+        "floods stderr, 1 GiB",
+        "head -c 1073741824 /dev/zero >&2",
+        true,
+    ),
     ("hangs", "sleep 300 & sleep 300", false),
     (
         "ignores SIGTERM",
@@ -22,7 +30,7 @@ const FAULTS: [(&str, &str, bool); 5] = [
         false,
     ),
     (
-        "leaves a daemon",
+        "double-forks a daemon",
         "setsid sh -c 'sleep 300 & exit' < /dev/null",
         true,
     ),

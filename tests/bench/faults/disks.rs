@@ -10,7 +10,7 @@ use crate::asked;
 use crate::journal::{answered, told};
 use crate::project::Project;
 use crate::table::{Row, Table};
-use crate::watched::{self, Ended};
+use crate::watched::{self, Ended, WATCHED};
 
 const SAMPLES: usize = 24;
 
@@ -21,30 +21,34 @@ struct Disk {
     small: &'static str,
     /// Before it is resumed.
     large: &'static str,
-    sizes: std::ops::RangeInclusive<u32>,
-    step: usize,
+    /// From here on, until it is large enough.
+    from: u32,
+    step: u32,
 }
+
+/// Nothing is larger.
+const LARGEST: u32 = 400;
 
 const DISKS: [Disk; 3] = [
     Disk {
         fault: "full disk",
         small: "mount -t tmpfs -o size=${SIZE}k none runs || exit 77",
         large: "mount -o remount,size=8m runs || exit 77",
-        sizes: 4..=60,
+        from: 4,
         step: 4,
     },
     Disk {
         fault: "disk without inodes",
         small: "mount -t tmpfs -o size=8m,nr_inodes=$SIZE none runs || exit 77",
         large: "mount -o remount,nr_inodes=1000 runs || exit 77",
-        sizes: 2..=11,
+        from: 2,
         step: 1,
     },
     Disk {
         fault: "limit on the size of a file",
         small: "trap '' XFSZ; HARD=$(ulimit -H -f); ulimit -S -f $SIZE || exit 77",
         large: "ulimit -S -f $HARD",
-        sizes: 1..=41,
+        from: 1,
         step: 4,
     },
 ];
@@ -72,11 +76,15 @@ pub(crate) fn all(table: &mut Table) -> io::Result<()> {
 /// A row for each file at which a run stopped.
 fn of_disk(disk: &Disk) -> io::Result<Vec<Row>> {
     let mut files: BTreeMap<String, Vec<(u32, Tried)>> = BTreeMap::new();
-    for size in disk.sizes.clone().step_by(disk.step) {
+    for size in (disk.from..LARGEST).step_by(disk.step as usize) {
         let tried = try_at(disk, size)?;
         let file = tried.file.clone();
+        let is_enough = file.is_none();
         let file = file.unwrap_or_else(|| "large enough".to_owned());
         files.entry(file).or_default().push((size, tried));
+        if is_enough {
+            break;
+        }
     }
     let row = |(file, tried): (String, Vec<(u32, Tried)>)| {
         let is_full = tried.iter().all(|(_, tried)| tried.file.is_some());
@@ -113,7 +121,8 @@ fn try_at(disk: &Disk, size: u32) -> io::Result<Tried> {
         "limits: { concurrency: 2 }\noutput_root: runs\n",
     );
     let script = format!(
-        "mkdir -p runs\n{}\n\"$EVALTEST\" evaltest run eval.yaml 2> said; echo $? > code\n\
+        "mkdir -p runs\n{}\nsh -c 'echo $$ > {WATCHED}; exec \"$EVALTEST\" evaltest run eval.yaml' 2> said\n\
+         echo $? > code; rm {WATCHED}\n\
          cp -r runs full\n{}\n\
          for run in runs/*_e-*; do test -f $run/manifest.json && RUN=$run; done\n\
          \"$EVALTEST\" evaltest run ${{RUN:+--resume $RUN}} eval.yaml; echo $? > resumed\n\

@@ -149,7 +149,8 @@ struct Toll {
     twice: usize,
     /// Samples that were asked again because their answer was on its way.
     in_flight: usize,
-    /// The most answers of one kill that were given and are in no journal.
+    /// Answers that were given right before a kill and are in no journal, of all kills and the most of one.
+    on_their_way: usize,
     most_on_their_way: usize,
     unequal: usize,
     peak_kib: u32,
@@ -197,14 +198,22 @@ fn of_the_run(fault: &str) -> io::Result<Row> {
         .told(&told, SAMPLES, 0)
         .lost(toll.lost)
         .twice(toll.twice)
-        .check(toll.unequal == 0, format!("{} summaries differ", toll.unequal))
+        .check(
+            toll.unequal == 0,
+            format!("{} summaries differ from that of the run without kills", toll.unequal),
+        )
         .check(
             toll.in_flight <= AT_ONCE * toll.kills && toll.most_on_their_way <= AT_ONCE,
             "more was asked again than was in flight",
         )
         .note(format!(
-            "{} answers in {} runs; {} samples in flight at a kill were asked again, of at most {} answers on their way",
-            toll.given, toll.runs, toll.in_flight, toll.most_on_their_way
+            "{} kills in {} runs of {SAMPLES} samples, whose summaries are equal to that of a run without kills",
+            toll.kills,
+            toll.runs - toll.unequal
+        ))
+        .note(format!(
+            "asked again: {} samples that were in flight at a kill; {} of them the server had just answered",
+            toll.in_flight, toll.on_their_way
         ));
     Ok(row)
 }
@@ -269,6 +278,7 @@ fn killed_until_done(
         toll.given += given.len();
         let is_lost = |at: &&Instant| until.saturating_duration_since(**at) > ON_ITS_WAY;
         toll.lost += missing.iter().filter(is_lost).count();
+        toll.on_their_way += missing.len();
         toll.most_on_their_way = toll.most_on_their_way.max(missing.len());
         // What was on its way is given once more.
         ledger.given.clear();

@@ -65,7 +65,7 @@ fn one_snapshot_folder(fault: &str) -> io::Result<Row> {
         return Err(io::Error::other("there are not two runs"));
     };
     let mut last = None;
-    let mut notes = Vec::new();
+    let (mut codes, mut torn) = (Vec::new(), 0);
     for round in 0..ROUNDS {
         if round % 2 == 0 {
             let _ = fs::remove_dir_all(project.file("snapshots"));
@@ -73,14 +73,12 @@ fn one_snapshot_folder(fault: &str) -> io::Result<Row> {
         let mut other = project.command(&format!("accept {}", first.display()));
         let mut other = other.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
         let ended = watched::run(&project, &format!("accept {}", second.display()))?;
-        notes.push((other.wait()?.code(), ended.code));
+        codes.push((other.wait()?.code(), ended.code));
         let snapshots = crate::project::all_files(&project.file("snapshots"));
         let whole = snapshots
             .iter()
             .filter(|path| path.extension().is_some_and(|end| end == "snap"));
-        if whole.count() != 200 || snapshots.len() != 201 {
-            notes.push((None, None));
-        }
+        torn += usize::from(whole.count() != 200 || snapshots.len() != 201);
         last = Some(ended);
     }
     let mut ended = watched::run(&project, "run eval.yaml")?;
@@ -93,8 +91,18 @@ fn one_snapshot_folder(fault: &str) -> io::Result<Row> {
     row.exits(0)
         .told(&told, 200, 0)
         .lost(told.lost)
-        .check(notes.iter().all(is_fine), format!("exit codes {notes:?}"))
-        .note(format!("exit codes of both: {notes:?}"));
+        .check(codes.iter().all(is_fine), format!("exit codes {codes:?}"))
+        .check(
+            torn == 0,
+            format!("{torn} times the snapshots were not whole"),
+        )
+        .note(format!(
+            "both accepted in {} of {ROUNDS} rounds; in others one is refused, and says so",
+            codes
+                .iter()
+                .filter(|both| **both == (Some(0), Some(0)))
+                .count()
+        ));
     Ok(row)
 }
 
@@ -118,7 +126,6 @@ fn interrupted(fault: &str) -> io::Result<Row> {
         Ok(())
     })?;
     ended.seconds = first.elapsed().as_secs_f64();
-    let told = told(&project.last_run());
     let journal = crate::journal::answered(&project.last_run()).len();
     let mut row = Row::of(
         fault,
@@ -130,13 +137,18 @@ fn interrupted(fault: &str) -> io::Result<Row> {
         .check(sent == 2, "it ended before the second")
         .check(journal == 3, format!("{journal} answers in the journal"))
         .note(format!(
-            "{} scored, {} skipped in the records",
-            told.scored, told.skipped
+            "at its end the journal has {journal} answers, which the run keeps when it is resumed"
         ));
     let dir = project.last_run();
+    let before = asked::asked(&project).len();
     asked::agent(&project, ":");
     let resumed = watched::run(&project, &format!("run --resume {}", dir.display()))?;
     let told = crate::journal::told(&dir);
+    let again = asked::asked(&project).len() - before;
+    row.check(
+        again == 12 - journal,
+        format!("resumed, it asks {again} samples"),
+    );
     row.told(&told, 12, 0).lost(told.lost).check(
         resumed.code == Some(0),
         format!("resumed: exit code {:?}", resumed.code),

@@ -41,7 +41,7 @@ pub(crate) fn good(id: &str) -> Value {
 
 type Fault = (&'static str, When, &'static str, fn(&str) -> Answer);
 
-const FAULTS: [Fault; 10] = [
+const FAULTS: [Fault; 11] = [
     (
         "server answers 429 first",
         When::First,
@@ -94,6 +94,12 @@ const FAULTS: [Fault; 10] = [
         |_| Answer::Raw(vec![0xff; 4096]),
     ),
     (
+        "server floods half of them, 1 GiB each",
+        When::Half,
+        "half answered, half too long",
+        |_| Answer::Flood(1 << 30),
+    ),
+    (
         "server never answers half of them",
         When::Half,
         "half in time, half timed out",
@@ -138,6 +144,8 @@ pub(crate) fn all(table: &mut Table) -> io::Result<()> {
             run(fault, expected, &server, scored, code)
         })?;
     }
+    let fault = "server answers 429 always, for an hour";
+    table.row(fault, || sent_away(fault))?;
     let fault = "server resets connections first";
     table.row(fault, || {
         let server = Server::resetting(SAMPLES / 2, |asked, _| {
@@ -145,6 +153,30 @@ pub(crate) fn all(table: &mut Table) -> io::Result<()> {
         });
         run(fault, "all answered", &server, SAMPLES, 0)
     })
+}
+
+/// Who is sent away for long does not ask for all the other samples.
+fn sent_away(fault: &str) -> io::Result<Row> {
+    let server = Server::new(|_, _| {
+        let later = "Retry-After: 3600\r\n".to_owned();
+        Answer::Status("429 Too Many Requests", later, String::new())
+    });
+    let project = Project::new();
+    asked::write_questions(&project, 24);
+    project.spec(&agent(&server), "limits: { concurrency: 4 }\n");
+    let ended = watched::run(&project, "run eval.yaml")?;
+    let told = told(&project.last_run());
+    let asked = server.asked().len();
+    let mut row = Row::of(fault, "stopped, exit 3, no more asked than at once", &ended);
+    row.exits(3)
+        .within(10.0)
+        .told(&told, 0, asked)
+        .check(
+            (1..=8).contains(&asked) && told.skipped == SAMPLES - asked,
+            format!("{asked} samples were asked, {} not", told.skipped),
+        )
+        .note(format!("{asked} of {SAMPLES} samples were asked"));
+    Ok(row)
 }
 
 fn run(

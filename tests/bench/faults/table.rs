@@ -107,6 +107,7 @@ pub(crate) struct Table {
     words: Vec<String>,
     rows: u32,
     not_ok: u32,
+    skipped: u32,
 }
 
 impl Table {
@@ -122,6 +123,7 @@ impl Table {
             words,
             rows: 0,
             not_ok: 0,
+            skipped: 0,
         })
     }
 
@@ -131,11 +133,13 @@ impl Table {
         fault: &str,
         work: impl FnOnce() -> io::Result<Row>,
     ) -> io::Result<()> {
-        let is_meant = |word: &String| fault.contains(word.as_str());
-        if !self.words.is_empty() && !self.words.iter().any(is_meant) {
-            return Ok(());
-        }
         self.rows(fault, || Ok(vec![work()?]))
+    }
+
+    /// Whether this fault was asked for.
+    fn is_meant(&self, fault: &str) -> bool {
+        let names = |word: &String| fault.contains(word.as_str());
+        self.words.is_empty() || self.words.iter().any(names)
     }
 
     /// The same for a fault that makes several rows.
@@ -144,8 +148,7 @@ impl Table {
         fault: &str,
         work: impl FnOnce() -> io::Result<Vec<Row>>,
     ) -> io::Result<()> {
-        let is_meant = |word: &String| fault.contains(word.as_str());
-        if !self.words.is_empty() && !self.words.iter().any(is_meant) {
+        if !self.is_meant(fault) {
             return Ok(());
         }
         for row in work()? {
@@ -155,8 +158,11 @@ impl Table {
     }
 
     /// A fault that cannot be tried here.
-    #[expect(clippy::unused_self, reason = "it is a line of this table")]
-    pub(crate) fn skip(&self, fault: &str, reason: &str) -> io::Result<()> {
+    pub(crate) fn skip(&mut self, fault: &str, reason: &str) -> io::Result<()> {
+        if !self.is_meant(fault) {
+            return Ok(());
+        }
+        self.skipped += 1;
         writeln!(io::stdout().lock(), "{fault:<58} skipped: {reason}")
     }
 
@@ -182,10 +188,28 @@ impl Table {
         Ok(())
     }
 
-    /// Sums it up.
+    /// Sums it up. Nothing tried is nothing shown.
     pub(crate) fn end(self) -> io::Result<ExitCode> {
-        let Self { rows, not_ok, .. } = self;
-        writeln!(io::stdout().lock(), "{rows} faults, {not_ok} not ok")?;
-        Ok(ExitCode::from(u8::from(not_ok > 0)))
+        let Self {
+            rows,
+            not_ok,
+            skipped,
+            ..
+        } = self;
+        let skipped = match skipped {
+            0 => String::new(),
+            skipped => format!(", {skipped} skipped"),
+        };
+        writeln!(
+            io::stdout().lock(),
+            "{rows} faults, {not_ok} not ok{skipped}"
+        )?;
+        if rows == 0 {
+            writeln!(
+                io::stdout().lock(),
+                "no fault was tried: no name has the words asked for"
+            )?;
+        }
+        Ok(ExitCode::from(u8::from(not_ok > 0 || rows == 0)))
     }
 }

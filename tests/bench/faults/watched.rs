@@ -18,6 +18,9 @@ const GRACE: Duration = Duration::from_millis(500);
 /// How often it is looked at.
 const GLANCE: Duration = Duration::from_millis(5);
 
+/// A file in the project's folder with the id of the process whose memory counts, if that is not the command itself.
+pub(crate) const WATCHED: &str = "watched";
+
 /// How a command ended.
 pub(crate) struct Ended {
     pub(crate) code: Option<i32>,
@@ -65,7 +68,9 @@ pub(crate) fn follow(
             child.wait()?;
             break None;
         }
-        peak = peak.max(peak_kib(&id));
+        let other = fs::read_to_string(project.file(WATCHED)).ok();
+        let watched = other.as_deref().map_or(&*id, str::trim);
+        peak = peak.max(peak_kib(watched));
         during(&mut child)?;
         sleep(GLANCE);
     };

@@ -45,9 +45,9 @@ pub(crate) fn answer(fault: &str) -> io::Result<ExitCode> {
         match (fault, id) {
             ("slow", _) => sleep(Duration::from_millis(15)),
             ("hangs", BAD) => sleep(Duration::from_mins(5)),
-            ("floods stdout", BAD) => flood(&mut out)?,
-            ("floods stderr", BAD) => flood(&mut io::stderr())?,
-            ("leaves a daemon", BAD) => {
+            ("floods stdout, 1 GiB", BAD) => flood(&mut out)?,
+            ("floods stderr, 1 GiB", BAD) => flood(&mut io::stderr())?,
+            ("double-forks a daemon", BAD) => {
                 Command::new("setsid")
                     .args(["sh", "-c", "sleep 300 & exit"])
                     .stdin(Stdio::null())

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::PathBuf;
 use std::thread;
+use std::time::Duration;
 
-use super::server::{COMMIT, Fault, State, checksum};
+use super::server::{COMMIT, Fault, Moved, State, TOKEN, checksum};
 use super::{cached, fetched, large, metadata, project, run, toy};
 use crate::project::all_files;
 
@@ -69,6 +70,40 @@ fn what_has_not_its_checksum_is_not_kept() {
         run(&project, &hub, "run eval.yaml").exits(0);
         fs::remove_dir_all(project.file("hf")).unwrap();
     }
+}
+
+#[test]
+fn redirects_on_the_hub_are_followed_but_not_for_ever() {
+    let project = project();
+    let hub = toy().gated();
+    project.write("hf/token", TOKEN);
+    hub.set(|state| state.moved = Some(Moved::Elsewhere));
+    run(&project, &hub, "run eval.yaml --limit 1").exits(0);
+    let asked = hub.asked();
+    let kept = asked.iter().filter(|line| line.contains("resolve-cache"));
+    assert!(kept.count() >= 4, "{asked:?}");
+    // To large storage it leads with the token left out.
+    let of_cdn = asked.iter().filter(|line| line.contains("/cdn/"));
+    assert!(of_cdn.clone().count() == 1 && of_cdn.clone().all(|line| !line.contains("token")));
+
+    fs::remove_dir_all(cached(&project)).unwrap();
+    hub.set(|state| state.moved = Some(Moved::Around));
+    run(&project, &hub, "run eval.yaml")
+        .exits(3)
+        .says("redirects without end");
+    assert!(hub.asked().len() < 15);
+}
+
+#[test]
+fn a_long_download_says_that_it_goes_on() {
+    let (hub, project) = (toy(), project());
+    hub.set(|state| state.pause = Duration::from_millis(600));
+    run(&project, &hub, "run eval.yaml --limit 1")
+        .exits(0)
+        .says("note: e: still fetching or reading the dataset: 2 s so far");
+    run(&project, &hub, "run eval.yaml --limit 1")
+        .exits(0)
+        .says_nothing_of("so far");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use serde_json::json;
 use sha1::Digest;
@@ -28,6 +29,15 @@ pub(crate) enum Fault {
     Whole,
 }
 
+/// Where requests for files are sent, on the Hub itself.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Moved {
+    /// To a path of the same host.
+    Elsewhere,
+    /// To where they came from.
+    Around,
+}
+
 #[derive(Default)]
 pub(crate) struct State {
     files: BTreeMap<String, Vec<u8>>,
@@ -37,6 +47,9 @@ pub(crate) struct State {
     pub(crate) etag: Option<String>,
     pub(crate) commit: Option<String>,
     pub(crate) listed: Vec<String>,
+    pub(crate) moved: Option<Moved>,
+    /// Before each answer.
+    pub(crate) pause: Duration,
     /// What the next requests for a file's content meet.
     faults: HashMap<String, VecDeque<Fault>>,
     /// Method, path, range, whether a token came.
@@ -136,6 +149,8 @@ fn one(mut stream: TcpStream, state: &Mutex<State>, answer: fn(&mut State, &Requ
         }),
         token: header("authorization"),
     };
+    let pause = state.lock().unwrap().pause;
+    thread::sleep(pause);
     let reply = {
         let mut state = state.lock().unwrap();
         let mut noted = format!("{} {}", request.method, request.path);
@@ -216,12 +231,21 @@ fn answer(state: &mut State, request: &Request) -> Vec<u8> {
 
 /// A file from the Hub itself, or from the other host.
 fn content(state: &mut State, request: &Request, is_cdn: bool) -> Vec<u8> {
-    let prefix = if is_cdn {
-        "/cdn/".to_owned()
-    } else {
-        format!("/datasets/acme/toy/resolve/{COMMIT}/")
+    let named = format!("/datasets/acme/toy/resolve/{COMMIT}/");
+    let kept = format!("/api/resolve-cache/datasets/acme/toy/{COMMIT}/");
+    let moved = state.moved.filter(|_| !is_cdn);
+    let prefix = match moved {
+        _ if is_cdn => "/cdn/",
+        Some(Moved::Elsewhere) if request.path.starts_with(&kept) => &kept,
+        _ => &named,
     };
-    let Some(path) = request.path.strip_prefix(&prefix) else {
+    if prefix == named && moved.is_some() {
+        let around = moved == Some(Moved::Around);
+        let start = if around { &named } else { &kept };
+        let location = request.path.replace(&named, start);
+        return reply(307, &format!("Location: {location}\r\n"), b"");
+    }
+    let Some(path) = request.path.strip_prefix(prefix) else {
         return reply(401, "X-Error-Code: RepoNotFound\r\n", b"{}");
     };
     if is_cdn && request.token.is_some() {

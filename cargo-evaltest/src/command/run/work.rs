@@ -9,6 +9,7 @@ use evaltest::{Error, Eval, Registry, Result, spec};
 
 use super::RunArgs;
 use super::options::absolute;
+use crate::console;
 use crate::discover::{self, TestTarget};
 use crate::target::evals_in;
 
@@ -173,7 +174,10 @@ fn load(specs: &[PathBuf], drive: &Drive) -> Result<(Vec<Eval>, Vec<Unregistered
                 .hint("`cargo evaltest --help` lists the commands; a spec is a file such as evals/gaia.yaml"));
         }
         let path = absolute(path)?;
-        match spec::load(&path, &Registry::new(), &drive.overrides) {
+        let shown = terminal::clean(&terminal::shown(&path));
+        let what = format!("{shown}: still fetching or reading the dataset");
+        let load = || spec::load(&path, &Registry::new(), &drive.overrides);
+        match console::waiting(&what, load) {
             Ok(eval) => evals.push(drive.adapt(eval)?),
             Err(error) if error.is_unregistered() => {
                 let (name, benchmark) = spec::names(&path)?;

@@ -12,6 +12,7 @@ use evaltest::scorer::bfcl::{
 };
 use evaltest::{Error, Result, Score};
 
+use super::memo::{Memo, Way};
 use crate::answers::{Calls, Fields};
 
 /// Checks answers.
@@ -20,6 +21,7 @@ pub(super) struct Checker {
     fields: Fields,
     /// Whether a line may already have a score.
     replace: bool,
+    memo: Memo,
 }
 
 impl Checker {
@@ -30,6 +32,7 @@ impl Checker {
             index: data.map(Index::new),
             fields: Calls::fields(),
             replace,
+            memo: Memo::new(),
         })
     }
 
@@ -40,16 +43,31 @@ impl Checker {
             return Err(Error::usage("the line already has a `score`")
                 .hint("add `--replace` to write a new `score`"));
         }
-        let inline;
-        let entry = match self.entry(&calls)? {
-            Found::Data(question) => &question.entry,
-            Found::Inline(entry) => {
-                inline = entry;
-                &inline
-            }
-        };
+        let found = self.entry(&calls)?;
         line.splice("score", out, |out| {
-            judge(&calls, entry, |report| report.write(out));
+            match found {
+                // Elsewhere the category is the id of an entry.
+                Found::Data(question) if question.category.name == calls.category => {
+                    let (answer, is_text) = calls.raw_result();
+                    let way = Way {
+                        question: question.into(),
+                        format: calls.format,
+                        flags: [
+                            is_text,
+                            calls.is_native,
+                            calls.underscore_to_dot,
+                            calls.has_tool_call_tag,
+                        ],
+                    };
+                    self.memo.score(way, answer, out, |out| {
+                        judge(&calls, &question.entry, |report| report.write(out));
+                    });
+                }
+                Found::Data(question) => {
+                    judge(&calls, &question.entry, |report| report.write(out));
+                }
+                Found::Inline(entry) => judge(&calls, &entry, |report| report.write(out)),
+            }
             Ok(())
         })
     }
@@ -72,7 +90,7 @@ impl Checker {
         let score = judge(&calls, entry, |report| report.score());
         Ok(Explained {
             entry: format!("{id}, category {}, mode {mode}", calls.category),
-            answer: calls.model_result.as_ref().ok().map(|result| {
+            answer: calls.model_result().ok().map(|result| {
                 result
                     .as_str()
                     .map_or_else(|| result.to_json().to_string(), str::to_owned)
@@ -127,8 +145,9 @@ pub(super) struct Explained {
 }
 
 fn judge<T>(calls: &Calls<'_>, entry: &Entry, tell: impl FnOnce(&Report<'_>) -> T) -> T {
+    let read = calls.model_result();
     let nothing = Value::None;
-    let result = calls.model_result.as_ref().unwrap_or(&nothing);
+    let result = read.as_ref().unwrap_or(&nothing);
     let answer = if calls.is_native {
         Answer::Native(result)
     } else {
@@ -140,7 +159,7 @@ fn judge<T>(calls: &Calls<'_>, entry: &Entry, tell: impl FnOnce(&Report<'_>) -> 
         has_tool_call_tag: calls.has_tool_call_tag,
         ..Request::new(entry, &calls.category, answer)
     };
-    let verdict = match calls.model_result {
+    let verdict = match read {
         Ok(_) => check(&request),
         Err(fault) => unreadable(fault),
     };
@@ -161,5 +180,6 @@ fn unreadable(fault: JsonFault) -> Verdict {
         error_type: Some(CRASH),
         error: vec![Message::Text(message.to_owned())],
         decoded: None,
+        fits: Vec::new(),
     }
 }

@@ -4,11 +4,10 @@
 //! without asking about every byte saves a quarter of the time.
 
 use evaltest::scorer::{Normalized, Score};
+use evaltest::text::is_json_plain;
 use evaltest::{Error, Result};
 use serde::Serialize;
 use serde_json::Value;
-
-use crate::answers::is_plain;
 
 /// Writes a score.
 pub(super) fn score(score: &Score, out: &mut Vec<u8>) -> Result<()> {
@@ -66,7 +65,7 @@ fn normalized(value: &Normalized, out: &mut Vec<u8>) -> Result<()> {
 }
 
 fn text(value: &str, out: &mut Vec<u8>) -> Result<()> {
-    if !is_plain(value.as_bytes()) {
+    if !is_json_plain(value.as_bytes()) {
         return json(value, out);
     }
     out.reserve(value.len() + 2);

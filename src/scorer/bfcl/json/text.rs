@@ -2,37 +2,16 @@
 
 use std::fmt::Write as _;
 
+use memchr::memchr;
+
 use super::super::value::lone_surrogate;
-
-/// Whether a byte stands for something else in a string, or not at all.
-#[expect(
-    clippy::needless_bitwise_bool,
-    reason = "without branches, so that many bytes are compared at once"
-)]
-pub(super) fn is_special(byte: u8) -> bool {
-    (byte == b'"') | (byte == b'\\') | (byte < b' ')
-}
-
-/// Where the first byte of a kind stands.
-pub(super) fn find(bytes: &[u8], is_one: impl Fn(u8) -> bool) -> Option<usize> {
-    let (blocks, _) = bytes.as_chunks::<16>();
-    let has_one = |block: &&[u8; 16]| {
-        block
-            .iter()
-            .fold(false, |found, &byte| found | is_one(byte))
-    };
-    let start = 16 * blocks.iter().take_while(|block| !has_one(block)).count();
-    let rest = bytes[start..].iter().position(|&byte| is_one(byte));
-    rest.map(|place| start + place)
-}
+use crate::text::json_special;
 
 /// A text in quotes.
 pub(in super::super) fn write_text(text: &str, out: &mut String) {
     out.push('"');
     let mut rest = text;
-    // All that is to be escaped starts with one of these bytes; surrogates stand in the last plane, whose
-    // characters start with 0xf4.
-    while let Some(place) = find(rest.as_bytes(), |byte| (byte == 0xf4) | is_special(byte)) {
+    while let Some(place) = special(rest.as_bytes()) {
         out.push_str(&rest[..place]);
         let mut chars = rest[place..].chars();
         if let Some(c) = chars.next() {
@@ -42,6 +21,17 @@ pub(in super::super) fn write_text(text: &str, out: &mut String) {
     }
     out.push_str(rest);
     out.push('"');
+}
+
+/// Where something stands that is to be escaped, or may be: surrogates stand in the last plane, whose characters
+/// start with this byte.
+fn special(bytes: &[u8]) -> Option<usize> {
+    let special = json_special(bytes);
+    let before = &bytes[..special.unwrap_or(bytes.len())];
+    if before.is_ascii() {
+        return special;
+    }
+    memchr(0xf4, before).or(special)
 }
 
 fn write_escaped(c: char, out: &mut String) {
@@ -63,16 +53,27 @@ fn write_escaped(c: char, out: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::{find, is_special};
+    use super::super::super::value::surrogate;
+    use super::write_text;
 
     #[test]
-    fn every_byte_is_found_wherever_it_stands() {
-        for byte in 0..=u8::MAX {
-            for place in 0..40 {
-                let mut bytes = [b'a'; 40];
-                bytes[place] = byte;
-                let expect = is_special(byte).then_some(place);
-                assert_eq!(find(&bytes, is_special), expect, "{byte} {place}");
+    fn escapes_wherever_they_stand() {
+        let half = surrogate(0xd800);
+        for (c, expect) in [
+            ('"', "\\\""),
+            ('\\', "\\\\"),
+            ('\0', "\\u0000"),
+            ('\x1f', "\\u001f"),
+            ('é', "é"),
+            ('\u{10ffff}', "\\udfff"),
+            ('\u{10f7ff}', "\u{10f7ff}"),
+            (half, "\\ud800"),
+        ] {
+            for place in 0..20 {
+                let (before, after) = ("é".repeat(place), "a".repeat(20 - place));
+                let mut out = String::new();
+                write_text(&format!("{before}{c}{after}\""), &mut out);
+                assert_eq!(out, format!("\"{before}{expect}{after}\\\"\""));
             }
         }
     }

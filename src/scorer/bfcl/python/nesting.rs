@@ -1,4 +1,5 @@
-//! How deep a text nests, found without recursion before a recursive parser sees it.
+//! How deep a text nests, found without recursion before a recursive parser sees it; and what is no Python at a
+//! glance, such as prose.
 
 /// Python's tokenizer refuses more open brackets.
 const MAX_BRACKETS: usize = 200;
@@ -11,18 +12,17 @@ const MAX_DEPTH: usize = 2950;
 pub(super) const SHALLOW: usize = 64;
 
 /// An upper bound of the depth of the syntax tree, or `None` where Python cannot read the text: too deep,
-/// brackets that do not match, a string without an end, a sign that Python does not have.
+/// brackets that do not match, a string without an end, a sign that Python does not have, two names in a row as in
+/// prose, an operator or a brace that cannot follow what is before it.
 ///
 /// Every operator counts as a level until the next comma, so the bound is generous for long sums and exact
 /// enough for what people write.
 pub(super) fn depth(text: &str) -> Option<usize> {
-    if text.len() <= SHALLOW {
-        return Some(SHALLOW);
-    }
     let mut scan = Scan {
         bytes: text.as_bytes(),
         place: 0,
         levels: vec![Level::default()],
+        last: Last::Opening,
         depth: 0,
         deepest: 0,
     };
@@ -36,10 +36,24 @@ struct Level {
     operators: usize,
 }
 
+/// What was read last, as far as it says what cannot follow. White space and comments change nothing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Last {
+    /// The start, an opening bracket or a comma: no operator with two sides can follow.
+    Opening,
+    /// A name or a closing bracket: no name, number, string or brace can follow.
+    Operand,
+    /// A string, which only another string can follow of these.
+    Text,
+    /// Nothing is concluded from anything else.
+    Other,
+}
+
 struct Scan<'a> {
     bytes: &'a [u8],
     place: usize,
     levels: Vec<Level>,
+    last: Last,
     /// Open brackets, and the operators of each level.
     depth: usize,
     deepest: usize,
@@ -57,17 +71,24 @@ impl Scan<'_> {
                         self.depth -= level.operators;
                         level.operators = 0;
                     }
+                    self.last = Last::Opening;
                 }
                 b'#' => {
                     let rest = &self.bytes[self.place..];
                     self.place += rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len());
                 }
+                b'\'' | b'"' if self.last == Last::Operand => return None,
                 b'\'' | b'"' => self.string(byte)?,
                 b'a'..=b'z' | b'A'..=b'Z' | b'_' | 0x80.. => self.word()?,
+                b'0'..=b'9' if self.is_operand() => return None,
+                b'<' | b'>' | b'=' | b'|' | b'&' | b'^' | b'%' if self.last == Last::Opening => {
+                    return None;
+                }
                 b'+' | b'-' | b'*' | b'/' | b'%' | b'@' | b'&' | b'|' | b'^' | b'~' | b'<'
                 | b'>' | b'=' | b'!' | b'.' => self.operator()?,
                 b'`' | b'$' | b'?' => return None,
-                _ => {}
+                b' ' | b'\n' | b'\t' => {}
+                _ => self.last = Last::Other,
             }
         }
         Some(())
@@ -79,12 +100,21 @@ impl Scan<'_> {
         (self.depth <= MAX_DEPTH).then_some(())
     }
 
+    fn is_operand(&self) -> bool {
+        matches!(self.last, Last::Operand | Last::Text)
+    }
+
     fn operator(&mut self) -> Option<()> {
+        self.last = Last::Other;
         self.levels.last_mut()?.operators += 1;
         self.deeper()
     }
 
     fn open(&mut self, open: u8) -> Option<()> {
+        if open == b'{' && self.is_operand() {
+            return None;
+        }
+        self.last = Last::Opening;
         let level = Level { open, operators: 0 };
         self.levels.push(level);
         (self.levels.len() <= MAX_BRACKETS + 1).then_some(())?;
@@ -102,7 +132,9 @@ impl Scan<'_> {
         }
         self.depth -= level.operators + 1;
         // `f()()()` is one level for each pair.
-        self.operator()
+        self.operator()?;
+        self.last = Last::Operand;
+        Some(())
     }
 
     /// A name, a keyword, or the prefix of a string.
@@ -112,6 +144,26 @@ impl Scan<'_> {
         let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
         self.place += rest.iter().position(|&b| !is_word(b)).unwrap_or(rest.len());
         let word = &self.bytes[start..self.place];
+        let is_prefix = matches!(self.bytes.get(self.place), Some(b'\'' | b'"'));
+        let is_keyword = is_keyword(word);
+        // `0xfor x` is `0xf or x`.
+        let is_in_number = match self.bytes[..start] {
+            [.., digit, b'.'] | [.., digit] => digit.is_ascii_digit(),
+            [] => false,
+        };
+        let is_out_of_place = match self.last {
+            Last::Operand => true,
+            Last::Text => !is_prefix,
+            Last::Opening | Last::Other => false,
+        };
+        if is_out_of_place && !is_keyword {
+            return None;
+        }
+        self.last = if is_keyword || is_prefix || is_in_number {
+            Last::Other
+        } else {
+            Last::Operand
+        };
         if let Some(&quote @ (b'\'' | b'"')) = self.bytes.get(self.place)
             && word.len() <= 2
             && word
@@ -130,6 +182,7 @@ impl Scan<'_> {
 
     /// Skips a string of which the opening quote is read.
     fn string(&mut self, quote: u8) -> Option<()> {
+        self.last = Last::Text;
         let triple = self.bytes[self.place..].starts_with(&[quote, quote]);
         if triple {
             self.place += 2;
@@ -172,16 +225,25 @@ impl Scan<'_> {
     }
 }
 
+/// Whether a word is no name anywhere.
+#[rustfmt::skip]
+pub(super) fn is_keyword(word: &[u8]) -> bool {
+    // The shortest and the longest of them.
+    (2..=8).contains(&word.len()) && matches!(
+        word,
+        b"False" | b"None" | b"True" | b"and" | b"as" | b"assert" | b"async" | b"await" | b"break" | b"class"
+            | b"continue" | b"def" | b"del" | b"elif" | b"else" | b"except" | b"finally" | b"for" | b"from" | b"global"
+            | b"if" | b"import" | b"in" | b"is" | b"lambda" | b"nonlocal" | b"not" | b"or" | b"pass" | b"raise"
+            | b"return" | b"try" | b"while" | b"with" | b"yield"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::depth;
 
-    /// Enough text to be looked at, at no depth.
-    const PAD: &str = "'----------------------------------------------------------------------'";
-
     fn check(text: &str, expect: Option<usize>) {
-        let text = format!("{text},{PAD}");
-        assert_eq!(depth(&text), expect, "{text}");
+        assert_eq!(depth(text), expect, "{text}");
     }
 
     #[test]
@@ -209,8 +271,70 @@ mod tests {
         );
         check(&format!("{}{}", "[".repeat(201), "]".repeat(201)), None);
         check(&"-".repeat(3000), None);
-        check(&"a()".repeat(3000), None);
+        check(&"()".repeat(3000), None);
         check(&"-1,".repeat(3000), Some(1));
         check(&format!("f'{}'", "{x}".repeat(201)), None);
+    }
+
+    #[rustfmt::skip]
+    #[test]
+    fn what_cannot_follow() {
+        for text in [
+            "I am", "a 'x'", "a 5", "a {", "f() g", "f() {", "x[0] 'y'", "'x' y", "'x' 5", "'x' {", "<a", "[<a>]",
+            "f(=1)", "f(a, =1)", "{&}", "a # b\nc", "a\nb", "a b'x'", "type x", "é b", "a é", "a.b c", "I'm", "f'x' y",
+        ] {
+            check(text, None);
+        }
+        for text in [
+            "a if b else c", "a in b", "not a", "a is not b", "lambda a: b", "'a' 'b'", "'a' b'c'", "1 if a else 0",
+            "0xfor x", "1.e5or x", "1_000", "1e5", "(a)(b)[c]", "[*a, **b]", "{'a': {'b': {}}}", "f(a, -1, ~b)",
+            "a\\\nb", "[x async for x in y]", "'x'if a else'y'", "a\x0c.b", "1if a else 2", "f'{x}' 'y'",
+        ] {
+            assert!(depth(text).is_some(), "{text}");
+        }
+    }
+
+    #[rustfmt::skip]
+    const WORDS: &[&str] = &[
+        "a ", "b", " or ", "if ", "else ", "for ", "in ", "not ", "lambda ", "is ", "1", "0xf", "1.", ".5", "1e5", "5j",
+        "'x'", "\"y\"", "b'z'", "f'{a}'", "f'{a!r:>{b}}'", "r'\\'", "'''", "(", ")", "[", "]", "{", "}", ", ", ":", "=",
+        " ", "\n", "\\\n", "\t", "\x0c", "#c\n", "*", "**", "+", "-", "~", "<", ">", "/", "%", "&", "|", "^", "@", "!=",
+        ".", "...", ":=", "é", "_", "type ", "match ", "await ", "async ", "yield ", "None", "True ", "f(", "a=1", ";",
+    ];
+
+    #[rustfmt::skip]
+    const EXPRESSIONS: &[&str] = &[
+        "a", "1", "'x'", "f(a=1)", "[a, 'b']", "{'a': 1}", "{a}", "(a, 1)", "-a", "a if b else c", "f'{a}'", "b.c", "a[1:]",
+    ];
+
+    /// `EVALTEST_FUZZ_CASES=1000000` makes it a million.
+    #[test]
+    fn what_is_refused_is_no_python() {
+        use std::io::Write as _;
+
+        let (mut read, mut refused, mut all) = (0, 0, 0);
+        crate::fuzz::fuzz(|dice| {
+            let mut text = String::new();
+            for _ in 0..=dice.below(4) {
+                let pieces = [WORDS, EXPRESSIONS][dice.below(2)];
+                text.push_str(dice.pick(pieces));
+                text.push_str(["", " ", ", ", " or "][dice.below(4)]);
+            }
+            if dice.below(2) > 0 {
+                text = format!("[{text}]");
+            }
+            all += 1;
+            let is_read = super::super::parse_to(0, &text, &|_, _| Ok(())).is_ok();
+            read += u64::from(is_read);
+            if depth(&text).is_none() {
+                refused += 1;
+                assert!(!is_read, "{text:?}");
+            }
+        });
+        let _ = writeln!(
+            std::io::stderr(),
+            "{all} texts, {read} read, {refused} refused"
+        );
+        assert!(read > all / 20 && refused > all / 20);
     }
 }

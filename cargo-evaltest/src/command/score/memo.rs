@@ -1,0 +1,164 @@
+//! Scores that were given before: many models, and the epochs of one, answer a question with the same text.
+//!
+//! Of the answers of twelve models every fifth is equal to one of another model. A score depends on nothing but the
+//! entry, the answer and how it is read, so that whether one is found here changes no result.
+
+use std::hash::{Hash as _, Hasher as _};
+use std::sync::{Mutex, PoisonError};
+
+use evaltest::dataset::bfcl::Question;
+use evaltest::scorer::bfcl::Format;
+use rustc_hash::FxHasher;
+
+/// How many scores are kept. Each has one place where it can be, in which the last one stays.
+const PLACES: usize = 1 << 14;
+
+/// The most bytes of an answer and its score, which bounds the memory to 24 MiB. Longer answers are hardly ever equal.
+const LONGEST: usize = 1536;
+
+/// What a score depends on, besides the answer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Way {
+    pub(super) question: Id,
+    pub(super) format: Option<Format>,
+    /// The other fields of the line that say how the answer is read.
+    pub(super) flags: [bool; 4],
+}
+
+/// An entry of the data, which stays where it is as long as answers are scored.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Id(usize);
+
+impl From<&Question> for Id {
+    fn from(question: &Question) -> Self {
+        Self(std::ptr::from_ref(question).addr())
+    }
+}
+
+/// The scores.
+pub(super) struct Memo {
+    places: Box<[Mutex<Option<Kept>>]>,
+}
+
+struct Kept {
+    way: Way,
+    /// The answer, and from here on its score.
+    score: usize,
+    bytes: Box<[u8]>,
+}
+
+impl Memo {
+    pub(super) fn new() -> Self {
+        Self {
+            places: (0..PLACES).map(|_| Mutex::default()).collect(),
+        }
+    }
+
+    /// Writes the score of an answer: the one that is kept, or else what `judge` writes.
+    pub(super) fn score(
+        &self,
+        way: Way,
+        answer: &str,
+        out: &mut Vec<u8>,
+        judge: impl FnOnce(&mut Vec<u8>),
+    ) {
+        let answer = answer.as_bytes();
+        if answer.len() > LONGEST {
+            return judge(out);
+        }
+        let place = &self.places[place(way, answer)];
+        let lock = || place.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kept) = &*lock()
+            && kept.way == way
+            && kept.bytes[..kept.score] == *answer
+        {
+            out.extend_from_slice(&kept.bytes[kept.score..]);
+            return;
+        }
+        let start = out.len();
+        judge(out);
+        let score = &out[start..];
+        if answer.len() + score.len() <= LONGEST {
+            let kept = Kept {
+                way,
+                score: answer.len(),
+                bytes: [answer, score].concat().into(),
+            };
+            *lock() = Some(kept);
+        }
+    }
+}
+
+fn place(way: Way, answer: &[u8]) -> usize {
+    let mut hasher = FxHasher::default();
+    hasher.write(answer);
+    way.question.hash(&mut hasher);
+    way.flags.hash(&mut hasher);
+    // The highest bits are the best ones.
+    usize::try_from(hasher.finish() >> (64 - PLACES.ilog2())).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WAY: Way = Way {
+        question: Id(1),
+        format: None,
+        flags: [false; 4],
+    };
+
+    fn score(memo: &Memo, way: Way, answer: &str, judged: &str) -> String {
+        let mut out = b"before ".to_vec();
+        memo.score(way, answer, &mut out, |out| {
+            out.extend_from_slice(judged.as_bytes());
+        });
+        String::from_utf8(out).expect("a text")
+    }
+
+    #[test]
+    fn a_score_is_given_again_for_the_same_answer_alone() {
+        let memo = Memo::new();
+        assert_eq!(score(&memo, WAY, "f()", "1"), "before 1");
+        assert_eq!(score(&memo, WAY, "f()", "2"), "before 1");
+        assert_eq!(score(&memo, WAY, "f( )", "3"), "before 3");
+        let others = [
+            Way {
+                question: Id(2),
+                ..WAY
+            },
+            Way {
+                format: Some(Format::Json),
+                ..WAY
+            },
+            Way {
+                flags: [false, true, false, false],
+                ..WAY
+            },
+        ];
+        for way in others {
+            assert_eq!(score(&memo, way, "f()", "4"), "before 4");
+        }
+    }
+
+    #[test]
+    fn long_answers_are_not_kept() {
+        let memo = Memo::new();
+        let long = "a".repeat(LONGEST + 1);
+        for judged in ["1", "2"] {
+            let expect = format!("before {judged}");
+            assert_eq!(score(&memo, WAY, &long, judged), expect);
+            assert_eq!(score(&memo, WAY, &long[2..], judged), "before 1");
+        }
+        assert_eq!(score(&memo, WAY, "f()", &long), format!("before {long}"));
+        assert_eq!(score(&memo, WAY, "f()", "2"), "before 2");
+    }
+
+    #[test]
+    fn places_are_used_evenly() {
+        let places: std::collections::HashSet<usize> = (0..PLACES)
+            .map(|number| place(WAY, format!("[f(a={number})]").as_bytes()))
+            .collect();
+        assert!(places.len() > PLACES / 2, "{}", places.len());
+    }
+}

@@ -1,0 +1,235 @@
+//! `Item`: a sample with what is derived from it, and `Packed`: the same as it waits in memory.
+//!
+//! A tree of JSON takes several times the room of its text, so a plan holds texts. An item is unpacked when it is
+//! asked and dropped when its record is on disk.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::load::Slices;
+use crate::hash;
+use crate::sample::{Attachment, Sample, Target};
+
+/// A sample with what is derived from it.
+pub(crate) struct Item {
+    pub(crate) sample: Sample,
+    pub(crate) input_hash: String,
+    pub(crate) target_hash: String,
+}
+
+/// A sample that waits to be asked.
+pub(crate) struct Packed {
+    pub(crate) id: Box<str>,
+    pub(crate) slices: Arc<[(String, String)]>,
+    pub(crate) files: Box<[Attachment]>,
+    visible: Arc<[String]>,
+    body: Body,
+    pub(super) hashes: Hashes,
+}
+
+/// The first bytes of the hashes of what the agent is given, and of the ground truth.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Hashes {
+    pub(super) input: [u8; 8],
+    pub(super) target: [u8; 8],
+}
+
+/// Prompt, target, metadata and tools.
+enum Body {
+    /// As a JSON array.
+    Text(Box<str>),
+    /// Of a sample that JSON would not give back as it was.
+    Whole(Box<Sample>),
+}
+
+/// What a [`Body::Text`] holds. A target of `null` is not the same as none.
+type Parts = (String, Option<[Value; 1]>, Map<String, Value>, Vec<Value>);
+
+/// Packs samples; what they have in common is shared.
+#[derive(Default)]
+pub(super) struct Packer {
+    visible: Shared<String>,
+    slices: Shared<(String, String)>,
+}
+
+impl Packer {
+    pub(super) fn pack(&mut self, mut sample: Sample, hashes: Hashes) -> Packed {
+        Packed {
+            id: std::mem::take(&mut sample.id).into(),
+            slices: self.slices.share(std::mem::take(&mut sample.slices)),
+            files: std::mem::take(&mut sample.files).into(),
+            visible: self.visible.share(std::mem::take(&mut sample.visible)),
+            body: Body::of(sample),
+            hashes,
+        }
+    }
+
+    /// The values of each slice dimension so far.
+    pub(super) fn slices(&self) -> Slices {
+        let mut slices = Slices::new();
+        for (dimension, value) in self.slices.0.iter().flat_map(|list| list.iter()) {
+            let values = slices.entry(dimension.clone()).or_default();
+            values.insert(value.clone());
+        }
+        slices
+    }
+}
+
+impl Packed {
+    /// As hex: of what the agent is given, and of the ground truth.
+    pub(super) fn hashes(&self) -> [String; 2] {
+        [
+            hash::hex(&self.hashes.input),
+            hash::hex(&self.hashes.target),
+        ]
+    }
+
+    /// The sample as it was.
+    pub(crate) fn sample(&self) -> Sample {
+        let body = match &self.body {
+            // What was written here can be read here.
+            Body::Text(text) => {
+                let (prompt, target, metadata, tools): Parts =
+                    serde_json::from_str(text).unwrap_or_default();
+                Sample {
+                    prompt,
+                    target: target.map(|[target]| Target(target)),
+                    metadata,
+                    tools,
+                    ..Sample::default()
+                }
+            }
+            Body::Whole(sample) => (**sample).clone(),
+        };
+        Sample {
+            id: self.id.to_string(),
+            slices: self.slices.to_vec(),
+            files: self.files.to_vec(),
+            visible: self.visible.to_vec(),
+            ..body
+        }
+    }
+
+    pub(crate) fn unpack(&self) -> Item {
+        let [input_hash, target_hash] = self.hashes();
+        Item {
+            sample: self.sample(),
+            input_hash,
+            target_hash,
+        }
+    }
+}
+
+impl Body {
+    fn of(sample: Sample) -> Self {
+        let Sample {
+            prompt,
+            target,
+            metadata,
+            tools,
+            ..
+        } = &sample;
+        let values = target.iter().map(|target| &target.0);
+        let mut values = values.chain(metadata.values()).chain(tools);
+        if !values.all(|value| is_plain(value, DEEPEST)) {
+            return Self::Whole(Box::new(sample));
+        }
+        let target = target.as_ref().map(|target| [&target.0]);
+        match serde_json::to_string(&(prompt, target, metadata, tools)) {
+            Ok(text) => Self::Text(text.into()),
+            Err(_) => Self::Whole(Box::new(sample)),
+        }
+    }
+}
+
+/// The depth that every reader of JSON takes; serde's ends at 128.
+const DEEPEST: u32 = 100;
+
+/// Whether JSON gives a value back as it was: it is not too deep, and no key means something to serde.
+fn is_plain(value: &Value, depth: u32) -> bool {
+    match value {
+        Value::Array(_) | Value::Object(_) if depth == 0 => false,
+        Value::Array(values) => values.iter().all(|value| is_plain(value, depth - 1)),
+        Value::Object(map) => map
+            .iter()
+            .all(|(key, value)| !key.starts_with("$serde_json") && is_plain(value, depth - 1)),
+        _ => true,
+    }
+}
+
+/// Lists that many samples have, each held once.
+struct Shared<T>(BTreeSet<Arc<[T]>>);
+
+impl<T> Default for Shared<T> {
+    fn default() -> Self {
+        Self(BTreeSet::new())
+    }
+}
+
+impl<T: Ord> Shared<T> {
+    fn share(&mut self, list: Vec<T>) -> Arc<[T]> {
+        if let Some(known) = self.0.get(list.as_slice()) {
+            return Arc::clone(known);
+        }
+        let list: Arc<[T]> = list.into();
+        self.0.insert(Arc::clone(&list));
+        list
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(sample: &Sample) -> Packed {
+        let packed = Packer::default().pack(sample.clone(), Hashes::default());
+        assert_eq!(format!("{:?}", packed.sample()), format!("{sample:?}"));
+        packed
+    }
+
+    #[test]
+    fn a_packed_sample_is_given_back_as_it_was() {
+        let mut sample = Sample::new("a \"b\"", "first\nsecond \u{0}\u{2028}")
+            .target(json!(null))
+            .slice("level", "1")
+            .file(Attachment {
+                name: "a.csv".into(),
+                path: "2023/a.csv".into(),
+                root: "/data".into(),
+            });
+        sample.visible = vec!["level".into()];
+        sample.tools = vec![json!({"name": "f", "parameters": {"z": 1, "a": [1.0, -0.0, 1e300]}})];
+        sample.metadata = [
+            ("z", json!(0.1)),
+            ("a", json!({"n": u64::MAX, "m": i64::MIN})),
+        ]
+        .map(|(key, value)| (key.to_owned(), value))
+        .into_iter()
+        .collect();
+        assert!(matches!(check(&sample).body, Body::Text(_)));
+        sample.target = None;
+        check(&sample);
+        check(&Sample::default());
+    }
+
+    #[test]
+    fn what_json_would_not_give_back_stays_a_tree() {
+        let deep = (0..200).fold(json!(1), |value, _| json!([value]));
+        let mut sample = Sample::new("a", "?").target(deep);
+        assert!(matches!(check(&sample).body, Body::Whole(_)));
+        sample.target = Some(json!({"$serde_json::private::RawValue": "1"}).into());
+        assert!(matches!(check(&sample).body, Body::Whole(_)));
+    }
+
+    #[test]
+    fn what_samples_have_in_common_is_held_once() {
+        let mut packer = Packer::default();
+        let sample = Sample::new("a", "?").slice("level", "1");
+        let [a, b] = [sample.clone(), sample].map(|sample| packer.pack(sample, Hashes::default()));
+        assert!(Arc::ptr_eq(&a.slices, &b.slices));
+    }
+}

@@ -1,0 +1,149 @@
+//! The samples of a dataset, filtered and packed.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+
+use super::item::{Hashes, Packed, Packer};
+use crate::dataset::Filter;
+use crate::error::{Error, Result};
+use crate::eval::Eval;
+use crate::hash::{self, Hasher};
+use crate::sample::Sample;
+use crate::scorer::Scorer;
+
+/// A dataset, filtered.
+pub(super) struct Loaded {
+    pub(super) items: Vec<Packed>,
+    pub(super) order: Vec<usize>,
+    pub(super) slices: Slices,
+    /// Samples that the limit left out.
+    pub(super) left_out: HashSet<String>,
+}
+
+/// The values of each slice dimension.
+pub(super) type Slices = BTreeMap<String, BTreeSet<String>>;
+
+pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> {
+    let mut packer = Packer::default();
+    let mut items = Vec::new();
+    let hash_now = |files: bool| eval.limits.limit.is_none() && !files;
+    let samples = eval.benchmark.each_sample(&mut |sample| {
+        let hashes = match hash_now(!sample.files.is_empty()) {
+            true => hashes(eval, &sample, scorers)?,
+            false => Hashes::default(),
+        };
+        items.push(packer.pack(sample, hashes));
+        Ok(())
+    });
+    samples.map_err(|error| error.at(format_args!("eval `{}`", eval.name)))?;
+    if items.is_empty() {
+        return Err(Error::usage(format!("eval `{}` has no samples", eval.name))
+            .hint("loosen `benchmark.levels`, `benchmark.ids` or `benchmark.split`"));
+    }
+    check_ids(eval, &items)?;
+    // A limit must not make a gate on a slice look like a typing error.
+    let slices = packer.slices();
+    let filter = Filter {
+        ids: None,
+        seed: eval.shuffle,
+        limit: eval.limits.limit,
+    };
+    // Asked in the order of the shuffle, recorded in that of the dataset.
+    let turns = filter.order(items.len());
+    if turns.is_empty() {
+        return Err(
+            Error::usage(format!("eval `{}`: the limit leaves no sample", eval.name))
+                .hint("set `limits.limit` to at least 1"),
+        );
+    }
+    let (mut items, order, left_out) = chosen(items, turns);
+    let with_files: Vec<Sample> = items
+        .iter()
+        .filter(|item| !item.files.is_empty())
+        .map(Packed::sample)
+        .collect();
+    eval.benchmark
+        .fetch(&with_files)
+        .map_err(|error| error.at(format_args!("eval `{}`", eval.name)))?;
+    drop(with_files);
+    for item in &mut items {
+        if !hash_now(!item.files.is_empty()) {
+            let hashes = hashes(eval, &item.sample(), scorers);
+            item.hashes = hashes.map_err(|error| error.at(format_args!("eval `{}`", eval.name)))?;
+        }
+    }
+    Ok(Loaded {
+        items,
+        order,
+        slices,
+        left_out,
+    })
+}
+
+fn check_ids(eval: &Eval, items: &[Packed]) -> Result<()> {
+    let mut ids = HashSet::with_capacity(items.len());
+    match items.iter().find(|item| !ids.insert(&*item.id)) {
+        None => Ok(()),
+        Some(twice) => Err(Error::usage(format!(
+            "eval `{}`: sample id `{}` occurs twice",
+            eval.name, twice.id
+        ))
+        .hint("give every sample an id of its own")),
+    }
+}
+
+/// The items that have a turn, in the order of the dataset; their places in the order of the turns; and the ids of the
+/// others.
+fn chosen(items: Vec<Packed>, turns: Vec<usize>) -> (Vec<Packed>, Vec<usize>, HashSet<String>) {
+    if turns.len() == items.len() {
+        return (items, turns, HashSet::new());
+    }
+    let mut places: Vec<Option<usize>> = vec![None; items.len()];
+    for &turn in &turns {
+        places[turn] = Some(turn);
+    }
+    let mut left_out = HashSet::new();
+    let mut kept = Vec::with_capacity(turns.len());
+    for (place, item) in places.iter_mut().zip(items) {
+        if place.is_some() {
+            *place = Some(kept.len());
+            kept.push(item);
+        } else {
+            left_out.insert(item.id.into_string());
+        }
+    }
+    let order = turns.iter().filter_map(|&turn| places[turn]).collect();
+    (kept, order, left_out)
+}
+
+/// The hashes of what the agent is given, and of the ground truth. Errors name the sample.
+fn hashes(eval: &Eval, sample: &Sample, scorers: &[Arc<dyn Scorer>]) -> Result<Hashes> {
+    let prompt = eval.prompt.render(&*eval.benchmark, sample);
+    let mut input = Hasher::default().part(&prompt);
+    for file in &sample.files {
+        // A file that cannot be read fails its sample when that is asked; here it is merely "none".
+        let content = file.resolve().ok().and_then(|path| hash::file(&path).ok());
+        input = input.part(&file.name).part(content.unwrap_or_default());
+    }
+    for tool in &sample.tools {
+        input = input.part(tool.to_string());
+    }
+    let target = match &sample.target {
+        None => "hidden".to_owned(),
+        Some(target) => target.0.to_string(),
+    };
+    // The id goes in, so that equal answers do not show as equal hashes.
+    let mut truth = Hasher::default().part(&sample.id).part(target);
+    for scorer in scorers {
+        let criterion = (**scorer)
+            .criterion(sample)
+            .map_err(|error| error.at(format_args!("sample `{}`", sample.id)))?;
+        if let Some(criterion) = criterion {
+            truth = truth.part(criterion);
+        }
+    }
+    Ok(Hashes {
+        input: input.first_bytes(),
+        target: truth.first_bytes(),
+    })
+}
