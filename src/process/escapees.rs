@@ -7,8 +7,14 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
+
+/// So often an environment that is empty is looked at again: some processes have none.
+const LOOKS: u32 = 5;
 
 /// Kills every process in whose environment the variable has this value, except this one; tells how many.
 pub(crate) fn kill(variable: &str, value: &OsStr) -> usize {
@@ -27,7 +33,7 @@ pub(crate) fn kill(variable: &str, value: &OsStr) -> usize {
             continue;
         };
         // Processes of other users cannot be read, nor are they ours.
-        let Ok(environment) = fs::read(process.path().join("environ")) else {
+        let Some(environment) = environment(&process.path()) else {
             continue;
         };
         let is_ours = environment
@@ -42,4 +48,23 @@ pub(crate) fn kill(variable: &str, value: &OsStr) -> usize {
         }
     }
     killed
+}
+
+/// The environment of a process, if it may be read. That of one which is just becoming another program is empty for a
+/// moment.
+fn environment(process: &Path) -> Option<Vec<u8>> {
+    let read = || fs::read(process.join("environ")).ok();
+    // The kernel's own processes, and those that have ended, have no program.
+    let is_between = |environment: &Vec<u8>| {
+        environment.is_empty() && fs::read_link(process.join("exe")).is_ok()
+    };
+    let mut environment = read()?;
+    for _ in 0..LOOKS {
+        if !is_between(&environment) {
+            break;
+        }
+        thread::sleep(Duration::from_millis(1));
+        environment = read()?;
+    }
+    Some(environment)
 }
