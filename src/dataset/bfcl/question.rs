@@ -141,7 +141,8 @@ impl Line {
             .entry
             .expecting(question.ground_truth.as_ref())
             .map_err(|message| Error::usage(message).at(answered))?;
-        question.unsatisfiable = question.entry.unsatisfiable(&question.category.name);
+        let unsatisfiable = question.entry.unsatisfiable(&question.category.name);
+        question.unsatisfiable = unsatisfiable.map(str::to_owned);
         Ok(question)
     }
 

@@ -14,6 +14,8 @@ use super::value::{Dict, Value};
 pub struct Entry {
     pub(super) functions: Vec<Function>,
     pub(super) expected: Vec<Expected>,
+    /// Why no answer can be right: where several calls are checked, and where one is. Every wrong answer asks.
+    unsatisfiable: [OnceLock<Option<String>>; 2],
 }
 
 /// The document of a function.
@@ -80,6 +82,7 @@ impl Entry {
         let entry = Self {
             functions: functions.collect::<Result<_, _>>()?,
             expected: Vec::new(),
+            unsatisfiable: Default::default(),
         };
         entry.expecting(ground_truth)
     }
@@ -94,6 +97,7 @@ impl Entry {
         let expected = expected.iter().map(Expected::new);
         Ok(Self {
             expected: expected.collect::<Result<_, _>>()?,
+            unsatisfiable: Default::default(),
             ..self
         })
     }
@@ -101,12 +105,18 @@ impl Entry {
     /// Why no answer can be right in a category, if that is so: the data has a few such entries.
     ///
     /// It finds what the form of an entry tells, not values that no text of a language decodes to.
-    pub fn unsatisfiable(&self, category: &str) -> Option<String> {
+    pub fn unsatisfiable(&self, category: &str) -> Option<&str> {
         let is_simple = match Check::of_category(category) {
             Check::Irrelevance | Check::Relevance => return None,
             Check::Parallel | Check::Multiple => false,
             Check::Simple => true,
         };
+        self.unsatisfiable[usize::from(is_simple)]
+            .get_or_init(|| self.find_unsatisfiable(is_simple))
+            .as_deref()
+    }
+
+    fn find_unsatisfiable(&self, is_simple: bool) -> Option<String> {
         if is_simple && self.expected.len() != 1 {
             return Some(format!(
                 "one call is checked, `ground_truth` has {}",
