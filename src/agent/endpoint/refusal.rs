@@ -98,7 +98,7 @@ impl Refusal<'_> {
             402 => FailureKind::Misconfigured,
             _ if has(&OF_AN_EMPTY_ACCOUNT) => FailureKind::Misconfigured,
             429 => FailureKind::RateLimited,
-            408 | 409 | 425 | 500 | 502..=504 | 506.. => FailureKind::Busy,
+            408 | 409 | 425 | 500.. => FailureKind::Busy,
             413 => FailureKind::Refused,
             401 => FailureKind::Misconfigured,
             400.. if has(&OF_A_SAMPLE) => FailureKind::Refused,
@@ -274,7 +274,7 @@ mod tests {
         );
         check(413, "", Refused, Refused);
         check(429, "", RateLimited, RateLimited);
-        for status in [408, 409, 425, 500, 502, 503, 504, 529] {
+        for status in [408, 409, 425, 500, 501, 502, 503, 504, 505, 529] {
             check(status, "", Busy, Busy);
         }
         let empty =
