@@ -102,7 +102,8 @@ impl Answers<'_> {
                 measured,
                 unit,
                 target,
-                decides: true,
+                // The rates that are wanted are those of answers that models gave.
+                decides: *name == "real" || !matches!(unit, "pairs" | ""),
             });
         };
         let count = count(*lines);
