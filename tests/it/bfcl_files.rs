@@ -261,6 +261,28 @@ fn what_was_exported_can_be_imported_gated_and_exported_again() {
 }
 
 #[test]
+fn what_was_imported_without_the_data_cannot_have_all_score_files() {
+    let project = project();
+    let run = asked(&project);
+    project
+        .run(&format!(
+            "export --format bfcl {run} --model-name m --output one"
+        ))
+        .exits(0);
+    project.run("import --format bfcl one").exits(0);
+    let imported = project.last_run();
+    let export = format!(
+        "export --format bfcl {} --model-name m --output two",
+        imported.display()
+    );
+    project
+        .run(&export)
+        .exits(0)
+        .says("`simple_python` has no score file: ")
+        .says("an `import` with `--data`");
+}
+
+#[test]
 fn texts_come_back_byte_for_byte() {
     let project = project();
     let answers = project.read("answers.jsonl");

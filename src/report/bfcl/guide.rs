@@ -181,9 +181,11 @@ pub(super) fn notes(exported: &Exported, options: &Options) -> Vec<String> {
 pub(super) fn unjudged(exported: &Exported) -> Vec<String> {
     let unjudged = exported.categories.iter().filter(|one| one.unjudged > 0);
     let note = |one: &Written| {
+        // What was imported without the data has verdicts, but nothing to write its score file from.
         format!(
-            "{} answers of `{}` have no verdict, so it has no score file; `cargo evaltest bfcl official` gets them",
-            one.unjudged, one.category
+            "`{}` has no score file: {} of its answers cannot be judged by what the run has; `cargo evaltest \
+             bfcl official` judges them, and so does an `import` with `--data` those of single-turn categories",
+            one.category, one.unjudged
         )
     };
     unjudged.map(note).collect()
