@@ -1,7 +1,13 @@
 //! The local rules of this repository.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+mod imports;
+mod tokens;
+
+use imports::Imports;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -81,4 +87,133 @@ fn every_spec_of_the_fixtures_parses() {
         }
     }
     assert!(specs > 0);
+}
+
+/// The rooms of `src/`, each of which may use only those above it.
+const ROOMS: &[&str] = &[
+    "error",
+    "hash",
+    "run",
+    "stats",
+    "cancel",
+    "sample",
+    "prompt",
+    "text",
+    "panics",
+    "baseline",
+    "redact",
+    "beside",
+    "epochs",
+    "process",
+    "orphans",
+    "signal",
+    "limits",
+    "fuzz",
+    "project",
+    "variables",
+    "http",
+    "hub",
+    "dataset",
+    "sandbox",
+    "parity",
+    "agreement",
+    "extract",
+    "gate",
+    "agent",
+    "summary",
+    "event",
+    "conclude",
+    "attachment",
+    "artifact",
+    "cache",
+    "scorer",
+    "benchmark",
+    "registry",
+    "eval",
+    "plan",
+    "snapshot",
+    "spec",
+    "runner",
+    "listing",
+    "rescore",
+    "report",
+    "official",
+    "doctor",
+    "drive",
+    "harness",
+];
+
+/// Where a room uses one below it. This list may only shrink.
+const BACKWARDS: &[(&str, &str)] = &[
+    ("agent", "artifact"),
+    ("agent", "cache"),
+    ("artifact", "snapshot"),
+    ("artifact", "spec"),
+    ("baseline", "summary"),
+    ("benchmark", "eval"),
+    ("benchmark", "registry"),
+    ("benchmark", "report"),
+    ("dataset", "rescore"),
+    ("dataset", "scorer"),
+    ("epochs", "scorer"),
+    ("eval", "runner"),
+    ("eval", "spec"),
+    ("extract", "scorer"),
+    ("gate", "summary"),
+    ("hub", "attachment"),
+    ("limits", "agent"),
+    ("plan", "rescore"),
+    ("plan", "snapshot"),
+    ("process", "cache"),
+    ("prompt", "benchmark"),
+    ("redact", "agent"),
+    ("redact", "scorer"),
+    ("run", "agent"),
+    ("run", "artifact"),
+    ("run", "report"),
+    ("run", "scorer"),
+    ("run", "summary"),
+    ("sample", "scorer"),
+    ("scorer", "registry"),
+    ("scorer", "spec"),
+    ("spec", "drive"),
+];
+
+fn imports() -> Imports {
+    let files = sources("src").into_iter();
+    let below_src = |(path, text): (String, String)| (path.replacen("src/", "", 1), text);
+    Imports::of(&files.map(below_src).collect::<Vec<_>>())
+}
+
+#[test]
+fn a_room_uses_only_rooms_above_it() {
+    let place = |room: &str| {
+        let place = ROOMS.iter().position(|known| *known == room);
+        place.unwrap_or_else(|| panic!("`{room}` has no place in ROOMS"))
+    };
+    let graph = imports();
+    let rooms = graph.edges.iter().map(|((from, to), names)| {
+        let names = names.iter().map(String::as_str).collect::<Vec<_>>();
+        let told = format!(
+            "{} -> {}::{{{}}}",
+            from.join("::"),
+            to.join("::"),
+            names.join(", ")
+        );
+        ((from[0].as_str(), to[0].as_str()), told)
+    });
+    let upwards = rooms.filter(|((from, to), _)| from != to && place(to) > place(from));
+    let (found, told): (BTreeSet<_>, Vec<_>) = upwards.unzip();
+    let known: BTreeSet<_> = BACKWARDS.iter().copied().collect();
+    let new: Vec<_> = found.difference(&known).collect();
+    assert!(
+        new.is_empty(),
+        "{new:#?} run backwards:\n{}",
+        told.join("\n")
+    );
+    let gone: Vec<_> = known.difference(&found).collect();
+    assert!(
+        gone.is_empty(),
+        "{gone:#?} are mended: take them off the list"
+    );
 }
