@@ -29,8 +29,8 @@ use serde_json::{Map, Value};
 
 use crate::error::Result;
 use crate::limits::EndedBy;
-use crate::process::excerpt::ending;
 use crate::sample::Task;
+use crate::system::process::excerpt::ending;
 
 /// How much of stderr stands in one line for people.
 const STDERR_BYTES: usize = 500;

@@ -20,13 +20,14 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
+use crate::system::file::{absolute, make_root, write_atomically};
 
 pub(crate) mod events;
 pub(crate) mod manifest;
 pub(crate) mod records;
+mod redaction;
 
 pub use manifest::{Manifest, RunStatus};
 pub use records::read as read_records;
@@ -147,20 +148,6 @@ pub fn stamp() -> String {
     now.strftime("%Y%m%dT%H%M%SZ").to_string()
 }
 
-/// Makes the folder of runs, ignored by git.
-pub(crate) fn make_root(root: &Path) -> Result<()> {
-    // A folder that holds other things is the user's: git must go on seeing them.
-    let is_ours = fs::read_dir(root).map_or(true, |mut entries| entries.next().is_none());
-    fs::create_dir_all(root).map_err(|error| {
-        Error::io("create", root, &error).hint("name another folder for runs: `--output-root DIR`")
-    })?;
-    if is_ours {
-        let ignore = root.join(".gitignore");
-        fs::write(&ignore, "*\n").map_err(|error| Error::io("write", &ignore, &error))?;
-    }
-    Ok(())
-}
-
 /// Every run directory below `root`, the oldest first.
 pub fn runs_in(root: &Path) -> Vec<RunDir> {
     let Ok(entries) = fs::read_dir(root) else {
@@ -174,27 +161,6 @@ pub fn runs_in(root: &Path) -> Vec<RunDir> {
         .collect()
 }
 
-/// Writes to a neighbour and renames it over `path`.
-pub(crate) fn write_atomically(path: &Path, content: &[u8]) -> Result<()> {
-    // Neither another process nor another thread may write to the same neighbour.
-    static WRITES: AtomicU64 = AtomicU64::new(0);
-    let write = WRITES.fetch_add(1, Ordering::Relaxed);
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.{write}.tmp", std::process::id()));
-    let temporary = path.with_file_name(name);
-    fs::write(&temporary, content)
-        .and_then(|()| fs::rename(&temporary, path))
-        .map_err(|error| {
-            let _ = fs::remove_file(&temporary);
-            Error::io("write", path, &error)
-        })
-}
-
-/// `path` made absolute, symbolic links kept.
-pub(crate) fn absolute(path: &Path) -> Result<PathBuf> {
-    std::path::absolute(path).map_err(|error| Error::io("resolve", path, &error))
-}
-
 /// A name that no other run has: `gaia-3f09ab`.
 pub(crate) fn random_run_id(eval: &str) -> String {
     use std::hash::{BuildHasher, Hasher};
@@ -202,7 +168,7 @@ pub(crate) fn random_run_id(eval: &str) -> String {
     let random = std::hash::RandomState::new().build_hasher().finish();
     format!(
         "{}-{:06x}",
-        crate::snapshot::file_name(eval),
+        crate::text::name::file_name(eval),
         random & 0xff_ffff
     )
 }

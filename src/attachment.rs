@@ -6,11 +6,12 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use crate::agent::{AgentError, FailureKind};
 use crate::hub::layout::holds;
 use crate::sample::{Attachment, TaskFile};
+use crate::system::file::is_inside;
 
 impl Attachment {
     /// The file itself, symbolic links followed: a regular file inside `root`.
@@ -93,12 +94,6 @@ impl Attachment {
             ),
         )
     }
-}
-
-/// Whether a path has only plain components, so that joined to a folder it stays below it.
-pub(crate) fn is_inside(path: &Path) -> bool {
-    path.components()
-        .all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
 fn reason(error: &io::Error) -> String {

@@ -17,7 +17,6 @@ pub(crate) mod answers;
 pub(crate) mod buckets;
 mod entry;
 pub(crate) mod key;
-pub(crate) mod named;
 #[cfg(test)]
 mod tests;
 mod upkeep;

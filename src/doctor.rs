@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use crate::agent::{Agent, AgentError, FailureKind, Output};
-use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 use crate::eval::Eval;
-use crate::panics;
 use crate::plan::{BaselineUse, Plan};
-use crate::redact::Redactor;
 use crate::sample::{Question, Sample, Task};
+use crate::system::cancel::Cancel;
+use crate::system::panics;
+use crate::text::redact::Redactor;
 
 /// What the agent is asked.
 const GREETING: &str = "Reply with the word OK.";

@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::artifact::{RunDir, read_records};
 use crate::cache::CacheUse;
-use crate::cancel::Cancel;
 use crate::epochs::{self, Poll};
 use crate::error::{Error, Result};
 use crate::eval::Eval;
@@ -22,7 +21,9 @@ use crate::plan::{BaselineUse, Plan};
 use crate::report::terminal;
 use crate::run::Run;
 use crate::runner::{Home, Keep, RunOptions, Session};
-use crate::spec::{Override, override_built};
+use crate::spec::override_built;
+use crate::system::cancel::Cancel;
+use crate::text::setting::Override;
 
 /// The variable that carries a [`Drive`] as JSON.
 pub const VARIABLE: &str = "EVALTEST_DRIVE";

@@ -18,7 +18,7 @@ use crate::run::Run;
 use crate::runner::{RunOptions, Session};
 use crate::sample::Sample;
 use crate::scorer::Scorer;
-use crate::spec::Override;
+use crate::text::setting::Override;
 
 /// One evaluation: what is asked, who answers, who judges, and what must hold.
 ///
@@ -133,7 +133,7 @@ impl Eval {
         Self {
             snapshot: SnapshotConfig {
                 confirm: 2,
-                folder: crate::project::package_root()
+                folder: crate::system::project::package_root()
                     .join("tests/snapshots")
                     .join(&name),
                 ..SnapshotConfig::default()
@@ -382,7 +382,7 @@ impl Eval {
 
     /// The folder of run directories.
     pub fn output_folder(&self) -> PathBuf {
-        let default = || crate::project::root().join(crate::artifact::DEFAULT_OUTPUT_ROOT);
+        let default = || crate::system::project::root().join(crate::artifact::DEFAULT_OUTPUT_ROOT);
         self.output_root.clone().unwrap_or_else(default)
     }
 

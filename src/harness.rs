@@ -16,13 +16,13 @@ use std::sync::Arc;
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
 use crate::cache;
-use crate::cancel::Cancel;
 use crate::drive::{self, Drive};
 use crate::error::{Error, Result};
 use crate::eval::Eval;
 use crate::plan::{BaselineUse, Plan};
 use crate::report::terminal;
 use crate::snapshot::{self, update};
+use crate::system::cancel::Cancel;
 
 mod board;
 mod parts;
@@ -73,7 +73,7 @@ impl Termination for Conclusion {
 /// # Errors
 /// A mistake in an eval or its dataset; nothing was asked then.
 pub fn run(evals: impl IntoIterator<Item = Eval>) -> Result<Conclusion> {
-    crate::panics::quiet();
+    crate::system::panics::quiet();
     let mut evals: Vec<Eval> = evals.into_iter().collect();
     check_names(&evals)?;
     if let Some(drive) = Drive::from_env()? {
@@ -146,7 +146,7 @@ fn refused(message: &str) -> Conclusion {
 
 fn driven(drive: &Drive, evals: Vec<Eval>) -> Result<Conclusion> {
     let cancel = Cancel::new();
-    let signals = crate::signal::cancel_on_signals(&cancel);
+    let signals = crate::system::signal::cancel_on_signals(&cancel);
     signals.map_err(|error| Error::infrastructure(format!("cannot handle signals: {error}")))?;
     match drive::serve(drive, evals, &cancel, &mut std::io::stdout()) {
         Ok(1) => Ok(Conclusion::of_code(drive::GATE_FAILED)),
@@ -204,7 +204,7 @@ fn in_process_run(
         if arguments.list || selected.is_empty() {
             None
         } else {
-            let signals = crate::signal::cancel_on_signals(&cancel);
+            let signals = crate::system::signal::cancel_on_signals(&cancel);
             Some(signals.map_err(|error| {
                 Error::infrastructure(format!("cannot handle signals: {error}"))
             })?)
@@ -254,7 +254,7 @@ fn per_process_run(
     run_id: &str,
 ) -> Result<Conclusion> {
     let cancel = Cancel::new();
-    let signals = crate::signal::cancel_on_signals(&cancel);
+    let signals = crate::system::signal::cancel_on_signals(&cancel);
     let interrupt = signals
         .map_err(|error| Error::infrastructure(format!("cannot handle signals: {error}")))?;
     let mut samples = Vec::new();

@@ -49,9 +49,9 @@ pub(crate) use dataset::Dataset;
 #[cfg(not(feature = "http"))]
 pub(crate) use without_http::Dataset;
 
-use crate::attachment::is_inside;
 use crate::error::Result;
 use crate::sample::Sample;
+use crate::system::file::is_inside;
 
 /// The local path of one file: the path itself, or for an address of the Hub the file in the cache, fetched if need be.
 pub(crate) fn file(path: PathBuf) -> Result<PathBuf> {

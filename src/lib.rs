@@ -44,25 +44,18 @@
 #![warn(missing_docs)]
 
 mod attachment;
-mod beside;
-mod cancel;
 mod conclude;
 mod epochs;
 mod error;
 #[cfg(test)]
 mod fuzz;
 mod harness;
-mod hash;
-#[cfg(feature = "http")]
-mod http;
 mod hub;
 mod limits;
 #[cfg(test)]
 mod parity;
 mod plan;
-mod process;
 mod runner;
-mod variables;
 
 pub mod agent;
 pub mod agreement;
@@ -80,23 +73,18 @@ pub mod gate;
 pub mod listing;
 #[cfg(feature = "bfcl")]
 pub mod official;
-pub mod orphans;
-pub mod panics;
-pub mod project;
 pub mod prompt;
-pub mod redact;
 pub mod registry;
 pub mod report;
 pub mod rescore;
 pub mod run;
 pub mod sample;
-pub mod sandbox;
 pub mod scorer;
-pub mod signal;
 pub mod snapshot;
 pub mod spec;
 pub mod stats;
 pub mod summary;
+pub mod system;
 pub mod text;
 
 pub use agent::{Agent, AgentError, FailureKind, Output, Usage};
@@ -109,7 +97,6 @@ pub use benchmark::custom::Custom;
 pub use benchmark::gaia::Gaia;
 pub use benchmark::gsm8k::Gsm8k;
 pub use benchmark::qa::Qa;
-pub use cancel::Cancel;
 pub use error::{Error, Result};
 pub use eval::{Answers, Assert, Eval, KeepScratch};
 pub use extract::{Extract, Extraction};
@@ -121,3 +108,4 @@ pub use run::{Flip, Outcome, Record, Run, Status};
 pub use sample::{Attachment, Sample, Target, Task, TaskFile};
 pub use scorer::{Answer, Normalized, Score, Scorer};
 pub use summary::Summary;
+pub use system::cancel::Cancel;

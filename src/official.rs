@@ -18,13 +18,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::artifact::{RunDir, read_records};
-use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 use crate::report::bfcl::{self, Exported, Options, Scores};
 use crate::report::terminal::shown;
 use crate::rescore::{Rescore, rescore_told};
 use crate::run::Run;
 use crate::scorer;
+use crate::system::cancel::Cancel;
 
 pub use agreement::{Agreement, CategoryAgreement, Disagreement};
 

@@ -14,13 +14,14 @@ use serde_json::Value;
 use crate::agent::Output;
 use crate::baseline::Baseline;
 use crate::benchmark::Benchmark;
-use crate::beside::beside;
 use crate::error::{Error, Result};
 use crate::eval::{Assert, Eval};
 use crate::extract::Extraction;
-use crate::hash::Hasher;
-use crate::redact::Redactor;
 use crate::scorer::{Answer, Score, Scorer, per_sample};
+use crate::system::beside::beside;
+use crate::text::hash::Hasher;
+use crate::text::name;
+use crate::text::redact::Redactor;
 use crate::{gate, rescore, snapshot};
 
 pub(crate) use item::{Item, Packed};
@@ -170,18 +171,18 @@ impl Plan {
     /// The test name of a sample: `gaia::level1::<id>`. Categories have names that need no word before them:
     /// `bfcl::simple_python::<id>`.
     pub(crate) fn trial_name(&self, item: &Packed) -> String {
-        let id = snapshot::readable(&item.id);
+        let id = name::readable(&item.id);
         match item.slices.first() {
             Some((dimension, value)) => {
                 let dimension = match dimension.as_str() {
                     "category" => String::new(),
-                    other => snapshot::readable(other),
+                    other => name::readable(other),
                 };
                 format!(
                     "{}::{}{}::{id}",
                     self.eval.name,
                     dimension,
-                    snapshot::readable(value)
+                    name::readable(value)
                 )
             }
             None => format!("{}::{id}", self.eval.name),

@@ -22,7 +22,6 @@ mod chunks;
 mod line;
 mod metrics;
 mod origin;
-pub(crate) mod pool;
 mod reload;
 
 use std::borrow::Cow;
@@ -39,11 +38,11 @@ use crate::conclude::{Circumstances, Gathered};
 use crate::error::{Error, Result};
 use crate::extract::{Extract, Extraction};
 use crate::gate::{Gate, Metric};
-use crate::hash::Hasher;
-use crate::plan;
 use crate::run::{Notable, Record, Run, Status};
 use crate::scorer::Scorer;
-use crate::snapshot;
+use crate::system::parallel;
+use crate::text::hash::Hasher;
+use crate::{plan, snapshot};
 
 use chunks::Chunks;
 use line::Judge;
@@ -293,7 +292,7 @@ fn judge_all(
     };
     let mut notable = Notable::default();
     let chunks = Chunks::open(path)?;
-    pool::in_order(
+    parallel::in_order(
         chunks,
         |chunk| chunk.judge(judge),
         |judged| {

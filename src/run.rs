@@ -12,10 +12,10 @@ use serde_json::{Map, Value};
 use crate::agent::{AgentError, Output, Usage};
 use crate::artifact::RunDir;
 use crate::error::{Error, Result};
-use crate::hash::Hasher;
 use crate::report::markdown;
 use crate::scorer::Score;
 use crate::summary::Summary;
+use crate::text::hash::Hasher;
 
 pub(crate) use abridged::read_abridged;
 

@@ -19,13 +19,13 @@ use crate::agent::{AgentError, Output};
 use crate::artifact::events::{EventLog, Past, StoredEvent, fold, spent};
 use crate::artifact::records::Spool;
 use crate::artifact::{Manifest, RunDir, RunStatus, random_run_id};
-use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::eval::{Eval, KeepScratch};
 use crate::event::{Event, Observer};
 use crate::plan::{BaselineUse, Item, Plan};
 use crate::run::{Record, Run};
 use crate::snapshot;
+use crate::system::cancel::Cancel;
 
 mod ask;
 mod attempt;

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use serde_json::{Map, Value};
 
-use crate::cancel::Cancel;
+use crate::system::cancel::Cancel;
 
 /// One question of a benchmark, with its ground truth.
 #[derive(Clone, Debug, Default)]

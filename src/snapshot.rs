@@ -15,10 +15,11 @@ use std::path::{Path, PathBuf};
 
 use crate::epochs::Poll;
 use crate::error::{Error, Result};
-use crate::hash::Hasher;
 use crate::plan::Plan;
 use crate::run::{Record, Status};
 use crate::scorer::Normalized;
+use crate::text::hash::Hasher;
+use crate::text::name::file_name;
 
 mod accept;
 mod baseline;
@@ -34,43 +35,6 @@ pub(crate) const FORMAT_VERSION: u32 = 1;
 
 /// Longer answers are cut in snapshots; a hash of the whole follows.
 const LONGEST_ANSWER: usize = 1000;
-
-/// A file name for any text: `[a-z0-9._-]`, at most 100 characters, with a hash where that lost
-/// something.
-pub(crate) fn file_name(text: &str) -> String {
-    let fits =
-        |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '_' | '-');
-    let mut name: String = text
-        .chars()
-        .take(80)
-        .map(|c| c.to_ascii_lowercase())
-        .map(|c| if fits(c) { c } else { '_' })
-        .collect();
-    if name != text || name.is_empty() || name.starts_with('.') {
-        name = format!(
-            "{}-{}",
-            name.trim_start_matches('.'),
-            &Hasher::default().part(text).short()[..8]
-        );
-    }
-    name
-}
-
-/// A test name's part for any text: control characters and white space become `_`.
-pub(crate) fn readable(text: &str) -> String {
-    let clean = |c: char| {
-        if c.is_control() || c.is_whitespace() {
-            '_'
-        } else {
-            c
-        }
-    };
-    if text.is_empty() {
-        "_".to_owned()
-    } else {
-        text.chars().map(clean).collect()
-    }
-}
 
 /// Where the snapshot of a sample is.
 pub(crate) fn path(folder: &Path, id: &str) -> PathBuf {
@@ -221,7 +185,7 @@ impl Content {
             json(id),
             self.text()
         );
-        crate::artifact::write_atomically(path, text.as_bytes())
+        crate::system::file::write_atomically(path, text.as_bytes())
     }
 }
 
@@ -253,31 +217,6 @@ fn shorten(answer: String) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn any_id_becomes_a_file_name_of_its_own() {
-        assert_eq!(file_name("e1fc63a2-da7a"), "e1fc63a2-da7a");
-        for id in [
-            "",
-            ".",
-            "..",
-            "a/b",
-            "A",
-            "a b",
-            "日本",
-            "con\n",
-            &"x".repeat(300),
-        ] {
-            let name = file_name(id);
-            assert!(
-                name.len() <= 100 && !name.starts_with('.') && !name.contains('/'),
-                "{name}"
-            );
-            assert_ne!(name, id);
-        }
-        assert_ne!(file_name("a/b"), file_name("a_b"));
-        assert_ne!(file_name("A"), file_name("a"));
-    }
 
     #[test]
     fn a_written_snapshot_is_one_for_insta_and_reads_back() {

@@ -29,8 +29,8 @@ mod problem;
 mod tagged;
 mod worker;
 
+pub use crate::text::setting::Override;
 pub(crate) use builder::override_built;
-pub use overrides::Override;
 
 use keys::SpecFile;
 
@@ -47,7 +47,7 @@ impl Eval {
     pub fn from_yaml_with(path: impl AsRef<Path>, registry: &Registry) -> Result<Self> {
         let path = path.as_ref();
         let path = if path.is_relative() {
-            crate::project::package_root().join(path)
+            crate::system::project::package_root().join(path)
         } else {
             path.to_owned()
         };

@@ -6,13 +6,17 @@
 //! code point; the tests compare them with tables written by these interpreters.
 
 mod excerpt;
+pub(crate) mod hash;
 mod js;
 mod json;
 mod line;
 mod lower;
+pub(crate) mod name;
 mod number;
 mod pattern;
 mod punctuation;
+pub mod redact;
+pub mod setting;
 mod whole_word;
 mod word;
 

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use evaltest::artifact::RunDir;
-use evaltest::spec::Override;
+use evaltest::text::setting::Override;
 use evaltest::{Error, Extract, Extraction, Result};
 
 pub(crate) use answered::{Answered, Wanted};

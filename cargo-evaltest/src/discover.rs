@@ -12,7 +12,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use evaltest::{Error, Result, project};
+use evaltest::system::project;
+use evaltest::{Error, Result};
 use serde::Deserialize;
 
 /// What there is to run.

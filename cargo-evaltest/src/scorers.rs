@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use evaltest::scorer::{self, Context, Scorer};
-use evaltest::spec::Override;
+use evaltest::text::setting::Override;
 use evaltest::{Error, Result};
 use serde_json::{Map, Value};
 

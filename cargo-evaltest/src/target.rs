@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use evaltest::drive::{self, Drive};
 use evaltest::listing::Listing;
-use evaltest::signal::Interrupt;
+use evaltest::system::signal::Interrupt;
 use evaltest::{Error, Result};
 use serde::Deserialize;
 

@@ -34,14 +34,14 @@ pub use reply::Reply;
 pub(crate) use reply::{usage, whole};
 
 use super::{Agent, AgentError, FailureKind, Output};
-use crate::cache::named::Named;
-use crate::orphans::{self, MARK as SCRATCH};
-use crate::process::environment::Environment;
-use crate::process::escapees;
-use crate::process::group::how_it_ended;
-use crate::process::launch::{Launch, NotStarted};
 use crate::sample::Task;
-use crate::sandbox::{Inmate, Sandbox, Ulimits};
+use crate::system::orphans::{self, MARK as SCRATCH};
+use crate::system::process::environment::Environment;
+use crate::system::process::escapees;
+use crate::system::process::group::how_it_ended;
+use crate::system::process::launch::{Launch, NotStarted};
+use crate::system::process::named::Named;
+use crate::system::sandbox::{Inmate, Sandbox, Ulimits};
 use lines::Lines;
 use process::{End, Limits};
 
@@ -168,7 +168,7 @@ impl Command {
         self
     }
 
-    /// Runs the program in a sandbox of its own, see [`crate::sandbox`]. Its scratch folder is then in memory, and its
+    /// Runs the program in a sandbox of its own, see [`crate::system::sandbox`]. Its scratch folder is then in memory, and its
     /// home; it is killed at once when its time is up.
     #[must_use]
     pub fn sandbox(mut self, sandbox: Sandbox) -> Self {

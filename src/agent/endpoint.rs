@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::{AgentError, FailureKind};
-use crate::cache::key::Fingerprint;
-use crate::cancel::Cancel;
 use crate::error::Result;
-use crate::http::{Cause, Client, Failure, Reply, Request, Url, hide};
 use crate::sample::Task;
+use crate::system::cancel::Cancel;
+use crate::system::http::{Cause, Client, Failure, Reply, Request, Url, hide};
+use crate::text::hash::Fingerprint;
 
 /// How often an agent behind a network is asked again: with the usual pauses for a quarter of a minute.
 pub(super) const RETRIES: u32 = 4;

@@ -16,8 +16,8 @@ use serde_json::Value;
 use super::endpoint::{self, Endpoint, headers};
 use super::{Agent, AgentError, FailureKind, Output};
 use crate::error::{Error, Result};
-use crate::http::Url;
 use crate::sample::Task;
+use crate::system::http::Url;
 use template::{Template, UrlTemplate};
 
 pub use reply::Places;

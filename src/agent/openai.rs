@@ -25,8 +25,8 @@ pub use request::Tools;
 use super::endpoint::{self, Endpoint, headers};
 use super::{Agent, AgentError, FailureKind, Output};
 use crate::error::{Error, Result};
-use crate::http::{Url, from_variable};
 use crate::sample::Task;
+use crate::system::http::{Url, from_variable};
 use content::Files;
 
 /// What an address looks like.

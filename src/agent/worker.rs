@@ -34,14 +34,14 @@ use std::time::{Duration, Instant};
 
 use super::command::{Input, cancelled};
 use super::{Agent, AgentError, FailureKind, Output};
-use crate::cache::named::Named;
 use crate::error::{Error, Result};
-use crate::process::environment::Environment;
-use crate::process::launch::{Launch, NotStarted};
-use crate::process::worker::Worker as Process;
-use crate::redact::Redactor;
 use crate::sample::Task;
-use crate::sandbox::{Sandbox, Ulimits};
+use crate::system::process::environment::Environment;
+use crate::system::process::launch::{Launch, NotStarted};
+use crate::system::process::named::Named;
+use crate::system::process::worker::Worker as Process;
+use crate::system::sandbox::{Sandbox, Ulimits};
+use crate::text::redact::Redactor;
 use cell::{Confinement, Vars};
 use driver::{Driver, error};
 use pool::{Key, Lease, Pool};
@@ -137,7 +137,7 @@ impl Worker {
         self
     }
 
-    /// Runs each process in a sandbox of its own, see [`crate::sandbox`]. It sees the files of the tasks that it has,
+    /// Runs each process in a sandbox of its own, see [`crate::system::sandbox`]. It sees the files of the tasks that it has,
     /// and those of no other process; its home is in memory. A folder of [`Worker::scratch`] is outside and not seen.
     #[must_use]
     pub fn sandbox(mut self, sandbox: Sandbox) -> Self {
@@ -316,7 +316,9 @@ impl Worker {
             return Ok(());
         }
         let key = Key::default();
-        let lease: Lease<'_> = self.pool.lease(&key, &crate::cancel::Cancel::new())?;
+        let lease: Lease<'_> = self
+            .pool
+            .lease(&key, &crate::system::cancel::Cancel::new())?;
         let mut starts = 0;
         loop {
             let refusal = match lease.driver(|| self.start(&[])) {

@@ -20,9 +20,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::{AgentError, Output};
 use crate::error::{Error, Result};
-use crate::hash::Hasher;
 use crate::limits::budget::Spent;
 use crate::run::Outcome;
+use crate::text::hash::Hasher;
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

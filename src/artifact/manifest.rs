@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::RunDir;
 use crate::error::{Error, Result};
-use crate::spec::Override;
+use crate::text::setting::Override;
 
 /// How a run stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -167,7 +167,8 @@ impl Manifest {
             .snapshots_in_project
             .as_ref()
             .filter(|_| !here(&self.snapshots));
-        let moved = moved.and_then(|inside| Some(crate::project::current_root()?.join(inside)));
+        let moved =
+            moved.and_then(|inside| Some(crate::system::project::current_root()?.join(inside)));
         moved.filter(here).unwrap_or_else(|| self.snapshots.clone())
     }
 

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, Result};
-use crate::hash::Hasher;
 use crate::run::{Record, read_abridged};
+use crate::text::hash::Hasher;
 
 /// Bytes read or written at once.
 const BUFFER: usize = 1 << 17;

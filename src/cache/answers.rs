@@ -7,8 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use super::buckets::Buckets;
 use super::entry::Entry;
 use crate::agent::Output;
-use crate::artifact::make_root;
 use crate::error::Error;
+use crate::system::file::make_root;
 
 /// What the files of answers end with.
 pub(super) const EXTENSION: &str = "answer";

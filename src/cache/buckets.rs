@@ -5,8 +5,8 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::artifact::write_atomically;
 use crate::error::{Error, Result};
+use crate::system::file::write_atomically;
 
 /// A folder of files by key.
 #[derive(Debug)]

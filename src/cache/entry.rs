@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::agent::Output;
-use crate::hash::Hasher;
+use crate::text::hash::Hasher;
 
 /// What every file begins with; the number is the version.
 ///

@@ -1,13 +1,13 @@
 //! The key of an answer: a hash of everything that an agent is told, and of the agent.
 
 use std::borrow::Cow;
-use std::fmt::Display;
 use std::io;
 
 use serde_json::{Map, Value};
 
-use crate::hash::{self, Hasher};
 use crate::sample::Sample;
+use crate::system::file;
+use crate::text::hash::Hasher;
 
 /// Counted up when agents are told something else of the same sample, or their replies are read in another way.
 const VERSION: u32 = 1;
@@ -53,7 +53,7 @@ impl Asked<'_> {
             let path = file
                 .resolve()
                 .map_err(|error| io::Error::other(error.message))?;
-            let content = hash::file(&path)?;
+            let content = file::hash(&path)?;
             hash = hash.part("file").part(&file.name).part(content);
         }
         Ok(hash.hex())
@@ -83,24 +83,6 @@ fn telling(spec: &Value) -> Cow<'_, Value> {
 fn json(map: &Map<String, Value>) -> String {
     let value = serde_json::to_string(map);
     value.unwrap_or_default()
-}
-
-/// Makes an agent's fingerprint of named parts. Values are hashed: a key may be among them.
-#[derive(Clone, Default)]
-pub(crate) struct Fingerprint(Hasher);
-
-impl Fingerprint {
-    pub(crate) fn of(agent: &str) -> Self {
-        Self(Hasher::default().part(agent))
-    }
-
-    pub(crate) fn part(self, name: &str, value: impl Display) -> Self {
-        Self(self.0.part(name).part(value.to_string()))
-    }
-
-    pub(crate) fn hex(self) -> String {
-        self.0.hex()
-    }
 }
 
 #[cfg(test)]

@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use crate::agent::Agent;
 use crate::agent::command::{Command, Cwd, Input, Reply};
+use crate::agent::demo::Demo;
+use crate::agent::echo::Echo;
 use crate::agent::worker::Worker;
-use crate::agent::{Agent, demo::Demo, echo::Echo};
-use crate::sandbox::{Network, Sandbox, Ulimits};
+use crate::system::sandbox::{Network, Sandbox, Ulimits};
 
 /// Asserts that every agent differs from all others, and stays itself.
 fn check(agents: &[(&str, Box<dyn Agent>)]) {

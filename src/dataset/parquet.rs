@@ -3,16 +3,16 @@
 use std::fs::File;
 use std::path::Path;
 
-use ::parquet::errors::ParquetError;
-use ::parquet::file::metadata::RowGroupMetaData;
-use ::parquet::file::reader::{FileReader, SerializedFileReader};
-use ::parquet::record::Field;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::RowGroupMetaData;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
 use serde_json::{Map, Number, Value};
 
 use crate::error::{Error, Result};
 
 use super::{Row, text};
-use crate::panics;
+use crate::system::panics;
 
 /// The rows of a file.
 pub(super) fn rows(path: &Path) -> Result<Vec<Row>> {

@@ -6,13 +6,13 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use once_cell::sync::OnceCell;
 
 use super::verdict::{self, Verdict};
-use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::plan::Plan;
-use crate::project;
 use crate::run::Run;
 use crate::runner::{Keep, RunOptions, Session};
 use crate::snapshot::update::Policy;
+use crate::system::cancel::Cancel;
+use crate::system::project;
 
 /// One eval, its session and the latch on which its gates wait.
 pub(super) struct Board {

@@ -8,21 +8,24 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::verdict::{self, Verdict};
-use crate::artifact::{RunDir, RunStatus, events, make_root, read_records, runs_in};
-use crate::cancel::Cancel;
+use crate::artifact::{RunDir, RunStatus, events, read_records, runs_in};
 use crate::error::{Error, Result};
 use crate::plan::Plan;
-use crate::project;
 use crate::run::Record;
 use crate::runner::{Home, Keep, RunOptions, Session};
-use crate::snapshot::{self, update::Policy};
+use crate::snapshot;
+use crate::snapshot::update::Policy;
 use crate::summary::Summary;
+use crate::system::cancel::Cancel;
+use crate::system::file::make_root;
+use crate::system::project;
+use crate::text::name;
 
 /// nextest's id of the whole test run, if each test is a process.
 pub(super) fn run_id() -> Option<String> {
     let mode = std::env::var("NEXTEST_EXECUTION_MODE").ok()?;
     let id = std::env::var("NEXTEST_RUN_ID").ok()?;
-    (mode == "process-per-test").then(|| snapshot::file_name(&id))
+    (mode == "process-per-test").then(|| name::file_name(&id))
 }
 
 /// One eval in a process that runs one of its trials.
@@ -35,7 +38,7 @@ pub(super) struct Parts {
 
 impl Parts {
     pub(super) fn new(plan: Plan, run_id: &str, cancel: &Cancel) -> Self {
-        let name = snapshot::file_name(&plan.eval.name);
+        let name = name::file_name(&plan.eval.name);
         let folder = plan
             .eval
             .output_folder()
@@ -111,7 +114,7 @@ impl Parts {
     }
 
     fn part(&self, id: &str) -> PathBuf {
-        self.folder.join(snapshot::file_name(id))
+        self.folder.join(name::file_name(id))
     }
 
     fn merged(&self, plan: &Plan) -> Result<(Summary, PathBuf)> {

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::path::Path;
 
-use crate::attachment::is_inside;
 use crate::error::{Error, Result};
+use crate::system::file::is_inside;
 
 const SCHEME: &str = "hf://";
 const KIND: &str = "datasets/";

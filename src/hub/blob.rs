@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use super::address::is_hex;
 use super::layout::BLOBS;
 use crate::error::{Error, Result};
-use crate::hash;
+use crate::text::hash;
 
 /// What the Hub says the content of a file hashes to. It names the blob in the cache.
 #[derive(Clone, Debug, PartialEq, Eq)]

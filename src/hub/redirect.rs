@@ -1,7 +1,7 @@
 //! Where a redirect leads, and whether that is still the Hub.
 
 use crate::error::Result;
-use crate::http::Url;
+use crate::system::http::Url;
 
 /// The address that a `Location` names, seen from `base`.
 pub(super) fn target(base: &Url, location: &str) -> Result<Url> {

@@ -6,8 +6,8 @@ use ureq::http::HeaderMap;
 
 use super::settings::{Settings, Token};
 use crate::error::Error;
-use crate::http::{Cause, Failure, hide, retry_after};
-use crate::process::excerpt::excerpt;
+use crate::system::http::{Cause, Failure, hide, retry_after};
+use crate::system::process::excerpt::excerpt;
 
 /// How much of what the Hub says is shown.
 const EXCERPT_BYTES: usize = 300;

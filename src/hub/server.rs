@@ -14,9 +14,9 @@ use super::listing::Listing;
 use super::redirect::{encoded, is_same_origin, origin, target};
 use super::refusal::{Asked, Refusal};
 use super::settings::Settings;
-use crate::cancel::Cancel;
 use crate::error::{Error, Result};
-use crate::http::{Client, Failure, Reply, Request, Url};
+use crate::system::cancel::Cancel;
+use crate::system::http::{Client, Failure, Reply, Request, Url};
 
 /// How often something is asked for before it is given up, if nothing comes.
 const TRIES: u32 = 4;

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::http::Url;
-use crate::{project, variables};
+use crate::system::http::Url;
+use crate::system::{project, variables};
 
 const ENDPOINT: &str = "https://huggingface.co";
 

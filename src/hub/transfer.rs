@@ -13,7 +13,7 @@ use ureq::http::{Response, StatusCode};
 use super::refusal::{Asked, Refusal};
 use super::server::{Head, Server};
 use crate::error::{Error, Result};
-use crate::http::{Failure, Url};
+use crate::system::http::{Failure, Url};
 
 /// No question has a larger file; a disk is not filled because a server sends without end.
 const MAX_BYTES: u64 = 8 << 30;

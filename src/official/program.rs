@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use super::Official;
 use crate::agent::command::process::{self, End, Limits};
-use crate::cancel::Cancel;
 use crate::error::{Error, Result};
-use crate::process::environment::Environment;
-use crate::process::escapees;
-use crate::process::group::how_it_ended;
-use crate::process::launch::{Launch, NotStarted};
 use crate::report::terminal::{clean, quoted};
+use crate::system::cancel::Cancel;
+use crate::system::process::environment::Environment;
+use crate::system::process::escapees;
+use crate::system::process::group::how_it_ended;
+use crate::system::process::launch::{Launch, NotStarted};
 
 /// The variable that names the folder in which the program works.
 const ROOT: &str = "BFCL_PROJECT_ROOT";

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::load::Slices;
-use crate::hash;
 use crate::sample::{Attachment, Sample, Target};
+use crate::text::hash;
 
 /// A sample with what is derived from it.
 pub(crate) struct Item {

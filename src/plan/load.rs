@@ -7,9 +7,10 @@ use super::item::{Hashes, Packed, Packer};
 use crate::dataset::Filter;
 use crate::error::{Error, Result};
 use crate::eval::Eval;
-use crate::hash::{self, Hasher};
 use crate::sample::Sample;
 use crate::scorer::Scorer;
+use crate::system::file;
+use crate::text::hash::Hasher;
 
 /// A dataset, filtered.
 pub(super) struct Loaded {
@@ -123,7 +124,7 @@ fn hashes(eval: &Eval, sample: &Sample, scorers: &[Arc<dyn Scorer>]) -> Result<H
     let mut input = Hasher::default().part(&prompt);
     for file in &sample.files {
         // A file that cannot be read fails its sample when that is asked; here it is merely "none".
-        let content = file.resolve().ok().and_then(|path| hash::file(&path).ok());
+        let content = file.resolve().ok().and_then(|path| file::hash(&path).ok());
         input = input.part(&file.name).part(content.unwrap_or_default());
     }
     for tool in &sample.tools {

@@ -15,7 +15,7 @@ pub(crate) fn dataset(eval: &Eval) -> Option<String> {
 /// Where answers are written down: the dataset, the spec, snapshots, runs, what was ever committed; and where secrets
 /// are.
 pub(crate) fn hidden(eval: &Eval) -> Vec<PathBuf> {
-    let root = crate::project::root();
+    let root = crate::system::project::root();
     let mut paths = eval.benchmark.paths();
     // What is a link there has its content beside the snapshot.
     let blobs: Vec<_> = paths.iter().filter_map(|path| Snapshot::at(path)).collect();

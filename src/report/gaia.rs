@@ -9,8 +9,8 @@ use std::io::Write;
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::redact::is_blanked;
 use crate::run::Record;
+use crate::text::redact::is_blanked;
 
 pub use check::{Checked, check};
 pub use guide::guide;

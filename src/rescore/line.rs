@@ -12,11 +12,11 @@ use serde_json::{Map, Value};
 use crate::agent::{AgentError, Output, Usage};
 use crate::error::{Error, Result};
 use crate::extract::Extraction;
-use crate::redact::{REDACTED, Redactor};
 use crate::run::{NO_PROMPT, Outcome, Record, Status};
 use crate::runner::judge::{Judged, score_all};
 use crate::sample::Target;
 use crate::scorer::{Reads, Score, Scorer};
+use crate::text::redact::{REDACTED, Redactor};
 
 /// Where the scorer `bfcl` looks for the verdict of somebody else.
 const TOLD: &str = "official";

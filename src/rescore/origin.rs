@@ -8,10 +8,9 @@ use serde_json::Value;
 use super::{extraction_of, scorers_hash};
 use crate::artifact::Manifest;
 use crate::error::{Error, Result};
-use crate::plan;
 use crate::registry::Registry;
 use crate::scorer::{self, Context, Scorer};
-use crate::spec;
+use crate::{plan, spec};
 
 /// The scorers of a run.
 pub struct Origin {
@@ -91,7 +90,7 @@ fn spec_of(manifest: &Manifest) -> Option<PathBuf> {
     let there = manifest.spec.clone().filter(|spec| spec.is_file());
     there.or_else(|| {
         let inside = manifest.spec_in_project.as_ref()?;
-        let spec = crate::project::current_root()?.join(inside);
+        let spec = crate::system::project::current_root()?.join(inside);
         spec.is_file().then_some(spec)
     })
 }

@@ -15,7 +15,8 @@ use crate::eval::KeepScratch;
 use crate::limits::EndedBy;
 use crate::plan::Item;
 use crate::sample::{Question, Task, TaskFile};
-use crate::{panics, snapshot};
+use crate::system::panics;
+use crate::text::name;
 
 type Reply = std::result::Result<Output, AgentError>;
 /// A task with the way back for its answer; `None` ends the thread.
@@ -330,7 +331,7 @@ impl Session {
             1 => String::new(),
             _ => format!(".{epoch}"),
         };
-        let name = format!("{}{epoch}.{attempt}", snapshot::file_name(&item.sample.id));
+        let name = format!("{}{epoch}.{attempt}", name::file_name(&item.sample.id));
         let folder = self.dir.file("scratch").join(name);
         let made = in_turn(|| std::fs::create_dir_all(&folder));
         made.map_err(|error| {

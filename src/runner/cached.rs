@@ -15,9 +15,9 @@ use crate::cache::CacheUse;
 use crate::cache::answers::{AnswerCache, Notice};
 use crate::cache::key::Asked;
 use crate::event::Event;
-use crate::panics;
 use crate::plan::{Item, Plan};
 use crate::run::Outcome;
+use crate::system::panics;
 
 /// The cache of a run.
 pub(super) struct Cached {

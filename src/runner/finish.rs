@@ -10,14 +10,14 @@ use super::seen::Seen;
 use super::{RunOptions, Session, lock, skipped};
 use crate::artifact::manifest::{environment, git_state};
 use crate::artifact::{FORMAT_VERSION, Manifest, RunDir, RunStatus};
-use crate::beside::beside;
 use crate::conclude::{Circumstances, Gathered};
 use crate::error::Result;
 use crate::event::Event;
 use crate::plan::{Item, Plan};
-use crate::project;
 use crate::run::Run;
 use crate::sample::Live;
+use crate::system::beside::beside;
+use crate::system::project;
 
 /// The manifest of a run that begins now.
 pub(super) fn new_manifest(
@@ -36,7 +36,7 @@ pub(super) fn new_manifest(
         .map(Path::to_owned);
     let home = home.unwrap_or_else(project::package_root);
     let root = project::workspace_root(&home).unwrap_or_else(project::root);
-    let snapshots = crate::artifact::absolute(&eval.snapshot.folder)?;
+    let snapshots = crate::system::file::absolute(&eval.snapshot.folder)?;
     let mut config = eval.describe();
     plan.redactor.config(&mut config);
     let overrides = eval.overrides.iter().cloned().map(|mut change| {

@@ -6,12 +6,12 @@ use super::Session;
 use crate::agent::{AgentError, Output};
 use crate::error::{Error, Result};
 use crate::extract::Extraction;
-use crate::panics;
 use crate::plan::Item;
-use crate::redact::is_blanked;
 use crate::run::{Outcome, Status};
 use crate::sample::{Sample, Target};
 use crate::scorer::{Answer, Score, Scorer, verdict};
+use crate::system::panics;
+use crate::text::redact::is_blanked;
 
 impl Session {
     /// Extracts the prediction and asks every scorer. The first decides.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::hash::Hasher;
+use crate::text::hash::Hasher;
 
 /// No pause is longer.
 const LONGEST: Duration = Duration::from_secs(30);

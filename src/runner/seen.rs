@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use super::{Keep, Session, lock};
 use crate::epochs::Poll;
 use crate::eval::Assert;
-use crate::panics;
 use crate::run::{Notable, Record, Status};
+use crate::system::panics;
 
 pub(super) struct Seen<'a> {
     session: &'a Session,

@@ -248,7 +248,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::spec::Override;
+    use crate::text::setting::Override;
 
     fn check(spec: &Value, expect: &str) {
         let error = from_value(spec, &Context::here()).err();

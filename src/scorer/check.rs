@@ -8,7 +8,7 @@ use super::{Answer, Context, Score, Scorer, from_value};
 use crate::error::Result;
 use crate::fuzz::{in_time, megabyte};
 use crate::sample::Target;
-use crate::spec::Override;
+use crate::text::setting::Override;
 
 /// The scorer of a spec such as `{ type: exact, trim: false }`.
 pub(super) fn scorer(spec: &str) -> Arc<dyn Scorer> {

@@ -18,14 +18,14 @@ use serde_json::{Map, Value, json};
 
 use super::{Answer, Entry, Example, Normalized, OptionReader, Score, Scorer};
 use crate::error::{Error, Result};
-use crate::hash::Hasher;
-use crate::process::environment::Environment;
-use crate::process::excerpt::{ending, excerpt};
-use crate::process::launch::Launch;
-use crate::process::worker::Worker;
-use crate::process::worker::ask::Fault;
-use crate::redact::Redactor;
-use crate::variables;
+use crate::system::process::environment::Environment;
+use crate::system::process::excerpt::{ending, excerpt};
+use crate::system::process::launch::Launch;
+use crate::system::process::worker::Worker;
+use crate::system::process::worker::ask::Fault;
+use crate::system::variables;
+use crate::text::hash::Hasher;
+use crate::text::redact::Redactor;
 use pool::Pool;
 use reply::Reply;
 
@@ -233,7 +233,7 @@ impl Command {
 
     fn absolute_folder(&self) -> Result<PathBuf> {
         // The empty path is the current folder, too.
-        crate::artifact::absolute(&Path::new(".").join(&self.folder))
+        crate::system::file::absolute(&Path::new(".").join(&self.folder))
     }
 
     fn start(&self) -> Result<Worker> {

@@ -137,7 +137,7 @@ pub fn accept(dir: &RunDir, folder: Option<&Path>, partial: bool) -> Result<Acce
         Error::infrastructure(format!("the baseline cannot be written: {error}"))
     })?;
     text.push(b'\n');
-    crate::artifact::write_atomically(&accepted.folder.join(FILE), &text)?;
+    crate::system::file::write_atomically(&accepted.folder.join(FILE), &text)?;
     Ok(accepted)
 }
 

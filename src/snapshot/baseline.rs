@@ -14,8 +14,8 @@ use walkdir::{DirEntry, WalkDir};
 use super::Content;
 use crate::baseline::{Baseline, BaselineSample};
 use crate::error::{Error, Result};
-use crate::hash::Hasher;
 use crate::plan::Plan;
+use crate::text::hash::Hasher;
 
 pub(super) const FILE: &str = "_baseline.json";
 

@@ -13,9 +13,13 @@ use super::keys::{
 use super::limits::limits;
 use super::tagged::{BuiltIns, Tagged};
 use super::{benchmarks, custom, worker};
+use crate::agent::Agent;
 use crate::agent::command::{Command, Cwd, Input, Reply};
-use crate::agent::{Agent, demo::Demo, echo::Echo, replay::Replay};
-use crate::benchmark::{Benchmark, gaia::Gaia, gaia::HUB};
+use crate::agent::demo::Demo;
+use crate::agent::echo::Echo;
+use crate::agent::replay::Replay;
+use crate::benchmark::Benchmark;
+use crate::benchmark::gaia::{Gaia, HUB};
 use crate::dataset::Columns;
 use crate::error::{Error, Result, nearest};
 use crate::eval::{Eval, KeepScratch, Limits};
@@ -23,9 +27,10 @@ use crate::extract::Extract;
 use crate::gate::{self, Gate};
 use crate::hub;
 use crate::plan::check_scorer_names;
+use crate::prompt::Prompt;
 use crate::registry::{Options, Registry};
 use crate::scorer::{self, Scorer};
-use crate::{artifact, prompt::Prompt, variables};
+use crate::system::{file, variables};
 
 /// An error with the text in the spec that it is about, to find its line; see `problem::line_of`.
 pub(super) type Placed<T> = std::result::Result<T, (Error, String)>;
@@ -51,7 +56,7 @@ pub(super) fn build(
     path: &Path,
     registry: &Registry,
 ) -> Placed<Eval> {
-    let path = artifact::absolute(path).map_err(anywhere)?;
+    let path = file::absolute(path).map_err(anywhere)?;
     let folder = path.parent().unwrap_or(Path::new("/"));
     let mut limits =
         limits(&spec.limits, &Limits::default()).map_err(|(key, error)| (error, key.to_owned()))?;
@@ -130,7 +135,7 @@ pub(super) fn build(
     eval.config = config;
     // A pattern that cannot be compiled is a mistake in the spec: say so before anything starts.
     for pattern in &eval.redact {
-        crate::redact::Redactor::new(std::slice::from_ref(pattern), &[])
+        crate::text::redact::Redactor::new(std::slice::from_ref(pattern), &[])
             .map_err(|error| (error, pattern.clone()))?;
     }
     Ok(eval)

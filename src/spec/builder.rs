@@ -6,10 +6,11 @@ use serde_json::{Map, Value};
 use super::cache::CacheKey;
 use super::keys::{AssertKey, LimitsKeys, ShuffleKeys};
 use super::limits::limits;
-use super::overrides::{Override, apply};
+use super::overrides::apply;
 use crate::error::{Error, Result};
 use crate::eval::Eval;
 use crate::gate::Gate;
+use crate::text::setting::Override;
 
 /// What the command line can say of such an eval. Its benchmark, agent and scorers are code.
 #[derive(Deserialize)]
@@ -64,7 +65,7 @@ pub(crate) fn override_built(mut eval: Eval, overrides: &[Override]) -> Result<E
         eval.snapshot.assert = assert.0;
     }
     if let Some(cache) = keys.cache {
-        eval.cache = cache.settings(&crate::project::package_root());
+        eval.cache = cache.settings(&crate::system::project::package_root());
     }
     if let Some(gates) = keys.gates {
         eval.gates = gates;

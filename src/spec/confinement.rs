@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::build::Placed;
 use crate::error::Error;
-use crate::sandbox::{Network, Sandbox, Ulimits};
+use crate::system::sandbox::{Network, Sandbox, Ulimits};
 
 /// `bwrap` or `{ type: bwrap, … }`.
 #[derive(Default)]

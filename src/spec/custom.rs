@@ -8,13 +8,14 @@ use serde_json::{Map, Value};
 
 use super::build::Placed;
 use crate::agent::Output;
-use crate::attachment::is_inside;
 use crate::benchmark::custom::Custom;
 use crate::dataset::{kind, scalar, slice_value};
 use crate::error::{Error, Result, nearest};
 use crate::registry::Registry;
 use crate::sample::{Attachment, Sample};
-use crate::scorer::{Answer, Context, Scorer, from_value, per_sample::KEY};
+use crate::scorer::per_sample::KEY;
+use crate::scorer::{Answer, Context, Scorer, from_value};
+use crate::system::file::is_inside;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -240,7 +241,8 @@ mod tests {
     use crate::registry::Registry;
     use crate::run::Status;
     use crate::scorer::{Answer, Score};
-    use crate::spec::{Override, parse};
+    use crate::spec::parse;
+    use crate::text::setting::Override;
 
     const SPEC: &str = "\
 name: shop

@@ -1,88 +1,9 @@
 //! `key=value` pairs from the command line, laid over a spec.
 
-use std::fmt;
-
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
-
-/// One key of a spec with another value: `limits.concurrency=4`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Override {
-    /// The key, with dots: `benchmark.split`.
-    pub key: String,
-    /// The value.
-    pub value: Value,
-}
-
-impl Override {
-    /// An override of `key`.
-    pub fn new(key: impl Into<String>, value: impl Into<Value>) -> Self {
-        Self {
-            key: key.into(),
-            value: value.into(),
-        }
-    }
-
-    /// Reads `key=value`; the value is YAML, so that `4`, `true` and `[1, 2]` are what they look like.
-    pub fn parse(prefix: &str, pair: &str) -> Result<Self> {
-        let Some((key, value)) = pair
-            .split_once('=')
-            .filter(|(key, _)| !key.trim().is_empty())
-        else {
-            return Err(
-                Error::usage(format!("`{pair}` is not of the form `key=value`")).hint(format!(
-                    "write `{}=value`",
-                    if pair.contains('=') || pair.is_empty() {
-                        "key"
-                    } else {
-                        pair
-                    }
-                )),
-            );
-        };
-        Ok(Self::new(
-            format!("{prefix}{}", key.trim()),
-            Self::value(value)?,
-        ))
-    }
-
-    /// Reads a value as YAML.
-    pub fn value(text: &str) -> Result<Value> {
-        let value = serde_yaml::from_str(text).map_err(|error| {
-            let hint = if text.contains('\\') {
-                r"in YAML a backslash is itself between single quotes: `{ regex: 'is (\d+)' }`"
-            } else {
-                "quote it for the shell and for YAML: `'{ type: regex, pattern: \"[0-9]+\" }'`"
-            };
-            Error::usage(format!("`{text}` is not YAML: {error}")).hint(hint)
-        })?;
-        // JSON has no such numbers, and what it has instead, `null`, would count as not given.
-        let exact: serde_yaml::Result<serde_yaml::Value> = serde_yaml::from_str(text);
-        if exact.is_ok_and(|exact| holds_infinity(&exact)) {
-            let message = format!("`{text}` holds a number that is not finite");
-            return Err(Error::usage(message).hint("write digits, as in `1e9`"));
-        }
-        Ok(value)
-    }
-}
-
-/// Whether there is a `.inf` or `.nan` in it.
-fn holds_infinity(value: &serde_yaml::Value) -> bool {
-    match value {
-        serde_yaml::Value::Number(number) => !number.is_finite(),
-        serde_yaml::Value::Sequence(list) => list.iter().any(holds_infinity),
-        serde_yaml::Value::Mapping(map) => map.values().any(holds_infinity),
-        _ => false,
-    }
-}
-
-impl fmt::Display for Override {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}={}", self.key, self.value)
-    }
-}
+use crate::text::setting::Override;
 
 /// The spec with all overrides, the last of a key winning.
 pub(super) fn apply(mut spec: Value, overrides: &[Override]) -> Result<Value> {
@@ -148,28 +69,5 @@ mod tests {
         assert_eq!(apply(spec, &changes).unwrap(), expect);
         assert!(Override::parse("", "nonsense").is_err());
         assert!(apply(json!({"limits": 3}), &[Override::new("limits.x", 1)]).is_err());
-    }
-
-    #[test]
-    fn values_are_yaml_that_json_has_too() {
-        let check = |text: &str, expect: &str| {
-            let error = Override::value(text).expect_err("no value");
-            assert_eq!(error.to_string(), expect);
-        };
-        check(
-            "{ abs_tol: [1, .inf] }",
-            "`{ abs_tol: [1, .inf] }` holds a number that is not finite\n\nhint: write digits, as in `1e9`",
-        );
-        check(
-            ".nan",
-            "`.nan` holds a number that is not finite\n\nhint: write digits, as in `1e9`",
-        );
-        let error = Override::value(r#"regex: "is (\d+)""#).expect_err("no YAML");
-        assert!(
-            error.to_string().ends_with(r"`{ regex: 'is (\d+)' }`"),
-            "{error}"
-        );
-        let expect = json!([1e300, ".inf", null, "a"]);
-        assert_eq!(Override::value("[1e300, '.inf', ~, a]").unwrap(), expect);
     }
 }

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use super::build::{AgentParts, Placed, anywhere};
 use super::keys::WorkerKeys;
-use crate::agent::{Agent, worker::Worker};
+use crate::agent::Agent;
+use crate::agent::worker::Worker;
 use crate::error::Error;
 use crate::eval::Limits;
-use crate::variables;
+use crate::system::variables;
 
 /// The most processes of a `worker`, and the most samples that one of them has at once.
 const MOST_AT_ONCE: usize = 1024;

@@ -4,17 +4,16 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use evaltest::dataset::python_json;
-use evaltest::redact::REDACTED;
 use evaltest::scorer::{Reads, Scorer};
+use evaltest::text::redact::REDACTED;
 use evaltest::{Answer, Error, Output, Result, Target};
 use serde_json::{Map, Value};
 
-use super::Layout;
 use super::fields::{self, Fields};
 use super::json::Raw;
 use super::line::Line;
-use super::messages;
 use super::record::{self, Entry};
+use super::{Layout, messages};
 
 /// An answer with its ground truth. One that is filled line after line keeps its buffers.
 pub(crate) struct Answered {

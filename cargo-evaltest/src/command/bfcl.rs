@@ -7,7 +7,8 @@ use clap::{Args, Subcommand};
 use evaltest::artifact::RunDir;
 use evaltest::official::{self, Agreement, Official};
 use evaltest::report::terminal::{self, clean, shown};
-use evaltest::{Cancel, Error, Result, Run, signal};
+use evaltest::system::signal;
+use evaltest::{Cancel, Error, Result, Run};
 use serde_json::{Value, json};
 
 use crate::command::export::bfcl::ModelArgs;

@@ -8,7 +8,8 @@ use clap::{Args, Subcommand};
 use evaltest::artifact::DEFAULT_OUTPUT_ROOT;
 use evaltest::cache::{self, FOLDER};
 use evaltest::report::terminal::{clean, shown};
-use evaltest::{Error, Registry, Result, project, spec};
+use evaltest::system::project;
+use evaltest::{Error, Registry, Result, spec};
 use serde_json::json;
 
 use crate::{console, discover};

@@ -7,8 +7,9 @@ use std::time::Duration;
 use clap::Args;
 use evaltest::doctor::{Finding, Health, examine};
 use evaltest::report::terminal::{clean, shown};
-use evaltest::spec::{self, Override};
-use evaltest::{Cancel, Error, Registry, Result, signal};
+use evaltest::system::signal;
+use evaltest::text::setting::Override;
+use evaltest::{Cancel, Error, Registry, Result, spec};
 use serde_json::{Value, json};
 
 use crate::{console, discover};

@@ -32,7 +32,7 @@ pub(crate) fn run(args: &GateArgs) -> Result<u8> {
         .collect::<Result<Vec<_>>>()?;
     evaltest::gate::check_unique(&gates)?;
     let gates = (!gates.is_empty()).then_some(gates);
-    let ci = evaltest::project::is_ci();
+    let ci = evaltest::system::project::is_ci();
     let run = rescore::reload(&RunDir::open(&args.run_dir)?, gates, ci)?;
     if args.json {
         console::print_json(&serde_json::json!({

@@ -7,7 +7,8 @@ use clap::{Args, ValueEnum};
 use evaltest::benchmark::bfcl::{Import, Mode};
 use evaltest::drive::Drive;
 use evaltest::report::terminal::{self, clean};
-use evaltest::{Cancel, Error, Registry, Result, report, signal, spec};
+use evaltest::system::signal;
+use evaltest::{Cancel, Error, Registry, Result, report, spec};
 
 use crate::{console, discover};
 

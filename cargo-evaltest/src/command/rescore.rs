@@ -6,7 +6,7 @@ use clap::Args;
 use evaltest::artifact::RunDir;
 use evaltest::report::terminal;
 use evaltest::rescore::{Origin, Rescore, rescore, scorers_of};
-use evaltest::spec::Override;
+use evaltest::text::setting::Override;
 use evaltest::{Extract, Result};
 
 use crate::{console, scorers};

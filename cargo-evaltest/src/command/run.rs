@@ -10,7 +10,7 @@ use evaltest::drive::{Drive, DryRun, worse_exit};
 use evaltest::event::Event;
 use evaltest::report::gaia::Traces;
 use evaltest::report::terminal;
-use evaltest::signal::{self, Interrupt};
+use evaltest::system::signal::{self, Interrupt};
 use evaltest::{Cancel, Error, Result, Run};
 use serde_json::{Value, json};
 

@@ -47,7 +47,7 @@ impl<'a> Lines<'a> {
     fn show(&self, line: &Begun) {
         let text = String::from_utf8_lossy(&line.bytes);
         if line.is_cut {
-            (self.live.0)(&crate::process::excerpt::cut(&text));
+            (self.live.0)(&crate::system::process::excerpt::cut(&text));
         } else {
             (self.live.0)(text.trim_end_matches(['\r', '\n']));
         }

@@ -16,9 +16,9 @@ use rustix::io::{Errno, ioctl_fionbio, ioctl_fionread};
 use rustix::process::Signal;
 
 use super::StreamKind;
-use crate::cancel::Cancel;
-use crate::process::group::{Group, KILL_PATIENCE, TICK};
-use crate::process::tail::Tail;
+use crate::system::cancel::Cancel;
+use crate::system::process::group::{Group, KILL_PATIENCE, TICK};
+use crate::system::process::tail::Tail;
 
 /// How much of stderr is kept. Records keep less: a secret is redacted before it can be cut in two.
 const STDERR_BYTES: usize = 8 * 1024;

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::agent::{AgentError, FailureKind, Output, Usage};
-use crate::process::excerpt::excerpt;
+use crate::system::process::excerpt::excerpt;
 
 /// How much of a reply that cannot be read is shown.
 const EXCERPT_BYTES: usize = 200;

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::http::from_variable;
-use crate::redact::is_secret_name;
+use crate::system::http::from_variable;
+use crate::text::redact::is_secret_name;
 
 /// A header's value with its variables filled in, and what of it is secret.
 ///

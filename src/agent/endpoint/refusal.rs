@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::agent::{AgentError, FailureKind};
-use crate::http::{Reply, retry_after};
-use crate::process::excerpt::excerpt;
+use crate::system::http::{Reply, retry_after};
+use crate::system::process::excerpt::excerpt;
 
 /// How much of what an endpoint says is shown.
 const EXCERPT_BYTES: usize = 500;

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::agent::command::usage;
 use crate::agent::{AgentError, FailureKind, Output};
-use crate::process::excerpt::excerpt;
+use crate::system::process::excerpt::excerpt;
 
 /// How much of a reply that cannot be read is shown.
 const EXCERPT_BYTES: usize = 200;

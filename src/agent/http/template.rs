@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 
 use crate::agent::{AgentError, FailureKind};
 use crate::error::{Error, Result, nearest};
-use crate::http::Url;
 use crate::sample::Task;
+use crate::system::http::Url;
 
 /// What can stand in braces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use super::OpenAi;
 use crate::agent::command::whole;
 use crate::agent::{AgentError, FailureKind, Output, Usage};
-use crate::http::Reply;
-use crate::process::excerpt::excerpt;
+use crate::system::http::Reply;
+use crate::system::process::excerpt::excerpt;
 
 /// How much of a reply that cannot be read is shown.
 const EXCERPT_BYTES: usize = 200;

@@ -8,8 +8,8 @@ use ureq::http::{HeaderMap, StatusCode};
 
 use super::*;
 use crate::agent::Usage;
-use crate::http::Reply;
 use crate::sample::{Question, Sample, TaskFile};
+use crate::system::http::Reply;
 
 fn agent() -> OpenAi {
     OpenAi::new("http://127.0.0.1:1/v1", "m").unwrap()

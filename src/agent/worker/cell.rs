@@ -16,7 +16,7 @@ use super::driver::error;
 use crate::agent::command::Input;
 use crate::agent::{AgentError, FailureKind};
 use crate::sample::{Task, TaskFile};
-use crate::sandbox::{Inmate, Sandbox, Ulimits};
+use crate::system::sandbox::{Inmate, Sandbox, Ulimits};
 
 /// Variables of a process.
 pub(super) type Vars = BTreeMap<OsString, OsString>;

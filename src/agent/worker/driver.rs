@@ -13,8 +13,8 @@ use super::cell::Cell;
 use super::request::{Refusal, Reply, Request};
 use super::talk::{Setup, Talk};
 use crate::agent::{AgentError, FailureKind, Output};
-use crate::process::launch::NotStarted;
-use crate::process::worker::Worker;
+use crate::system::process::launch::NotStarted;
+use crate::system::process::worker::Worker;
 
 /// A process that was started.
 pub(super) struct Driver {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::driver::Driver;
 use crate::agent::{AgentError, FailureKind};
-use crate::cancel::Cancel;
+use crate::system::cancel::Cancel;
 
 /// So many samples in a row that make a process fall, each alone and with no answer in between, are the
 /// program's fault and not theirs.

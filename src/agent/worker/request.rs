@@ -5,8 +5,8 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use crate::agent::{AgentError, Output};
-use crate::cancel::Cancel;
 use crate::sample::Live;
+use crate::system::cancel::Cancel;
 
 /// A task on its way to a process.
 #[derive(Clone)]

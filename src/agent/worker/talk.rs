@@ -24,8 +24,8 @@ use super::totals::Totals;
 use crate::agent::command::lines::Lines;
 use crate::agent::command::{StreamKind, seconds};
 use crate::agent::{AgentError, FailureKind, Output};
-use crate::process::worker::Worker;
 use crate::sample::Live;
+use crate::system::process::worker::Worker;
 
 /// How long the end of a program that closed its stdout is waited for.
 const END: Duration = Duration::from_millis(200);

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use crate::attachment::is_inside;
 use crate::dataset::{Columns, Header, required, scalar, slice_value};
 use crate::error::{Error, Result};
 use crate::sample::{Attachment, Sample, Target};
+use crate::system::file::is_inside;
 
 use super::folder::Source;
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::process::worker::Worker;
+use crate::system::process::worker::Worker;
 
 /// Processes that wait, and how many more there may be.
 pub(super) struct Pool {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::cache::buckets::Buckets;
 use crate::error::Result;
-use crate::hash::Hasher;
+use crate::text::hash::Hasher;
 
 /// The first bytes of a file; the last is the version.
 ///

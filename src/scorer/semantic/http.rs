@@ -10,12 +10,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Embedder, Semantic};
-use crate::cancel::Cancel;
 use crate::error::{Error, Result};
-use crate::http::{Cause, Client, Reply as HttpReply, Request as HttpRequest, Url};
-use crate::http::{from_variable, hide, retry_after};
-use crate::process::excerpt::excerpt;
 use crate::scorer::{OptionReader, Scorer};
+use crate::system::cancel::Cancel;
+use crate::system::http::{
+    Cause, Client, Reply as HttpReply, Request as HttpRequest, Url, from_variable, hide,
+    retry_after,
+};
+use crate::system::process::excerpt::excerpt;
 
 /// How long a request may take.
 const TIMEOUT: Duration = Duration::from_secs(30);

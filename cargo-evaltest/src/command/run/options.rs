@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use evaltest::cache::CacheUse;
 use evaltest::drive::Drive;
-use evaltest::spec::Override;
+use evaltest::text::setting::Override;
 use evaltest::{Error, Result};
 use serde_json::{Value, json};
 
@@ -49,7 +49,7 @@ impl RunArgs {
             cache: self.cache(),
             stream: self.stream,
             dry_run: self.dry_run,
-            ci: evaltest::project::is_ci(),
+            ci: evaltest::system::project::is_ci(),
             ..Drive::default()
         })
     }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use evaltest::report::terminal::clean;
 use evaltest::scorer::{self, Context, ENTRIES, Entry, Example};
-use evaltest::spec::Override;
+use evaltest::text::setting::Override;
 use evaltest::{Result, Score};
 use serde_json::{Map, Value, json};
 

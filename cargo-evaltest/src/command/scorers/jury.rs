@@ -7,7 +7,7 @@ use std::sync::Arc;
 use evaltest::agreement::Vote;
 use evaltest::artifact::{Manifest, RunDir};
 use evaltest::scorer::{Context, Reads, Scorer, from_value, names};
-use evaltest::spec::Override;
+use evaltest::text::setting::Override;
 use evaltest::{Error, Extract, Extraction, Result};
 use serde_json::{Value, json};
 

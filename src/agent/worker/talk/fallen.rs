@@ -10,8 +10,8 @@ use crate::agent::command::seconds;
 use crate::agent::worker::driver::{Inbox, error};
 use crate::agent::worker::request::{Open, Refusal, Reply, Request};
 use crate::agent::{AgentError, FailureKind};
-use crate::process::group::how_it_ended;
-use crate::process::tail::Tail;
+use crate::system::process::group::how_it_ended;
+use crate::system::process::tail::Tail;
 
 /// A talk that is over: who is to be told what.
 pub(in crate::agent::worker) struct Fallen {

@@ -9,7 +9,7 @@ use crate::agent::worker::driver::error;
 use crate::agent::worker::message::{self, Message, PROTOCOL};
 use crate::agent::worker::request::{Open, Refusal};
 use crate::agent::{AgentError, FailureKind, Output};
-use crate::process::excerpt::excerpt;
+use crate::system::process::excerpt::excerpt;
 
 /// How much of a line that cannot be read is shown.
 const EXCERPT_BYTES: usize = 200;

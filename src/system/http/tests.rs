@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::cancel::Cancel;
+use crate::system::cancel::Cancel;
 
 /// What a server does with the request of this number, counted over its connection and over all.
 type Act = dyn Fn(&mut TcpStream, usize, usize) -> Next + Send + Sync;

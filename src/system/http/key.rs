@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::redact::REDACTED;
-use crate::variables;
+use crate::system::variables;
+use crate::text::redact::REDACTED;
 
 /// Shorter keys, such as the `none` of a local server, are no secrets.
 const SECRET_BYTES: usize = 8;

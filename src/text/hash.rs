@@ -1,7 +1,6 @@
 //! Content hashes, as hex.
 
-use std::io::Read;
-use std::path::Path;
+use std::fmt::Display;
 
 use sha2::{Digest, Sha256};
 
@@ -50,15 +49,20 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// SHA-256 of a file's content.
-pub(crate) fn file(path: &Path) -> std::io::Result<String> {
-    let mut reader = std::fs::File::open(path)?;
-    let mut hasher = Hasher::default();
-    let mut buffer = vec![0; 64 << 10];
-    loop {
-        match reader.read(&mut buffer)? {
-            0 => return Ok(hasher.hex()),
-            n => hasher.bytes(&buffer[..n]),
-        }
+/// Makes an agent's fingerprint of named parts. Values are hashed: a key may be among them.
+#[derive(Clone, Default)]
+pub(crate) struct Fingerprint(Hasher);
+
+impl Fingerprint {
+    pub(crate) fn of(agent: &str) -> Self {
+        Self(Hasher::default().part(agent))
+    }
+
+    pub(crate) fn part(self, name: &str, value: impl Display) -> Self {
+        Self(self.0.part(name).part(value.to_string()))
+    }
+
+    pub(crate) fn hex(self) -> String {
+        self.0.hex()
     }
 }

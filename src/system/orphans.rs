@@ -12,9 +12,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-pub use crate::process::watch::watch_if_asked;
+pub use crate::system::process::watch::watch_if_asked;
 
-use crate::process::watch;
+use crate::system::process::watch;
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, kill_process, set_child_subreaper, waitid,
 };

@@ -66,8 +66,10 @@ impl Sandbox {
         match output {
             Ok(output) if output.status.success() => Ok(()),
             Ok(output) => {
-                let said =
-                    crate::process::excerpt::ending(&String::from_utf8_lossy(&output.stderr), 300);
+                let said = crate::system::process::excerpt::ending(
+                    &String::from_utf8_lossy(&output.stderr),
+                    300,
+                );
                 Err(Error::usage(format!(
                     "`sandbox: bwrap`: bubblewrap cannot make a sandbox here: {said}"
                 ))
@@ -274,7 +276,7 @@ fn is_root() -> bool {
 /// What is seen only in parts: the user's home and the project.
 fn private() -> Vec<PathBuf> {
     let home = std::env::var_os("HOME").map(PathBuf::from);
-    let folders = home.into_iter().chain([crate::project::root()]);
+    let folders = home.into_iter().chain([crate::system::project::root()]);
     folders
         .filter_map(|folder| std::fs::canonicalize(folder).ok())
         .filter(|folder| folder != Path::new("/"))

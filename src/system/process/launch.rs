@@ -12,8 +12,8 @@ use std::time::Duration;
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 
-use crate::cache::key::Fingerprint;
-use crate::cache::named::Named;
+use crate::system::process::named::Named;
+use crate::text::hash::Fingerprint;
 
 /// Where a system without `PATH` looks.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";

@@ -12,8 +12,8 @@ use super::proxy::Proxies;
 use super::resolve::Names;
 use super::tls;
 use super::url::Url;
-use crate::cancel::{Cancel, Handle};
 use crate::error::Result;
+use crate::system::cancel::{Cancel, Handle};
 
 /// Who asks.
 const USER_AGENT: &str = concat!("evaltest/", env!("CARGO_PKG_VERSION"));

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use ureq::http::Uri;
 
 use crate::error::{Error, Result};
-use crate::redact::is_secret_name;
+use crate::text::redact::is_secret_name;
 
 /// An absolute `http` or `https` address without a password in it.
 #[derive(Clone, Debug, PartialEq, Eq)]

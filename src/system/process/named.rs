@@ -8,7 +8,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::hash::{self, Hasher};
+use crate::system::file;
+use crate::text::hash::Hasher;
 
 /// Of larger files, such as models, size and time of change stand for the content.
 const LARGEST: u64 = 256 << 20;
@@ -71,7 +72,7 @@ impl Named {
         {
             return Some(hash.clone());
         }
-        let hash = hash::file(path).ok()?;
+        let hash = file::hash(path).ok()?;
         self.known().insert(path.to_owned(), (state, hash.clone()));
         Some(hash)
     }

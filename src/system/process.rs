@@ -10,6 +10,7 @@ pub(crate) mod escapees;
 pub(crate) mod excerpt;
 pub(crate) mod group;
 pub(crate) mod launch;
+pub(crate) mod named;
 pub(crate) mod tail;
 pub(crate) mod watch;
 pub(crate) mod worker;

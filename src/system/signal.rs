@@ -9,9 +9,9 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
-use crate::cancel::Cancel;
-use crate::orphans;
-use crate::process::group;
+use crate::system::cancel::Cancel;
+use crate::system::orphans;
+use crate::system::process::group;
 
 /// Which signal arrived.
 #[derive(Clone, Debug, Default)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 
-use crate::redact::is_secret_name;
+use crate::text::redact::is_secret_name;
 
 /// Passed without being named.
 const ALLOWED: [&str; 7] = [

@@ -7,7 +7,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use super::Worker;
-use crate::process::group::how_it_ended;
+use crate::system::process::group::how_it_ended;
 
 /// How long the end of a program that closed its stdout is waited for.
 const END: Duration = Duration::from_millis(200);

@@ -3,9 +3,9 @@
 
 use serde_json::Value;
 
-use super::{MIN_SECRET, REDACTED};
 use crate::run::Outcome;
 use crate::scorer::Normalized;
+use crate::text::redact::{MIN_SECRET, REDACTED};
 
 /// What a scorer compared.
 #[derive(Clone, Copy, PartialEq, Eq)]

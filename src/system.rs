@@ -1,0 +1,25 @@
+//! The machine: files, threads, processes, signals, the network. The only room that knows it.
+//!
+//! What differs between platforms is here, and nothing of evaluations.
+
+pub(crate) mod file;
+
+pub(crate) mod beside;
+pub(crate) mod parallel;
+
+pub(crate) mod cancel;
+pub mod panics;
+
+pub mod project;
+pub(crate) mod variables;
+
+pub(crate) mod process;
+
+pub mod sandbox;
+
+pub mod orphans;
+
+pub mod signal;
+
+#[cfg(feature = "http")]
+pub(crate) mod http;

@@ -1,0 +1,63 @@
+//! Files: written whole or not at all, hashed, and where a path leads.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::{Error, Result};
+use crate::text::hash::Hasher;
+
+/// Makes the folder of runs, ignored by git.
+pub(crate) fn make_root(root: &Path) -> Result<()> {
+    // A folder that holds other things is the user's: git must go on seeing them.
+    let is_ours = fs::read_dir(root).map_or(true, |mut entries| entries.next().is_none());
+    fs::create_dir_all(root).map_err(|error| {
+        Error::io("create", root, &error).hint("name another folder for runs: `--output-root DIR`")
+    })?;
+    if is_ours {
+        let ignore = root.join(".gitignore");
+        fs::write(&ignore, "*\n").map_err(|error| Error::io("write", &ignore, &error))?;
+    }
+    Ok(())
+}
+
+/// Writes to a neighbour and renames it over `path`.
+pub(crate) fn write_atomically(path: &Path, content: &[u8]) -> Result<()> {
+    // Neither another process nor another thread may write to the same neighbour.
+    static WRITES: AtomicU64 = AtomicU64::new(0);
+    let write = WRITES.fetch_add(1, Ordering::Relaxed);
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.{write}.tmp", std::process::id()));
+    let temporary = path.with_file_name(name);
+    fs::write(&temporary, content)
+        .and_then(|()| fs::rename(&temporary, path))
+        .map_err(|error| {
+            let _ = fs::remove_file(&temporary);
+            Error::io("write", path, &error)
+        })
+}
+
+/// `path` made absolute, symbolic links kept.
+pub(crate) fn absolute(path: &Path) -> Result<PathBuf> {
+    std::path::absolute(path).map_err(|error| Error::io("resolve", path, &error))
+}
+
+/// SHA-256 of a file's content.
+pub(crate) fn hash(path: &Path) -> std::io::Result<String> {
+    let mut reader = std::fs::File::open(path)?;
+    let mut hasher = Hasher::default();
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        match reader.read(&mut buffer)? {
+            0 => return Ok(hasher.hex()),
+            n => hasher.bytes(&buffer[..n]),
+        }
+    }
+}
+
+/// Whether a path has only plain components, so that joined to a folder it stays below it.
+pub(crate) fn is_inside(path: &Path) -> bool {
+    path.components()
+        .all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+}

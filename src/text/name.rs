@@ -1,0 +1,70 @@
+//! Names that any text can have: of a file, and of a test.
+
+use crate::text::hash::Hasher;
+
+/// A file name for any text: `[a-z0-9._-]`, at most 100 characters, with a hash where that lost
+/// something.
+pub(crate) fn file_name(text: &str) -> String {
+    let fits =
+        |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '_' | '-');
+    let mut name: String = text
+        .chars()
+        .take(80)
+        .map(|c| c.to_ascii_lowercase())
+        .map(|c| if fits(c) { c } else { '_' })
+        .collect();
+    if name != text || name.is_empty() || name.starts_with('.') {
+        name = format!(
+            "{}-{}",
+            name.trim_start_matches('.'),
+            &Hasher::default().part(text).short()[..8]
+        );
+    }
+    name
+}
+
+/// A test name's part for any text: control characters and white space become `_`.
+pub(crate) fn readable(text: &str) -> String {
+    let clean = |c: char| {
+        if c.is_control() || c.is_whitespace() {
+            '_'
+        } else {
+            c
+        }
+    };
+    if text.is_empty() {
+        "_".to_owned()
+    } else {
+        text.chars().map(clean).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_id_becomes_a_file_name_of_its_own() {
+        assert_eq!(file_name("e1fc63a2-da7a"), "e1fc63a2-da7a");
+        for id in [
+            "",
+            ".",
+            "..",
+            "a/b",
+            "A",
+            "a b",
+            "日本",
+            "con\n",
+            &"x".repeat(300),
+        ] {
+            let name = file_name(id);
+            assert!(
+                name.len() <= 100 && !name.starts_with('.') && !name.contains('/'),
+                "{name}"
+            );
+            assert_ne!(name, id);
+        }
+        assert_ne!(file_name("a/b"), file_name("a_b"));
+        assert_ne!(file_name("A"), file_name("a"));
+    }
+}
