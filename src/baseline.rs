@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::data::record::slices_of;
+use crate::data::{Record, Status};
 use crate::error::{Error, Result};
-use crate::run::{Record, Status};
-use crate::summary::slices_of;
 
 /// The accepted run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

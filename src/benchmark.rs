@@ -29,12 +29,10 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::agent::Output;
+use crate::data::{Output, Record, Sample, Score};
 use crate::error::{Error, Result};
 use crate::extract::Extract;
-use crate::run::Record;
-use crate::sample::Sample;
-use crate::scorer::{Score, Scorer};
+use crate::scorer::Scorer;
 
 /// A category of a benchmark's data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 
 use crate::baseline::{Baseline, CurrentSample, Standing};
+use crate::data::{Record, Status};
 use crate::epochs::Poll;
 use crate::gate::{self, Evidence, Facts, Gate};
-use crate::run::{Flip, Record, Run, Status};
+use crate::run::{Flip, Run};
 use crate::summary::SummaryBuilder;
 
 /// What a run's conclusion depends on besides its records.

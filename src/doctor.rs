@@ -9,11 +9,12 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use crate::agent::{Agent, AgentError, FailureKind, Output};
+use crate::agent::Agent;
+use crate::data::task::Question;
+use crate::data::{AgentError, FailureKind, Output, Sample, Task};
 use crate::error::{Error, Result};
 use crate::eval::Eval;
 use crate::plan::{BaselineUse, Plan};
-use crate::sample::{Question, Sample, Task};
 use crate::system::cancel::Cancel;
 use crate::system::panics;
 use crate::text::redact::Redactor;

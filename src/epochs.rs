@@ -23,9 +23,8 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use crate::baseline::Standing;
+use crate::data::{Normalized, Outcome, Record, Status};
 use crate::error::Result;
-use crate::run::{Outcome, Record, Status};
-use crate::scorer::Normalized;
 
 /// More epochs than this are taken for a mistake.
 pub(crate) const MOST: u32 = 1000;

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::agent::Agent;
 use crate::benchmark::Benchmark;
 use crate::cache::{CacheUse, Settings};
+use crate::data::Sample;
 use crate::error::Result;
 use crate::extract::{Extract, Extraction};
 use crate::gate::Gate;
@@ -16,7 +17,6 @@ pub use crate::limits::{Budget, Limits};
 use crate::prompt::Prompt;
 use crate::run::Run;
 use crate::runner::{RunOptions, Session};
-use crate::sample::Sample;
 use crate::scorer::Scorer;
 use crate::text::setting::Override;
 

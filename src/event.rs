@@ -4,8 +4,8 @@
 
 use std::path::Path;
 
-use crate::agent::AgentError;
-use crate::run::{Record, Run};
+use crate::data::{AgentError, Record};
+use crate::run::Run;
 
 /// Something that happened in a run.
 #[derive(Debug)]

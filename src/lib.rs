@@ -43,14 +43,12 @@
 
 #![warn(missing_docs)]
 
-mod attachment;
 mod conclude;
 mod epochs;
 mod error;
 #[cfg(test)]
 mod fuzz;
 mod harness;
-mod hub;
 mod limits;
 #[cfg(test)]
 mod parity;
@@ -62,8 +60,10 @@ pub mod agreement;
 pub mod artifact;
 pub mod baseline;
 pub mod benchmark;
+#[cfg(feature = "bfcl")]
+pub mod bfcl;
 pub mod cache;
-pub mod dataset;
+pub mod data;
 pub mod doctor;
 pub mod drive;
 pub mod eval;
@@ -78,7 +78,6 @@ pub mod registry;
 pub mod report;
 pub mod rescore;
 pub mod run;
-pub mod sample;
 pub mod scorer;
 pub mod snapshot;
 pub mod spec;
@@ -87,7 +86,7 @@ pub mod summary;
 pub mod system;
 pub mod text;
 
-pub use agent::{Agent, AgentError, FailureKind, Output, Usage};
+pub use agent::Agent;
 pub use baseline::{Baseline, BaselineSample};
 pub use benchmark::Benchmark;
 pub use benchmark::aime::Aime;
@@ -97,6 +96,10 @@ pub use benchmark::custom::Custom;
 pub use benchmark::gaia::Gaia;
 pub use benchmark::gsm8k::Gsm8k;
 pub use benchmark::qa::Qa;
+pub use data::{AgentError, FailureKind, Output, Usage};
+pub use data::{Attachment, Sample, Target, Task, TaskFile};
+pub use data::{Normalized, Score};
+pub use data::{Outcome, Record, Status};
 pub use error::{Error, Result};
 pub use eval::{Answers, Assert, Eval, KeepScratch};
 pub use extract::{Extract, Extraction};
@@ -104,8 +107,7 @@ pub use gate::{Gate, GateResult, Verdict};
 pub use harness::{Conclusion, run};
 pub use prompt::Prompt;
 pub use registry::{Options, Registry};
-pub use run::{Flip, Outcome, Record, Run, Status};
-pub use sample::{Attachment, Sample, Target, Task, TaskFile};
-pub use scorer::{Answer, Normalized, Score, Scorer};
+pub use run::{Flip, Run};
+pub use scorer::{Answer, Scorer};
 pub use summary::Summary;
 pub use system::cancel::Cancel;

@@ -8,8 +8,6 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 pub(crate) mod budget;
 pub(crate) mod governor;
 mod outage;
@@ -85,34 +83,4 @@ pub struct Budget {
     pub tokens: Option<u64>,
     /// Attempts.
     pub requests: Option<u64>,
-}
-
-/// Which limit ended a sample.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum EndedBy {
-    /// The attempt took too long.
-    #[serde(rename = "limits.timeout_s")]
-    Timeout,
-    /// All attempts together took too long.
-    #[serde(rename = "limits.sample_timeout_s")]
-    SampleTimeout,
-    /// The answer was too long.
-    #[serde(rename = "limits.max_output_bytes")]
-    MaxOutputBytes,
-    /// The last attempt that was allowed failed.
-    #[serde(rename = "limits.retries")]
-    Retries,
-}
-
-impl EndedBy {
-    /// The key of the limit in a spec, as records have it.
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Timeout => "limits.timeout_s",
-            Self::SampleTimeout => "limits.sample_timeout_s",
-            Self::MaxOutputBytes => "limits.max_output_bytes",
-            Self::Retries => "limits.retries",
-        }
-    }
 }

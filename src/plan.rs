@@ -11,13 +11,13 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::agent::Output;
 use crate::baseline::Baseline;
 use crate::benchmark::Benchmark;
+use crate::data::{Output, Score};
 use crate::error::{Error, Result};
 use crate::eval::{Assert, Eval};
 use crate::extract::Extraction;
-use crate::scorer::{Answer, Score, Scorer, per_sample};
+use crate::scorer::{Answer, Scorer, per_sample};
 use crate::system::beside::beside;
 use crate::text::hash::Hasher;
 use crate::text::name;

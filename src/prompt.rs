@@ -1,8 +1,8 @@
 //! Prompt presets: what is put around a question.
 
 use crate::benchmark::Benchmark;
+use crate::data::Sample;
 use crate::error::{Error, Result};
-use crate::sample::Sample;
 
 /// What is put around a question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -15,15 +15,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::agent::{AgentError, Output};
-use crate::artifact::events::{EventLog, Past, StoredEvent, fold, spent};
+use crate::artifact::events::{EventLog, Past, StoredEvent, fold};
 use crate::artifact::records::Spool;
 use crate::artifact::{Manifest, RunDir, RunStatus, random_run_id};
+use crate::data::{AgentError, Output, Record};
 use crate::error::Result;
 use crate::eval::{Eval, KeepScratch};
 use crate::event::{Event, Observer};
+use crate::limits::budget::spent;
 use crate::plan::{BaselineUse, Item, Plan};
-use crate::run::{Record, Run};
+use crate::run::Run;
 use crate::snapshot;
 use crate::system::cancel::Cancel;
 

@@ -21,7 +21,6 @@ mod catalog;
 mod check;
 pub mod choice;
 pub mod command;
-mod details;
 pub mod exact;
 pub mod folding;
 mod forward;
@@ -51,23 +50,19 @@ pub mod tolerance;
 pub mod trajectory;
 pub mod weighted;
 
-use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use crate::agent::Output;
+use crate::data::{Output, Sample, Score, Target};
 use crate::error::Result;
 use crate::extract::Extract;
-use crate::sample::{Sample, Target};
 use forward::forward;
 
 pub use all::All;
 pub use any::Any;
 pub use any_of::AnyOf;
 pub use catalog::{Context, ENTRIES, Entry, Example, by_name, entry, from_value, names};
-pub use details::Details;
 pub use list::List;
 pub use not::Not;
 pub(crate) use options::OptionReader;
@@ -248,116 +243,5 @@ where
 
     fn score(&self, answer: &Answer<'_>) -> Result<Score> {
         self.1(answer)
-    }
-}
-
-/// The verdict on one answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Score {
-    /// From 0.0 (worst) to 1.0 (best).
-    pub value: f64,
-    /// Whether the answer counts as correct.
-    pub correct: bool,
-    /// Why, as a short constant such as `exact_match`.
-    pub reason: Cow<'static, str>,
-    /// The prediction as it was compared.
-    pub normalized_prediction: Normalized,
-    /// The ground truth as it was compared.
-    pub normalized_ground_truth: Normalized,
-    /// More of the scorer's own. Every numeric or boolean entry gets its mean in the summary.
-    pub details: Details,
-}
-
-impl Score {
-    /// A verdict of yes or no: 1.0 and `exact_match`, or 0.0 and `mismatch`.
-    pub fn binary(correct: bool) -> Self {
-        Self {
-            value: if correct { 1.0 } else { 0.0 },
-            correct,
-            reason: Cow::Borrowed(if correct { "exact_match" } else { "mismatch" }),
-            normalized_prediction: Normalized::None,
-            normalized_ground_truth: Normalized::None,
-            details: Details::new(),
-        }
-    }
-
-    /// A verdict with a value from 0.0 to 1.0 and a reason, a short constant.
-    pub fn new(value: f64, correct: bool, reason: impl Into<Cow<'static, str>>) -> Self {
-        Self {
-            value,
-            reason: reason.into(),
-            ..Self::binary(correct)
-        }
-    }
-
-    /// Says what was compared.
-    #[must_use]
-    pub fn normalized(
-        mut self,
-        prediction: impl Into<Normalized>,
-        ground_truth: impl Into<Normalized>,
-    ) -> Self {
-        self.normalized_prediction = prediction.into();
-        self.normalized_ground_truth = ground_truth.into();
-        self
-    }
-
-    /// Adds a detail.
-    #[must_use]
-    pub fn detail(mut self, name: impl Into<Cow<'static, str>>, value: impl Into<Value>) -> Self {
-        self.details.insert(name, value);
-        self
-    }
-}
-
-impl From<String> for Normalized {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
-}
-
-impl From<&str> for Normalized {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
-}
-
-impl From<Vec<String>> for Normalized {
-    fn from(items: Vec<String>) -> Self {
-        Self::List(items)
-    }
-}
-
-/// A text as a scorer compared it: `null`, a string or an array of strings in files.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Normalized {
-    /// The scorer does not tell.
-    #[default]
-    None,
-    /// One text; a number as Python prints a float (`19.0`, `inf`).
-    Text(String),
-    /// The elements of a list.
-    List(Vec<String>),
-}
-
-impl Serialize for Normalized {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        match self {
-            Self::None => serializer.serialize_none(),
-            Self::Text(text) => serializer.serialize_str(text),
-            Self::List(items) => items.serialize(serializer),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Normalized {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        match Value::deserialize(deserializer)? {
-            Value::Null => Ok(Self::None),
-            Value::String(text) => Ok(Self::Text(text)),
-            list => serde_json::from_value(list)
-                .map(Self::List)
-                .map_err(serde::de::Error::custom),
-        }
     }
 }

@@ -13,11 +13,10 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use crate::data::{Normalized, Record, Status};
 use crate::epochs::Poll;
 use crate::error::{Error, Result};
 use crate::plan::Plan;
-use crate::run::{Record, Status};
-use crate::scorer::Normalized;
 use crate::text::hash::Hasher;
 use crate::text::name::file_name;
 

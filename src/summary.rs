@@ -23,16 +23,16 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub use crate::data::score::OTHER;
 pub use builder::SummaryBuilder;
-pub(crate) use builder::slices_of;
 pub use difficulty::DifficultyDrop;
 pub use epochs::{EpochFigures, Estimate, Flaky, Majority};
 pub use group::{Group, Latency, Range, ScorerSummary, UsageTotal};
-pub use labels::{Confusion, LabelFigures, Labels, MAX_LABELS, OTHER};
+pub use labels::{Confusion, LabelFigures, Labels, MAX_LABELS};
 pub(crate) use tally::VALUE;
 
+use crate::data::Record;
 use crate::gate::GateResult;
-use crate::run::Record;
 
 /// The version of `summary.json`, counted up whenever a reader of an older version would be misled.
 ///

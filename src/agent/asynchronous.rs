@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use once_cell::sync::OnceCell;
 use tokio::runtime::{Builder, Handle, Runtime};
 
-use super::{Agent, AgentError, FailureKind, Output};
-use crate::sample::Task;
+use super::Agent;
+use crate::data::{AgentError, FailureKind, Output, Task};
 
 /// How often a waiting future is asked whether the run was stopped.
 const GLANCE: Duration = Duration::from_millis(50);

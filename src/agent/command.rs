@@ -33,8 +33,8 @@ pub use reply::Reply;
 #[cfg(feature = "http")]
 pub(crate) use reply::{usage, whole};
 
-use super::{Agent, AgentError, FailureKind, Output};
-use crate::sample::Task;
+use super::Agent;
+use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::system::orphans::{self, MARK as SCRATCH};
 use crate::system::process::environment::Environment;
 use crate::system::process::escapees;

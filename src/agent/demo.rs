@@ -29,8 +29,8 @@ use std::path::{Path, PathBuf};
 use phrases::Phrases;
 use table::Table;
 
-use super::{Agent, AgentError, Output};
-use crate::sample::Task;
+use super::Agent;
+use crate::data::{AgentError, Output, Task};
 
 /// Works on questions with tools of its own: arithmetic, words, tables, lookups in JSON and text; and calls the
 /// functions of a task where a question asks for one in simple words. What

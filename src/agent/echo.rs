@@ -1,7 +1,7 @@
 //! The `echo` agent: for smoke tests of everything around an agent.
 
-use super::{Agent, AgentError, Output};
-use crate::sample::Task;
+use super::Agent;
+use crate::data::{AgentError, Output, Task};
 
 /// Answers with a fixed text, or with the question itself.
 #[derive(Clone, Debug, Default)]

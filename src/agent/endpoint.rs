@@ -11,9 +11,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::{AgentError, FailureKind};
+use crate::data::{AgentError, FailureKind, Task};
 use crate::error::Result;
-use crate::sample::Task;
 use crate::system::cancel::Cancel;
 use crate::system::http::{Cause, Client, Failure, Reply, Request, Url, hide};
 use crate::text::hash::Fingerprint;

@@ -13,10 +13,10 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::Agent;
 use super::endpoint::{self, Endpoint, headers};
-use super::{Agent, AgentError, FailureKind, Output};
+use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::error::{Error, Result};
-use crate::sample::Task;
 use crate::system::http::Url;
 use template::{Template, UrlTemplate};
 

@@ -22,10 +22,10 @@ pub use content::{FileKind, Unsendable};
 pub use price::Price;
 pub use request::Tools;
 
+use super::Agent;
 use super::endpoint::{self, Endpoint, headers};
-use super::{Agent, AgentError, FailureKind, Output};
+use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::error::{Error, Result};
-use crate::sample::Task;
 use crate::system::http::{Url, from_variable};
 use content::Files;
 

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::{Agent, AgentError, FailureKind, Output};
+use super::Agent;
 use crate::artifact::{self, RunDir};
+use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::error::{Error, Result};
-use crate::sample::Task;
 
 const IDS: [&str; 3] = ["task_id", "id", "sample_id"];
 const ANSWERS: [&str; 6] = [
@@ -111,7 +111,7 @@ fn from_jsonl(
     id: Option<&str>,
     answer: Option<&str>,
 ) -> Result<HashMap<String, Recorded>> {
-    let rows = crate::dataset::Rows::read(path)?;
+    let rows = crate::data::dataset::Rows::read(path)?;
     let mut answers: HashMap<_, Recorded> = HashMap::new();
     for row in rows.rows {
         let place = format!("{}:{}", path.display(), row.line.unwrap_or_default());

@@ -32,10 +32,10 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
+use super::Agent;
 use super::command::{Input, cancelled};
-use super::{Agent, AgentError, FailureKind, Output};
+use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::error::{Error, Result};
-use crate::sample::Task;
 use crate::system::process::environment::Environment;
 use crate::system::process::launch::{Launch, NotStarted};
 use crate::system::process::named::Named;

@@ -18,10 +18,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::agent::{AgentError, Output};
+use crate::data::{AgentError, Outcome, Output};
 use crate::error::{Error, Result};
-use crate::limits::budget::Spent;
-use crate::run::Outcome;
 use crate::text::hash::Hasher;
 
 /// What happened.
@@ -286,24 +284,6 @@ pub(crate) struct Past {
     pub(crate) cached: bool,
     /// The outcome, if the sample ended with an answer.
     pub(crate) outcome: Option<Outcome>,
-}
-
-/// What the journal says was used up.
-pub(crate) fn spent(events: &[StoredEvent]) -> Spent {
-    let mut spent = Spent::default();
-    for event in events {
-        match (event.kind, &event.output) {
-            _ if event.cached => {}
-            (Kind::Started, _) => spent.requests += 1,
-            (Kind::Answered, Some(output)) => spent.add(output.usage.as_ref()),
-            (Kind::Confirmed, Some(output)) => {
-                spent.requests += 1;
-                spent.add(output.usage.as_ref());
-            }
-            _ => {}
-        }
-    }
-    spent
 }
 
 /// Folds the journal by (sample, epoch). A sample that ended without an answer is to be asked again,

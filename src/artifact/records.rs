@@ -8,8 +8,9 @@ use std::io::{BufRead, BufReader, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use crate::data::Record;
+use crate::data::record::read_abridged;
 use crate::error::{Error, Result};
-use crate::run::{Record, read_abridged};
 use crate::text::hash::Hasher;
 
 /// Bytes read or written at once.

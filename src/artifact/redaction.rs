@@ -4,9 +4,7 @@ mod normalized;
 
 use std::borrow::Cow;
 
-use crate::agent::{AgentError, Output};
-use crate::run::{Outcome, Record};
-use crate::scorer::{Normalized, Score};
+use crate::data::{AgentError, Normalized, Outcome, Output, Record, Score};
 use crate::text::redact::Redactor;
 
 use normalized::{Side, hide_normalized};

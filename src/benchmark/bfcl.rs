@@ -1,6 +1,6 @@
 //! BFCL: single-turn function calling, from the data of the Berkeley Function Calling Leaderboard.
 //!
-//! [`crate::dataset::bfcl`] reads the data; here an entry becomes a sample, with the official instructions for agents
+//! [`crate::bfcl::data`] reads the data; here an entry becomes a sample, with the official instructions for agents
 //! that answer in text (`prompt`) and tool definitions for those that call natively (`tools`). The scorer
 //! [`bfcl`](crate::scorer::bfcl::Bfcl) judges whichever of both an agent did.
 //!
@@ -23,12 +23,10 @@ use std::sync::OnceLock;
 use serde_json::{Map, Value};
 
 use crate::benchmark::{Benchmark, CategoryCount};
-use crate::dataset::Filter;
-use crate::dataset::bfcl::{Category, Data, Question};
+use crate::bfcl::data::{Category, Data, Question};
+use crate::data::dataset::Filter;
+use crate::data::{Record, Sample, Target, hub};
 use crate::error::{Error, Result, nearest};
-use crate::hub;
-use crate::run::Record;
-use crate::sample::{Sample, Target};
 use crate::scorer::{self, Scorer};
 use tally::{Tally, Weights};
 

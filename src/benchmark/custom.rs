@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use crate::benchmark::Benchmark;
-use crate::dataset::Filter;
+use crate::data::Sample;
+use crate::data::dataset::Filter;
 use crate::error::Result;
 use crate::extract::Extract;
 use crate::registry::Registry;
-use crate::sample::Sample;
 use crate::scorer::per_sample::{KEY, PerSample};
 use crate::scorer::{Context, Scorer};
 

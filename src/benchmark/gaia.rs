@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use crate::benchmark::Benchmark;
-use crate::dataset::{Columns, Filter, Header, Table, quoted};
+use crate::data::Sample;
+use crate::data::dataset::{Columns, Filter, Header, Table, quoted};
+use crate::data::hub::{self, Address, Dataset};
 use crate::error::{Error, Result};
 use crate::extract::Extract;
-use crate::hub::{self, Address, Dataset};
-use crate::sample::Sample;
 use crate::scorer::Scorer;
 
 use folder::{Files, Source};

@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use crate::benchmark::Benchmark;
-use crate::dataset::{Columns, Field, Filter, Rows, check_file, required};
+use crate::data::dataset::{Columns, Field, Filter, Rows, check_file, required};
+use crate::data::{Sample, Target, hub};
 use crate::error::Result;
-use crate::extract::{Extract, gsm8k::without_annotations};
-use crate::hub;
-use crate::sample::{Sample, Target};
-use crate::scorer::{Scorer, gsm8k::ground_truth};
+use crate::extract::Extract;
+use crate::extract::gsm8k::without_annotations;
+use crate::scorer::Scorer;
+use crate::scorer::gsm8k::ground_truth;
 
 const PROMPT: [&str; 3] = ["question", "prompt", "problem"];
 const GROUND_TRUTH: [&str; 3] = ["answer", "ground_truth", "solution"];

@@ -10,12 +10,13 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use crate::benchmark::Benchmark;
-use crate::dataset::{Filter, Table, check_file, quoted};
+use crate::data::Sample;
+use crate::data::dataset::{Filter, Table, check_file, quoted};
+use crate::data::hub::{self, Dataset};
 use crate::error::Result;
 use crate::extract::Extract;
-use crate::hub::{self, Dataset};
-use crate::sample::Sample;
-use crate::scorer::{Scorer, token_f1::TokenF1};
+use crate::scorer::Scorer;
+use crate::scorer::token_f1::TokenF1;
 
 use layout::{GROUND_TRUTH, Layout};
 use template::Template;

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::buckets::Buckets;
 use super::entry::Entry;
-use crate::agent::Output;
+use crate::data::Output;
 use crate::error::Error;
 use crate::system::file::make_root;
 

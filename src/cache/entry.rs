@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::agent::Output;
+use crate::data::Output;
 use crate::text::hash::Hasher;
 
 /// What every file begins with; the number is the version.

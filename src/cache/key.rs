@@ -5,7 +5,7 @@ use std::io;
 
 use serde_json::{Map, Value};
 
-use crate::sample::Sample;
+use crate::data::Sample;
 use crate::system::file;
 use crate::text::hash::Hasher;
 
@@ -88,7 +88,7 @@ fn json(map: &Map<String, Value>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::Attachment;
+    use crate::data::Attachment;
     use serde_json::json;
 
     /// Everything that goes into a key, to be changed one by one.

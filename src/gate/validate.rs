@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Gate, KnownMeans, LatencyStatistic, Metric, Op, own};
+use crate::data::Sample;
 use crate::error::{Error, Result, nearest};
-use crate::sample::Sample;
 use crate::summary::Summary;
 
 /// How many legal values an error lists at most.

@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::verdict::{self, Verdict};
 use crate::artifact::{RunDir, RunStatus, events, read_records, runs_in};
+use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::plan::Plan;
-use crate::run::Record;
 use crate::runner::{Home, Keep, RunOptions, Session};
 use crate::snapshot;
 use crate::snapshot::update::Policy;

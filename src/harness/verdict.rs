@@ -3,13 +3,12 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use crate::data::{Normalized, Record, Status};
 use crate::epochs;
 use crate::eval::Assert;
 use crate::gate::{self, GateResult};
 use crate::report::terminal::{clean, excerpt, quoted, shown};
-use crate::run::{Record, Status};
 use crate::runner::Session;
-use crate::scorer::Normalized;
 use crate::snapshot::update::Policy;
 use crate::snapshot::{self, Content};
 

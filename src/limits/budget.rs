@@ -3,7 +3,8 @@
 use std::fmt;
 
 use super::{Budget, Limits};
-use crate::agent::Usage;
+use crate::artifact::events::{Kind, StoredEvent};
+use crate::data::Usage;
 use crate::stats::{Sum, as_f64};
 
 /// After so many answers that tell nothing of their cost a budget of it is taken for a mistake.
@@ -184,6 +185,24 @@ impl fmt::Display for Exhausted {
             }
         }
     }
+}
+
+/// What the journal says was used up.
+pub(crate) fn spent(events: &[StoredEvent]) -> Spent {
+    let mut spent = Spent::default();
+    for event in events {
+        match (event.kind, &event.output) {
+            _ if event.cached => {}
+            (Kind::Started, _) => spent.requests += 1,
+            (Kind::Answered, Some(output)) => spent.add(output.usage.as_ref()),
+            (Kind::Confirmed, Some(output)) => {
+                spent.requests += 1;
+                spent.add(output.usage.as_ref());
+            }
+            _ => {}
+        }
+    }
+    spent
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ use super::outage::Outage;
 use super::rate::Rate;
 use super::window::Window;
 use super::{Budget, Limits};
-use crate::agent::{LONGEST_RETRY_AFTER, Usage};
+use crate::data::Usage;
+use crate::data::output::LONGEST_RETRY_AFTER;
 
 /// An agent that refuses everything, and does not say for how long, is left alone for no longer.
 const LONGEST_BACKOFF: Duration = Duration::from_mins(1);

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use crate::data::{Record, Status};
 use crate::report::terminal::{clean, table};
-use crate::run::{Record, Status};
 use crate::scorer::bfcl::Official as Verdict;
 
 /// How far the verdicts of a run and those of the official program agree.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::load::Slices;
-use crate::sample::{Attachment, Sample, Target};
+use crate::data::{Attachment, Sample, Target};
 use crate::text::hash;
 
 /// A sample with what is derived from it.

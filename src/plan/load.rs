@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use super::item::{Hashes, Packed, Packer};
-use crate::dataset::Filter;
+use crate::data::Sample;
+use crate::data::dataset::Filter;
 use crate::error::{Error, Result};
 use crate::eval::Eval;
-use crate::sample::Sample;
 use crate::scorer::Scorer;
 use crate::system::file;
 use crate::text::hash::Hasher;

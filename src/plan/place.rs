@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::data::hub::layout::Snapshot;
 use crate::eval::Eval;
-use crate::hub::layout::Snapshot;
 
 /// The dataset with its commit, if it is one of the Hub.
 pub(crate) fn dataset(eval: &Eval) -> Option<String> {

@@ -44,9 +44,9 @@ use serde_json::Value as Json;
 
 use crate::artifact::Manifest;
 use crate::benchmark::bfcl::aggregates::Counts;
-use crate::dataset::bfcl::{Category, Group};
+use crate::bfcl::data::{Category, Group};
+use crate::data::{Record, Status};
 use crate::error::{Error, Result};
-use crate::run::{Record, Status};
 use crate::scorer::bfcl::Value;
 use crate::text::redact::is_blanked;
 use answer::Answer;

@@ -8,8 +8,8 @@ use std::io::Write;
 
 use serde::Serialize;
 
+use crate::data::Record;
 use crate::error::{Error, Result};
-use crate::run::Record;
 use crate::text::redact::is_blanked;
 
 pub use check::{Checked, check};
@@ -112,8 +112,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::agent::Output;
-    use crate::run::Status;
+    use crate::data::{Output, Status};
     use crate::summary::tests::record;
 
     fn answered(id: &str, level: &str, text: &str, prediction: Option<&str>) -> Record {

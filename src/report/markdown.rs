@@ -381,8 +381,8 @@ fn is_invisible(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Status;
     use crate::gate::{Evidence, Gate};
-    use crate::run::Status;
     use crate::summary::tests::record;
 
     #[test]

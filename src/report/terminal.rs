@@ -8,10 +8,10 @@ pub mod table;
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::agent::AgentError;
+use crate::data::{AgentError, Record, Status};
 use crate::event::Event;
 use crate::gate::Verdict;
-use crate::run::{Record, Run, Status};
+use crate::run::Run;
 use crate::summary::Summary;
 use crate::text;
 

@@ -9,13 +9,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::agent::{AgentError, Output, Usage};
+use crate::data::record::NO_PROMPT;
+use crate::data::{AgentError, Outcome, Output, Record, Score, Status, Target, Usage};
 use crate::error::{Error, Result};
 use crate::extract::Extraction;
-use crate::run::{NO_PROMPT, Outcome, Record, Status};
 use crate::runner::judge::{Judged, score_all};
-use crate::sample::Target;
-use crate::scorer::{Reads, Score, Scorer};
+use crate::scorer::{Reads, Scorer};
 use crate::text::redact::{REDACTED, Redactor};
 
 /// Where the scorer `bfcl` looks for the verdict of somebody else.

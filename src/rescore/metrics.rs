@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use crate::artifact::{Manifest, RunDir};
 #[cfg(feature = "bfcl")]
 use crate::benchmark::bfcl::tally::Tally;
-use crate::run::Record;
+use crate::data::Record;
 #[cfg(feature = "bfcl")]
 use crate::summary::Summary;
 

@@ -2,17 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use super::Session;
 use super::attempt::CONFIRM;
 use super::outcome::{failed, record, skipped};
-use super::retry;
 use super::throttle::SampleTime;
-use crate::agent::{AgentError, FailureKind};
+use super::{Session, retry};
 use crate::artifact::events::{Kind, StoredEvent};
+use crate::data::{AgentError, EndedBy, FailureKind, Outcome, Record};
 use crate::event::Event;
-use crate::limits::EndedBy;
 use crate::plan::Item;
-use crate::run::{Outcome, Record};
 
 /// So often an attempt that a rate limit refused or an outage ended is repeated besides `limits.retries`: the sample is
 /// not to blame.

@@ -10,11 +10,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::{Attempted, Session};
-use crate::agent::{Agent, AgentError, FailureKind, Output};
+use crate::agent::Agent;
+use crate::data::task::Question;
+use crate::data::{AgentError, EndedBy, FailureKind, Output, Task, TaskFile};
 use crate::eval::KeepScratch;
-use crate::limits::EndedBy;
 use crate::plan::Item;
-use crate::sample::{Question, Task, TaskFile};
 use crate::system::panics;
 use crate::text::name;
 

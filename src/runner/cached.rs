@@ -9,14 +9,13 @@ use serde_json::Value;
 
 use super::outcome::skipped;
 use super::{Session, lock};
-use crate::agent::Output;
 use crate::artifact::events::{Kind, StoredEvent};
 use crate::cache::CacheUse;
 use crate::cache::answers::{AnswerCache, Notice};
 use crate::cache::key::Asked;
+use crate::data::{Outcome, Output};
 use crate::event::Event;
 use crate::plan::{Item, Plan};
-use crate::run::Outcome;
 use crate::system::panics;
 
 /// The cache of a run.

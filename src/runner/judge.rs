@@ -3,13 +3,11 @@
 use serde_json::{Map, Value};
 
 use super::Session;
-use crate::agent::{AgentError, Output};
+use crate::data::{AgentError, Outcome, Output, Sample, Score, Status, Target};
 use crate::error::{Error, Result};
 use crate::extract::Extraction;
 use crate::plan::Item;
-use crate::run::{Outcome, Status};
-use crate::sample::{Sample, Target};
-use crate::scorer::{Answer, Score, Scorer, verdict};
+use crate::scorer::{Answer, Scorer, verdict};
 use crate::system::panics;
 use crate::text::redact::is_blanked;
 

@@ -1,11 +1,10 @@
 //! What becomes of a record: onto disk, and told of.
 
 use super::{Session, lock, skipped};
-use crate::agent::Output;
 use crate::artifact::events::{Kind, StoredEvent};
+use crate::data::{Outcome, Output, Record, Status};
 use crate::eval::Assert;
 use crate::event::Event;
-use crate::run::{Outcome, Record, Status};
 use crate::snapshot;
 
 impl Session {

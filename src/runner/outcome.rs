@@ -1,8 +1,7 @@
 //! Making records and the outcomes that hold no verdict.
 
-use crate::agent::{AgentError, FailureKind};
+use crate::data::{AgentError, FailureKind, Outcome, Record, Status};
 use crate::plan::{Item, Plan};
-use crate::run::{Outcome, Record, Status};
 
 /// The record of a sample with this outcome.
 pub(super) fn record(plan: &Plan, item: Item, epoch: u32, outcome: Outcome) -> Record {

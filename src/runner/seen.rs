@@ -6,9 +6,10 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use super::{Keep, Session, lock};
+use crate::data::{Record, Status};
 use crate::epochs::Poll;
 use crate::eval::Assert;
-use crate::run::{Notable, Record, Status};
+use crate::run::Notable;
 use crate::system::panics;
 
 pub(super) struct Seen<'a> {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::artifact::events;
-use crate::limits::budget::Spent;
+use crate::limits::budget::{self, Spent};
 use crate::limits::{Budget, Limits};
 
 /// Beside the parts, made by the first of them: its age is that of the run. No part has such a name.
@@ -27,7 +27,7 @@ pub(super) fn so_far(part: &Path, limits: &Limits) -> (Spent, Duration) {
             journal.extend(events::read(&path).unwrap_or_default());
         }
     }
-    (events::spent(&journal), ago.unwrap_or_default())
+    (budget::spent(&journal), ago.unwrap_or_default())
 }
 
 fn age(folder: &Path) -> Option<Duration> {

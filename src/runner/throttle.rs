@@ -7,10 +7,11 @@ use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use super::{Session, lock};
-use crate::agent::{AgentError, FailureKind, LONGEST_RETRY_AFTER, Output};
+use crate::data::output::LONGEST_RETRY_AFTER;
+use crate::data::{AgentError, EndedBy, FailureKind, Output};
+use crate::limits::Limits;
 use crate::limits::budget::Spent;
 use crate::limits::governor::{Admission, End, Governor, Over, Permit};
-use crate::limits::{EndedBy, Limits};
 
 /// How often whoever is at the head of the queue looks whether the run was stopped.
 const GLANCE: Duration = Duration::from_millis(100);

@@ -7,10 +7,10 @@ use std::sync::{Arc, LazyLock};
 use regex::Regex;
 use serde_json::Value;
 
+use crate::data::{Normalized, Score, Target};
 use crate::error::{Error, Result};
 use crate::extract::Extract;
-use crate::sample::Target;
-use crate::scorer::{Answer, Entry, Example, Normalized, Reads, Score, Scorer};
+use crate::scorer::{Answer, Entry, Example, Reads, Scorer};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "aime",
@@ -155,7 +155,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::agent::Output;
+    use crate::data::Output;
 
     fn score(raw: &str, truth: Value) -> Result<Score> {
         let extracted = Extract::aime().apply(raw);

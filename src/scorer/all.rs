@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use super::forward::forward;
 use super::parts::Parts;
-use super::{Answer, Entry, Example, Score, Scorer};
+use super::{Answer, Entry, Example, Scorer};
+use crate::data::Score;
 use crate::error::Result;
 
 pub(super) const ENTRY: Entry = Entry {

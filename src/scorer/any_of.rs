@@ -8,9 +8,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::forward::forward;
-use super::{Answer, Entry, Example, Score, Scorer, gaia, parts};
+use super::{Answer, Entry, Example, Scorer, gaia, parts};
+use crate::data::{Score, Target};
 use crate::error::{Error, Result};
-use crate::sample::Target;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "any_of",

@@ -10,11 +10,10 @@ use serde_json::{Map, Value};
 
 use super::forward::forward;
 use super::options::{OptionReader, unknown};
-use super::{Answer, Score, Scorer};
-use crate::agent::Output;
+use super::{Answer, Scorer};
+use crate::data::{Output, Score, Target};
 use crate::error::{Error, Result};
 use crate::registry::{Options, Registry};
-use crate::sample::Target;
 
 /// The built-in scorers, in alphabetical order.
 pub const ENTRIES: &[Entry] = &[

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Answer, Context, Score, Scorer, from_value};
+use super::{Answer, Context, Scorer, from_value};
+use crate::data::{Score, Target};
 use crate::error::Result;
 use crate::fuzz::{in_time, megabyte};
-use crate::sample::Target;
 use crate::text::setting::Override;
 
 /// The scorer of a spec such as `{ type: exact, trim: false }`.

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::folding::Folding;
-use super::{Answer, Entry, Example, Normalized, OptionReader, Reads, Score, Scorer};
+use super::{Answer, Entry, Example, OptionReader, Reads, Scorer};
+use crate::data::score::OTHER;
+use crate::data::{Normalized, Score};
 use crate::error::{Error, Result};
 use crate::extract::Extract;
-use crate::summary::OTHER;
 use crate::text::excerpt;
 
 const NAME: &str = "choice";

@@ -16,7 +16,8 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::{Answer, Entry, Example, Normalized, OptionReader, Score, Scorer};
+use super::{Answer, Entry, Example, OptionReader, Scorer};
+use crate::data::{Normalized, Score};
 use crate::error::{Error, Result};
 use crate::system::process::environment::Environment;
 use crate::system::process::excerpt::{ending, excerpt};

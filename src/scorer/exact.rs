@@ -10,10 +10,10 @@ use serde_json::Value;
 use super::folding::{self, Folding};
 use super::golds::Golds;
 use super::options::fingerprint;
-use super::{Answer, Entry, Example, Normalized, OptionReader, Reads, Score, Scorer};
+use super::{Answer, Entry, Example, OptionReader, Reads, Scorer};
+use crate::data::score::OTHER;
+use crate::data::{Normalized, Sample, Score};
 use crate::error::{Error, Result};
-use crate::sample::Sample;
-use crate::summary::OTHER;
 use crate::text::excerpt;
 
 const NAME: &str = "exact";

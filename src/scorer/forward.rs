@@ -35,7 +35,7 @@ macro_rules! forward {
             $to.extract()
         }
 
-        fn criterion(&$self, sample: &$crate::sample::Sample) -> $crate::error::Result<Option<String>> {
+        fn criterion(&$self, sample: &$crate::data::Sample) -> $crate::error::Result<Option<String>> {
             $to.criterion(sample)
         }
 
@@ -57,12 +57,12 @@ mod tests {
 
     use serde_json::json;
 
+    use crate::data::{Sample, Score};
     use crate::error::Result;
     use crate::extract::Extract;
     use crate::registry::Registry;
-    use crate::sample::Sample;
     use crate::scorer::{
-        All, Answer, Any, AnyOf, Context, List, Not, Reads, Score, Scorer, Weighted, from_value,
+        All, Answer, Any, AnyOf, Context, List, Not, Reads, Scorer, Weighted, from_value,
     };
 
     /// No method is that of the trait.

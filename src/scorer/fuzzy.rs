@@ -9,9 +9,9 @@ use serde::Serialize;
 use super::folding::{self, Folding};
 use super::golds::Golds;
 use super::options::fingerprint;
-use super::{Answer, Entry, Example, Normalized, OptionReader, Reads, Score, Scorer};
+use super::{Answer, Entry, Example, OptionReader, Reads, Scorer};
+use crate::data::{Normalized, Sample, Score};
 use crate::error::Result;
-use crate::sample::Sample;
 
 const NAME: &str = "fuzzy";
 

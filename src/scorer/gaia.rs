@@ -9,8 +9,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::data::{Details, Normalized, Score};
 use crate::error::{Error, Result};
-use crate::scorer::{Answer, Details, Entry, Example, Normalized, Reads, Score, Scorer};
+use crate::scorer::{Answer, Entry, Example, Reads, Scorer};
 use crate::text::{is_py_punct, is_py_space, push_py_lower, py_float, py_lower, py_repr_float};
 
 pub(super) const ENTRY: Entry = Entry {

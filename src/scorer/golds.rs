@@ -2,9 +2,8 @@
 
 use serde_json::Value;
 
-use super::Normalized;
+use crate::data::{Normalized, Sample, Target};
 use crate::error::{Error, Result};
-use crate::sample::{Sample, Target};
 
 /// One accepted answer or several.
 pub(super) struct Golds<'a> {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::data::{Normalized, Score, Target};
 use crate::error::{Error, Result};
 use crate::extract::Extract;
 use crate::extract::gsm8k::leading_number;
-use crate::sample::Target;
-use crate::scorer::{Answer, Entry, Example, Normalized, Reads, Score, Scorer};
+use crate::scorer::{Answer, Entry, Example, Reads, Scorer};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "gsm8k",
@@ -99,7 +99,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::agent::Output;
+    use crate::data::Output;
 
     fn score(raw: &str, truth: Value) -> Result<Score> {
         let extracted = Extract::gsm8k().apply(raw);

@@ -12,7 +12,8 @@ use serde_json::Value;
 
 use super::options::fingerprint;
 use super::tolerance::{self, Tolerance};
-use super::{Answer, Entry, Example, Normalized, OptionReader, Reads, Score, Scorer};
+use super::{Answer, Entry, Example, OptionReader, Reads, Scorer};
+use crate::data::{Normalized, Score};
 use crate::error::{Error, Result};
 use crate::extract::{Extract, find_json};
 use crate::text::excerpt;

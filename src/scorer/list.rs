@@ -10,9 +10,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::forward::forward;
-use super::{Answer, Entry, Example, Score, Scorer, gaia, matching, parts};
+use super::{Answer, Entry, Example, Scorer, gaia, matching, parts};
+use crate::data::{Score, Target};
 use crate::error::{Error, Result};
-use crate::sample::Target;
 use crate::text::is_py_space;
 
 /// Elements of an unordered list: every pair may have to be compared.
@@ -199,12 +199,12 @@ impl Scorer for List {
         let prediction = parts::prediction(&*self.element, answer);
         let Some(prediction) = prediction.as_deref() else {
             let score = Score::new(0.0, false, "no_prediction");
-            return Ok(score.normalized(super::Normalized::None, truth));
+            return Ok(score.normalized(crate::data::Normalized::None, truth));
         };
         let pieces = self.split(prediction);
         if !self.ordered && pieces.len() > LONGEST {
             let score = Score::new(0.0, false, "too_many_elements");
-            return Ok(score.normalized(super::Normalized::None, truth));
+            return Ok(score.normalized(crate::data::Normalized::None, truth));
         }
         let pairs = self.pairs(&pieces, &targets, answer)?;
         let matched = pairs.iter().flatten().count();

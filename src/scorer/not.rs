@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use super::forward::forward;
 use super::parts::{self, Parts};
-use super::{Answer, Entry, Example, Reads, Score, Scorer};
+use super::{Answer, Entry, Example, Reads, Scorer};
+use crate::data::Score;
 use crate::error::Result;
 
 pub(super) const ENTRY: Entry = Entry {

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::{Answer, Details, Reads, Score, Scorer};
+use super::{Answer, Reads, Scorer};
+use crate::data::{Details, Sample, Score};
 use crate::error::{Error, Result};
 use crate::extract::Extract;
-use crate::sample::Sample;
 
 /// Scorers, each under a name of its own.
 pub(super) struct Parts(Vec<(String, Arc<dyn Scorer>)>);

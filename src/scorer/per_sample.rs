@@ -10,16 +10,17 @@ use serde_json::{Map, Value};
 
 use super::catalog::{Context, from_value};
 use super::parts;
+use crate::data::sample::SCORER;
+use crate::data::{Sample, Score};
 use crate::error::{Error, Result};
 use crate::registry::Registry;
-use crate::sample::Sample;
-use crate::scorer::{Answer, Entry, Example, Score, Scorer};
+use crate::scorer::{Answer, Entry, Example, Scorer};
 
 /// The name of the scorer.
 pub const NAME: &str = "per_sample";
 
 /// The metadata entry that names a sample's scorer, unless the option `key` says another.
-pub const KEY: &str = "scorer";
+pub const KEY: &str = SCORER;
 
 pub(super) const ENTRY: Entry = Entry {
     name: NAME,
@@ -179,8 +180,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::agent::Output;
-    use crate::sample::Target;
+    use crate::data::{Output, Target};
     use crate::scorer::by_name;
 
     fn per_sample(options: &Value) -> Result<Arc<dyn Scorer>> {

@@ -15,9 +15,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::data::{Sample, Score};
 use crate::error::{Error, Result};
-use crate::sample::Sample;
-use crate::scorer::{Answer, Entry, Example, Reads, Score, Scorer};
+use crate::scorer::{Answer, Entry, Example, Reads, Scorer};
 
 use normal::normalize;
 

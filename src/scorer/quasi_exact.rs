@@ -6,9 +6,10 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::data::Score;
 use crate::error::{Error, Result};
 use crate::extract::Extract;
-use crate::scorer::{Answer, Entry, Example, Reads, Score, Scorer};
+use crate::scorer::{Answer, Entry, Example, Reads, Scorer};
 use crate::text::{is_py_space, py_lower};
 
 pub(super) const ENTRY: Entry = Entry {

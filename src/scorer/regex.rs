@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use regex::Regex;
 
-use super::{Answer, Entry, Example, Normalized, OptionReader, Reads, Score, Scorer};
+use super::{Answer, Entry, Example, OptionReader, Reads, Scorer};
+use crate::data::{Normalized, Score};
 use crate::error::{Error, Result};
 use crate::text::{Scope, compile};
 

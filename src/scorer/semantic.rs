@@ -11,7 +11,8 @@ mod tests;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Answer, Entry, Example, Reads, Score, Scorer};
+use super::{Answer, Entry, Example, Reads, Scorer};
+use crate::data::Score;
 use crate::error::{Error, Result};
 use crate::text::is_py_space;
 use cache::Cache;

@@ -5,8 +5,9 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use crate::data::Score;
 use crate::error::{Error, Result};
-use crate::scorer::{Answer, Entry, Example, Reads, Score, Scorer};
+use crate::scorer::{Answer, Entry, Example, Reads, Scorer};
 use crate::text::{is_js_space, js_lower_word};
 
 pub(super) const ENTRY: Entry = Entry {

@@ -10,9 +10,9 @@ use serde::Serialize;
 use super::folding::{Folding, Form};
 use super::golds::Golds;
 use super::options::fingerprint;
-use super::{Answer, Entry, Example, Normalized, Reads, Score, Scorer};
+use super::{Answer, Entry, Example, Reads, Scorer};
+use crate::data::{Normalized, Sample, Score};
 use crate::error::Result;
-use crate::sample::Sample;
 
 const NAME: &str = "token_f1";
 

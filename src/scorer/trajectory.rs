@@ -16,10 +16,10 @@ use super::ast_match::{Made, Names, Rule, Types, documents};
 use super::bfcl::Value;
 use super::calls::{self, Call, Pattern, TooComplex};
 use super::options::fingerprint;
-use super::{Answer, Entry, Example, OptionReader, Reads, Score, Scorer};
+use super::{Answer, Entry, Example, OptionReader, Reads, Scorer};
+use crate::data::{Sample, Score, Target};
 use crate::error::{Error, Result};
 use crate::extract::Extract;
-use crate::sample::{Sample, Target};
 use expectation::{Expectation, KEYS};
 use verdict::Run;
 

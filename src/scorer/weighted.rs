@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use super::forward::forward;
 use super::parts::Parts;
-use super::{Answer, Entry, Example, Score, Scorer};
+use super::{Answer, Entry, Example, Scorer};
+use crate::data::Score;
 use crate::error::{Error, Result};
 
 /// The mean that is correct, unless an option says otherwise.

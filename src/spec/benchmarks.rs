@@ -7,12 +7,15 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::build::Placed;
+use crate::benchmark::Benchmark;
+use crate::benchmark::aime::Aime;
 #[cfg(feature = "bfcl")]
 use crate::benchmark::bfcl::Bfcl;
-use crate::benchmark::{Benchmark, aime::Aime, gsm8k::Gsm8k, qa::Qa};
-use crate::dataset::Columns;
+use crate::benchmark::gsm8k::Gsm8k;
+use crate::benchmark::qa::Qa;
+use crate::data::dataset::Columns;
+use crate::data::hub;
 use crate::error::{Error, Result};
-use crate::hub;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

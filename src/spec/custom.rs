@@ -7,12 +7,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::build::Placed;
-use crate::agent::Output;
 use crate::benchmark::custom::Custom;
-use crate::dataset::{kind, scalar, slice_value};
+use crate::data::dataset::{kind, scalar, slice_value};
+use crate::data::{Attachment, Output, Sample};
 use crate::error::{Error, Result, nearest};
 use crate::registry::Registry;
-use crate::sample::{Attachment, Sample};
 use crate::scorer::per_sample::KEY;
 use crate::scorer::{Answer, Context, Scorer, from_value};
 use crate::system::file::is_inside;
@@ -236,11 +235,11 @@ fn attachment(path: &str, folder: &Path) -> Result<Attachment> {
 mod tests {
     use serde_json::json;
 
+    use crate::data::{Score, Status};
     use crate::error::Result;
     use crate::eval::Eval;
     use crate::registry::Registry;
-    use crate::run::Status;
-    use crate::scorer::{Answer, Score};
+    use crate::scorer::Answer;
     use crate::spec::parse;
     use crate::text::setting::Override;
 

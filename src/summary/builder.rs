@@ -7,8 +7,9 @@ use serde_json::{Map, Value};
 use super::difficulty::difficulty_drops;
 use super::tally::{Tally, is_answered};
 use super::{FORMAT_VERSION, Flaky, MAX_FLAKY, Recovered, Summary};
+use crate::data::record::slices_of;
+use crate::data::{Outcome, Record, Status};
 use crate::epochs::Poll;
-use crate::run::{Outcome, Record, Status};
 use crate::stats;
 
 /// Makes a [`Summary`] of records one by one, without keeping them.
@@ -209,24 +210,6 @@ impl SummaryBuilder {
             exit_code: 0,
         }
     }
-}
-
-/// The slices of a record as (dimension, value). A list puts it into one slice for each element.
-pub(crate) fn slices_of(record: &Record) -> impl Iterator<Item = (&str, String)> {
-    record.slices.iter().flat_map(|(dimension, value)| {
-        let values = match value {
-            Value::Array(values) => values.as_slice(),
-            one => std::slice::from_ref(one),
-        };
-        values.iter().filter_map(move |value| {
-            let value = match value {
-                Value::Null => return None,
-                Value::String(text) => text.clone(),
-                other => other.to_string(),
-            };
-            Some((dimension.as_str(), value))
-        })
-    })
 }
 
 /// The kind of an error in a word; `None` for a sample that did not end in one.

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::data::score::OTHER;
 use crate::stats::{self, Sum};
 
 /// More labels than this are no classification: then nothing but their number is told.
@@ -16,9 +17,6 @@ pub const MAX_LABELS: usize = 64;
 
 /// A longer text is no label.
 const MAX_LABEL_BYTES: usize = 256;
-
-/// The column of the confusion matrix for predictions that are no label.
-pub const OTHER: &str = "(other)";
 
 /// What became of answers that are labels.
 ///

@@ -7,9 +7,8 @@ use serde_json::Value;
 use super::epochs::EpochTally;
 use super::group::{Group, Latency, Range, ScorerSummary, UsageTotal};
 use super::labels::LabelTally;
-use crate::agent::Usage;
+use crate::data::{Outcome, Status, Usage};
 use crate::epochs::Poll;
-use crate::run::{Outcome, Status};
 use crate::stats::{self, Sum};
 
 /// The name of the score itself among the means.

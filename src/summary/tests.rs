@@ -3,9 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::agent::{AgentError, FailureKind, Usage};
-use crate::run::{Outcome, Status};
-use crate::scorer::Score;
+use crate::data::{AgentError, FailureKind, Outcome, Score, Status, Usage};
 
 /// A record with a verdict, at some level, that took 1.5 seconds.
 pub(crate) fn record(id: &str, status: Status, correct: bool, level: &str) -> Record {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use evaltest::dataset::python_json;
+use evaltest::data::dataset::python_json;
 use evaltest::scorer::{Reads, Scorer};
 use evaltest::text::redact::REDACTED;
 use evaltest::{Answer, Error, Output, Result, Target};

@@ -1,6 +1,6 @@
 //! `Fields`: where on a line things stand, as `--map` says it.
 
-use evaltest::dataset::Rows;
+use evaltest::data::dataset::Rows;
 use evaltest::scorer::Reads;
 use evaltest::{Error, Result};
 

@@ -1,6 +1,6 @@
 //! The messages of a conversation, as far as a scorer wants them.
 
-use evaltest::dataset::python_json;
+use evaltest::data::dataset::python_json;
 use serde_json::{Map, Value};
 
 use super::json::{Cursor, Raw};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use evaltest::dataset::{self, Row, Rows};
+use evaltest::data::dataset::{self, Row, Rows};
 use evaltest::{Error, Result};
 
 use super::Format;

@@ -5,8 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::agent::{AgentError, FailureKind};
-use crate::sample::Task;
+use crate::data::{AgentError, FailureKind, Task};
 
 /// The form in which a program gets its task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::StreamKind;
-use crate::sample::Live;
+use crate::data::task::Live;
 
 /// The rest of a longer line is not shown: shown in pieces, a secret could be cut in two.
 const LONGEST_LINE: usize = 8 * 1024;

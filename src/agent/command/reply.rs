@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::agent::{AgentError, FailureKind, Output, Usage};
+use crate::data::{AgentError, FailureKind, Output, Usage};
 use crate::system::process::excerpt::excerpt;
 
 /// How much of a reply that cannot be read is shown.

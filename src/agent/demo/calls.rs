@@ -18,7 +18,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::sample::Task;
+use crate::data::Task;
 use fill::Arguments;
 use function::{Function, Kind};
 use token::Token;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::agent::{AgentError, FailureKind};
+use crate::data::{AgentError, FailureKind};
 use crate::system::http::{Reply, retry_after};
 use crate::system::process::excerpt::excerpt;
 

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::agent::command::usage;
-use crate::agent::{AgentError, FailureKind, Output};
+use crate::data::{AgentError, FailureKind, Output};
 use crate::system::process::excerpt::excerpt;
 
 /// How much of a reply that cannot be read is shown.

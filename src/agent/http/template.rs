@@ -6,9 +6,8 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Map, Value, json};
 
-use crate::agent::{AgentError, FailureKind};
+use crate::data::{AgentError, FailureKind, Task};
 use crate::error::{Error, Result, nearest};
-use crate::sample::Task;
 use crate::system::http::Url;
 
 /// What can stand in braces.
@@ -66,7 +65,7 @@ impl Placeholder {
                 .map(|file| json!({"name": file.name, "path": file.path.to_string_lossy()}))
                 .collect(),
             FileContents => {
-                let content = |file: &crate::sample::TaskFile| {
+                let content = |file: &crate::data::TaskFile| {
                     let bytes = std::fs::read(&file.path).map_err(|error| {
                         let message = format!("cannot read `{}`: {error}", file.path.display());
                         AgentError::of(FailureKind::Attachment, message)

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::{Map, json};
 
 use super::*;
-use crate::agent::Usage;
-use crate::sample::{Question, Sample, TaskFile};
+use crate::data::task::Question;
+use crate::data::{Sample, TaskFile, Usage};
 
 fn task() -> Task {
     let mut sample = Sample::new("q \"1\"/2", "Why {id}?");

@@ -7,8 +7,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
 
-use crate::agent::{AgentError, FailureKind};
-use crate::sample::{Task, TaskFile};
+use crate::data::{AgentError, FailureKind, Task, TaskFile};
 
 /// A longer text is no prompt any more.
 const LONGEST_TEXT: u64 = 1 << 20;

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::OpenAi;
 use crate::agent::command::whole;
-use crate::agent::{AgentError, FailureKind, Output, Usage};
+use crate::data::{AgentError, FailureKind, Output, Usage};
 use crate::system::http::Reply;
 use crate::system::process::excerpt::excerpt;
 

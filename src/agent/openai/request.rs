@@ -3,8 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::OpenAi;
-use crate::agent::AgentError;
-use crate::sample::Task;
+use crate::data::{AgentError, Task};
 
 /// How the tools of a sample reach the model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

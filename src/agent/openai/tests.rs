@@ -7,8 +7,8 @@ use serde_json::json;
 use ureq::http::{HeaderMap, StatusCode};
 
 use super::*;
-use crate::agent::Usage;
-use crate::sample::{Question, Sample, TaskFile};
+use crate::data::task::Question;
+use crate::data::{Sample, TaskFile, Usage};
 use crate::system::http::Reply;
 
 fn agent() -> OpenAi {

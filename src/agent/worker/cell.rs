@@ -14,8 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::driver::error;
 use crate::agent::command::Input;
-use crate::agent::{AgentError, FailureKind};
-use crate::sample::{Task, TaskFile};
+use crate::data::{AgentError, FailureKind, Task, TaskFile};
 use crate::system::sandbox::{Inmate, Sandbox, Ulimits};
 
 /// Variables of a process.

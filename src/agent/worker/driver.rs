@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use super::cell::Cell;
 use super::request::{Refusal, Reply, Request};
 use super::talk::{Setup, Talk};
-use crate::agent::{AgentError, FailureKind, Output};
+use crate::data::{AgentError, FailureKind, Output};
 use crate::system::process::launch::NotStarted;
 use crate::system::process::worker::Worker;
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::driver::Driver;
-use crate::agent::{AgentError, FailureKind};
+use crate::data::{AgentError, FailureKind};
 use crate::system::cancel::Cancel;
 
 /// So many samples in a row that make a process fall, each alone and with no answer in between, are the

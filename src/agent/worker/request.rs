@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
-use crate::agent::{AgentError, Output};
-use crate::sample::Live;
+use crate::data::task::Live;
+use crate::data::{AgentError, Output};
 use crate::system::cancel::Cancel;
 
 /// A task on its way to a process.

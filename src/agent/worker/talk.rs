@@ -23,8 +23,8 @@ use super::request::{Open, Refusal, Reply, Request};
 use super::totals::Totals;
 use crate::agent::command::lines::Lines;
 use crate::agent::command::{StreamKind, seconds};
-use crate::agent::{AgentError, FailureKind, Output};
-use crate::sample::Live;
+use crate::data::task::Live;
+use crate::data::{AgentError, FailureKind, Output};
 use crate::system::process::worker::Worker;
 
 /// How long the end of a program that closed its stdout is waited for.

@@ -10,7 +10,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use super::*;
-use crate::sample::{Question, Sample};
+use crate::data::Sample;
+use crate::data::task::Question;
 
 /// Far longer than any of these tests should take.
 const LONG: Duration = Duration::from_secs(30);

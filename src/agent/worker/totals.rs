@@ -1,6 +1,6 @@
 //! Usage that a program counts from its start: what an answer cost is the difference.
 
-use crate::agent::Usage;
+use crate::data::Usage;
 
 /// The last totals that a process told.
 #[derive(Default)]

@@ -3,8 +3,7 @@
 
 use serde_json::Value;
 
-use crate::run::Outcome;
-use crate::scorer::Normalized;
+use crate::data::{Normalized, Outcome};
 use crate::text::redact::{MIN_SECRET, REDACTED};
 
 /// What a scorer compared.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::dataset::tests::file;
+use crate::data::dataset::tests::file;
 use crate::prompt::Prompt;
 
 fn open(rows: &[Value]) -> (tempfile::TempDir, Aime) {

@@ -150,7 +150,7 @@ fn weighted(parts: &[(Figure, f64)], whole: f64) -> Figure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dataset::bfcl::Category;
+    use crate::bfcl::data::Category;
     use crate::parity;
 
     fn counts(of: &[(&str, u64, u64)]) -> Counts {

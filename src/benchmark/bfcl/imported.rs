@@ -11,15 +11,14 @@ use serde_json::{Map, Value as Json, json};
 use self::output::{FAILURE, answer, conversation, has_calls, is_failure};
 use super::tally::Tally;
 use super::{Weights, prompt, sample};
-use crate::agent::{Agent, AgentError, FailureKind, Output, Usage};
+use crate::agent::Agent;
 use crate::benchmark::Benchmark;
-use crate::dataset::bfcl::{COLLECTIONS, Category, Data};
+use crate::bfcl::data::{COLLECTIONS, Category, Data};
+use crate::data::{AgentError, FailureKind, Output, Record, Sample, Task, Usage};
 use crate::error::{Error, Result};
 use crate::eval::{Eval, Limits};
 use crate::prompt::Prompt;
 use crate::report::bfcl::{Files, ResultLine, has_steps, is_preparation, results, scores};
-use crate::run::Record;
-use crate::sample::{Sample, Task};
 use crate::scorer::bfcl::OFFICIAL;
 use crate::scorer::{self, Scorer};
 

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use serde_json::ser::{PrettyFormatter, Serializer};
 
 use super::tools::with_hints;
-use crate::sample::Sample;
+use crate::data::Sample;
 use crate::scorer::bfcl::Value;
 
 /// The system prompt of the leaderboard's protocol, word for word: the default format (`plaintext`, `classic`, Python

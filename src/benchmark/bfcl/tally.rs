@@ -27,10 +27,9 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::aggregates::{self, Aggregates, Counts};
-use crate::dataset::bfcl::{Category, Group};
+use crate::bfcl::data::{Category, Group};
+use crate::data::{Record, Score, Status};
 use crate::gate::BOUNDS;
-use crate::run::{Record, Status};
-use crate::scorer::Score;
 use crate::stats::{as_f64, ratio};
 
 /// Weights of categories.

@@ -3,7 +3,7 @@ use std::fs;
 use serde_json::json;
 
 use super::*;
-use crate::dataset::bfcl::Group;
+use crate::bfcl::data::Group;
 use crate::parity;
 use crate::prompt::Prompt;
 

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use crate::dataset::{Columns, Header, required, scalar, slice_value};
+use crate::data::dataset::{Columns, Header, required, scalar, slice_value};
+use crate::data::{Attachment, Sample, Target};
 use crate::error::{Error, Result};
-use crate::sample::{Attachment, Sample, Target};
 use crate::system::file::is_inside;
 
 use super::folder::Source;

@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::*;
-use crate::agent::FailureKind;
-use crate::sample::Target;
+use crate::data::{FailureKind, Target};
 
 const ROW: &str =
     r#"{"task_id":"a","Question":"1+1?","Level":1,"Final answer":"2","file_name":""}"#;
@@ -364,7 +363,7 @@ fn check_file(name: Option<&str>, path: Option<&str>, expect: Result<&str, &str>
     // Loading never fails for a file.
     let samples = gaia.samples().unwrap();
     let file = samples[0].files.first();
-    let found = file.map(crate::sample::Attachment::resolve);
+    let found = file.map(crate::data::Attachment::resolve);
     match (found, expect) {
         (None, expect) => assert_eq!(expect, Ok("")),
         (Some(Ok(found)), expect) => {
@@ -437,14 +436,22 @@ fn reads_parquet() {
     ];
     let folder = folder(&[("2023/validation/x", "")]);
     let path = folder.path().join("2023/validation/metadata.parquet");
-    fs::write(&path, crate::dataset::parquet::tests::of_texts(&columns)).unwrap();
+    fs::write(
+        &path,
+        crate::data::dataset::parquet::tests::of_texts(&columns),
+    )
+    .unwrap();
     let samples = open(&folder).samples().unwrap();
     assert_eq!(ids(&samples), ["a", "b"]);
     assert_eq!(samples[0].target, Some("1".into()));
     assert_eq!(samples[1].target, None);
     let mut columns = columns;
     columns[0] = &["task_id", "a", "a"];
-    fs::write(&path, crate::dataset::parquet::tests::of_texts(&columns)).unwrap();
+    fs::write(
+        &path,
+        crate::data::dataset::parquet::tests::of_texts(&columns),
+    )
+    .unwrap();
     let path = "{path}/2023/validation/metadata.parquet";
     let expect = format!("{path}: row 2: the id `a` is taken by the row at {path}: row 1");
     check_error(&folder, &open(&folder), &expect);

@@ -4,12 +4,11 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::agent::replay::Replay;
-use crate::dataset::tests::file;
+use crate::data::dataset::tests::file;
 use crate::gate::{Gate, Verdict};
-use crate::parity;
 use crate::prompt::Prompt;
 use crate::snapshot::accept;
-use crate::{Eval, Run};
+use crate::{Eval, Run, parity};
 
 fn open(text: &str) -> (tempfile::TempDir, Gsm8k) {
     let (folder, path) = file("rows.jsonl", text);

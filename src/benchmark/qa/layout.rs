@@ -6,9 +6,9 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::{Qa, Template};
-use crate::dataset::{Field, Header, kind, quoted, required, scalar, slice_value};
+use crate::data::dataset::{Field, Header, kind, quoted, required, scalar, slice_value};
+use crate::data::{Attachment, Sample, Target};
 use crate::error::{Error, Result, nearest};
-use crate::sample::{Attachment, Sample, Target};
 use crate::scorer;
 
 const PROMPT: [&str; 6] = ["prompt", "question", "input", "Prompt", "Question", "Input"];

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::*;
-use crate::dataset::tests::file;
+use crate::data::Target;
+use crate::data::dataset::tests::file;
 use crate::prompt::Prompt;
-use crate::sample::Target;
 
 fn of_rows(rows: &[Value]) -> (TempDir, Qa) {
     let text: Vec<String> = rows.iter().map(Value::to_string).collect();
@@ -294,7 +294,7 @@ fn reads_parquet() {
     let columns: [&[&str]; 3] = [&["id", "a"], &["question", "x?"], &["answer", "y"]];
     let (_folder, path) = file(
         "rows.parquet",
-        crate::dataset::parquet::tests::of_texts(&columns),
+        crate::data::dataset::parquet::tests::of_texts(&columns),
     );
     let samples = Qa::open(path).unwrap().samples().unwrap();
     assert_eq!(

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::run::{Record, Status};
+use crate::data::{Record, Status};
 use crate::summary::tests::record;
 
 /// Correct, wrong, errored, unscored and skipped samples: `C`, `W`, `E`, `U`, `S`.
@@ -173,7 +173,7 @@ fn nothing_scored_is_inconclusive() {
 fn a_sum_over_a_stopped_run_is_a_lower_bound() {
     fn check(gate: &str, skipped: bool, verdict: Verdict) {
         let mut records = records(if skipped { "CS" } else { "CE" });
-        records[0].result.usage = Some(crate::agent::Usage {
+        records[0].result.usage = Some(crate::data::Usage {
             input_tokens: Some(100),
             output_tokens: Some(20),
             cost_usd: Some(0.5),

@@ -1,9 +1,9 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::gate::Verdict::{Failed, Inconclusive, Passed};
-use crate::gate::{Known, Verdict};
-use crate::run::{Record, Status};
+use crate::data::{Record, Status};
+use crate::gate::Known;
+use crate::gate::Verdict::{self, Failed, Inconclusive, Passed};
 use crate::summary::tests::{judged, labelled, record};
 
 #[track_caller]

@@ -1,6 +1,6 @@
 use super::*;
 use crate::baseline::{BaselineSample, CurrentSample};
-use crate::run::Status;
+use crate::data::Status;
 use crate::summary::Summary;
 use crate::summary::tests::record;
 

@@ -3,8 +3,7 @@
 use serde_json::Value as Json;
 
 use super::layout;
-use crate::agent::Output;
-use crate::run::Record;
+use crate::data::{Output, Record};
 use crate::scorer::bfcl::{Value, native_calls};
 
 /// The `result` of a line.
@@ -90,7 +89,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::run::Status;
+    use crate::data::Status;
     use crate::summary::tests::record;
 
     fn check(output: Json, category: &str, mode: Option<&str>, expect: &str) {

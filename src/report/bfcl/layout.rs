@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::dataset::bfcl::{Category, Group};
+use crate::bfcl::data::{Category, Group};
 use crate::error::{Error, Result};
 
 /// What the names of all files start with.

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use serde_json::Value as Json;
 
 use super::layout::{Kind, category_of};
-use crate::dataset::bfcl::{Category, broken};
-use crate::dataset::read_text;
+use crate::bfcl::data::{Category, broken};
+use crate::data::dataset::read_text;
 use crate::error::{Error, Result, nearest};
 use crate::scorer::bfcl::{Dict, Official, Value};
 

@@ -4,8 +4,8 @@ use serde_json::Value as Json;
 
 use super::answer::Answer;
 use super::layout;
+use crate::data::{Record, Status};
 use crate::error::Result;
-use crate::run::{Record, Status};
 use crate::scorer::bfcl::{self, CRASH, Entry, Request, Value, Verdict, check};
 
 /// What is said of an answer.

@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use super::{number, row, section, table, text};
-use crate::summary::{Labels, MAX_LABELS, OTHER, Summary};
+use crate::data::score::OTHER;
+use crate::summary::{Labels, MAX_LABELS, Summary};
 
 /// The labels of the deciding scorer, and those of the others that judge labels.
 pub(super) fn labels(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {

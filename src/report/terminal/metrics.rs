@@ -164,7 +164,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::run::Status;
+    use crate::data::Status;
     use crate::summary::tests::record;
 
     #[test]

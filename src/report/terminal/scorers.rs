@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use super::table::{self, cut};
 use super::{clean, percent};
-use crate::summary::{Labels, OTHER, Summary};
+use crate::data::score::OTHER;
+use crate::summary::{Labels, Summary};
 
 /// More labels than this are not shown one by one; `summary.md` has all.
 const SHOWN: usize = 12;

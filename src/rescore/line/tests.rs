@@ -1,11 +1,12 @@
 use serde_json::{Map, json};
 
 use super::*;
+use crate::data::Normalized;
 use crate::extract::Extract;
 use crate::registry::Registry;
 use crate::scorer::gaia::Gaia;
 use crate::scorer::per_sample::PerSample;
-use crate::scorer::{Answer, Context, Normalized};
+use crate::scorer::{Answer, Context};
 use crate::summary::tests::record;
 
 /// Tells all that it sees.

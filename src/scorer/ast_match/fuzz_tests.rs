@@ -171,7 +171,7 @@ fn calls_equal_themselves_in_any_order_and_spelling() {
         }
         // And so does what is said to have been compared.
         let shown = match &score.normalized_ground_truth {
-            crate::scorer::Normalized::List(calls) => {
+            crate::data::Normalized::List(calls) => {
                 Target(format!("[{}]", calls.join(", ")).into())
             }
             other => panic!("{other:?}"),

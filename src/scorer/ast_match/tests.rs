@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::agent::Output;
+use crate::data::Output;
 use crate::scorer::check::{check_all, refusal, scorer};
 
 /// A prediction, the ground truth, the value and the reason.

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::super::Score;
 use super::super::calls::TooComplex;
 use super::known::{Expected, Made, Names, Text};
 use super::pairing::{Overlap, Pairing, Rule, ratio};
+use crate::data::Score;
 use crate::text::excerpt;
 
 /// Calls that the details name.

@@ -156,7 +156,7 @@ impl Check {
 #[cfg(test)]
 mod tests {
     use super::{Check, Language};
-    use crate::dataset::bfcl::Category;
+    use crate::bfcl::data::Category;
 
     #[test]
     fn the_words_of_a_category_decide() {

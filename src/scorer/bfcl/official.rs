@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-use crate::dataset::bfcl::Category;
-use crate::scorer::Score;
+use crate::bfcl::data::Category;
+use crate::data::Score;
 
 /// Where a verdict stands in the metadata.
 pub(crate) const KEY: &str = "official";

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::json::write_text;
 use super::{Explanation, Matched, Request, Share, Value, Verdict, WrongParameter, explain};
-use crate::scorer::Score;
+use crate::data::Score;
 
 /// A verdict with all that is told of it.
 #[derive(Debug)]

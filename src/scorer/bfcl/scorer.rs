@@ -4,14 +4,12 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use super::official;
-use super::{Answer as Calls, Dict, Entry, Format, Report, Request, Value, check};
-use crate::agent::Output;
-use crate::dataset::bfcl::{Category, simple};
+use super::{Answer as Calls, Dict, Entry, Format, Report, Request, Value, check, official};
+use crate::bfcl::data::{Category, simple};
+use crate::data::{Output, Sample, Score};
 use crate::error::{Error, Result};
-use crate::sample::Sample;
 use crate::scorer::options::fingerprint;
-use crate::scorer::{self, Answer, Example, OptionReader, Score, Scorer};
+use crate::scorer::{self, Answer, Example, OptionReader, Scorer};
 
 pub(in crate::scorer) const ENTRY: scorer::Entry = scorer::Entry {
     name: "bfcl",
@@ -215,7 +213,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::sample::Target;
+    use crate::data::Target;
 
     #[test]
     fn native_calls_are_judged_before_the_text() {

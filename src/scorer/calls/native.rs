@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::super::bfcl::Value;
 use super::{Call, Pattern, TooComplex, json};
-use crate::agent::Output;
+use crate::data::Output;
 
 /// Calls that were made at once.
 pub(in crate::scorer) type Step = Vec<Call>;

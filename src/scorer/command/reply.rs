@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::scorer::{Details, Score};
+use crate::data::{Details, Score};
 
 /// A line of the program.
 #[derive(Debug, PartialEq)]

@@ -7,8 +7,7 @@ use std::fs;
 use std::time::Instant;
 
 use super::*;
-use crate::agent::Output;
-use crate::sample::Target;
+use crate::data::{Output, Target};
 use crate::scorer::{Context, from_value};
 
 /// Far longer than any of these tests should take.

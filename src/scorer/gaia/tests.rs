@@ -1,8 +1,8 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::data::Target;
 use crate::parity;
-use crate::sample::Target;
 
 fn check(prediction: Option<&str>, ground_truth: &str, expect: &Value) {
     let verdict = question_scorer(prediction, ground_truth);

@@ -1,5 +1,6 @@
 use super::*;
-use crate::scorer::{Context, Normalized, from_value};
+use crate::data::Normalized;
+use crate::scorer::{Context, from_value};
 
 fn judge(list: &dyn Scorer, prediction: Option<&str>, truth: &Value) -> Result<Score> {
     list.score(&Answer::new(prediction, &Target(truth.clone())))

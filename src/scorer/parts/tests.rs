@@ -6,10 +6,10 @@ mod properties;
 use std::path::Path;
 
 use super::*;
-use crate::agent::Output;
+use crate::data::{Output, Target};
 use crate::registry::Registry;
-use crate::sample::Target;
-use crate::scorer::{All, Any, AnyOf, Context, List, Not, Weighted, from_value, gaia::Gaia};
+use crate::scorer::gaia::Gaia;
+use crate::scorer::{All, Any, AnyOf, Context, List, Not, Weighted, from_value};
 
 /// Correct when the prediction is the ground truth; its own extraction takes what follows `=>`.
 struct Arrow;

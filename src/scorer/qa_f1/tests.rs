@@ -4,8 +4,7 @@ use regex::Regex;
 use serde_json::json;
 
 use super::*;
-use crate::agent::Output;
-use crate::sample::Target;
+use crate::data::{Output, Target};
 use crate::text::{is_py_space, py_lower};
 use crate::{fuzz, parity};
 

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::sample::Target;
+use crate::data::Target;
 use crate::{fuzz, parity};
 
 fn judge(scorer: QuasiExact, prediction: Option<&str>, target: impl Into<Target>) -> Result<Score> {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::sample::Target;
+use crate::data::Target;
 use crate::scorer::AnyOf;
 
 pub(super) fn judge(scorer: &dyn Scorer, prediction: Option<&str>, truth: &Value) -> Result<Score> {

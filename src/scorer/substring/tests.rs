@@ -2,7 +2,7 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::sample::Target;
+use crate::data::Target;
 use crate::{fuzz, parity};
 
 fn judge(scorer: Substring, prediction: Option<&str>, target: impl Into<Target>) -> Result<Value> {

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::agent::Output;
+use crate::data::Output;
 use crate::scorer::check::{refusal, scorer};
 
 fn score(spec: &str, output: Value, target: Value) -> Score {

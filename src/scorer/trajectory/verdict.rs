@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::super::Score;
 use super::super::calls::Call;
 use super::expectation::Expectation;
+use crate::data::Score;
 use crate::text::excerpt;
 
 /// Faults that the details name.

@@ -100,7 +100,7 @@ fn only_scores_with_a_label_count_and_slices_have_their_own() {
     assert_eq!(of(&[]), None);
     let mut records = labelled(&[("a", Some("a")), ("b", Some("a"))]);
     records[1].slices.insert("level".to_owned(), "2".into());
-    let mut number = record("n", crate::run::Status::Scored, true, "1");
+    let mut number = record("n", crate::data::Status::Scored, true, "1");
     let details = json!({ "label": 3, "target_label": 3 });
     number.result.score.as_mut().unwrap().details = serde_json::from_value(details).unwrap();
     records.push(number);

@@ -7,7 +7,7 @@
 use std::mem::ManuallyDrop;
 use std::path::Path;
 
-use evaltest::dataset::bfcl::{Data, Index, Question};
+use evaltest::bfcl::data::{Data, Index, Question};
 use evaltest::scorer::bfcl::{
     Answer, CRASH, Entry, JsonFault, Message, Report, Request, Value, Verdict, check,
 };

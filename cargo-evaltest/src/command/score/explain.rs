@@ -4,8 +4,9 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use clap::Args;
+use evaltest::data::{Normalized, Score};
 use evaltest::report::terminal::clean;
-use evaltest::scorer::{self, Normalized, Score, Scorer};
+use evaltest::scorer::{self, Scorer};
 use evaltest::{Error, Extraction, Output, Result, Target};
 use serde_json::Value;
 

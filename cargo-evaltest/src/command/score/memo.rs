@@ -6,7 +6,7 @@
 use std::hash::{Hash as _, Hasher as _};
 use std::sync::{Mutex, PoisonError};
 
-use evaltest::dataset::bfcl::Question;
+use evaltest::bfcl::data::Question;
 use evaltest::scorer::bfcl::Format;
 use rustc_hash::FxHasher;
 

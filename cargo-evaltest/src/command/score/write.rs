@@ -3,7 +3,7 @@
 //! There are as many scores as lines, and nearly all of their texts hold nothing to escape: writing them
 //! without asking about every byte saves a quarter of the time.
 
-use evaltest::scorer::{Normalized, Score};
+use evaltest::data::{Normalized, Score};
 use evaltest::text::is_json_plain;
 use evaltest::{Error, Result};
 use serde::Serialize;

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::sample::{Question, Sample, TaskFile};
+use crate::data::task::Question;
+use crate::data::{Sample, TaskFile};
 
 #[test]
 fn the_prompt_is_on_stdin() {

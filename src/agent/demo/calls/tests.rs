@@ -5,8 +5,9 @@ use serde_json::json;
 use super::super::Demo;
 use super::*;
 use crate::agent::Agent as _;
+use crate::data::Sample;
+use crate::data::task::Question;
 use crate::fuzz;
-use crate::sample::{Question, Sample};
 
 fn task(category: &str, functions: Value, question: &str) -> Task {
     let mut sample = Sample::new("one", question);

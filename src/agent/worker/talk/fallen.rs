@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use crate::agent::command::seconds;
 use crate::agent::worker::driver::{Inbox, error};
 use crate::agent::worker::request::{Open, Refusal, Reply, Request};
-use crate::agent::{AgentError, FailureKind};
+use crate::data::{AgentError, FailureKind};
 use crate::system::process::group::how_it_ended;
 use crate::system::process::tail::Tail;
 

@@ -8,7 +8,7 @@ use crate::agent::command::reply;
 use crate::agent::worker::driver::error;
 use crate::agent::worker::message::{self, Message, PROTOCOL};
 use crate::agent::worker::request::{Open, Refusal};
-use crate::agent::{AgentError, FailureKind, Output};
+use crate::data::{AgentError, FailureKind, Output};
 use crate::system::process::excerpt::excerpt;
 
 /// How much of a line that cannot be read is shown.

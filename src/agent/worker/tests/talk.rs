@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::Usage;
-use crate::sample::Live;
+use crate::data::task::Live;
 
 #[test]
 fn a_process_answers_many_tasks() {

@@ -2,8 +2,8 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::agent::Output;
-use crate::dataset::bfcl::Category;
+use crate::bfcl::data::Category;
+use crate::data::Output;
 use crate::report::bfcl::{RESULT, has_steps};
 use crate::scorer::bfcl::Value;
 

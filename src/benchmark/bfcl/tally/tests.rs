@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::sample::Target;
+use crate::data::Target;
 use crate::scorer::bfcl::Bfcl;
 use crate::scorer::{Answer, Scorer as _};
 use crate::summary::tests::record;

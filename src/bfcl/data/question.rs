@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{Category, Entry, Value, simple};
-use crate::dataset::{jsonl, read_text};
+use crate::data::dataset::{jsonl, read_text};
 use crate::error::{Error, Result};
 use crate::scorer::bfcl::{Dict, JsonFault};
 

@@ -150,7 +150,7 @@ impl Data {
             return Ok(self.read(category)?.len());
         }
         let path = self.file(category);
-        let text = super::read_text(&path)?;
+        let text = crate::data::dataset::read_text(&path)?;
         if category.group == Group::FormatSensitivity {
             // Lists of ids by category: each is asked in 26 ways.
             let lists: HashMap<String, Vec<String>> = serde_json::from_str(&text)

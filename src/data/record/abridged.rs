@@ -5,9 +5,8 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{NO_PROMPT, Outcome, Record, Status};
-use crate::agent::{AgentError, Usage};
-use crate::scorer::Score;
+use super::NO_PROMPT;
+use crate::data::{AgentError, Outcome, Record, Score, Status, Usage};
 
 /// Reads a record as it is kept in memory: what is dropped is passed over, which takes a fraction of the time.
 pub(crate) fn read_abridged(line: &[u8]) -> serde_json::Result<Record> {
@@ -78,7 +77,7 @@ struct Ending {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::Output;
+    use crate::data::Output;
     use crate::summary::tests::record;
 
     #[test]

@@ -11,8 +11,8 @@ use serde_json::{Map, Value};
 
 use super::columns::{AnyRow, Header};
 use super::{Filter, Format, Place, Rows, empty, jsonl, read_text, taken};
+use crate::data::Sample;
 use crate::error::Error;
-use crate::sample::Sample;
 use crate::system::parallel::in_order;
 
 /// The rows of a file. Those of JSON lines stay text until they are asked for: a hundred thousand of them as trees take

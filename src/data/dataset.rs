@@ -5,14 +5,12 @@
 //! narrows them down with a [`Filter`]. Every error names the file and the line; a dataset is read as a
 //! whole before any agent starts.
 
-#[cfg(feature = "bfcl")]
-pub mod bfcl;
 mod cell;
 mod columns;
 mod csv;
 mod field;
 mod filter;
-mod jsonl;
+pub(crate) mod jsonl;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
 mod table;
@@ -24,8 +22,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
+use crate::data::Sample;
 use crate::error::{Error, Result};
-use crate::sample::Sample;
 
 pub(crate) use cell::{required, scalar, slice_value};
 pub use columns::Columns;

@@ -8,9 +8,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use crate::agent::{AgentError, FailureKind};
-use crate::hub::layout::holds;
-use crate::sample::{Attachment, TaskFile};
+use crate::data::hub::layout::holds;
+use crate::data::{AgentError, Attachment, FailureKind, TaskFile};
 use crate::system::file::is_inside;
 
 impl Attachment {

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use super::{Row, kind};
 
 /// The rows of a text. Only `\n` ends a line, so that U+2028 in a text does not.
-pub(super) fn rows(path: &Path, text: &str) -> Result<Vec<Row>> {
+pub(crate) fn rows(path: &Path, text: &str) -> Result<Vec<Row>> {
     let row = |(number, line)| {
         Ok(Row {
             line: Some(number),
@@ -20,14 +20,14 @@ pub(super) fn rows(path: &Path, text: &str) -> Result<Vec<Row>> {
 }
 
 /// The lines that are not blank, trimmed, with their numbers.
-pub(super) fn lines(text: &str) -> impl Iterator<Item = (u64, &str)> {
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = (u64, &str)> {
     let lines = (1_u64..).zip(text.split('\n'));
     let lines = lines.map(|(number, line)| (number, line.trim_ascii()));
     lines.filter(|(_, line)| !line.is_empty())
 }
 
 /// The object of a line.
-pub(super) fn fields(path: &Path, number: u64, line: &str) -> Result<Map<String, Value>> {
+pub(crate) fn fields(path: &Path, number: u64, line: &str) -> Result<Map<String, Value>> {
     match parse(line) {
         Ok(Value::Object(fields)) => Ok(fields),
         Ok(other) => Err(Error::usage(format!(
@@ -51,7 +51,7 @@ pub fn python_json(text: &str) -> Option<Value> {
 
 /// Where a line stops being JSON, and why; `None` if it does not.
 #[cfg(feature = "bfcl")]
-pub(super) fn column_of_fault(line: &str) -> Option<(usize, String)> {
+pub(crate) fn column_of_fault(line: &str) -> Option<(usize, String)> {
     parse(line).err()
 }
 

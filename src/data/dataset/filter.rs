@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
+use crate::data::Sample;
 use crate::error::{Error, Result, nearest};
-use crate::sample::Sample;
 
 /// Ids, then the shuffle, then the limit, whichever are given.
 ///

@@ -49,8 +49,8 @@ pub(crate) use dataset::Dataset;
 #[cfg(not(feature = "http"))]
 pub(crate) use without_http::Dataset;
 
+use crate::data::Sample;
 use crate::error::Result;
-use crate::sample::Sample;
 use crate::system::file::is_inside;
 
 /// The local path of one file: the path itself, or for an address of the Hub the file in the cache, fetched if need be.

@@ -1,0 +1,3 @@
+//! The Berkeley Function Calling Leaderboard: its data, its checker, its files and its own program.
+
+pub mod data;

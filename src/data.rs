@@ -1,0 +1,19 @@
+//! What flows through a run, as plain data: samples, what agents say of them, scores, records; and where samples come
+//! from: [`dataset`], [`hub`].
+
+pub mod output;
+pub mod record;
+pub mod sample;
+pub mod score;
+pub mod task;
+
+mod attachment;
+
+pub mod dataset;
+pub(crate) mod hub;
+
+pub use output::{AgentError, EndedBy, FailureKind, Output, Usage};
+pub use record::{Outcome, Record, Status};
+pub use sample::{Attachment, Sample, Target};
+pub use score::{Details, Normalized, Score};
+pub use task::{Task, TaskFile};

@@ -1,0 +1,210 @@
+//! `Record`: one sample with its outcome, as a line of `samples.jsonl`; `Status`: the outcome in a word.
+
+mod abridged;
+
+use std::sync::{Arc, LazyLock};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::output::{AgentError, Output, Usage};
+use super::score::Score;
+
+pub(crate) use abridged::read_abridged;
+
+/// How a sample ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// A scorer gave a verdict.
+    Scored,
+    /// Answered, but there is no ground truth or no scorer for it. Outside every denominator.
+    Unscored,
+    /// The agent could not answer: a crash, an outage. Never a wrong answer.
+    AgentFailed,
+    /// The agent did not answer in time.
+    TimedOut,
+    /// The scorer could not judge the answer.
+    ScorerFailed,
+    /// Never asked: the run stopped before.
+    Skipped,
+}
+
+impl Status {
+    /// Whether the sample ended without the verdict it should have: an error, not a wrong answer.
+    pub fn is_error(self) -> bool {
+        matches!(
+            self,
+            Self::AgentFailed | Self::TimedOut | Self::ScorerFailed
+        )
+    }
+
+    /// The word used in files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Scored => "scored",
+            Self::Unscored => "unscored",
+            Self::AgentFailed => "agent_failed",
+            Self::TimedOut => "timed_out",
+            Self::ScorerFailed => "scorer_failed",
+            Self::Skipped => "skipped",
+        }
+    }
+}
+
+/// One sample with its outcome: a line of `samples.jsonl`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The sample's id.
+    pub sample_id: String,
+    /// The eval's name.
+    pub eval: String,
+    /// Which repetition, from 0.
+    pub epoch: u32,
+    /// The whole prompt. In memory it is empty once it is on disk.
+    pub prompt: Arc<str>,
+    /// The ground truth, `null` when hidden.
+    pub ground_truth: Value,
+    /// Everything else the dataset says of the sample.
+    pub metadata: Map<String, Value>,
+    /// The slices the sample belongs to, by dimension.
+    #[serde(default)]
+    pub slices: Map<String, Value>,
+    /// Hash of what the agent was given: prompt and files.
+    #[serde(default)]
+    pub input_hash: String,
+    /// Hash of the ground truth.
+    #[serde(default)]
+    pub target_hash: String,
+    /// The outcome.
+    pub result: Outcome,
+}
+
+/// What became of a sample.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// How it ended.
+    pub status: Status,
+    /// What the agent said. In memory it is dropped once it is on disk.
+    pub output: Option<Output>,
+    /// What was extracted from the raw answer.
+    pub prediction: Option<String>,
+    /// The verdict of the first scorer, which decides.
+    pub score: Option<Score>,
+    /// The verdicts of all scorers by name, when there are several.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub scores: Map<String, Value>,
+    /// Tokens and cost of the answer that counted.
+    pub usage: Option<Usage>,
+    /// Why there is no verdict.
+    pub error: Option<AgentError>,
+    /// How often the agent was asked.
+    pub attempts: u32,
+    /// Seconds that the answer that counted took; the last attempt's when none did. Of an answer that was given
+    /// before, what it took then.
+    pub latency_s: f64,
+    /// The answer was given before, to an earlier run, and came from the [cache](crate::cache). Neither its latency
+    /// nor its usage counts in a figure.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cached: bool,
+    /// How many secrets were blanked in this record.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub redacted: u32,
+}
+
+impl Outcome {
+    /// Whether the sample was scored and is correct.
+    pub fn is_correct(&self) -> bool {
+        self.status == Status::Scored && self.score.as_ref().is_some_and(|score| score.correct)
+    }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde's `skip_serializing_if` passes a reference"
+)]
+fn is_zero(n: &u32) -> bool {
+    *n == 0
+}
+
+/// What is kept in memory of a long text once the whole is on disk, in bytes.
+const ABRIDGED: usize = 4096;
+
+/// Shared by all records in memory, whose prompts are on disk.
+pub(crate) static NO_PROMPT: LazyLock<Arc<str>> = LazyLock::new(|| "".into());
+
+impl Record {
+    /// Drops what no verdict and no report needs once it is on disk.
+    pub(crate) fn forget(&mut self) {
+        self.result.output = None;
+        self.metadata = Map::new();
+    }
+
+    /// Drops what is on disk already, so that a run of any size fits into memory: the output, and the
+    /// rest of predictions longer than a screen.
+    pub(crate) fn abridge(&mut self) {
+        self.forget();
+        self.prompt = Arc::clone(&NO_PROMPT);
+        let cut = |text: &mut String| {
+            if text.len() > ABRIDGED {
+                text.truncate(text.floor_char_boundary(ABRIDGED));
+                text.push('…');
+            }
+        };
+        if let Some(prediction) = &mut self.result.prediction {
+            cut(prediction);
+        }
+        if let Some(error) = &mut self.result.error {
+            cut(&mut error.message);
+            if let Some(tail) = &mut error.stderr_tail
+                && tail.len() > ABRIDGED
+            {
+                *tail = tail[tail.ceil_char_boundary(tail.len() - ABRIDGED)..].to_owned();
+            }
+        }
+        let scores = self.result.score.iter_mut();
+        for side in scores.flat_map(|score| {
+            [
+                &mut score.normalized_prediction,
+                &mut score.normalized_ground_truth,
+            ]
+        }) {
+            match side {
+                crate::data::Normalized::Text(text) => cut(text),
+                crate::data::Normalized::List(items) => {
+                    items.truncate(64);
+                    items.iter_mut().for_each(cut);
+                }
+                crate::data::Normalized::None => {}
+            }
+        }
+        let sides = ["normalized_prediction", "normalized_ground_truth"];
+        for score in self.result.scores.values_mut() {
+            for side in sides {
+                match score.get_mut(side) {
+                    Some(Value::String(text)) => cut(text),
+                    Some(Value::Array(items)) => items.truncate(64),
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// The slices of a record as (dimension, value). A list puts it into one slice for each element.
+pub(crate) fn slices_of(record: &Record) -> impl Iterator<Item = (&str, String)> {
+    record.slices.iter().flat_map(|(dimension, value)| {
+        let values = match value {
+            Value::Array(values) => values.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        values.iter().filter_map(move |value| {
+            let value = match value {
+                Value::Null => return None,
+                Value::String(text) => text.clone(),
+                other => other.to_string(),
+            };
+            Some((dimension.as_str(), value))
+        })
+    })
+}
