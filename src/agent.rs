@@ -80,7 +80,7 @@ pub trait Agent: Send + Sync {
     }
 
     /// A text that changes whenever the agent may answer the same task differently, so that answers can be
-    /// [kept](crate::cache): its model, its sampling parameters, the version of its code. Only a hash of it is written.
+    /// [kept](crate::store::cache): its model, its sampling parameters, the version of its code. Only a hash of it is written.
     /// `None`: nothing is kept of what the agent says.
     ///
     /// The agents `command` and `worker` name their keys, the contents of the program and of every file that the

@@ -10,8 +10,6 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::artifact::{RunDir, read_records};
-use crate::cache::CacheUse;
 use crate::epochs::{self, Poll};
 use crate::error::{Error, Result};
 use crate::eval::Eval;
@@ -22,6 +20,8 @@ use crate::report::terminal;
 use crate::run::Run;
 use crate::runner::{Home, Keep, RunOptions, Session};
 use crate::spec::override_built;
+use crate::store::cache::CacheUse;
+use crate::store::{RunDir, read_records};
 use crate::system::cancel::Cancel;
 use crate::text::setting::Override;
 

@@ -8,7 +8,6 @@ use serde_json::{Map, Value};
 
 use crate::agent::Agent;
 use crate::benchmark::Benchmark;
-use crate::cache::{CacheUse, Settings};
 use crate::data::Sample;
 use crate::error::Result;
 use crate::extract::{Extract, Extraction};
@@ -18,6 +17,7 @@ use crate::prompt::Prompt;
 use crate::run::Run;
 use crate::runner::{RunOptions, Session};
 use crate::scorer::Scorer;
+use crate::store::cache::{CacheUse, Settings};
 use crate::text::setting::Override;
 
 /// One evaluation: what is asked, who answers, who judges, and what must hold.
@@ -318,7 +318,7 @@ impl Eval {
         self
     }
 
-    /// What is done with answers that were given before, see [`crate::cache`]; by default nothing.
+    /// What is done with answers that were given before, see [`crate::store::cache`]; by default nothing.
     #[must_use]
     pub fn cache(mut self, usage: CacheUse) -> Self {
         self.cache.usage = usage;
@@ -382,7 +382,7 @@ impl Eval {
 
     /// The folder of run directories.
     pub fn output_folder(&self) -> PathBuf {
-        let default = || crate::system::project::root().join(crate::artifact::DEFAULT_OUTPUT_ROOT);
+        let default = || crate::system::project::root().join(crate::store::DEFAULT_OUTPUT_ROOT);
         self.output_root.clone().unwrap_or_else(default)
     }
 

@@ -15,13 +15,13 @@ use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
-use crate::cache;
 use crate::drive::{self, Drive};
 use crate::error::{Error, Result};
 use crate::eval::Eval;
 use crate::plan::{BaselineUse, Plan};
 use crate::report::terminal;
 use crate::snapshot::{self, update};
+use crate::store::cache;
 use crate::system::cancel::Cancel;
 
 mod board;

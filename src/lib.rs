@@ -57,12 +57,10 @@ mod runner;
 
 pub mod agent;
 pub mod agreement;
-pub mod artifact;
 pub mod baseline;
 pub mod benchmark;
 #[cfg(feature = "bfcl")]
 pub mod bfcl;
-pub mod cache;
 pub mod data;
 pub mod doctor;
 pub mod drive;
@@ -82,6 +80,7 @@ pub mod scorer;
 pub mod snapshot;
 pub mod spec;
 pub mod stats;
+pub mod store;
 pub mod summary;
 pub mod system;
 pub mod text;

@@ -17,13 +17,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::artifact::{RunDir, read_records};
 use crate::error::{Error, Result};
 use crate::report::bfcl::{self, Exported, Options, Scores};
 use crate::report::terminal::shown;
 use crate::rescore::{Rescore, rescore_told};
 use crate::run::Run;
 use crate::scorer;
+use crate::store::{RunDir, read_records};
 use crate::system::cancel::Cancel;
 
 pub use agreement::{Agreement, CategoryAgreement, Disagreement};

@@ -31,8 +31,6 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::artifact::records::{self, Sorted};
-use crate::artifact::{Manifest, RunDir, random_run_id};
 use crate::baseline::Baseline;
 use crate::conclude::{Circumstances, Gathered};
 use crate::data::{Record, Status};
@@ -41,6 +39,8 @@ use crate::extract::{Extract, Extraction};
 use crate::gate::{Gate, Metric};
 use crate::run::{Notable, Run};
 use crate::scorer::Scorer;
+use crate::store::records::{self, Sorted};
+use crate::store::{Manifest, RunDir, random_run_id};
 use crate::system::parallel;
 use crate::text::hash::Hasher;
 use crate::{plan, snapshot};

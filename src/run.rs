@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use crate::artifact::RunDir;
 use crate::data::{Record, Status};
 use crate::error::{Error, Result};
 use crate::report::markdown;
+use crate::store::RunDir;
 use crate::summary::Summary;
 use crate::text::hash::Hasher;
 
@@ -86,6 +86,6 @@ impl Run {
 
     /// The whole records, read from the run directory one at a time.
     pub fn whole_records(&self) -> Result<impl Iterator<Item = Result<Record>> + use<>> {
-        crate::artifact::read_records(&self.dir.join("samples.jsonl"))
+        crate::store::read_records(&self.dir.join("samples.jsonl"))
     }
 }

@@ -15,9 +15,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::artifact::events::{EventLog, Past, StoredEvent, fold};
-use crate::artifact::records::Spool;
-use crate::artifact::{Manifest, RunDir, RunStatus, random_run_id};
 use crate::data::{AgentError, Output, Record};
 use crate::error::Result;
 use crate::eval::{Eval, KeepScratch};
@@ -26,6 +23,9 @@ use crate::limits::budget::spent;
 use crate::plan::{BaselineUse, Item, Plan};
 use crate::run::Run;
 use crate::snapshot;
+use crate::store::events::{EventLog, Past, StoredEvent, fold};
+use crate::store::records::Spool;
+use crate::store::{Manifest, RunDir, RunStatus, random_run_id};
 use crate::system::cancel::Cancel;
 
 mod ask;

@@ -64,7 +64,7 @@ pub struct Summary {
     pub unscored: u64,
     /// Samples that were never asked, because the run stopped before.
     pub skipped: u64,
-    /// Samples whose answers were given before and came from the [cache](crate::cache). They count in every figure but
+    /// Samples whose answers were given before and came from the [cache](crate::store::cache). They count in every figure but
     /// `usage`, `latency_s` and `attempts`.
     #[serde(default, skip_serializing_if = "no_samples")]
     pub cached: u64,

@@ -21,7 +21,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use evaltest::artifact::RunDir;
+use evaltest::store::RunDir;
 use evaltest::text::setting::Override;
 use evaltest::{Error, Extract, Extraction, Result};
 
@@ -174,7 +174,7 @@ impl Answers {
                 layout = Layout::Records;
                 source.path = dir.file("samples.jsonl");
                 // The library's reader knows why the file may not be there.
-                drop(evaltest::artifact::read_records(&source.path)?);
+                drop(evaltest::store::read_records(&source.path)?);
                 chunks_of(&source.path, open(&source.path)?)
             }
         };

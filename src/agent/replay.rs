@@ -6,9 +6,9 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::Agent;
-use crate::artifact::{self, RunDir};
 use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::error::{Error, Result};
+use crate::store::{self, RunDir};
 
 const IDS: [&str; 3] = ["task_id", "id", "sample_id"];
 const ANSWERS: [&str; 6] = [
@@ -96,7 +96,7 @@ impl Agent for Replay {
 
 fn from_run(dir: &RunDir) -> Result<HashMap<String, Recorded>> {
     let mut answers: HashMap<_, Recorded> = HashMap::new();
-    for record in artifact::read_records(&dir.file("samples.jsonl"))? {
+    for record in store::read_records(&dir.file("samples.jsonl"))? {
         let record = record?;
         if let Some(output) = record.result.output {
             let recorded = answers.entry(record.sample_id).or_default();

@@ -103,7 +103,7 @@ pub struct Outcome {
     /// Seconds that the answer that counted took; the last attempt's when none did. Of an answer that was given
     /// before, what it took then.
     pub latency_s: f64,
-    /// The answer was given before, to an earlier run, and came from the [cache](crate::cache). Neither its latency
+    /// The answer was given before, to an earlier run, and came from the [cache](crate::store::cache). Neither its latency
     /// nor its usage counts in a figure.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cached: bool,

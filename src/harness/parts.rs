@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::verdict::{self, Verdict};
-use crate::artifact::{RunDir, RunStatus, events, read_records, runs_in};
 use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::plan::Plan;
 use crate::runner::{Home, Keep, RunOptions, Session};
 use crate::snapshot;
 use crate::snapshot::update::Policy;
+use crate::store::{RunDir, RunStatus, events, read_records, runs_in};
 use crate::summary::Summary;
 use crate::system::cancel::Cancel;
 use crate::system::file::make_root;

@@ -3,9 +3,9 @@
 use std::fmt;
 
 use super::{Budget, Limits};
-use crate::artifact::events::{Kind, StoredEvent};
 use crate::data::Usage;
 use crate::stats::{Sum, as_f64};
+use crate::store::events::{Kind, StoredEvent};
 
 /// After so many answers that tell nothing of their cost a budget of it is taken for a mistake.
 const UNTOLD: u64 = 10;

@@ -25,7 +25,7 @@ pub(crate) fn hidden(eval: &Eval) -> Vec<PathBuf> {
         eval.snapshot.folder.clone(),
         eval.output_folder(),
         eval.cache_folder(),
-        root.join(crate::artifact::DEFAULT_OUTPUT_ROOT),
+        root.join(crate::store::DEFAULT_OUTPUT_ROOT),
         root.join(".git"),
         root.join(".env"),
     ]);

@@ -42,12 +42,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 
-use crate::artifact::Manifest;
 use crate::benchmark::bfcl::aggregates::Counts;
 use crate::bfcl::data::{Category, Group};
 use crate::data::{Record, Status};
 use crate::error::{Error, Result};
 use crate::scorer::bfcl::Value;
+use crate::store::Manifest;
 use crate::text::redact::is_blanked;
 use answer::Answer;
 pub(crate) use answer::RESULT;

@@ -5,8 +5,8 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use super::line::{Judge, Seen};
-use crate::artifact::records;
 use crate::error::{Error, Result};
+use crate::store::records;
 
 /// The lines of the first chunk: a few slow verdicts are to be shared out. Later chunks are larger, for it
 /// costs time to pass them around,

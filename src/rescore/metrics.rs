@@ -3,10 +3,10 @@
 
 use serde_json::{Map, Value};
 
-use crate::artifact::{Manifest, RunDir};
 #[cfg(feature = "bfcl")]
 use crate::benchmark::bfcl::tally::Tally;
 use crate::data::Record;
+use crate::store::{Manifest, RunDir};
 #[cfg(feature = "bfcl")]
 use crate::summary::Summary;
 

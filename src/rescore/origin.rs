@@ -6,10 +6,10 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{extraction_of, scorers_hash};
-use crate::artifact::Manifest;
 use crate::error::{Error, Result};
 use crate::registry::Registry;
 use crate::scorer::{self, Context, Scorer};
+use crate::store::Manifest;
 use crate::{plan, spec};
 
 /// The scorers of a run.

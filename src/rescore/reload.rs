@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use crate::artifact::{Manifest, RunDir, RunStatus, read_records};
 use crate::baseline::Baseline;
 use crate::conclude::{Circumstances, Gathered};
 use crate::error::{Error, Result};
 use crate::gate::{self, Gate};
 use crate::run::{Notable, Run};
 use crate::snapshot;
+use crate::store::{Manifest, RunDir, RunStatus, read_records};
 use crate::summary::Summary;
 
 /// A finished run, read from its directory, with gates checked again: `gates`, or those the run had.

@@ -6,10 +6,10 @@ use super::attempt::CONFIRM;
 use super::outcome::{failed, record, skipped};
 use super::throttle::SampleTime;
 use super::{Session, retry};
-use crate::artifact::events::{Kind, StoredEvent};
 use crate::data::{AgentError, EndedBy, FailureKind, Outcome, Record};
 use crate::event::Event;
 use crate::plan::Item;
+use crate::store::events::{Kind, StoredEvent};
 
 /// So often an attempt that a rate limit refused or an outage ended is repeated besides `limits.retries`: the sample is
 /// not to blame.

@@ -9,13 +9,13 @@ use serde_json::Value;
 
 use super::outcome::skipped;
 use super::{Session, lock};
-use crate::artifact::events::{Kind, StoredEvent};
-use crate::cache::CacheUse;
-use crate::cache::answers::{AnswerCache, Notice};
-use crate::cache::key::Asked;
 use crate::data::{Outcome, Output};
 use crate::event::Event;
 use crate::plan::{Item, Plan};
+use crate::store::cache::CacheUse;
+use crate::store::cache::answers::{AnswerCache, Notice};
+use crate::store::cache::key::Asked;
+use crate::store::events::{Kind, StoredEvent};
 use crate::system::panics;
 
 /// The cache of a run.

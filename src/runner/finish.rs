@@ -8,14 +8,14 @@ use serde_json::Map;
 
 use super::seen::Seen;
 use super::{RunOptions, Session, lock, skipped};
-use crate::artifact::manifest::{environment, git_state};
-use crate::artifact::{FORMAT_VERSION, Manifest, RunDir, RunStatus};
 use crate::conclude::{Circumstances, Gathered};
 use crate::data::task::Live;
 use crate::error::Result;
 use crate::event::Event;
 use crate::plan::{Item, Plan};
 use crate::run::Run;
+use crate::store::manifest::{environment, git_state};
+use crate::store::{FORMAT_VERSION, Manifest, RunDir, RunStatus};
 use crate::system::beside::beside;
 use crate::system::project;
 

@@ -1,11 +1,11 @@
 //! What becomes of a record: onto disk, and told of.
 
 use super::{Session, lock, skipped};
-use crate::artifact::events::{Kind, StoredEvent};
 use crate::data::{Outcome, Output, Record, Status};
 use crate::eval::Assert;
 use crate::event::Event;
 use crate::snapshot;
+use crate::store::events::{Kind, StoredEvent};
 
 impl Session {
     /// Journals how a sample ended. The answer stands in the journal already.

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use crate::artifact::{Manifest, RunDir};
 use crate::error::{Error, Result};
 use crate::plan::Plan;
+use crate::store::{Manifest, RunDir};
 
 /// The places of the samples to ask.
 pub(super) fn select(plan: &Plan, only: Option<&HashSet<String>>) -> Result<Vec<usize>> {

@@ -5,9 +5,9 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::time::Duration;
 
-use crate::artifact::events;
 use crate::limits::budget::{self, Spent};
 use crate::limits::{Budget, Limits};
+use crate::store::events;
 
 /// Beside the parts, made by the first of them: its age is that of the run. No part has such a name.
 const BEGUN: &str = "begun~";

@@ -7,11 +7,11 @@ use walkdir::WalkDir;
 
 use super::baseline::{BaselineFile, FILE, digest};
 use super::{Content, FORMAT_VERSION, path};
-use crate::artifact::{Manifest, RunDir, RunStatus, read_records};
 use crate::baseline::BaselineSample;
 use crate::data::Record;
 use crate::epochs;
 use crate::error::{Error, Result};
+use crate::store::{Manifest, RunDir, RunStatus, read_records};
 
 /// What accepting a run changed.
 #[derive(Clone, Debug, PartialEq, Eq)]

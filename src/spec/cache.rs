@@ -6,7 +6,7 @@ use serde::de::MapAccess;
 use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer};
 
-use crate::cache::{CacheUse, Settings};
+use crate::store::cache::{CacheUse, Settings};
 
 /// What a spec says of the cache.
 pub(super) enum CacheKey {

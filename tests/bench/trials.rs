@@ -11,7 +11,7 @@ use std::io;
 use std::process::{Command, ExitCode, Termination};
 
 use evaltest::Eval;
-use evaltest::artifact::RunDir;
+use evaltest::store::RunDir;
 use figure::{Figure, is_bench, report};
 
 /// Set in the process that is the test binary.

@@ -4,10 +4,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use evaltest::artifact::{DEFAULT_OUTPUT_ROOT, Manifest, RunDir, RunStatus, runs_in};
 use evaltest::report::terminal::{clean, shown};
 use evaltest::snapshot::accept;
 use evaltest::spec;
+use evaltest::store::{DEFAULT_OUTPUT_ROOT, Manifest, RunDir, RunStatus, runs_in};
 use evaltest::{Error, Registry, Result};
 use serde_json::Value;
 

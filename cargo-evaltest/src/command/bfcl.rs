@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use evaltest::artifact::RunDir;
 use evaltest::official::{self, Agreement, Official};
 use evaltest::report::terminal::{self, clean, shown};
+use evaltest::store::RunDir;
 use evaltest::system::signal;
 use evaltest::{Cancel, Error, Result, Run};
 use serde_json::{Value, json};

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use clap::{Args, Subcommand};
-use evaltest::artifact::DEFAULT_OUTPUT_ROOT;
-use evaltest::cache::{self, FOLDER};
 use evaltest::report::terminal::{clean, shown};
+use evaltest::store::DEFAULT_OUTPUT_ROOT;
+use evaltest::store::cache::{self, FOLDER};
 use evaltest::system::project;
 use evaltest::{Error, Registry, Result, spec};
 use serde_json::json;

@@ -6,9 +6,9 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use evaltest::artifact::{Manifest, RunDir, read_records, stamp};
 use evaltest::report::gaia::{self, Checked, Exported, Traces};
 use evaltest::report::terminal::{clean, shown};
+use evaltest::store::{Manifest, RunDir, read_records, stamp};
 use evaltest::{Benchmark, Error, Gaia, Registry, Result, spec};
 
 use crate::console;

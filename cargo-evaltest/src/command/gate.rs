@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use evaltest::artifact::RunDir;
 use evaltest::report::terminal;
+use evaltest::store::RunDir;
 use evaltest::{Gate, Result, rescore};
 
 use crate::console;

@@ -110,7 +110,7 @@ pub(crate) fn run(args: &ImportArgs) -> Result<u8> {
         partial: !imported.whole && !args.partial_eval,
         run_id: args.run_id.clone(),
         output_root: args.output_root.clone(),
-        default_output_root: Some(discover::root()?.join(evaltest::artifact::DEFAULT_OUTPUT_ROOT)),
+        default_output_root: Some(discover::root()?.join(evaltest::store::DEFAULT_OUTPUT_ROOT)),
         ..Drive::default()
     };
     let mut notices = imported.notices;

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use evaltest::artifact::RunDir;
 use evaltest::report::terminal;
 use evaltest::rescore::{Origin, Rescore, rescore, scorers_of};
+use evaltest::store::RunDir;
 use evaltest::text::setting::Override;
 use evaltest::{Extract, Result};
 

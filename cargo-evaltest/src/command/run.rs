@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use evaltest::artifact::{RunDir, runs_in};
 use evaltest::drive::{Drive, DryRun, worse_exit};
 use evaltest::event::Event;
 use evaltest::report::gaia::Traces;
 use evaltest::report::terminal;
+use evaltest::store::{RunDir, runs_in};
 use evaltest::system::signal::{self, Interrupt};
 use evaltest::{Cancel, Error, Result, Run};
 use serde_json::{Value, json};

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use evaltest::artifact::{RunDir, read_records};
 use evaltest::report::terminal::{clean, excerpt, in_epoch};
+use evaltest::store::{RunDir, read_records};
 use evaltest::{Error, Normalized, Outcome, Record, Result, Score};
 use serde_json::{Map, Value};
 

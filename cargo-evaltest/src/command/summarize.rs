@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use evaltest::artifact::RunDir;
 use evaltest::report::{markdown, terminal};
+use evaltest::store::RunDir;
 use evaltest::{Result, rescore};
 
 use crate::console;

@@ -121,7 +121,7 @@ fn every_published_verdict_is_reproduced_and_the_smaller_model_is_a_regression()
         }
         (model, run)
     });
-    let baseline = crate::artifact::RunDir::open(&larger.1.dir).unwrap();
+    let baseline = crate::store::RunDir::open(&larger.1.dir).unwrap();
     assert_eq!(
         accept(&baseline, None, false).unwrap().correct,
         PUBLISHED[1].1

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::{Exported, Options, Written};
-use crate::artifact::Manifest;
 use crate::report::terminal::{clean, quoted};
+use crate::store::Manifest;
 
 /// Its name.
 pub(super) const NAME: &str = "submission.md";

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use serde_json::Value as Json;
 
 use super::{Exported, Model, Options, find, write};
-use crate::artifact::{RunDir, read_records};
 use crate::benchmark::bfcl::{Import, Mode};
 use crate::parity;
+use crate::store::{RunDir, read_records};
 
 const FOLDER: &str = "bfcl/official-run";
 

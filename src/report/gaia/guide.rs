@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::Exported;
-use crate::artifact::Manifest;
 use crate::report::terminal::{clean, quoted};
+use crate::store::Manifest;
 
 /// Where the leaderboard is, on Hugging Face.
 const SPACE: &str = "gaia-benchmark/leaderboard";

@@ -2,7 +2,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::cache::CacheUse;
+use crate::store::cache::CacheUse;
 use crate::{Agent, AgentError, Benchmark, Eval, Output, Result, Run, Sample, Score, Task};
 
 /// Five samples.

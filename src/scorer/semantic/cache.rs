@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::cache::buckets::Buckets;
 use crate::error::Result;
+use crate::store::cache::buckets::Buckets;
 use crate::text::hash::Hasher;
 
 /// The first bytes of a file; the last is the version.

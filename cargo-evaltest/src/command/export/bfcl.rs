@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use evaltest::artifact::{RunDir, read_records, stamp};
 use evaltest::report::bfcl::{self, Exported, Model, Options};
 use evaltest::report::terminal::shown;
+use evaltest::store::{RunDir, read_records, stamp};
 use evaltest::{Error, Result};
 
 use crate::console;

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use evaltest::cache::CacheUse;
 use evaltest::drive::Drive;
+use evaltest::store::cache::CacheUse;
 use evaltest::text::setting::Override;
 use evaltest::{Error, Result};
 use serde_json::{Value, json};

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use evaltest::artifact::{Manifest, RunDir};
 use evaltest::drive::Drive;
 use evaltest::report::terminal;
+use evaltest::store::{Manifest, RunDir};
 use evaltest::{Error, Eval, Registry, Result, spec};
 
 use super::RunArgs;
@@ -30,7 +30,7 @@ impl RunArgs {
     /// Everything there is to run. Every spec is read before anything starts.
     pub(super) fn work(&self, drive: &mut Drive) -> Result<Work> {
         drive.default_output_root =
-            Some(discover::root()?.join(evaltest::artifact::DEFAULT_OUTPUT_ROOT));
+            Some(discover::root()?.join(evaltest::store::DEFAULT_OUTPUT_ROOT));
         if let Some(eval) = self.without_spec(drive)? {
             // The flags are all the spec there is.
             drive.partial = self.limit.is_some();

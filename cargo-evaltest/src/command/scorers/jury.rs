@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use evaltest::agreement::Vote;
-use evaltest::artifact::{Manifest, RunDir};
 use evaltest::scorer::{Context, Reads, Scorer, from_value, names};
+use evaltest::store::{Manifest, RunDir};
 use evaltest::text::setting::Override;
 use evaltest::{Error, Extract, Extraction, Result};
 use serde_json::{Value, json};

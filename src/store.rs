@@ -4,11 +4,11 @@
 //! ```text
 //! <output root>/                      made with a `.gitignore` of `*`
 //!   <YYYYMMDDTHHMMSSZ>_<run id>/
-//!     manifest.json    what was run, when, with which hashes          (artifact/manifest.rs)
+//!     manifest.json    what was run, when, with which hashes          (store/manifest.rs)
 //!     events.jsonl     appended as it happens; an answer is complete
-//!                      on disk before it is scored                    (artifact/events.rs)
+//!                      on disk before it is scored                    (store/events.rs)
 //!     samples.jsonl    one record per sample and epoch, in
-//!                      dataset order                                  (artifact/records.rs)
+//!                      dataset order                                  (store/records.rs)
 //!     errors.jsonl     the records that ended without a verdict
 //!     summary.json, summary.md
 //!     scratch/         folders of attempts that `keep_scratch` kept
@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::system::file::{absolute, make_root, write_atomically};
 
+pub mod cache;
 pub(crate) mod events;
 pub(crate) mod manifest;
 pub(crate) mod records;
