@@ -10,20 +10,20 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::epochs::{self, Poll};
 use crate::error::{Error, Result};
 use crate::eval::Eval;
 use crate::event::{Event, Observer};
 use crate::listing::Listing;
 use crate::plan::{BaselineUse, Plan};
 use crate::report::terminal;
-use crate::run::Run;
 use crate::runner::{Home, Keep, RunOptions, Session};
 use crate::spec::override_built;
 use crate::store::cache::CacheUse;
 use crate::store::{RunDir, read_records};
 use crate::system::cancel::Cancel;
 use crate::text::setting::Override;
+use crate::verdict::poll::{self, Poll};
+use crate::verdict::run::Run;
 
 /// The variable that carries a [`Drive`] as JSON.
 pub const VARIABLE: &str = "EVALTEST_DRIVE";
@@ -255,7 +255,7 @@ fn failed_samples(path: &Path, plan: &Plan) -> Result<HashSet<String>> {
         return Err(Error::usage(message).hint("name the spec that the run was made with"));
     }
     let mut failed = HashSet::new();
-    for sample in epochs::samples(read_records(&dir.file("samples.jsonl"))?) {
+    for sample in poll::samples(read_records(&dir.file("samples.jsonl"))?) {
         let sample = sample?;
         let poll = Poll::of(&sample);
         let Some(record) = sample.into_iter().next() else {

@@ -11,14 +11,14 @@ use crate::benchmark::Benchmark;
 use crate::data::Sample;
 use crate::error::Result;
 use crate::extract::{Extract, Extraction};
-use crate::gate::Gate;
 pub use crate::limits::{Budget, Limits};
 use crate::prompt::Prompt;
-use crate::run::Run;
 use crate::runner::{RunOptions, Session};
 use crate::scorer::Scorer;
 use crate::store::cache::{CacheUse, Settings};
 use crate::text::setting::Override;
+use crate::verdict::gate::Gate;
+use crate::verdict::run::Run;
 
 /// One evaluation: what is asked, who answers, who judges, and what must hold.
 ///
@@ -275,7 +275,7 @@ impl Eval {
     }
 
     /// Asks each sample so often, 1 to 1000; default 1. A sample stays one test, whose verdict is that of the
-    /// majority; see [`EpochFigures`](crate::summary::EpochFigures) for what several answers say.
+    /// majority; see [`EpochFigures`](crate::verdict::summary::EpochFigures) for what several answers say.
     #[must_use]
     pub fn epochs(mut self, epochs: u32) -> Self {
         self.epochs = epochs;

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use crate::data::{AgentError, Record};
-use crate::run::Run;
+use crate::verdict::run::Run;
 
 /// Something that happened in a run.
 #[derive(Debug)]

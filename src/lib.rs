@@ -43,8 +43,6 @@
 
 #![warn(missing_docs)]
 
-mod conclude;
-mod epochs;
 mod error;
 #[cfg(test)]
 mod fuzz;
@@ -56,8 +54,6 @@ mod plan;
 mod runner;
 
 pub mod agent;
-pub mod agreement;
-pub mod baseline;
 pub mod benchmark;
 #[cfg(feature = "bfcl")]
 pub mod bfcl;
@@ -67,7 +63,6 @@ pub mod drive;
 pub mod eval;
 pub mod event;
 pub mod extract;
-pub mod gate;
 pub mod listing;
 #[cfg(feature = "bfcl")]
 pub mod official;
@@ -75,18 +70,16 @@ pub mod prompt;
 pub mod registry;
 pub mod report;
 pub mod rescore;
-pub mod run;
 pub mod scorer;
 pub mod snapshot;
 pub mod spec;
 pub mod stats;
 pub mod store;
-pub mod summary;
 pub mod system;
 pub mod text;
+pub mod verdict;
 
 pub use agent::Agent;
-pub use baseline::{Baseline, BaselineSample};
 pub use benchmark::Benchmark;
 pub use benchmark::aime::Aime;
 #[cfg(feature = "bfcl")]
@@ -102,11 +95,12 @@ pub use data::{Outcome, Record, Status};
 pub use error::{Error, Result};
 pub use eval::{Answers, Assert, Eval, KeepScratch};
 pub use extract::{Extract, Extraction};
-pub use gate::{Gate, GateResult, Verdict};
 pub use harness::{Conclusion, run};
 pub use prompt::Prompt;
 pub use registry::{Options, Registry};
-pub use run::{Flip, Run};
 pub use scorer::{Answer, Scorer};
-pub use summary::Summary;
 pub use system::cancel::Cancel;
+pub use verdict::baseline::{Baseline, BaselineSample};
+pub use verdict::gate::{Gate, GateResult, Verdict};
+pub use verdict::run::{Flip, Run};
+pub use verdict::summary::Summary;

@@ -21,10 +21,10 @@ use crate::error::{Error, Result};
 use crate::report::bfcl::{self, Exported, Options, Scores};
 use crate::report::terminal::shown;
 use crate::rescore::{Rescore, rescore_told};
-use crate::run::Run;
 use crate::scorer;
 use crate::store::{RunDir, read_records};
 use crate::system::cancel::Cancel;
+use crate::verdict::run::Run;
 
 pub use agreement::{Agreement, CategoryAgreement, Disagreement};
 

@@ -11,7 +11,6 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::baseline::Baseline;
 use crate::benchmark::Benchmark;
 use crate::data::{Output, Score};
 use crate::error::{Error, Result};
@@ -22,7 +21,9 @@ use crate::system::beside::beside;
 use crate::text::hash::Hasher;
 use crate::text::name;
 use crate::text::redact::Redactor;
-use crate::{gate, rescore, snapshot};
+use crate::verdict::baseline::Baseline;
+use crate::verdict::{check, gate};
+use crate::{rescore, snapshot};
 
 pub(crate) use item::{Item, Packed};
 use load::{Loaded, Slices};
@@ -155,7 +156,7 @@ impl Plan {
                 .eval
                 .gates
                 .iter()
-                .any(crate::gate::Gate::needs_baseline);
+                .any(crate::verdict::gate::Gate::needs_baseline);
         if !compares {
             return Ok(());
         }
@@ -231,10 +232,10 @@ pub(crate) fn check_name(name: &str) -> Result<()> {
 
 /// A sample is asked at least once.
 pub(crate) fn check_epochs(epochs: u32) -> Result<()> {
-    if (1..=crate::epochs::MOST).contains(&epochs) {
+    if (1..=crate::verdict::poll::MOST).contains(&epochs) {
         return Ok(());
     }
-    let most = crate::epochs::MOST;
+    let most = crate::verdict::poll::MOST;
     Err(
         Error::usage(format!("epochs must be between 1 and {most}, not {epochs}"))
             .hint("`epochs: 3` asks every sample three times"),
@@ -334,7 +335,7 @@ pub(crate) fn check_scorer_names(scorers: &[Arc<dyn Scorer>]) -> Result<()> {
 }
 
 fn check_gates(eval: &Eval, slices: Slices, scorers: &[&str]) -> Result<()> {
-    let known = gate::Known {
+    let known = check::Known {
         slices,
         scorers: scorers.iter().map(ToString::to_string).collect(),
         means: None,

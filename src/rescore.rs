@@ -31,18 +31,18 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::baseline::Baseline;
-use crate::conclude::{Circumstances, Gathered};
 use crate::data::{Record, Status};
 use crate::error::{Error, Result};
 use crate::extract::{Extract, Extraction};
-use crate::gate::{Gate, Metric};
-use crate::run::{Notable, Run};
 use crate::scorer::Scorer;
 use crate::store::records::{self, Sorted};
 use crate::store::{Manifest, RunDir, random_run_id};
 use crate::system::parallel;
 use crate::text::hash::Hasher;
+use crate::verdict::baseline::Baseline;
+use crate::verdict::conclude::{Circumstances, Gathered};
+use crate::verdict::gate::{Gate, Metric};
+use crate::verdict::run::{Notable, Run};
 use crate::{plan, snapshot};
 
 use chunks::Chunks;

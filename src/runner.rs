@@ -21,16 +21,17 @@ use crate::eval::{Eval, KeepScratch};
 use crate::event::{Event, Observer};
 use crate::limits::budget::spent;
 use crate::plan::{BaselineUse, Item, Plan};
-use crate::run::Run;
 use crate::snapshot;
 use crate::store::events::{EventLog, Past, StoredEvent, fold};
 use crate::store::records::Spool;
 use crate::store::{Manifest, RunDir, RunStatus, random_run_id};
 use crate::system::cancel::Cancel;
+use crate::verdict::run::Run;
 
 mod ask;
 mod attempt;
 mod cached;
+mod files;
 mod finish;
 pub(crate) mod judge;
 mod keep;

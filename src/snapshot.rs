@@ -14,11 +14,11 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::data::{Normalized, Record, Status};
-use crate::epochs::Poll;
 use crate::error::{Error, Result};
 use crate::plan::Plan;
 use crate::text::hash::Hasher;
 use crate::text::name::file_name;
+use crate::verdict::poll::Poll;
 
 mod accept;
 mod baseline;

@@ -1,10 +1,8 @@
 //! The gates are honest: an unchanged agent fails `no_regression` no more often than alpha, and a worse one
 //! is caught as often as the power that is printed. Simulated with a fixed seed.
 
-use evaltest::baseline::CurrentSample;
-use evaltest::baseline::Standing;
-use evaltest::gate::Counts;
-use evaltest::gate::Evidence;
+use evaltest::verdict::baseline::{CurrentSample, Standing};
+use evaltest::verdict::check::{Counts, Evidence};
 use evaltest::{
     Baseline, BaselineSample, Gate, Outcome, Record, Score, Status, Summary, Verdict, stats,
 };

@@ -8,11 +8,11 @@ use once_cell::sync::OnceCell;
 use super::verdict::{self, Verdict};
 use crate::error::Error;
 use crate::plan::Plan;
-use crate::run::Run;
 use crate::runner::{Keep, RunOptions, Session};
 use crate::snapshot::update::Policy;
 use crate::system::cancel::Cancel;
 use crate::system::project;
+use crate::verdict::run::Run;
 
 /// One eval, its session and the latch on which its gates wait.
 pub(super) struct Board {

@@ -15,11 +15,11 @@ use crate::runner::{Home, Keep, RunOptions, Session};
 use crate::snapshot;
 use crate::snapshot::update::Policy;
 use crate::store::{RunDir, RunStatus, events, read_records, runs_in};
-use crate::summary::Summary;
 use crate::system::cancel::Cancel;
 use crate::system::file::make_root;
 use crate::system::project;
 use crate::text::name;
+use crate::verdict::summary::Summary;
 
 /// nextest's id of the whole test run, if each test is a process.
 pub(super) fn run_id() -> Option<String> {

@@ -4,13 +4,13 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use crate::data::{Normalized, Record, Status};
-use crate::epochs;
 use crate::eval::Assert;
-use crate::gate::{self, GateResult};
 use crate::report::terminal::{clean, excerpt, quoted, shown};
 use crate::runner::Session;
 use crate::snapshot::update::Policy;
 use crate::snapshot::{self, Content};
+use crate::verdict::gate::{self, GateResult};
+use crate::verdict::poll;
 
 /// How a test ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ struct Asked<'a> {
 impl<'a> Asked<'a> {
     fn of(session: &Session, place: usize, records: &'a [Record]) -> Option<Self> {
         let eval = &session.plan().eval;
-        let record = epochs::representative(records)?;
+        let record = poll::representative(records)?;
         let content = |record: &Record| (record.epoch, Content::of(record, eval.masks_answers()));
         Some(Self {
             place,
@@ -89,7 +89,7 @@ impl<'a> Asked<'a> {
             path: snapshot::path(&eval.snapshot.folder, &record.sample_id),
             content: Content::majority(records.iter().map(content).collect())?,
             epochs: eval.epochs,
-            correct: epochs::Poll::of(records).correct(),
+            correct: poll::Poll::of(records).correct(),
         })
     }
 }

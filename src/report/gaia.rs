@@ -113,7 +113,7 @@ mod tests {
 
     use super::*;
     use crate::data::{Output, Status};
-    use crate::summary::tests::record;
+    use crate::verdict::summary::tests::record;
 
     fn answered(id: &str, level: &str, text: &str, prediction: Option<&str>) -> Record {
         let mut record = record(id, Status::Scored, true, level);

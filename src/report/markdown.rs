@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::metrics::Metrics;
-use crate::summary::{Group, Summary};
+use crate::verdict::summary::{Group, Summary};
 
 /// Writes the summary as Markdown.
 pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
@@ -382,8 +382,9 @@ fn is_invisible(c: char) -> bool {
 mod tests {
     use super::*;
     use crate::data::Status;
-    use crate::gate::{Evidence, Gate};
-    use crate::summary::tests::record;
+    use crate::verdict::check::Evidence;
+    use crate::verdict::gate::Gate;
+    use crate::verdict::summary::tests::record;
 
     #[test]
     fn text_from_outside_does_nothing() {

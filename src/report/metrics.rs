@@ -3,8 +3,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::gate::BOUNDS;
-use crate::summary::Summary;
+use crate::verdict::check::BOUNDS;
+use crate::verdict::summary::Summary;
 
 /// The metrics by what can be made of them.
 #[derive(Debug, Default)]

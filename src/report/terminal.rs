@@ -10,10 +10,10 @@ use std::path::Path;
 
 use crate::data::{AgentError, Record, Status};
 use crate::event::Event;
-use crate::gate::Verdict;
-use crate::run::Run;
-use crate::summary::Summary;
 use crate::text;
+use crate::verdict::gate::Verdict;
+use crate::verdict::run::Run;
+use crate::verdict::summary::Summary;
 
 /// How many flipped or failed samples are listed; the rest is counted.
 const LISTED: usize = 20;

@@ -8,7 +8,7 @@ use crate::benchmark::bfcl::tally::Tally;
 use crate::data::Record;
 use crate::store::{Manifest, RunDir};
 #[cfg(feature = "bfcl")]
-use crate::summary::Summary;
+use crate::verdict::summary::Summary;
 
 /// The metrics so far.
 #[cfg(feature = "bfcl")]

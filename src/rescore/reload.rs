@@ -2,14 +2,15 @@
 
 use serde_json::Value;
 
-use crate::baseline::Baseline;
-use crate::conclude::{Circumstances, Gathered};
 use crate::error::{Error, Result};
-use crate::gate::{self, Gate};
-use crate::run::{Notable, Run};
 use crate::snapshot;
 use crate::store::{Manifest, RunDir, RunStatus, read_records};
-use crate::summary::Summary;
+use crate::verdict::baseline::Baseline;
+use crate::verdict::check;
+use crate::verdict::conclude::{Circumstances, Gathered};
+use crate::verdict::gate::Gate;
+use crate::verdict::run::{Notable, Run};
+use crate::verdict::summary::Summary;
 
 /// A finished run, read from its directory, with gates checked again: `gates`, or those the run had.
 ///
@@ -88,7 +89,7 @@ pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: bool) -> Result<Run> {
     }
     let run = gathered.conclude(records, given);
     if others {
-        let known = gate::Known::of_run(&run.summary, &manifest.scorers, manifest.epochs);
+        let known = check::Known::of_run(&run.summary, &manifest.scorers, manifest.epochs);
         gates.iter().try_for_each(|gate| gate.validate(&known))?;
     }
     Ok(run)

@@ -8,16 +8,16 @@ use serde_json::Map;
 
 use super::seen::Seen;
 use super::{RunOptions, Session, lock, skipped};
-use crate::conclude::{Circumstances, Gathered};
 use crate::data::task::Live;
 use crate::error::Result;
 use crate::event::Event;
 use crate::plan::{Item, Plan};
-use crate::run::Run;
 use crate::store::manifest::{environment, git_state};
 use crate::store::{FORMAT_VERSION, Manifest, RunDir, RunStatus};
 use crate::system::beside::beside;
 use crate::system::project;
+use crate::verdict::conclude::{Circumstances, Gathered};
+use crate::verdict::run::Run;
 
 /// The manifest of a run that begins now.
 pub(super) fn new_manifest(

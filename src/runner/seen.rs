@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 
 use super::{Keep, Session, lock};
 use crate::data::{Record, Status};
-use crate::epochs::Poll;
 use crate::eval::Assert;
-use crate::run::Notable;
 use crate::system::panics;
+use crate::verdict::poll::Poll;
+use crate::verdict::run::Notable;
 
 pub(super) struct Seen<'a> {
     session: &'a Session,

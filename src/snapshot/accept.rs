@@ -7,11 +7,11 @@ use walkdir::WalkDir;
 
 use super::baseline::{BaselineFile, FILE, digest};
 use super::{Content, FORMAT_VERSION, path};
-use crate::baseline::BaselineSample;
 use crate::data::Record;
-use crate::epochs;
 use crate::error::{Error, Result};
 use crate::store::{Manifest, RunDir, RunStatus, read_records};
+use crate::verdict::baseline::BaselineSample;
+use crate::verdict::poll;
 
 /// What accepting a run changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub fn accept(dir: &RunDir, folder: Option<&Path>, partial: bool) -> Result<Acce
     });
     let mut contents = BTreeMap::new();
     let mut known = HashSet::new();
-    for sample in epochs::samples(read_records(&dir.file("samples.jsonl"))?) {
+    for sample in poll::samples(read_records(&dir.file("samples.jsonl"))?) {
         let sample = sample?;
         let content = |record: &Record| (record.epoch, Content::of(record, manifest.masked));
         let epochs = sample.iter().map(content).collect();

@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 use walkdir::{DirEntry, WalkDir};
 
 use super::Content;
-use crate::baseline::{Baseline, BaselineSample};
 use crate::error::{Error, Result};
 use crate::plan::Plan;
 use crate::text::hash::Hasher;
+use crate::verdict::baseline::{Baseline, BaselineSample};
 
 pub(super) const FILE: &str = "_baseline.json";
 

@@ -25,12 +25,12 @@ use crate::data::hub;
 use crate::error::{Error, Result, nearest};
 use crate::eval::{Eval, KeepScratch, Limits};
 use crate::extract::Extract;
-use crate::gate::{self, Gate};
 use crate::plan::check_scorer_names;
 use crate::prompt::Prompt;
 use crate::registry::{Options, Registry};
 use crate::scorer::{self, Scorer};
 use crate::system::{file, variables};
+use crate::verdict::gate::{self, Gate};
 
 /// An error with the text in the spec that it is about, to find its line; see `problem::line_of`.
 pub(super) type Placed<T> = std::result::Result<T, (Error, String)>;

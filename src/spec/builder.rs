@@ -9,8 +9,8 @@ use super::limits::limits;
 use super::overrides::apply;
 use crate::error::{Error, Result};
 use crate::eval::Eval;
-use crate::gate::Gate;
 use crate::text::setting::Override;
+use crate::verdict::gate::Gate;
 
 /// What the command line can say of such an eval. Its benchmark, agent and scorers are code.
 #[derive(Deserialize)]

@@ -14,8 +14,8 @@ use super::confinement::{SandboxKeys, UlimitKeys};
 use super::custom::CustomKeys;
 use super::tagged::{BuiltIns, Tagged};
 use crate::eval::{Answers, Assert, KeepScratch};
-use crate::gate::Gate;
 use crate::prompt::Prompt;
+use crate::verdict::gate::Gate;
 
 /// A whole spec.
 #[derive(Deserialize)]

@@ -30,7 +30,7 @@ pub(crate) fn run(args: &GateArgs) -> Result<u8> {
         .iter()
         .map(|text| text.parse::<Gate>())
         .collect::<Result<Vec<_>>>()?;
-    evaltest::gate::check_unique(&gates)?;
+    evaltest::verdict::gate::check_unique(&gates)?;
     let gates = (!gates.is_empty()).then_some(gates);
     let ci = evaltest::system::project::is_ci();
     let run = rescore::reload(&RunDir::open(&args.run_dir)?, gates, ci)?;

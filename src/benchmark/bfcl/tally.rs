@@ -29,8 +29,8 @@ use serde_json::{Map, Value, json};
 use super::aggregates::{self, Aggregates, Counts};
 use crate::bfcl::data::{Category, Group};
 use crate::data::{Record, Score, Status};
-use crate::gate::BOUNDS;
 use crate::stats::{as_f64, ratio};
+use crate::verdict::check::BOUNDS;
 
 /// Weights of categories.
 pub(super) type Weights = BTreeMap<String, f64>;

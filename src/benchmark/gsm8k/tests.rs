@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::*;
 use crate::agent::replay::Replay;
 use crate::data::dataset::tests::file;
-use crate::gate::{Gate, Verdict};
 use crate::prompt::Prompt;
 use crate::snapshot::accept;
+use crate::verdict::gate::{Gate, Verdict};
 use crate::{Eval, Run, parity};
 
 fn open(text: &str) -> (tempfile::TempDir, Gsm8k) {

@@ -78,7 +78,7 @@ struct Ending {
 mod tests {
     use super::*;
     use crate::data::Output;
-    use crate::summary::tests::record;
+    use crate::verdict::summary::tests::record;
 
     #[test]
     fn what_is_read_is_what_was_kept() {

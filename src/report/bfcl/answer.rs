@@ -90,7 +90,7 @@ mod tests {
 
     use super::*;
     use crate::data::Status;
-    use crate::summary::tests::record;
+    use crate::verdict::summary::tests::record;
 
     fn check(output: Json, category: &str, mode: Option<&str>, expect: &str) {
         let mut record = record("a", Status::Scored, true, "1");

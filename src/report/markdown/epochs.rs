@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{number, percent, row, section, share, table, text};
-use crate::summary::{Estimate, Summary};
+use crate::verdict::summary::{Estimate, Summary};
 
 /// So many flaky samples are listed; `summary.json` has more.
 const LISTED: usize = 50;

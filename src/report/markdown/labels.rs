@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::{number, row, section, table, text};
 use crate::data::score::OTHER;
-use crate::summary::{Labels, MAX_LABELS, Summary};
+use crate::verdict::summary::{Labels, MAX_LABELS, Summary};
 
 /// The labels of the deciding scorer, and those of the others that judge labels.
 pub(super) fn labels(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::{clean, percent};
-use crate::summary::{EpochFigures, Estimate, Summary};
+use crate::verdict::summary::{EpochFigures, Estimate, Summary};
 
 /// How many flaky samples are named.
 const NAMED: usize = 10;

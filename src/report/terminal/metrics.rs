@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::table::{self, cut};
 use super::{clean, percent};
 use crate::report::metrics::Metrics;
-use crate::summary::{Group, Summary};
+use crate::verdict::summary::{Group, Summary};
 
 /// As many slices fit on one line.
 const ON_A_LINE: usize = 4;
@@ -165,7 +165,7 @@ mod tests {
 
     use super::*;
     use crate::data::Status;
-    use crate::summary::tests::record;
+    use crate::verdict::summary::tests::record;
 
     #[test]
     fn many_slices_are_a_table() {

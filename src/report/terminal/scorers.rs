@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::table::{self, cut};
 use super::{clean, percent};
 use crate::data::score::OTHER;
-use crate::summary::{Labels, Summary};
+use crate::verdict::summary::{Labels, Summary};
 
 /// More labels than this are not shown one by one; `summary.md` has all.
 const SHOWN: usize = 12;
@@ -109,7 +109,7 @@ fn row(cells: &[&str]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::summary::tests::{judged, labelled};
+    use crate::verdict::summary::tests::{judged, labelled};
 
     #[test]
     fn several_scorers_are_a_table() {

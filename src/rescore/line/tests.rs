@@ -7,7 +7,7 @@ use crate::registry::Registry;
 use crate::scorer::gaia::Gaia;
 use crate::scorer::per_sample::PerSample;
 use crate::scorer::{Answer, Context};
-use crate::summary::tests::record;
+use crate::verdict::summary::tests::record;
 
 /// Tells all that it sees.
 #[expect(clippy::unnecessary_wraps, reason = "it is a scorer")]

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-use evaltest::agreement::Vote;
 use evaltest::scorer::{Context, Reads, Scorer, from_value, names};
 use evaltest::store::{Manifest, RunDir};
 use evaltest::text::setting::Override;
+use evaltest::verdict::agreement::Vote;
 use evaltest::{Error, Extract, Extraction, Result};
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::thread;
 
-use evaltest::agreement::{Agreement, Ballot, Vote};
+use evaltest::verdict::agreement::{Agreement, Ballot, Vote};
 use evaltest::{Error, Result};
 use serde_json::{Map, Value, json};
 

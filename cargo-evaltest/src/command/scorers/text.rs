@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use evaltest::agreement::Pair;
 use evaltest::report::terminal::table::{self, cut};
 use evaltest::report::terminal::{clean, excerpt, percent};
+use evaltest::verdict::agreement::Pair;
 use serde_json::Value;
 
 use super::matrix::{Divided, Matrix};

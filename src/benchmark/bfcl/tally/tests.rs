@@ -4,7 +4,7 @@ use super::*;
 use crate::data::Target;
 use crate::scorer::bfcl::Bfcl;
 use crate::scorer::{Answer, Scorer as _};
-use crate::summary::tests::record;
+use crate::verdict::summary::tests::record;
 
 /// A record of an answer to an entry with the calls `f(a=1)`, and `b` which may be left out.
 fn answered(category: &str, answer: &str) -> Record {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::epochs::Poll;
 use crate::stats::{self, Clusters, Sum};
+use crate::verdict::poll::Poll;
 
 /// What several answers to each sample say together. Samples without a verdict to get are in no figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -9,8 +9,8 @@ use super::tally::{Tally, is_answered};
 use super::{FORMAT_VERSION, Flaky, MAX_FLAKY, Recovered, Summary};
 use crate::data::record::slices_of;
 use crate::data::{Outcome, Record, Status};
-use crate::epochs::Poll;
 use crate::stats;
+use crate::verdict::poll::Poll;
 
 /// Makes a [`Summary`] of records one by one, without keeping them.
 ///

@@ -1,9 +1,21 @@
 //! `Gate::check`: a finished run against a gate. Pure.
 
-use super::figures::Figures;
-use super::{Gate, GateResult, Verdict, no_regression};
-use crate::baseline::{Baseline, CurrentSample};
-use crate::summary::Summary;
+mod figures;
+mod mean;
+mod no_regression;
+mod own;
+mod validate;
+
+use crate::verdict::baseline::{Baseline, CurrentSample};
+use crate::verdict::gate::{Gate, GateResult, Verdict};
+use crate::verdict::summary::Summary;
+
+use figures::Figures;
+
+pub use mean::KnownMeans;
+pub use no_regression::Counts;
+pub(crate) use own::BOUNDS;
+pub use validate::Known;
 
 /// What a gate may look at besides the summary.
 #[derive(Clone, Copy, Debug, Default)]
@@ -75,7 +87,7 @@ impl Gate {
             value,
             threshold: match self.bound {
                 Some((_, threshold)) => Some(threshold),
-                None => Some(self.alpha.unwrap_or(super::DEFAULT_ALPHA)),
+                None => Some(self.alpha.unwrap_or(crate::verdict::gate::DEFAULT_ALPHA)),
             },
             message,
             regression: None,

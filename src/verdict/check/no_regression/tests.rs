@@ -1,8 +1,8 @@
 use super::*;
-use crate::baseline::{BaselineSample, CurrentSample};
 use crate::data::Status;
-use crate::summary::Summary;
-use crate::summary::tests::record;
+use crate::verdict::baseline::{BaselineSample, CurrentSample};
+use crate::verdict::summary::Summary;
+use crate::verdict::summary::tests::record;
 
 /// Runs as letters, a sample each: `C` correct, `W` wrong, `E` errored, `-` not there.
 fn compare(gate: &Gate, before: &str, after: &str, whole: bool) -> GateResult {

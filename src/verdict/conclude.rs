@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-use crate::baseline::{Baseline, CurrentSample, Standing};
 use crate::data::{Record, Status};
-use crate::epochs::Poll;
-use crate::gate::{self, Evidence, Facts, Gate};
-use crate::run::{Flip, Run};
-use crate::summary::SummaryBuilder;
+use crate::verdict::baseline::{Baseline, CurrentSample, Standing};
+use crate::verdict::check::Evidence;
+use crate::verdict::gate::{self, Facts, Gate};
+use crate::verdict::poll::Poll;
+use crate::verdict::run::{Flip, Run};
+use crate::verdict::summary::SummaryBuilder;
 
 /// What a run's conclusion depends on besides its records.
 #[expect(

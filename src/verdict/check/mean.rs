@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::validate::LISTED;
 use crate::error::nearest;
-use crate::summary::{Summary, VALUE};
+use crate::verdict::summary::{Summary, VALUE};
 
 /// What there are means of, in a run that is over.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

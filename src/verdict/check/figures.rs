@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::Gate;
-use super::check::{Evidence, show};
 use super::mean::KnownMeans;
-use super::metric::{LatencyStatistic, Metric};
 use super::own;
-use crate::baseline::CurrentSample;
 use crate::stats;
-use crate::summary::{
+use crate::verdict::baseline::CurrentSample;
+use crate::verdict::check::{Evidence, show};
+use crate::verdict::gate::{Gate, LatencyStatistic, Metric};
+use crate::verdict::summary::{
     EpochFigures, Estimate, Group, Labels, Latency, MAX_LABELS, Range, ScorerSummary, Summary,
     UsageTotal,
 };

@@ -32,7 +32,7 @@ pub use labels::{Confusion, LabelFigures, Labels, MAX_LABELS};
 pub(crate) use tally::VALUE;
 
 use crate::data::Record;
-use crate::gate::GateResult;
+use crate::verdict::gate::GateResult;
 
 /// The version of `summary.json`, counted up whenever a reader of an older version would be misled.
 ///
@@ -117,7 +117,7 @@ pub struct Summary {
     pub metrics: Map<String, Value>,
     /// The verdicts of the gates, in the order of the spec.
     pub gates: Vec<GateResult>,
-    /// The exit code of the command, see [`exit_code`](crate::gate::exit_code).
+    /// The exit code of the command, see [`exit_code`](crate::verdict::gate::exit_code).
     pub exit_code: u8,
 }
 
@@ -141,17 +141,6 @@ pub struct Recovered {
 }
 
 impl Summary {
-    /// Reads a `summary.json`.
-    ///
-    /// # Errors
-    /// With the path, when it is missing or of another version.
-    pub(crate) fn read(path: &std::path::Path) -> crate::Result<Self> {
-        let text = std::fs::read(path).map_err(|error| crate::Error::io("read", path, &error))?;
-        serde_json::from_slice(&text).map_err(|error| {
-            crate::Error::usage(format!("{}: not a summary: {error}", path.display()))
-        })
-    }
-
     /// The summary of records in dataset order. `metrics` and `gates` are empty and `exit_code` is 0 until
     /// the caller fills them in.
     pub fn of(eval: &str, records: &[Record]) -> Self {

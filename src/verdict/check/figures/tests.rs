@@ -2,9 +2,9 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::data::{Record, Status};
-use crate::gate::Known;
-use crate::gate::Verdict::{self, Failed, Inconclusive, Passed};
-use crate::summary::tests::{judged, labelled, record};
+use crate::verdict::check::Known;
+use crate::verdict::gate::Verdict::{self, Failed, Inconclusive, Passed};
+use crate::verdict::summary::tests::{judged, labelled, record};
 
 #[track_caller]
 fn check(gate: &str, records: &[Record], scorer: Option<&str>, verdict: Verdict, message: &str) {

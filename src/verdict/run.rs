@@ -3,11 +3,7 @@
 use std::path::PathBuf;
 
 use crate::data::{Record, Status};
-use crate::error::{Error, Result};
-use crate::report::markdown;
-use crate::store::RunDir;
-use crate::summary::Summary;
-use crate::text::hash::Hasher;
+use crate::verdict::summary::Summary;
 
 /// Picks the records of a run that its report names: those without a verdict, and the first that is wrong.
 #[derive(Default)]
@@ -63,29 +59,4 @@ pub struct Run {
     pub notices: Vec<String>,
     /// Wall time in seconds.
     pub duration_s: f64,
-}
-
-impl Run {
-    /// Writes `summary.json` and `summary.md`; gives their names with their SHA-256.
-    pub(crate) fn write_summary(&self, dir: &RunDir) -> Result<[(String, String); 2]> {
-        let broken = |error: &dyn std::fmt::Display| {
-            Error::infrastructure(format!("the summary cannot be written: {error}"))
-        };
-        let mut json = serde_json::to_vec_pretty(&self.summary).map_err(|error| broken(&error))?;
-        json.push(b'\n');
-        let mut text = Vec::new();
-        markdown::write(&self.summary, &mut text).map_err(|error| broken(&error))?;
-        let write = |name: &str, content: &[u8]| {
-            let mut hash = Hasher::default();
-            hash.bytes(content);
-            dir.write(name, content)
-                .map(|()| (name.to_owned(), hash.hex()))
-        };
-        Ok([write("summary.json", &json)?, write("summary.md", &text)?])
-    }
-
-    /// The whole records, read from the run directory one at a time.
-    pub fn whole_records(&self) -> Result<impl Iterator<Item = Result<Record>> + use<>> {
-        crate::store::read_records(&self.dir.join("samples.jsonl"))
-    }
 }

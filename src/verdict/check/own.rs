@@ -52,9 +52,10 @@ pub(super) fn measure(
 
 #[cfg(test)]
 mod tests {
-    use crate::gate::{Evidence, Gate, Known, Verdict};
-    use crate::summary::Summary;
-    use crate::summary::tests::judged;
+    use crate::verdict::check::{Evidence, Known};
+    use crate::verdict::gate::{Gate, Verdict};
+    use crate::verdict::summary::Summary;
+    use crate::verdict::summary::tests::judged;
     use serde_json::json;
 
     fn summary(metrics: &serde_json::Value, errors: u64) -> Summary {

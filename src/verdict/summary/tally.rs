@@ -8,8 +8,8 @@ use super::epochs::EpochTally;
 use super::group::{Group, Latency, Range, ScorerSummary, UsageTotal};
 use super::labels::LabelTally;
 use crate::data::{Outcome, Status, Usage};
-use crate::epochs::Poll;
 use crate::stats::{self, Sum};
+use crate::verdict::poll::Poll;
 
 /// The name of the score itself among the means.
 pub(crate) const VALUE: &str = "value";

@@ -4,63 +4,18 @@
 //! would be as likely to turn wrong as to turn correct; p is the probability of so many wrong ones or more
 //! ([`sign_test_p`](crate::stats::sign_test_p)). The gate fails if p < alpha, or if `max_drop` is given and
 //! the drop of accuracy over the pairs exceeds it. With several epochs the verdict on a sample is that of their
-//! majority ([`epochs`](crate::epochs)), in both runs of equally many.
+//! majority ([`epochs`](crate::verdict::poll)), in both runs of equally many.
 
-use serde::{Deserialize, Serialize};
-
-use super::check::Evidence;
-use super::{DEFAULT_ALPHA, Gate, GateResult, Verdict};
-use crate::baseline::{Baseline, Pair, Pairing};
 use crate::stats;
+use crate::verdict::baseline::{Baseline, Pair, Pairing};
+use crate::verdict::check::Evidence;
+use crate::verdict::gate::{DEFAULT_ALPHA, Gate, GateResult, Regression, Verdict};
 
 /// How often the smallest detectable drop is detected.
 const POWER: f64 = 0.8;
 
 /// How many ids a message names at most; the result carries all.
 const NAMED: usize = 10;
-
-/// The comparison of a run with its baseline.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Regression {
-    /// The accepted run.
-    pub baseline_run: String,
-    /// Samples scored on both sides.
-    pub pairs: u64,
-    /// Accuracy of the baseline over the pairs, 0 to 1.
-    pub baseline_accuracy: Option<f64>,
-    /// Its 95 % Wilson interval.
-    pub baseline_ci95: Option<[f64; 2]>,
-    /// Accuracy of this run over the pairs, 0 to 1.
-    pub accuracy: Option<f64>,
-    /// Its 95 % Wilson interval.
-    pub accuracy_ci95: Option<[f64; 2]>,
-    /// Pairs that went from correct to wrong, b.
-    pub worse: u64,
-    /// Pairs that went from wrong to correct, c.
-    pub better: u64,
-    /// P(X >= b) for X ~ Bin(b + c, 1/2).
-    pub p: f64,
-    /// (b - c) / pairs.
-    pub drop: Option<f64>,
-    /// The smallest drop that this number of pairs detects with 80 % power; `null` when there is none.
-    pub smallest_drop: Option<f64>,
-    /// What `smallest_drop` assumes, in words.
-    pub assumption: String,
-    /// The ids that went from correct to wrong.
-    pub became_wrong: Vec<String>,
-    /// The ids that went from wrong to correct.
-    pub became_correct: Vec<String>,
-    /// The ids with a verdict in the baseline that errored or were skipped now.
-    pub unknown: Vec<String>,
-    /// Ids that the baseline does not have.
-    pub added: Vec<String>,
-    /// Ids that only the baseline has.
-    pub removed: Vec<String>,
-    /// Ids whose input or ground truth is another one now.
-    pub changed: Vec<String>,
-    /// What is doubtful about the comparison, with what to type.
-    pub warning: Option<String>,
-}
 
 /// How two runs differ, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

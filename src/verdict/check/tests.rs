@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 use crate::data::{Record, Status};
-use crate::summary::tests::record;
+use crate::verdict::summary::tests::record;
 
 /// Correct, wrong, errored, unscored and skipped samples: `C`, `W`, `E`, `U`, `S`.
 fn records(kinds: &str) -> Vec<Record> {

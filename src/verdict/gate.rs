@@ -27,27 +27,20 @@
 //! # Ok::<(), evaltest::Error>(())
 //! ```
 
-mod check;
-mod figures;
-mod mean;
+mod legal;
 mod metric;
-mod no_regression;
-mod own;
 mod parse;
+mod regression;
 mod result;
-mod validate;
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-pub use check::Evidence;
-pub use mean::KnownMeans;
+pub use legal::check_unique;
 pub use metric::{LatencyStatistic, Metric, Op};
-pub use no_regression::{Counts, Regression};
-pub(crate) use own::BOUNDS;
+pub use regression::Regression;
 pub use result::{Facts, GateResult, Verdict, exit_code};
-pub use validate::{Known, check_unique};
 
 /// The level of `no_regression` unless the gate says otherwise: how often an unchanged agent fails it at
 /// most.
@@ -59,13 +52,13 @@ pub const DEFAULT_ALPHA: f64 = 0.05;
 /// starts. Parsed ones are sound on their own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
-    metric: Metric,
+    pub(super) metric: Metric,
     /// (dimension, value)
-    slice: Option<(String, String)>,
+    pub(super) slice: Option<(String, String)>,
     /// `None` for `no_regression`, which has options instead.
-    bound: Option<(Op, f64)>,
-    alpha: Option<f64>,
-    max_drop: Option<f64>,
+    pub(super) bound: Option<(Op, f64)>,
+    pub(super) alpha: Option<f64>,
+    pub(super) max_drop: Option<f64>,
 }
 
 impl Gate {

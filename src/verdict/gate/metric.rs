@@ -19,7 +19,7 @@ pub enum Metric {
     Mean(String),
     /// `metric(NAME)`: an aggregate of the benchmark's own, see [`Benchmark::metrics`](crate::Benchmark::metrics).
     Own(String),
-    /// `macro_f1`: see [`Labels`](crate::summary::Labels); `macro_f1(NAME)` by one of several scorers.
+    /// `macro_f1`: see [`Labels`](crate::verdict::summary::Labels); `macro_f1(NAME)` by one of several scorers.
     MacroF1(Option<String>),
     /// `latency_p95`, `latency_mean`, `latency_max`: seconds that the answers took.
     Latency(LatencyStatistic),
@@ -32,7 +32,7 @@ pub enum Metric {
     /// `output_tokens`: written by the model, in total.
     OutputTokens,
     /// `pass@3`: the probability that at least one of so many answers is correct, see
-    /// [`EpochFigures`](crate::summary::EpochFigures); `pass@3(NAME)` by one of several scorers.
+    /// [`EpochFigures`](crate::verdict::summary::EpochFigures); `pass@3(NAME)` by one of several scorers.
     PassAt(u32, Option<String>),
     /// `pass^3`: the probability that all of so many answers are correct; `pass^3(NAME)`.
     PassHat(u32, Option<String>),

@@ -1,8 +1,8 @@
 use serde_json::json;
 
 use super::*;
-use crate::summary::Summary;
-use crate::summary::tests::{labelled, record};
+use crate::verdict::summary::Summary;
+use crate::verdict::summary::tests::{labelled, record};
 
 fn of(pairs: &[(&str, Option<&str>)]) -> Option<Labels> {
     Summary::of("test", &labelled(pairs)).labels

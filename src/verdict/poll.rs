@@ -22,9 +22,9 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::baseline::Standing;
 use crate::data::{Normalized, Outcome, Record, Status};
 use crate::error::Result;
+use crate::verdict::baseline::Standing;
 
 /// More epochs than this are taken for a mistake.
 pub(crate) const MOST: u32 = 1000;
@@ -310,7 +310,7 @@ mod tests {
 
     #[test]
     fn votes_are_taken_from_records() {
-        use crate::summary::tests::record;
+        use crate::verdict::summary::tests::record;
         let mut records: Vec<_> = [true, false, true]
             .map(|correct| record("a", Status::Scored, correct, "1"))
             .into();

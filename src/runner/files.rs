@@ -1,0 +1,47 @@
+//! What a finished run has on disk besides its records: the summary, for programs and for people.
+
+use crate::data::Record;
+use crate::error::{Error, Result};
+use crate::report::markdown;
+use crate::store::RunDir;
+use crate::text::hash::Hasher;
+use crate::verdict::run::Run;
+use crate::verdict::summary::Summary;
+
+impl Run {
+    /// Writes `summary.json` and `summary.md`; gives their names with their SHA-256.
+    pub(crate) fn write_summary(&self, dir: &RunDir) -> Result<[(String, String); 2]> {
+        let broken = |error: &dyn std::fmt::Display| {
+            Error::infrastructure(format!("the summary cannot be written: {error}"))
+        };
+        let mut json = serde_json::to_vec_pretty(&self.summary).map_err(|error| broken(&error))?;
+        json.push(b'\n');
+        let mut text = Vec::new();
+        markdown::write(&self.summary, &mut text).map_err(|error| broken(&error))?;
+        let write = |name: &str, content: &[u8]| {
+            let mut hash = Hasher::default();
+            hash.bytes(content);
+            dir.write(name, content)
+                .map(|()| (name.to_owned(), hash.hex()))
+        };
+        Ok([write("summary.json", &json)?, write("summary.md", &text)?])
+    }
+
+    /// The whole records, read from the run directory one at a time.
+    pub fn whole_records(&self) -> Result<impl Iterator<Item = Result<Record>> + use<>> {
+        crate::store::read_records(&self.dir.join("samples.jsonl"))
+    }
+}
+
+impl Summary {
+    /// Reads a `summary.json`.
+    ///
+    /// # Errors
+    /// With the path, when it is missing or of another version.
+    pub(crate) fn read(path: &std::path::Path) -> crate::Result<Self> {
+        let text = std::fs::read(path).map_err(|error| crate::Error::io("read", path, &error))?;
+        serde_json::from_slice(&text).map_err(|error| {
+            crate::Error::usage(format!("{}: not a summary: {error}", path.display()))
+        })
+    }
+}

@@ -1,0 +1,98 @@
+//! Which gates make sense, whatever the samples are.
+
+use std::collections::BTreeMap;
+
+use super::{Gate, LatencyStatistic, Metric, Op};
+use crate::error::{Error, Result};
+
+/// Refuses two gates of one name, such as `accuracy >= 0.6` and `accuracy >= 0.7`: they would be test cases
+/// of one name.
+pub fn check_unique(gates: &[Gate]) -> Result<()> {
+    let mut seen = BTreeMap::new();
+    for gate in gates {
+        if let Some(first) = seen.insert(gate.name(), gate) {
+            return Err(Error::usage(format!(
+                "two gates are called `{}`: `{first}` and `{gate}`",
+                gate.name()
+            ))
+            .hint("keep one of them"));
+        }
+    }
+    Ok(())
+}
+
+impl Gate {
+    /// As [`Gate::validate_alone`], with the gate's text as somebody wrote it, to be found again.
+    pub(in crate::verdict) fn validate_as(&self, text: &str) -> Result<()> {
+        let refuse = |why: String| Err(Error::usage(format!("gate `{text}`: {why}")));
+        if let Metric::Latency(LatencyStatistic::Percentile(percent)) = self.metric
+            && !(0.0..=100.0).contains(&percent)
+        {
+            return refuse("a percentile lies between 0 and 100".to_owned());
+        }
+        if matches!(self.metric, Metric::Own(_)) && self.slice.is_some() {
+            let why = "`metric` is of the whole run; a slice has `accuracy` and `mean`";
+            return refuse(why.to_owned());
+        }
+        let options = [("alpha", self.alpha), ("max_drop", self.max_drop)];
+        let Some((op, threshold)) = self.bound else {
+            for (name, value) in options {
+                // NaN is in no range.
+                if value.is_some_and(|value| !(0.0..1.0).contains(&value)) {
+                    return refuse(format!("`{name}` lies between 0 and 1"));
+                }
+            }
+            if self.alpha.is_some_and(|alpha| alpha <= 0.0) {
+                return refuse("`alpha` of 0 never fails".to_owned());
+            }
+            return Ok(());
+        };
+        if let Some((name, _)) = options.iter().find(|(_, value)| value.is_some()) {
+            return refuse(format!("`{name}` belongs to `no_regression`"));
+        }
+        if !threshold.is_finite() {
+            return refuse("the threshold is no number".to_owned());
+        }
+        if self.metric.is_rate() {
+            return self.validate_rate(text, op, threshold);
+        }
+        if self.metric.is_count() && (threshold < 0.0 || threshold.fract() != 0.0) {
+            return refuse("the threshold is no whole number".to_owned());
+        }
+        if self.metric == Metric::MinSamples && op != Op::AtLeast {
+            return refuse("`min_samples` takes `>=`".to_owned());
+        }
+        if threshold < 0.0 && !matches!(self.metric, Metric::Mean(_) | Metric::Own(_)) {
+            return refuse("the threshold is below 0".to_owned());
+        }
+        Ok(())
+    }
+
+    fn validate_rate(&self, text: &str, op: Op, threshold: f64) -> Result<()> {
+        if !(0.0..=1.0).contains(&threshold) {
+            let message = format!("gate `{text}`: `{}` lies between 0 and 1", self.metric);
+            let error = Error::usage(message);
+            // 60 was most likely meant as 60 %.
+            return Err(if threshold > 1.5 && threshold <= 100.0 {
+                let meant = format!("{} {op} {}", self.name(), threshold / 100.0);
+                error.hint(format!("did you mean `{meant}`?"))
+            } else {
+                error.hint("write a share such as 0.6, or `60%`")
+            });
+        }
+        let never = match op {
+            Op::Above => threshold >= 1.0,
+            Op::Below => threshold <= 0.0,
+            Op::AtLeast | Op::AtMost => false,
+        };
+        if never {
+            let message = format!("gate `{text}` can never hold");
+            return Err(Error::usage(message).hint(if op == Op::Above {
+                "write `>=`"
+            } else {
+                "write `<=`"
+            }));
+        }
+        Ok(())
+    }
+}
