@@ -14,6 +14,7 @@ use crate::data::task::Question;
 use crate::data::{AgentError, FailureKind, Output, Sample, Task};
 use crate::error::{Error, Result};
 use crate::eval::Eval;
+use crate::exit::Exit;
 use crate::plan::{BaselineUse, Plan};
 use crate::system::cancel::Cancel;
 use crate::system::panics;
@@ -51,12 +52,12 @@ pub enum Health {
 }
 
 impl Health {
-    /// The exit code that it makes.
-    pub fn exit_code(self) -> u8 {
+    /// How a command ends that finds it so.
+    pub fn exit(self) -> Exit {
         match self {
-            Self::Ok | Self::Note => 0,
-            Self::Wrong => 2,
-            Self::Down => 3,
+            Self::Ok | Self::Note => Exit::Passed,
+            Self::Wrong => Exit::Usage,
+            Self::Down => Exit::Infrastructure,
         }
     }
 }
@@ -73,7 +74,7 @@ impl Finding {
 
     /// A spec or a dataset that cannot be used.
     pub fn error(about: &'static str, error: &Error) -> Self {
-        let verdict = if error.exit_code() == 2 {
+        let verdict = if error.exit() == Exit::Usage {
             Health::Wrong
         } else {
             Health::Down

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::eval::Eval;
 use crate::event::{Event, Observer};
+use crate::exit::Exit;
 use crate::listing::Listing;
 use crate::plan::{BaselineUse, Plan};
 use crate::report::terminal;
@@ -27,10 +28,6 @@ use crate::verdict::run::Run;
 
 /// The variable that carries a [`Drive`] as JSON.
 pub const VARIABLE: &str = "EVALTEST_DRIVE";
-
-/// Exit code of a driven test binary for "a gate or an assertion failed". Not 1, with which a `main` ends
-/// that returns an error, such as that of a broken spec.
-pub const GATE_FAILED: u8 = 71;
 
 /// Begins every line that a test binary prints for the command rather than for people.
 pub const MARK: &str = "evaltest> ";
@@ -283,15 +280,15 @@ fn failed_samples(path: &Path, plan: &Plan) -> Result<HashSet<String>> {
     Ok(failed)
 }
 
-/// Acts on `drive` in a test binary; returns the exit code.
+/// Acts on `drive` in a test binary; tells how it ends.
 pub(crate) fn serve(
     drive: &Drive,
     evals: Vec<Eval>,
     cancel: &Cancel,
     out: &mut dyn Write,
-) -> Result<u8> {
+) -> Result<Exit> {
     let io = |error: std::io::Error| Error::infrastructure(format!("cannot print: {error}"));
-    let mut worst = 0;
+    let mut worst = Exit::Passed;
     if drive.watched {
         cancel_at_end_of_input(cancel);
     }
@@ -321,7 +318,7 @@ pub(crate) fn serve(
             continue;
         }
         if cancel.is_cancelled() {
-            return Ok(130);
+            return Ok(Exit::Interrupted);
         }
         let eval = drive.adapt(eval)?;
         if drive.filter.is_some() && drive.count(&eval)?.samples == 0 {
@@ -351,7 +348,7 @@ pub(crate) fn serve(
             }
         };
         let run = drive.run(drive.prepare(&eval)?, cancel, Arc::new(observer))?;
-        worst = worse_exit(worst, run.summary.exit_code);
+        worst = worst.max(run.summary.exit_code);
     }
     Ok(worst)
 }
@@ -368,16 +365,4 @@ fn cancel_at_end_of_input(cancel: &Cancel) {
     let _ = std::thread::Builder::new()
         .name("evaltest-watch".to_owned())
         .spawn(watch);
-}
-
-/// The exit code of two evals together: 130 before 2 before 3 before 1 before 0.
-pub fn worse_exit(one: u8, other: u8) -> u8 {
-    let rank = |code: u8| match code {
-        130 => 4,
-        2 => 3,
-        3 => 2,
-        1 => 1,
-        _ => 0,
-    };
-    if rank(other) > rank(one) { other } else { one }
 }

@@ -6,6 +6,8 @@
 use std::fmt;
 use std::path::Path;
 
+use crate::exit::Exit;
+
 /// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -102,12 +104,12 @@ impl Error {
         self.0.hint.as_deref()
     }
 
-    /// The exit code of a command that ends with this error: 2 for a mistake in what was given, 3 for
-    /// a fault of the surroundings.
-    pub fn exit_code(&self) -> u8 {
+    /// How a command that meets this error ends: `Usage` for a mistake in what was given, `Infrastructure` for a
+    /// fault of the surroundings.
+    pub fn exit(&self) -> Exit {
         match self.0.kind {
-            Kind::Usage | Kind::Unregistered => 2,
-            Kind::Infrastructure => 3,
+            Kind::Usage | Kind::Unregistered => Exit::Usage,
+            Kind::Infrastructure => Exit::Infrastructure,
         }
     }
 }

@@ -18,6 +18,7 @@ use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use crate::drive::{self, Drive};
 use crate::error::{Error, Result};
 use crate::eval::Eval;
+use crate::exit::{Caller, Exit};
 use crate::plan::{BaselineUse, Plan};
 use crate::report::terminal;
 use crate::snapshot::{self, update};
@@ -42,28 +43,35 @@ pub struct Conclusion {
     pub failed: u64,
     /// Tests that were ignored, such as gates of a partial selection.
     pub ignored: u64,
-    code: u8,
+    exit: Exit,
+    caller: Caller,
 }
 
 impl Conclusion {
-    fn of_code(code: u8) -> Self {
+    fn without_tests(exit: Exit, caller: Caller) -> Self {
         Self {
             passed: 0,
             failed: 0,
             ignored: 0,
-            code,
+            exit,
+            caller,
         }
     }
 
-    /// The exit code: 0, libtest's 101 for failures, 2 for usage, 130 when interrupted.
+    /// How the evals ended.
+    pub fn exit(&self) -> Exit {
+        self.exit
+    }
+
+    /// The exit code: that of [`exit`](Self::exit), but libtest's 101 for failures.
     pub fn code(&self) -> u8 {
-        self.code
+        self.caller.code(self.exit)
     }
 }
 
 impl Termination for Conclusion {
     fn report(self) -> ExitCode {
-        ExitCode::from(self.code)
+        ExitCode::from(self.code())
     }
 }
 
@@ -141,22 +149,20 @@ fn check_names(evals: &[Eval]) -> Result<()> {
 )]
 fn refused(message: &str) -> Conclusion {
     eprintln!("error: {message}");
-    Conclusion::of_code(2)
+    Conclusion::without_tests(Exit::Usage, Caller::Harness)
 }
 
 fn driven(drive: &Drive, evals: Vec<Eval>) -> Result<Conclusion> {
     let cancel = Cancel::new();
     let signals = crate::system::signal::cancel_on_signals(&cancel);
     signals.map_err(|error| Error::infrastructure(format!("cannot handle signals: {error}")))?;
-    match drive::serve(drive, evals, &cancel, &mut std::io::stdout()) {
-        Ok(1) => Ok(Conclusion::of_code(drive::GATE_FAILED)),
-        Ok(code) => Ok(Conclusion::of_code(code)),
-        Err(error) => {
-            // Kept on stderr: `main` would turn an error into exit code 1.
-            let _ = writeln!(std::io::stderr(), "error: {error}");
-            Ok(Conclusion::of_code(error.exit_code()))
-        }
-    }
+    let served = drive::serve(drive, evals, &cancel, &mut std::io::stdout());
+    let exit = served.unwrap_or_else(|error| {
+        // Kept on stderr: `main` would turn an error into exit code 1.
+        let _ = writeln!(std::io::stderr(), "error: {error}");
+        error.exit()
+    });
+    Ok(Conclusion::without_tests(exit, Caller::Command))
 }
 
 /// The usual case: all trials in this process.
@@ -239,9 +245,9 @@ fn in_process_run(
     }
     let interrupted = interrupt.is_some_and(|interrupt| interrupt.is_set());
     let mut concluded = concluded(&conclusion, interrupted);
-    if broken && concluded.code == 0 {
+    if broken {
         // No gate saw it; a run that could not be written must not look green.
-        concluded.code = 101;
+        concluded.exit = concluded.exit.max(Exit::Failed);
     }
     Ok(concluded)
 }
@@ -286,16 +292,16 @@ fn per_process_run(
 }
 
 fn concluded(conclusion: &libtest_mimic::Conclusion, interrupted: bool) -> Conclusion {
-    let code = match (interrupted, conclusion.has_failed()) {
-        (true, _) => 130,
-        (false, true) => 101,
-        (false, false) => 0,
-    };
+    let causes = [
+        interrupted.then_some(Exit::Interrupted),
+        conclusion.has_failed().then_some(Exit::Failed),
+    ];
     Conclusion {
         passed: conclusion.num_passed,
         failed: conclusion.num_failed,
         ignored: conclusion.num_ignored,
-        code,
+        exit: Exit::worst(causes.into_iter().flatten()),
+        caller: Caller::Harness,
     }
 }
 

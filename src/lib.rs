@@ -44,6 +44,7 @@
 #![warn(missing_docs)]
 
 mod error;
+mod exit;
 #[cfg(test)]
 mod fuzz;
 mod harness;
@@ -94,6 +95,7 @@ pub use data::{Normalized, Score};
 pub use data::{Outcome, Record, Status};
 pub use error::{Error, Result};
 pub use eval::{Answers, Assert, Eval, KeepScratch};
+pub use exit::Exit;
 pub use extract::{Extract, Extraction};
 pub use harness::{Conclusion, run};
 pub use prompt::Prompt;

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use evaltest::{
-    Agent, AgentError, Answer, Benchmark, Error, Eval, FailureKind, Gate, Output, Record, Result,
-    Run, Sample, Score, Scorer, Status, Target, Task, Verdict,
+    Agent, AgentError, Answer, Benchmark, Error, Eval, Exit, FailureKind, Gate, Output, Record,
+    Result, Run, Sample, Score, Scorer, Status, Target, Task, Verdict,
 };
 
 /// Samples `0`, `1`, …, each with its id for an answer.
@@ -78,7 +78,7 @@ fn an_agent_that_panics_fails_its_sample() {
     let error = records[2].result.error.as_ref().unwrap();
     assert_eq!(error.kind, FailureKind::Panicked);
     assert!(error.message.contains("no way to say 2"), "{error:?}");
-    assert_eq!(run.summary.exit_code, 0);
+    assert_eq!(run.summary.exit_code, Exit::Passed);
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn a_scorer_that_fails_makes_no_wrong_answer() {
     );
     let verdicts: Vec<_> = run.summary.gates.iter().map(|gate| gate.verdict).collect();
     assert_eq!(verdicts, [Verdict::Failed, Verdict::Inconclusive]);
-    assert_eq!(run.summary.exit_code, 3);
+    assert_eq!(run.summary.exit_code, Exit::Infrastructure);
 }
 
 #[test]
@@ -217,7 +217,10 @@ fn an_agent_that_hangs_times_out() {
     assert_eq!(status(&records, "1"), Status::TimedOut);
     assert_eq!(records[1].result.attempts, 1, "a timeout is not repeated");
     assert_eq!(with_status(&records, Status::Scored), 5);
-    assert_eq!((run.stop_reason, run.summary.exit_code), (None, 0));
+    assert_eq!(
+        (run.stop_reason, run.summary.exit_code),
+        (None, Exit::Passed)
+    );
 }
 
 #[test]
@@ -238,7 +241,7 @@ fn more_hanging_attempts_than_concurrency_stop_the_run() {
     let (run, records) = run(eval);
     release.store(true, Ordering::SeqCst);
     assert!(started.elapsed() < Duration::from_secs(5));
-    assert_eq!(run.summary.exit_code, 3);
+    assert_eq!(run.summary.exit_code, Exit::Infrastructure);
     assert!(
         run.stop_reason
             .unwrap()

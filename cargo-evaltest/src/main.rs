@@ -47,9 +47,10 @@ fn main() -> ExitCode {
         Some(Command::Doctor(args)) => command::doctor::run(&args),
     };
     evaltest::system::orphans::kill_all();
-    ExitCode::from(done.unwrap_or_else(|error| {
+    let exit = done.unwrap_or_else(|error| {
         // With stderr gone there is nobody left to tell.
         let _ = writeln!(std::io::stderr(), "error: {error}");
-        error.exit_code()
-    }))
+        error.exit()
+    });
+    exit.into()
 }

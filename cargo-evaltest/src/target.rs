@@ -8,7 +8,7 @@ use std::time::Duration;
 use evaltest::drive::{self, Drive};
 use evaltest::listing::Listing;
 use evaltest::system::signal::Interrupt;
-use evaltest::{Error, Result};
+use evaltest::{Error, Exit, Result};
 use serde::Deserialize;
 
 use crate::discover::{self, TestTarget};
@@ -22,7 +22,7 @@ pub(crate) fn run_test(
     drive: &Drive,
     json: bool,
     interrupt: &Interrupt,
-) -> Result<u8> {
+) -> Result<Exit> {
     let drive = Drive {
         watched: true,
         ..drive.clone()
@@ -46,14 +46,7 @@ pub(crate) fn run_test(
         }
         std::thread::sleep(GLANCE);
     };
-    // Anything else is a `main` that returned an error.
-    Ok(
-        match status.code().and_then(|code| u8::try_from(code).ok()) {
-            Some(drive::GATE_FAILED) => 1,
-            Some(code @ (0 | 3 | 130)) => code,
-            _ => 2,
-        },
-    )
+    Ok(Exit::of_driven(status.code()))
 }
 
 /// The built test binary, started as cargo starts it; not through cargo, which adds words of its own to a

@@ -281,7 +281,7 @@ pub(crate) mod tests {
             .message()
             .replace(&path.display().to_string(), "{path}");
         assert_eq!(message, expect);
-        assert_eq!(error.exit_code(), 2);
+        assert_eq!(error.exit(), crate::Exit::Usage);
     }
 
     #[test]
@@ -300,7 +300,7 @@ pub(crate) mod tests {
             let error = Rows::read(&path).unwrap_err();
             let expect = format!("cannot read `{}`: No such file", path.display());
             assert!(error.message().starts_with(&expect), "{error}");
-            assert_eq!(error.exit_code(), 2);
+            assert_eq!(error.exit(), crate::Exit::Usage);
         }
     }
 

@@ -89,7 +89,7 @@ fn gates(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             ],
         )?;
     }
-    writeln!(out, "\nExit code {}.", summary.exit_code)
+    writeln!(out, "\nExit code {}.", summary.exit_code.code())
 }
 
 fn slices(

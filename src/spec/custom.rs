@@ -285,7 +285,7 @@ agent: { type: echo, text: \"42\" }
         let message = error.message().replace("/specs/shop.yaml", "S");
         assert_eq!(message, expect);
         assert!(error.hint_text().is_some(), "{error}");
-        assert_eq!(error.exit_code(), 2);
+        assert_eq!(error.exit(), crate::Exit::Usage);
     }
 
     #[test]

@@ -302,7 +302,7 @@ mod tests {
             let baseline = baseline(&[("a", Some(true))]);
             let result = baseline.check_comparable(scorer, epochs, ids.iter().copied());
             let message = result.map_err(|error| {
-                assert_eq!(error.exit_code(), 2);
+                assert_eq!(error.exit(), crate::Exit::Usage);
                 error.message().to_owned()
             });
             match expect {

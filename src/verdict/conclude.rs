@@ -146,7 +146,7 @@ impl<'a> Gathered<'a> {
             all_errored: asked > 0 && errors == asked || given.needs_every_verdict && errors > 0,
             failed_assertions: given.failed_assertions.len() as u64,
         };
-        summary.exit_code = gate::exit_code(&summary.gates, facts);
+        summary.exit_code = gate::exit(&summary.gates, facts);
         Run {
             flips: self.flips,
             eval: given.eval,

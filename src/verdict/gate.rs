@@ -40,7 +40,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub use legal::check_unique;
 pub use metric::{LatencyStatistic, Metric, Op};
 pub use regression::Regression;
-pub use result::{Facts, GateResult, Verdict, exit_code};
+pub use result::Facts;
+pub use result::GateResult;
+pub use result::Verdict;
+pub use result::exit;
 
 /// The level of `no_regression` unless the gate says otherwise: how often an unchanged agent fails it at
 /// most.

@@ -32,6 +32,7 @@ pub use labels::{Confusion, LabelFigures, Labels, MAX_LABELS};
 pub(crate) use tally::VALUE;
 
 use crate::data::Record;
+use crate::exit::Exit;
 use crate::verdict::gate::GateResult;
 
 /// The version of `summary.json`, counted up whenever a reader of an older version would be misled.
@@ -117,8 +118,8 @@ pub struct Summary {
     pub metrics: Map<String, Value>,
     /// The verdicts of the gates, in the order of the spec.
     pub gates: Vec<GateResult>,
-    /// The exit code of the command, see [`exit_code`](crate::verdict::gate::exit_code).
-    pub exit_code: u8,
+    /// How the command ends, see [`exit`](crate::verdict::gate::exit).
+    pub exit_code: Exit,
 }
 
 #[expect(
@@ -141,7 +142,7 @@ pub struct Recovered {
 }
 
 impl Summary {
-    /// The summary of records in dataset order. `metrics` and `gates` are empty and `exit_code` is 0 until
+    /// The summary of records in dataset order. `metrics` and `gates` are empty and `exit_code` is `Passed` until
     /// the caller fills them in.
     pub fn of(eval: &str, records: &[Record]) -> Self {
         let epochs = records.iter().map(|record| record.epoch + 1).max();

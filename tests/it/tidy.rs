@@ -64,6 +64,90 @@ fn one_file_names_each_framework() {
     );
 }
 
+/// How an exit code looks that is not an `Exit`, without spaces; `#` stands for a digit.
+const BARE_EXITS: &[&str] = &[
+    "ExitCode::from(#",
+    "exit_code=#",
+    "exit_code==#",
+    "exit_code!=#",
+    "exit_code:#",
+    "code()==#",
+    "code()!=#",
+    "exit:u8",
+    "code:u8",
+    "exit_code()->u8",
+    "exit_code(&self)->u8",
+    "exit_code(self)->u8",
+    "->Result<u8>",
+    "=>71",
+    "=71",
+    "=>101",
+    "=101",
+    "Ok(130)",
+    "=>130",
+    "=130",
+    "{130}",
+];
+
+/// What of these stands in a line of code; comments and texts do not count.
+fn bare_exit(line: &str) -> Option<&'static str> {
+    let line = line.replace("\\\"", "");
+    // Every other piece is a text.
+    let code: String = line.split('"').step_by(2).collect();
+    let code = code.split("//").next().unwrap_or_default();
+    let code = code.replace(' ', "");
+    let stands = |mark: &&&str| {
+        let wants_digit = mark.ends_with('#');
+        let start = mark.trim_end_matches('#');
+        code.match_indices(start).any(|(place, _)| {
+            let rest = &code[place + start.len()..];
+            // `= 1300` and `= 130_000` are no exit codes.
+            rest.starts_with(|c: char| c.is_ascii_digit() || c == '_' && !wants_digit)
+                == wants_digit
+        })
+    };
+    BARE_EXITS.iter().find(stands).copied()
+}
+
+#[test]
+fn exit_codes_are_an_exit() {
+    fn check(line: &str, expect: bool) {
+        assert_eq!(bare_exit(line).is_some(), expect, "{line}");
+    }
+    check("        return Ok(130);", true);
+    check("        _ if interrupted => 130,", true);
+    check(
+        "    let mut code = if interrupted { 130 } else { code };",
+        true,
+    );
+    check("    pub exit_code: u8,", true);
+    check("            exit_code: 0,", true);
+    check("    if error.exit_code == 2 {", true);
+    check("    ExitCode::from(3)", true);
+    check("pub(crate) fn run(args: &RunArgs) -> Result<u8> {", true);
+    check("    if run.exit().code() != 0 { // \"", true);
+    check("    // exit_code: u8", false);
+    check(
+        "    help = \"an `exit_code == 2` and \\\"=> 130\\\"\",",
+        false,
+    );
+    check("    assert_eq!(failure.exit_code, Some(3));", false);
+    check("    const MOST: usize = 130_000;", false);
+    check("    ExitCode::from(exit)", false);
+    for folder in ["src", "cargo-evaltest/src"] {
+        for (name, text) in sources(folder) {
+            if name == "src/exit.rs" {
+                continue;
+            }
+            for (number, line) in (1..).zip(text.lines()) {
+                if let Some(mark) = bare_exit(line) {
+                    panic!("{name}:{number}: `{mark}`: write an `Exit` (src/exit.rs)");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn no_file_is_too_long_to_read() {
     for folder in ["src", "cargo-evaltest/src", "tests"] {
@@ -96,51 +180,52 @@ fn every_spec_of_the_fixtures_parses() {
 
 /// The rooms of `src/`, each of which may use only those above it.
 const ROOMS: &[&str] = &[
+    "exit",
     "error",
     "text",
-    "stats",
     "system",
     "data",
-    "store",
     "prompt",
-    "verdict",
-    "snapshot",
-    "parity",
-    "agent",
-    "registry",
-    "fuzz",
-    "scorer",
-    "event",
-    "limits",
-    "extract",
+    "store",
     "bfcl",
+    "agent",
+    "stats",
+    "verdict",
+    "event",
+    "fuzz",
+    "parity",
+    "registry",
+    "extract",
+    "limits",
+    "scorer",
     "report",
+    "snapshot",
     "eval",
     "benchmark",
     "plan",
+    "doctor",
     "listing",
-    "spec",
     "runner",
     "drive",
+    "harness",
+    "spec",
     "rescore",
     "official",
-    "harness",
-    "doctor",
 ];
 
 /// Where a room uses one below it. This list may only shrink.
 const BACKWARDS: &[(&str, &str)] = &[
+    ("bfcl", "scorer"),
+    ("drive", "spec"),
     ("eval", "benchmark"),
     ("eval", "runner"),
+    ("extract", "scorer"),
     ("plan", "rescore"),
     ("prompt", "benchmark"),
     ("registry", "benchmark"),
     ("registry", "scorer"),
     ("report", "benchmark"),
-    ("scorer", "bfcl"),
-    ("scorer", "extract"),
     ("snapshot", "plan"),
-    ("spec", "drive"),
 ];
 
 fn imports() -> Imports {

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use evaltest::report::terminal::{clean, shown};
 use evaltest::snapshot::accept;
-use evaltest::spec;
 use evaltest::store::{DEFAULT_OUTPUT_ROOT, Manifest, RunDir, RunStatus, runs_in};
-use evaltest::{Error, Registry, Result};
+use evaltest::{Error, Exit, Registry, Result, spec};
 use serde_json::Value;
 
 use crate::{console, discover};
@@ -33,7 +32,7 @@ pub(crate) struct AcceptArgs {
     partial: bool,
 }
 
-pub(crate) fn run(args: &AcceptArgs) -> Result<u8> {
+pub(crate) fn run(args: &AcceptArgs) -> Result<Exit> {
     let dirs = match &args.run_dir {
         Some(path) => vec![RunDir::open(path)?],
         None => last_runs(args.output_root.as_deref())?,
@@ -67,7 +66,7 @@ pub(crate) fn run(args: &AcceptArgs) -> Result<u8> {
             writeln!(out, "  next: git add {}", shown(&accepted.folder))
         })?;
     }
-    Ok(0)
+    Ok(Exit::Passed)
 }
 
 /// What people should know of the run that they accept.

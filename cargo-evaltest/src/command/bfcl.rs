@@ -8,7 +8,7 @@ use evaltest::official::{self, Agreement, Official};
 use evaltest::report::terminal::{self, clean, shown};
 use evaltest::store::RunDir;
 use evaltest::system::signal;
-use evaltest::{Cancel, Error, Result, Run};
+use evaltest::{Cancel, Error, Exit, Result, Run};
 use serde_json::{Value, json};
 
 use crate::command::export::bfcl::ModelArgs;
@@ -91,7 +91,7 @@ impl ProgramArgs {
     }
 }
 
-pub(crate) fn run(args: &BfclArgs) -> Result<u8> {
+pub(crate) fn run(args: &BfclArgs) -> Result<Exit> {
     let BfclCommand::Official(args) = &args.command;
     let cancel = Cancel::new();
     let interrupt = signal::cancel_on_signals(&cancel)
@@ -101,12 +101,12 @@ pub(crate) fn run(args: &BfclArgs) -> Result<u8> {
         if let Err(error) = &done {
             console::complain(error);
         }
-        return Ok(130);
+        return Ok(Exit::Interrupted);
     }
     done
 }
 
-fn judge(args: &OfficialArgs, cancel: &Cancel) -> Result<u8> {
+fn judge(args: &OfficialArgs, cancel: &Cancel) -> Result<Exit> {
     let dir = RunDir::open(&args.run_dir)?;
     let compared = compare(
         &dir,
@@ -124,7 +124,7 @@ fn judge(args: &OfficialArgs, cancel: &Cancel) -> Result<u8> {
     } else {
         compared.print()?;
     }
-    Ok(compared.exit_code())
+    Ok(compared.exit())
 }
 
 /// Where files go.
@@ -175,9 +175,13 @@ pub(crate) fn compare(
 }
 
 impl Compared {
-    /// 0 if all verdicts agree, else 1.
-    pub(crate) fn exit_code(&self) -> u8 {
-        u8::from(!self.agreement.is_full())
+    /// Whether all verdicts agree.
+    pub(crate) fn exit(&self) -> Exit {
+        if self.agreement.is_full() {
+            Exit::Passed
+        } else {
+            Exit::Failed
+        }
     }
 
     /// As `--json` shows it.
@@ -188,7 +192,7 @@ impl Compared {
             "scores": self.scores,
             "run_dir": self.recorded.as_ref().map(|run| &run.dir),
             "summary": self.recorded.as_ref().map(|run| &run.summary),
-            "exit_code": self.exit_code(),
+            "exit_code": self.exit(),
         })
     }
 

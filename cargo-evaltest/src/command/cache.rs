@@ -9,7 +9,7 @@ use evaltest::report::terminal::{clean, shown};
 use evaltest::store::DEFAULT_OUTPUT_ROOT;
 use evaltest::store::cache::{self, FOLDER};
 use evaltest::system::project;
-use evaltest::{Error, Registry, Result, spec};
+use evaltest::{Error, Exit, Registry, Result, spec};
 use serde_json::json;
 
 use crate::{console, discover};
@@ -64,14 +64,14 @@ struct ClearArgs {
     older_than: Option<f64>,
 }
 
-pub(crate) fn run(args: &CacheArgs) -> Result<u8> {
+pub(crate) fn run(args: &CacheArgs) -> Result<Exit> {
     match &args.action {
         Action::Stats(args) => stats(args),
         Action::Clear(args) => clear(args),
     }
 }
 
-fn stats(args: &StatsArgs) -> Result<u8> {
+fn stats(args: &StatsArgs) -> Result<Exit> {
     let mut all = Vec::new();
     for folder in args.which.folders()? {
         let found = cache::contents(&folder)?;
@@ -102,10 +102,10 @@ fn stats(args: &StatsArgs) -> Result<u8> {
     if args.which.json {
         console::print_json(&json!({ "caches": all }))?;
     }
-    Ok(0)
+    Ok(Exit::Passed)
 }
 
-fn clear(args: &ClearArgs) -> Result<u8> {
+fn clear(args: &ClearArgs) -> Result<Exit> {
     let older_than = args.older_than.map(|days| {
         Duration::try_from_secs_f64(days * 86_400.0).map_err(|_| {
             Error::usage(format!("`--older-than {days}` is no number of days"))
@@ -126,7 +126,7 @@ fn clear(args: &ClearArgs) -> Result<u8> {
     if args.which.json {
         console::print_json(&json!({ "caches": all }))?;
     }
-    Ok(0)
+    Ok(Exit::Passed)
 }
 
 impl Which {

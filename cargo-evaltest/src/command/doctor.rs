@@ -9,7 +9,7 @@ use evaltest::doctor::{Finding, Health, examine};
 use evaltest::report::terminal::{clean, shown};
 use evaltest::system::signal;
 use evaltest::text::setting::Override;
-use evaltest::{Cancel, Error, Registry, Result, spec};
+use evaltest::{Cancel, Error, Exit, Registry, Result, spec};
 use serde_json::{Value, json};
 
 use crate::{console, discover};
@@ -44,7 +44,7 @@ struct Examined {
     findings: Vec<Finding>,
 }
 
-pub(crate) fn run(args: &DoctorArgs) -> Result<u8> {
+pub(crate) fn run(args: &DoctorArgs) -> Result<Exit> {
     let timeout = Duration::try_from_secs_f64(args.timeout_s).map_err(|_| {
         Error::usage(format!(
             "`--timeout-s {}` is no number of seconds",
@@ -79,22 +79,17 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<u8> {
         }
         all.push(examined);
         if interrupt.is_set() {
-            return Ok(130);
+            return Ok(Exit::Interrupted);
         }
     }
-    let codes = all.iter().flat_map(|examined| &examined.findings);
-    let codes: Vec<u8> = codes.map(|finding| finding.verdict.exit_code()).collect();
+    let findings = all.iter().flat_map(|examined| &examined.findings);
     // A mistake comes before what may pass.
-    let code = if codes.contains(&2) {
-        2
-    } else {
-        codes.into_iter().max().unwrap_or_default()
-    };
+    let exit = Exit::worst(findings.map(|finding| finding.verdict.exit()));
     if args.json {
         let specs: Vec<Value> = all.iter().map(Examined::json).collect();
-        console::print_json(&json!({ "specs": specs, "exit_code": code }))?;
+        console::print_json(&json!({ "specs": specs, "exit_code": exit }))?;
     }
-    Ok(code)
+    Ok(exit)
 }
 
 impl Examined {

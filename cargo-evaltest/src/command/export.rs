@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use evaltest::report::gaia::{self, Checked, Exported, Traces};
 use evaltest::report::terminal::{clean, shown};
 use evaltest::store::{Manifest, RunDir, read_records, stamp};
-use evaltest::{Benchmark, Error, Gaia, Registry, Result, spec};
+use evaltest::{Benchmark, Error, Exit, Gaia, Registry, Result, spec};
 
 use crate::console;
 
@@ -73,7 +73,7 @@ pub(crate) enum Format {
     Bfcl,
 }
 
-pub(crate) fn run(args: &ExportArgs) -> Result<u8> {
+pub(crate) fn run(args: &ExportArgs) -> Result<Exit> {
     check_format(args)?;
     if let Some(file) = &args.check {
         return check(args, file);
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<u8> {
         let options = args.model.options(&dir)?;
         let (folder, _) = bfcl::to_folder(&dir, &options, args.output.as_deref())?;
         console::print(|out| writeln!(out, "{}", shown(&folder)))?;
-        return Ok(0);
+        return Ok(Exit::Passed);
     }
     let traces = if args.no_trace {
         Traces::LeftOut
@@ -101,7 +101,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<u8> {
         writeln!(out, "{}", shown(&file))?;
         writeln!(out, "{}", shown(&guide))
     })?;
-    Ok(0)
+    Ok(Exit::Passed)
 }
 
 /// Each format has options of its own.
@@ -149,14 +149,14 @@ fn check_epoch(manifest: &Manifest, epoch: u32) -> Result<()> {
     )))
 }
 
-fn to_stdout(dir: &RunDir, epoch: u32, traces: Traces) -> Result<u8> {
+fn to_stdout(dir: &RunDir, epoch: u32, traces: Traces) -> Result<Exit> {
     check_epoch(&dir.manifest()?, epoch)?;
     let records = read_records(&dir.file("samples.jsonl"))?;
     let mut text = Vec::new();
     let exported = gaia::write(records, epoch, traces, &mut text)?;
     console::print(|out| out.write_all(&text))?;
     note(&exported);
-    Ok(0)
+    Ok(Exit::Passed)
 }
 
 /// Writes the file and the guide beside it; tells where they are.
@@ -237,7 +237,7 @@ fn note(exported: &Exported) {
     }
 }
 
-fn check(args: &ExportArgs, file: &Path) -> Result<u8> {
+fn check(args: &ExportArgs, file: &Path) -> Result<Exit> {
     let ids = match (&args.dataset, &args.run_dir) {
         (Some(dataset), _) => ids_of(dataset, args.split.as_deref())?,
         (None, Some(run)) => ids_of_run(&RunDir::open(run)?)?,
@@ -249,7 +249,11 @@ fn check(args: &ExportArgs, file: &Path) -> Result<u8> {
     } else {
         console::print(|out| report(file, &checked, out))?;
     }
-    Ok(u8::from(!checked.is_clean()))
+    Ok(if checked.is_clean() {
+        Exit::Passed
+    } else {
+        Exit::Failed
+    })
 }
 
 /// The ids of a spec's samples, or of a dataset in GAIA's layout.

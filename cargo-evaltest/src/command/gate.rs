@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use evaltest::report::terminal;
 use evaltest::store::RunDir;
-use evaltest::{Gate, Result, rescore};
+use evaltest::{Exit, Gate, Result, rescore};
 
 use crate::console;
 
@@ -24,7 +24,7 @@ pub(crate) struct GateArgs {
     json: bool,
 }
 
-pub(crate) fn run(args: &GateArgs) -> Result<u8> {
+pub(crate) fn run(args: &GateArgs) -> Result<Exit> {
     let gates = args
         .gates
         .iter()

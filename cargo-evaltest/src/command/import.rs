@@ -8,7 +8,7 @@ use evaltest::benchmark::bfcl::{Import, Mode};
 use evaltest::drive::Drive;
 use evaltest::report::terminal::{self, clean};
 use evaltest::system::signal;
-use evaltest::{Cancel, Error, Registry, Result, report, spec};
+use evaltest::{Cancel, Error, Exit, Registry, Result, report, spec};
 
 use crate::{console, discover};
 
@@ -87,7 +87,7 @@ enum ModeArg {
     Prompt,
 }
 
-pub(crate) fn run(args: &ImportArgs) -> Result<u8> {
+pub(crate) fn run(args: &ImportArgs) -> Result<Exit> {
     let Source::Bfcl = args.format;
     let import = Import {
         files: report::bfcl::find(&args.folder, args.model.as_deref(), args.scores.as_deref())?,
@@ -140,7 +140,7 @@ pub(crate) fn run(args: &ImportArgs) -> Result<u8> {
         console::print(|out| terminal::run(&run, out))?;
     }
     Ok(if interrupt.is_set() {
-        130
+        Exit::Interrupted
     } else {
         run.summary.exit_code
     })

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use evaltest::report::terminal::shown;
-use evaltest::{Error, Result};
+use evaltest::{Error, Exit, Result};
 
 use crate::console;
 
@@ -90,7 +90,7 @@ impl Writer {
     }
 }
 
-pub(crate) fn run(args: &InitArgs) -> Result<u8> {
+pub(crate) fn run(args: &InitArgs) -> Result<Exit> {
     let name = &args.name;
     let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';
     if name.is_empty() || !name.chars().all(legal) {
@@ -151,7 +151,7 @@ pub(crate) fn run(args: &InitArgs) -> Result<u8> {
         writeln!(out, "next:")?;
         next.iter().try_for_each(|line| writeln!(out, "  {line}"))
     })?;
-    Ok(0)
+    Ok(Exit::Passed)
 }
 
 /// The example spec, with the user's agent if there is one.

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use evaltest::listing::Listing;
 use evaltest::report::terminal::clean;
-use evaltest::spec;
-use evaltest::{Error, Registry, Result};
+use evaltest::{Error, Exit, Registry, Result, spec};
 
 use crate::discover::{self, Found};
 use crate::{console, target};
@@ -31,7 +30,7 @@ pub(crate) struct ListArgs {
     json: bool,
 }
 
-pub(crate) fn run(args: &ListArgs) -> Result<u8> {
+pub(crate) fn run(args: &ListArgs) -> Result<Exit> {
     let found = if args.specs.is_empty() {
         discover::find()?
     } else {
@@ -75,7 +74,7 @@ pub(crate) fn run(args: &ListArgs) -> Result<u8> {
     }
     if args.json {
         console::print_json(&listings)?;
-        return Ok(0);
+        return Ok(Exit::Passed);
     }
     console::print(|out| {
         for listing in &listings {
@@ -96,7 +95,7 @@ pub(crate) fn run(args: &ListArgs) -> Result<u8> {
         }
         Ok(())
     })?;
-    Ok(0)
+    Ok(Exit::Passed)
 }
 
 fn categories(listing: &Listing, out: &mut dyn std::io::Write) -> std::io::Result<()> {

@@ -7,7 +7,7 @@ use evaltest::report::terminal;
 use evaltest::rescore::{Origin, Rescore, rescore, scorers_of};
 use evaltest::store::RunDir;
 use evaltest::text::setting::Override;
-use evaltest::{Extract, Result};
+use evaltest::{Exit, Extract, Result};
 
 use crate::{console, scorers};
 
@@ -42,7 +42,7 @@ pub(crate) struct RescoreArgs {
     json: bool,
 }
 
-pub(crate) fn run(args: &RescoreArgs) -> Result<u8> {
+pub(crate) fn run(args: &RescoreArgs) -> Result<Exit> {
     let dir = RunDir::open(&args.run_dir)?;
     scorers::needs_scorer(&args.scorers, &args.scorer_options)?;
     let Origin { scorers, specs } = if args.scorers.is_empty() {
@@ -70,5 +70,5 @@ pub(crate) fn run(args: &RescoreArgs) -> Result<u8> {
     } else {
         console::print(|out| terminal::run(&run, out))?;
     }
-    Ok(0)
+    Ok(Exit::Passed)
 }

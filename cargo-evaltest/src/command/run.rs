@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use evaltest::drive::{Drive, DryRun, worse_exit};
+use evaltest::drive::{Drive, DryRun};
 use evaltest::event::Event;
 use evaltest::report::gaia::Traces;
 use evaltest::report::terminal;
 use evaltest::store::{RunDir, runs_in};
 use evaltest::system::signal::{self, Interrupt};
-use evaltest::{Cancel, Error, Result, Run};
+use evaltest::{Cancel, Error, Exit, Result, Run};
 use serde_json::{Value, json};
 
 use crate::command::bfcl::{self, ProgramArgs, Where};
@@ -176,7 +176,7 @@ pub(crate) struct RunArgs {
     json: bool,
 }
 
-pub(crate) fn run(args: &RunArgs) -> Result<u8> {
+pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
     let mut drive = args.drive()?;
     let work = args.work(&mut drive)?;
     let evals = work.evals.len() + drive.evals.len();
@@ -207,7 +207,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8> {
     let several = prepared.len() > 1;
     let progress = Arc::new(Progress::new(args.json));
     let mut runs = Vec::new();
-    let mut code = 0;
+    let mut exit = Exit::Passed;
     for eval in prepared {
         if interrupt.is_set() {
             break;
@@ -216,30 +216,30 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8> {
         let observer = move |event: &Event<'_>| progress.event(event);
         match drive.run(eval, &cancel, Arc::new(observer)) {
             Ok(run) => {
-                code = worse_exit(code, run.summary.exit_code);
+                exit = exit.max(run.summary.exit_code);
                 if !args.json {
                     console::print(|out| terminal::run(&run, out))?;
                 }
                 let mut result = result(&run);
                 args.export(&mut result)?;
-                code = worse_exit(code, args.official(&mut result, &cancel)?);
+                exit = exit.max(args.official(&mut result, &cancel)?);
                 runs.push(result);
             }
             // What fails here is this eval's own, such as its run directory.
             Err(error) if !several => return Err(error),
             Err(error) => {
                 console::complain(&error);
-                code = worse_exit(code, error.exit_code());
+                exit = exit.max(error.exit());
             }
         }
     }
     for test in &work.tests {
         if !interrupt.is_set() {
-            code = worse_exit(code, run_test(test, &drive, args.json, &interrupt)?);
+            exit = exit.max(run_test(test, &drive, args.json, &interrupt)?);
             let mut results = results_of(&drive, &runs)?;
             for result in &mut results {
                 args.export(result)?;
-                code = worse_exit(code, args.official(result, &cancel)?);
+                exit = exit.max(args.official(result, &cancel)?);
             }
             runs.extend(results);
         }
@@ -252,11 +252,15 @@ pub(crate) fn run(args: &RunArgs) -> Result<u8> {
         .hint("cargo evaltest list"));
     }
     if args.json {
-        console::print_json(&json!({ "runs": runs, "exit_code": code }))?;
+        console::print_json(&json!({ "runs": runs, "exit_code": exit }))?;
     } else if runs.len() > 1 {
-        console::print(|out| writeln!(out, "{} evals, exit code {code}", runs.len()))?;
+        console::print(|out| writeln!(out, "{} evals, exit code {}", runs.len(), exit.code()))?;
     }
-    Ok(if interrupt.is_set() { 130 } else { code })
+    Ok(if interrupt.is_set() {
+        Exit::Interrupted
+    } else {
+        exit
+    })
 }
 
 impl RunArgs {
@@ -272,10 +276,10 @@ impl RunArgs {
         Ok(())
     }
 
-    /// Has the official program judge a run that came to its end, if that is asked for; gives the exit code.
-    fn official(&self, result: &mut Value, cancel: &Cancel) -> Result<u8> {
+    /// Has the official program judge a run that came to its end, if that is asked for; tells what came of it.
+    fn official(&self, result: &mut Value, cancel: &Cancel) -> Result<Exit> {
         if !self.official || !result["stop_reason"].is_null() {
-            return Ok(0);
+            return Ok(Exit::Passed);
         }
         let dir = RunDir::open(Path::new(result["run_dir"].as_str().unwrap_or_default()))?;
         let compared = bfcl::compare(&dir, &self.model, &self.program, Where::default(), cancel)?;
@@ -283,7 +287,7 @@ impl RunArgs {
             compared.print()?;
         }
         result["official"] = compared.json();
-        Ok(compared.exit_code())
+        Ok(compared.exit())
     }
 
     /// Exports a run that came to its end, if that is asked for, and says so in its result.
@@ -311,7 +315,7 @@ impl RunArgs {
     }
 }
 
-fn dry_run(args: &RunArgs, drive: &Drive, work: &Work) -> Result<u8> {
+fn dry_run(args: &RunArgs, drive: &Drive, work: &Work) -> Result<Exit> {
     let mut counts = Vec::new();
     for eval in &work.evals {
         let prepared = drive.prepare(eval)?;
@@ -332,11 +336,9 @@ fn dry_run(args: &RunArgs, drive: &Drive, work: &Work) -> Result<u8> {
             })
         })?;
     }
-    work.tests.iter().try_fold(0, |code, test| {
-        Ok(worse_exit(
-            code,
-            run_test(test, drive, args.json, &Interrupt::default())?,
-        ))
+    work.tests.iter().try_fold(Exit::Passed, |exit, test| {
+        let other = run_test(test, drive, args.json, &Interrupt::default())?;
+        Ok(exit.max(other))
     })
 }
 

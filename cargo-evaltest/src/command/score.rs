@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::thread;
 
 use clap::Args;
-use evaltest::{Error, Result};
+use evaltest::{Error, Exit, Result};
 
 use crate::answers::{Answers, AnswersArgs, Format, Source};
 use crate::{console, scorers};
@@ -100,11 +100,11 @@ Examples:
 Exit codes: 0 scored, or the reader of the results went away; 2 a mistake in the command line or on a line;
 3 with `--keep-going`, some lines could not be scored.";
 
-/// Scores the input and tells the exit code.
+/// Scores the input and tells how it ended.
 ///
 /// 0 also when the reader of the results goes away early; a malformed line is an error with exit code 2,
 /// or 3 if the other lines were to be scored all the same.
-pub(crate) fn run(args: &ScoreArgs) -> Result<u8> {
+pub(crate) fn run(args: &ScoreArgs) -> Result<Exit> {
     let checker = args.checker()?;
     if let Some(checker) = &checker
         && args.explain.is_wanted()
@@ -168,7 +168,7 @@ fn write_scores(
     answers: Answers,
     threads: NonZeroUsize,
     out: &mut dyn Write,
-) -> Result<u8> {
+) -> Result<Exit> {
     let Answers { source, chunks, .. } = answers;
     let scoring = Arc::clone(judge);
     let results = pool::in_order(threads, chunks, move |chunk| {
@@ -180,7 +180,7 @@ fn write_scores(
         let result = result?;
         // Each chunk is flushed, so that whoever feeds single lines gets their scores at once.
         match out.write_all(&result.bytes).and_then(|()| out.flush()) {
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(0),
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(Exit::Passed),
             Err(error) => {
                 return Err(Error::infrastructure(format!(
                     "cannot write to standard output: {error}"
@@ -205,7 +205,7 @@ fn write_scores(
 }
 
 /// Says on standard error what befell some of the lines.
-fn conclude(counts: &Counts, source: &Source) -> Result<u8> {
+fn conclude(counts: &Counts, source: &Source) -> Result<Exit> {
     let note = |count: u64, one: &str, several: &str| match count {
         0 => {}
         1 => console::note(&format!("1 {one}")),
@@ -227,7 +227,7 @@ fn conclude(counts: &Counts, source: &Source) -> Result<u8> {
         "answers lost a secret to redaction and are left out: `rescore` keeps their verdicts",
     );
     let Some(first) = counts.first_malformed else {
-        return Ok(0);
+        return Ok(Exit::Passed);
     };
     let malformed = counts.malformed;
     Err(Error::infrastructure(format!(

@@ -9,7 +9,7 @@ use std::io::{IsTerminal, stdin};
 use std::path::Path;
 
 use clap::Args;
-use evaltest::{Error, Result};
+use evaltest::{Error, Exit, Result};
 
 use crate::answers::AnswersArgs;
 use crate::console;
@@ -56,7 +56,7 @@ pub(crate) struct ScorersArgs {
     explain: Option<String>,
 }
 
-pub(crate) fn run(args: &ScorersArgs) -> Result<u8> {
+pub(crate) fn run(args: &ScorersArgs) -> Result<Exit> {
     if args.list {
         return catalog::list(args.json);
     }
@@ -75,5 +75,5 @@ pub(crate) fn run(args: &ScorersArgs) -> Result<u8> {
     } else {
         console::print(|out| text::write(&matrix, out))?;
     }
-    Ok(0)
+    Ok(Exit::Passed)
 }

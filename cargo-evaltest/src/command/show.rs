@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use evaltest::report::terminal::{clean, excerpt, in_epoch};
 use evaltest::store::{RunDir, read_records};
-use evaltest::{Error, Normalized, Outcome, Record, Result, Score};
+use evaltest::{Error, Exit, Normalized, Outcome, Record, Result, Score};
 use serde_json::{Map, Value};
 
 use crate::console;
@@ -29,7 +29,7 @@ pub(crate) struct ShowArgs {
     json: bool,
 }
 
-pub(crate) fn run(args: &ShowArgs) -> Result<u8> {
+pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
     let dir = RunDir::open(&args.run_dir)?;
     let records = read_records(&dir.file("samples.jsonl"))?;
     let Some(wanted) = &args.id else {
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &ShowArgs) -> Result<u8> {
         } else {
             console::print(|out| records.iter().try_for_each(|record| line(record, out)))?;
         }
-        return Ok(0);
+        return Ok(Exit::Passed);
     };
     let epochs = find(records, wanted, &dir)?;
     let epoch = args.epoch.unwrap_or(0);
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &ShowArgs) -> Result<u8> {
             whole(record, &attempts, out)
         })?;
     }
-    Ok(0)
+    Ok(Exit::Passed)
 }
 
 /// The records of the sample with this id, else of the only one whose id begins so; never none.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use evaltest::report::{markdown, terminal};
 use evaltest::store::RunDir;
-use evaltest::{Result, rescore};
+use evaltest::{Exit, Result, rescore};
 
 use crate::console;
 
@@ -24,7 +24,7 @@ pub(crate) struct SummarizeArgs {
     markdown: bool,
 }
 
-pub(crate) fn run(args: &SummarizeArgs) -> Result<u8> {
+pub(crate) fn run(args: &SummarizeArgs) -> Result<Exit> {
     let run = rescore::reload(&RunDir::open(&args.run_dir)?, None, false)?;
     if args.json {
         console::print_json(&run.summary)?;
@@ -33,5 +33,5 @@ pub(crate) fn run(args: &SummarizeArgs) -> Result<u8> {
     } else {
         console::print(|out| terminal::run(&run, out))?;
     }
-    Ok(0)
+    Ok(Exit::Passed)
 }

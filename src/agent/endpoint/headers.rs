@@ -81,7 +81,7 @@ mod tests {
         ] {
             let error = fill(value).unwrap_err();
             assert!(error.message().contains(expect), "{error}");
-            assert_eq!(error.exit_code(), 2);
+            assert_eq!(error.exit(), crate::Exit::Usage);
         }
         assert!(filled("A b", "c", folder.path()).is_err());
     }

@@ -51,7 +51,7 @@ fn check_error(folder: &TempDir, gaia: &Gaia, expect: &str) {
     let path = folder.path().display().to_string();
     assert_eq!(error.message().replace(&path, "{path}"), expect);
     assert!(error.hint_text().is_some(), "{error:?}");
-    assert_eq!(error.exit_code(), 2);
+    assert_eq!(error.exit(), crate::Exit::Usage);
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn a_missing_split_lists_what_is_there() {
     );
     let error = Gaia::open(empty.path().join("none")).unwrap_err();
     assert!(error.message().starts_with("cannot open `"), "{error:?}");
-    assert_eq!(error.exit_code(), 2);
+    assert_eq!(error.exit(), crate::Exit::Usage);
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn check_error(rows: &[Value], change: impl Fn(Qa) -> Qa, expect: &str) {
     let path = folder.path().join("rows.jsonl").display().to_string();
     assert_eq!(error.message().replace(&path, "{path}"), expect);
     assert!(error.hint_text().is_some(), "{error:?}");
-    assert_eq!(error.exit_code(), 2);
+    assert_eq!(error.exit(), crate::Exit::Usage);
 }
 
 /// The ground truth of a row with this answer.

@@ -64,7 +64,7 @@ mod tests {
                 error.message().contains("needs the feature `http`"),
                 "{error}"
             );
-            assert_eq!(error.exit_code(), 2);
+            assert_eq!(error.exit(), crate::Exit::Usage);
         };
         check("{ type: gaia }");
         check("{ type: gaia, path: \"hf://datasets/a/b@main\" }");

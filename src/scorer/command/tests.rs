@@ -76,7 +76,7 @@ fn judge(scorer: &dyn Scorer, prediction: &str) -> Result<Score> {
 fn check_error(result: Result<Score>, expect: &str) {
     let error = result.unwrap_err();
     assert_eq!(error.message(), expect);
-    assert_eq!(error.exit_code(), 3);
+    assert_eq!(error.exit(), crate::Exit::Infrastructure);
 }
 
 /// Answers every line that holds `boom` with this, and all others with its pid.

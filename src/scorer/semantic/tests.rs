@@ -133,7 +133,7 @@ fn vectors_that_cannot_be_compared_are_errors() {
     let message = |vectors: Vec<Vec<f32>>| {
         let scorer = Semantic::new(("m", move |_: &[&str]| Ok(vectors.clone())));
         let error = judge(&scorer, Some("a"), &"b".into()).unwrap_err();
-        assert_eq!(error.exit_code(), 3);
+        assert_eq!(error.exit(), crate::Exit::Infrastructure);
         error.message().to_owned()
     };
     assert_eq!(message(vec![]), "model `m` gave 0 vectors for 2 texts");

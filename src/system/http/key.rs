@@ -68,7 +68,7 @@ mod tests {
                 "`api_key_env` needs the name of a variable, not its value"
             );
             assert!(error.hint_text().unwrap().contains("MY_KEY"));
-            assert_eq!(error.exit_code(), 2);
+            assert_eq!(error.exit(), crate::Exit::Usage);
         }
     }
 }

@@ -46,7 +46,7 @@ mod tests {
     fn a_file_without_certificates_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("roots.pem");
-        assert_eq!(certificates(&file).unwrap_err().exit_code(), 2);
+        assert_eq!(certificates(&file).unwrap_err().exit(), crate::Exit::Usage);
         std::fs::write(
             &file,
             "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",

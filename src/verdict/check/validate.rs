@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{KnownMeans, own};
 use crate::data::Sample;
 use crate::error::{Error, Result, nearest};
-use crate::verdict::gate::{Gate, Metric, check_unique};
+use crate::verdict::gate::{Gate, Metric};
 use crate::verdict::summary::Summary;
 
 /// How many legal values an error lists at most.
@@ -152,6 +152,7 @@ fn choices<'a>(title: &str, given: &str, legal: impl Iterator<Item = &'a str> + 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::verdict::gate::check_unique;
 
     #[test]
     fn finds_what_does_not_exist() {
@@ -167,7 +168,7 @@ mod tests {
                 (Err(error), Some((message, hint))) => {
                     assert!(error.message().contains(message), "{error}");
                     assert!(error.hint_text().unwrap_or("").contains(hint), "{error}");
-                    assert_eq!(error.exit_code(), 2);
+                    assert_eq!(error.exit(), crate::Exit::Usage);
                 }
                 (result, _) => panic!("{gate}: {result:?}"),
             }

@@ -1,8 +1,9 @@
-//! `GateResult`: what became of a gate, as in `summary.json`; and the exit code that all of them make.
+//! `GateResult`: what became of a gate, as in `summary.json`; and how a run ends by all of them.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Gate, Metric, Regression};
+use crate::exit::Exit;
 
 /// What became of a gate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,6 +21,19 @@ pub struct GateResult {
     /// The comparison behind `no_regression`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub regression: Option<Regression>,
+}
+
+impl GateResult {
+    /// How a run ends for this gate alone. Too many errors, and a gate that they leave open, tell nothing about the
+    /// agent.
+    fn exit(&self) -> Exit {
+        match self.verdict {
+            Verdict::Inconclusive => Exit::Infrastructure,
+            Verdict::Failed if *self.gate.metric() == Metric::ErrorRate => Exit::Infrastructure,
+            Verdict::Failed => Exit::Failed,
+            Verdict::Passed | Verdict::Ignored => Exit::Passed,
+        }
+    }
 }
 
 /// What became of a gate, in a word.
@@ -48,7 +62,7 @@ impl Verdict {
     }
 }
 
-/// What besides the gates decides the exit code.
+/// What besides the gates decides how a run ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -67,27 +81,18 @@ pub struct Facts {
     pub failed_assertions: u64,
 }
 
-/// The exit code of a run that could start: 130 interrupted, else 3 infrastructure (stopped early, every
-/// sample errored, `error_rate` failed, a gate inconclusive), else 1 (a gate or an assertion failed), else
-/// 0. Code 2 comes before all of these but 130, from [`Error::exit_code`](crate::Error::exit_code), when nothing
-/// was started, and from an agent that refused every sample.
-pub fn exit_code(results: &[GateResult], facts: Facts) -> u8 {
-    let any = |wanted: fn(&GateResult) -> bool| results.iter().any(wanted);
-    let infrastructure = |result: &GateResult| match result.verdict {
-        Verdict::Inconclusive => true,
-        Verdict::Failed => *result.gate.metric() == Metric::ErrorRate,
-        Verdict::Passed | Verdict::Ignored => false,
-    };
-    if facts.interrupted {
-        130
-    } else if facts.misconfigured {
-        2
-    } else if facts.stopped_early || facts.all_errored || any(infrastructure) {
-        3
-    } else {
-        let failed = any(|result| result.verdict == Verdict::Failed);
-        u8::from(failed || facts.failed_assertions > 0)
-    }
+/// How a run ends that could start: with the worst of its causes. An agent that refused every sample is a mistake of
+/// usage, as is an [`Error`](crate::Error) that kept the run from starting.
+pub fn exit(results: &[GateResult], facts: Facts) -> Exit {
+    let causes = [
+        facts.interrupted.then_some(Exit::Interrupted),
+        facts.misconfigured.then_some(Exit::Usage),
+        facts.stopped_early.then_some(Exit::Infrastructure),
+        facts.all_errored.then_some(Exit::Infrastructure),
+        (facts.failed_assertions > 0).then_some(Exit::Failed),
+    ];
+    let gates = results.iter().map(GateResult::exit);
+    Exit::worst(causes.into_iter().flatten().chain(gates))
 }
 
 #[cfg(test)]
@@ -108,7 +113,7 @@ mod tests {
                     regression: None,
                 })
                 .collect();
-            assert_eq!(exit_code(&results, facts), expect);
+            assert_eq!(exit(&results, facts).code(), expect);
         }
         let none = Facts::default();
         let interrupted = Facts {

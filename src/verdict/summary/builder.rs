@@ -9,6 +9,7 @@ use super::tally::{Tally, is_answered};
 use super::{FORMAT_VERSION, Flaky, MAX_FLAKY, Recovered, Summary};
 use crate::data::record::slices_of;
 use crate::data::{Outcome, Record, Status};
+use crate::exit::Exit;
 use crate::stats;
 use crate::verdict::poll::Poll;
 
@@ -160,7 +161,7 @@ impl SummaryBuilder {
         }
     }
 
-    /// The summary of what was added. `gates` is empty and `exit_code` is 0 until the caller fills them in.
+    /// The summary of what was added. `gates` is empty and `exit_code` is `Passed` until the caller fills them in.
     pub fn finish(mut self) -> Summary {
         self.end_sample();
         let total = self.total.finish();
@@ -207,7 +208,7 @@ impl SummaryBuilder {
             },
             metrics: self.metrics,
             gates: Vec::new(),
-            exit_code: 0,
+            exit_code: Exit::Passed,
         }
     }
 }

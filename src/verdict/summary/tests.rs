@@ -138,7 +138,7 @@ fn keys_are_in_the_order_of_the_format() {
     assert_eq!(group["samples"], 1);
     assert_eq!(group["accuracy"], 1.0);
 
-    summary.exit_code = 130;
+    summary.exit_code = Exit::Interrupted;
     let text = serde_json::to_string(&summary).unwrap();
     assert_eq!(serde_json::from_str::<Summary>(&text).unwrap(), summary);
 }

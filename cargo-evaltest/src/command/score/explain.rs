@@ -7,7 +7,7 @@ use clap::Args;
 use evaltest::data::{Normalized, Score};
 use evaltest::report::terminal::clean;
 use evaltest::scorer::{self, Scorer};
-use evaltest::{Error, Extraction, Output, Result, Target};
+use evaltest::{Error, Exit, Extraction, Output, Result, Target};
 use serde_json::Value;
 
 use super::calls::Checker;
@@ -72,7 +72,7 @@ pub(super) fn run(
     args: &ExplainArgs,
     input: &AnswersArgs,
     scorers: &[Arc<dyn Scorer>],
-) -> Result<u8> {
+) -> Result<Exit> {
     let (answered, extraction) = match (&args.ground_truth, args.line) {
         (Some(truth), _) => {
             let answered = Answered {
@@ -112,11 +112,15 @@ pub(super) fn run(
         explanation.write(&mut shown)?;
     }
     console::print(|out| out.write_all(&shown))?;
-    Ok(0)
+    Ok(Exit::Passed)
 }
 
 /// A line of answers to the function-calling leaderboard.
-pub(super) fn run_calls(args: &ExplainArgs, input: &AnswersArgs, checker: &Checker) -> Result<u8> {
+pub(super) fn run_calls(
+    args: &ExplainArgs,
+    input: &AnswersArgs,
+    checker: &Checker,
+) -> Result<Exit> {
     let line = args.line.ok_or_else(nothing_named)?;
     let explained = Answers::open(input)?.on_line(line, |text| checker.explained(text))?;
     console::print(|out| {
@@ -126,7 +130,7 @@ pub(super) fn run_calls(args: &ExplainArgs, input: &AnswersArgs, checker: &Check
         block("ground truth", explained.ground_truth.as_deref(), out)?;
         write_score(&explained.score, out)
     })?;
-    Ok(0)
+    Ok(Exit::Passed)
 }
 
 fn nothing_named() -> Error {

@@ -5,13 +5,13 @@ use std::io::{self, Write};
 use evaltest::report::terminal::clean;
 use evaltest::scorer::{self, Context, ENTRIES, Entry, Example};
 use evaltest::text::setting::Override;
-use evaltest::{Result, Score};
+use evaltest::{Exit, Result, Score};
 use serde_json::{Map, Value, json};
 
 use crate::console;
 
 /// Prints the name and the rule in a line of each scorer.
-pub(super) fn list(as_json: bool) -> Result<u8> {
+pub(super) fn list(as_json: bool) -> Result<Exit> {
     if as_json {
         let entries: Vec<Value> = ENTRIES
             .iter()
@@ -21,7 +21,7 @@ pub(super) fn list(as_json: bool) -> Result<u8> {
             })
             .collect();
         console::print_json(&entries)?;
-        return Ok(0);
+        return Ok(Exit::Passed);
     }
     console::print(|out| {
         let width = ENTRIES.iter().map(|entry| entry.name.len()).max();
@@ -31,7 +31,7 @@ pub(super) fn list(as_json: bool) -> Result<u8> {
         }
         Ok(())
     })?;
-    Ok(0)
+    Ok(Exit::Passed)
 }
 
 fn options(entry: &Entry) -> Map<String, Value> {
@@ -42,11 +42,11 @@ fn options(entry: &Entry) -> Map<String, Value> {
 }
 
 /// Prints the rule, the options, and the examples with the verdicts that they get now.
-pub(super) fn explain(name: &str, as_json: bool) -> Result<u8> {
+pub(super) fn explain(name: &str, as_json: bool) -> Result<Exit> {
     let Some(entry) = scorer::entry(name) else {
         // The error lists the names that there are.
         scorer::by_name(name, &Map::new(), &Context::here())?;
-        return Ok(0);
+        return Ok(Exit::Passed);
     };
     let examples = entry.examples.iter();
     let judged = examples
@@ -75,7 +75,7 @@ pub(super) fn explain(name: &str, as_json: bool) -> Result<u8> {
     } else {
         console::print(|out| whole(entry, &judged, out))?;
     }
-    Ok(0)
+    Ok(Exit::Passed)
 }
 
 fn judge(entry: &Entry, example: &Example) -> Result<Score> {

@@ -184,7 +184,7 @@ fn a_program_that_never_greets_is_given_up() {
     assert!(failure.message.ends_with(message), "{}", failure.message);
     let error = worker.check().unwrap_err();
     assert!(error.to_string().contains(message), "{error}");
-    assert_eq!(error.exit_code(), 2);
+    assert_eq!(error.exit(), crate::Exit::Usage);
 }
 
 #[test]
@@ -192,7 +192,10 @@ fn a_program_that_is_not_there_is_a_mistake_in_the_spec() {
     let worker = Worker::new(["./gone.sh"], "/tmp");
     let error = worker.check().unwrap_err();
     let message = "agent `worker`: command not found: `./gone.sh`, looked for from `/tmp`";
-    assert_eq!((error.message(), error.exit_code()), (message, 2));
+    assert_eq!(
+        (error.message(), error.exit()),
+        (message, crate::Exit::Usage)
+    );
     let failure = worker.answer(&task("a")).unwrap_err();
     assert_eq!(failure.kind, FailureKind::Unusable);
 }

@@ -44,7 +44,7 @@ fn options_that_are_wrong() {
             registry: None,
         };
         let error = from_value(&spec.into(), &context).err().unwrap();
-        assert_eq!(error.exit_code(), 2);
+        assert_eq!(error.exit(), crate::Exit::Usage);
         error.to_string()
     };
     let needs = "scorer `command` needs the option `command`, the program and its arguments, a list of texts\n\n\

@@ -109,7 +109,10 @@ fn check_error(replies: Vec<Vec<u8>>, expect: &str) {
         error.message(),
         expect.replace("URL", &format!("{}/embeddings", server.url))
     );
-    assert_eq!((error.exit_code(), server.asked().len()), (3, number));
+    assert_eq!(
+        (error.exit(), server.asked().len()),
+        (crate::Exit::Infrastructure, number)
+    );
 }
 
 #[test]
@@ -406,7 +409,7 @@ fn options_that_are_wrong() {
     let folder = tempfile::tempdir().unwrap();
     let message = |options: Value| {
         let error = scorer(folder.path(), options).err().unwrap();
-        assert_eq!(error.exit_code(), 2);
+        assert_eq!(error.exit(), crate::Exit::Usage);
         error.message().to_owned()
     };
     for url in [
