@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::data::{AgentError, Output, Record};
@@ -26,6 +26,7 @@ use crate::store::events::{EventLog, Past, StoredEvent, fold};
 use crate::store::records::Spool;
 use crate::store::{Manifest, RunDir, RunStatus, random_run_id};
 use crate::system::cancel::Cancel;
+use crate::system::lock::lock;
 use crate::verdict::run::Run;
 
 mod ask;
@@ -384,11 +385,6 @@ impl Session {
         // A reporter that panics must not take a paid answer with it.
         let _ = catch_unwind(AssertUnwindSafe(|| (self.observer)(event)));
     }
-}
-
-/// Locks; a thread that panicked elsewhere left nothing half done that matters here.
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What an attempt gave, and the seconds it took.

@@ -5,6 +5,7 @@
 pub(crate) mod file;
 
 pub(crate) mod beside;
+pub(crate) mod lock;
 pub(crate) mod parallel;
 
 pub(crate) mod cancel;

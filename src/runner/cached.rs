@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
+use super::Session;
 use super::outcome::skipped;
-use super::{Session, lock};
 use crate::data::{Outcome, Output};
 use crate::event::Event;
 use crate::plan::{Item, Plan};
@@ -16,6 +16,7 @@ use crate::store::cache::CacheUse;
 use crate::store::cache::answers::{AnswerCache, Notice};
 use crate::store::cache::key::Asked;
 use crate::store::events::{Kind, StoredEvent};
+use crate::system::lock::lock;
 use crate::system::panics;
 
 /// The cache of a run.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Map;
 
 use super::seen::Seen;
-use super::{RunOptions, Session, lock, skipped};
+use super::{RunOptions, Session, skipped};
 use crate::data::task::Live;
 use crate::error::Result;
 use crate::event::Event;
@@ -15,6 +15,7 @@ use crate::plan::{Item, Plan};
 use crate::store::manifest::{environment, git_state};
 use crate::store::{FORMAT_VERSION, Manifest, RunDir, RunStatus};
 use crate::system::beside::beside;
+use crate::system::lock::lock;
 use crate::system::project;
 use crate::verdict::conclude::{Circumstances, Gathered};
 use crate::verdict::run::Run;

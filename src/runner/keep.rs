@@ -1,11 +1,12 @@
 //! What becomes of a record: onto disk, and told of.
 
-use super::{Session, lock, skipped};
+use super::{Session, skipped};
 use crate::data::{Outcome, Output, Record, Status};
 use crate::eval::Assert;
 use crate::event::Event;
 use crate::snapshot;
 use crate::store::events::{Kind, StoredEvent};
+use crate::system::lock::lock;
 
 impl Session {
     /// Journals how a sample ended. The answer stands in the journal already.

@@ -5,9 +5,10 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::{Keep, Session, lock};
+use super::{Keep, Session};
 use crate::data::{Record, Status};
 use crate::eval::Assert;
+use crate::system::lock::lock;
 use crate::system::panics;
 use crate::verdict::poll::Poll;
 use crate::verdict::run::Notable;

@@ -1,7 +1,8 @@
 //! `Stop`: why a run ends early, and that it does.
 
-use super::{Session, lock};
+use super::Session;
 use crate::error::Error;
+use crate::system::lock::lock;
 
 /// Why a run stops early.
 #[derive(Clone, Debug)]

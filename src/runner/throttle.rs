@@ -6,12 +6,13 @@
 use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-use super::{Session, lock};
+use super::Session;
 use crate::data::output::LONGEST_RETRY_AFTER;
 use crate::data::{AgentError, EndedBy, FailureKind, Output};
 use crate::limits::Limits;
 use crate::limits::budget::Spent;
 use crate::limits::governor::{Admission, End, Governor, Over, Permit};
+use crate::system::lock::lock;
 
 /// How often whoever is at the head of the queue looks whether the run was stopped.
 const GLANCE: Duration = Duration::from_millis(100);

@@ -3,7 +3,9 @@
 use std::io::{PipeReader, PipeWriter, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
+
+use crate::system::lock::lock;
 
 /// Set once, by a signal or by the runner; cheap to clone and to ask.
 #[derive(Clone, Debug)]
@@ -128,11 +130,6 @@ impl Handle {
     pub(crate) fn is_held(&self) -> bool {
         self.0.strong_count() > 0
     }
-}
-
-/// Locks; a list of flags cannot be half changed.
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

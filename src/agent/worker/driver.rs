@@ -3,7 +3,7 @@
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -13,6 +13,7 @@ use super::cell::Cell;
 use super::request::{Refusal, Reply, Request};
 use super::talk::{Setup, Talk};
 use crate::data::{AgentError, FailureKind, Output};
+use crate::system::lock::lock;
 use crate::system::process::launch::NotStarted;
 use crate::system::process::worker::Worker;
 
@@ -53,7 +54,7 @@ impl Orders {
 
     /// What came since the last time.
     pub(super) fn take(&self) -> Inbox {
-        let mut inbox = self.lock();
+        let mut inbox = self.inbox();
         if !inbox.is_empty() {
             // One byte for every time that the inbox was filled.
             let _ = (&self.wake.0).read(&mut [0]);
@@ -66,7 +67,7 @@ impl Orders {
 
     /// Takes no more orders; gives those that came too late.
     fn end(&self) -> Inbox {
-        let mut inbox = self.lock();
+        let mut inbox = self.inbox();
         let over = true;
         std::mem::replace(
             &mut *inbox,
@@ -79,7 +80,7 @@ impl Orders {
 
     /// Gives an order; false when the thread takes none.
     fn give(&self, order: impl FnOnce(&mut Inbox)) -> bool {
-        let mut inbox = self.lock();
+        let mut inbox = self.inbox();
         if inbox.over {
             return false;
         }
@@ -92,8 +93,8 @@ impl Orders {
         true
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inbox> {
-        self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
+    fn inbox(&self) -> MutexGuard<'_, Inbox> {
+        lock(&self.inbox)
     }
 }
 
@@ -174,7 +175,7 @@ impl Driver {
 
     /// Whether the process is gone, or about to be.
     pub(super) fn is_over(&self) -> bool {
-        self.orders.lock().over
+        self.orders.inbox().over
     }
 
     /// Has the process end when what it has is answered, without waiting for that.
@@ -184,11 +185,7 @@ impl Driver {
 
     /// Waits until the process is gone.
     pub(super) fn join(&self) {
-        let thread = self
-            .thread
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let thread = lock(&self.thread).take();
         if let Some(thread) = thread {
             let _ = thread.join();
         }

@@ -4,12 +4,13 @@
 //! asked again, alone: a suspect that makes its process fall once more is guilty, and nobody else is harmed.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::driver::Driver;
 use crate::data::{AgentError, FailureKind};
 use crate::system::cancel::Cancel;
+use crate::system::lock::lock;
 
 /// So many samples in a row that make a process fall, each alone and with no answer in between, are the
 /// program's fault and not theirs.
@@ -243,9 +244,4 @@ impl Drop for Pool {
     fn drop(&mut self) {
         self.end(0..self.places.len());
     }
-}
-
-/// Locks; nothing here panics half way.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

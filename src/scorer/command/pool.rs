@@ -2,6 +2,7 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use crate::system::lock::lock;
 use crate::system::process::worker::Worker;
 
 /// Processes that wait, and how many more there may be.
@@ -36,7 +37,7 @@ impl Pool {
 
     /// Waits for a process that nobody uses, or for the right to start one.
     pub(super) fn lease(&self) -> Lease<'_> {
-        let mut state = self.lock();
+        let mut state = self.state();
         loop {
             // The one that was used last: its memory is warm, and no more are started than are needed.
             if let Some(worker) = state.idle.pop() {
@@ -55,15 +56,14 @@ impl Pool {
         }
     }
 
-    /// Locks; nothing here panics half way.
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
     }
 }
 
 impl Drop for Lease<'_> {
     fn drop(&mut self) {
-        let mut state = self.pool.lock();
+        let mut state = self.pool.state();
         match self.worker.take() {
             Some(worker) => state.idle.push(worker),
             None => state.free += 1,
@@ -75,7 +75,7 @@ impl Drop for Lease<'_> {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        let mut state = self.lock();
+        let mut state = self.state();
         // All may end at once; dropping them waits for each.
         state.idle.iter_mut().for_each(Worker::dismiss);
         state.idle.clear();

@@ -12,6 +12,8 @@ use ureq::http::Uri;
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::NextTimeout;
 
+use crate::system::lock::lock;
+
 /// How long an answer is believed. Endpoints move, and not within a breath.
 const FRESH: Duration = Duration::from_secs(30);
 /// Hosts that are remembered; redirects could name any number.
@@ -49,7 +51,7 @@ impl Resolver for Names {
             key.unwrap_or_default()
         );
         let end = Instant::now().checked_add(*timeout.after);
-        let mut known = self.lock();
+        let mut known = self.known();
         loop {
             match known.get(&key) {
                 Some(Known::At(places, since)) if since.elapsed() < FRESH => {
@@ -77,7 +79,7 @@ impl Resolver for Names {
         known.insert(key.clone(), Known::Sought);
         drop(known);
         let found = self.0.system.resolve(uri, config, timeout);
-        let mut known = self.lock();
+        let mut known = self.known();
         match &found {
             Ok(places) => known.insert(key, Known::At(places.to_vec(), Instant::now())),
             Err(_) => known.remove(&key),
@@ -89,7 +91,7 @@ impl Resolver for Names {
 }
 
 impl Names {
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Known>> {
-        self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn known(&self) -> MutexGuard<'_, HashMap<String, Known>> {
+        lock(&self.0.known)
     }
 }
