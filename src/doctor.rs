@@ -224,7 +224,7 @@ fn answered(output: &Output, took: Duration) -> Finding {
     };
     let text = output.text.as_deref().map(str::trim);
     if let Some(text) = text.filter(|text| !text.is_empty()) {
-        let text = crate::report::terminal::excerpt(text);
+        let text = crate::text::excerpt(text);
         let message = format!("answered in {seconds:.2} s{about}: {text}");
         Finding::new("agent", Health::Ok, message)
     } else {
@@ -261,10 +261,7 @@ fn failed(error: &AgentError, more: Option<String>) -> Finding {
         .map(str::trim)
         .unwrap_or_default();
     if let Some(line) = last_words.lines().last() {
-        message = format!(
-            "{message}; stderr: {}",
-            crate::report::terminal::excerpt(line)
-        );
+        message = format!("{message}; stderr: {}", crate::text::excerpt(line));
     }
     Finding {
         hint: more.or(own).or(hint.map(str::to_owned)),

@@ -20,10 +20,10 @@ use crate::error::{Error, Result};
 use crate::eval::Eval;
 use crate::exit::{Caller, Exit};
 use crate::plan::{BaselineUse, Plan};
-use crate::report::terminal;
 use crate::snapshot::{self, update};
 use crate::store::cache;
 use crate::system::cancel::Cancel;
+use crate::text::shown;
 
 mod board;
 mod parts;
@@ -233,7 +233,7 @@ fn in_process_run(
                     {
                         let _ = writeln!(stderr, "{}: warning: {warning}", run.eval);
                     }
-                    let dir = terminal::shown(&run.dir);
+                    let dir = shown(&run.dir);
                     writeln!(stderr, "{}: run directory: {dir}", run.eval)
                 }
                 Err(error) => {

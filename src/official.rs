@@ -19,11 +19,11 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::report::bfcl::{self, Exported, Options, Scores};
-use crate::report::terminal::shown;
 use crate::rescore::{Rescore, rescore_told};
 use crate::scorer;
 use crate::store::{RunDir, read_records};
 use crate::system::cancel::Cancel;
+use crate::text::shown;
 use crate::verdict::run::Run;
 
 pub use agreement::{Agreement, CategoryAgreement, Disagreement};

@@ -4,8 +4,9 @@
 //! comparable with theirs if "white space", "lower case", "a word" and "a number" mean what they mean
 //! there. Each primitive is pure and equal to Python 3.11 (Unicode 14) or to Node 20 (Unicode 17) for every
 //! code point; the tests compare them with tables written by these interpreters.
+//!
+//! Besides them, what people are shown: [`clean`], [`excerpt`], [`shown`] (which asks for the current folder), [`percent`].
 
-mod excerpt;
 pub(crate) mod hash;
 mod js;
 mod json;
@@ -17,10 +18,11 @@ mod pattern;
 mod punctuation;
 pub mod redact;
 pub mod setting;
+mod shown;
+mod snippet;
 mod whole_word;
 mod word;
 
-pub(crate) use excerpt::excerpt;
 pub use js::is_js_space;
 pub(crate) use js::js_lower_word;
 pub use json::{is_json_plain, json_special};
@@ -30,6 +32,9 @@ pub use lower::py_lower;
 pub use number::{py_digit, py_float, py_repr_float};
 pub(crate) use pattern::{Scope, compile};
 pub(crate) use punctuation::without_punctuation;
+pub use shown::{clean, excerpt, percent, shown};
+pub(crate) use shown::{quoted, shell_word};
+pub(crate) use snippet::snippet;
 pub(crate) use whole_word::contains_whole;
 pub use word::is_py_word;
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use evaltest::event::Event;
 use evaltest::report::terminal;
+use evaltest::text::clean;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Shows how far a run is.
@@ -75,7 +76,7 @@ fn on_bar(bar: &ProgressBar, count: &AtomicU64, event: &Event<'_>) {
             count.store(0, Ordering::Relaxed);
             // It was finished by the eval before.
             bar.reset();
-            bar.set_prefix(terminal::clean(eval));
+            bar.set_prefix(clean(eval));
             bar.set_length(*samples as u64 * u64::from(*epochs));
             bar.set_message("");
             bar.enable_steady_tick(Duration::from_millis(200));
@@ -110,7 +111,7 @@ impl Lines {
                 ..
             } => {
                 *self = Self {
-                    eval: terminal::clean(eval),
+                    eval: clean(eval),
                     what: if *epochs > 1 { "answers" } else { "samples" },
                     total: *samples as u64 * u64::from(*epochs),
                     ..Self::default()

@@ -6,12 +6,13 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::benchmark::Benchmark;
-use crate::data::dataset::{Columns, Field, Filter, Rows, check_file, quoted, required, scalar};
+use crate::data::dataset::{Columns, Field, Filter, Rows, check_file, required, scalar};
 use crate::data::{Sample, Target, hub};
 use crate::error::{Error, Result};
 use crate::extract::Extract;
 use crate::scorer::Scorer;
 use crate::scorer::aime::ground_truth;
+use crate::text::quoted;
 
 const PROMPT: [&str; 5] = ["problem", "question", "prompt", "Problem", "Question"];
 const GROUND_TRUTH: [&str; 4] = ["answer", "Answer", "ground_truth", "expected_answer"];

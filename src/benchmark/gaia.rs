@@ -14,11 +14,12 @@ use std::sync::OnceLock;
 
 use crate::benchmark::Benchmark;
 use crate::data::Sample;
-use crate::data::dataset::{Columns, Filter, Header, Table, quoted};
+use crate::data::dataset::{Columns, Filter, Header, Table};
 use crate::data::hub::{self, Address, Dataset};
 use crate::error::{Error, Result};
 use crate::extract::Extract;
 use crate::scorer::Scorer;
+use crate::text::quoted;
 
 use folder::{Files, Source};
 use row::{GROUND_TRUTH, Layout};

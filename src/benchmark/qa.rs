@@ -11,12 +11,13 @@ use std::sync::OnceLock;
 
 use crate::benchmark::Benchmark;
 use crate::data::Sample;
-use crate::data::dataset::{Filter, Table, check_file, quoted};
+use crate::data::dataset::{Filter, Table, check_file};
 use crate::data::hub::{self, Dataset};
 use crate::error::Result;
 use crate::extract::Extract;
 use crate::scorer::Scorer;
 use crate::scorer::token_f1::TokenF1;
+use crate::text::quoted;
 
 use layout::{GROUND_TRUTH, Layout};
 use template::Template;

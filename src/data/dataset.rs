@@ -27,7 +27,7 @@ use crate::error::{Error, Result};
 
 pub(crate) use cell::{required, scalar, slice_value};
 pub use columns::Columns;
-pub(crate) use columns::{Header, kind, quoted, text};
+pub(crate) use columns::{Header, kind, text};
 pub(crate) use field::Field;
 pub use filter::Filter;
 pub use jsonl::python_json;

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use crate::data::{Normalized, Record, Status};
 use crate::eval::Assert;
-use crate::report::terminal::{clean, excerpt, quoted, shown};
 use crate::runner::Session;
 use crate::snapshot::update::Policy;
 use crate::snapshot::{self, Content};
+use crate::text::{clean, excerpt, shell_word, shown};
 use crate::verdict::gate::{self, GateResult};
 use crate::verdict::poll;
 
@@ -245,12 +245,12 @@ fn wrong(session: &Session, record: &Record, title: &str) -> String {
 }
 
 fn more(session: &Session, record: &Record) -> String {
-    let id = quoted(&record.sample_id);
+    let id = shell_word(&record.sample_id);
     if session.is_part() {
         // This sample's own folder is gone once the gates have put all of them together.
         let root = shown(&session.plan().eval.output_folder());
         return format!("\n  more: cargo evaltest show RUN_DIR {id}, the newest in {root}");
     }
-    let dir = quoted(&shown(session.dir().path()));
+    let dir = shell_word(&shown(session.dir().path()));
     format!("\n  more: cargo evaltest show {dir} {id}")
 }

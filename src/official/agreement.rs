@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::data::{Record, Status};
-use crate::report::terminal::{clean, table};
+use crate::report::terminal::table;
 use crate::scorer::bfcl::Official as Verdict;
+use crate::text::clean;
 
 /// How far the verdicts of a run and those of the official program agree.
 #[derive(Clone, Debug, Serialize)]

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use super::Official;
 use crate::agent::command::process::{self, End, Limits};
 use crate::error::{Error, Result};
-use crate::report::terminal::{clean, quoted};
 use crate::system::cancel::Cancel;
 use crate::system::process::environment::Environment;
 use crate::system::process::escapees;
 use crate::system::process::group::how_it_ended;
 use crate::system::process::launch::{Launch, NotStarted};
+use crate::text::{clean, shell_word};
 
 /// The variable that names the folder in which the program works.
 const ROOT: &str = "BFCL_PROJECT_ROOT";
@@ -154,7 +154,7 @@ fn not_started(official: &Official, fault: &NotStarted) -> Error {
         "install it in an environment of its own and name it: `python3 -m venv bfcl && bfcl/bin/pip install \
          bfcl-eval==2026.3.23`, then `--bfcl-bin {}`",
         if official.program.is_absolute() {
-            quoted(&official.program.to_string_lossy())
+            shell_word(&official.program.to_string_lossy())
         } else {
             "bfcl/bin/bfcl".to_owned()
         }

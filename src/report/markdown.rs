@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::metrics::Metrics;
+use crate::text::percent;
 use crate::verdict::summary::{Group, Summary};
 
 /// Writes the summary as Markdown.
@@ -317,10 +318,6 @@ fn table(out: &mut dyn Write, titles: &[&str]) -> io::Result<()> {
 
 fn row(out: &mut dyn Write, cells: &[String]) -> io::Result<()> {
     writeln!(out, "| {} |", cells.join(" | "))
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
 }
 
 fn interval(ci95: Option<[f64; 2]>) -> String {

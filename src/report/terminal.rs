@@ -6,41 +6,16 @@ mod scorers;
 pub mod table;
 
 use std::io::{self, Write};
-use std::path::Path;
 
 use crate::data::{AgentError, Record, Status};
 use crate::event::Event;
-use crate::text;
+use crate::text::{clean, excerpt, percent, shell_word, shown};
 use crate::verdict::gate::Verdict;
 use crate::verdict::run::Run;
 use crate::verdict::summary::Summary;
 
 /// How many flipped or failed samples are listed; the rest is counted.
 const LISTED: usize = 20;
-
-/// `text` on one line without anything a terminal would act on.
-pub fn clean(text: &str) -> String {
-    text::on_one_line(text)
-}
-
-/// As [`clean`], cut to a readable length.
-pub fn excerpt(text: &str) -> String {
-    let mut short: String = clean(text.trim()).chars().take(200).collect();
-    if text.trim().chars().count() > 200 {
-        short.push('…');
-    }
-    short
-}
-
-/// A path as short as it can be shown: relative to the current folder where it lies inside.
-pub fn shown(path: &Path) -> String {
-    let current = std::env::current_dir().unwrap_or_default();
-    match path.strip_prefix(&current) {
-        Ok(inside) if inside.as_os_str().is_empty() => ".".to_owned(),
-        Ok(inside) => inside.display().to_string(),
-        Err(_) => path.display().to_string(),
-    }
-}
 
 /// Writes what an event has to tell a person; nothing for most.
 pub fn event(event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -303,8 +278,8 @@ fn reason(error: &AgentError) -> String {
 
 /// The one command to type next: for what is worst, or to make a first baseline.
 pub fn next_command(run: &Run) -> Option<String> {
-    let dir = quoted(&shown(&run.dir));
-    let show = |id: &str| format!("cargo evaltest show {dir} {}", quoted(id));
+    let dir = shell_word(&shown(&run.dir));
+    let show = |id: &str| format!("cargo evaltest show {dir} {}", shell_word(id));
     let show_record = |record: &Record| {
         let epoch = match record.epoch {
             0 => String::new(),
@@ -339,37 +314,6 @@ pub fn next_command(run: &Run) -> Option<String> {
     failed.then_some(wrong).flatten().map(show_record)
 }
 
-/// `id` as one word of a shell command.
-pub fn quoted(id: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+,=".contains(c);
-    let id = clean(id);
-    if !id.is_empty() && id.chars().all(plain) {
-        id
-    } else {
-        format!("'{}'", id.replace('\'', r"'\''"))
-    }
-}
-
 fn indented(text: &str) -> String {
     text.lines().map(clean).collect::<Vec<_>>().join("\n    ")
-}
-
-/// `0.6222` as `62.2 %`.
-pub fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_reaches_the_terminal_that_it_would_act_on() {
-        assert_eq!(
-            clean("a\x1b[2Jb\u{202e}c\r\n"),
-            "a\\u{1b}[2Jb\\u{202e}c\\r\\n"
-        );
-        assert_eq!(quoted("it's"), r"'it'\''s'");
-        assert_eq!(quoted("a-1"), "a-1");
-    }
 }

@@ -13,7 +13,7 @@ use crate::data::score::OTHER;
 use crate::data::{Normalized, Score};
 use crate::error::{Error, Result};
 use crate::extract::Extract;
-use crate::text::excerpt;
+use crate::text::snippet;
 
 const NAME: &str = "choice";
 
@@ -123,7 +123,7 @@ impl Choice {
     /// The letter of the right choice.
     fn target(&self, target: &Value, letters: &str, choices: &[Cow<'_, str>]) -> Result<char> {
         let fault = |reason: &str| {
-            let text = excerpt(&target.to_string());
+            let text = snippet(&target.to_string());
             Error::usage(format!(
                 "`ground_truth` {text} {reason} for scorer `{NAME}`"
             ))

@@ -20,7 +20,7 @@ use super::{Answer, Entry, Example, OptionReader, Scorer};
 use crate::data::{Normalized, Score};
 use crate::error::{Error, Result};
 use crate::system::process::environment::Environment;
-use crate::system::process::excerpt::{ending, excerpt};
+use crate::system::process::excerpt::{beginning, ending};
 use crate::system::process::launch::Launch;
 use crate::system::process::worker::Worker;
 use crate::system::process::worker::ask::Fault;
@@ -269,7 +269,7 @@ impl Command {
                         return Ok(reply);
                     }
                     Err(reason) => {
-                        let printed = excerpt(&line, EXCERPT_BYTES);
+                        let printed = beginning(&line, EXCERPT_BYTES);
                         format!("printed `{printed}`, {reason}")
                     }
                 },
@@ -288,11 +288,11 @@ impl Command {
             ),
             Fault::TooLong(line) => format!(
                 "printed a line of more than {LONGEST_LINE} bytes, which begins with `{}`",
-                excerpt(&line, EXCERPT_BYTES)
+                beginning(&line, EXCERPT_BYTES)
             ),
             Fault::Unasked(line) => format!(
                 "printed `{}` without being asked: stdout is for one reply to each line",
-                excerpt(&line, EXCERPT_BYTES)
+                beginning(&line, EXCERPT_BYTES)
             ),
             Fault::Lost(error) => format!("cannot be followed: {error}"),
         }
@@ -300,7 +300,7 @@ impl Command {
 
     /// Why there is no verdict, without secrets.
     fn error(&self, fault: &str, stderr: Option<String>) -> Error {
-        let program = excerpt(self.argv.join(" ").as_bytes(), EXCERPT_BYTES);
+        let program = beginning(self.argv.join(" ").as_bytes(), EXCERPT_BYTES);
         let mut message = format!("`{program}` {fault}");
         if let Some(stderr) = stderr.filter(|text| !text.trim().is_empty()) {
             message += "; stderr ends with `";
@@ -354,7 +354,7 @@ impl Scorer for Command {
         line.push(b'\n');
         match self.ask(&line, id)? {
             Reply::Error(message) => {
-                let message = excerpt(message.as_bytes(), STDERR_BYTES);
+                let message = beginning(message.as_bytes(), STDERR_BYTES);
                 Err(self.error(&format!("cannot judge this answer: {message}"), None))
             }
             Reply::Score(score) => {

@@ -14,7 +14,7 @@ use super::{Answer, Entry, Example, OptionReader, Reads, Scorer};
 use crate::data::score::OTHER;
 use crate::data::{Normalized, Sample, Score};
 use crate::error::{Error, Result};
-use crate::text::excerpt;
+use crate::text::snippet;
 
 const NAME: &str = "exact";
 
@@ -175,7 +175,7 @@ impl Scorer for Exact {
         if self.labels != Labels::None {
             let target = matched.unwrap_or(0);
             let target_label = self.label(&texts[target]).ok_or_else(|| {
-                let text = excerpt(golds.texts()[target]);
+                let text = snippet(golds.texts()[target]);
                 Error::usage(format!(
                     "`ground_truth` `{text}` is no label of scorer `{NAME}`"
                 ))

@@ -16,7 +16,7 @@ use super::{Answer, Entry, Example, OptionReader, Reads, Scorer};
 use crate::data::{Normalized, Score};
 use crate::error::{Error, Result};
 use crate::extract::{Extract, find_json};
-use crate::text::excerpt;
+use crate::text::snippet;
 use compare::{Comparison, Stop};
 
 const NAME: &str = "json";
@@ -112,7 +112,7 @@ fn expected(target: &Value) -> Result<Cow<'_, Value>> {
         return Ok(Cow::Borrowed(target));
     };
     serde_json::from_str(text).map(Cow::Owned).map_err(|error| {
-        let text = excerpt(text);
+        let text = snippet(text);
         let message =
             format!("`ground_truth` `{text}` is not JSON, as scorer `{NAME}` needs it: {error}");
         Error::usage(message).hint("a text in JSON has quotes of its own: `\"\\\"Paris\\\"\"`")

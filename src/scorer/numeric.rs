@@ -18,7 +18,7 @@ use super::tolerance::{self, Tolerance};
 use super::{Answer, Entry, Example, OptionReader, Reads, Scorer};
 use crate::data::{Normalized, Score};
 use crate::error::{Error, Result};
-use crate::text::excerpt;
+use crate::text::snippet;
 use number::Number;
 use read::Reader;
 
@@ -210,7 +210,7 @@ impl Numeric {
     }
 
     fn no_number(self, target: &Value) -> Error {
-        let shown = excerpt(&target.to_string());
+        let shown = snippet(&target.to_string());
         let error = Error::usage(format!(
             "`ground_truth` {shown} is no number, as scorer `{NAME}` needs it"
         ));

@@ -3,7 +3,7 @@
 use regex::{Regex, RegexBuilder};
 use regex_syntax::hir::{Hir, HirKind};
 
-use super::excerpt;
+use super::snippet;
 use crate::error::{Error, Result};
 
 /// Compiled patterns may take this much memory.
@@ -34,13 +34,13 @@ pub(crate) fn compile(text: &str, scope: Scope, ignore_case: bool) -> Result<Reg
     let pattern = build(text).map_err(|error| {
         let reason = error.to_string();
         let reason = reason.lines().last().unwrap_or_default().trim();
-        let text = excerpt(text);
+        let text = snippet(text);
         Error::usage(format!("`{text}` is no regular expression: {reason}"))
     })?;
     // What was built above is a pattern to this parser, too.
     let copies = regex_syntax::parse(text).map_or(0, |parsed| copies(&parsed));
     if copies > COPIES {
-        let text = excerpt(text);
+        let text = snippet(text);
         let message = format!(
             "`{text}` repeats by count up to {copies} characters, more than the {COPIES} that are matched in a bounded time"
         );
@@ -54,7 +54,7 @@ pub(crate) fn compile(text: &str, scope: Scope, ignore_case: bool) -> Result<Reg
     build(&format!(r"\A(?:{text})\z"))
         .or_else(|_| build(&format!("\\A(?:{text}\n)\\z")))
         .map_err(|_| {
-            let text = excerpt(text);
+            let text = snippet(text);
             Error::usage(format!(
                 "`{text}` is too large a regular expression for whole texts"
             ))

@@ -4,9 +4,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use evaltest::report::terminal::{clean, shown};
 use evaltest::snapshot::accept;
 use evaltest::store::{DEFAULT_OUTPUT_ROOT, Manifest, RunDir, RunStatus, runs_in};
+use evaltest::text::{clean, shown};
 use evaltest::{Error, Exit, Registry, Result, spec};
 use serde_json::Value;
 

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use evaltest::official::{self, Agreement, Official};
-use evaltest::report::terminal::{self, clean, shown};
+use evaltest::report::terminal;
 use evaltest::store::RunDir;
 use evaltest::system::signal;
+use evaltest::text::{clean, shown};
 use evaltest::{Cancel, Error, Exit, Result, Run};
 use serde_json::{Value, json};
 

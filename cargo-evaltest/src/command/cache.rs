@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use clap::{Args, Subcommand};
-use evaltest::report::terminal::{clean, shown};
 use evaltest::store::DEFAULT_OUTPUT_ROOT;
 use evaltest::store::cache::{self, FOLDER};
 use evaltest::system::project;
+use evaltest::text::{clean, shown};
 use evaltest::{Error, Exit, Registry, Result, spec};
 use serde_json::json;
 

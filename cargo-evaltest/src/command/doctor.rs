@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use clap::Args;
 use evaltest::doctor::{Finding, Health, examine};
-use evaltest::report::terminal::{clean, shown};
 use evaltest::system::signal;
 use evaltest::text::setting::Override;
+use evaltest::text::{clean, shown};
 use evaltest::{Cancel, Error, Exit, Registry, Result, spec};
 use serde_json::{Value, json};
 

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use evaltest::report::gaia::{self, Checked, Exported, Traces};
-use evaltest::report::terminal::{clean, shown};
 use evaltest::store::{Manifest, RunDir, read_records, stamp};
+use evaltest::text::{clean, shown};
 use evaltest::{Benchmark, Error, Exit, Gaia, Registry, Result, spec};
 
 use crate::console;

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use evaltest::benchmark::bfcl::{Import, Mode};
 use evaltest::drive::Drive;
-use evaltest::report::terminal::{self, clean};
+use evaltest::report::{self, terminal};
 use evaltest::system::signal;
-use evaltest::{Cancel, Error, Exit, Registry, Result, report, spec};
+use evaltest::text::clean;
+use evaltest::{Cancel, Error, Exit, Registry, Result, spec};
 
 use crate::{console, discover};
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use evaltest::listing::Listing;
-use evaltest::report::terminal::clean;
+use evaltest::text::clean;
 use evaltest::{Error, Exit, Registry, Result, spec};
 
 use crate::discover::{self, Found};

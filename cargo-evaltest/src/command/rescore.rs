@@ -6,6 +6,7 @@ use clap::Args;
 use evaltest::report::terminal;
 use evaltest::rescore::{Origin, Rescore, rescore, scorers_of};
 use evaltest::store::RunDir;
+use evaltest::text::clean;
 use evaltest::text::setting::Override;
 use evaltest::{Exit, Extract, Result};
 
@@ -63,7 +64,7 @@ pub(crate) fn run(args: &RescoreArgs) -> Result<Exit> {
     };
     let run = rescore(&dir, how)?;
     for notice in &run.notices {
-        console::note(&terminal::clean(notice));
+        console::note(&clean(notice));
     }
     if args.json {
         console::print_json(&serde_json::json!({ "run_dir": run.dir, "summary": run.summary }))?;

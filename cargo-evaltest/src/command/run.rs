@@ -11,6 +11,7 @@ use evaltest::report::gaia::Traces;
 use evaltest::report::terminal;
 use evaltest::store::{RunDir, runs_in};
 use evaltest::system::signal::{self, Interrupt};
+use evaltest::text::{clean, shown};
 use evaltest::{Cancel, Error, Exit, Result, Run};
 use serde_json::{Value, json};
 
@@ -193,7 +194,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
     for eval in &work.evals {
         let what = format!(
             "{}: still fetching or reading the dataset",
-            terminal::clean(eval.name())
+            clean(eval.name())
         );
         let eval = console::waiting(&what, || drive.prepare(eval))?;
         if args.filter.is_none() || evals == 1 || eval.count().samples > 0 {
@@ -308,7 +309,7 @@ impl RunArgs {
             Format::Bfcl => export::bfcl::to_folder(&dir, &self.model.options(&dir)?, None)?.0,
         };
         if !self.json {
-            console::print(|out| writeln!(out, "  exported: {}", terminal::shown(&file)))?;
+            console::print(|out| writeln!(out, "  exported: {}", shown(&file)))?;
         }
         result["exported"] = json!(file);
         Ok(())
@@ -320,7 +321,7 @@ fn dry_run(args: &RunArgs, drive: &Drive, work: &Work) -> Result<Exit> {
     for eval in &work.evals {
         let prepared = drive.prepare(eval)?;
         for notice in prepared.notices() {
-            console::note(&format!("{}: {}", eval.name(), terminal::clean(notice)));
+            console::note(&format!("{}: {}", eval.name(), clean(notice)));
         }
         counts.push(prepared.count());
     }

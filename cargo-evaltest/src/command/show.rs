@@ -4,8 +4,9 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use evaltest::report::terminal::{clean, excerpt, in_epoch};
+use evaltest::report::terminal::in_epoch;
 use evaltest::store::{RunDir, read_records};
+use evaltest::text::{clean, excerpt};
 use evaltest::{Error, Exit, Normalized, Outcome, Record, Result, Score};
 use serde_json::{Map, Value};
 

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::data::{AgentError, FailureKind, Output, Usage};
-use crate::system::process::excerpt::excerpt;
+use crate::system::process::excerpt::beginning;
 
 /// How much of a reply that cannot be read is shown.
 const EXCERPT_BYTES: usize = 200;
@@ -43,7 +43,7 @@ impl Reply {
 
 fn json(stdout: &[u8]) -> Result<Output, AgentError> {
     let bad = |reason: String| {
-        let begins = excerpt(stdout.trim_ascii_start(), EXCERPT_BYTES);
+        let begins = beginning(stdout.trim_ascii_start(), EXCERPT_BYTES);
         let message = format!("{reason}; stdout begins with `{begins}`");
         AgentError::of(FailureKind::BadOutput, message)
     };
@@ -93,7 +93,7 @@ fn own_error(reply: &Map<String, Value>) -> Option<AgentError> {
     let message = error.as_str().or_else(|| error.get("message")?.as_str())?;
     Some(AgentError::new(match message.trim() {
         "" => "the agent replied with an empty `error`".to_owned(),
-        message => excerpt(message.as_bytes(), ERROR_BYTES),
+        message => beginning(message.as_bytes(), ERROR_BYTES),
     }))
 }
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::data::{AgentError, FailureKind};
 use crate::system::http::{Reply, retry_after};
-use crate::system::process::excerpt::excerpt;
+use crate::system::process::excerpt::beginning;
 
 /// How much of what an endpoint says is shown.
 const EXCERPT_BYTES: usize = 500;
@@ -120,7 +120,7 @@ impl Refusal<'_> {
         };
         let location = self.reply.location();
         let location =
-            location.map(|place| format!(" to `{}`", excerpt(place.as_bytes(), EXCERPT_BYTES)));
+            location.map(|place| format!(" to `{}`", beginning(place.as_bytes(), EXCERPT_BYTES)));
         let name = self.reply.status.canonical_reason();
         let name = name.map_or(String::new(), |reason| format!(" {reason}"));
         let within = if self.reply.status.is_success() {
@@ -189,7 +189,7 @@ fn said(json: Option<&Value>, body: &[u8]) -> String {
             .iter()
             .find_map(|place| json.pointer(place)?.as_str())
     });
-    excerpt(text.map_or(body, str::as_bytes).trim_ascii(), EXCERPT_BYTES)
+    beginning(text.map_or(body, str::as_bytes).trim_ascii(), EXCERPT_BYTES)
 }
 
 /// Codes and types, which tell more surely than words.

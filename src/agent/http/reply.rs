@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::agent::command::usage;
 use crate::data::{AgentError, FailureKind, Output};
-use crate::system::process::excerpt::excerpt;
+use crate::system::process::excerpt::beginning;
 
 /// How much of a reply that cannot be read is shown.
 const EXCERPT_BYTES: usize = 200;
@@ -42,7 +42,7 @@ impl Default for Places {
 impl Places {
     /// Reads a reply.
     pub(super) fn read(&self, body: &[u8]) -> Result<Output, AgentError> {
-        let begins = || excerpt(body.trim_ascii_start(), EXCERPT_BYTES);
+        let begins = || beginning(body.trim_ascii_start(), EXCERPT_BYTES);
         let bad = |reason: String| {
             AgentError::of(FailureKind::BadOutput, format!("{reason}: `{}`", begins()))
         };
@@ -68,7 +68,7 @@ impl Places {
                 let message = self.error(&reply).unwrap_or_default().trim();
                 return Err(AgentError::new(match message {
                     "" => "the agent replied with an empty error".to_owned(),
-                    message => excerpt(message.as_bytes(), ERROR_BYTES),
+                    message => beginning(message.as_bytes(), ERROR_BYTES),
                 }));
             }
             None if messages.is_empty() && tool_calls.is_empty() => {

@@ -6,7 +6,7 @@ use super::OpenAi;
 use crate::agent::command::whole;
 use crate::data::{AgentError, FailureKind, Output, Usage};
 use crate::system::http::Reply;
-use crate::system::process::excerpt::excerpt;
+use crate::system::process::excerpt::beginning;
 
 /// How much of a reply that cannot be read is shown.
 const EXCERPT_BYTES: usize = 200;
@@ -17,7 +17,7 @@ impl OpenAi {
     /// Reads a reply of success.
     pub(super) fn read(&self, reply: &Reply) -> Result<Output, AgentError> {
         let bad = |reason: &str| {
-            let begins = excerpt(reply.body.trim_ascii_start(), EXCERPT_BYTES);
+            let begins = beginning(reply.body.trim_ascii_start(), EXCERPT_BYTES);
             self.endpoint.garbled(&format!(
                 "answered with what is no chat completion ({reason}): `{begins}`"
             ))

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::data::dataset::quoted;
 use crate::data::hub::Dataset;
 use crate::data::hub::layout::holds;
 use crate::error::{Error, Result};
+use crate::text::quoted;
 
 /// The folder of the published dataset's only edition.
 const YEAR: &str = "2023";

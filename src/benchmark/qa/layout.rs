@@ -6,10 +6,11 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::{Qa, Template};
-use crate::data::dataset::{Field, Header, kind, quoted, required, scalar, slice_value};
+use crate::data::dataset::{Field, Header, kind, required, scalar, slice_value};
 use crate::data::{Attachment, Sample, Target};
 use crate::error::{Error, Result, nearest};
 use crate::scorer;
+use crate::text::quoted;
 
 const PROMPT: [&str; 6] = ["prompt", "question", "input", "Prompt", "Question", "Input"];
 pub(super) const GROUND_TRUTH: [&str; 6] = [

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result, nearest};
+use crate::text::quoted;
 
 use super::Rows;
 
@@ -180,15 +181,6 @@ pub(crate) fn kind(value: &Value) -> &'static str {
         Value::Array(_) => "an array",
         Value::Object(_) => "an object",
     }
-}
-
-/// Names in backticks, with commas: `` `a`, `b` ``.
-pub(crate) fn quoted<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
-    let names: Vec<String> = names
-        .into_iter()
-        .map(|name| format!("`{}`", name.escape_debug()))
-        .collect();
-    names.join(", ")
 }
 
 #[cfg(test)]

@@ -5,8 +5,9 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
+use crate::text::quoted;
 
-use super::{Row, count_newlines, quoted};
+use super::{Row, count_newlines};
 
 /// Columns in which an empty cell is the text `""`, as in the other formats of a published dataset.
 const TEXT_COLUMNS: [&str; 2] = ["file_name", "file_path"];

@@ -7,7 +7,7 @@ use ureq::http::HeaderMap;
 use super::settings::{Settings, Token};
 use crate::error::Error;
 use crate::system::http::{Cause, Failure, hide, retry_after};
-use crate::system::process::excerpt::excerpt;
+use crate::system::process::excerpt::beginning;
 
 /// How much of what the Hub says is shown.
 const EXCERPT_BYTES: usize = 300;
@@ -90,7 +90,7 @@ impl Asked<'_> {
             _ => Again::Never,
         };
         // Hosts are known to repeat what they were sent.
-        let said = hide(excerpt(said.as_bytes(), EXCERPT_BYTES), self.secret());
+        let said = hide(beginning(said.as_bytes(), EXCERPT_BYTES), self.secret());
         let said = if said.is_empty() {
             said
         } else {

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::{Exported, Options, Written};
-use crate::report::terminal::{clean, quoted};
 use crate::store::Manifest;
+use crate::text::{clean, shell_word};
 
 /// Its name.
 pub(super) const NAME: &str = "submission.md";
@@ -67,8 +67,8 @@ fn write(
     writeln!(
         out,
         "In one go, with the verdicts compared sample by sample: `cargo evaltest bfcl official {} --model-name {}`\n",
-        quoted(run_dir),
-        quoted(&model.name)
+        shell_word(run_dir),
+        shell_word(&model.name)
     )?;
     writeln!(
         out,
@@ -77,7 +77,7 @@ fn write(
          pip install bfcl-eval==2026.3.23\n\
          BFCL_PROJECT_ROOT=\"$PWD\" bfcl evaluate --model {} --test-category {} --score-dir score-official --partial-eval\n\
          ```\n",
-        quoted(&model.name),
+        shell_word(&model.name),
         exported
             .categories
             .iter()

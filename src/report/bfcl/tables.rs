@@ -54,7 +54,7 @@ impl Row<'_> {
         add(
             &mut columns,
             [
-                ("Non-Live Overall Acc", percent(self.all.non_live)),
+                ("Non-Live Overall Acc", official_percent(self.all.non_live)),
                 ("AST Summary", complete(self.all.non_live)),
                 ("Simple AST", complete(self.all.simple)),
                 ("Python Simple AST", self.of("simple_python")),
@@ -74,7 +74,7 @@ impl Row<'_> {
         add(
             &mut columns,
             [
-                ("Live Overall Acc", percent(self.all.live)),
+                ("Live Overall Acc", official_percent(self.all.live)),
                 ("AST Summary", complete(self.all.live)),
                 ("Python Simple AST", self.of("live_simple")),
                 ("Python Multiple AST", self.of("live_multiple")),
@@ -95,7 +95,10 @@ impl Row<'_> {
         add(
             &mut columns,
             [
-                ("Multi Turn Overall Acc", percent(self.all.multi_turn)),
+                (
+                    "Multi Turn Overall Acc",
+                    official_percent(self.all.multi_turn),
+                ),
                 ("Base", self.of("multi_turn_base")),
                 ("Miss Func", self.of("multi_turn_miss_func")),
                 ("Miss Param", self.of("multi_turn_miss_param")),
@@ -110,7 +113,7 @@ impl Row<'_> {
         add(
             &mut columns,
             [
-                ("Agentic Overall Acc", percent(self.all.agentic)),
+                ("Agentic Overall Acc", official_percent(self.all.agentic)),
                 ("Web Search Summary", complete(self.all.web_search)),
                 ("Web Search Base", self.of("web_search_base")),
                 ("Web Search No Snippet", self.of("web_search_no_snippet")),
@@ -144,7 +147,7 @@ impl Row<'_> {
             &mut columns,
             [
                 ("Rank", "1".to_owned()),
-                ("Overall Acc", percent(all.overall)),
+                ("Overall Acc", official_percent(all.overall)),
                 ("Model", model.shown().to_owned()),
                 ("Model Link", text(&model.url)),
                 ("Total Cost ($)", cost(costs, model)),
@@ -159,7 +162,7 @@ impl Row<'_> {
                     "Non-Live Parallel Multiple AST",
                     self.of("parallel_multiple"),
                 ),
-                ("Live Acc", percent(all.live)),
+                ("Live Acc", official_percent(all.live)),
                 ("Live Simple AST", self.of("live_simple")),
                 ("Live Multiple AST", self.of("live_multiple")),
                 ("Live Parallel AST", self.of("live_parallel")),
@@ -167,7 +170,7 @@ impl Row<'_> {
                     "Live Parallel Multiple AST",
                     self.of("live_parallel_multiple"),
                 ),
-                ("Multi Turn Acc", percent(all.multi_turn)),
+                ("Multi Turn Acc", official_percent(all.multi_turn)),
                 ("Multi Turn Base", self.of("multi_turn_base")),
                 ("Multi Turn Miss Func", self.of("multi_turn_miss_func")),
                 ("Multi Turn Miss Param", self.of("multi_turn_miss_param")),
@@ -214,13 +217,13 @@ fn table(columns: Columns) -> String {
     format!("{}\n{}", names.join(","), cells.join(","))
 }
 
-fn percent(figure: Figure) -> String {
+fn official_percent(figure: Figure) -> String {
     format!("{:.2}%", figure.accuracy * 100.0)
 }
 
 fn complete(figure: Figure) -> String {
     match figure.complete() {
-        Some(_) => percent(figure),
+        Some(_) => official_percent(figure),
         None => MISSING.to_owned(),
     }
 }

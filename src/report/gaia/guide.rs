@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::Exported;
-use crate::report::terminal::{clean, quoted};
 use crate::store::Manifest;
+use crate::text::{clean, shell_word};
 
 /// Where the leaderboard is, on Hugging Face.
 const SPACE: &str = "gaia-benchmark/leaderboard";
@@ -44,8 +44,8 @@ pub fn guide(
     writeln!(
         out,
         "- [ ] Check the ids: `cargo evaltest export --format gaia {} --check {}`",
-        quoted(run_dir),
-        quoted(file)
+        shell_word(run_dir),
+        shell_word(file)
     )?;
     if let Some(level) = level {
         let level = clean(level);
@@ -65,7 +65,7 @@ pub fn guide(
             out,
             "- [ ] {empty} answers are empty: see `errors.jsonl`, and ask them again with \
              `cargo evaltest run --resume {}`",
-            quoted(run_dir)
+            shell_word(run_dir)
         )?;
     }
     if *redacted > 0 {

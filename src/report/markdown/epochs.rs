@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::{number, percent, row, section, share, table, text};
+use super::{number, row, section, share, table, text};
+use crate::text::percent;
 use crate::verdict::summary::{Estimate, Summary};
 
 /// So many flaky samples are listed; `summary.json` has more.

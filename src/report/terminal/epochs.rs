@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use super::{clean, percent};
+use crate::text::{clean, percent};
 use crate::verdict::summary::{EpochFigures, Estimate, Summary};
 
 /// How many flaky samples are named.

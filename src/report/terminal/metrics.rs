@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::table::{self, cut};
-use super::{clean, percent};
 use crate::report::metrics::Metrics;
+use crate::text::{clean, percent};
 use crate::verdict::summary::{Group, Summary};
 
 /// As many slices fit on one line.

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::table::{self, cut};
-use super::{clean, percent};
 use crate::data::score::OTHER;
+use crate::text::{clean, percent};
 use crate::verdict::summary::{Labels, Summary};
 
 /// More labels than this are not shown one by one; `summary.md` has all.

@@ -6,7 +6,7 @@ use super::super::calls::TooComplex;
 use super::known::{Expected, Made, Names, Text};
 use super::pairing::{Overlap, Pairing, Rule, ratio};
 use crate::data::Score;
-use crate::text::excerpt;
+use crate::text::snippet;
 
 /// Calls that the details name.
 const NAMED: usize = 20;
@@ -57,7 +57,7 @@ impl Verdict<'_> {
         let named = |places: &[usize], texts: &[String]| {
             let named = places.iter().take(NAMED);
             named
-                .map(|&place| excerpt(&texts[place]))
+                .map(|&place| snippet(&texts[place]))
                 .collect::<Vec<_>>()
         };
         score
@@ -169,20 +169,20 @@ impl Verdict<'_> {
         match (first(missing), first(extra)) {
             (Some(place), _) if self.made.is_empty() => {
                 let call = self.names.show_expected(&self.expected[place]);
-                Some(format!("got no call, expected `{}`", excerpt(&call)))
+                Some(format!("got no call, expected `{}`", snippet(&call)))
             }
             (Some(expected), Some(made)) => Some(format!(
                 "got `{}`, expected `{}`",
-                excerpt(&self.names.show(&self.made[made])),
-                excerpt(&self.names.show_expected(&self.expected[expected]))
+                snippet(&self.names.show(&self.made[made])),
+                snippet(&self.names.show_expected(&self.expected[expected]))
             )),
             (Some(place), None) => {
                 let call = self.names.show_expected(&self.expected[place]);
-                Some(format!("`{}` is missing", excerpt(&call)))
+                Some(format!("`{}` is missing", snippet(&call)))
             }
             (None, Some(place)) => {
                 let call = self.names.show(&self.made[place]);
-                Some(format!("`{}` is not expected", excerpt(&call)))
+                Some(format!("`{}` is not expected", snippet(&call)))
             }
             (None, None) => None,
         }
@@ -193,11 +193,11 @@ impl Verdict<'_> {
         let function = names.text(made.name);
         for (name, accepted) in &expected.arguments {
             let wanted = names.show_accepted(accepted);
-            let wanted = excerpt(&wanted);
+            let wanted = snippet(&wanted);
             let argument = names.text(*name);
             match made.arguments.iter().find(|(other, _)| other == name) {
                 Some((_, value)) if !accepted.values.contains(value) => {
-                    let got = excerpt(names.text(*value));
+                    let got = snippet(names.text(*value));
                     return Some(format!(
                         "`{function}`: `{argument}`: got `{got}`, expected `{wanted}`"
                     ));
@@ -216,7 +216,7 @@ impl Verdict<'_> {
         let (argument, value) = (names.text(*name), names.text(*value));
         Some(format!(
             "`{function}`: `{argument}` is not expected, got `{}`",
-            excerpt(value)
+            snippet(value)
         ))
     }
 }

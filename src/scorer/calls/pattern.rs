@@ -6,7 +6,7 @@ use super::super::bfcl::Value;
 use super::outside::{Brackets, Outside};
 use super::{Call, Effort, TooComplex, arguments, is_name};
 use crate::error::{Error, Result};
-use crate::text::{Scope, compile, excerpt};
+use crate::text::{Scope, compile, snippet};
 
 const NAMES: [&str; 2] = ["{name}", "{tool_name}"];
 const ARGUMENTS: [&str; 3] = ["{args}", "{arguments}", "{parameters}"];
@@ -41,18 +41,18 @@ impl Pattern {
             }
             return Err(Error::usage(format!(
                 "`{}` does not say where the name of a call stands",
-                excerpt(text)
+                snippet(text)
             ))
             .hint("write `[TOOL_CALL:{name}:{args}]`, or a regular expression with the groups `(?<name>…)` and `(?<args>…)`"));
         };
         if let Some(second) = place_in(&text[name_end..], &NAMES) {
             return Err(Error::usage(format!(
                 "in `{}` the name of a call stands twice",
-                excerpt(text)
+                snippet(text)
             ))
             .hint(format!(
                 "leave out what stands behind the arguments from the second on: `{}`",
-                excerpt(&text[..name_end + second.0])
+                snippet(&text[..name_end + second.0])
             )));
         }
         let before = &text[..name];
@@ -61,7 +61,7 @@ impl Pattern {
             Some((args, _)) if args < name => {
                 return Err(Error::usage(format!(
                     "in `{}` the arguments stand before the name",
-                    excerpt(text)
+                    snippet(text)
                 ))
                 .hint("write a regular expression with the groups `(?<name>…)` and `(?<args>…)`"));
             }
@@ -70,7 +70,7 @@ impl Pattern {
         if before.is_empty() || between == Some("") || (between.is_none() && behind.is_empty()) {
             return Err(Error::usage(format!(
                 "in `{}` there must be some text before the name, and behind it",
-                excerpt(text)
+                snippet(text)
             ))
             .hint("write `[TOOL_CALL:{name}:{args}]`, or a regular expression with the groups `(?<name>…)` and `(?<args>…)`"));
         }

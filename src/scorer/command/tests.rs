@@ -159,7 +159,7 @@ fn an_answer_that_ends_it_is_asked_once_more() {
     let expect = format!(
         "`{}` was ended by signal: 9 (SIGKILL) before it replied, and so did the one before it; \
          stderr ends with `no model`",
-        excerpt(format!("sh -c {script}").as_bytes(), 200)
+        beginning(format!("sh -c {script}").as_bytes(), 200)
     );
     check_error(judge(&scorer, "boom"), &expect);
     assert_eq!(project.read("tries").lines().count(), 2);
@@ -207,7 +207,7 @@ fn what_is_no_reply_is_shown_and_no_verdict() {
     let project = Project::new();
     let script = except_boom("echo $$ > pid; printf 'oops \\033[2J\\n'; continue");
     let scorer = project.sh(&script);
-    let shown = excerpt(format!("sh -c {script}").as_bytes(), 200);
+    let shown = beginning(format!("sh -c {script}").as_bytes(), 200);
     check_error(
         judge(&scorer, "boom"),
         &format!(

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use serde_json::{Number, Value};
 
 use super::Json;
-use crate::text::excerpt;
+use crate::text::snippet;
 
 /// So many values may be compared while elements of lists are paired off, which takes a fraction of a second.
 const MAX_STEPS: u64 = 10_000_000;
@@ -264,7 +264,7 @@ fn pointer(path: &[Place<'_>]) -> String {
     for place in path {
         text.push('/');
         match place {
-            Place::Key(key) => text += &excerpt(&key.replace('~', "~0").replace('/', "~1")),
+            Place::Key(key) => text += &snippet(&key.replace('~', "~0").replace('/', "~1")),
             Place::Index(index) => text += &index.to_string(),
         }
     }
@@ -272,5 +272,5 @@ fn pointer(path: &[Place<'_>]) -> String {
 }
 
 fn shown(value: &Value) -> String {
-    excerpt(&value.to_string())
+    snippet(&value.to_string())
 }

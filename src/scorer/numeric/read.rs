@@ -169,7 +169,7 @@ impl Reader {
             if next.is_empty() {
                 return Some(number);
             }
-            if let Some((power, after)) = percent(next).filter(|_| !has_percent) {
+            if let Some((power, after)) = percent_sign(next).filter(|_| !has_percent) {
                 if self.percent == Percent::Scale {
                     number = number.scaled(-power)?;
                 }
@@ -371,7 +371,7 @@ fn scaled(mut number: Number, mut rest: &str) -> Option<(Number, &str)> {
 }
 
 /// The power of ten of a percent or per mille sign, and the text behind it.
-fn percent(text: &str) -> Option<(i64, &str)> {
+fn percent_sign(text: &str) -> Option<(i64, &str)> {
     const SIGNS: [(&str, i64); 5] = [
         ("%", 2),
         ("percent", 2),

@@ -17,7 +17,7 @@ use crate::system::http::{
     Cause, Client, Reply as HttpReply, Request as HttpRequest, Url, from_variable, hide,
     retry_after,
 };
-use crate::system::process::excerpt::excerpt;
+use crate::system::process::excerpt::beginning;
 
 /// How long a request may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -169,7 +169,7 @@ impl HttpEmbedder {
         serde_json::from_slice(&reply.body).map_err(|error| Failure {
             message: format!(
                 "answered with what is no list of embeddings ({error}): `{}`",
-                excerpt(&reply.body, EXCERPT_BYTES)
+                beginning(&reply.body, EXCERPT_BYTES)
             ),
             again: Again::Never,
         })
@@ -259,7 +259,7 @@ fn refused(reply: &HttpReply) -> Failure {
     let told = json
         .as_ref()
         .and_then(|json| json.pointer("/error/message")?.as_str());
-    let told = excerpt(told.map_or(body, str::as_bytes).trim_ascii(), EXCERPT_BYTES);
+    let told = beginning(told.map_or(body, str::as_bytes).trim_ascii(), EXCERPT_BYTES);
     let told = if told.is_empty() {
         told
     } else {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::super::calls::Call;
 use super::expectation::Expectation;
 use crate::data::Score;
-use crate::text::excerpt;
+use crate::text::snippet;
 
 /// Faults that the details name.
 const NAMED: usize = 20;
@@ -85,7 +85,7 @@ impl Run<'_> {
             if made > 0 {
                 faults.push((
                     "forbidden_call",
-                    format!("`{}` is forbidden, and was called", excerpt(name)),
+                    format!("`{}` is forbidden, and was called", snippet(name)),
                 ));
             }
         }
@@ -94,7 +94,7 @@ impl Run<'_> {
             all: self.expected.calls.len(),
         };
         if required.kept < required.all {
-            let missing: Vec<String> = self.missing.iter().map(|call| excerpt(call)).collect();
+            let missing: Vec<String> = self.missing.iter().map(|call| snippet(call)).collect();
             let more = match required.all - required.kept - missing.len() {
                 0 => String::new(),
                 more => format!(" and {more} more"),
@@ -113,7 +113,7 @@ impl Run<'_> {
             if !is_made {
                 faults.push((
                     "missing_call",
-                    format!("`{}` was not called", excerpt(name)),
+                    format!("`{}` was not called", snippet(name)),
                 ));
             }
         }
@@ -171,8 +171,8 @@ impl Run<'_> {
                     "wrong_order",
                     format!(
                         "`{}` was called {how} `{}`",
-                        excerpt(later),
-                        excerpt(earlier)
+                        snippet(later),
+                        snippet(earlier)
                     ),
                 ));
             }

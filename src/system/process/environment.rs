@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 
+use crate::text::quoted;
 use crate::text::redact::is_secret_name;
 
 /// Passed without being named.
@@ -74,10 +75,10 @@ impl Environment {
         let mut advice = String::new();
         if !unset.is_empty() {
             advice += "; set neither in the environment nor in `.env`: ";
-            advice += &quoted(&unset);
+            advice += &quoted(unset);
         }
         if !withheld.is_empty() {
-            let names = quoted(&withheld);
+            let names = quoted(withheld.iter().copied());
             let list = withheld.join(", ");
             let _ = write!(
                 advice,
@@ -124,10 +125,6 @@ impl Environment {
 
 fn is_allowed(name: &str) -> bool {
     ALLOWED.contains(&name) || ALLOWED_PREFIXES.iter().any(|start| name.starts_with(start))
-}
-
-fn quoted(names: &[&str]) -> String {
-    format!("`{}`", names.join("`, `"))
 }
 
 #[cfg(test)]

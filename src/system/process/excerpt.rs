@@ -3,7 +3,7 @@
 use crate::text::on_one_line;
 
 /// The beginning of what a program said, on one line and without anything a terminal would obey.
-pub(crate) fn excerpt(bytes: &[u8], limit: usize) -> String {
+pub(crate) fn beginning(bytes: &[u8], limit: usize) -> String {
     let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(limit)]);
     let is_cut = bytes.len() > limit;
     let shown = if is_cut {
@@ -42,10 +42,10 @@ mod tests {
 
     #[test]
     fn excerpts_end_between_characters() {
-        assert_eq!(excerpt("a ée".as_bytes(), 3), "a …");
-        assert_eq!(excerpt("say sk-12345678".as_bytes(), 9), "say …");
-        assert_eq!(excerpt("aé".as_bytes(), 3), "aé");
-        assert_eq!(excerpt("\u{202E}x\0".as_bytes(), 9), "\\u{202e}x\\u{0}");
+        assert_eq!(beginning("a ée".as_bytes(), 3), "a …");
+        assert_eq!(beginning("say sk-12345678".as_bytes(), 9), "say …");
+        assert_eq!(beginning("aé".as_bytes(), 3), "aé");
+        assert_eq!(beginning("\u{202E}x\0".as_bytes(), 9), "\\u{202e}x\\u{0}");
     }
 
     #[test]

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use evaltest::report::bfcl::{self, Exported, Model, Options};
-use evaltest::report::terminal::shown;
 use evaltest::store::{RunDir, read_records, stamp};
+use evaltest::text::shown;
 use evaltest::{Error, Result};
 
 use crate::console;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use evaltest::drive::Drive;
-use evaltest::report::terminal;
 use evaltest::store::{Manifest, RunDir};
+use evaltest::text::{clean, shown};
 use evaltest::{Error, Eval, Registry, Result, spec};
 
 use super::RunArgs;
@@ -174,7 +174,7 @@ fn load(specs: &[PathBuf], drive: &Drive) -> Result<(Vec<Eval>, Vec<Unregistered
                 .hint("`cargo evaltest --help` lists the commands; a spec is a file such as evals/gaia.yaml"));
         }
         let path = absolute(path)?;
-        let shown = terminal::clean(&terminal::shown(&path));
+        let shown = clean(&shown(&path));
         let what = format!("{shown}: still fetching or reading the dataset");
         let load = || spec::load(&path, &Registry::new(), &drive.overrides);
         match console::waiting(&what, load) {
@@ -197,7 +197,7 @@ fn check_names(evals: &[Eval]) -> Result<()> {
     let mut seen: Vec<&Eval> = Vec::new();
     for eval in evals {
         if let Some(other) = seen.iter().find(|other| other.name() == eval.name()) {
-            let path = |eval: &Eval| eval.spec_path().map(terminal::shown).unwrap_or_default();
+            let path = |eval: &Eval| eval.spec_path().map(shown).unwrap_or_default();
             return Err(Error::usage(format!(
                 "two evals are called `{}`: `{}` and `{}`",
                 eval.name(),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use clap::Args;
 use evaltest::data::{Normalized, Score};
-use evaltest::report::terminal::clean;
 use evaltest::scorer::{self, Scorer};
+use evaltest::text::clean;
 use evaltest::{Error, Exit, Extraction, Output, Result, Target};
 use serde_json::Value;
 

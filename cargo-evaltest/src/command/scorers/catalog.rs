@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use evaltest::report::terminal::clean;
 use evaltest::scorer::{self, Context, ENTRIES, Entry, Example};
+use evaltest::text::clean;
 use evaltest::text::setting::Override;
 use evaltest::{Exit, Result, Score};
 use serde_json::{Map, Value, json};

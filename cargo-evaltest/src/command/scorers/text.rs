@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use evaltest::report::terminal::table::{self, cut};
-use evaltest::report::terminal::{clean, excerpt, percent};
+use evaltest::text::{clean, excerpt, percent};
 use evaltest::verdict::agreement::Pair;
 use serde_json::Value;
 

@@ -9,7 +9,7 @@ use crate::agent::worker::driver::error;
 use crate::agent::worker::message::{self, Message, PROTOCOL};
 use crate::agent::worker::request::{Open, Refusal};
 use crate::data::{AgentError, FailureKind, Output};
-use crate::system::process::excerpt::excerpt;
+use crate::system::process::excerpt::beginning;
 
 /// How much of a line that cannot be read is shown.
 const EXCERPT_BYTES: usize = 200;
@@ -26,7 +26,7 @@ impl Talk<'_> {
             return self.count_noise(line);
         }
         let message = message::read(line).map_err(|reason| {
-            let printed = excerpt(line, EXCERPT_BYTES);
+            let printed = beginning(line, EXCERPT_BYTES);
             End::Faulty(error(
                 FailureKind::BadOutput,
                 format!(
@@ -55,7 +55,7 @@ impl Talk<'_> {
         };
         open.chatter += line.len() + 1;
         if let Some(live) = &open.request.live {
-            (live.0)(&excerpt(text.as_bytes(), PROGRESS_BYTES));
+            (live.0)(&beginning(text.as_bytes(), PROGRESS_BYTES));
         }
         if open.chatter > self.setup.max_output_bytes {
             return Err(End::Faulty(self.too_large(line)));
@@ -76,10 +76,10 @@ impl Talk<'_> {
             return Ok(());
         }
         let Some(place) = self.open.iter().position(|open| open.request.id == id) else {
-            let printed = excerpt(line, EXCERPT_BYTES);
+            let printed = beginning(line, EXCERPT_BYTES);
             let message = format!(
                 "printed `{printed}`, a reply to `{}`, which is not asked or was answered before",
-                excerpt(id.as_bytes(), EXCERPT_BYTES)
+                beginning(id.as_bytes(), EXCERPT_BYTES)
             );
             // The one that the process has now may well be innocent.
             return Err(End::Stray(error(FailureKind::BadOutput, message)));
@@ -94,7 +94,7 @@ impl Talk<'_> {
             return Ok(());
         }
         let bad = |reason: String| {
-            let printed = excerpt(line, EXCERPT_BYTES);
+            let printed = beginning(line, EXCERPT_BYTES);
             error(
                 FailureKind::BadOutput,
                 format!("{reason}; the line begins with `{printed}`"),
@@ -127,7 +127,7 @@ impl Talk<'_> {
             "printed more than {} bytes for one answer, which begin with `{}`; hint: raise \
              `limits.max_output_bytes`",
             self.setup.max_output_bytes,
-            excerpt(begins, EXCERPT_BYTES)
+            beginning(begins, EXCERPT_BYTES)
         );
         error(FailureKind::OutputTooLarge, message)
     }
