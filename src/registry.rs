@@ -1,4 +1,9 @@
-//! Benchmarks, agents and scorers of a user's own, by name, for specs.
+//! What specs name: benchmarks, agents and scorers of a user's own, and the kinds of [`agents`] and [`benchmarks`]
+//! that are built in.
+//!
+//! [`Registry`] has what a user registers. The built-in kinds are a file each, with its page, in `agents` and
+//! `benchmarks`; `recipe` is what such a file says, and the one door by which a spec gets at both. The built-in scorers
+//! are in [`scorer::ENTRIES`](crate::scorer::ENTRIES).
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,6 +16,21 @@ use crate::agent::Agent;
 use crate::benchmark::Benchmark;
 use crate::error::{Error, Result};
 use crate::scorer::Scorer;
+
+pub mod agents;
+pub mod benchmarks;
+mod built_in;
+mod confinement;
+mod keep;
+mod made_agent;
+#[cfg(test)]
+mod pages;
+mod recipe;
+
+pub use built_in::BuiltIn;
+pub(crate) use keep::KeepKey;
+pub(crate) use made_agent::MadeAgent;
+pub(crate) use recipe::{Chosen, Placed, Surroundings, anywhere};
 
 type Make<T> = Arc<dyn Fn(&Options) -> Result<Arc<T>> + Send + Sync>;
 

@@ -1,8 +1,7 @@
 //! Specs: YAML to [`Eval`]. The only place that parses YAML.
 //!
-//! `keys` holds the types that serde reads (`agents` those of agents behind
-//! endpoints, `benchmarks` and `custom` those of a benchmark),
-//! `tagged` the `{ type: …, … }` maps, `build` turns them
+//! `keys` holds the types that serde reads, `tagged` the `{ type: …, … }` maps, of which the
+//! [`registry`](crate::registry) reads what stands behind the name; `build` turns them
 //! into an eval, `overrides` applies `key=value` pairs from the command line, and `problem` turns
 //! serde's messages into ours.
 
@@ -15,19 +14,16 @@ use crate::error::{Error, Result};
 use crate::eval::Eval;
 use crate::registry::Registry;
 
-mod agents;
-mod benchmarks;
 mod build;
 mod builder;
 mod cache;
-mod confinement;
-mod custom;
 mod keys;
 mod limits;
 mod overrides;
+#[cfg(test)]
+mod pages;
 mod problem;
 mod tagged;
-mod worker;
 
 pub use crate::text::setting::Override;
 pub(crate) use builder::override_built;
@@ -85,10 +81,7 @@ pub fn names(path: &Path) -> Result<(String, String)> {
         std::fs::read_to_string(path).map_err(|error| Error::io("read the spec", path, &error))?;
     let spec: SpecFile =
         serde_yaml::from_str(&text).map_err(|error| problem::explain(path, &text, &error))?;
-    let benchmark = match spec.benchmark {
-        tagged::Tagged::BuiltIn(keys) => keys.name().to_owned(),
-        tagged::Tagged::Other { name, .. } => name,
-    };
+    let benchmark = spec.benchmark.0.name().to_owned();
     Ok((spec.name.unwrap_or_else(|| benchmark.clone()), benchmark))
 }
 

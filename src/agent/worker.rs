@@ -2,6 +2,8 @@
 //!
 #![doc = include_str!("worker.md")]
 //!
+//! The keys of a spec stand on the page of the kind `worker` in the registry.
+//!
 //! # How it works
 //!
 //! Whoever asks gets a place from the `pool`; each process has a thread of its own, the `driver`, that

@@ -3,52 +3,20 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-#[cfg(feature = "http")]
-use super::agents;
-use super::keys::{
-    AgentKeys, BenchmarkKeys, ColumnKeys, CommandKeys, CwdKey, Form, GaiaKeys, NoBuiltIn, SpecFile,
-};
+use super::keys::{ScorerKeys, SpecFile};
 use super::limits::limits;
-use super::tagged::{BuiltIns, Tagged};
-use super::{benchmarks, custom, worker};
-use crate::agent::Agent;
-use crate::agent::command::{Command, Cwd, Input, Reply};
-use crate::agent::demo::Demo;
-use crate::agent::echo::Echo;
-use crate::agent::replay::Replay;
-use crate::benchmark::Benchmark;
-use crate::benchmark::gaia::{Gaia, HUB};
-use crate::data::dataset::Columns;
-use crate::data::hub;
-use crate::error::{Error, Result, nearest};
-use crate::eval::{Eval, KeepScratch, Limits};
+use super::tagged::Tagged;
+use crate::error::Error;
+use crate::eval::{Eval, Limits};
 use crate::extract::Extract;
 use crate::plan::check_scorer_names;
 use crate::prompt::Prompt;
-use crate::registry::{Options, Registry};
+use crate::registry::{MadeAgent, Placed, Registry, Surroundings, anywhere};
 use crate::scorer::{self, Scorer};
-use crate::system::{file, variables};
+use crate::system::file;
 use crate::verdict::gate::{self, Gate};
-
-/// An error with the text in the spec that it is about, to find its line; see `problem::line_of`.
-pub(super) type Placed<T> = std::result::Result<T, (Error, String)>;
-
-/// Puts no line on an error.
-pub(super) fn anywhere(error: Error) -> (Error, String) {
-    (error, String::new())
-}
-
-/// What an agent's keys say beside the agent itself.
-#[derive(Default)]
-pub(super) struct AgentParts {
-    pub(super) options: Map<String, Value>,
-    pub(super) secrets: Vec<String>,
-    pub(super) keep_scratch: Option<KeepScratch>,
-    /// How many samples it answers at once, unless `limits.concurrency` says otherwise.
-    pub(super) concurrency: Option<usize>,
-}
 
 pub(super) fn build(
     spec: SpecFile,
@@ -60,10 +28,21 @@ pub(super) fn build(
     let folder = path.parent().unwrap_or(Path::new("/"));
     let mut limits =
         limits(&spec.limits, &Limits::default()).map_err(|(key, error)| (error, key.to_owned()))?;
-    let benchmark = benchmark(spec.benchmark, folder, registry)?;
-    let (agent, parts) = agent(spec.agent, folder, &limits, registry)?;
+    let surroundings = Surroundings {
+        folder,
+        registry,
+        max_output_bytes: limits.max_output_bytes,
+    };
+    let benchmark = spec.benchmark.0.make(&surroundings)?;
+    let MadeAgent {
+        agent,
+        options,
+        secrets,
+        keep_scratch,
+        concurrency,
+    } = spec.agent.0.make(&surroundings)?;
     if spec.limits.concurrency.is_none() {
-        limits.concurrency = parts.concurrency.unwrap_or(limits.concurrency);
+        limits.concurrency = concurrency.unwrap_or(limits.concurrency);
     }
     if spec.limits.retries.is_none() {
         limits.retries = agent.default_retries();
@@ -125,10 +104,9 @@ pub(super) fn build(
         .map(|key| key.settings(folder))
         .unwrap_or_default();
     eval.redact = spec.redact;
-    eval.secrets = parts.secrets;
-    eval.agent_options = Arc::new(parts.options);
-    eval.keep_scratch = parts
-        .keep_scratch
+    eval.secrets = secrets;
+    eval.agent_options = Arc::new(options);
+    eval.keep_scratch = keep_scratch
         .or(spec.keep_scratch.map(Into::into))
         .unwrap_or_default();
     eval.spec = Some(path.clone());
@@ -156,249 +134,11 @@ fn second_of_a_name(gates: &[Gate], config: &Value) -> String {
         .unwrap_or_default()
 }
 
-fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> (Error, String) {
-    let known: Vec<&str> = known.collect();
-    let error = Error::unregistered(format!("unknown {what} `{name}`"));
-    let list = known.join("`, `");
-    let error = match nearest(name, known) {
-        Some(near) => error.hint(format!("did you mean `{near}`? legal names: `{list}`")),
-        None => error.hint(format!(
-            "legal names: `{list}`; one of your own is registered in a test binary with `Registry`"
-        )),
-    };
-    (error, name.to_owned())
-}
-
-fn benchmark(
-    tagged: Tagged<BenchmarkKeys>,
-    folder: &Path,
-    registry: &Registry,
-) -> Placed<Arc<dyn Benchmark>> {
-    match tagged {
-        Tagged::BuiltIn(keys) => Ok(match keys {
-            BenchmarkKeys::Gaia(keys) => {
-                let shown = keys.path.as_ref();
-                // Without a path, the line that names the benchmark is what it is about.
-                let shown =
-                    shown.map_or_else(|| "gaia".to_owned(), |path| path.display().to_string());
-                Arc::new(gaia(keys, folder).map_err(|error| (error, shown))?)
-            }
-            BenchmarkKeys::Qa(keys) => Arc::new(benchmarks::qa(keys, folder)?),
-            BenchmarkKeys::Gsm8k(keys) => Arc::new(benchmarks::gsm8k(keys, folder)?),
-            BenchmarkKeys::Aime(keys) => Arc::new(benchmarks::aime(keys, folder)?),
-            BenchmarkKeys::Bfcl(keys) => benchmarks::bfcl(keys, folder)?,
-            BenchmarkKeys::Custom(keys) => Arc::new(custom::custom(keys, folder, registry)?),
-        }),
-        Tagged::Other { name, options } => {
-            let options = Options::new(format!("benchmark `{name}`"), options, folder);
-            let made = registry.make_benchmark(&name, &options);
-            let known = BenchmarkKeys::NAMES
-                .iter()
-                .copied()
-                .chain(registry.benchmark_names());
-            made.ok_or_else(|| unknown("benchmark", &name, known))?
-                .map_err(|error| (error, name))
-        }
-    }
-}
-
-fn gaia(keys: GaiaKeys, folder: &Path) -> Result<Gaia> {
-    let path = keys.path.unwrap_or_else(|| HUB.into());
-    let mut gaia = Gaia::open(hub::resolve(&path, folder))?.columns(columns(keys.columns));
-    if let Some(split) = keys.split {
-        gaia = gaia.split(split);
-    }
-    if let Some(levels) = keys.levels {
-        let text = |level: Value| match level {
-            Value::String(text) => text,
-            other => other.to_string(),
-        };
-        gaia = gaia.levels(levels.into_iter().map(text));
-    }
-    if let Some(ids) = keys.ids {
-        gaia = gaia.ids(ids);
-    }
-    Ok(gaia)
-}
-
-fn columns(keys: ColumnKeys) -> Columns {
-    let ColumnKeys {
-        prompt,
-        ground_truth,
-        id,
-        level,
-        file_name,
-        file_path,
-    } = keys;
-    Columns {
-        prompt,
-        ground_truth,
-        id,
-        level,
-        file_name,
-        file_path,
-    }
-}
-
-fn agent(
-    tagged: Tagged<AgentKeys>,
-    folder: &Path,
-    limits: &Limits,
-    registry: &Registry,
-) -> Placed<(Arc<dyn Agent>, AgentParts)> {
-    match tagged {
-        Tagged::BuiltIn(AgentKeys::Command(keys)) => command(keys, folder, limits),
-        Tagged::BuiltIn(AgentKeys::Worker(keys)) => worker::worker(keys, folder, limits),
-        #[cfg(feature = "http")]
-        Tagged::BuiltIn(AgentKeys::OpenAi(keys)) => {
-            let parts = AgentParts {
-                options: keys.options.clone(),
-                ..AgentParts::default()
-            };
-            Ok((Arc::new(agents::openai(*keys, folder, limits)?), parts))
-        }
-        #[cfg(feature = "http")]
-        Tagged::BuiltIn(AgentKeys::Http(keys)) => {
-            let parts = AgentParts {
-                options: keys.options.clone(),
-                ..AgentParts::default()
-            };
-            Ok((Arc::new(agents::http(*keys, folder, limits)?), parts))
-        }
-        #[cfg(not(feature = "http"))]
-        Tagged::BuiltIn(AgentKeys::Http(keys)) => {
-            drop(keys);
-            Err(without_http("http"))
-        }
-        #[cfg(not(feature = "http"))]
-        Tagged::BuiltIn(AgentKeys::OpenAi(keys)) => {
-            drop(keys);
-            Err(without_http("openai"))
-        }
-        Tagged::BuiltIn(AgentKeys::Replay(keys)) => {
-            let shown = keys.path.display().to_string();
-            let path = folder.join(&keys.path);
-            let replay = Replay::open(
-                &path,
-                keys.fields.id.as_deref(),
-                keys.fields.answer.as_deref(),
-            )
-            .map_err(|error| (error, shown))?;
-            Ok((
-                Arc::new(replay),
-                AgentParts {
-                    options: keys.options,
-                    ..AgentParts::default()
-                },
-            ))
-        }
-        Tagged::BuiltIn(AgentKeys::Echo(keys)) => {
-            let parts = AgentParts {
-                options: keys.options,
-                ..AgentParts::default()
-            };
-            Ok((Arc::new(Echo::new(keys.text)), parts))
-        }
-        Tagged::BuiltIn(AgentKeys::Demo(keys)) => {
-            let parts = AgentParts {
-                options: keys.options,
-                ..AgentParts::default()
-            };
-            Ok((Arc::new(Demo), parts))
-        }
-        Tagged::Other { name, options } => {
-            let common = options.get("options").and_then(Value::as_object).cloned();
-            let options = Options::new(format!("agent `{name}`"), options, folder);
-            let made = registry.make_agent(&name, &options);
-            let known = AgentKeys::NAMES
-                .iter()
-                .copied()
-                .chain(registry.agent_names());
-            let agent = made.ok_or_else(|| unknown("agent", &name, known))?;
-            let parts = AgentParts {
-                options: common.unwrap_or_default(),
-                ..AgentParts::default()
-            };
-            Ok((agent.map_err(|error| (error, name))?, parts))
-        }
-    }
-}
-
-/// The error for an agent that this build of the library does not have.
-#[cfg(not(feature = "http"))]
-fn without_http(name: &str) -> (Error, String) {
-    let message =
-        format!("agent `{name}` in a spec needs the feature `http` of the crate `evaltest`");
-    let error = Error::usage(message).hint(
-        "write `evaltest = { version = \"…\", features = [\"http\"] }` into `Cargo.toml`, or run it with \
-         `cargo evaltest`, which has the feature",
-    );
-    (error, name.to_owned())
-}
-
-fn command(
-    keys: CommandKeys,
-    folder: &Path,
-    limits: &Limits,
-) -> Placed<(Arc<dyn Agent>, AgentParts)> {
-    let wrong =
-        |message: &str, hint: &str| (Error::usage(message).hint(hint), "type: command".to_owned());
-    let argv = match (keys.command.is_empty(), keys.shell) {
-        (false, None) => keys.command,
-        (true, Some(line)) => vec!["/bin/sh".to_owned(), "-c".to_owned(), line],
-        (true, None) => {
-            return Err(wrong(
-                "agent.command is missing",
-                "write `command: [python3, agent.py]`",
-            ));
-        }
-        (false, Some(_)) => {
-            return Err(wrong(
-                "agent has both `command` and `shell`",
-                "remove one of them",
-            ));
-        }
-    };
-    let input = match keys.input {
-        Form::Text => Input::Text,
-        Form::Json => Input::Json,
-    };
-    let output = match keys.output {
-        Form::Text => Reply::Text,
-        Form::Json => Reply::Json,
-    };
-    let cwd = match keys.cwd {
-        CwdKey::Spec => Cwd::Folder(folder.to_owned()),
-        CwdKey::Scratch => Cwd::Scratch,
-    };
-    let vars = variables::from_dot_env(&keys.env, folder).map_err(anywhere)?;
-    let command = Command::new(argv, folder)
-        .input(input)
-        .output(output)
-        .env(keys.env)
-        .vars(vars)
-        .cwd(cwd)
-        .max_output_bytes(limits.max_output_bytes)
-        .ulimits(keys.ulimits.limits()?);
-    let command = match keys.sandbox {
-        Some(sandbox) => command.sandbox(sandbox.sandbox()?),
-        None => command,
-    };
-    let parts = AgentParts {
-        options: keys.options,
-        secrets: command.secret_values(),
-        keep_scratch: keys.keep_scratch.map(Into::into),
-        concurrency: None,
-    };
-    Ok((Arc::new(command), parts))
-}
-
 fn scorer(
-    tagged: Tagged<NoBuiltIn>,
+    Tagged(ScorerKeys { name, options }): Tagged<ScorerKeys>,
     folder: &Path,
     registry: &Registry,
 ) -> Placed<Arc<dyn Scorer>> {
-    let Tagged::Other { name, options } = tagged;
     let context = scorer::Context {
         folder,
         registry: Some(registry),

@@ -1,20 +1,19 @@
 //! The keys of a spec, as serde reads them. The only types that face the YAML.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde::de::MapAccess;
 use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-use super::agents::{HttpKeys, OpenAiKeys};
-use super::benchmarks::{AimeKeys, BfclKeys, Gsm8kKeys, QaKeys};
 use super::cache::CacheKey;
-use super::confinement::{SandboxKeys, UlimitKeys};
-use super::custom::CustomKeys;
-use super::tagged::{BuiltIns, Tagged};
-use crate::eval::{Answers, Assert, KeepScratch};
+use super::tagged::{Tagged, Typed};
+use crate::benchmark::Benchmark;
+use crate::eval::{Answers, Assert};
 use crate::prompt::Prompt;
+use crate::registry::{Chosen, KeepKey, MadeAgent, agents, benchmarks};
 use crate::verdict::gate::Gate;
 
 /// A whole spec.
@@ -22,13 +21,13 @@ use crate::verdict::gate::Gate;
 #[serde(deny_unknown_fields)]
 pub(super) struct SpecFile {
     pub(super) name: Option<String>,
-    pub(super) benchmark: Tagged<BenchmarkKeys>,
+    pub(super) benchmark: Tagged<Chosen<Arc<dyn Benchmark>>>,
     #[serde(default, deserialize_with = "prompt")]
     pub(super) prompt: Prompt,
-    pub(super) agent: Tagged<AgentKeys>,
+    pub(super) agent: Tagged<Chosen<MadeAgent>>,
     pub(super) extract: Option<Value>,
-    pub(super) scorer: Option<Tagged<NoBuiltIn>>,
-    pub(super) scorers: Option<Vec<Tagged<NoBuiltIn>>>,
+    pub(super) scorer: Option<Tagged<ScorerKeys>>,
+    pub(super) scorers: Option<Vec<Tagged<ScorerKeys>>>,
     #[serde(default)]
     pub(super) limits: LimitsKeys,
     pub(super) shuffle: Option<ShuffleKeys>,
@@ -44,227 +43,37 @@ pub(super) struct SpecFile {
     pub(super) cache: Option<CacheKey>,
 }
 
-/// Built-in benchmarks.
-pub(super) enum BenchmarkKeys {
-    Gaia(GaiaKeys),
-    Qa(QaKeys),
-    Gsm8k(Gsm8kKeys),
-    Aime(AimeKeys),
-    Bfcl(BfclKeys),
-    Custom(CustomKeys),
-}
-
-impl BenchmarkKeys {
-    /// The name behind `type`.
-    pub(super) fn name(&self) -> &'static str {
-        match self {
-            Self::Gaia(_) => "gaia",
-            Self::Qa(_) => "qa",
-            Self::Gsm8k(_) => "gsm8k",
-            Self::Aime(_) => "aime",
-            Self::Bfcl(_) => "bfcl",
-            Self::Custom(_) => "custom",
-        }
-    }
-}
-
-impl BuiltIns for BenchmarkKeys {
-    const WHAT: &'static str = "benchmark";
-    const NAMES: &'static [&'static str] = &["gaia", "qa", "gsm8k", "aime", "bfcl", "custom"];
-
-    fn read<'de, A: MapAccess<'de>>(name: &str, rest: A) -> Option<Result<Self, A::Error>> {
-        let rest = MapAccessDeserializer::new(rest);
-        Some(match name {
-            "gaia" => GaiaKeys::deserialize(rest).map(Self::Gaia),
-            "qa" => QaKeys::deserialize(rest).map(Self::Qa),
-            "gsm8k" => Gsm8kKeys::deserialize(rest).map(Self::Gsm8k),
-            "bfcl" => BfclKeys::deserialize(rest).map(Self::Bfcl),
-            "aime" => AimeKeys::deserialize(rest).map(Self::Aime),
-            "custom" => CustomKeys::deserialize(rest).map(Self::Custom),
-            _ => return None,
-        })
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct GaiaKeys {
-    /// Without it, the dataset as it is published.
-    pub(super) path: Option<PathBuf>,
-    pub(super) split: Option<String>,
-    pub(super) levels: Option<Vec<Value>>,
-    pub(super) ids: Option<Vec<String>>,
-    #[serde(default)]
-    pub(super) columns: ColumnKeys,
-}
-
-/// Names of columns, where they differ from what is looked for.
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ColumnKeys {
-    pub(super) prompt: Option<String>,
-    pub(super) ground_truth: Option<String>,
-    pub(super) id: Option<String>,
-    pub(super) level: Option<String>,
-    pub(super) file_name: Option<String>,
-    pub(super) file_path: Option<String>,
-}
-
-/// Built-in agents.
-pub(super) enum AgentKeys {
-    Command(CommandKeys),
-    Worker(WorkerKeys),
-    OpenAi(Box<OpenAiKeys>),
-    Http(Box<HttpKeys>),
-    Replay(ReplayKeys),
-    Echo(EchoKeys),
-    Demo(DemoKeys),
-}
-
-impl BuiltIns for AgentKeys {
+impl Typed for Chosen<MadeAgent> {
     const WHAT: &'static str = "agent";
-    const NAMES: &'static [&'static str] = &[
-        "command", "worker", "openai", "http", "replay", "echo", "demo",
-    ];
+    const EXAMPLE: &'static str = agents::BUILT_IN[0].name;
 
-    fn read<'de, A: MapAccess<'de>>(name: &str, rest: A) -> Option<Result<Self, A::Error>> {
-        let rest = MapAccessDeserializer::new(rest);
-        Some(match name {
-            "command" => CommandKeys::deserialize(rest).map(Self::Command),
-            "worker" => WorkerKeys::deserialize(rest).map(Self::Worker),
-            "openai" => OpenAiKeys::deserialize(rest).map(|keys| Self::OpenAi(Box::new(keys))),
-            "http" => HttpKeys::deserialize(rest).map(|keys| Self::Http(Box::new(keys))),
-            "replay" => ReplayKeys::deserialize(rest).map(Self::Replay),
-            "echo" => EchoKeys::deserialize(rest).map(Self::Echo),
-            "demo" => DemoKeys::deserialize(rest).map(Self::Demo),
-            _ => return None,
-        })
+    fn read<'de, A: MapAccess<'de>>(name: String, rest: A) -> Result<Self, A::Error> {
+        agents::read(name, rest)
     }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct CommandKeys {
-    #[serde(default)]
-    pub(super) command: Vec<String>,
-    /// A line for `sh -c`, instead of `command`.
-    pub(super) shell: Option<String>,
-    #[serde(default)]
-    pub(super) input: Form,
-    #[serde(default)]
-    pub(super) output: Form,
-    #[serde(default)]
-    pub(super) env: Vec<String>,
-    #[serde(default)]
-    pub(super) cwd: CwdKey,
-    pub(super) sandbox: Option<SandboxKeys>,
-    #[serde(default)]
-    pub(super) ulimits: UlimitKeys,
-    #[serde(default)]
-    pub(super) options: Map<String, Value>,
-    pub(super) keep_scratch: Option<KeepKey>,
-}
+impl Typed for Chosen<Arc<dyn Benchmark>> {
+    const WHAT: &'static str = "benchmark";
+    const EXAMPLE: &'static str = benchmarks::BUILT_IN[0].name;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct WorkerKeys {
-    #[serde(default)]
-    pub(super) command: Vec<String>,
-    pub(super) processes: Option<usize>,
-    pub(super) in_flight: Option<usize>,
-    #[serde(default)]
-    pub(super) handshake: bool,
-    pub(super) start_timeout_s: Option<f64>,
-    pub(super) close_timeout_s: Option<f64>,
-    #[serde(default)]
-    pub(super) env: Vec<String>,
-    #[serde(default)]
-    pub(super) scratch: bool,
-    pub(super) sandbox: Option<SandboxKeys>,
-    #[serde(default)]
-    pub(super) ulimits: UlimitKeys,
-    #[serde(default)]
-    pub(super) options: Map<String, Value>,
-    pub(super) keep_scratch: Option<KeepKey>,
-}
-
-/// How a prompt goes in or an answer comes out.
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Form {
-    #[default]
-    Text,
-    Json,
-}
-
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum CwdKey {
-    /// The spec's folder.
-    #[default]
-    Spec,
-    Scratch,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum KeepKey {
-    Failed,
-    Always,
-    Never,
-}
-
-impl From<KeepKey> for KeepScratch {
-    fn from(key: KeepKey) -> Self {
-        match key {
-            KeepKey::Failed => Self::Failed,
-            KeepKey::Always => Self::Always,
-            KeepKey::Never => Self::Never,
-        }
+    fn read<'de, A: MapAccess<'de>>(name: String, rest: A) -> Result<Self, A::Error> {
+        benchmarks::read(name, rest)
     }
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ReplayKeys {
-    pub(super) path: PathBuf,
-    #[serde(default)]
-    pub(super) fields: ReplayFields,
-    #[serde(default)]
-    pub(super) options: Map<String, Value>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ReplayFields {
-    pub(super) id: Option<String>,
-    pub(super) answer: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct EchoKeys {
-    pub(super) text: Option<String>,
-    #[serde(default)]
-    pub(super) options: Map<String, Value>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct DemoKeys {
-    #[serde(default)]
-    pub(super) options: Map<String, Value>,
 }
 
 /// Scorers are made from a name and options, whether they are built in or registered.
-pub(super) enum NoBuiltIn {}
+pub(super) struct ScorerKeys {
+    pub(super) name: String,
+    pub(super) options: Map<String, Value>,
+}
 
-impl BuiltIns for NoBuiltIn {
+impl Typed for ScorerKeys {
     const WHAT: &'static str = "scorer";
-    const NAMES: &'static [&'static str] = &[];
+    const EXAMPLE: &'static str = "gaia";
 
-    fn read<'de, A: MapAccess<'de>>(_: &str, _: A) -> Option<Result<Self, A::Error>> {
-        None
+    fn read<'de, A: MapAccess<'de>>(name: String, rest: A) -> Result<Self, A::Error> {
+        let options = Map::deserialize(MapAccessDeserializer::new(rest))?;
+        Ok(Self { name, options })
     }
 }
 

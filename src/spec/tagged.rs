@@ -6,80 +6,61 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::value::{MapAccessDeserializer, MapDeserializer};
-use serde::de::{Error as _, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
-use serde_json::{Map, Value};
+use serde::Deserializer;
+use serde::de::value::MapDeserializer;
+use serde::de::{Deserialize, Error as _, MapAccess, Visitor};
 
-/// What can stand behind `type`.
-pub(super) trait BuiltIns: Sized {
+/// What a map with a `type` is read as.
+pub(super) trait Typed: Sized {
     /// `agent`, `scorer`, …
     const WHAT: &'static str;
-    /// The names, for messages.
-    const NAMES: &'static [&'static str];
+    /// A name, for messages.
+    const EXAMPLE: &'static str;
 
-    /// Reads the rest of the map; `None` for a name that is not built in.
-    fn read<'de, A: MapAccess<'de>>(name: &str, rest: A) -> Option<Result<Self, A::Error>>;
+    /// Reads the rest of the map behind the name.
+    fn read<'de, A: MapAccess<'de>>(name: String, rest: A) -> Result<Self, A::Error>;
 }
 
-/// A built-in thing with its typed keys, or a registered one with whatever keys it has. A name alone is
-/// short for `{ type: name }`.
-pub(super) enum Tagged<B> {
-    BuiltIn(B),
-    Other {
-        name: String,
-        options: Map<String, Value>,
-    },
-}
+/// A thing that has its kind behind `type`. A name alone is short for `{ type: name }`.
+pub(super) struct Tagged<T>(pub(super) T);
 
-impl<'de, B: BuiltIns> Deserialize<'de> for Tagged<B> {
+impl<'de, T: Typed> Deserialize<'de> for Tagged<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(TaggedVisitor(PhantomData))
+        deserializer
+            .deserialize_any(TaggedVisitor(PhantomData))
+            .map(Self)
     }
 }
 
-struct TaggedVisitor<B>(PhantomData<B>);
+struct TaggedVisitor<T>(PhantomData<T>);
 
-impl<B: BuiltIns> TaggedVisitor<B> {
-    fn read<'de, A: MapAccess<'de>>(name: String, rest: A) -> Result<Tagged<B>, A::Error> {
-        if B::NAMES.contains(&name.as_str()) {
-            if let Some(read) = B::read(&name, rest) {
-                return read.map(Tagged::BuiltIn);
-            }
-            return Err(A::Error::custom(format!("unknown {} `{name}`", B::WHAT)));
-        }
-        let options = Map::deserialize(MapAccessDeserializer::new(rest))?;
-        Ok(Tagged::Other { name, options })
-    }
-}
-
-impl<'de, B: BuiltIns> Visitor<'de> for TaggedVisitor<B> {
-    type Value = Tagged<B>;
+impl<'de, T: Typed> Visitor<'de> for TaggedVisitor<T> {
+    type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let example = B::NAMES.first().copied().unwrap_or("gaia");
         write!(
             f,
             "the name of a {what} or a map such as `{{ type: {example} }}`",
-            what = B::WHAT
+            what = T::WHAT,
+            example = T::EXAMPLE,
         )
     }
 
-    fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Tagged<B>, E> {
+    fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<T, E> {
         let nothing = std::iter::empty::<(&str, &str)>();
-        Self::read(name.to_owned(), MapDeserializer::new(nothing))
+        T::read(name.to_owned(), MapDeserializer::new(nothing))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Tagged<B>, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
         match map.next_key::<String>()?.as_deref() {
             Some("type") => {
                 let name = map.next_value()?;
-                Self::read(name, map)
+                T::read(name, map)
             }
             _ => Err(A::Error::custom(format!(
                 "`type` must be the first key of {article} {}",
-                B::WHAT,
-                article = if B::WHAT.starts_with(['a', 'e']) {
+                T::WHAT,
+                article = if T::WHAT.starts_with(['a', 'e']) {
                     "an"
                 } else {
                     "a"

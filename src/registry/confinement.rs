@@ -6,7 +6,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::build::Placed;
+use super::recipe::Placed;
 use crate::error::Error;
 use crate::system::sandbox::{Network, Sandbox, Ulimits};
 

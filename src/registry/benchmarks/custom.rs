@@ -1,24 +1,35 @@
-//! The benchmark `custom`: samples in the spec itself.
+#![doc = include_str!("custom.md")]
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::build::Placed;
+use crate::benchmark::Benchmark;
 use crate::benchmark::custom::Custom;
 use crate::data::dataset::{kind, scalar, slice_value};
 use crate::data::{Attachment, Output, Sample};
 use crate::error::{Error, Result, nearest};
-use crate::registry::Registry;
+use crate::registry::BuiltIn;
+use crate::registry::recipe::{Placed, Recipe, Surroundings};
 use crate::scorer::per_sample::KEY;
 use crate::scorer::{Answer, Context, Scorer, from_value};
 use crate::system::file::is_inside;
 
+pub(super) const ENTRY: Recipe<Keys, Arc<dyn Benchmark>> = Recipe {
+    about: BuiltIn {
+        name: "custom",
+        summary: "questions written into the spec itself",
+        page: include_str!("custom.md"),
+    },
+    make: |keys, surroundings| Ok(Arc::new(custom(keys, surroundings)?)),
+};
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct CustomKeys {
+pub(super) struct Keys {
     samples: Vec<SampleKeys>,
     /// Of samples that name none.
     scorer: Option<Value>,
@@ -27,7 +38,7 @@ pub(super) struct CustomKeys {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct SampleKeys {
+pub(super) struct SampleKeys {
     id: String,
     prompt: String,
     ground_truth: Option<Value>,
@@ -44,7 +55,10 @@ struct SampleKeys {
 }
 
 /// The benchmark, checked: an error is about the line of its sample.
-pub(super) fn custom(keys: CustomKeys, folder: &Path, registry: &Registry) -> Placed<Custom> {
+fn custom(keys: Keys, surroundings: &Surroundings<'_>) -> Placed<Custom> {
+    let Surroundings {
+        folder, registry, ..
+    } = *surroundings;
     if keys.samples.is_empty() {
         let error = Error::usage("benchmark `custom` has no samples")
             .hint("write `samples: [{ id: a, prompt: \"2 + 2?\", ground_truth: \"4\" }]`");

@@ -1,70 +1,54 @@
-//! The keys of agents behind endpoints, and the agents they make.
+#![doc = include_str!("openai.md")]
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// Keys of `openai`.
+use crate::registry::recipe::Recipe;
+use crate::registry::{BuiltIn, MadeAgent};
+
+pub(super) const ENTRY: Recipe<Keys, MadeAgent> = Recipe {
+    about: BuiltIn {
+        name: "openai",
+        summary: "a model behind Chat Completions of any compatible endpoint",
+        page: include_str!("openai.md"),
+    },
+    #[cfg(feature = "http")]
+    make: made::make,
+    #[cfg(not(feature = "http"))]
+    make: |_, _| Err(crate::registry::made_agent::without_http("openai")),
+};
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "read, and refused"))]
-pub(super) struct OpenAiKeys {
-    pub(super) base_url: String,
-    pub(super) model: String,
-    pub(super) api_key_env: Option<String>,
-    pub(super) system: Option<String>,
-    pub(super) temperature: Option<f64>,
-    pub(super) seed: Option<u64>,
-    pub(super) max_tokens: Option<u64>,
+pub(super) struct Keys {
+    base_url: String,
+    model: String,
+    api_key_env: Option<String>,
+    system: Option<String>,
+    temperature: Option<f64>,
+    seed: Option<u64>,
+    max_tokens: Option<u64>,
     #[serde(default)]
-    pub(super) extra_body: Map<String, Value>,
+    extra_body: Map<String, Value>,
     #[serde(default)]
-    pub(super) headers: BTreeMap<String, String>,
+    headers: BTreeMap<String, String>,
     #[serde(default)]
-    pub(super) tools: ToolsKey,
-    pub(super) files: Option<Vec<FileKey>>,
+    tools: ToolsKey,
+    files: Option<Vec<FileKey>>,
     #[serde(default)]
-    pub(super) unsendable_files: UnsendableKey,
-    pub(super) price: Option<PriceKeys>,
+    unsendable_files: UnsendableKey,
+    price: Option<PriceKeys>,
     /// Sent in the body, as `extra_body` is.
     #[serde(default)]
-    pub(super) options: Map<String, Value>,
-}
-
-/// Keys of `http`.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(not(feature = "http"), expect(dead_code, reason = "read, and refused"))]
-pub(super) struct HttpKeys {
-    pub(super) url: String,
-    pub(super) method: Option<String>,
-    #[serde(default)]
-    pub(super) headers: BTreeMap<String, String>,
-    pub(super) body: Option<Value>,
-    #[serde(default)]
-    pub(super) output: ReplyForm,
-    pub(super) answer: Option<String>,
-    pub(super) messages: Option<String>,
-    pub(super) tool_calls: Option<String>,
-    pub(super) usage: Option<String>,
-    pub(super) error: Option<String>,
-    #[serde(default)]
-    pub(super) options: Map<String, Value>,
-}
-
-/// What a reply is.
-#[derive(Clone, Copy, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum ReplyForm {
-    #[default]
-    Json,
-    Text,
+    options: Map<String, Value>,
 }
 
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum ToolsKey {
+enum ToolsKey {
     #[default]
     Native,
     Prompt,
@@ -72,14 +56,14 @@ pub(super) enum ToolsKey {
 
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum FileKey {
+enum FileKey {
     Image,
     Text,
 }
 
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum UnsendableKey {
+enum UnsendableKey {
     #[default]
     Tell,
     Fail,
@@ -90,31 +74,21 @@ pub(super) enum UnsendableKey {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "read, and refused"))]
 pub(super) struct PriceKeys {
-    pub(super) input: f64,
-    pub(super) output: f64,
-    pub(super) cached_input: Option<f64>,
+    input: f64,
+    output: f64,
+    cached_input: Option<f64>,
 }
 
 #[cfg(feature = "http")]
-pub(super) use made::{http, openai};
-
-#[cfg(feature = "http")]
 mod made {
-    use std::path::Path;
-
-    use super::{FileKey, HttpKeys, OpenAiKeys, PriceKeys, ReplyForm, ToolsKey, UnsendableKey};
-    use crate::agent::http::{Http, Places};
+    use super::{FileKey, Keys, PriceKeys, ToolsKey, UnsendableKey};
     use crate::agent::openai::{FileKind, OpenAi, Price, Tools, Unsendable, check_extra};
     use crate::error::{Error, Result};
-    use crate::eval::Limits;
-    use crate::spec::build::Placed;
+    use crate::registry::MadeAgent;
+    use crate::registry::recipe::{Placed, Surroundings};
 
-    /// The agent of these keys.
-    pub(in crate::spec) fn openai(
-        keys: OpenAiKeys,
-        folder: &Path,
-        limits: &Limits,
-    ) -> Placed<OpenAi> {
+    pub(super) fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Placed<MadeAgent> {
+        let folder = surroundings.folder;
         let at = |word: &str| {
             let word = word.to_owned();
             move |error: Error| (error.at("agent `openai`"), word)
@@ -162,7 +136,7 @@ mod made {
         }
         check_extra(&keys.extra_body).map_err(at("extra_body"))?;
         check_extra(&keys.options).map_err(at("options"))?;
-        Ok(agent
+        let agent = agent
             .extra_body(keys.extra_body)
             .tools(match keys.tools {
                 ToolsKey::Native => Tools::Native,
@@ -172,42 +146,8 @@ mod made {
                 UnsendableKey::Tell => Unsendable::Tell,
                 UnsendableKey::Fail => Unsendable::Fail,
             })
-            .max_output_bytes(limits.max_output_bytes))
-    }
-
-    /// The agent of these keys.
-    pub(in crate::spec) fn http(keys: HttpKeys, folder: &Path, limits: &Limits) -> Placed<Http> {
-        let at = |word: &str| {
-            let word = word.to_owned();
-            move |error: Error| (error.at("agent `http`"), word)
-        };
-        let method = keys.method.as_deref().unwrap_or("POST");
-        let mut agent = Http::with_method(method, &keys.url).map_err(at("url"))?;
-        if let Some(body) = &keys.body {
-            agent = agent.body(body).map_err(at("body"))?;
-        }
-        for (name, value) in &keys.headers {
-            agent = agent.header(name, value, folder).map_err(at(name))?;
-        }
-        let place = |key: &str, given: Option<String>, usual: String| match given {
-            Some(place) if !place.is_empty() && !place.starts_with('/') => {
-                let error = Error::usage(format!("`{key}: {place}` is no JSON pointer"));
-                Err(at(key)(error.hint(format!("write `{key}: /{place}`"))))
-            }
-            place => Ok(place.unwrap_or(usual)),
-        };
-        let usual = Places::default();
-        let answer = place("answer", keys.answer, usual.answer.unwrap_or_default())?;
-        let places = Places {
-            answer: (keys.output == ReplyForm::Json).then_some(answer),
-            messages: place("messages", keys.messages, usual.messages)?,
-            tool_calls: place("tool_calls", keys.tool_calls, usual.tool_calls)?,
-            usage: place("usage", keys.usage, usual.usage)?,
-            error: place("error", keys.error, usual.error)?,
-        };
-        Ok(agent
-            .places(places)
-            .max_output_bytes(limits.max_output_bytes))
+            .max_output_bytes(surroundings.max_output_bytes);
+        Ok(MadeAgent::new(agent, keys.options))
     }
 
     fn price(keys: &PriceKeys) -> Result<Price> {

@@ -1,27 +1,56 @@
-//! The agent `worker` from its keys.
+#![doc = include_str!("worker.md")]
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::build::{AgentParts, Placed, anywhere};
-use super::keys::WorkerKeys;
-use crate::agent::Agent;
 use crate::agent::worker::Worker;
 use crate::error::Error;
-use crate::eval::Limits;
+use crate::registry::confinement::{SandboxKeys, UlimitKeys};
+use crate::registry::recipe::{Placed, Recipe, Surroundings, anywhere};
+use crate::registry::{BuiltIn, KeepKey, MadeAgent};
 use crate::system::variables;
+use serde::Deserialize;
+use serde_json::Map;
+use serde_json::Value;
+
+pub(super) const ENTRY: Recipe<Keys, MadeAgent> = Recipe {
+    about: BuiltIn {
+        name: "worker",
+        summary: "a program that stays, and answers lines with lines",
+        page: include_str!("worker.md"),
+    },
+    make,
+};
 
 /// The most processes of a `worker`, and the most samples that one of them has at once.
 const MOST_AT_ONCE: usize = 1024;
 /// How long a `worker` may take to greet.
 const START_TIMEOUT: Duration = Duration::from_mins(1);
 
-pub(super) fn worker(
-    keys: WorkerKeys,
-    folder: &Path,
-    limits: &Limits,
-) -> Placed<(Arc<dyn Agent>, AgentParts)> {
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Keys {
+    #[serde(default)]
+    command: Vec<String>,
+    processes: Option<usize>,
+    in_flight: Option<usize>,
+    #[serde(default)]
+    handshake: bool,
+    start_timeout_s: Option<f64>,
+    close_timeout_s: Option<f64>,
+    #[serde(default)]
+    env: Vec<String>,
+    #[serde(default)]
+    scratch: bool,
+    sandbox: Option<SandboxKeys>,
+    #[serde(default)]
+    ulimits: UlimitKeys,
+    #[serde(default)]
+    options: Map<String, Value>,
+    keep_scratch: Option<KeepKey>,
+}
+
+fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Placed<MadeAgent> {
     let wrong = |key: &str, message: String, hint: &str| {
         let error = Error::usage(message).hint(hint);
         Err((error, key.to_owned()))
@@ -60,14 +89,14 @@ pub(super) fn worker(
         let hint = "leave `scratch` out: in a sandbox each process has `/tmp` and `$HOME` in memory, for itself";
         return wrong("scratch", message, hint);
     }
-    let vars = variables::from_dot_env(&keys.env, folder).map_err(anywhere)?;
-    let mut worker = Worker::new(keys.command, folder)
+    let vars = variables::from_dot_env(&keys.env, surroundings.folder).map_err(anywhere)?;
+    let mut worker = Worker::new(keys.command, surroundings.folder)
         .processes(keys.processes.unwrap_or(1))
         .in_flight(keys.in_flight.unwrap_or(1))
         .env(keys.env)
         .vars(vars)
         .ulimits(keys.ulimits.limits()?)
-        .max_output_bytes(limits.max_output_bytes);
+        .max_output_bytes(surroundings.max_output_bytes);
     if let Some(sandbox) = keys.sandbox {
         worker = worker.sandbox(sandbox.sandbox()?);
     }
@@ -81,11 +110,11 @@ pub(super) fn worker(
     if keys.scratch {
         worker = worker.scratch();
     }
-    let parts = AgentParts {
+    Ok(MadeAgent {
         options: keys.options,
         secrets: worker.secret_values(),
         keep_scratch: keys.keep_scratch.map(Into::into),
         concurrency: Some(worker.capacity()),
-    };
-    Ok((Arc::new(worker), parts))
+        agent: Arc::new(worker),
+    })
 }

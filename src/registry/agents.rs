@@ -1,0 +1,53 @@
+//! The built-in kinds of agents, as specs name them: one file with its page for each.
+//!
+//! A new one is a file with its `Keys` and its `ENTRY`, a page of Markdown with the same name, and a name in the list
+//! below.
+
+// An entry that is not in the list must not be overlooked.
+#![deny(dead_code)]
+
+use serde_json::{Map, Value};
+
+use super::Options;
+use super::made_agent::MadeAgent;
+use super::recipe::{Placed, Surroundings, entries, unknown};
+
+pub mod command;
+pub mod demo;
+pub mod echo;
+pub mod http;
+pub mod openai;
+pub mod replay;
+pub mod worker;
+
+entries!(MadeAgent, of_own: command, worker, openai, http, replay, echo, demo);
+
+/// A registered agent.
+fn of_own(
+    name: &str,
+    keys: Map<String, Value>,
+    surroundings: &Surroundings<'_>,
+) -> Placed<MadeAgent> {
+    let registry = surroundings.registry;
+    let common = keys.get("options").and_then(Value::as_object).cloned();
+    let options = Options::new(format!("agent `{name}`"), keys, surroundings.folder);
+    let agent = registry
+        .make_agent(name, &options)
+        .ok_or_else(|| unknown("agent", name, BUILT_IN, registry.agent_names()))?
+        .map_err(|error| (error, name.to_owned()))?;
+    Ok(MadeAgent::of(agent, common.unwrap_or_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::confinement::UlimitKeys;
+    use super::super::pages::check_row;
+    use super::*;
+
+    #[test]
+    fn rows_name_the_keys_within() {
+        check_row::<UlimitKeys>(&command::ENTRY.about, "ulimits");
+        check_row::<openai::PriceKeys>(&openai::ENTRY.about, "price");
+        check_row::<replay::Fields>(&replay::ENTRY.about, "fields");
+    }
+}

@@ -1,0 +1,63 @@
+//! The built-in kinds of benchmarks, as specs name them: one file with its page for each.
+//!
+//! A new one is a file with its `Keys` and its `ENTRY`, a page of Markdown with the same name, and a name in the list
+//! below.
+
+// An entry that is not in the list must not be overlooked.
+#![deny(dead_code)]
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::Options;
+use super::recipe::{Placed, Surroundings, entries, unknown};
+use crate::benchmark::Benchmark;
+
+pub mod aime;
+pub mod bfcl;
+pub mod custom;
+pub mod gaia;
+pub mod gsm8k;
+pub mod qa;
+
+entries!(Arc<dyn Benchmark>, of_own: gaia, qa, gsm8k, aime, bfcl, custom);
+
+/// A registered benchmark.
+fn of_own(
+    name: &str,
+    keys: Map<String, Value>,
+    surroundings: &Surroundings<'_>,
+) -> Placed<Arc<dyn Benchmark>> {
+    let registry = surroundings.registry;
+    let options = Options::new(format!("benchmark `{name}`"), keys, surroundings.folder);
+    registry
+        .make_benchmark(name, &options)
+        .ok_or_else(|| unknown("benchmark", name, BUILT_IN, registry.benchmark_names()))?
+        .map_err(|error| (error, name.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pages::{check_row, keys_of};
+    use super::*;
+
+    #[test]
+    fn rows_name_the_columns_that_can_be_named() {
+        check_row::<aime::Columns>(&aime::ENTRY.about, "columns");
+        check_row::<gaia::Columns>(&gaia::ENTRY.about, "columns");
+        check_row::<gsm8k::Columns>(&gsm8k::ENTRY.about, "columns");
+        check_row::<qa::Columns>(&qa::ENTRY.about, "columns");
+    }
+
+    #[test]
+    fn a_sample_has_a_table_of_its_own() {
+        let page = custom::ENTRY.about.page;
+        let (_, table) = page.split_once("| key of a sample | meaning |\n").unwrap();
+        let rows = table.lines().skip(1);
+        let told: Vec<_> = rows
+            .map_while(|row| Some(row.strip_prefix("| `")?.split_once('`')?.0))
+            .collect();
+        assert_eq!(told, keys_of::<custom::SampleKeys>());
+    }
+}

@@ -1,0 +1,51 @@
+//! What the maker of an agent hands back.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::agent::Agent;
+#[cfg(not(feature = "http"))]
+use crate::error::Error;
+use crate::eval::KeepScratch;
+
+/// An agent, and what its keys say beside it.
+pub(crate) struct MadeAgent {
+    pub(crate) agent: Arc<dyn Agent>,
+    /// What every task brings along.
+    pub(crate) options: Map<String, Value>,
+    /// Values that must not be recorded.
+    pub(crate) secrets: Vec<String>,
+    pub(crate) keep_scratch: Option<KeepScratch>,
+    /// How many samples it answers at once, unless `limits.concurrency` says otherwise.
+    pub(crate) concurrency: Option<usize>,
+}
+
+impl MadeAgent {
+    /// An agent that knows no secrets and has no folders.
+    pub(super) fn new(agent: impl Agent + 'static, options: Map<String, Value>) -> Self {
+        Self::of(Arc::new(agent), options)
+    }
+
+    pub(super) fn of(agent: Arc<dyn Agent>, options: Map<String, Value>) -> Self {
+        Self {
+            agent,
+            options,
+            secrets: Vec::new(),
+            keep_scratch: None,
+            concurrency: None,
+        }
+    }
+}
+
+/// The error for an agent that this build of the library does not have.
+#[cfg(not(feature = "http"))]
+pub(super) fn without_http(name: &str) -> (Error, String) {
+    let message =
+        format!("agent `{name}` in a spec needs the feature `http` of the crate `evaltest`");
+    let error = Error::usage(message).hint(
+        "write `evaltest = { version = \"…\", features = [\"http\"] }` into `Cargo.toml`, or run it with \
+         `cargo evaltest`, which has the feature",
+    );
+    (error, name.to_owned())
+}

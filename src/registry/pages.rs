@@ -1,0 +1,81 @@
+//! For tests: the pages of what is built in tell of the keys that are read, and of no others.
+
+use serde::de::value::Error;
+use serde::de::{Deserializer, Error as _, Visitor};
+use serde::{de::DeserializeOwned, forward_to_deserialize_any};
+
+use super::BuiltIn;
+use super::recipe::Recipe;
+
+/// The keys that a struct reads.
+pub(super) fn keys_of<T: DeserializeOwned>() -> Vec<&'static str> {
+    let mut keys = Vec::new();
+    // It hands out no value, so that nothing comes of it but the names.
+    let _ = T::deserialize(Asking(&mut keys));
+    assert!(!keys.is_empty());
+    keys
+}
+
+/// A deserializer that listens to which keys it is asked for.
+struct Asking<'a>(&'a mut Vec<&'static str>);
+
+impl<'de> Deserializer<'de> for Asking<'_> {
+    type Error = Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
+        Err(Error::custom("not a struct"))
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        keys: &'static [&'static str],
+        _: V,
+    ) -> Result<V::Value, Error> {
+        self.0.extend(keys);
+        Err(Error::custom("no value"))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+    }
+}
+
+/// The page of a kind, and the line about it.
+pub(super) fn check<K: DeserializeOwned, T>(recipe: &Recipe<K, T>) {
+    let BuiltIn {
+        name,
+        summary,
+        page,
+    } = recipe.about;
+    assert!(
+        !summary.is_empty() && !summary.ends_with('.') && !summary.contains('\n'),
+        "{name}"
+    );
+    assert!(page.len() > summary.len(), "{name}");
+    let mut told: Vec<_> = recipe.about.options().map(|(key, _)| key).collect();
+    let mut read = keys_of::<K>();
+    told.sort_unstable();
+    read.sort_unstable();
+    assert_eq!(told, read, "{name}");
+    for (key, meaning) in recipe.about.options() {
+        assert!(
+            !meaning.is_empty() && !meaning.ends_with('.'),
+            "{name} {key}"
+        );
+    }
+}
+
+/// The row of a key that is a map itself names the keys in it.
+pub(super) fn check_row<T: DeserializeOwned>(about: &BuiltIn, key: &str) {
+    let row = about.options().find(|(told, _)| *told == key);
+    let (_, meaning) = row.unwrap_or_else(|| panic!("{} {key}", about.name));
+    for within in keys_of::<T>() {
+        assert!(
+            meaning.contains(&format!("`{within}`")),
+            "{} {key}.{within}",
+            about.name
+        );
+    }
+}
