@@ -7,6 +7,7 @@
 #[cfg(feature = "tokio")]
 mod asynchronous;
 pub mod command;
+#[cfg(feature = "demo")]
 pub mod demo;
 pub mod echo;
 #[cfg(feature = "http")]

@@ -35,6 +35,8 @@ use crate::data::{AgentError, Output, Task};
 /// Works on questions with tools of its own: arithmetic, words, tables, lookups in JSON and text; and calls the
 /// functions of a task where a question asks for one in simple words. What
 /// none of them understands it says it does not know, which is a wrong answer, not a failure.
+///
+/// Needs the feature `demo`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Demo;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::agent::Agent;
-#[cfg(not(feature = "http"))]
+#[cfg(not(all(feature = "demo", feature = "http")))]
 use crate::error::Error;
 use crate::eval::KeepScratch;
 
@@ -39,13 +39,13 @@ impl MadeAgent {
 }
 
 /// The error for an agent that this build of the library does not have.
-#[cfg(not(feature = "http"))]
-pub(super) fn without_http(name: &str) -> (Error, String) {
+#[cfg(not(all(feature = "demo", feature = "http")))]
+pub(super) fn without(name: &str, feature: &str) -> (Error, String) {
     let message =
-        format!("agent `{name}` in a spec needs the feature `http` of the crate `evaltest`");
-    let error = Error::usage(message).hint(
-        "write `evaltest = { version = \"…\", features = [\"http\"] }` into `Cargo.toml`, or run it with \
+        format!("agent `{name}` in a spec needs the feature `{feature}` of the crate `evaltest`");
+    let error = Error::usage(message).hint(format!(
+        "write `evaltest = {{ version = \"…\", features = [\"{feature}\"] }}` into `Cargo.toml`, or run it with \
          `cargo evaltest`, which has the feature",
-    );
+    ));
     (error, name.to_owned())
 }

@@ -90,7 +90,9 @@ fn an_agent_that_may_cost_money_is_not_asked_by_plain_cargo_test() {
     project
         .run("init --name paid -- ./agent.sh --fast")
         .exits(0);
-    assert!(project.read("Cargo.toml").contains("test = false"));
+    let manifest = project.read("Cargo.toml");
+    assert!(manifest.contains("test = false"));
+    assert!(!manifest.contains("features"), "{manifest}");
     assert!(
         project
             .read("evals/paid.yaml")

@@ -103,7 +103,11 @@ fn init_run_accept_break_see_red_fix_see_green() {
         .says("15 passed");
     project.run("run").exits(0).says_nothing_of("wrong now");
 
-    // The library reads parquet with a feature that a user's test binary need not have.
+    check_features(&project);
+}
+
+/// The command has every feature of the library, a user's test binary those that it asks for.
+fn check_features(project: &Project) {
     let spec = project.read("evals/example.yaml");
     let spec = spec.replace("example/questions.jsonl", "example/questions.parquet");
     project.write("evals/example.yaml", spec);
@@ -112,4 +116,19 @@ fn init_run_accept_break_see_red_fix_see_green() {
         .cargo("test --offline --test example")
         .says("questions.parquet")
         .says("feature `parquet`");
+
+    // `init` asked for the demo agent.
+    let manifest = project.read("Cargo.toml");
+    let asked = ", features = [\"demo\"]";
+    assert!(manifest.contains(asked), "{manifest}");
+    project.write("Cargo.toml", manifest.replace(asked, ""));
+    project.write(
+        "evals/example.yaml",
+        "benchmark: { type: gaia, path: example/questions.jsonl }\nagent: { type: demo }\n",
+    );
+    project
+        .cargo("test --offline --test example")
+        .exits(1)
+        .says("evals/example.yaml:2: agent `demo` in a spec needs the feature `demo` of the crate `evaltest`")
+        .says("features = [\"demo\"] }` into `Cargo.toml`");
 }

@@ -114,10 +114,14 @@ pub(crate) fn run(args: &InitArgs) -> Result<Exit> {
     let mut tests = None;
     let manifest = root.join("Cargo.toml");
     if manifest.is_file() && manifest::is_package(&manifest)? {
-        let costs_money = !args.command.is_empty();
         writer.create(&format!("tests/{name}.rs"), &TEST.replace("NAME", name))?;
         writer.create(".config/nextest.toml", NEXTEST)?;
-        if manifest::add_test(&manifest, name, costs_money)? {
+        let agent = if args.command.is_empty() {
+            manifest::ExampleAgent::Demo
+        } else {
+            manifest::ExampleAgent::Program
+        };
+        if manifest::add_test(&manifest, name, agent)? {
             writer
                 .report
                 .push("changed  Cargo.toml (dev-dependency, test target, metadata)".to_owned());

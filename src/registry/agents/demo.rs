@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+#[cfg(feature = "demo")]
 use crate::agent::demo::Demo;
 use crate::registry::recipe::Recipe;
 use crate::registry::{BuiltIn, MadeAgent};
@@ -13,11 +14,15 @@ pub(super) const ENTRY: Recipe<Keys, MadeAgent> = Recipe {
         summary: "a small agent that really works on easy questions",
         page: include_str!("demo.md"),
     },
+    #[cfg(feature = "demo")]
     make: |keys, _| Ok(MadeAgent::new(Demo, keys.options)),
+    #[cfg(not(feature = "demo"))]
+    make: |_, _| Err(crate::registry::made_agent::without("demo", "demo")),
 };
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(not(feature = "demo"), expect(dead_code, reason = "read, and refused"))]
 pub(super) struct Keys {
     #[serde(default)]
     options: Map<String, Value>,

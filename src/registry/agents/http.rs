@@ -17,7 +17,7 @@ pub(super) const ENTRY: Recipe<Keys, MadeAgent> = Recipe {
     #[cfg(feature = "http")]
     make: made::make,
     #[cfg(not(feature = "http"))]
-    make: |_, _| Err(crate::registry::made_agent::without_http("http")),
+    make: |_, _| Err(crate::registry::made_agent::without("http", "http")),
 };
 
 #[derive(Deserialize)]

@@ -17,7 +17,7 @@ pub(super) const ENTRY: Recipe<Keys, MadeAgent> = Recipe {
     #[cfg(feature = "http")]
     make: made::make,
     #[cfg(not(feature = "http"))]
-    make: |_, _| Err(crate::registry::made_agent::without_http("openai")),
+    make: |_, _| Err(crate::registry::made_agent::without("openai", "http")),
 };
 
 #[derive(Deserialize)]
