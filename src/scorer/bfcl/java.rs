@@ -3,8 +3,8 @@
 use tree_sitter::{Node, Tree};
 
 use super::decode::{DecodeFault, Result};
+use super::fast::plain_call;
 use super::javascript::insert_once;
-use super::plain_call;
 use super::syntax_tree::{self, children};
 use super::value::{Dict, Value};
 

@@ -3,7 +3,7 @@
 use tree_sitter::{Node, Tree};
 
 use super::decode::{DecodeFault, Result};
-use super::plain_call;
+use super::fast::plain_call;
 use super::syntax_tree::{self, children};
 use super::value::{Dict, Value};
 

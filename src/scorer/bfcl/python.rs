@@ -7,11 +7,10 @@ mod arithmetic;
 mod evaluate;
 mod fstring;
 pub(super) mod literal;
-mod nesting;
+pub(super) mod nesting;
 mod percent;
 mod plain;
 mod precedence;
-mod quick;
 #[cfg(test)]
 mod tests;
 mod unparse;
@@ -23,19 +22,19 @@ use ruff_python_ast::{Expr, ExprCall, ExprUnaryOp, Mod, PythonVersion};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 
 use super::decode::{DecodeFault, encoded};
+use super::fast::plain_python::{self, Plain};
 use super::value::{Dict, Value};
 use crate::text::is_py_space;
 use evaluate::Evaluator;
 use literal::Source;
 pub(crate) use plain::{PlainCall, plain_calls};
-use quick::Plain;
 
 type Result<T> = std::result::Result<T, DecodeFault>;
 
 /// The calls of a text: `[f(a=1), g.h(b='x')]` or a single call.
 pub(super) fn calls(text: &str) -> Result<Value> {
     let text = text.trim_matches(is_py_space).trim_matches('\'');
-    match quick::calls(text) {
+    match plain_python::calls(text) {
         Plain::Calls(calls) => Ok(Value::List(calls)),
         Plain::Constants => Err(no_call()),
         Plain::Other => parsed_calls(text),
@@ -43,7 +42,7 @@ pub(super) fn calls(text: &str) -> Result<Value> {
 }
 
 /// What [`calls`] gives, by the parser of all of Python.
-fn parsed_calls(text: &str) -> Result<Value> {
+pub(super) fn parsed_calls(text: &str) -> Result<Value> {
     parse(text, &|body, source| {
         let mut resolver = Resolver::new(source);
         if let Expr::Call(call) = body {

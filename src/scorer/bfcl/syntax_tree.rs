@@ -1,11 +1,7 @@
 //! Parsing with tree-sitter, and the texts of nodes.
 
 #[cfg(test)]
-pub(super) mod derived_texts;
-mod hopeless;
-mod outlook;
-#[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -13,7 +9,8 @@ use std::rc::Rc;
 use tree_sitter::{Language, LogType, Node, Parser, Tree};
 
 use super::decode::{DecodeFault, Result};
-use outlook::Outlook;
+use super::fast::hopeless;
+use super::fast::outlook::Outlook;
 
 thread_local! {
     static JAVA: RefCell<Option<Reader>> =
@@ -53,7 +50,7 @@ const MOST_LOST: usize = 16;
 const LONGEST_LOST: usize = 64;
 
 /// A parser, and beginnings after which nothing can be mended: the answers of a model begin alike.
-struct Reader {
+pub(super) struct Reader {
     parser: Parser,
     lost: Vec<String>,
     /// Which of them makes room for the next one.
@@ -61,7 +58,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn new(language: &Language) -> Option<Self> {
+    pub(super) fn new(language: &Language) -> Option<Self> {
         let mut parser = Parser::new();
         parser.set_language(language).ok()?;
         Some(Self {

@@ -227,7 +227,7 @@ impl Scan<'_> {
 
 /// Whether a word is no name anywhere.
 #[rustfmt::skip]
-pub(super) fn is_keyword(word: &[u8]) -> bool {
+pub(in super::super) fn is_keyword(word: &[u8]) -> bool {
     // The shortest and the longest of them.
     (2..=8).contains(&word.len()) && matches!(
         word,

@@ -2,12 +2,12 @@ use std::io::Write as _;
 
 use super::*;
 
-pub(super) const LANGUAGES: [fn() -> Language; 2] = [tree_sitter_java::language, || {
+pub(in super::super) const LANGUAGES: [fn() -> Language; 2] = [tree_sitter_java::language, || {
     tree_sitter_javascript::LANGUAGE.into()
 }];
 
 /// Whether a text has no error node, by a parser that is not watched.
-pub(super) fn is_read(reader: &mut Reader, text: &str) -> bool {
+pub(in super::super) fn is_read(reader: &mut Reader, text: &str) -> bool {
     let tree = reader.parser.parse(text, None).unwrap();
     !has_error_node(tree.root_node())
 }

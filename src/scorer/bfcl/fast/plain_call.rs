@@ -7,7 +7,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::value::{Dict, Value};
+use super::super::value::{Dict, Value};
 
 /// Deeper lists and objects are the parser's.
 const MAX_DEPTH: usize = 8;
@@ -23,7 +23,7 @@ enum Language {
 }
 
 /// A whole Java text that is one call: `[{name: {argument: text}}]`.
-pub(super) fn java(text: &str) -> Option<Value> {
+pub(in super::super) fn java(text: &str) -> Option<Value> {
     let mut reader = Reader::new(text, Language::Java);
     let call = reader.call()?;
     let is_ended = reader.eat(b';') || text.len() >= LONG;
@@ -31,7 +31,7 @@ pub(super) fn java(text: &str) -> Option<Value> {
 }
 
 /// A whole JavaScript text that is one call, or an object in its place, which is `None`, also behind a name.
-pub(super) fn javascript(text: &str) -> Option<Value> {
+pub(in super::super) fn javascript(text: &str) -> Option<Value> {
     let mut reader = Reader::new(text, Language::JavaScript);
     let call = match reader.call() {
         Some(call) => {

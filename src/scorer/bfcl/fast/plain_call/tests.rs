@@ -2,9 +2,10 @@ use std::io::Write as _;
 
 use tree_sitter::{Parser, Tree};
 
-use super::super::decode::Result;
-use super::super::syntax_tree::{derived_texts::derived, has_error_node};
+use super::super::derived_texts::derived;
 use super::*;
+use crate::scorer::bfcl::decode::Result;
+use crate::scorer::bfcl::syntax_tree::has_error_node;
 
 fn check(language: fn(&str) -> Option<Value>, text: &str, expect: &str) {
     let got = language(text).map_or("other".to_owned(), |value| value.repr().unwrap());
@@ -108,12 +109,12 @@ fn the_syntax_tree_holds_the_same() {
         sides(
             tree_sitter_java::language(),
             java as fn(&str) -> Option<Value>,
-            super::super::java::calls_in as fn(&Tree, &str) -> Result<Value>,
+            crate::scorer::bfcl::java::calls_in as fn(&Tree, &str) -> Result<Value>,
         ),
         sides(
             tree_sitter_javascript::LANGUAGE.into(),
             javascript,
-            super::super::javascript::calls_in,
+            crate::scorer::bfcl::javascript::calls_in,
         ),
     ];
     let (mut plain, mut all) = (0, 0);

@@ -8,7 +8,7 @@
 
 /// What a parser has said so far.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Outlook {
+pub(in super::super) struct Outlook {
     /// While an error is handled for which no sign was made up: how many readings come of the error state, at least.
     spoilt: Option<usize>,
     /// Whether a reading may be without an error node though it was in the error state, or has come to the end.
@@ -24,17 +24,17 @@ const SKIPPED: usize = 32;
 
 impl Outlook {
     /// Whether there will be an error node, whatever comes.
-    pub(super) fn is_lost(self) -> bool {
+    pub(in super::super) fn is_lost(self) -> bool {
         self.is_lost
     }
 
     /// Whether it takes too long.
-    pub(super) fn is_endless(self) -> bool {
+    pub(in super::super) fn is_endless(self) -> bool {
         self.faults > MAX_FAULTS
     }
 
     /// Takes in a message of the parser.
-    pub(super) fn hear(&mut self, message: &str) {
+    pub(in super::super) fn hear(&mut self, message: &str) {
         if let Some(process) = message.strip_prefix("process version:") {
             self.process(process);
         } else if message.starts_with("resume version:") {

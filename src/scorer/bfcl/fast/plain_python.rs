@@ -6,12 +6,12 @@
 
 use std::borrow::Cow;
 
+use super::super::python::nesting::is_keyword;
 use super::super::value::{Dict, Value};
-use super::nesting::is_keyword;
 
 /// What a text turned out to be.
 #[derive(Debug)]
-pub(super) enum Plain {
+pub(in super::super) enum Plain {
     /// Calls.
     Calls(Vec<Value>),
     /// A list with constants in it, as JSON is one.
@@ -27,7 +27,7 @@ const MAX_DEPTH: usize = 8;
 const MAX_DIGITS: usize = 18;
 
 /// Looks at a text in brackets.
-pub(super) fn calls(text: &str) -> Plain {
+pub(in super::super) fn calls(text: &str) -> Plain {
     let mut reader = Reader { text, place: 0 };
     if !reader.eat(b'[') {
         return Plain::Other;
@@ -459,7 +459,7 @@ mod tests {
             };
             let text = format!("[{text}]");
             all += 1;
-            let expect = super::super::parsed_calls(&text);
+            let expect = crate::scorer::bfcl::python::parsed_calls(&text);
             match calls(&text) {
                 Plain::Other => {}
                 Plain::Constants => {

@@ -1,9 +1,9 @@
 use std::io::Write as _;
 
-use super::super::Reader;
 use super::super::derived_texts::derived;
-use super::super::tests::{LANGUAGES, is_read};
 use super::*;
+use crate::scorer::bfcl::syntax_tree::Reader;
+use crate::scorer::bfcl::syntax_tree::tests::{LANGUAGES, is_read};
 
 #[test]
 fn hopeless_java() {
