@@ -12,7 +12,7 @@
 //! 98,000 each, all others 31,200. Of these finding the members of a line takes 6,000, an answer's escapes 4,000, its calls
 //! and their check 6,000, `explain` 3,000, writing 4,000 and reading the data 4,000 once (650 at 98,690 lines). Every fifth
 //! answer was given by another model before, so that its score is known (`score/memo.rs`); without that it were 34,000. What is
-//! no Python nearly always shows in the first words, and is not parsed (`python/nesting.rs`). Next would be to read a line's
+//! no Python nearly always shows in the first words, and is not parsed (`bfcl/fast/sequence.rs`). Next would be to read a line's
 //! escapes once instead of twice, and to decode calls that borrow their texts.
 //!
 //! Answers of models meet the target, those that are made up miss it: most of their Java has letters beyond ASCII, or lists that

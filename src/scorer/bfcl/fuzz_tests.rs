@@ -136,7 +136,7 @@ impl Entries {
 
 /// Pieces from which texts are made: enough of each language to get deep into its parser.
 #[rustfmt::skip]
-const PIECES: &[&str] = &[
+pub(super) const PIECES: &[&str] = &[
     "f(", "a=", "b=", "c=", "d=", "e=", "g=", "h=", ")", "[", "]", "{", "}", "(", ",", ", ", ":",
     "=", ".", "1", "2", "1.5", "-", "+", "*", "**", "/", "//", "%", "<<", "|", "~", "not ", " if ",
     " else ", "lambda ", " for x in ", "await ", "yield ", "*a", "**k", "'x'", "\"y\"", "'", "\"",

@@ -3,7 +3,7 @@
 use tree_sitter::{Node, Tree};
 
 use super::decode::{DecodeFault, Result};
-use super::fast::plain_call;
+use super::fast;
 use super::javascript::insert_once;
 use super::syntax_tree::{self, children};
 use super::value::{Dict, Value};
@@ -14,7 +14,7 @@ const MAX_CALLS: usize = 980;
 
 /// The first method invocation: `[{name: {argument: text}}]`, or `{}` without one.
 pub(super) fn calls(text: &str) -> Result<Value> {
-    plain_call::java(text).map_or_else(|| calls_in(&syntax_tree::java(text)?, text), Ok)
+    fast::java_call(text).map_or_else(|| calls_in(&syntax_tree::java(text)?, text), Ok)
 }
 
 /// What a tree holds.

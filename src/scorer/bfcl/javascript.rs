@@ -3,13 +3,13 @@
 use tree_sitter::{Node, Tree};
 
 use super::decode::{DecodeFault, Result};
-use super::fast::plain_call;
+use super::fast;
 use super::syntax_tree::{self, children};
 use super::value::{Dict, Value};
 
 /// The first statement that is a call: `[{name: {argument: text}}]`, or `None` without one.
 pub(super) fn calls(text: &str) -> Result<Value> {
-    plain_call::javascript(text).map_or_else(|| calls_in(&syntax_tree::javascript(text)?, text), Ok)
+    fast::javascript_call(text).map_or_else(|| calls_in(&syntax_tree::javascript(text)?, text), Ok)
 }
 
 /// What a tree holds.

@@ -1,8 +1,9 @@
-//! Verdicts and decoded values of the official program, for each vector.
+//! Verdicts and decoded values of the official program, for each vector, with the shortcuts of `fast` and without.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write as _;
 
+use super::fast::switch::both_ways;
 use super::*;
 use crate::parity;
 
@@ -83,12 +84,20 @@ impl Tally {
             "fc" => Answer::Native(result),
             _ => Answer::Prompt(result),
         };
-        let verdict = check(&Request {
+        let request = Request {
             underscore_to_dot: get(line, "underscore_to_dot") == &Value::Bool(true),
             format: Format::by_name(text(line, "return_format")),
             has_tool_call_tag: get(line, "has_tool_call_tag") == &Value::Bool(true),
             ..Request::new(entry, text(line, "category"), answer)
-        });
+        };
+        let verdict = both_ways(
+            || check(&request),
+            |verdict| {
+                let decoded = verdict.decoded.as_ref().map(Value::repr);
+                let error = verdict.error_value(entry).to_json_text();
+                (verdict.valid, verdict.error_type, error, decoded)
+            },
+        );
         let crashed = get(line, "exception").as_str().is_some();
         let valid = get(line, "valid") == &Value::Bool(true) && !crashed;
         let error_type = if crashed {
@@ -217,7 +226,10 @@ fn decoded_values_are_those_of_the_official_program() {
     let mut messages = BTreeMap::new();
     for line in &lines {
         let answer = text(line, "model_result");
-        let got = decode::prompt(answer, Format::Python, false);
+        let got = both_ways(
+            || decode::prompt(answer, Format::Python, false),
+            |got| got.as_ref().map(Value::repr).map_err(DecodeFault::clone),
+        );
         let repr = got.as_ref().ok().map(|value| value.repr().unwrap());
         let expect = get(line, "decoded_repr").as_str();
         if repr.as_deref() != expect {

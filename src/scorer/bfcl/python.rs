@@ -22,7 +22,7 @@ use ruff_python_ast::{Expr, ExprCall, ExprUnaryOp, Mod, PythonVersion};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 
 use super::decode::{DecodeFault, encoded};
-use super::fast::plain_python::{self, Plain};
+use super::fast;
 use super::value::{Dict, Value};
 use crate::text::is_py_space;
 use evaluate::Evaluator;
@@ -34,11 +34,7 @@ type Result<T> = std::result::Result<T, DecodeFault>;
 /// The calls of a text: `[f(a=1), g.h(b='x')]` or a single call.
 pub(super) fn calls(text: &str) -> Result<Value> {
     let text = text.trim_matches(is_py_space).trim_matches('\'');
-    match plain_python::calls(text) {
-        Plain::Calls(calls) => Ok(Value::List(calls)),
-        Plain::Constants => Err(no_call()),
-        Plain::Other => parsed_calls(text),
-    }
+    fast::python_calls(text).unwrap_or_else(|| parsed_calls(text))
 }
 
 /// What [`calls`] gives, by the parser of all of Python.
@@ -133,7 +129,7 @@ fn newlines(text: &str) -> Cow<'_, str> {
 }
 
 /// An `assert` without a message.
-fn no_call() -> DecodeFault {
+pub(super) fn no_call() -> DecodeFault {
     DecodeFault::new("")
 }
 

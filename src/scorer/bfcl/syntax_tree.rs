@@ -1,5 +1,6 @@
 //! Parsing with tree-sitter, and the texts of nodes.
 
+mod effort;
 #[cfg(test)]
 pub(super) mod tests;
 
@@ -9,8 +10,8 @@ use std::rc::Rc;
 use tree_sitter::{Language, LogType, Node, Parser, Tree};
 
 use super::decode::{DecodeFault, Result};
-use super::fast::hopeless;
-use super::fast::outlook::Outlook;
+use super::fast::{self, Beginnings, Outlook, Reach};
+use effort::Effort;
 
 thread_local! {
     static JAVA: RefCell<Option<Reader>> =
@@ -21,7 +22,7 @@ thread_local! {
 
 /// The tree of a Java text.
 pub(super) fn java(text: &str) -> Result<Tree> {
-    let tree = if hopeless::in_java(text) {
+    let tree = if fast::is_no_java(text) {
         None
     } else {
         JAVA.with_borrow_mut(|reader| reader.as_mut()?.tree(text))
@@ -31,7 +32,7 @@ pub(super) fn java(text: &str) -> Result<Tree> {
 
 /// The tree of a JavaScript text.
 pub(super) fn javascript(text: &str) -> Result<Tree> {
-    let tree = if hopeless::in_javascript(text) {
+    let tree = if fast::is_no_javascript(text) {
         None
     } else {
         JAVASCRIPT.with_borrow_mut(|reader| reader.as_mut()?.tree(text))
@@ -45,16 +46,10 @@ const SHORT: usize = 512;
 /// How much of a text is handed to a parser that is watched. What it has is parsed to its end even if all is lost.
 const STEP: usize = 8;
 
-/// The most lost beginnings that are kept, and the longest.
-const MOST_LOST: usize = 16;
-const LONGEST_LOST: usize = 64;
-
-/// A parser, and beginnings after which nothing can be mended: the answers of a model begin alike.
+/// A parser, and beginnings of texts after which it can mend nothing.
 pub(super) struct Reader {
     parser: Parser,
-    lost: Vec<String>,
-    /// Which of them makes room for the next one.
-    oldest: usize,
+    pub(super) lost: Beginnings,
 }
 
 impl Reader {
@@ -63,16 +58,15 @@ impl Reader {
         parser.set_language(language).ok()?;
         Some(Self {
             parser,
-            lost: Vec::new(),
-            oldest: 0,
+            lost: Beginnings::default(),
         })
     }
 
     /// A tree without an error node. Nodes that the parser made up because they were missing are none.
-    fn tree(&mut self, text: &str) -> Option<Tree> {
+    pub(super) fn tree(&mut self, text: &str) -> Option<Tree> {
         let tree = if text.len() <= SHORT && starts_as_call(text) {
             self.parser.parse(text, None)
-        } else if self.lost.iter().any(|lost| text.starts_with(lost)) {
+        } else if fast::begins_lost(text, &self.lost) {
             None
         } else {
             self.watched(text)
@@ -80,51 +74,50 @@ impl Reader {
         tree.filter(|tree| !tree.root_node().has_error() || !has_error_node(tree.root_node()))
     }
 
-    /// Parses until all is lost. The parser takes quadratic time to go on after errors, so a text with very many of
-    /// them is given up, too.
+    /// Parses until all is lost, or until it has taken too long.
     fn watched(&mut self, text: &str) -> Option<Tree> {
-        let outlook = Rc::new(Cell::new(Outlook::default()));
-        let heard = Rc::clone(&outlook);
+        let watch = Rc::new(Cell::new(Watch::default()));
+        let heard = Rc::clone(&watch);
         self.parser.set_logger(Some(Box::new(move |kind, message| {
             // The lexer has a message for each character.
             if kind == LogType::Parse {
-                let mut outlook = heard.get();
-                outlook.hear(message);
-                heard.set(outlook);
+                let mut watch = heard.get();
+                watch.outlook.hear(message);
+                watch.effort.hear(message);
+                heard.set(watch);
             }
         })));
-        // How far it was read when all was lost, unless its end was seen.
-        let mut known = Some(0);
+        let mut reach = Reach::new();
         let mut read = |place: usize, _| {
-            let outlook = outlook.get();
-            if outlook.is_lost() || outlook.is_endless() {
+            if watch.get().is_over() {
                 return "".as_bytes();
             }
             // Whole characters: the parser asks for the rest of half a one, and must not find the end there.
             let end = text.floor_char_boundary(place + STEP);
-            known = known
-                .filter(|_| place < text.len())
-                .map(|known: usize| known.max(end));
+            reach.extend(text, place, end);
             text.as_bytes().get(place..end).unwrap_or_default()
         };
         let tree = self.parser.parse_with(&mut read, None);
         self.parser.set_logger(None);
-        let outlook = outlook.get();
-        if outlook.is_lost()
-            && let Some(known) = known.filter(|&known| known <= LONGEST_LOST)
-        {
-            self.remember(&text[..known]);
+        let watch = watch.get();
+        if fast::is_lost(watch.outlook) {
+            self.lost.remember(text, reach);
         }
-        tree.filter(|_| !outlook.is_lost() && !outlook.is_endless())
+        tree.filter(|_| !watch.is_over())
     }
+}
 
-    fn remember(&mut self, lost: &str) {
-        if self.lost.len() < MOST_LOST {
-            self.lost.push(lost.to_owned());
-        } else {
-            lost.clone_into(&mut self.lost[self.oldest]);
-            self.oldest = (self.oldest + 1) % MOST_LOST;
-        }
+/// What a parser has said of itself.
+#[derive(Clone, Copy, Default)]
+struct Watch {
+    outlook: Outlook,
+    effort: Effort,
+}
+
+impl Watch {
+    /// Whether there is no use in going on.
+    fn is_over(self) -> bool {
+        fast::is_lost(self.outlook) || self.effort.is_spent()
     }
 }
 

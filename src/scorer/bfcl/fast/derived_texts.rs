@@ -100,7 +100,7 @@ const JAVA: Rules = [
 ];
 
 /// One text more.
-pub(in super::super) fn derived(dice: &mut Dice) -> String {
+pub(super) fn derived(dice: &mut Dice) -> String {
     let mut text = match dice.below(6) {
         0 | 1 => dice.pick(ANSWERS).to_owned(),
         2 => call(dice),

@@ -30,10 +30,10 @@ mod tests;
 use brackets::Brackets;
 use signs::{Language, Sign, Signs};
 
-pub(in super::super) use javascript::in_javascript;
+pub(super) use javascript::in_javascript;
 
 /// Whether a Java text has an error node for certain.
-pub(in super::super) fn in_java(text: &str) -> bool {
+pub(super) fn in_java(text: &str) -> bool {
     let mut signs = Signs::new(text, Language::Java);
     let mut brackets = Brackets::default();
     // Whether the last sign is a brace, and whether it is a text behind one.

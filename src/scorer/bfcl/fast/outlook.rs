@@ -14,23 +14,12 @@ pub(in super::super) struct Outlook {
     /// Whether a reading may be without an error node though it was in the error state, or has come to the end.
     is_open: bool,
     is_lost: bool,
-    faults: usize,
 }
-
-/// What a parse may cost before it is given up: a token that is skipped counts 32, an error that may be forgiven (a
-/// missing sign, a reading that leads nowhere) one.
-const MAX_FAULTS: usize = 2048;
-const SKIPPED: usize = 32;
 
 impl Outlook {
     /// Whether there will be an error node, whatever comes.
-    pub(in super::super) fn is_lost(self) -> bool {
+    pub(super) fn is_lost(self) -> bool {
         self.is_lost
-    }
-
-    /// Whether it takes too long.
-    pub(in super::super) fn is_endless(self) -> bool {
-        self.faults > MAX_FAULTS
     }
 
     /// Takes in a message of the parser.
@@ -43,10 +32,6 @@ impl Outlook {
             self.spoilt = None;
         } else if message.starts_with("recover_to_previous") {
             self.spoilt = self.spoilt.map(|spoilt| spoilt + 1);
-        } else if message.starts_with("skip_token") {
-            self.faults += SKIPPED;
-        } else if message.starts_with("detect_error") {
-            self.faults += 1;
         } else if message.starts_with("accept")
             || (message.starts_with("lexed_lookahead") && message.contains("comment"))
         {

@@ -23,7 +23,7 @@ enum Language {
 }
 
 /// A whole Java text that is one call: `[{name: {argument: text}}]`.
-pub(in super::super) fn java(text: &str) -> Option<Value> {
+pub(super) fn java(text: &str) -> Option<Value> {
     let mut reader = Reader::new(text, Language::Java);
     let call = reader.call()?;
     let is_ended = reader.eat(b';') || text.len() >= LONG;
@@ -31,7 +31,7 @@ pub(in super::super) fn java(text: &str) -> Option<Value> {
 }
 
 /// A whole JavaScript text that is one call, or an object in its place, which is `None`, also behind a name.
-pub(in super::super) fn javascript(text: &str) -> Option<Value> {
+pub(super) fn javascript(text: &str) -> Option<Value> {
     let mut reader = Reader::new(text, Language::JavaScript);
     let call = match reader.call() {
         Some(call) => {

@@ -11,7 +11,7 @@ use super::super::value::{Dict, Value};
 
 /// What a text turned out to be.
 #[derive(Debug)]
-pub(in super::super) enum Plain {
+pub(super) enum Plain {
     /// Calls.
     Calls(Vec<Value>),
     /// A list with constants in it, as JSON is one.
@@ -27,7 +27,7 @@ const MAX_DEPTH: usize = 8;
 const MAX_DIGITS: usize = 18;
 
 /// Looks at a text in brackets.
-pub(in super::super) fn calls(text: &str) -> Plain {
+pub(super) fn calls(text: &str) -> Plain {
     let mut reader = Reader { text, place: 0 };
     if !reader.eat(b'[') {
         return Plain::Other;
@@ -309,8 +309,9 @@ impl<'a> Reader<'a> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
+    use crate::fuzz::Dice;
 
     fn check(text: &str, expect: &str) {
         let got = match calls(text) {
@@ -432,6 +433,29 @@ mod tests {
         "{}", "[1, 2]", "{'k': 1}", "...", "\0", "\r", ";", "a=1", "b='x'", "c=[True, None]", "d={'k': [0.5]}",
     ];
 
+    /// Calls in brackets, and what is none.
+    pub(in super::super) fn text(dice: &mut Dice) -> String {
+        // Mostly whole calls, with something else in them or behind them now and then.
+        let rest = dice.below(3) > 0;
+        let text = if dice.below(4) > 0 {
+            let values = ["1", "'x\\n'", "[1, 2]", "{'k': 0.5}", "-7", "n", "(1, 'y')"];
+            let arguments: Vec<String> = (0..dice.below(4))
+                .map(|place| {
+                    let name = ["a", "b", "k"][if rest { place } else { 0 }];
+                    let value = dice.pick(&values);
+                    let odd = if rest { "" } else { dice.pick(PIECES) };
+                    format!("{name}={value}{odd}")
+                })
+                .collect();
+            let behind = dice.text(PIECES, usize::from(!rest));
+            let before = ["", "", "{'a': [1, true]}, ", "'x', "][dice.below(4)];
+            format!("{before}f({}){behind}", arguments.join(", "))
+        } else {
+            dice.text(PIECES, 9)
+        };
+        format!("[{text}]")
+    }
+
     /// `EVALTEST_FUZZ_CASES=1000000` makes it a million.
     #[test]
     fn the_parser_of_all_of_python_reads_the_same() {
@@ -439,25 +463,7 @@ mod tests {
 
         let (mut plain, mut constant, mut all) = (0, 0, 0);
         crate::fuzz::fuzz(|dice| {
-            // Mostly whole calls, with something else in them or behind them now and then.
-            let rest = dice.below(3) > 0;
-            let text = if dice.below(4) > 0 {
-                let values = ["1", "'x\\n'", "[1, 2]", "{'k': 0.5}", "-7", "n", "(1, 'y')"];
-                let arguments: Vec<String> = (0..dice.below(4))
-                    .map(|place| {
-                        let name = ["a", "b", "k"][if rest { place } else { 0 }];
-                        let value = dice.pick(&values);
-                        let odd = if rest { "" } else { dice.pick(PIECES) };
-                        format!("{name}={value}{odd}")
-                    })
-                    .collect();
-                let behind = dice.text(PIECES, usize::from(!rest));
-                let before = ["", "", "{'a': [1, true]}, ", "'x', "][dice.below(4)];
-                format!("{before}f({}){behind}", arguments.join(", "))
-            } else {
-                dice.text(PIECES, 9)
-            };
-            let text = format!("[{text}]");
+            let text = text(dice);
             all += 1;
             let expect = crate::scorer::bfcl::python::parsed_calls(&text);
             match calls(&text) {

@@ -1,5 +1,7 @@
-//! How deep a text nests, found without recursion before a recursive parser sees it; and what is no Python at a
-//! glance, such as prose.
+//! How deep a text nests, found without recursion before a recursive parser sees it; and on the way what is no Python
+//! at a glance, such as prose.
+
+use crate::scorer::bfcl::fast::{self, Last, Next};
 
 /// Python's tokenizer refuses more open brackets.
 const MAX_BRACKETS: usize = 200;
@@ -36,19 +38,6 @@ struct Level {
     operators: usize,
 }
 
-/// What was read last, as far as it says what cannot follow. White space and comments change nothing.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Last {
-    /// The start, an opening bracket or a comma: no operator with two sides can follow.
-    Opening,
-    /// A name or a closing bracket: no name, number, string or brace can follow.
-    Operand,
-    /// A string, which only another string can follow of these.
-    Text,
-    /// Nothing is concluded from anything else.
-    Other,
-}
-
 struct Scan<'a> {
     bytes: &'a [u8],
     place: usize,
@@ -77,16 +66,18 @@ impl Scan<'_> {
                     let rest = &self.bytes[self.place..];
                     self.place += rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len());
                 }
-                b'\'' | b'"' if self.last == Last::Operand => return None,
+                b'\'' | b'"' if self.cannot_be(Next::Text) => return None,
                 b'\'' | b'"' => self.string(byte)?,
                 b'a'..=b'z' | b'A'..=b'Z' | b'_' | 0x80.. => self.word()?,
-                b'0'..=b'9' if self.is_operand() => return None,
-                b'<' | b'>' | b'=' | b'|' | b'&' | b'^' | b'%' if self.last == Last::Opening => {
+                b'0'..=b'9' if self.cannot_be(Next::Number) => return None,
+                b'<' | b'>' | b'=' | b'|' | b'&' | b'^' | b'%'
+                    if self.cannot_be(Next::Operator) =>
+                {
                     return None;
                 }
                 b'+' | b'-' | b'*' | b'/' | b'%' | b'@' | b'&' | b'|' | b'^' | b'~' | b'<'
                 | b'>' | b'=' | b'!' | b'.' => self.operator()?,
-                b'`' | b'$' | b'?' => return None,
+                b'`' | b'$' | b'?' if self.cannot_be(Next::Foreign) => return None,
                 b' ' | b'\n' | b'\t' => {}
                 _ => self.last = Last::Other,
             }
@@ -100,8 +91,8 @@ impl Scan<'_> {
         (self.depth <= MAX_DEPTH).then_some(())
     }
 
-    fn is_operand(&self) -> bool {
-        matches!(self.last, Last::Operand | Last::Text)
+    fn cannot_be(&self, next: Next) -> bool {
+        fast::cannot_follow(self.last, next)
     }
 
     fn operator(&mut self) -> Option<()> {
@@ -111,7 +102,7 @@ impl Scan<'_> {
     }
 
     fn open(&mut self, open: u8) -> Option<()> {
-        if open == b'{' && self.is_operand() {
+        if open == b'{' && self.cannot_be(Next::Brace) {
             return None;
         }
         self.last = Last::Opening;
@@ -151,12 +142,8 @@ impl Scan<'_> {
             [.., digit, b'.'] | [.., digit] => digit.is_ascii_digit(),
             [] => false,
         };
-        let is_out_of_place = match self.last {
-            Last::Operand => true,
-            Last::Text => !is_prefix,
-            Last::Opening | Last::Other => false,
-        };
-        if is_out_of_place && !is_keyword {
+        let next = if is_prefix { Next::Prefix } else { Next::Name };
+        if !is_keyword && self.cannot_be(next) {
             return None;
         }
         self.last = if is_keyword || is_prefix || is_in_number {
@@ -239,8 +226,9 @@ pub(in super::super) fn is_keyword(word: &[u8]) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(in super::super) mod tests {
     use super::depth;
+    use crate::fuzz::Dice;
 
     fn check(text: &str, expect: Option<usize>) {
         assert_eq!(depth(text), expect, "{text}");
@@ -307,6 +295,20 @@ mod tests {
         "a", "1", "'x'", "f(a=1)", "[a, 'b']", "{'a': 1}", "{a}", "(a, 1)", "-a", "a if b else c", "f'{a}'", "b.c", "a[1:]",
     ];
 
+    /// Expressions side by side, in brackets or not.
+    pub(in super::super::super) fn text(dice: &mut Dice) -> String {
+        let mut text = String::new();
+        for _ in 0..=dice.below(4) {
+            let pieces = [WORDS, EXPRESSIONS][dice.below(2)];
+            text.push_str(dice.pick(pieces));
+            text.push_str(["", " ", ", ", " or "][dice.below(4)]);
+        }
+        if dice.below(2) > 0 {
+            text = format!("[{text}]");
+        }
+        text
+    }
+
     /// `EVALTEST_FUZZ_CASES=1000000` makes it a million.
     #[test]
     fn what_is_refused_is_no_python() {
@@ -314,15 +316,7 @@ mod tests {
 
         let (mut read, mut refused, mut all) = (0, 0, 0);
         crate::fuzz::fuzz(|dice| {
-            let mut text = String::new();
-            for _ in 0..=dice.below(4) {
-                let pieces = [WORDS, EXPRESSIONS][dice.below(2)];
-                text.push_str(dice.pick(pieces));
-                text.push_str(["", " ", ", ", " or "][dice.below(4)]);
-            }
-            if dice.below(2) > 0 {
-                text = format!("[{text}]");
-            }
+            let text = text(dice);
             all += 1;
             let is_read = super::super::parse_to(0, &text, &|_, _| Ok(())).is_ok();
             read += u64::from(is_read);

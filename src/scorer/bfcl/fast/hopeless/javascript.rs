@@ -4,7 +4,7 @@ use super::brackets::Brackets;
 use super::signs::{Language, Sign, Signs};
 
 /// Whether a text has an error node for certain.
-pub(in super::super::super) fn in_javascript(text: &str) -> bool {
+pub(in super::super) fn in_javascript(text: &str) -> bool {
     let mut look = Look {
         signs: Signs::new(text, Language::JavaScript),
         brackets: Brackets::default(),
