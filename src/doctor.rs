@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use crate::agent::Agent;
-use crate::data::task::Question;
+use crate::data::task::Visible;
 use crate::data::{AgentError, FailureKind, Output, Sample, Task};
 use crate::error::{Error, Result};
 use crate::eval::Eval;
@@ -171,7 +171,7 @@ fn ask(
     cancel: &Cancel,
 ) -> Result<Output, AgentError> {
     let task = Task {
-        question: Arc::new(Question::of(&Sample::new(id, GREETING))),
+        visible: Arc::new(Visible::of(&Sample::new(id, GREETING))),
         prompt: GREETING.into(),
         files: Vec::new(),
         options: Arc::clone(&eval.agent_options),

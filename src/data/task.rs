@@ -23,14 +23,14 @@ pub struct TaskFile {
 
 /// What agents may see of a sample, in every attempt. It has no target, and no other metadata.
 #[derive(Debug, Default)]
-pub(crate) struct Question {
+pub(crate) struct Visible {
     id: String,
     text: String,
     tools: Vec<Value>,
     metadata: Map<String, Value>,
 }
 
-impl Question {
+impl Visible {
     /// The part of a sample that agents may see.
     pub(crate) fn of(sample: &Sample) -> Self {
         let visible = sample.visible.iter();
@@ -47,7 +47,7 @@ impl Question {
 /// What an agent may see of a sample, for one attempt.
 #[derive(Clone, Debug)]
 pub struct Task {
-    pub(crate) question: Arc<Question>,
+    pub(crate) visible: Arc<Visible>,
     pub(crate) prompt: Arc<str>,
     pub(crate) files: Vec<TaskFile>,
     pub(crate) options: Arc<Map<String, Value>>,
@@ -74,7 +74,7 @@ impl std::fmt::Debug for Live {
 impl Task {
     /// The sample's id.
     pub fn id(&self) -> &str {
-        &self.question.id
+        &self.visible.id
     }
 
     /// The whole prompt: instructions of the preset, the question, the names of attached files.
@@ -84,7 +84,7 @@ impl Task {
 
     /// The question alone, without the preset's instructions.
     pub fn question(&self) -> &str {
-        &self.question.text
+        &self.visible.text
     }
 
     /// The attached files, copied for this attempt.
@@ -94,12 +94,12 @@ impl Task {
 
     /// Tool definitions the agent may call.
     pub fn tools(&self) -> &[Value] {
-        &self.question.tools
+        &self.visible.tools
     }
 
     /// The metadata that the benchmark marks as visible to agents.
     pub fn metadata(&self) -> &Map<String, Value> {
-        &self.question.metadata
+        &self.visible.metadata
     }
 
     /// `agent.options` of the spec.
@@ -142,7 +142,7 @@ impl Task {
     /// A task as the runner would make it: first attempt, no files, no deadline. Tests change its fields.
     pub(crate) fn for_test(prompt: &str) -> Self {
         Self {
-            question: Arc::new(Question::of(&Sample::new("sample-1", prompt))),
+            visible: Arc::new(Visible::of(&Sample::new("sample-1", prompt))),
             prompt: prompt.into(),
             files: Vec::new(),
             options: Arc::default(),

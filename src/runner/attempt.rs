@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::{Attempted, Session};
 use crate::agent::Agent;
-use crate::data::task::Question;
+use crate::data::task::Visible;
 use crate::data::{AgentError, EndedBy, FailureKind, Output, Task, TaskFile};
 use crate::eval::KeepScratch;
 use crate::plan::Item;
@@ -191,7 +191,7 @@ impl Session {
         let started = Instant::now();
         let task = Task {
             // Made for each attempt: kept for every sample it would hold each question twice.
-            question: Arc::new(Question::of(&item.sample)),
+            visible: Arc::new(Visible::of(&item.sample)),
             prompt: self.plan.prompt(item),
             files,
             options: Arc::clone(&self.plan.eval.agent_options),

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use serde_json::{Map, json};
 
 use super::*;
-use crate::data::task::Question;
+use crate::data::task::Visible;
 use crate::data::{Sample, TaskFile, Usage};
 
 fn task() -> Task {
     let mut sample = Sample::new("q \"1\"/2", "Why {id}?");
     sample.tools = vec![json!({"name": "add"})];
     let mut task = Task::for_test("Think. Why {id}?\n");
-    task.question = Arc::new(Question::of(&sample));
+    task.visible = Arc::new(Visible::of(&sample));
     task.options = Arc::new(Map::from_iter([("deep".to_owned(), json!({"a": [1]}))]));
     task
 }

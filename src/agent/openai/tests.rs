@@ -7,7 +7,7 @@ use serde_json::json;
 use ureq::http::{HeaderMap, StatusCode};
 
 use super::*;
-use crate::data::task::Question;
+use crate::data::task::Visible;
 use crate::data::{Sample, TaskFile, Usage};
 use crate::system::http::Reply;
 
@@ -90,7 +90,7 @@ fn tools_go_out_natively_unless_the_prompt_describes_them() {
     let mut sample = Sample::new("a", "Add 1 and 2");
     sample.tools = vec![json!({"type": "function", "function": {"name": "add"}})];
     let mut task = Task::for_test("Write calls as text. Add 1 and 2");
-    task.question = Arc::new(Question::of(&sample));
+    task.visible = Arc::new(Visible::of(&sample));
     let request = body(&agent(), &task);
     assert_eq!(request["tools"], json!(sample.tools));
     assert_eq!(request["messages"][0]["content"], json!(task.prompt()));
@@ -100,7 +100,7 @@ fn tools_go_out_natively_unless_the_prompt_describes_them() {
     let own = json!([{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]);
     sample.metadata.insert("messages".to_owned(), own.clone());
     sample.visible = vec!["messages".to_owned()];
-    task.question = Arc::new(Question::of(&sample));
+    task.visible = Arc::new(Visible::of(&sample));
     assert_eq!(body(&agent(), &task)["messages"], own);
     let in_words = body(&agent().tools(Tools::Prompt), &task);
     assert_eq!(in_words["messages"][0]["content"], json!(task.prompt()));

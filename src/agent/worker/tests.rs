@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use super::*;
 use crate::data::Sample;
-use crate::data::task::Question;
+use crate::data::task::Visible;
 
 /// Far longer than any of these tests should take.
 const LONG: Duration = Duration::from_secs(30);
@@ -82,7 +82,7 @@ impl Project {
 
 fn task_within(id: &str, time: Duration) -> Task {
     Task {
-        question: Arc::new(Question::of(&Sample::new(id, "2+2?"))),
+        visible: Arc::new(Visible::of(&Sample::new(id, "2+2?"))),
         deadline: Some(Instant::now() + time),
         ..Task::for_test("2+2?")
     }

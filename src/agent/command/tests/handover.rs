@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::data::task::Question;
+use crate::data::task::Visible;
 use crate::data::{Sample, TaskFile};
 
 #[test]
@@ -33,7 +33,7 @@ fn a_json_task_is_one_line() {
         .collect();
     sample.visible = vec!["level".into()];
     sample.tools = vec![json!({"name": "add"})];
-    task.question = Arc::new(Question::of(&sample));
+    task.visible = Arc::new(Visible::of(&sample));
     task.options = Arc::new([("fast".to_owned(), json!(true))].into_iter().collect());
     task.files = vec![TaskFile {
         name: "a.csv".into(),

@@ -6,7 +6,7 @@ use super::super::Demo;
 use super::*;
 use crate::agent::Agent as _;
 use crate::data::Sample;
-use crate::data::task::Question;
+use crate::data::task::Visible;
 use crate::fuzz;
 
 fn task(category: &str, functions: Value, question: &str) -> Task {
@@ -18,7 +18,7 @@ fn task(category: &str, functions: Value, question: &str) -> Task {
         .collect();
     sample.visible = vec!["category".to_owned(), "function".to_owned()];
     Task {
-        question: Arc::new(Question::of(&sample)),
+        visible: Arc::new(Visible::of(&sample)),
         ..Task::for_test(question)
     }
 }
@@ -212,7 +212,7 @@ fn tools_do_as_well_as_documents() {
     let mut sample = Sample::new("one", "Stop the mower, please.");
     sample.tools = vec![json!({"type": "function", "function": garden()[2]})];
     let task = Task {
-        question: Arc::new(Question::of(&sample)),
+        visible: Arc::new(Visible::of(&sample)),
         ..Task::for_test("")
     };
     let output = Demo.answer(&task).unwrap();
