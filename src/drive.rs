@@ -17,7 +17,7 @@ use crate::exit::Exit;
 use crate::listing::Listing;
 use crate::plan::{BaselineUse, Plan};
 use crate::report::terminal;
-use crate::runner::{Home, Keep, RunOptions, Session};
+use crate::runner::{Home, Keep, RunOptions, Scope, Session};
 use crate::spec::override_built;
 use crate::store::cache::CacheUse;
 use crate::store::{RunDir, read_records};
@@ -186,9 +186,11 @@ impl Drive {
             run_id: self.run_id.clone(),
             invocation: Some(self.invocation.clone()),
             home: self.resume.clone().map_or(Home::New, Home::Resume),
-            only: prepared.only,
+            scope: Scope {
+                only: prepared.only,
+                partial: self.partial,
+            },
             redact: self.redact.clone(),
-            partial: self.partial,
             stream: self.stream,
             concurrency: None,
             cancel: cancel.clone(),

@@ -8,7 +8,7 @@ use once_cell::sync::OnceCell;
 use super::verdict::{self, Verdict};
 use crate::error::Error;
 use crate::plan::Plan;
-use crate::runner::{Keep, RunOptions, Session};
+use crate::runner::{Keep, RunOptions, Scope, Session};
 use crate::snapshot::update::Policy;
 use crate::system::cancel::Cancel;
 use crate::system::project;
@@ -176,7 +176,10 @@ impl Board {
                 let plan =
                     plan.ok_or_else(|| Error::infrastructure("the run could not be started"))?;
                 let options = RunOptions {
-                    only: self.only(),
+                    scope: Scope {
+                        only: self.only(),
+                        partial: false,
+                    },
                     concurrency: self.threads,
                     cancel: self.cancel.clone(),
                     ci: project::is_ci(),

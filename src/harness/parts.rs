@@ -11,7 +11,7 @@ use super::verdict::{self, Verdict};
 use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::plan::Plan;
-use crate::runner::{Home, Keep, RunOptions, Session};
+use crate::runner::{Home, Keep, RunOptions, Scope, Session};
 use crate::snapshot;
 use crate::snapshot::update::Policy;
 use crate::store::{RunDir, RunStatus, events, read_records, runs_in};
@@ -68,7 +68,10 @@ impl Parts {
             let _ = std::fs::remove_dir_all(&part);
             let options = RunOptions {
                 home: Home::Part(part),
-                only: Some(HashSet::from([id])),
+                scope: Scope {
+                    only: Some(HashSet::from([id])),
+                    partial: false,
+                },
                 cancel: self.cancel.clone(),
                 ci: project::is_ci(),
                 keep: Keep::Notable,

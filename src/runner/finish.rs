@@ -1,27 +1,189 @@
-//! The two ends of a run: its manifest, and what is written when it is over.
+//! `Finish`: the two ends of a run. Its manifest, and what is written when it is over: the records in dataset order,
+//! summary, gates, the manifest once more.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use serde_json::Map;
 
+use super::ledger::Ledger;
+use super::options::{Home, Keep, RunOptions};
 use super::seen::Seen;
-use super::{RunOptions, Session, skipped};
-use crate::data::task::Live;
+use super::select::Selected;
+use super::stop::Stopped;
 use crate::error::Result;
-use crate::event::Event;
-use crate::plan::{Item, Plan};
+use crate::plan::Plan;
 use crate::store::manifest::{environment, git_state};
 use crate::store::{FORMAT_VERSION, Manifest, RunDir, RunStatus};
 use crate::system::beside::beside;
-use crate::system::lock::lock;
 use crate::system::project;
 use crate::verdict::conclude::{Circumstances, Gathered};
 use crate::verdict::run::Run;
 
+/// What was known when a run began and is needed when it ends.
+pub(super) struct Finish {
+    plan: Arc<Plan>,
+    dir: RunDir,
+    manifest: Manifest,
+    started: Instant,
+    ci: bool,
+    keep: Keep,
+    /// Whether this is one sample of a run that is put together later.
+    is_part: bool,
+}
+
+/// The commit that was run, and whether files differ from it.
+type Git = (Option<String>, Option<bool>);
+
+impl Finish {
+    /// Writes the manifest of a run that begins now, or goes on as `resumed` says that it began.
+    pub(super) fn begin(
+        plan: Arc<Plan>,
+        dir: RunDir,
+        resumed: Option<Manifest>,
+        options: &RunOptions,
+        selected: &Selected,
+    ) -> Result<Self> {
+        let selected = selected.samples();
+        let manifest = match resumed {
+            Some(manifest) => Manifest {
+                status: RunStatus::Running,
+                stop_reason: None,
+                selected,
+                // A part stays a part: the run goes on as it began.
+                whole: manifest.whole && selected == plan.items.len(),
+                ..manifest
+            },
+            None => new_manifest(&plan, &dir, options, selected)?,
+        };
+        let begun = Self {
+            plan,
+            dir,
+            manifest,
+            started: Instant::now(),
+            ci: options.ci,
+            keep: options.keep,
+            is_part: matches!(options.home, Home::Part(_)),
+        };
+        begun.manifest.write(&begun.dir)?;
+        Ok(begun)
+    }
+
+    pub(super) fn dir(&self) -> &RunDir {
+        &self.dir
+    }
+
+    pub(super) fn is_part(&self) -> bool {
+        self.is_part
+    }
+
+    /// Ends the run: records in dataset order, summary, gates, manifest.
+    ///
+    /// # Errors
+    /// When something cannot be written. Answers are in `events.jsonl` all the same.
+    pub(super) fn end(
+        &self,
+        ledger: &Ledger,
+        selected: &Selected,
+        stopped: Stopped,
+        notices: Vec<String>,
+    ) -> Result<Run> {
+        let interrupted = stopped.interrupted;
+        // What waits for the disk and for git does so beside the rest.
+        std::thread::scope(|scope| {
+            let journal = beside(scope, || ledger.close());
+            let git = beside(scope, || self.git_state());
+            let given = self.circumstances(stopped, notices);
+            let (run, mut artifacts) = self.conclude(ledger, selected, given)?;
+            artifacts.insert("events.jsonl".to_owned(), journal()?);
+            artifacts.extend(run.write_summary(&self.dir)?);
+            let manifest = Manifest {
+                artifacts,
+                models: ledger.models(),
+                ..self.ended(&run, interrupted, git())
+            };
+            manifest.write(&self.dir)?;
+            Ok(run)
+        })
+    }
+
+    fn circumstances(&self, stopped: Stopped, notices: Vec<String>) -> Circumstances<'_> {
+        let kept = self.dir.file("scratch");
+        // Empty unless folders were kept; only then it may stay.
+        let _ = std::fs::remove_dir(kept);
+        Circumstances {
+            eval: self.plan.eval.name.clone(),
+            dir: self.dir.path().to_owned(),
+            gates: &self.plan.eval.gates,
+            baseline: self.plan.baseline.as_ref(),
+            scorer: self.plan.scorers.first().map(|scorer| scorer.name()),
+            epochs: self.plan.eval.epochs,
+            total: self.plan.items.len(),
+            interrupted: stopped.interrupted,
+            stop_reason: stopped.reason,
+            misconfigured: stopped.misconfigured,
+            needs_every_verdict: self.plan.eval.snapshot.assert.decides(),
+            failed_assertions: Vec::new(),
+            metrics: Map::new(),
+            notices,
+            duration_s: self.started.elapsed().as_secs_f64(),
+            ci: self.ci,
+        }
+    }
+
+    /// The run, with the names and hashes of the files of its records.
+    fn conclude(
+        &self,
+        ledger: &Ledger,
+        selected: &Selected,
+        mut given: Circumstances<'_>,
+    ) -> Result<(Run, BTreeMap<String, String>)> {
+        ledger.fill_in(selected.slots())?;
+        let mut gathered = Gathered::new(&given);
+        let mut seen = Seen::new(&self.plan, self.keep, ledger);
+        let files = ledger.sort(&self.dir, &mut |slot, record| {
+            gathered.add(&record);
+            seen.add(slot, record);
+        })?;
+        let records;
+        (records, given.failed_assertions, given.metrics) = seen.finish();
+        Ok((gathered.conclude(records, given), files.into()))
+    }
+
+    /// The commit that was run; that of a part is found when all are put together.
+    fn git_state(&self) -> Git {
+        if self.is_part {
+            return (None, None);
+        }
+        let spec = self.plan.eval.spec.as_deref();
+        let home = spec.and_then(Path::parent);
+        git_state(home.unwrap_or(Path::new(".")))
+    }
+
+    /// The manifest of a run that is over, but for what the ledger knows.
+    fn ended(&self, run: &Run, interrupted: bool, (git_sha, git_dirty): Git) -> Manifest {
+        let reason = run.stop_reason.as_deref();
+        Manifest {
+            status: match reason {
+                _ if interrupted => RunStatus::Interrupted,
+                Some(_) => RunStatus::Stopped,
+                None => RunStatus::Finished,
+            },
+            stop_reason: reason.map(|reason| self.plan.redactor.text(reason, &mut 0).into_owned()),
+            ended_at: Some(format!("{:.3}", jiff::Timestamp::now())),
+            duration_s: Some(run.duration_s),
+            failed_assertions: run.failed_assertions.clone(),
+            git_sha,
+            git_dirty,
+            ..self.manifest.clone()
+        }
+    }
+}
+
 /// The manifest of a run that begins now.
-pub(super) fn new_manifest(
+fn new_manifest(
     plan: &Plan,
     dir: &RunDir,
     options: &RunOptions,
@@ -47,7 +209,7 @@ pub(super) fn new_manifest(
         change.value = entry[&change.key].take();
         change
     });
-    let only = options.only.as_ref().map(|only| {
+    let only = options.scope.only.as_ref().map(|only| {
         let ids = plan.items.iter().map(|item| &*item.id);
         let selected = ids.filter(|id| only.contains(*id));
         selected.map(str::to_owned).collect()
@@ -67,7 +229,7 @@ pub(super) fn new_manifest(
         samples: plan.items.len(),
         epochs: eval.epochs,
         selected,
-        whole: selected == plan.items.len() && !options.partial,
+        whole: selected == plan.items.len() && !options.scope.partial,
         git_sha: None,
         git_dirty: None,
         environment: environment()
@@ -108,163 +270,4 @@ pub(super) fn new_manifest(
         parent_run_id: None,
         artifacts: BTreeMap::new(),
     })
-}
-
-impl Session {
-    pub(super) fn write_manifest(&self) -> Result<()> {
-        lock(&self.manifest).write(&self.dir)
-    }
-
-    /// Things about the dataset and the baseline that people should know.
-    pub(super) fn notices(&self) -> Vec<String> {
-        let mut notices = self.plan.notices.clone();
-        notices.extend(lock(&self.noticed).iter().cloned());
-        notices
-    }
-
-    /// Where what the agent prints goes, if someone watches.
-    pub(super) fn live(&self, item: &Item) -> Option<Live> {
-        if !self.options.stream {
-            return None;
-        }
-        let (observer, redactor) = (Arc::clone(&self.observer), self.plan.redactor.clone());
-        let id = item.sample.id.clone();
-        Some(Live(Arc::new(move |line: &str| {
-            observer(&Event::AgentOutput {
-                id: &id,
-                line: &redactor.text(line, &mut 0),
-            });
-        })))
-    }
-
-    /// Ends the run: records in dataset order, summary, gates, manifest.
-    ///
-    /// # Errors
-    /// When something cannot be written. Answers are in `events.jsonl` all the same.
-    pub(crate) fn finish(&self) -> Result<Run> {
-        self.plan.eval.agent.close();
-        let stop = lock(&self.stop).clone();
-        let interrupted = stop
-            .as_ref()
-            .map_or_else(|| self.is_stopped(), |stop| stop.interrupted);
-        let misconfigured = stop.as_ref().is_some_and(|stop| stop.misconfigured);
-        let stop_reason = stop.map(|stop| stop.reason);
-        let stop_reason = stop_reason.or_else(|| interrupted.then(|| "interrupted".to_owned()));
-        if stop_reason.is_none() {
-            self.note_unkept_limits();
-        }
-        // What waits for the disk and for git does so beside the rest.
-        std::thread::scope(|scope| {
-            let journal = beside(scope, || self.events.close());
-            let git = beside(scope, || self.git_state());
-            let given = self.circumstances(interrupted, misconfigured, stop_reason);
-            let (run, files) = self.conclude(given)?;
-            self.write_results(&run, interrupted, files, (journal()?, git()))?;
-            self.emit(&Event::RunFinished { run: &run });
-            Ok(run)
-        })
-    }
-
-    fn circumstances(
-        &self,
-        interrupted: bool,
-        misconfigured: bool,
-        stop_reason: Option<String>,
-    ) -> Circumstances<'_> {
-        let kept = self.dir.file("scratch");
-        // Empty unless folders were kept; only then it may stay.
-        let _ = std::fs::remove_dir(kept);
-        Circumstances {
-            eval: self.plan.eval.name.clone(),
-            dir: self.dir.path().to_owned(),
-            gates: &self.plan.eval.gates,
-            baseline: self.plan.baseline.as_ref(),
-            scorer: self.plan.scorers.first().map(|scorer| scorer.name()),
-            epochs: self.plan.eval.epochs,
-            total: self.plan.items.len(),
-            interrupted,
-            stop_reason,
-            misconfigured,
-            needs_every_verdict: self.plan.eval.snapshot.assert.decides(),
-            failed_assertions: Vec::new(),
-            metrics: Map::new(),
-            notices: self.notices(),
-            duration_s: self.started.elapsed().as_secs_f64(),
-            ci: self.options.ci,
-        }
-    }
-
-    /// The run, with the names and hashes of the files of its records.
-    fn conclude(&self, mut given: Circumstances<'_>) -> Result<(Run, [(String, String); 2])> {
-        self.fill_in()?;
-        let mut gathered = Gathered::new(&given);
-        let mut seen = Seen::new(self);
-        let files = self.spool.finish(self.dir.path(), &mut |slot, record| {
-            gathered.add(&record);
-            seen.add(slot, record);
-        })?;
-        let records;
-        (records, given.failed_assertions, given.metrics) = seen.finish();
-        Ok((gathered.conclude(records, given), files))
-    }
-
-    /// The commit that was run; that of a part is found when all are put together.
-    fn git_state(&self) -> (Option<String>, Option<bool>) {
-        if self.is_part() {
-            return (None, None);
-        }
-        let spec = self.plan.eval.spec.as_deref();
-        let home = spec.and_then(Path::parent);
-        git_state(home.unwrap_or(Path::new(".")))
-    }
-
-    /// Writes the records of samples that were never asked, or not to the end: they are `skipped`.
-    fn fill_in(&self) -> Result<()> {
-        for slot in self.slots().filter(|slot| !self.spool.has(*slot)) {
-            let (item, epoch) = self.question(slot);
-            let attempts = lock(&self.unfinished).remove(&slot).unwrap_or_default();
-            let mut record = super::record(&self.plan, item, epoch, skipped(attempts));
-            self.plan.redactor.record(&mut record);
-            self.spool.add(slot, &record)?;
-        }
-        Ok(())
-    }
-
-    /// The slots of the selected samples, in order.
-    fn slots(&self) -> impl Iterator<Item = usize> {
-        let epochs = self.epochs();
-        let slots = move |&place: &usize| place * epochs..(place + 1) * epochs;
-        self.selected.iter().flat_map(slots)
-    }
-
-    fn write_results(
-        &self,
-        run: &Run,
-        interrupted: bool,
-        files: [(String, String); 2],
-        (journal, git): (String, (Option<String>, Option<bool>)),
-    ) -> Result<()> {
-        let mut artifacts: BTreeMap<_, _> = files.into();
-        artifacts.insert("events.jsonl".to_owned(), journal);
-        artifacts.extend(run.write_summary(&self.dir)?);
-        let mut manifest = lock(&self.manifest);
-        manifest.status = match &run.stop_reason {
-            _ if interrupted => RunStatus::Interrupted,
-            Some(_) => RunStatus::Stopped,
-            None => RunStatus::Finished,
-        };
-        let reason = run.stop_reason.as_deref();
-        manifest.stop_reason =
-            reason.map(|reason| self.plan.redactor.text(reason, &mut 0).into_owned());
-        manifest.ended_at = Some(format!("{:.3}", jiff::Timestamp::now()));
-        manifest.duration_s = Some(run.duration_s);
-        manifest
-            .failed_assertions
-            .clone_from(&run.failed_assertions);
-        manifest.artifacts = artifacts;
-        manifest.models = std::mem::take(&mut *lock(&self.models));
-        (manifest.git_sha, manifest.git_dirty) = git;
-        drop(manifest);
-        self.write_manifest()
-    }
 }

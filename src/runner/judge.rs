@@ -2,53 +2,57 @@
 
 use serde_json::{Map, Value};
 
-use super::Session;
+use super::question::Question;
 use crate::data::{AgentError, Outcome, Output, Sample, Score, Status, Target};
 use crate::error::{Error, Result};
 use crate::extract::Extraction;
-use crate::plan::Item;
+use crate::plan::Plan;
 use crate::scorer::{Answer, Scorer, verdict};
+use crate::store::events::Answered;
 use crate::system::panics;
 use crate::text::redact::is_blanked;
 
-impl Session {
-    /// Extracts the prediction and asks every scorer. The first decides.
-    pub(super) fn judge(
-        &self,
-        item: &Item,
-        output: Output,
-        latency: f64,
-        attempts: u32,
-    ) -> Outcome {
-        let mut outcome = Outcome {
-            status: Status::Unscored,
-            prediction: None,
-            score: None,
-            scores: Map::new(),
-            usage: output.usage,
-            error: None,
-            attempts,
-            latency_s: latency,
-            cached: false,
-            redacted: 0,
-            output: None,
-        };
-        let judged = Judged {
-            target: item.sample.target.as_ref(),
-            metadata: &item.sample.metadata,
-            sample: Some(&item.sample),
-            output: &output,
-            extraction: &self.plan.extraction,
-        };
-        score_all(&self.plan.scorers, &judged, &mut outcome);
-        outcome.output = Some(output);
-        outcome
+/// Extracts the prediction and asks every scorer. The first decides.
+pub(super) fn judge(plan: &Plan, question: &Question, answer: Answered) -> Outcome {
+    let Answered {
+        output,
+        latency_s,
+        attempts,
+        redacted,
+        cached,
+    } = answer;
+    let mut outcome = Outcome {
+        status: Status::Unscored,
+        prediction: None,
+        score: None,
+        scores: Map::new(),
+        usage: output.usage,
+        error: None,
+        attempts,
+        latency_s,
+        cached,
+        redacted,
+        output: None,
+    };
+    let sample = &question.item.sample;
+    let judged = Judged {
+        target: sample.target.as_ref(),
+        metadata: &sample.metadata,
+        sample: Some(sample),
+        output: &output,
+        extraction: &plan.extraction,
+    };
+    score_all(&plan.scorers, &judged, &mut outcome);
+    outcome.output = Some(output);
+    if redacted > 0 {
+        doubt(&mut outcome);
     }
+    outcome
 }
 
 /// Takes back a verdict on an answer of which a secret was blanked before it could be scored: the run was
 /// killed between the two. Where what is compared is whole, the verdict stands.
-pub(super) fn doubt(outcome: &mut Outcome) {
+fn doubt(outcome: &mut Outcome) {
     let calls = outcome.output.iter().flat_map(|output| &output.tool_calls);
     let blanked = outcome.prediction.as_deref().is_some_and(is_blanked)
         || calls.into_iter().any(|call| is_blanked(&call.to_string()));

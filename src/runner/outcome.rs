@@ -1,30 +1,6 @@
-//! Making records and the outcomes that hold no verdict.
+//! The outcomes that hold no verdict.
 
-use crate::data::{AgentError, FailureKind, Outcome, Record, Status};
-use crate::plan::{Item, Plan};
-
-/// The record of a sample with this outcome.
-pub(super) fn record(plan: &Plan, item: Item, epoch: u32, outcome: Outcome) -> Record {
-    let prompt = plan.prompt(&item);
-    let Item {
-        sample,
-        input_hash,
-        target_hash,
-    } = item;
-    let slices = sample.slices.into_iter();
-    Record {
-        sample_id: sample.id,
-        eval: plan.eval.name.clone(),
-        epoch,
-        prompt,
-        ground_truth: sample.target.map(|target| target.0).unwrap_or_default(),
-        metadata: sample.metadata,
-        slices: slices.map(|(key, value)| (key, value.into())).collect(),
-        input_hash,
-        target_hash,
-        result: outcome,
-    }
-}
+use crate::data::{AgentError, FailureKind, Outcome, Status};
 
 /// The outcome of a sample whose agent gave no answer.
 pub(super) fn failed(error: AgentError, latency: f64, attempts: u32) -> Outcome {

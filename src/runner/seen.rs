@@ -5,16 +5,19 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::{Keep, Session};
+use super::ledger::Ledger;
+use super::options::Keep;
 use crate::data::{Record, Status};
 use crate::eval::Assert;
-use crate::system::lock::lock;
+use crate::plan::Plan;
 use crate::system::panics;
 use crate::verdict::poll::Poll;
 use crate::verdict::run::Notable;
 
+/// What is taken from the records of a run.
 pub(super) struct Seen<'a> {
-    session: &'a Session,
+    plan: &'a Plan,
+    keep: Keep,
     /// All of them where somebody wants all, else those to report.
     records: Vec<Record>,
     notable: Notable,
@@ -33,17 +36,17 @@ struct Assertions {
 }
 
 impl<'a> Seen<'a> {
-    pub(super) fn new(session: &'a Session) -> Self {
-        let eval = &session.plan.eval;
+    pub(super) fn new(plan: &'a Plan, keep: Keep, ledger: &Ledger) -> Self {
+        let eval = &plan.eval;
         let assert = eval.snapshot.assert;
-        let differing = || lock(&session.differing).clone();
         Self {
-            session,
+            plan,
+            keep,
             records: Vec::new(),
             notable: Notable::default(),
-            all: session.options.keep == Keep::All || eval.benchmark.has_metrics(),
+            all: keep == Keep::All || eval.benchmark.has_metrics(),
             assertions: assert.decides().then(|| Assertions {
-                differing: (assert == Assert::Exact).then(differing),
+                differing: (assert == Assert::Exact).then(|| ledger.differing()),
                 place: 0,
                 epochs: Vec::new(),
                 failed: Vec::new(),
@@ -54,7 +57,7 @@ impl<'a> Seen<'a> {
     /// Adds the record of a slot.
     pub(super) fn add(&mut self, slot: usize, record: Record) {
         if let Some(assertions) = &mut self.assertions {
-            assertions.add(slot / self.session.epochs(), &record);
+            assertions.add(slot / self.plan.eval.epochs as usize, &record);
         }
         if self.all || self.notable.takes(&record) {
             self.records.push(record);
@@ -63,12 +66,12 @@ impl<'a> Seen<'a> {
 
     /// The records that stay, the ids of samples whose assertion failed, and the benchmark's own aggregates.
     pub(super) fn finish(mut self) -> (Vec<Record>, Vec<String>, Map<String, Value>) {
-        let benchmark = &self.session.plan.eval.benchmark;
+        let benchmark = &self.plan.eval.benchmark;
         // One that panics costs its aggregates, not the run.
         let metrics = panics::catch(|| benchmark.metrics(&self.records)).unwrap_or_else(|reason| {
             Map::from_iter([("error".to_owned(), format!("`metrics` {reason}").into())])
         });
-        if self.session.options.keep == Keep::Notable && self.all {
+        if self.keep == Keep::Notable && self.all {
             let notable = &mut self.notable;
             self.records.retain(|record| notable.takes(record));
         }

@@ -6,20 +6,60 @@ use crate::error::{Error, Result};
 use crate::plan::Plan;
 use crate::store::{Manifest, RunDir};
 
-/// The places of the samples to ask.
-pub(super) fn select(plan: &Plan, only: Option<&HashSet<String>>) -> Result<Vec<usize>> {
-    let Some(only) = only else {
-        return Ok((0..plan.items.len()).collect());
-    };
-    let is_wanted = |place: &usize| only.contains(&*plan.items[*place].id);
-    let places: Vec<usize> = (0..plan.items.len()).filter(is_wanted).collect();
-    if places.is_empty() {
-        return Err(
-            Error::usage(format!("eval `{}`: no sample is selected", plan.eval.name))
-                .hint("cargo evaltest list"),
-        );
+/// The samples that a run asks.
+pub(super) struct Selected {
+    /// Their places, in dataset order.
+    places: Vec<usize>,
+    /// The same in the order in which they are asked.
+    queue: Vec<usize>,
+    epochs: usize,
+}
+
+impl Selected {
+    /// Those with these ids; all of the plan's without any.
+    pub(super) fn of(plan: &Plan, only: Option<&HashSet<String>>) -> Result<Self> {
+        let is_wanted = |place: &usize| match only {
+            Some(only) => only.contains(&*plan.items[*place].id),
+            None => true,
+        };
+        let places: Vec<usize> = (0..plan.items.len()).filter(is_wanted).collect();
+        if only.is_some() && places.is_empty() {
+            return Err(
+                Error::usage(format!("eval `{}`: no sample is selected", plan.eval.name))
+                    .hint("cargo evaltest list"),
+            );
+        }
+        let is_selected = |place: &usize| places.binary_search(place).is_ok();
+        let queue = plan.order.iter().copied().filter(is_selected).collect();
+        Ok(Self {
+            queue,
+            places,
+            epochs: plan.eval.epochs as usize,
+        })
     }
-    Ok(places)
+
+    /// How many samples.
+    pub(super) fn samples(&self) -> usize {
+        self.places.len()
+    }
+
+    /// How many questions: every sample in each of its epochs.
+    pub(super) fn questions(&self) -> usize {
+        self.queue.len() * self.epochs
+    }
+
+    /// The slot of the question that is asked at this turn. The epochs of a sample come one after the other: a run that
+    /// stops early has whole samples.
+    pub(super) fn at(&self, turn: usize) -> Option<usize> {
+        let place = self.queue.get(turn / self.epochs)?;
+        Some(place * self.epochs + turn % self.epochs)
+    }
+
+    /// The slots of all questions, in dataset order.
+    pub(super) fn slots(&self) -> impl Iterator<Item = usize> {
+        let slots = |&place: &usize| place * self.epochs..(place + 1) * self.epochs;
+        self.places.iter().flat_map(slots)
+    }
 }
 
 /// Refuses to continue a run whose questions, agent or judges have changed.

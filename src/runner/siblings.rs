@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::time::Duration;
 
-use crate::limits::budget::{self, Spent};
+use crate::limits::budget::{Spent, spent};
 use crate::limits::{Budget, Limits};
 use crate::store::events;
 
@@ -27,7 +27,7 @@ pub(super) fn so_far(part: &Path, limits: &Limits) -> (Spent, Duration) {
             journal.extend(events::read(&path).unwrap_or_default());
         }
     }
-    (budget::spent(&journal), ago.unwrap_or_default())
+    (spent(&journal), ago.unwrap_or_default())
 }
 
 fn age(folder: &Path) -> Option<Duration> {

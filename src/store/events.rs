@@ -273,39 +273,61 @@ pub(crate) fn read(path: &Path) -> Result<Vec<StoredEvent>> {
     }
 }
 
-/// What an earlier, interrupted run knows of a sample.
+/// What an earlier, interrupted part of a run knows of a sample in one epoch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Past {
     /// How often it was asked to the end, with or without an answer.
     pub(crate) attempts: u32,
-    /// The answer, with its latency and the number of secrets that were blanked in it.
-    pub(crate) answer: Option<(Output, f64, u32)>,
-    /// Whether the answer had been given to an earlier run.
-    pub(crate) cached: bool,
+    /// What was answered last.
+    pub(crate) answer: Option<Answered>,
     /// The outcome, if the sample ended with an answer.
     pub(crate) outcome: Option<Outcome>,
 }
 
-/// Folds the journal by (sample, epoch). A sample that ended without an answer is to be asked again,
-/// unless `failures_count`.
-pub(crate) fn fold(events: Vec<StoredEvent>, failures_count: bool) -> HashMap<(String, u32), Past> {
-    let mut pasts: HashMap<(String, u32), Past> = HashMap::new();
+/// What an agent said, now or in an earlier part of the run.
+#[derive(Clone, Debug)]
+pub(crate) struct Answered {
+    pub(crate) output: Output,
+    pub(crate) latency_s: f64,
+    /// How often the agent was asked for it.
+    pub(crate) attempts: u32,
+    /// How many secrets are blanked in `output`: none while it is the agent's own.
+    pub(crate) redacted: u32,
+    /// It was given before, to an earlier run.
+    pub(crate) cached: bool,
+}
+
+/// Folds the journal by the slots of records, which `slot` finds by sample and epoch. A sample that ended without an
+/// answer is to be asked again, unless `failures_count`.
+pub(crate) fn fold(
+    events: Vec<StoredEvent>,
+    failures_count: bool,
+    slot: impl Fn(&str, u32) -> Option<usize>,
+) -> HashMap<usize, Past> {
+    let mut pasts: HashMap<usize, Past> = HashMap::new();
     for event in events {
-        let past = pasts.entry((event.sample_id, event.epoch)).or_default();
+        let Some(slot) = slot(&event.sample_id, event.epoch) else {
+            continue;
+        };
+        let past = pasts.entry(slot).or_default();
         match event.kind {
             // An attempt that was cut off by the end of the process is no failure of the agent.
             Kind::Started | Kind::Confirmed => {}
             Kind::Failed => past.attempts = past.attempts.max(event.attempt),
             Kind::Answered => {
                 past.attempts = past.attempts.max(event.attempt);
-                let latency = event.latency_s.unwrap_or_default();
-                past.answer = event.output.map(|output| (output, latency, event.redacted));
+                past.answer = event.output.map(|output| Answered {
+                    output,
+                    latency_s: event.latency_s.unwrap_or_default(),
+                    attempts: event.attempt,
+                    redacted: event.redacted,
+                    cached: event.cached,
+                });
                 past.outcome = None;
-                past.cached = event.cached;
             }
             Kind::Scored | Kind::Ended => {
                 if past.answer.is_some() || failures_count {
-                    let output = past.answer.as_ref().map(|(output, ..)| output.clone());
+                    let output = past.answer.as_ref().map(|answer| answer.output.clone());
                     past.outcome = event.result.map(|outcome| Outcome { output, ..outcome });
                 }
             }

@@ -6,7 +6,6 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use crate::data::Record;
 use crate::data::record::read_abridged;
@@ -19,10 +18,6 @@ const BUFFER: usize = 1 << 17;
 /// Records in the order in which samples ended.
 pub(crate) struct Spool {
     path: PathBuf,
-    state: Mutex<State>,
-}
-
-struct State {
     file: BufWriter<File>,
     length: u64,
     /// By sample: where its line stands, and whether it belongs into `errors.jsonl`. It is all that stays of a sample in
@@ -42,49 +37,40 @@ impl Spool {
         let file = file.map_err(|error| Error::io("create", &path, &error))?;
         // Nothing depends on the spool before the end: a resumed run writes it anew.
         let file = BufWriter::with_capacity(BUFFER, file);
-        let state = Mutex::new(State {
+        Ok(Self {
+            path,
             file,
             length: 0,
             places: vec![None; samples],
-        });
-        Ok(Self { path, state })
+        })
     }
 
     /// Adds the record of the sample with this place in the dataset.
-    pub(crate) fn add(&self, place: usize, record: &Record) -> Result<()> {
-        let mut line = serde_json::to_vec(record).map_err(|error| {
-            Error::infrastructure(format!("a record cannot be written: {error}"))
-        })?;
-        line.push(b'\n');
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let written = state.file.write_all(&line);
+    pub(crate) fn add(&mut self, place: usize, record: &Spooled) -> Result<()> {
+        let written = self.file.write_all(&record.line);
         written.map_err(|error| self.failed(&error))?;
-        let entry = (state.length, record.result.status.is_error());
-        state.length += line.len() as u64;
-        state.places[place] = Some(entry);
+        self.places[place] = Some((self.length, record.is_error));
+        self.length += record.line.len() as u64;
         Ok(())
     }
 
     /// Whether the record of this sample is there.
     pub(crate) fn has(&self, place: usize) -> bool {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.places[place].is_some()
+        self.places[place].is_some()
     }
 
     /// Writes `samples.jsonl` and `errors.jsonl`, removes the spool, and gives the files' SHA-256. `see` sees each
     /// record, [abridged](read_abridged), in the order of the dataset.
     pub(crate) fn finish(
-        &self,
+        &mut self,
         folder: &Path,
         see: &mut dyn FnMut(usize, Record),
     ) -> Result<[(String, String); 2]> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.file.flush().map_err(|error| self.failed(&error))?;
-        let places = std::mem::take(&mut state.places);
-        let spool = state.file.get_mut();
-        spool.rewind().map_err(|error| self.failed(&error))?;
+        let flushed = self.file.flush().and_then(|()| self.file.rewind());
+        flushed.map_err(|error| self.failed(&error))?;
+        let places = std::mem::take(&mut self.places);
         // Samples end nearly in dataset order: the next line is nearly always in the buffer.
-        let mut spool = BufReader::with_capacity(BUFFER, spool);
+        let mut spool = BufReader::with_capacity(BUFFER, self.file.get_ref());
         let mut samples = Sorted::create(folder.join("samples.jsonl"))?;
         let mut errors = Sorted::create(folder.join("errors.jsonl"))?;
         let mut line = Vec::new();
@@ -120,6 +106,25 @@ impl Spool {
     fn failed(&self, error: &std::io::Error) -> Error {
         Error::infrastructure(format!("cannot write `{}`: {error}", self.path.display()))
             .hint("free some space, then continue the run with `--resume`")
+    }
+}
+
+/// A record as it is spooled: threads make theirs side by side.
+pub(crate) struct Spooled {
+    line: Vec<u8>,
+    is_error: bool,
+}
+
+impl Spooled {
+    pub(crate) fn of(record: &Record) -> Result<Self> {
+        let mut line = serde_json::to_vec(record).map_err(|error| {
+            Error::infrastructure(format!("a record cannot be written: {error}"))
+        })?;
+        line.push(b'\n');
+        Ok(Self {
+            line,
+            is_error: record.result.status.is_error(),
+        })
     }
 }
 
