@@ -175,3 +175,75 @@ fn every_spec_of_the_fixtures_parses() {
     }
     assert!(specs > 0);
 }
+
+/// The room that brings questions to their ends, where one object once knew everything.
+const RUNNER: &str = "src/runner";
+
+/// A struct with named fields: its name, how many fields it has, and how many of them are behind locks.
+#[derive(Debug, PartialEq)]
+struct Shape<'a> {
+    name: &'a str,
+    fields: usize,
+    locks: usize,
+}
+
+/// The structs of a source as rustfmt writes them.
+fn shapes(text: &str) -> Vec<Shape<'_>> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let (mut found, mut open) = (Vec::new(), None);
+    for line in text.lines() {
+        let code = line.split("//").next().unwrap().trim_end();
+        let indent = code.len() - code.trim_start().len();
+        let mut words = code
+            .split(|c| !is_word(c))
+            .skip_while(|word| *word != "struct");
+        if let (Some(_), Some(name)) = (words.next(), words.next()) {
+            open = code.ends_with('{').then_some(indent);
+            let (fields, locks) = (0, 0);
+            found.extend(open.map(|_| Shape {
+                name,
+                fields,
+                locks,
+            }));
+        } else if let (Some(start), Some(shape)) = (open, found.last_mut()) {
+            let is_attribute = code.trim_start().starts_with('#');
+            let is_field = indent == start + 4 && !is_attribute && code.contains(": ");
+            shape.fields += usize::from(is_field);
+            let locks = ["Mutex<", "RwLock<"].map(|lock| code.matches(lock).count());
+            shape.locks += locks.iter().sum::<usize>();
+            if code.trim_start() == "}" && indent == start {
+                open = None;
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn shapes_are_counted() {
+    let text = "struct Unit;\nstruct Few(Mutex<u8>);\n\
+        /// A: b\npub(crate) struct Many<'a, T> {\n    /// c: d\n    pub(super) one: Arc<Mutex<T>>,\n    \
+        #[serde(default)]\n    two: HashMap<\n        std::string::String,\n        RwLock<&'a str>,\n    >,\n    \
+        pub three: fn(u8), // four: x\n}\nfn f() {\n    let x: Mutex<u8>;\n    struct Inner {\n        a: u8,\n    }\n}\n";
+    let shape = |name, fields, locks| Shape {
+        name,
+        fields,
+        locks,
+    };
+    assert_eq!(shapes(text), [shape("Many", 3, 2), shape("Inner", 1, 0)]);
+}
+
+#[test]
+fn nothing_in_the_runner_knows_everything() {
+    let file = format!("{RUNNER}.rs");
+    let text = fs::read_to_string(root().join(&file)).unwrap();
+    let mut structs = 0;
+    for (name, text) in sources(RUNNER).into_iter().chain([(file, text)]) {
+        for shape in shapes(&text) {
+            let is_small = shape.fields <= 10 && shape.locks <= 2;
+            assert!(is_small, "{name}: is it one thing? {shape:?}");
+            structs += 1;
+        }
+    }
+    assert!(structs > 0);
+}
