@@ -42,6 +42,8 @@
 //! * The library prints nothing, except as a test harness.
 
 #![warn(missing_docs)]
+// docs.rs says at each item which feature it needs; it sets `docsrs` and builds with a nightly compiler.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod error;
 mod exit;
