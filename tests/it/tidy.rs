@@ -2,6 +2,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::project::skip;
+
+mod packages;
 
 mod imports;
 mod rooms;
@@ -246,4 +251,81 @@ fn nothing_in_the_runner_knows_everything() {
         }
     }
     assert!(structs > 0);
+}
+
+/// The sources of both packages and the tests of both.
+fn all_sources() -> impl Iterator<Item = (String, String)> {
+    let folders = ["src", "cargo-evaltest/src", "cargo-evaltest/tests", "tests"];
+    folders.into_iter().flat_map(sources)
+}
+
+#[test]
+fn the_library_neither_prints_nor_exits() {
+    // A test binary tells why it does not start; a measurement tells its figures.
+    check_only("println!", &["src/harness.rs", "src/stats/power.rs"]);
+    check_only("process::exit", &[]);
+}
+
+#[test]
+fn nothing_is_left_for_later() {
+    for (name, text) in all_sources() {
+        let mut words = text.split(|letter: char| !letter.is_alphanumeric());
+        let left = words.find(|word| [concat!("TO", "DO"), concat!("FIX", "ME")].contains(word));
+        assert_eq!(left, None, "{name}");
+    }
+}
+
+#[test]
+fn every_file_says_what_it_is_for() {
+    let no_nouns =
+        ["common", "helpers", "imp", "mod", "util", "utils"].map(|stem| format!("{stem}.rs"));
+    for (name, text) in all_sources() {
+        let file = name.rsplit('/').next().unwrap();
+        assert!(no_nouns.iter().all(|no_noun| no_noun != file), "{name}");
+        // The tests of a file are told of by that file.
+        assert!(
+            text.starts_with("//!") || text.starts_with("#![doc") || file == "tests.rs",
+            "{name} begins without module documentation"
+        );
+    }
+}
+
+/// With these attributes the errors of serde say little of what is wrong, and where.
+#[test]
+fn errors_of_serde_stay_good() {
+    check_only("flatten)]", &[]);
+    check_only("untagged)]", &[]);
+}
+
+#[test]
+fn no_file_names_the_machine_it_was_written_on() {
+    let mut git = Command::new("git");
+    let listed = git.args(["ls-files", "-z"]).current_dir(root()).output();
+    let Some(listed) = listed.ok().filter(|listed| listed.status.success()) else {
+        return skip("git does not know this folder");
+    };
+    let mut machine = vec![
+        concat!("/ho", "me/").to_owned(),
+        concat!("/Us", "ers/").to_owned(),
+    ];
+    // A folder such as `/src` is a word like others.
+    if root().components().count() > 2 {
+        machine.push(root().display().to_string());
+    }
+    for name in String::from_utf8(listed.stdout)
+        .unwrap()
+        .split_terminator('\0')
+    {
+        // Some files are no text, and one may just be deleted.
+        let text = fs::read_to_string(root().join(name)).unwrap_or_default();
+        for folder in &machine {
+            assert!(!text.contains(folder), "{name} names `{folder}`");
+        }
+        // Where the data of parity tests may lie is for those who write them.
+        let is_page = Path::new(name).extension().is_some_and(|end| end == "md");
+        assert!(
+            !is_page || !text.contains(concat!("../", "shared")),
+            "{name} names a folder that a clone does not have"
+        );
+    }
 }
