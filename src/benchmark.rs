@@ -17,11 +17,10 @@
 //! `fixtures/` has a spec of each to copy.
 
 pub mod aime;
-#[cfg(feature = "bfcl")]
-pub mod bfcl;
 pub mod custom;
 pub mod gaia;
 pub mod gsm8k;
+pub mod prompt;
 pub mod qa;
 
 use std::path::PathBuf;
@@ -31,8 +30,8 @@ use serde_json::{Map, Value};
 
 use crate::data::{Output, Record, Sample, Score};
 use crate::error::{Error, Result};
-use crate::extract::Extract;
 use crate::scorer::Scorer;
+use crate::scorer::extract::Extract;
 
 /// A category of a benchmark's data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

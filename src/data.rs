@@ -1,5 +1,5 @@
 //! What flows through a run, as plain data: samples, what agents say of them, scores, records; and where samples come
-//! from: [`dataset`], [`hub`].
+//! from: [`dataset`], `hub`.
 
 pub mod output;
 pub mod record;

@@ -1,5 +1,10 @@
 //! `Eval` and its builder: a benchmark, an agent, scorers, limits and gates under one name.
 
+pub(crate) mod limits;
+pub(crate) mod plan;
+pub mod registry;
+pub mod spec;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,13 +13,13 @@ use serde_json::{Map, Value};
 
 use crate::agent::Agent;
 use crate::benchmark::Benchmark;
+use crate::benchmark::prompt::Prompt;
 use crate::data::Sample;
 use crate::error::Result;
-use crate::extract::{Extract, Extraction};
-pub use crate::limits::{Budget, Limits};
-use crate::prompt::Prompt;
-use crate::runner::{RunOptions, Session};
+pub use crate::eval::limits::{Budget, Limits};
+use crate::run::{RunOptions, Session};
 use crate::scorer::Scorer;
+use crate::scorer::extract::{Extract, Extraction};
 use crate::store::cache::{CacheUse, Settings};
 use crate::text::setting::Override;
 use crate::verdict::gate::Gate;

@@ -15,11 +15,11 @@ use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
-use crate::drive::{self, Drive};
 use crate::error::{Error, Result};
 use crate::eval::Eval;
+use crate::eval::plan::{BaselineUse, Plan};
 use crate::exit::{Caller, Exit};
-use crate::plan::{BaselineUse, Plan};
+use crate::run::drive::{self, Drive};
 use crate::snapshot::{self, update};
 use crate::store::cache;
 use crate::system::cancel::Cancel;

@@ -15,22 +15,24 @@
 //!
 //! # Code map, in the order in which a run passes through
 //!
-//! | module | what |
+//! | room | what |
 //! |---|---|
-//! | [`spec`], [`registry`], [`eval`] | an [`Eval`] from YAML or a builder |
-//! | [`dataset`], [`benchmark`], [`sample`] | rows become [`Sample`]s; a [`Task`] is what an agent may see of one |
-//! | `plan` | everything that is checked before an agent starts |
-//! | `runner`, [`event`] | one sample through agent, journal and scorer |
-//! | [`cache`] | answers that were given before |
-//! | [`agent`], [`extract`], [`scorer`], [`text`] | answers, predictions, verdicts |
-//! | `http`, `hub` | requests to endpoints that answer, judge or hold datasets (feature `http`) |
-//! | `process`, [`sandbox`], [`orphans`] | programs that answer or judge: started, confined, asked, killed with all their children |
-//! | [`redact`], [`artifact`] | what is written, and where |
-//! | [`mod@run`], [`summary`], [`stats`], [`gate`], [`baseline`] | records become figures and verdicts; pure |
-//! | [`snapshot`], `harness` | insta and libtest-mimic |
-//! | `official` | the function-calling leaderboard's own program judges a run (feature `bfcl`) |
-//! | [`doctor`] | what is wrong with an agent |
-//! | [`report`], [`drive`], [`mod@rescore`], [`agreement`], [`listing`] | what `cargo evaltest` builds on |
+//! | [`text`], [`stats`] | texts and figures; pure |
+//! | [`system`] | the machine: files, threads, processes, sandboxes, signals, requests |
+//! | [`data`] | what flows: samples, what agents say, scores, records; datasets |
+//! | [`store`] | what lies on disk: run directories, the cache |
+//! | [`agent`] | the trait, and what answers |
+//! | `calls` | from text to calls of tools (feature `bfcl`) |
+//! | [`scorer`] | extraction, rules, compositions, scorers that ask |
+//! | [`benchmark`] | the trait, prompts, the benchmarks |
+//! | [`verdict`] | gates, summary, baseline, what came of it; pure |
+//! | [`snapshot`] | insta |
+//! | [`report`] | events, and one file a format |
+//! | `bfcl` | the Berkeley Function Calling Leaderboard (feature `bfcl`) |
+//! | [`eval`] | what is asked: builder, limits, registry, spec, plan |
+//! | [`mod@run`] | session, asking, ledger, judge, finish; rescoring |
+//! | `harness` | libtest-mimic |
+//! | [`engine`] | what `cargo evaltest` builds on |
 //!
 //! # Invariants
 //!
@@ -47,61 +49,66 @@
 
 mod error;
 mod exit;
-#[cfg(test)]
-mod fuzz;
-mod harness;
-mod limits;
-#[cfg(test)]
-mod parity;
-mod plan;
-mod runner;
+
+pub mod text;
+
+pub mod stats;
+
+pub mod system;
+
+pub mod data;
+
+pub mod store;
 
 pub mod agent;
+
+#[cfg(feature = "bfcl")]
+pub mod calls;
+
+pub mod scorer;
+
 pub mod benchmark;
+
+pub mod verdict;
+
+pub mod snapshot;
+
+pub mod report;
+
 #[cfg(feature = "bfcl")]
 pub mod bfcl;
-pub mod data;
-pub mod doctor;
-pub mod drive;
+
 pub mod eval;
-pub mod event;
-pub mod extract;
-pub mod listing;
-#[cfg(feature = "bfcl")]
-pub mod official;
-pub mod prompt;
-pub mod registry;
-pub mod report;
-pub mod rescore;
-pub mod scorer;
-pub mod snapshot;
-pub mod spec;
-pub mod stats;
-pub mod store;
-pub mod system;
-pub mod text;
-pub mod verdict;
+
+pub mod run;
+
+mod harness;
+
+pub mod engine;
+
+#[cfg(test)]
+mod tests;
 
 pub use agent::Agent;
 pub use benchmark::Benchmark;
 pub use benchmark::aime::Aime;
-#[cfg(feature = "bfcl")]
-pub use benchmark::bfcl::Bfcl;
 pub use benchmark::custom::Custom;
 pub use benchmark::gaia::Gaia;
 pub use benchmark::gsm8k::Gsm8k;
+pub use benchmark::prompt::Prompt;
 pub use benchmark::qa::Qa;
+#[cfg(feature = "bfcl")]
+pub use bfcl::benchmark::Bfcl;
 pub use data::{AgentError, FailureKind, Output, Usage};
 pub use data::{Attachment, Sample, Target, Task, TaskFile};
 pub use data::{Normalized, Score};
 pub use data::{Outcome, Record, Status};
 pub use error::{Error, Result};
+pub use eval::registry::{Options, Registry};
 pub use eval::{Answers, Assert, Eval, KeepScratch};
 pub use exit::Exit;
-pub use extract::{Extract, Extraction};
 pub use harness::{Conclusion, run};
-pub use prompt::Prompt;
-pub use registry::{Options, Registry};
+pub use scorer::extract::{Extract, Extraction};
 pub use scorer::{Answer, Scorer};
 pub use system::cancel::Cancel;
 pub use verdict::baseline::{Baseline, BaselineSample};

@@ -1,7 +1,6 @@
 //! Reports: a summary in a form that people or other tools read, one format in each file.
 
-#[cfg(feature = "bfcl")]
-pub mod bfcl;
+pub mod event;
 pub mod gaia;
 pub mod markdown;
 mod metrics;

@@ -6,21 +6,16 @@
 //!
 #![doc = include_str!("scorer/guide.md")]
 
+pub mod extract;
+
 pub mod aime;
 pub mod all;
 pub mod any;
 pub mod any_of;
 #[cfg(feature = "bfcl")]
 pub mod ast_match;
-#[cfg(feature = "bfcl")]
-pub mod bfcl;
-#[cfg(feature = "bfcl")]
-mod calls;
 mod catalog;
-#[cfg(test)]
-mod check;
 pub mod choice;
-pub mod command;
 pub mod exact;
 pub mod folding;
 mod forward;
@@ -28,21 +23,18 @@ pub mod fuzzy;
 pub mod gaia;
 mod golds;
 pub mod gsm8k;
-#[cfg(test)]
-mod guide;
 pub mod includes;
 pub mod json;
 pub mod list;
 mod matching;
 pub mod not;
 pub mod numeric;
-mod options;
+pub(crate) mod options;
 mod parts;
 pub mod per_sample;
 pub mod qa_f1;
 pub mod quasi_exact;
 pub mod regex;
-pub mod semantic;
 pub mod substring;
 pub mod token_f1;
 pub mod tolerance;
@@ -50,13 +42,18 @@ pub mod tolerance;
 pub mod trajectory;
 pub mod weighted;
 
+pub mod ask;
+
+#[cfg(test)]
+pub(crate) mod tests;
+
 use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value};
 
 use crate::data::{Output, Sample, Score, Target};
 use crate::error::Result;
-use crate::extract::Extract;
+use crate::scorer::extract::Extract;
 use forward::forward;
 
 pub use all::All;
@@ -76,7 +73,8 @@ pub(crate) fn are_calls(truth: &Value) -> bool {
             Value::Array(items) => !items.is_empty() && items.iter().all(Value::is_object),
             truth => truth.is_object(),
         };
-        is_made_of_objects && calls::calls_or_reason(&bfcl::Value::from(truth)).is_ok()
+        is_made_of_objects
+            && crate::calls::read::calls_or_reason(&crate::calls::Value::from(truth)).is_ok()
     };
     #[cfg(not(feature = "bfcl"))]
     let calls = {
@@ -85,7 +83,7 @@ pub(crate) fn are_calls(truth: &Value) -> bool {
     };
     calls
 }
-pub use semantic::{Embedder, Semantic};
+pub use crate::scorer::ask::semantic::{Embedder, Semantic};
 pub use weighted::Weighted;
 
 /// Which scorer to choose, and how each departs from the official GAIA rule: the page above, in Markdown.

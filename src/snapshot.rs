@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use crate::data::{Normalized, Record, Status};
 use crate::error::{Error, Result};
-use crate::plan::Plan;
+use crate::eval::plan::Plan;
 use crate::text::hash::Hasher;
 use crate::text::name::file_name;
 use crate::verdict::poll::Poll;

@@ -14,7 +14,7 @@
 //!     scratch/         folders of attempts that `keep_scratch` kept
 //! ```
 //!
-//! A run whose answers were [scored again](crate::rescore) has all of these but the journal, which is that
+//! A run whose answers were [scored again](crate::run::rescore) has all of these but the journal, which is that
 //! of its parent: the manifest's `parent` and `parent_run_id`.
 
 use std::fs;

@@ -54,7 +54,7 @@ pub fn is_py_punct(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parity;
+    use crate::tests::parity;
 
     #[test]
     fn space_and_punctuation() {

@@ -169,7 +169,7 @@ impl Answers {
                 }
                 let dir = RunDir::open(path)?;
                 if !extraction.is_given {
-                    extraction = evaltest::rescore::extraction_of(&dir.manifest()?)?;
+                    extraction = evaltest::run::rescore::extraction_of(&dir.manifest()?)?;
                 }
                 layout = Layout::Records;
                 source.path = dir.file("samples.jsonl");

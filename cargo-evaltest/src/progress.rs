@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use evaltest::event::Event;
+use evaltest::report::event::Event;
 use evaltest::report::terminal;
 use evaltest::text::clean;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use evaltest::drive::{self, Drive};
-use evaltest::listing::Listing;
+use evaltest::engine::listing::Listing;
+use evaltest::run::drive::{self, Drive};
 use evaltest::system::signal::Interrupt;
 use evaltest::{Error, Exit, Result};
 use serde::Deserialize;

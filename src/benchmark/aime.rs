@@ -9,9 +9,9 @@ use crate::benchmark::Benchmark;
 use crate::data::dataset::{Columns, Field, Filter, Rows, check_file, required, scalar};
 use crate::data::{Sample, Target, hub};
 use crate::error::{Error, Result};
-use crate::extract::Extract;
 use crate::scorer::Scorer;
 use crate::scorer::aime::ground_truth;
+use crate::scorer::extract::Extract;
 use crate::text::quoted;
 
 const PROMPT: [&str; 5] = ["problem", "question", "prompt", "Problem", "Question"];

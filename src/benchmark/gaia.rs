@@ -17,8 +17,8 @@ use crate::data::Sample;
 use crate::data::dataset::{Columns, Filter, Header, Table};
 use crate::data::hub::{self, Address, Dataset};
 use crate::error::{Error, Result};
-use crate::extract::Extract;
 use crate::scorer::Scorer;
+use crate::scorer::extract::Extract;
 use crate::text::quoted;
 
 use folder::{Files, Source};

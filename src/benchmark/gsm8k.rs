@@ -6,9 +6,9 @@ use crate::benchmark::Benchmark;
 use crate::data::dataset::{Columns, Field, Filter, Rows, check_file, required};
 use crate::data::{Sample, Target, hub};
 use crate::error::Result;
-use crate::extract::Extract;
-use crate::extract::gsm8k::without_annotations;
 use crate::scorer::Scorer;
+use crate::scorer::extract::Extract;
+use crate::scorer::extract::gsm8k::without_annotations;
 use crate::scorer::gsm8k::ground_truth;
 
 const PROMPT: [&str; 3] = ["question", "prompt", "problem"];

@@ -14,8 +14,8 @@ use crate::data::Sample;
 use crate::data::dataset::{Filter, Table, check_file};
 use crate::data::hub::{self, Dataset};
 use crate::error::Result;
-use crate::extract::Extract;
 use crate::scorer::Scorer;
+use crate::scorer::extract::Extract;
 use crate::scorer::token_f1::TokenF1;
 use crate::text::quoted;
 

@@ -31,8 +31,9 @@ pub use index::Index;
 pub use question::Question;
 pub(crate) use question::broken;
 
+use crate::bfcl::checker::Entry;
+use crate::calls::Value;
 use crate::error::{Error, Result};
-use crate::scorer::bfcl::{Entry, Value};
 use question::Line;
 
 /// What the names of the files start with: the version of the data.

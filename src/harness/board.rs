@@ -7,8 +7,8 @@ use once_cell::sync::OnceCell;
 
 use super::verdict::{self, Verdict};
 use crate::error::Error;
-use crate::plan::Plan;
-use crate::runner::{Keep, RunOptions, Scope, Session};
+use crate::eval::plan::Plan;
+use crate::run::{Keep, RunOptions, Scope, Session};
 use crate::snapshot::update::Policy;
 use crate::system::cancel::Cancel;
 use crate::system::project;

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::verdict::{self, Verdict};
 use crate::data::Record;
 use crate::error::{Error, Result};
-use crate::plan::Plan;
-use crate::runner::{Home, Keep, RunOptions, Scope, Session};
+use crate::eval::plan::Plan;
+use crate::run::{Home, Keep, RunOptions, Scope, Session};
 use crate::snapshot;
 use crate::snapshot::update::Policy;
 use crate::store::{RunDir, RunStatus, events, read_records, runs_in};
@@ -165,7 +165,7 @@ impl Parts {
             .hint("run all of them, with `fail-fast = false` and gates last: cargo evaltest init writes the configuration"));
         }
         // The baseline was left aside to start quickly; the gates need it.
-        let plan = Plan::load(&plan.eval, crate::plan::BaselineUse::Compare)?;
+        let plan = Plan::load(&plan.eval, crate::eval::plan::BaselineUse::Compare)?;
         let options = RunOptions {
             home: Home::Merged(journal),
             invocation: Some(invocation),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::data::{Normalized, Record, Status};
 use crate::eval::Assert;
-use crate::runner::Session;
+use crate::run::Session;
 use crate::snapshot::update::Policy;
 use crate::snapshot::{self, Content};
 use crate::text::{clean, excerpt, shell_word, shown};

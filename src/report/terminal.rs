@@ -8,7 +8,7 @@ pub mod table;
 use std::io::{self, Write};
 
 use crate::data::{AgentError, Record, Status};
-use crate::event::Event;
+use crate::report::event::Event;
 use crate::text::{clean, excerpt, percent, shell_word, shown};
 use crate::verdict::gate::Verdict;
 use crate::verdict::run::Run;

@@ -20,13 +20,13 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
-use super::bfcl::Value;
-use super::calls::{self, Call, Found, Pattern, TooComplex};
 use super::options::fingerprint;
 use super::{Answer, Entry, Example, OptionReader, Reads, Scorer};
+use crate::calls::Value;
+use crate::calls::read::{self, Call, Found, Pattern, TooComplex};
 use crate::data::{Sample, Score, Target};
 use crate::error::{Error, Result};
-use crate::extract::Extract;
+use crate::scorer::extract::Extract;
 pub use canonical::Types;
 pub(super) use known::{Made, Names};
 pub(super) use pairing::Rule;
@@ -162,13 +162,13 @@ impl AstMatch {
     fn calls(&self, answer: &Answer<'_>) -> Result<Option<Found>, TooComplex> {
         if !answer.output.tool_calls.is_empty() {
             return Ok(Some(Found {
-                calls: calls::native(answer.output),
+                calls: read::native(answer.output),
                 form: "tool_calls",
             }));
         }
         if let Some(text) = answer.prediction {
             let found = match &self.pattern {
-                None => calls::find(text)?,
+                None => read::find(text)?,
                 Some((_, pattern)) => Some(pattern.find(text)?)
                     .filter(|calls| !calls.is_empty())
                     .map(|calls| Found {
@@ -181,7 +181,7 @@ impl AstMatch {
             }
         }
         let pattern = self.pattern.as_ref().map(|(_, pattern)| pattern);
-        let calls = calls::trajectory(answer.output, pattern)?.concat();
+        let calls = read::trajectory(answer.output, pattern)?.concat();
         Ok((!calls.is_empty()).then_some(Found {
             calls,
             form: "messages",
@@ -204,7 +204,7 @@ impl AstMatch {
 
 /// The expected calls.
 fn expected(target: &Target) -> Result<Vec<Call>> {
-    calls::calls_or_reason(&Value::from(&target.0)).map_err(|reason| {
+    read::calls_or_reason(&Value::from(&target.0)).map_err(|reason| {
         Error::usage(format!("`ground_truth` {reason}, as scorer `{NAME}` needs it")).hint(
             "write a list of calls: `[{\"name\": \"f\", \"arguments\": {\"a\": 1}}]`, `[{\"f\": {\"a\": 1}}]` or \"f(a=1)\"",
         )

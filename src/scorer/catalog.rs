@@ -13,7 +13,7 @@ use super::options::{OptionReader, unknown};
 use super::{Answer, Scorer};
 use crate::data::{Output, Score, Target};
 use crate::error::{Error, Result};
-use crate::registry::{Options, Registry};
+use crate::eval::registry::{Options, Registry};
 
 /// The built-in scorers, in alphabetical order.
 pub const ENTRIES: &[Entry] = &[
@@ -24,9 +24,9 @@ pub const ENTRIES: &[Entry] = &[
     #[cfg(feature = "bfcl")]
     super::ast_match::ENTRY,
     #[cfg(feature = "bfcl")]
-    super::bfcl::ENTRY,
+    crate::bfcl::checker::ENTRY,
     super::choice::ENTRY,
-    super::command::ENTRY,
+    crate::scorer::ask::command::ENTRY,
     super::exact::ENTRY,
     super::fuzzy::ENTRY,
     super::gaia::ENTRY,
@@ -41,7 +41,7 @@ pub const ENTRIES: &[Entry] = &[
     super::qa_f1::FORMAT_ENTRY,
     super::quasi_exact::ENTRY,
     super::regex::ENTRY,
-    super::semantic::ENTRY,
+    crate::scorer::ask::semantic::ENTRY,
     super::substring::ENTRY,
     super::token_f1::ENTRY,
     #[cfg(feature = "bfcl")]

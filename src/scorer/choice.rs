@@ -12,7 +12,7 @@ use super::{Answer, Entry, Example, OptionReader, Reads, Scorer};
 use crate::data::score::OTHER;
 use crate::data::{Normalized, Score};
 use crate::error::{Error, Result};
-use crate::extract::Extract;
+use crate::scorer::extract::Extract;
 use crate::text::snippet;
 
 const NAME: &str = "choice";

@@ -31,7 +31,7 @@ macro_rules! forward {
         }
     };
     (@rest $self:ident $to:expr) => {
-        fn extract(&$self) -> Option<$crate::extract::Extract> {
+        fn extract(&$self) -> Option<$crate::scorer::extract::Extract> {
             $to.extract()
         }
 
@@ -59,8 +59,8 @@ mod tests {
 
     use crate::data::{Sample, Score};
     use crate::error::Result;
-    use crate::extract::Extract;
-    use crate::registry::Registry;
+    use crate::eval::registry::Registry;
+    use crate::scorer::extract::Extract;
     use crate::scorer::{
         All, Answer, Any, AnyOf, Context, List, Not, Reads, Scorer, Weighted, from_value,
     };

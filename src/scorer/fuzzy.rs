@@ -228,9 +228,9 @@ impl Scorer for Fuzzy {
 mod tests {
     use serde_json::json;
 
-    use super::super::check::{check_all, judge, megabytes, refusal, scorer};
     use super::*;
-    use crate::fuzz::fuzz;
+    use crate::scorer::tests::check::{check_all, judge, megabytes, refusal, scorer};
+    use crate::tests::fuzz::fuzz;
 
     #[test]
     fn verdicts() {

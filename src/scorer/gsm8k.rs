@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::data::{Normalized, Score, Target};
 use crate::error::{Error, Result};
-use crate::extract::Extract;
-use crate::extract::gsm8k::leading_number;
+use crate::scorer::extract::Extract;
+use crate::scorer::extract::gsm8k::leading_number;
 use crate::scorer::{Answer, Entry, Example, Reads, Scorer};
 
 pub(super) const ENTRY: Entry = Entry {

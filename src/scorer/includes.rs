@@ -180,8 +180,8 @@ impl Scorer for Includes {
 mod tests {
     use serde_json::json;
 
-    use super::super::check::{check_all, judge, megabytes, scorer};
-    use crate::fuzz::fuzz;
+    use crate::scorer::tests::check::{check_all, judge, megabytes, scorer};
+    use crate::tests::fuzz::fuzz;
 
     #[test]
     fn verdicts() {

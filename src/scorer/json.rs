@@ -15,7 +15,7 @@ use super::tolerance::{self, Tolerance};
 use super::{Answer, Entry, Example, OptionReader, Reads, Scorer};
 use crate::data::{Normalized, Score};
 use crate::error::{Error, Result};
-use crate::extract::{Extract, find_json};
+use crate::scorer::extract::{Extract, find_json};
 use crate::text::snippet;
 use compare::{Comparison, Stop};
 

@@ -163,7 +163,7 @@ impl<'a> OptionReader<'a> {
 }
 
 /// The fingerprint of a scorer that is nothing but its options.
-pub(super) fn fingerprint(name: &str, options: &impl Serialize) -> String {
+pub(crate) fn fingerprint(name: &str, options: &impl Serialize) -> String {
     let options = serde_json::to_value(options).unwrap_or_default();
     format!("{name} {options}")
 }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{Answer, Reads, Scorer};
 use crate::data::{Details, Sample, Score};
 use crate::error::{Error, Result};
-use crate::extract::Extract;
+use crate::scorer::extract::Extract;
 
 /// Scorers, each under a name of its own.
 pub(super) struct Parts(Vec<(String, Arc<dyn Scorer>)>);

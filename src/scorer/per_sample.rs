@@ -13,7 +13,7 @@ use super::parts;
 use crate::data::sample::SCORER;
 use crate::data::{Sample, Score};
 use crate::error::{Error, Result};
-use crate::registry::Registry;
+use crate::eval::registry::Registry;
 use crate::scorer::{Answer, Entry, Example, Scorer};
 
 /// The name of the scorer.

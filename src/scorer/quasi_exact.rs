@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::data::Score;
 use crate::error::{Error, Result};
-use crate::extract::Extract;
+use crate::scorer::extract::Extract;
 use crate::scorer::{Answer, Entry, Example, Reads, Scorer};
 use crate::text::{is_py_space, py_lower};
 

@@ -157,8 +157,8 @@ impl Scorer for RegexMatch {
 mod tests {
     use serde_json::json;
 
-    use super::super::check::{check_all, judge, megabytes, refusal, scorer};
-    use crate::fuzz::fuzz;
+    use crate::scorer::tests::check::{check_all, judge, megabytes, refusal, scorer};
+    use crate::tests::fuzz::fuzz;
 
     #[test]
     fn verdicts() {

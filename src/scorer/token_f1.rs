@@ -216,9 +216,9 @@ impl Scorer for TokenF1 {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::check::{check_all, judge, megabytes, scorer};
     use super::*;
-    use crate::fuzz::fuzz;
+    use crate::scorer::tests::check::{check_all, judge, megabytes, scorer};
+    use crate::tests::fuzz::fuzz;
 
     #[test]
     fn verdicts() {

@@ -13,13 +13,13 @@ use std::sync::Arc;
 use serde_json::{Map, Value as Json, json};
 
 use super::ast_match::{Made, Names, Rule, Types, documents};
-use super::bfcl::Value;
-use super::calls::{self, Call, Pattern, TooComplex};
 use super::options::fingerprint;
 use super::{Answer, Entry, Example, OptionReader, Reads, Scorer};
+use crate::calls::Value;
+use crate::calls::read::{self, Call, Pattern, TooComplex};
 use crate::data::{Sample, Score, Target};
 use crate::error::{Error, Result};
-use crate::extract::Extract;
+use crate::scorer::extract::Extract;
 use expectation::{Expectation, KEYS};
 use verdict::Run;
 
@@ -134,13 +134,13 @@ impl Trajectory {
     /// The steps of a run.
     fn steps(&self, answer: &Answer<'_>) -> Result<Vec<Vec<Call>>, TooComplex> {
         let pattern = self.pattern.as_ref().map(|(_, pattern)| pattern);
-        let steps = calls::trajectory(answer.output, pattern)?;
+        let steps = read::trajectory(answer.output, pattern)?;
         let Some(text) = answer.prediction.filter(|_| steps.is_empty()) else {
             return Ok(steps);
         };
         let calls = match pattern {
             Some(pattern) => pattern.find(text)?,
-            None => calls::find(text)?
+            None => read::find(text)?
                 .map(|found| found.calls)
                 .unwrap_or_default(),
         };
@@ -245,5 +245,5 @@ fn inside(value: &Json) -> Cow<'_, Json> {
 
 /// Calls of a list, or why there are none.
 fn expected_calls(value: &Json) -> Result<Vec<Call>, String> {
-    calls::calls_or_reason(&Value::from(value))
+    read::calls_or_reason(&Value::from(value))
 }

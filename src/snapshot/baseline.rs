@@ -13,7 +13,7 @@ use walkdir::{DirEntry, WalkDir};
 
 use super::Content;
 use crate::error::{Error, Result};
-use crate::plan::Plan;
+use crate::eval::plan::Plan;
 use crate::text::hash::Hasher;
 use crate::verdict::baseline::{Baseline, BaselineSample};
 

@@ -28,7 +28,7 @@ mod tests {
     use std::collections::{HashMap, HashSet};
 
     use super::*;
-    use crate::parity;
+    use crate::tests::parity;
 
     #[test]
     fn space_and_words() {

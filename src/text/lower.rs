@@ -44,7 +44,7 @@ mod tests {
     use std::collections::HashMap;
 
     use super::*;
-    use crate::parity;
+    use crate::tests::parity;
 
     #[test]
     fn sigma_and_newer_letters() {

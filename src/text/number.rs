@@ -142,7 +142,7 @@ mod tests {
     use std::collections::{HashMap, HashSet};
 
     use super::*;
-    use crate::parity;
+    use crate::tests::parity;
 
     fn check(text: &str, expect: Option<&str>) {
         let got = py_float(text).map(py_repr_float);

@@ -90,7 +90,7 @@ const RUNS: [u16; 1460] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parity;
+    use crate::tests::parity;
 
     #[test]
     fn letters_and_numbers_but_no_marks() {

@@ -2,7 +2,7 @@
 //!
 //! A gate is written as a text ([`FromStr`](std::str::FromStr), serde) or built in Rust, checked on its own
 //! and against the samples before anything starts ([`Gate::validate`], [`check_unique`]), and applied to a
-//! finished run by [`Gate::check`], which is a pure function of the summary and the [`Evidence`].
+//! finished run by [`Gate::check`], which is a pure function of the summary and the [`Evidence`](crate::verdict::check::Evidence).
 //!
 //! Errored and skipped samples have no verdict, so every gate but `error_rate` is evaluated with them as
 //! wrong and as right: it passes if both pass, fails if both fail, and is inconclusive otherwise. That way

@@ -13,7 +13,7 @@
 //! With one epoch the majority is the answer. With `k` epochs in both runs an unchanged agent's majorities are
 //! drawn from the same distribution, so the paired test stays exact; runs of different `k` are not compared.
 //!
-//! An epoch without a verdict that it should have (an outage, never asked) is no vote. [`Poll::standing`] says
+//! An epoch without a verdict that it should have (an outage, never asked) is no vote. `Poll::standing` says
 //! whether it could have changed the verdict.
 
 use std::borrow::Cow;

@@ -44,8 +44,8 @@ pub struct Run {
     /// The run directory.
     pub dir: PathBuf,
     /// Every sample with its outcome, in dataset order. Prompts, outputs and metadata are on disk only, and long
-    /// texts are abridged; see [`Run::whole_records`]. Of a run that was [driven](crate::drive) or
-    /// [scored again](crate::rescore) those without a verdict, and the first that is wrong.
+    /// texts are abridged; see [`Run::whole_records`]. Of a run that was [driven](crate::run::drive) or
+    /// [scored again](crate::run::rescore) those without a verdict, and the first that is wrong.
     pub records: Vec<Record>,
     /// Figures, and the verdicts of the gates.
     pub summary: Summary,

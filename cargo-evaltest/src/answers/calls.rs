@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use evaltest::scorer::bfcl::{Format, JsonFault, Value};
+use evaltest::calls::{Format, JsonFault, Value};
 use evaltest::{Error, Result};
 
 use super::fields::Fields;

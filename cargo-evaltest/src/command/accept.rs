@@ -4,10 +4,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use evaltest::eval::spec;
 use evaltest::snapshot::accept;
 use evaltest::store::{DEFAULT_OUTPUT_ROOT, Manifest, RunDir, RunStatus, runs_in};
 use evaltest::text::{clean, shown};
-use evaltest::{Error, Exit, Registry, Result, spec};
+use evaltest::{Error, Exit, Registry, Result};
 use serde_json::Value;
 
 use crate::{console, discover};

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use clap::{Args, Subcommand};
+use evaltest::eval::spec;
 use evaltest::store::DEFAULT_OUTPUT_ROOT;
 use evaltest::store::cache::{self, FOLDER};
 use evaltest::system::project;
 use evaltest::text::{clean, shown};
-use evaltest::{Error, Exit, Registry, Result, spec};
+use evaltest::{Error, Exit, Registry, Result};
 use serde_json::json;
 
 use crate::{console, discover};

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use evaltest::doctor::{Finding, Health, examine};
+use evaltest::engine::doctor::{Finding, Health, examine};
+use evaltest::eval::spec;
 use evaltest::system::signal;
 use evaltest::text::setting::Override;
 use evaltest::text::{clean, shown};
-use evaltest::{Cancel, Error, Exit, Registry, Result, spec};
+use evaltest::{Cancel, Error, Exit, Registry, Result};
 use serde_json::{Value, json};
 
 use crate::{console, discover};

@@ -6,10 +6,11 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use evaltest::eval::spec;
 use evaltest::report::gaia::{self, Checked, Exported, Traces};
 use evaltest::store::{Manifest, RunDir, read_records, stamp};
 use evaltest::text::{clean, shown};
-use evaltest::{Benchmark, Error, Exit, Gaia, Registry, Result, spec};
+use evaltest::{Benchmark, Error, Exit, Gaia, Registry, Result};
 
 use crate::console;
 

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use evaltest::report::terminal;
+use evaltest::run::rescore;
 use evaltest::store::RunDir;
-use evaltest::{Exit, Gate, Result, rescore};
+use evaltest::{Exit, Gate, Result};
 
 use crate::console;
 

@@ -4,12 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use evaltest::benchmark::bfcl::{Import, Mode};
-use evaltest::drive::Drive;
-use evaltest::report::{self, terminal};
+use evaltest::bfcl::benchmark::{Import, Mode};
+use evaltest::bfcl::export;
+use evaltest::eval::spec;
+use evaltest::report::terminal;
+use evaltest::run::drive::Drive;
 use evaltest::system::signal;
 use evaltest::text::clean;
-use evaltest::{Cancel, Error, Exit, Registry, Result, spec};
+use evaltest::{Cancel, Error, Exit, Registry, Result};
 
 use crate::{console, discover};
 
@@ -91,7 +93,7 @@ enum ModeArg {
 pub(crate) fn run(args: &ImportArgs) -> Result<Exit> {
     let Source::Bfcl = args.format;
     let import = Import {
-        files: report::bfcl::find(&args.folder, args.model.as_deref(), args.scores.as_deref())?,
+        files: export::find(&args.folder, args.model.as_deref(), args.scores.as_deref())?,
         data: args.data.clone(),
         mode: match args.mode {
             ModeArg::Auto => Mode::Auto,

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use evaltest::listing::Listing;
+use evaltest::engine::listing::Listing;
+use evaltest::eval::spec;
 use evaltest::text::clean;
-use evaltest::{Error, Exit, Registry, Result, spec};
+use evaltest::{Error, Exit, Registry, Result};
 
 use crate::discover::{self, Found};
 use crate::{console, target};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use evaltest::report::terminal;
-use evaltest::rescore::{Origin, Rescore, rescore, scorers_of};
+use evaltest::run::rescore::{Origin, Rescore, rescore, scorers_of};
 use evaltest::store::RunDir;
 use evaltest::text::clean;
 use evaltest::text::setting::Override;

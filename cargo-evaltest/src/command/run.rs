@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use evaltest::drive::{Drive, DryRun};
-use evaltest::event::Event;
+use evaltest::report::event::Event;
 use evaltest::report::gaia::Traces;
 use evaltest::report::terminal;
+use evaltest::run::drive::{Drive, DryRun};
 use evaltest::store::{RunDir, runs_in};
 use evaltest::system::signal::{self, Interrupt};
 use evaltest::text::{clean, shown};
@@ -272,7 +272,7 @@ impl RunArgs {
         }
         if self.official {
             self.model.model()?;
-            evaltest::official::check(&self.program.official(Path::new("."))?)?;
+            evaltest::bfcl::official::check(&self.program.official(Path::new("."))?)?;
         }
         Ok(())
     }
@@ -392,5 +392,5 @@ fn results_of(drive: &Drive, known: &[Value]) -> Result<Vec<Value>> {
 }
 
 fn read_result(dir: &RunDir) -> Result<Value> {
-    Ok(result(&evaltest::rescore::reload(dir, None, false)?))
+    Ok(result(&evaltest::run::rescore::reload(dir, None, false)?))
 }

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use evaltest::report::{markdown, terminal};
+use evaltest::run::rescore;
 use evaltest::store::RunDir;
-use evaltest::{Exit, Result, rescore};
+use evaltest::{Exit, Result};
 
 use crate::console;
 

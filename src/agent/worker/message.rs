@@ -91,7 +91,7 @@ fn told(message: Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fuzz::fuzz;
+    use crate::tests::fuzz::fuzz;
 
     #[track_caller]
     fn check(line: &str, expect: Result<Message, &str>) {

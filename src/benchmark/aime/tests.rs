@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::benchmark::prompt::Prompt;
 use crate::data::dataset::tests::file;
-use crate::prompt::Prompt;
 
 fn open(rows: &[Value]) -> (tempfile::TempDir, Aime) {
     let text: Vec<String> = rows.iter().map(Value::to_string).collect();

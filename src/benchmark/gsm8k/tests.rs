@@ -4,11 +4,12 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::agent::replay::Replay;
+use crate::benchmark::prompt::Prompt;
 use crate::data::dataset::tests::file;
-use crate::prompt::Prompt;
 use crate::snapshot::accept;
+use crate::tests::parity;
 use crate::verdict::gate::{Gate, Verdict};
-use crate::{Eval, Run, parity};
+use crate::{Eval, Run};
 
 fn open(text: &str) -> (tempfile::TempDir, Gsm8k) {
     let (folder, path) = file("rows.jsonl", text);

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::*;
+use crate::benchmark::prompt::Prompt;
 use crate::data::Target;
 use crate::data::dataset::tests::file;
-use crate::prompt::Prompt;
 
 fn of_rows(rows: &[Value]) -> (TempDir, Qa) {
     let text: Vec<String> = rows.iter().map(Value::to_string).collect();

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{Category, Entry, Value, simple};
+use crate::calls::{Dict, JsonFault};
 use crate::data::dataset::{jsonl, read_text};
 use crate::error::{Error, Result};
-use crate::scorer::bfcl::{Dict, JsonFault};
 
 /// An entry of the leaderboard.
 #[derive(Clone, Debug)]

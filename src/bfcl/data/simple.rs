@@ -1,8 +1,8 @@
 //! The simple form of an entry: calls as `{name, arguments}`, one value for each argument.
 
 use super::{Category, Value};
+use crate::calls::Dict;
 use crate::error::{Error, Result};
-use crate::scorer::bfcl::Dict;
 
 /// Expected calls in the official form, `[{name: {argument: [values]}}]`.
 pub(crate) fn ground_truth(calls: Value) -> Result<Value> {

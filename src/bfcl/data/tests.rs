@@ -1,8 +1,8 @@
 use std::fs;
 
 use super::*;
-use crate::parity;
-use crate::scorer::bfcl::{Answer, Request, check};
+use crate::bfcl::checker::{Answer, Request, check};
+use crate::tests::parity;
 
 const FUNCTION: &str = r#""function": [{"name": "add", "parameters": {"type": "dict", "required": ["a"], "properties": {"a": {"type": "integer"}}}}]"#;
 
@@ -161,7 +161,7 @@ fn a_file_of_anything_is_read_or_its_fault_has_a_place() {
     let path = Path::new("some.json");
     let (mut all, mut right) = (0, 0);
     let parallel = Category::named("parallel");
-    crate::fuzz::fuzz(|dice| {
+    crate::tests::fuzz::fuzz(|dice| {
         let mut text = dice.text(PIECES, 12);
         if dice.below(4) == 0 {
             let odd = dice.text(PIECES, 1);

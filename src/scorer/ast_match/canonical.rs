@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::super::bfcl::python::literal_eval;
-use super::super::bfcl::{Dict, Int, Value, repr_str};
+use crate::calls::python::literal_eval;
+use crate::calls::{Dict, Int, Value, repr_str};
 use crate::text::py_repr_float;
 
 /// How much the type of a value counts.
@@ -141,7 +141,7 @@ mod tests {
 
     fn read(text: &str) -> Value {
         let text = format!("f({text})");
-        let mut calls = crate::scorer::bfcl::python::plain_calls(&text).unwrap();
+        let mut calls = crate::calls::python::plain_calls(&text).unwrap();
         calls.remove(0).positional.remove(0)
     }
 

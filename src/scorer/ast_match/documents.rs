@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::super::calls::Call;
+use crate::calls::read::Call;
 
 /// Where documents stand: the leaderboard's, and tools as JSON schema.
 const KEYS: [&str; 3] = ["function", "functions", "tools"];

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::super::bfcl::Value as Python;
 use super::*;
-use crate::fuzz::{Dice, fuzz};
-use crate::scorer::check::scorer;
+use crate::calls::Value as Python;
+use crate::scorer::tests::check::scorer;
+use crate::tests::fuzz::{Dice, fuzz};
 
 /// A call as its name and its arguments, for making up.
 type Plan = (String, Vec<(String, Python)>);

@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::fuzz_tests::PIECES;
 use super::*;
-use crate::fuzz::{in_time, megabyte};
-use crate::scorer::check::scorer;
+use crate::scorer::tests::check::scorer;
+use crate::tests::fuzz::{in_time, megabyte};
 
 #[test]
 fn megabytes_take_linear_time() {

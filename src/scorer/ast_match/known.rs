@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-use super::super::bfcl::{Dict, Value};
-use super::super::calls::Call;
 use super::canonical::Types;
+use crate::calls::read::Call;
+use crate::calls::{Dict, Value};
 use crate::error::{Error, Result};
 
 /// Ways to write an expected argument whose dictionaries have several accepted values.

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::data::Output;
-use crate::scorer::check::{check_all, refusal, scorer};
+use crate::scorer::tests::check::{check_all, refusal, scorer};
 
 /// A prediction, the ground truth, the value and the reason.
 fn check(spec: &str, cases: &[(&str, Value, f64, &str)]) {

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::super::calls::TooComplex;
 use super::known::{Expected, Made, Names, Text};
 use super::pairing::{Overlap, Pairing, Rule, ratio};
+use crate::calls::read::TooComplex;
 use crate::data::Score;
 use crate::text::snippet;
 

@@ -1,10 +1,10 @@
 use serde_json::{Map, Value, json};
 
 use super::super::Answer;
-use super::super::check::{check_all, judge, megabytes, refusal, scorer};
 use crate::data::{Output, Score, Target};
 use crate::error::Result;
-use crate::fuzz::fuzz;
+use crate::scorer::tests::check::{check_all, judge, megabytes, refusal, scorer};
+use crate::tests::fuzz::fuzz;
 
 fn judge_with(spec: &str, prediction: &str, truth: &Value, choices: &Value) -> Result<Score> {
     let metadata = Map::from_iter([("options".to_owned(), choices.clone())]);

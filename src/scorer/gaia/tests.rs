@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::data::Target;
-use crate::parity;
+use crate::tests::parity;
 
 fn check(prediction: Option<&str>, ground_truth: &str, expect: &Value) {
     let verdict = question_scorer(prediction, ground_truth);

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
-use super::super::check::{check_all, judge, megabytes, refusal, scorer};
-use crate::fuzz::{MEGABYTE, fuzz, in_time};
+use crate::scorer::tests::check::{check_all, judge, megabytes, refusal, scorer};
+use crate::tests::fuzz::{MEGABYTE, fuzz, in_time};
 
 /// The verdict, or the difference that is told.
 fn check(spec: &str, prediction: &Value, truth: &Value, expect: &str) {

@@ -46,7 +46,7 @@ pub(in crate::scorer) fn aligned(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fuzz::{Dice, fuzz};
+    use crate::tests::fuzz::{Dice, fuzz};
 
     /// By trying everything.
     fn best(cells: &[Vec<i64>], from: usize) -> i64 {

@@ -78,7 +78,7 @@ pub(in crate::scorer) fn heaviest(weights: &[Vec<i64>], right: usize) -> Vec<Opt
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fuzz::{Dice, fuzz};
+    use crate::tests::fuzz::{Dice, fuzz};
 
     /// By trying everything.
     fn best(weights: &[Vec<i64>], taken: u32) -> i64 {

@@ -2,8 +2,8 @@ mod forms;
 
 use serde_json::{Value, json};
 
-use super::super::check::{check_all, judge, megabytes, refusal, scorer};
-use crate::fuzz::{Dice, fuzz};
+use crate::scorer::tests::check::{check_all, judge, megabytes, refusal, scorer};
+use crate::tests::fuzz::{Dice, fuzz};
 
 #[test]
 fn verdicts() {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::*;
 use crate::data::{Output, Target};
-use crate::registry::Registry;
+use crate::eval::registry::Registry;
 use crate::scorer::gaia::Gaia;
 use crate::scorer::{All, Any, AnyOf, Context, List, Not, Weighted, from_value};
 

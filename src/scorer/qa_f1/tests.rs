@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::*;
 use crate::data::{Output, Target};
+use crate::tests::{fuzz, parity};
 use crate::text::{is_py_space, py_lower};
-use crate::{fuzz, parity};
 
 fn judge(
     scorer: &dyn Scorer,

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::data::Target;
-use crate::{fuzz, parity};
+use crate::tests::{fuzz, parity};
 
 fn judge(scorer: QuasiExact, prediction: Option<&str>, target: impl Into<Target>) -> Result<Score> {
     scorer.score(&Answer::new(prediction, &target.into()))

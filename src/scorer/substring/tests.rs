@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::data::Target;
-use crate::{fuzz, parity};
+use crate::tests::{fuzz, parity};
 
 fn judge(scorer: Substring, prediction: Option<&str>, target: impl Into<Target>) -> Result<Value> {
     let score = scorer.score(&Answer::new(prediction, &target.into()))?;

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value as Json, json};
 
-use super::super::calls::Call;
 use super::{expected_calls, inside};
+use crate::calls::read::Call;
 use crate::error::{Error, Result, nearest};
 
 /// The keys of an expectation.

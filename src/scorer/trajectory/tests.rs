@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::data::Output;
-use crate::scorer::check::{refusal, scorer};
+use crate::scorer::tests::check::{refusal, scorer};
 
 fn score(spec: &str, output: Value, target: Value) -> Score {
     let output: Output = serde_json::from_value(output).unwrap();

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::super::calls::Call;
 use super::expectation::Expectation;
+use crate::calls::read::Call;
 use crate::data::Score;
 use crate::text::snippet;
 

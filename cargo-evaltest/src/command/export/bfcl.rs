@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use evaltest::report::bfcl::{self, Exported, Model, Options};
+use evaltest::bfcl::export::{self, Exported, Model, Options};
 use evaltest::store::{RunDir, read_records, stamp};
 use evaltest::text::shown;
 use evaltest::{Error, Result};
@@ -67,7 +67,7 @@ pub(crate) fn to_folder(
     let folder = std::path::absolute(&folder).unwrap_or(folder);
     let records = read_records(&dir.file("samples.jsonl"))?;
     let run = (&dir.manifest()?, &*shown(dir.path()));
-    let exported = bfcl::write(records, run, options, &folder)?;
+    let exported = export::write(records, run, options, &folder)?;
     let notes = exported.notes(options).into_iter();
     for note in notes.chain(exported.unjudged_notes()) {
         console::note(&note);

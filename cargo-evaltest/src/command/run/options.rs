@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use evaltest::drive::Drive;
+use evaltest::run::drive::Drive;
 use evaltest::store::cache::CacheUse;
 use evaltest::text::setting::Override;
 use evaltest::{Error, Result};

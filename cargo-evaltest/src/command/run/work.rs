@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use evaltest::drive::Drive;
+use evaltest::eval::spec;
+use evaltest::run::drive::Drive;
 use evaltest::store::{Manifest, RunDir};
 use evaltest::text::{clean, shown};
-use evaltest::{Error, Eval, Registry, Result, spec};
+use evaltest::{Error, Eval, Registry, Result};
 
 use super::RunArgs;
 use super::options::absolute;

@@ -7,10 +7,9 @@
 use std::mem::ManuallyDrop;
 use std::path::Path;
 
+use evaltest::bfcl::checker::{Answer, CRASH, Entry, Message, Report, Request, Verdict, check};
 use evaltest::bfcl::data::{Data, Index, Question};
-use evaltest::scorer::bfcl::{
-    Answer, CRASH, Entry, JsonFault, Message, Report, Request, Value, Verdict, check,
-};
+use evaltest::calls::{JsonFault, Value};
 use evaltest::{Error, Result, Score};
 
 use super::memo::{Memo, Way};

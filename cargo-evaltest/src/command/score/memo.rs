@@ -7,7 +7,7 @@ use std::hash::{Hash as _, Hasher as _};
 use std::sync::{Mutex, PoisonError};
 
 use evaltest::bfcl::data::Question;
-use evaltest::scorer::bfcl::Format;
+use evaltest::calls::Format;
 use rustc_hash::FxHasher;
 
 /// How many scores are kept. Each has one place where it can be, in which the last one stays.

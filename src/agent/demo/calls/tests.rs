@@ -7,7 +7,7 @@ use super::*;
 use crate::agent::Agent as _;
 use crate::data::Sample;
 use crate::data::task::Visible;
-use crate::fuzz;
+use crate::tests::fuzz;
 
 fn task(category: &str, functions: Value, question: &str) -> Task {
     let mut sample = Sample::new("one", question);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::scorer::check::{judge, scorer};
+use crate::scorer::tests::check::{judge, scorer};
 
 /// What a text is read as, by a scorer.
 fn read(spec: &str, text: &str) -> Option<String> {

@@ -1,7 +1,7 @@
 //! What holds for compositions of any answers.
 
 use super::*;
-use crate::fuzz::{Dice, cases};
+use crate::tests::fuzz::{Dice, cases};
 
 const PARTS: &[&str] = &[
     "a", "b", "1", "2.0", "2", ",", ", ", ";", " ", "\n", "\u{a0}", "A", "=>", "é", "", "-",

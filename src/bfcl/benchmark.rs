@@ -1,0 +1,292 @@
+//! BFCL: single-turn function calling, from the data of the Berkeley Function Calling Leaderboard.
+//!
+//! [`crate::bfcl::data`] reads the data; here an entry becomes a sample, with the official instructions for agents
+//! that answer in text (`prompt`) and tool definitions for those that call natively (`tools`). The scorer
+//! [`bfcl`](crate::bfcl::checker::Bfcl) judges whichever of both an agent did.
+//!
+//! Prompts and tools of all 3,641 official entries are equal to those that the official package makes for its default
+//! prompt format and for `OpenAI`'s completions. Both are given to every agent: one that calls natively uses
+//! `Task::question` and `Task::tools`, and has no need of `Task::prompt`; a spec says `prompt: none` for it. The
+//! prompt formats of `format_sensitivity` are not made here, though [`check`](crate::bfcl::checker::check) reads them all.
+//!
+#![doc = include_str!("benchmark/categories.md")]
+
+pub mod aggregates;
+mod imported;
+mod prompt;
+pub(crate) mod tally;
+mod tools;
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use serde_json::{Map, Value};
+
+use crate::benchmark::{Benchmark, CategoryCount};
+use crate::bfcl::checker;
+use crate::bfcl::data::{Category, Data, Question};
+use crate::data::dataset::Filter;
+use crate::data::{Record, Sample, Target, hub};
+use crate::error::{Error, Result, nearest};
+use crate::scorer::Scorer;
+use tally::{Tally, Weights};
+
+pub use imported::{Import, Imported, Mode};
+
+/// The leaderboard's single-turn categories, or entries of one's own in their form.
+///
+/// A sample's metadata has `category`, `function` (the documents, which the scorer needs) and `messages`, which agents
+/// may see; `unsatisfiable` tells why no answer can be right, for the few entries of which that is known. Slice
+/// is `category`.
+///
+/// ```no_run
+/// # fn main() -> evaltest::Result<()> {
+/// use evaltest::bfcl::benchmark::Bfcl;
+///
+/// let bfcl = Bfcl::open("bfcl_eval/data")?.categories(["simple_python", "live"]);
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Bfcl {
+    data: Data,
+    categories: Vec<String>,
+    filter: Filter,
+    weights: Weights,
+    /// What the last [`Benchmark::samples`] had to remark.
+    notices: OnceLock<Vec<String>>,
+}
+
+impl Bfcl {
+    /// The data at a path, see [`Data::open`].
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
+        let path = path.into();
+        if let Some(Ok(address)) = hub::Address::of(&path)
+            && address.path.is_empty()
+        {
+            return Err(Error::usage(format!(
+                "`{address}`: of the Hub, this benchmark reads one file, not a dataset"
+            ))
+            .hint(
+                "the leaderboard's data is in its package: `pip download --no-deps bfcl-eval==2026.3.23`, then \
+                 `unzip -q bfcl_eval-*.whl -d bfcl`, and `path: bfcl`",
+            ));
+        }
+        Ok(Self {
+            data: Data::open(hub::file(path)?)?,
+            categories: Vec::new(),
+            filter: Filter::default(),
+            weights: Weights::new(),
+            notices: OnceLock::new(),
+        })
+    }
+
+    /// If there is no category or collection of a name in the data.
+    pub(crate) fn check(&self, name: &str) -> Result<()> {
+        self.data.select(&[name.to_owned()]).map(drop)
+    }
+
+    /// Only these categories and collections; by default all that are judged here.
+    #[must_use]
+    pub fn categories<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
+        self.categories = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Only the samples of these ids.
+    #[must_use]
+    pub fn ids<I: Into<String>>(mut self, ids: impl IntoIterator<Item = I>) -> Self {
+        self.filter.ids = Some(ids.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// What categories count in the metric `weighted`; those that are not named count nothing. They need not
+    /// sum to 1. A category that is not asked and a weight that is none are errors of [`Benchmark::samples`].
+    #[must_use]
+    pub fn weights<S: Into<String>>(mut self, weights: impl IntoIterator<Item = (S, f64)>) -> Self {
+        let weights = weights.into_iter();
+        self.weights = weights
+            .map(|(name, weight)| (name.into(), weight))
+            .collect();
+        self
+    }
+
+    /// The categories that are asked and judged here.
+    fn asked(&self) -> Result<Vec<Category>> {
+        let mut asked = self.data.select(&self.categories)?;
+        asked.retain(Category::is_native);
+        Ok(asked)
+    }
+
+    /// Checks the weights; an error comes with the name that it is about.
+    pub(crate) fn check_weights(&self) -> std::result::Result<(), (Error, String)> {
+        let about = "weights".to_owned();
+        let asked = self.asked().map_err(|error| (error, about.clone()))?;
+        for (name, weight) in &self.weights {
+            let place = name.clone();
+            if !asked.iter().any(|category| category.name == *name) {
+                let names = asked.iter().map(|category| &*category.name);
+                let hint = match nearest(name, names.clone()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("they are `{}`", names.collect::<Vec<_>>().join("`, `")),
+                };
+                let message =
+                    format!("`weights` names `{name}`, which is no category that is asked");
+                return Err((Error::usage(message).hint(hint), place));
+            }
+            if !(weight.is_finite() && *weight >= 0.0) {
+                let message = format!("the weight of `{name}` is {weight}, no number from 0 on");
+                return Err((Error::usage(message), place));
+            }
+        }
+        let sum: f64 = self.weights.values().sum();
+        if !self.weights.is_empty() && (sum <= 0.0 || !sum.is_finite()) {
+            let error = Error::usage(format!(
+                "`weights` sum to {sum}, and nothing can be divided by it"
+            ));
+            let hint =
+                "give at least one category a weight above 0: `weights: { simple_python: 1 }`";
+            return Err((error.hint(hint), about));
+        }
+        Ok(())
+    }
+
+    fn load(&self) -> Result<(Vec<Sample>, Vec<String>)> {
+        let mut samples = Vec::new();
+        let mut notices = Vec::new();
+        let mut skipped: Vec<String> = Vec::new();
+        for category in self.data.select(&self.categories)? {
+            if category.is_native() {
+                for question in self.data.read(&category)? {
+                    samples.push(sample(question));
+                }
+            } else if !self.categories.is_empty() {
+                skipped.push(self.skipped(&category)?);
+            }
+        }
+        if !skipped.is_empty() {
+            let skipped = skipped.join(", ");
+            let message = format!(
+                "{skipped}: not judged here and skipped; the official tool judges them: import its result files, \
+                 `cargo evaltest import --format bfcl DIR`, then `cargo evaltest bfcl official RUN_DIR`"
+            );
+            if samples.is_empty() {
+                return Err(Error::usage(message).hint("name others: `categories: [single_turn]`"));
+            }
+            notices.push(message);
+        }
+        let samples = self.filter.apply(samples)?;
+        let hopeless = samples
+            .iter()
+            .filter(|sample| sample.metadata.contains_key("unsatisfiable"));
+        let hopeless: Vec<&str> = hopeless.map(|sample| &*sample.id).collect();
+        if !hopeless.is_empty() {
+            notices.push(format!(
+                "no answer can be right for `{}`: their metadata tells why",
+                hopeless.join("`, `")
+            ));
+        }
+        Ok((samples, notices))
+    }
+
+    fn skipped(&self, category: &Category) -> Result<String> {
+        let count = self.data.count(category)?;
+        Ok(format!("`{}` ({count} entries)", category.name))
+    }
+}
+
+fn sample(question: Question) -> Sample {
+    let functions = question.functions.to_json();
+    let category = &question.category.name;
+    let mut sample = Sample::new(question.id, prompt::question(&question.messages))
+        .slice("category", category.as_str());
+    sample.target = question
+        .ground_truth
+        .map(|ground_truth| Target(ground_truth.to_json()));
+    sample.tools = tools::of(&functions, category);
+    let metadata = [
+        ("category", Value::from(category.as_str())),
+        ("messages", question.messages.to_json()),
+        ("function", functions),
+    ];
+    let metadata = metadata.into_iter();
+    sample.metadata = metadata
+        .map(|(key, value)| (key.to_owned(), value))
+        .collect();
+    if let Some(reason) = question.unsatisfiable {
+        sample
+            .metadata
+            .insert("unsatisfiable".to_owned(), reason.into());
+    }
+    sample.visible = ["category", "messages", "function"]
+        .map(str::to_owned)
+        .into();
+    sample
+}
+
+impl Benchmark for Bfcl {
+    fn name(&self) -> &'static str {
+        "bfcl"
+    }
+
+    fn samples(&self) -> Result<Vec<Sample>> {
+        self.check_weights().map_err(|(error, _)| error)?;
+        let (samples, notices) = self.load()?;
+        // Loading again finds the same.
+        let _ = self.notices.set(notices);
+        Ok(samples)
+    }
+
+    fn paths(&self) -> Vec<PathBuf> {
+        self.data.holders()
+    }
+
+    fn scorer(&self) -> Option<Box<dyn Scorer>> {
+        Some(Box::new(checker::Bfcl::default()))
+    }
+
+    fn official_prompt(&self) -> Option<&str> {
+        Some(prompt::TEMPLATE)
+    }
+
+    fn instructions(&self, sample: &Sample) -> Option<String> {
+        Some(prompt::instructions(sample))
+    }
+
+    /// See the module `tally`.
+    fn metrics(&self, records: &[Record]) -> Map<String, Value> {
+        let mut tally = Tally::default();
+        for record in records {
+            tally.add(record);
+        }
+        tally.finish(&self.weights)
+    }
+
+    fn metric_names(&self) -> Option<Vec<String>> {
+        let asked = self.asked().ok()?;
+        Some(tally::names(&asked, &self.weights))
+    }
+
+    fn categories(&self) -> Result<Vec<CategoryCount>> {
+        let categories = self.data.categories().iter();
+        categories
+            .map(|category| {
+                Ok(CategoryCount {
+                    category: category.name.clone(),
+                    entries: self.data.count(category)?,
+                    native: category.is_native(),
+                })
+            })
+            .collect()
+    }
+
+    fn notices(&self) -> Vec<String> {
+        if let Some(notices) = self.notices.get() {
+            return notices.clone();
+        }
+        // Whoever asks for the samples gets the error.
+        self.load().map(|(_, notices)| notices).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,74 @@
+//! The instructions for agents that write their calls as text.
+
+use std::fmt::Write as _;
+
+use serde::Serialize as _;
+use serde_json::Value as Json;
+use serde_json::ser::{PrettyFormatter, Serializer};
+
+use super::tools::with_hints;
+use crate::calls::Value;
+use crate::data::Sample;
+
+/// The system prompt of the leaderboard's protocol, word for word: the default format (`plaintext`, `classic`, Python
+/// calls, no tag) of `bfcl_eval/constants/default_prompts.py` in bfcl-eval 2026.3.23, Apache-2.0.
+pub(super) const TEMPLATE: &str = "\
+You are an expert in composing functions.You are given a question and a set of possible functions. Based on the \
+question, you will need to make one or more function/tool calls to achieve the purpose. If none of the functions can \
+be used, point it out. If the given question lacks the parameters required by the function, also point it out.
+
+You should only return the function calls in your response.
+
+If you decide to invoke any of the function(s), you MUST put it in the format of \
+[func_name1(params_name1=params_value1, params_name2=params_value2...), func_name2(params)].  You SHOULD NOT include \
+any other text in the response.
+
+At each turn, you should try your best to complete the tasks requested by the user within the current turn. Continue \
+to output functions to call until you have fulfilled the user's request to the best of your ability. Once you have no \
+more functions to call, the system will consider the current turn complete and proceed to the next turn or task.
+
+Here is a list of functions in json format that you can invoke.
+{functions}
+";
+
+/// The instructions of a sample, its functions described.
+pub(super) fn instructions(sample: &Sample) -> String {
+    let part = |key| sample.metadata.get(key).unwrap_or(&Json::Null);
+    let category = part("category").as_str().unwrap_or_default();
+    let functions = with_hints(part("function"), category);
+    TEMPLATE.replace("{functions}", &python_dump(&functions))
+}
+
+/// What is asked: the texts of the messages.
+pub(super) fn question(messages: &Value) -> String {
+    let messages = messages.as_list().unwrap_or_default().iter();
+    let text = |message: &Value| {
+        message
+            .as_dict()?
+            .get_str("content")?
+            .as_str()
+            .map(str::to_owned)
+    };
+    let texts: Vec<String> = messages.filter_map(text).collect();
+    texts.join("\n\n")
+}
+
+/// As Python's `json.dumps(value, indent=4)` writes it: in ASCII.
+fn python_dump(value: &Json) -> String {
+    let mut bytes = Vec::new();
+    let formatter = PrettyFormatter::with_indent(b"    ");
+    // A value can always be written.
+    let _ = value.serialize(&mut Serializer::with_formatter(&mut bytes, formatter));
+    let text = String::from_utf8(bytes).unwrap_or_default();
+    let mut ascii = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '\n' | ' '..='~') {
+            ascii.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            let _ = write!(ascii, "\\u{unit:04x}");
+        }
+    }
+    ascii
+}

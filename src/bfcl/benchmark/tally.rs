@@ -1,0 +1,367 @@
+//! `Tally`: the figures of a run, gathered from its records one by one.
+//!
+//! Denominators: samples with a verdict. An errored, skipped or unscored sample is in none, and not wrong; what the
+//! figures could be with the errored and skipped ones as wrong and as right stands under `bounds`.
+//!
+//! | entry | what |
+//! |---|---|
+//! | `overall`, `non_live`, … | the official figures, see [`aggregates`](super::aggregates); `null` for N/A |
+//! | `counted_as_zero` | the official categories without a verdict, which count as 0 in them |
+//! | `unweighted` | the mean of the accuracies of all categories here |
+//! | `weighted` | Σ weight · accuracy / Σ weight over the `weights` of the benchmark; `null` unless all have verdicts |
+//! | `call_precision`, `call_recall` | right calls / given calls, / expected calls, over all samples together |
+//! | `call_f1` | 2 · right / (given + expected) |
+//! | `parameter_accuracy` | right parameters / expected parameters, over all samples together |
+//! | `parameter_precision`, `parameter_f1` | right / given, 2 · right / (given + expected) |
+//! | `error_types` | wrong samples of a category by error type; `share` of the category's wrong samples |
+//! | `wrong_parameters` | the parameters that were wrong in most samples |
+//!
+//! What of a wrong answer is right is defined at [`Partial`](crate::bfcl::checker::Partial). Samples that expect no
+//! certain calls (irrelevance, relevance) have no part in the figures of calls and parameters.
+//!
+//! A figure that the official tables write with zeros for missing categories is N/A here when nothing of it was
+//! run. A category of which samples were asked and none has a verdict is no missing one: figures with it are N/A.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::aggregates::{self, Aggregates, Counts};
+use crate::bfcl::data::{Category, Group};
+use crate::data::{Record, Score, Status};
+use crate::stats::{as_f64, ratio};
+use crate::verdict::check::BOUNDS;
+
+/// Weights of categories.
+pub(super) type Weights = BTreeMap<String, f64>;
+
+/// How many wrong parameters, and how many error types, are told.
+const LISTED: usize = 20;
+const LISTED_TYPES: usize = 200;
+
+/// The figures of a run so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tally {
+    categories: BTreeMap<String, Counted>,
+    calls: Part,
+    parameters: Part,
+    /// (function, parameter, problem)
+    wrong: BTreeMap<[String; 3], u64>,
+}
+
+/// What became of the samples of a category.
+#[derive(Clone, Debug, Default)]
+struct Counted {
+    correct: u64,
+    scored: u64,
+    /// Those that should have a verdict and have none.
+    unknown: u64,
+    /// The wrong ones by error type.
+    reasons: BTreeMap<String, u64>,
+}
+
+/// How many are right, expected and given.
+#[derive(Clone, Copy, Debug, Default)]
+struct Part {
+    right: u64,
+    expected: u64,
+    given: u64,
+}
+
+impl Tally {
+    /// Adds a record.
+    pub(crate) fn add(&mut self, record: &Record) {
+        let Some(category) = record.slices.get("category").and_then(Value::as_str) else {
+            return;
+        };
+        if !self.categories.contains_key(category) {
+            self.categories
+                .insert(category.to_owned(), Counted::default());
+        }
+        let Some(counted) = self.categories.get_mut(category) else {
+            return;
+        };
+        let status = record.result.status;
+        counted.unknown += u64::from(status.is_error() || status == Status::Skipped);
+        let Some(score) = record
+            .result
+            .score
+            .as_ref()
+            .filter(|_| status == Status::Scored)
+        else {
+            return;
+        };
+        counted.scored += 1;
+        if score.correct {
+            counted.correct += 1;
+        } else {
+            *counted.reasons.entry(score.reason.to_string()).or_default() += 1;
+        }
+        // Other categories expect no certain calls.
+        if !category.contains("relevance") {
+            self.add_parts(score);
+        }
+    }
+
+    fn add_parts(&mut self, score: &Score) {
+        let details = |name| score.details.get(name);
+        if score.correct {
+            // Right is all that was given; what was left out was not expected.
+            let calls = details("error")
+                .and(details("decoded"))
+                .and_then(Value::as_array);
+            for call in calls.into_iter().flatten().filter_map(Value::as_object) {
+                let arguments = call.values().filter_map(Value::as_object).map(Map::len);
+                self.calls.add([1; 3]);
+                self.parameters.add([arguments.sum::<usize>() as u64; 3]);
+            }
+            return;
+        }
+        self.calls.add_told(details("calls"));
+        self.parameters.add_told(details("parameters"));
+        let wrong = details("wrong_parameters").and_then(Value::as_array);
+        let mut seen: Vec<[&str; 3]> = Vec::new();
+        for parameter in wrong.into_iter().flatten() {
+            let text = |key| {
+                parameter
+                    .get(key)
+                    .and_then(Value::as_str)
+                    .unwrap_or_default()
+            };
+            let key = ["function", "parameter", "problem"].map(text);
+            // Once for a sample, however often it is wrong there.
+            if !seen.contains(&key) {
+                seen.push(key);
+                *self.wrong.entry(key.map(str::to_owned)).or_default() += 1;
+            }
+        }
+    }
+
+    /// The figures.
+    pub(crate) fn finish(&self, weights: &Weights) -> Map<String, Value> {
+        let figures = |counts: &Counts| figures(counts, weights);
+        let with = |count: fn(&Counted) -> (u64, u64)| -> Counts {
+            let counts = self.categories.iter();
+            counts
+                .map(|(name, counted)| (name.clone(), count(counted)))
+                .collect()
+        };
+        // A category of which nothing could be judged: what depends on it is not known.
+        let [worst, best] = [0, 1].map(|right| {
+            let mut counts = with(|counted| (counted.correct, counted.scored));
+            for (name, counted) in &self.categories {
+                if counted.scored == 0 && counted.unknown > 0 {
+                    counts.insert(name.clone(), (right, 1));
+                }
+            }
+            figures(&counts)
+        });
+        let is_known = |name: &str| of(&worst, name) == of(&best, name);
+        let mut metrics = Map::new();
+        for (name, value) in figures(&with(|counted| (counted.correct, counted.scored))) {
+            let value = value.filter(|_| is_known(name));
+            metrics.insert(name.to_owned(), json!(value));
+        }
+        metrics.extend(self.parts());
+        let missing = self.missing();
+        if !missing.is_empty() {
+            metrics.insert("counted_as_zero".to_owned(), missing.into());
+        }
+        if !weights.is_empty() {
+            metrics.insert("weights".to_owned(), json!(weights));
+        }
+        metrics.insert("error_types".to_owned(), self.error_types());
+        metrics.insert("wrong_parameters".to_owned(), self.wrong_parameters());
+        if self.categories.values().any(|counted| counted.unknown > 0) {
+            let low = figures(&with(|c| (c.correct, c.scored + c.unknown)));
+            let high = figures(&with(|c| (c.correct + c.unknown, c.scored + c.unknown)));
+            // How many calls a sample without a verdict would have had is not known.
+            let mut with_calls = self
+                .categories
+                .iter()
+                .filter(|(name, _)| !name.contains("relevance"));
+            let open = with_calls.any(|(_, counted)| counted.unknown > 0);
+            let mut bounds = Map::new();
+            for (name, value) in metrics.iter().filter(|(_, value)| value.is_number()) {
+                let of_calls = || open.then_some([0.0, 1.0]);
+                let sides = of(&low, name).zip(of(&high, name));
+                let sides = sides.map(|(low, high)| [low, high]).or_else(of_calls);
+                bounds.insert(
+                    name.clone(),
+                    sides.map_or_else(|| json!([value, value]), |s| json!(s)),
+                );
+            }
+            metrics.insert(BOUNDS.to_owned(), bounds.into());
+        }
+        metrics
+    }
+
+    fn parts(&self) -> Map<String, Value> {
+        let Part {
+            right,
+            expected,
+            given,
+        } = self.calls;
+        let parameters = self.parameters;
+        let parts = [
+            ("call_precision", ratio(right, given)),
+            ("call_recall", ratio(right, expected)),
+            ("call_f1", self.calls.f1()),
+            (
+                "parameter_accuracy",
+                ratio(parameters.right, parameters.expected),
+            ),
+            (
+                "parameter_precision",
+                ratio(parameters.right, parameters.given),
+            ),
+            ("parameter_f1", parameters.f1()),
+        ];
+        let parts = parts.into_iter();
+        parts
+            .map(|(name, value)| (name.to_owned(), json!(value)))
+            .collect()
+    }
+
+    /// The official categories that count as 0, if there is any official one.
+    fn missing(&self) -> Vec<String> {
+        let scored = |name: &str| self.categories.get(name).is_some_and(|c| c.scored > 0);
+        if !Category::official().any(|category| scored(&category.name)) {
+            return Vec::new();
+        }
+        let names = Category::official()
+            .filter(is_in_overall)
+            .map(|category| category.name);
+        names
+            .filter(|name| {
+                self.categories
+                    .get(name)
+                    .is_none_or(|c| c.scored + c.unknown == 0)
+            })
+            .collect()
+    }
+
+    fn error_types(&self) -> Value {
+        let mut rows: Vec<(&str, &str, u64, u64)> = Vec::new();
+        for (category, counted) in &self.categories {
+            let wrong = counted.scored - counted.correct;
+            let reasons = counted.reasons.iter();
+            rows.extend(reasons.map(|(reason, &count)| (&**category, &**reason, count, wrong)));
+        }
+        rows.sort_by_key(|&(.., count, _)| std::cmp::Reverse(count));
+        let rows = rows.into_iter().take(LISTED_TYPES);
+        rows.map(|(category, error_type, count, wrong)| {
+            json!({"category": category, "error_type": error_type, "samples": count, "share": ratio(count, wrong)})
+        })
+        .collect()
+    }
+
+    fn wrong_parameters(&self) -> Value {
+        let mut rows: Vec<_> = self.wrong.iter().collect();
+        rows.sort_by_key(|&(_, &count)| std::cmp::Reverse(count));
+        let rows = rows.into_iter().take(LISTED);
+        rows.map(|([function, parameter, problem], count)| {
+            json!({"function": function, "parameter": parameter, "problem": problem, "samples": count})
+        })
+        .collect()
+    }
+}
+
+impl Part {
+    fn add(&mut self, [right, expected, given]: [u64; 3]) {
+        self.right += right;
+        self.expected += expected;
+        self.given += given;
+    }
+
+    fn add_told(&mut self, told: Option<&Value>) {
+        let number = |key| {
+            told.and_then(|told| told.get(key)?.as_u64())
+                .unwrap_or_default()
+        };
+        self.add(["right", "expected", "given"].map(number));
+    }
+
+    fn f1(self) -> Option<f64> {
+        ratio(2 * self.right, self.expected + self.given)
+    }
+}
+
+/// Figures by name, in the order in which they are shown; `None` is N/A.
+type Figures = Vec<(&'static str, Option<f64>)>;
+
+fn of(figures: &[(&str, Option<f64>)], name: &str) -> Option<f64> {
+    figures.iter().find(|(known, _)| *known == name)?.1
+}
+
+/// The names of the figures that there are when these categories are run.
+pub(super) fn names(categories: &[Category], weights: &Weights) -> Vec<String> {
+    let names = categories
+        .iter()
+        .map(|category| (category.name.clone(), (1, 1)));
+    let figures = figures(&names.collect(), weights);
+    let figures = figures.iter().filter(|(_, value)| value.is_some());
+    let mut names: Vec<String> = figures.map(|(name, _)| (*name).to_owned()).collect();
+    if categories.iter().any(Category::has_ground_truth) {
+        names.extend(Tally::default().parts().into_iter().map(|(name, _)| name));
+    }
+    names
+}
+
+/// The official figures, and those over all categories.
+fn figures(counts: &Counts, weights: &Weights) -> Figures {
+    let run: Counts = counts
+        .iter()
+        .filter(|(_, (_, total))| *total > 0)
+        .map(|(name, _)| (name.clone(), (1, 1)))
+        .collect();
+    let official = official(&Aggregates::of(counts));
+    // With every sample right a figure is above 0 if anything of it was run.
+    let present = self::official(&Aggregates::of(&run));
+    let mut figures: Figures = official
+        .into_iter()
+        .zip(present)
+        .map(|((name, figure, counts_missing), (_, present, _))| {
+            let is_shown = figure.is_complete || counts_missing && present.accuracy > 0.0;
+            (name, is_shown.then_some(figure.accuracy))
+        })
+        .collect();
+    let accuracy = |name: &str| aggregates::category(counts, name).complete();
+    let all: Vec<f64> = run.keys().filter_map(|name| accuracy(name)).collect();
+    let sum: f64 = all.iter().sum();
+    let unweighted = (!all.is_empty()).then(|| sum / as_f64(all.len() as u64));
+    figures.push(("unweighted", unweighted));
+    if !weights.is_empty() {
+        let whole: f64 = weights.values().sum();
+        let used = weights.iter().filter(|(_, weight)| **weight > 0.0);
+        let parts: Option<Vec<f64>> = used
+            .map(|(name, weight)| Some(accuracy(name)? * (weight / whole)))
+            .collect();
+        figures.push(("weighted", parts.map(|parts| parts.iter().sum())));
+    }
+    figures
+}
+
+/// Each official figure, and whether the official tables write it with zeros for what is missing.
+fn official(of: &Aggregates) -> [(&'static str, aggregates::Figure, bool); 9] {
+    [
+        ("overall", of.overall, true),
+        ("non_live", of.non_live, true),
+        ("live", of.live, true),
+        ("irrelevance", of.irrelevance, false),
+        ("multi_turn", of.multi_turn, true),
+        ("agentic", of.agentic, true),
+        ("simple", of.simple, false),
+        ("web_search", of.web_search, false),
+        ("memory", of.memory, false),
+    ]
+}
+
+/// Whether the overall figure has it.
+fn is_in_overall(category: &Category) -> bool {
+    category.name != "live_relevance"
+        && !matches!(category.group, Group::FormatSensitivity | Group::Own)
+}
+
+#[cfg(test)]
+mod tests;

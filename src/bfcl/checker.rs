@@ -1,0 +1,75 @@
+//! The checker of the Berkeley Function Calling Leaderboard: tool calls against its data, with the
+//! verdicts, error types and messages of the official program (bfcl-eval 2026.3.23).
+//!
+//! ```
+//! use evaltest::bfcl::checker::{Answer, Entry, Request, check};
+//! use evaltest::calls::Value;
+//!
+//! let functions = r#"[{"name": "math.add", "parameters": {
+//!     "type": "dict",
+//!     "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
+//!     "required": ["a"]
+//! }}]"#;
+//! let ground_truth = r#"[{"math.add": {"a": [5], "b": [1, ""]}}]"#;
+//! let entry = Entry::new(
+//!     &Value::from_json(functions).unwrap(),
+//!     Some(&Value::from_json(ground_truth).unwrap()),
+//! )
+//! .unwrap();
+//!
+//! let answer = Value::from("[math.add(a=2+3)]");
+//! let request = Request::new(&entry, "simple_python", Answer::Prompt(&answer));
+//! assert!(check(&request).valid);
+//!
+//! let answer = Value::from("[math.add(a=6)]");
+//! let verdict = check(&Request { answer: Answer::Prompt(&answer), ..request });
+//! assert_eq!(verdict.error_type, Some("value_error:others"));
+//! ```
+//!
+//! An [`Entry`] is read once and serves any number of answers. [`check`] decodes an answer ([`decode`](crate::calls::decode)),
+//! looks at its shape and checks it, in the order of the official program. Text of a model is parsed, never
+//! run; any size and shape of it gives a verdict in linear time and bounded stack.
+//!
+//! Where the official program dies of an exception (an integer too large for a float, a list where a
+//! dictionary is needed) the answer is wrong with [`CRASH`].
+//!
+//! # Where this differs from the official program
+//!
+//! * Arithmetic of constants is limited in size, and knows a few builtins only; Python's `eval` knows all.
+//! * Depth limits that come from Python's recursion limit are near the official ones, not equal: they depend
+//!   on how many calls are open there.
+//! * The grammar of JavaScript is one release newer, because the official one cannot be built together with
+//!   other C libraries. It reads `import.meta`, and no name that ends in a back quote.
+//! * A Java or JavaScript text is given up when the parser has skipped 64 tokens of it and might still forgive all
+//!   its faults: it takes quadratic time to go on.
+//! * Messages of parsers are not those of `CPython`.
+
+mod ast;
+mod check;
+mod compare;
+mod entry;
+mod explain;
+mod kind;
+mod official;
+mod report;
+mod scorer;
+mod standard;
+mod verdict;
+
+pub use check::{Answer, Request, check};
+pub use entry::Entry;
+pub use explain::{Explanation, Matched, Partial, Problem, Share, WrongParameter, explain};
+pub(crate) use official::KEY as OFFICIAL;
+pub use official::Official;
+pub use report::Report;
+pub use scorer::Bfcl;
+pub(crate) use scorer::ENTRY;
+pub(crate) use scorer::native_calls;
+pub use verdict::{Attempt, CRASH, Message, Verdict};
+
+#[cfg(test)]
+mod check_tests;
+#[cfg(test)]
+pub(crate) mod fuzz_tests;
+#[cfg(test)]
+mod parity_tests;

@@ -1,0 +1,301 @@
+//! The official `ast_checker`: decoded calls against function documents and ground truth.
+
+use std::borrow::Cow;
+use std::ptr;
+
+use super::compare::{Checked, Refusal, Slot, Stop, refuse};
+use super::entry::{Argument, Entry, Expected, Function, Options, Property};
+use super::kind::{Check, Language};
+use super::verdict::{Attempt, Message};
+use crate::calls::crash::Crash;
+use crate::calls::repr::repr_str;
+use crate::calls::{Dict, Value, java_values, javascript_values};
+
+/// Why calls were refused.
+pub(super) struct Fault {
+    pub(super) kind: &'static str,
+    pub(super) messages: Vec<Message>,
+}
+
+impl From<Refusal> for Fault {
+    fn from(refusal: Refusal) -> Self {
+        Self {
+            kind: refusal.kind,
+            messages: refusal.messages.into_iter().map(Message::Text).collect(),
+        }
+    }
+}
+
+/// What the calls are checked by.
+pub(super) struct Checker<'a> {
+    pub(super) entry: &'a Entry,
+    pub(super) language: Language,
+    /// Whether the model cannot have dots in names, so that `_` is expected for each.
+    pub(super) underscore_to_dot: bool,
+}
+
+impl Checker<'_> {
+    /// Checks by the kind of category: `parallel` without order, `multiple` by the document of the expected
+    /// name, all others by the first document. Adds to `fits` what becomes known of each expected call.
+    pub(super) fn check(
+        &self,
+        kind: Check,
+        calls: &[Value],
+        fits: &mut Vec<Option<usize>>,
+    ) -> Result<Result<(), Fault>, Crash> {
+        let expected = &*self.entry.expected;
+        let wrong_count = |kind| {
+            Ok(Err(Fault {
+                kind,
+                messages: vec![Message::Text("Wrong number of functions.".to_owned())],
+            }))
+        };
+        if kind == Check::Parallel {
+            if calls.len() != expected.len() {
+                return wrong_count("parallel_function_checker_no_order:wrong_count");
+            }
+            return self.parallel(calls, fits);
+        }
+        let no_answer = || Crash::new("IndexError: list index out of range");
+        let (call, expected, function) = if kind == Check::Multiple {
+            if calls.len() != expected.len() {
+                return wrong_count("multiple_function_checker:wrong_count");
+            }
+            let first = expected.first().ok_or_else(no_answer)?;
+            (&calls[0], first, self.function(first)?)
+        } else {
+            let [call] = calls else {
+                return wrong_count("simple_function_checker:wrong_count");
+            };
+            let function = self.entry.functions.first().ok_or_else(no_answer)?;
+            (call, expected.first().ok_or_else(no_answer)?, function)
+        };
+        let found = self.call(function, call, expected);
+        let document = self.entry.function(&expected.name);
+        if calls.len() == 1 && document.is_some_and(|document| ptr::eq(document, function)) {
+            fits.push(found.is_ok().then_some(0));
+        }
+        match found {
+            Ok(()) => Ok(Ok(())),
+            Err(Stop::Refused(refusal)) => Ok(Err(refusal.into())),
+            Err(Stop::Crashed(crash)) => Err(crash),
+        }
+    }
+
+    fn function(&self, expected: &Expected) -> Result<&Function, Crash> {
+        let missing = || Crash::new("TypeError: 'NoneType' object is not subscriptable");
+        self.entry.function(&expected.name).ok_or_else(missing)
+    }
+
+    /// Each expected call takes the first call left that fits it; nothing is taken back.
+    fn parallel(
+        &self,
+        calls: &[Value],
+        fits: &mut Vec<Option<usize>>,
+    ) -> Result<Result<(), Fault>, Crash> {
+        let mut taken = vec![false; calls.len()];
+        for (place, expected) in self.entry.expected.iter().enumerate() {
+            let function = self.function(expected)?;
+            let mut attempts = Vec::new();
+            let mut found = None;
+            for (index, call) in calls.iter().enumerate().filter(|&(index, _)| !taken[index]) {
+                match self.call(function, call, expected) {
+                    Ok(()) => {
+                        found = Some(index);
+                        break;
+                    }
+                    Err(Stop::Refused(refusal)) => attempts.push(Message::Attempt(Attempt {
+                        call: index,
+                        expected: place,
+                        error: refusal.messages,
+                        error_type: refusal.kind,
+                    })),
+                    Err(Stop::Crashed(crash)) => return Err(crash),
+                }
+            }
+            fits.push(found);
+            let Some(index) = found else {
+                let left = (0..calls.len()).filter(|&index| !taken[index]);
+                let left: Vec<String> = left.map(|index| index.to_string()).collect();
+                let message = format!(
+                    "Could not find a matching function among index [{}] of model output for index {place} \
+                     of possible answers.",
+                    left.join(", ")
+                );
+                let mut messages = vec![Message::Text(message)];
+                messages.append(&mut attempts);
+                return Ok(Err(Fault {
+                    kind: "parallel_function_checker_no_order:cannot_find_match",
+                    messages,
+                }));
+            };
+            taken[index] = true;
+        }
+        Ok(Ok(()))
+    }
+
+    /// One call against one expected call.
+    fn call(&self, function: &Function, call: &Value, expected: &Expected) -> Checked {
+        let parameters = function
+            .parameters
+            .as_ref()
+            .map_err(|crash| Stop::Crashed(crash.clone()))?;
+        let name = self.expected_name(&function.name);
+        let arguments = call.as_dict().and_then(|call| call.get_str(&name));
+        let Some(Value::Dict(arguments)) = arguments else {
+            let name = repr_str(&name);
+            return refuse(
+                "simple_function_checker:wrong_func_name",
+                format!("Function name {name} not found in model output."),
+            );
+        };
+        if let Some(name) = parameters
+            .required
+            .iter()
+            .find(|name| arguments.get(name).is_none())
+        {
+            let name = name.repr()?;
+            return refuse(
+                "simple_function_checker:missing_required",
+                format!("Missing required parameter: {name}."),
+            );
+        }
+        for (key, value) in arguments {
+            let property = key.as_str().and_then(|name| parameters.property(name));
+            let argument = key.as_str().and_then(|name| expected.argument(name));
+            let (Some(property), Some(argument)) = (property, argument) else {
+                let key = key.repr()?;
+                return refuse(
+                    "simple_function_checker:unexpected_param",
+                    format!("Unexpected parameter: {key}."),
+                );
+            };
+            self.value(property, &argument.options, value)?;
+        }
+        Self::all_there(arguments, expected)
+    }
+
+    /// The name as the model has to write it.
+    pub(super) fn expected_name<'n>(&self, name: &'n str) -> Cow<'n, str> {
+        if self.underscore_to_dot && name.contains('.') {
+            Cow::Owned(name.replace('.', "_"))
+        } else {
+            Cow::Borrowed(name)
+        }
+    }
+
+    /// Whether a call fits an expected call.
+    pub(super) fn fits(&self, call: &Value, expected: &Expected) -> bool {
+        let function = self.function(expected);
+        function.is_ok_and(|function| self.call(function, call, expected).is_ok())
+    }
+
+    /// The parameters that the document of an expected call's function requires.
+    pub(super) fn required(&self, expected: &Expected) -> &[Value] {
+        let parameters = self.function(expected).map(|function| &function.parameters);
+        parameters.map_or(&[], |parameters| {
+            parameters.as_ref().map_or(&[], |p| &p.required)
+        })
+    }
+
+    /// Whether a value is accepted for an argument.
+    pub(super) fn accepts(&self, expected: &Expected, argument: &Argument, value: &Value) -> bool {
+        let property = self.property(expected, argument);
+        property.is_some_and(|property| self.value(property, &argument.options, value).is_ok())
+    }
+
+    /// The first option that accepts a value, each taken alone.
+    pub(super) fn option_of(
+        &self,
+        expected: &Expected,
+        argument: &Argument,
+        value: &Value,
+    ) -> Option<usize> {
+        let property = self.property(expected, argument)?;
+        let mut options = argument.options.alone().iter();
+        options.position(|option| self.value(property, option, value).is_ok())
+    }
+
+    fn property(&self, expected: &Expected, argument: &Argument) -> Option<&Property> {
+        let parameters = self.function(expected).ok()?.parameters.as_ref().ok()?;
+        parameters.property(&argument.name)
+    }
+
+    fn value(&self, property: &Property, options: &Options, value: &Value) -> Checked {
+        let missing = || Stop::Crashed(Crash::new("KeyError: 'type'"));
+        let type_name = property.kind.as_deref().ok_or_else(missing)?;
+        let slot = Slot {
+            name: &property.name,
+            type_name,
+            kind: self.language.kind(type_name).ok_or_else(missing)?,
+            item: None,
+            options,
+        };
+        self.argument(slot, property.item.as_deref(), value)
+    }
+
+    fn argument(&self, mut slot: Slot<'_>, item: Option<&str>, value: &Value) -> Checked {
+        let has_items = self.language.has_items(slot.type_name);
+        let item_kind = || {
+            let missing = || Stop::Crashed(Crash::new("KeyError: 'items'"));
+            let kind = item.and_then(|item| self.language.kind(item));
+            kind.ok_or_else(missing)
+        };
+        if self.language == Language::Python {
+            if has_items {
+                slot.item = Some(item_kind()?);
+            }
+            return match (slot.type_name, value) {
+                ("tuple", Value::Tuple(items)) => slot.check(&Value::List(items.clone())),
+                ("float", Value::Int(int)) => {
+                    let message = "OverflowError: int too large to convert to float";
+                    let float = int.to_f64().ok_or_else(|| Crash::new(message))?;
+                    slot.check(&Value::Float(float))
+                }
+                (_, value) => slot.check(value),
+            };
+        }
+        let Value::Str(text) = value else {
+            let (name, class, repr) = (repr_str(slot.name), value.type_name(), value.repr()?);
+            return refuse(
+                if self.language == Language::Java {
+                    "type_error:java"
+                } else {
+                    "type_error:js"
+                },
+                format!(
+                    "Incorrect type for parameter {name}. Expected type String, got {class}. Parameter \
+                     value: {repr}."
+                ),
+            );
+        };
+        let item = if has_items {
+            slot.item = Some(item_kind()?);
+            item
+        } else {
+            None
+        };
+        let converted = match self.language {
+            Language::Java => java_values::convert(text, slot.type_name, item)?,
+            _ => javascript_values::convert(text, slot.type_name, item)?,
+        };
+        slot.check(&converted)
+    }
+
+    /// Every expected argument is there or may be left out.
+    fn all_there(arguments: &Dict, expected: &Expected) -> Checked {
+        let missing = expected.arguments.iter().find(|argument| {
+            !argument.options.optional && arguments.get_str(&argument.name).is_none()
+        });
+        match missing {
+            None => Ok(()),
+            Some(argument) => {
+                let name = repr_str(&argument.name);
+                refuse(
+                    "simple_function_checker:missing_optional",
+                    format!("Optional parameter {name} not provided and not marked as optional."),
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! A value against the options of the ground truth.
+
+use super::entry::{Options, standard_value};
+use super::kind::Kind;
+use super::standard::standardize;
+use crate::calls::crash::Crash;
+use crate::calls::repr::{repr_list, repr_str};
+use crate::calls::{Dict, Value};
+
+/// Why a value was refused: the official error type and messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Refusal {
+    pub(super) kind: &'static str,
+    pub(super) messages: Vec<String>,
+}
+
+/// A verdict on a value, or the exception on the way to it.
+#[derive(Debug)]
+pub(super) enum Stop {
+    Refused(Refusal),
+    Crashed(Crash),
+}
+
+impl<T: Into<Crash>> From<T> for Stop {
+    fn from(crash: T) -> Self {
+        Self::Crashed(crash.into())
+    }
+}
+
+pub(super) type Checked = Result<(), Stop>;
+
+pub(super) fn refuse(kind: &'static str, message: String) -> Checked {
+    Err(Stop::Refused(Refusal {
+        kind,
+        messages: vec![message],
+    }))
+}
+
+fn crash(exception: impl Into<String>) -> Stop {
+    Stop::Crashed(Crash::new(exception))
+}
+
+/// What is known of a parameter when its value is checked.
+pub(super) struct Slot<'a> {
+    pub(super) name: &'a str,
+    /// The type as the document has it.
+    pub(super) type_name: &'a str,
+    pub(super) kind: Kind,
+    pub(super) item: Option<Kind>,
+    pub(super) options: &'a Options,
+}
+
+impl Slot<'_> {
+    pub(super) fn check(&self, value: &Value) -> Checked {
+        let options = self.options;
+        // A value of another type than the document's is a "variable" if the options have that type.
+        let is_variable =
+            match type_check(value, &options.values, options.kind, self.kind, self.item) {
+                TypeCheck::Fits { is_variable } => is_variable,
+                misfit => return self.refuse_type(value, misfit),
+            };
+        let list_of_dicts = self.item == Some(Kind::Dict);
+        match (self.kind, value) {
+            (Kind::Dict, _) if !is_variable => check_dict(value, &options.values),
+            (Kind::List, Value::List(items)) if !is_variable && list_of_dicts => {
+                check_dicts(items, &options.values)
+            }
+            (Kind::Str, Value::Str(text)) if !is_variable => self.check_text(value, text),
+            (Kind::List, Value::List(items)) if !is_variable => self.check_list(value, items),
+            _ if options.values.contains(value) => Ok(()),
+            _ => refuse(
+                "value_error:others",
+                format!("{}.", self.unaccepted(value)?),
+            ),
+        }
+    }
+
+    fn refuse_type(&self, value: &Value, misfit: TypeCheck) -> Checked {
+        let (name, repr) = (repr_str(self.name), value.repr()?);
+        let type_name = self.type_name;
+        let mut messages = Vec::new();
+        if let TypeCheck::Nested | TypeCheck::NestedAndSimple = misfit {
+            let item = self.item.unwrap_or(Kind::Str).class();
+            messages.push(format!(
+                "Nested type checking failed for parameter {name}. Expected outer type {type_name} with \
+                 inner type {item}. Parameter value: {repr}."
+            ));
+        }
+        if let TypeCheck::Simple | TypeCheck::NestedAndSimple = misfit {
+            let got = value.type_name();
+            messages.push(format!(
+                "Incorrect type for parameter {name}. Expected type {type_name}, got {got}. Parameter \
+                 value: {repr}."
+            ));
+        }
+        let kind = match misfit {
+            TypeCheck::Nested => "type_error:nested",
+            _ => "type_error:simple",
+        };
+        Err(Stop::Refused(Refusal { kind, messages }))
+    }
+
+    fn unaccepted(&self, value: &Value) -> Result<String, Crash> {
+        let (name, repr) = (repr_str(self.name), value.repr()?);
+        let options = repr_list(&self.options.values)?;
+        Ok(format!(
+            "Invalid value for parameter {name}: {repr}. Expected one of {options}"
+        ))
+    }
+
+    fn check_text(&self, value: &Value, text: &str) -> Checked {
+        // What is equal as it is needs no preparation.
+        if self.options.values.contains(value) || self.options.texts.contains(&standardize(text)) {
+            return Ok(());
+        }
+        let message = format!("{}. Case insensitive.", self.unaccepted(value)?);
+        refuse("value_error:string", message)
+    }
+
+    fn check_list(&self, value: &Value, items: &[Value]) -> Checked {
+        let options = self.options.lists()?;
+        let is_same = |option: &Value| option.as_list() == Some(items);
+        if self.options.values.iter().any(is_same) {
+            return Ok(());
+        }
+        let items: Vec<Value> = items.iter().map(standard_value).collect();
+        if options.contains(&items) {
+            return Ok(());
+        }
+        refuse(
+            "value_error:list/tuple",
+            format!("{}.", self.unaccepted(value)?),
+        )
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TypeCheck {
+    Fits { is_variable: bool },
+    Simple,
+    Nested,
+    NestedAndSimple,
+}
+
+/// The type of a value: that of the document, items included, or else that of the options.
+fn type_check(
+    value: &Value,
+    options: &[Value],
+    options_kind: Option<Kind>,
+    kind: Kind,
+    item: Option<Kind>,
+) -> TypeCheck {
+    let own = Kind::of(value);
+    let is_variable = options_kind.is_some_and(|options_kind| options_kind != kind);
+    let mut is_nested = false;
+    if own == kind {
+        let Some(item) = item else {
+            return TypeCheck::Fits { is_variable };
+        };
+        let fits = |option: &Value| match (option, value) {
+            (Value::List(inner), Value::List(items)) => {
+                let inner_kind = Kind::of_options(inner);
+                let item_fits = |value: &Value| {
+                    let check = type_check(value, inner, inner_kind, item, None);
+                    matches!(check, TypeCheck::Fits { .. })
+                };
+                items.iter().all(item_fits)
+            }
+            // An option that is no list says nothing about items.
+            _ => true,
+        };
+        if options.iter().any(fits) {
+            return TypeCheck::Fits { is_variable };
+        }
+        is_nested = true;
+    }
+    match (options_kind == Some(own), is_nested) {
+        (true, false) => TypeCheck::Fits { is_variable: true },
+        (true, true) => TypeCheck::Nested,
+        (false, true) => TypeCheck::NestedAndSimple,
+        (false, false) => TypeCheck::Simple,
+    }
+}
+
+/// A dictionary against dictionaries of options: the first that fits, else the fault of the last one.
+fn check_dict(value: &Value, options: &[Value]) -> Checked {
+    let mut refusal = Refusal {
+        kind: "dict_checker:unclear",
+        messages: Vec::new(),
+    };
+    for option in options.iter().filter(|option| !option.is_empty_text()) {
+        let Value::Dict(dict) = value else {
+            let class = value.type_name();
+            return Err(crash(format!(
+                "AttributeError: '{class}' object has no attribute 'items'"
+            )));
+        };
+        let Value::Dict(option) = option else {
+            let class = option.type_name();
+            return Err(crash(format!(
+                "AttributeError: '{class}' object has no attribute 'items'"
+            )));
+        };
+        refusal = match compare_dicts(dict, option)? {
+            None => return Ok(()),
+            Some(refusal) => refusal,
+        };
+    }
+    Err(Stop::Refused(refusal))
+}
+
+fn compare_dicts(dict: &Dict, option: &Dict) -> Result<Option<Refusal>, Stop> {
+    let mut refusal: Option<Refusal> = None;
+    for (key, value) in dict {
+        let Some(accepted) = option.get(key) else {
+            let message = format!("Unexpected dict key parameter: '{}'.", plain(key)?);
+            refusal = Some(Refusal {
+                kind: "value_error:dict_key",
+                messages: vec![message],
+            });
+            break;
+        };
+        let accepted = standard_options(accepted)?;
+        if !accepted.contains(&standard_value(value)) {
+            let (key, value, accepted) = (key.repr()?, value.repr()?, repr_list(&accepted)?);
+            let message =
+                format!("Invalid value for parameter {key}: {value}. Expected one of {accepted}.");
+            refusal = Some(Refusal {
+                kind: "value_error:dict_value",
+                messages: vec![message],
+            });
+            break;
+        }
+    }
+    // A missing key is looked for in any case, and its fault names the verdict.
+    for (key, accepted) in option {
+        if dict.get(key).is_none() && !may_be_missing(accepted)? {
+            let refusal = refusal.get_or_insert_with(|| Refusal {
+                kind: "",
+                messages: Vec::new(),
+            });
+            refusal.kind = "value_error:dict_key";
+            let key = plain(key)?;
+            refusal
+                .messages
+                .push(format!("Missing dict key parameter: '{key}'."));
+            break;
+        }
+    }
+    Ok(refusal)
+}
+
+/// Python's `str`.
+fn plain(key: &Value) -> Result<String, Crash> {
+    match key {
+        Value::Str(text) => Ok(text.clone()),
+        other => Ok(other.repr()?),
+    }
+}
+
+/// The options of a key, texts standardised. A text is a list of its letters.
+fn standard_options(options: &Value) -> Result<Vec<Value>, Stop> {
+    match options {
+        Value::List(options) => Ok(options.iter().map(standard_value).collect()),
+        Value::Str(text) => {
+            let letter = |c: char| Value::Str(standardize(c.encode_utf8(&mut [0; 4])));
+            Ok(text.chars().map(letter).collect())
+        }
+        Value::Dict(dict) if dict.is_empty() => Ok(Vec::new()),
+        Value::Dict(_) => Err(crash("KeyError: 0")),
+        other => {
+            let class = other.type_name();
+            Err(crash(format!(
+                "TypeError: object of type '{class}' has no len()"
+            )))
+        }
+    }
+}
+
+/// Whether `""` is among the options of a key.
+fn may_be_missing(options: &Value) -> Result<bool, Stop> {
+    match options {
+        Value::List(options) => Ok(options.iter().any(Value::is_empty_text)),
+        Value::Str(_) => Ok(true),
+        Value::Dict(dict) => Ok(dict.get_str("").is_some()),
+        other => {
+            let class = other.type_name();
+            Err(crash(format!(
+                "TypeError: argument of type '{class}' is not iterable"
+            )))
+        }
+    }
+}
+
+/// A list of dictionaries: each option is a list of as many, compared in order.
+fn check_dicts(items: &[Value], options: &[Value]) -> Checked {
+    let mut refusal = Refusal {
+        kind: "list_dict_checker:unclear",
+        messages: Vec::new(),
+    };
+    'options: for option in options {
+        let count = match option {
+            Value::List(option) => option.len(),
+            Value::Str(text) => text.chars().count(),
+            Value::Dict(dict) => dict.len(),
+            other => {
+                let class = other.type_name();
+                return Err(crash(format!(
+                    "TypeError: object of type '{class}' has no len()"
+                )));
+            }
+        };
+        if count != items.len() {
+            refusal = Refusal {
+                kind: "value_error:list_dict_count",
+                messages: vec!["Wrong number of dictionaries in the list.".to_owned()],
+            };
+            continue;
+        }
+        for (place, item) in items.iter().enumerate() {
+            let single = match option {
+                Value::List(option) => option[place].clone(),
+                Value::Str(text) => Value::Str(text.chars().skip(place).take(1).collect()),
+                _ => return Err(crash(format!("KeyError: {place}"))),
+            };
+            match check_dict(item, std::slice::from_ref(&single)) {
+                Ok(()) => {}
+                Err(Stop::Refused(fault)) => {
+                    refusal = fault;
+                    continue 'options;
+                }
+                Err(crash) => return Err(crash),
+            }
+        }
+        return Ok(());
+    }
+    Err(Stop::Refused(refusal))
+}

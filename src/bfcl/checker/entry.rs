@@ -1,0 +1,319 @@
+//! Function documents and ground truth, read once for any number of answers.
+//!
+//! What is malformed is kept and only matters when an answer comes across it, as in the official program.
+
+use std::sync::OnceLock;
+
+use super::kind::{Check, Kind};
+use super::standard::standardize;
+use crate::calls::crash::Crash;
+use crate::calls::{Dict, Value};
+
+/// What answers to one question are checked against.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    pub(super) functions: Vec<Function>,
+    pub(super) expected: Vec<Expected>,
+    /// Why no answer can be right: where several calls are checked, and where one is. Every wrong answer asks.
+    unsatisfiable: [OnceLock<Option<String>>; 2],
+}
+
+/// The document of a function.
+#[derive(Clone, Debug)]
+pub(super) struct Function {
+    pub(super) name: String,
+    /// Without a name, properties or list of required parameters the official program dies.
+    pub(super) parameters: Result<Parameters, Crash>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Parameters {
+    pub(super) required: Vec<Value>,
+    pub(super) properties: Vec<Property>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Property {
+    pub(super) name: String,
+    /// The type as the document names it, and that of its items.
+    pub(super) kind: Option<String>,
+    pub(super) item: Option<String>,
+}
+
+/// One expected call.
+#[derive(Clone, Debug)]
+pub(super) struct Expected {
+    pub(super) name: String,
+    pub(super) arguments: Vec<Argument>,
+    /// As it stands in the data, for messages.
+    pub(super) raw: Value,
+}
+
+/// An argument and the values that are accepted for it.
+#[derive(Clone, Debug)]
+pub(super) struct Argument {
+    pub(super) name: String,
+    pub(super) options: Options,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Options {
+    pub(super) values: Vec<Value>,
+    /// Whether `""` is one of them: the argument may be left out.
+    pub(super) optional: bool,
+    /// The type of the first that is not `""`.
+    pub(super) kind: Option<Kind>,
+    /// The texts among them as they are compared.
+    pub(super) texts: Vec<String>,
+    lists: OnceLock<Result<Vec<Vec<Value>>, Crash>>,
+    alone: OnceLock<Vec<Options>>,
+}
+
+impl Entry {
+    /// From the `function` of an entry and its `ground_truth` (none for irrelevance and relevance).
+    pub fn new(functions: &Value, ground_truth: Option<&Value>) -> Result<Self, String> {
+        let functions = match functions {
+            Value::List(functions) => &**functions,
+            Value::Dict(_) => std::slice::from_ref(functions),
+            Value::None => &[],
+            _ => return Err("`function` is no list of function documents".to_owned()),
+        };
+        let functions = functions.iter().map(Function::new);
+        let entry = Self {
+            functions: functions.collect::<Result<_, _>>()?,
+            expected: Vec::new(),
+            unsatisfiable: Default::default(),
+        };
+        entry.expecting(ground_truth)
+    }
+
+    /// The same functions, and the calls of this `ground_truth`.
+    pub fn expecting(self, ground_truth: Option<&Value>) -> Result<Self, String> {
+        let expected = match ground_truth {
+            None | Some(Value::None) => &[],
+            Some(Value::List(calls)) => &**calls,
+            Some(_) => return Err("`ground_truth` is no list of calls".to_owned()),
+        };
+        let expected = expected.iter().map(Expected::new);
+        Ok(Self {
+            expected: expected.collect::<Result<_, _>>()?,
+            unsatisfiable: Default::default(),
+            ..self
+        })
+    }
+
+    /// Why no answer can be right in a category, if that is so: the data has a few such entries.
+    ///
+    /// It finds what the form of an entry tells, not values that no text of a language decodes to.
+    pub fn unsatisfiable(&self, category: &str) -> Option<&str> {
+        let is_simple = match Check::of_category(category) {
+            Check::Irrelevance | Check::Relevance => return None,
+            Check::Parallel | Check::Multiple => false,
+            Check::Simple => true,
+        };
+        self.unsatisfiable[usize::from(is_simple)]
+            .get_or_init(|| self.find_unsatisfiable(is_simple))
+            .as_deref()
+    }
+
+    fn find_unsatisfiable(&self, is_simple: bool) -> Option<String> {
+        if is_simple && self.expected.len() != 1 {
+            return Some(format!(
+                "one call is checked, `ground_truth` has {}",
+                self.expected.len()
+            ));
+        }
+        self.expected.iter().find_map(|expected| {
+            let name = &expected.name;
+            let function = match self.functions.first() {
+                Some(first) if is_simple => Some(first),
+                _ => self.function(name),
+            };
+            let Some(Ok(parameters)) = function.map(|function| &function.parameters) else {
+                return Some(format!("no function `{name}` is described"));
+            };
+            unsatisfiable_call(expected, parameters)
+        })
+    }
+
+    /// The first document of a name.
+    pub(super) fn function(&self, name: &str) -> Option<&Function> {
+        self.functions.iter().find(|function| function.name == name)
+    }
+}
+
+/// Why no call can fit an expected one.
+fn unsatisfiable_call(expected: &Expected, parameters: &Parameters) -> Option<String> {
+    let required = parameters.required.iter().filter_map(Value::as_str);
+    for name in required.clone() {
+        if expected.argument(name).is_none() {
+            return Some(format!(
+                "`{name}` is required, but `ground_truth` has no value for it"
+            ));
+        }
+        if parameters.property(name).is_none() {
+            return Some(format!("`{name}` is required, but not described"));
+        }
+    }
+    expected.arguments.iter().find_map(|argument| {
+        let name = &argument.name;
+        let is_required = required.clone().any(|required| required == name);
+        if argument.options.values.is_empty() {
+            return Some(format!("`ground_truth` has no value for `{name}`"));
+        }
+        let is_described = parameters.property(name).is_some();
+        (!is_described && (is_required || !argument.options.optional)).then(|| {
+            format!(
+                "`{name}` is expected, but no parameter of `{}`",
+                expected.name
+            )
+        })
+    })
+}
+
+impl Function {
+    fn new(document: &Value) -> Result<Self, String> {
+        let entry = |key| {
+            document
+                .as_dict()
+                .and_then(|document| document.get_str(key))
+        };
+        let name = entry("name")
+            .and_then(Value::as_str)
+            .ok_or("a function document has no `name`")?;
+        Ok(Self {
+            name: name.to_owned(),
+            parameters: entry("parameters").and_then(Value::as_dict).map_or_else(
+                || Err(Crash::new("KeyError: 'parameters'")),
+                Parameters::new,
+            ),
+        })
+    }
+}
+
+impl Parameters {
+    fn new(document: &Dict) -> Result<Self, Crash> {
+        let missing = |key: &str| Crash::new(format!("KeyError: '{key}'"));
+        let properties = document.get_str("properties").and_then(Value::as_dict);
+        let required = document.get_str("required").and_then(Value::as_list);
+        Ok(Self {
+            required: required.ok_or_else(|| missing("required"))?.to_vec(),
+            properties: properties
+                .ok_or_else(|| missing("properties"))?
+                .iter()
+                .filter_map(|(name, property)| Some(Property::new(name.as_str()?, property)))
+                .collect(),
+        })
+    }
+
+    pub(super) fn property(&self, name: &str) -> Option<&Property> {
+        self.properties
+            .iter()
+            .find(|property| property.name == name)
+    }
+}
+
+impl Property {
+    fn new(name: &str, property: &Value) -> Self {
+        let kind = |property: &Value| {
+            let kind = property.as_dict()?.get_str("type")?.as_str()?;
+            Some(kind.to_owned())
+        };
+        let items = property
+            .as_dict()
+            .and_then(|property| property.get_str("items"));
+        Self {
+            name: name.to_owned(),
+            kind: kind(property),
+            item: items.and_then(kind),
+        }
+    }
+}
+
+impl Expected {
+    fn new(call: &Value) -> Result<Self, String> {
+        let first = call.as_dict().and_then(|call| call.iter().next());
+        let Some((Value::Str(name), Value::Dict(arguments))) = first else {
+            return Err("a call in `ground_truth` is no `{name: {argument: [values]}}`".to_owned());
+        };
+        let argument = |(name, options): &(Value, Value)| {
+            let name = name.as_str().unwrap_or_default();
+            let Value::List(values) = options else {
+                return Err(format!("`ground_truth` has no list of values for `{name}`"));
+            };
+            Ok(Argument {
+                name: name.to_owned(),
+                options: Options::new(values),
+            })
+        };
+        Ok(Self {
+            name: name.clone(),
+            arguments: arguments.iter().map(argument).collect::<Result<_, _>>()?,
+            raw: call.clone(),
+        })
+    }
+
+    pub(super) fn argument(&self, name: &str) -> Option<&Argument> {
+        self.arguments.iter().find(|argument| argument.name == name)
+    }
+}
+
+impl Options {
+    pub(super) fn new(values: &[Value]) -> Self {
+        let texts = values.iter().filter_map(Value::as_str);
+        Self {
+            values: values.to_vec(),
+            optional: values.iter().any(Value::is_empty_text),
+            kind: Kind::of_options(values),
+            texts: texts.map(standardize).collect(),
+            lists: OnceLock::new(),
+            alone: OnceLock::new(),
+        }
+    }
+
+    /// All of them as lists are compared. Most are never compared so: it is done when it is first needed.
+    pub(super) fn lists(&self) -> Result<&[Vec<Value>], Crash> {
+        let lists = self
+            .lists
+            .get_or_init(|| self.values.iter().map(as_list).collect());
+        lists.as_deref().map_err(Clone::clone)
+    }
+
+    /// Each of them as if it were the only one.
+    pub(super) fn alone(&self) -> &[Self] {
+        if self.values.len() == 1 {
+            return std::slice::from_ref(self);
+        }
+        self.alone.get_or_init(|| {
+            let alone = self.values.iter().map(std::slice::from_ref);
+            alone.map(Self::new).collect()
+        })
+    }
+}
+
+/// An option where a list is expected: the texts in it standardised. A text is a list of its letters.
+fn as_list(option: &Value) -> Result<Vec<Value>, Crash> {
+    match option {
+        Value::List(items) => Ok(items.iter().map(standard_value).collect()),
+        Value::Str(text) => {
+            let letter = |c: char| Value::Str(standardize(c.encode_utf8(&mut [0; 4])));
+            Ok(text.chars().map(letter).collect())
+        }
+        Value::Dict(dict) if dict.is_empty() => Ok(Vec::new()),
+        Value::Dict(_) => Err(Crash::new("KeyError: 0")),
+        other => {
+            let class = other.type_name();
+            Err(Crash::new(format!(
+                "TypeError: object of type '{class}' has no len()"
+            )))
+        }
+    }
+}
+
+/// A text as it is compared, any other value as it is.
+pub(super) fn standard_value(value: &Value) -> Value {
+    match value {
+        Value::Str(text) => Value::Str(standardize(text)),
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,376 @@
+//! A verdict in words that a person understands, which options an answer met, and how much of it is right. Made on
+//! demand: the check itself does not need it.
+
+mod words;
+
+use super::entry::{Argument, Entry, Expected};
+use super::kind::{Check, Language};
+use super::{Message, Request, Verdict};
+use crate::bfcl::checker::ast::Checker;
+use crate::calls::{Dict, Value};
+use words::{accepted, kinds, listed, shown};
+
+/// The most wrong parameters that are told of one answer.
+const MOST_WRONG: usize = 50;
+
+/// What an answer met, and where it went wrong.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Explanation {
+    /// The option that each argument met, for the calls that fit an expected call.
+    pub matched: Vec<Matched>,
+    /// The first difference, such as ``"`unit`: got `kelvin`, accepted `celsius` or nothing"``.
+    pub difference: Option<String>,
+    /// How much of a wrong answer is right; `None` for a right one, and where no calls are expected.
+    pub partial: Option<Partial>,
+}
+
+/// An argument that met an option.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Matched {
+    /// Place of the call in the answer.
+    pub call: usize,
+    /// Name of the argument.
+    pub argument: String,
+    /// Place of the option in the ground truth.
+    pub option: usize,
+}
+
+/// How much of a wrong answer is right.
+///
+/// Each expected call takes the first call left that fits it; then each of those that found none takes the first call
+/// left of its name, and their parameters are compared one by one. A parameter is expected if it must be given, or
+/// may be and is. The parameters of an expected call without a counterpart are expected and not there; those of
+/// a call without one are given and not expected.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Partial {
+    /// Calls that fit an expected one.
+    pub calls: Share,
+    /// Parameters with an accepted value.
+    pub parameters: Share,
+    /// The parameters that are wrong in calls with a counterpart, the first 50.
+    pub wrong: Vec<WrongParameter>,
+}
+
+/// How many are right, of those expected and of those given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Share {
+    /// Expected and given.
+    pub right: u64,
+    /// In the ground truth.
+    pub expected: u64,
+    /// In the answer.
+    pub given: u64,
+}
+
+/// A parameter that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrongParameter {
+    /// The function, by its name in the ground truth.
+    pub function: String,
+    /// The parameter; names that the model made up are cut.
+    pub parameter: String,
+    /// What is wrong with it.
+    pub problem: Problem,
+}
+
+/// What is wrong with a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// Its value, or the type of it.
+    Value,
+    /// It is not there.
+    Missing,
+    /// The function has no such parameter, or it is not to be given here.
+    Unexpected,
+}
+
+impl Problem {
+    /// The word in `details`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Value => "value",
+            Self::Missing => "missing",
+            Self::Unexpected => "unexpected",
+        }
+    }
+}
+
+/// Explains the verdict on a request.
+pub fn explain(request: &Request<'_>, verdict: &Verdict) -> Explanation {
+    let calls = verdict.decoded.as_ref().and_then(Value::as_list);
+    if let Check::Irrelevance | Check::Relevance = Check::of_category(request.category) {
+        return Explanation {
+            difference: (!verdict.valid).then(|| match calls.unwrap_or_default().len() {
+                0 => "a call was expected, the answer has none".to_owned(),
+                1 => "no call was expected, the answer has one".to_owned(),
+                count => format!("no call was expected, the answer has {count}"),
+            }),
+            ..Explanation::default()
+        };
+    }
+    let explainer = Explainer {
+        entry: request.entry,
+        fits: &verdict.fits,
+        checker: Checker {
+            entry: request.entry,
+            language: Language::of_category(request.category),
+            underscore_to_dot: request.underscore_to_dot,
+        },
+    };
+    if verdict.valid {
+        return explainer.right(calls.unwrap_or_default());
+    }
+    let mut explanation = explainer.wrong(calls.unwrap_or_default());
+    if calls.is_none() {
+        explanation.difference = Some("the answer holds no calls that can be read".to_owned());
+    } else if explanation.difference.is_none() {
+        // Nothing that is compared here: the entry is at fault, or the official program.
+        explanation.difference = verdict.error.iter().find_map(|message| match message {
+            Message::Text(text) => Some(text.clone()),
+            Message::Attempt(_) => None,
+        });
+    }
+    explanation
+}
+
+struct Explainer<'a> {
+    entry: &'a Entry,
+    /// What the check has found.
+    fits: &'a [Option<usize>],
+    checker: Checker<'a>,
+}
+
+impl Explainer<'_> {
+    fn right(&self, calls: &[Value]) -> Explanation {
+        let mut left: Vec<usize> = (0..calls.len()).collect();
+        let mut matched = Vec::new();
+        for (number, expected) in self.entry.expected.iter().enumerate() {
+            // The last one left needs no check.
+            let found = match *left {
+                [only] => Some(only),
+                _ => self.fitting(calls, &left, number),
+            };
+            if let Some(place) = found {
+                left.retain(|&other| other != place);
+                self.matched(place, calls, expected, &mut matched);
+            }
+        }
+        Explanation {
+            matched,
+            ..Explanation::default()
+        }
+    }
+
+    fn wrong(&self, calls: &[Value]) -> Explanation {
+        let mut left: Vec<usize> = (0..calls.len()).collect();
+        let mut open = Vec::new();
+        let mut matched = Vec::new();
+        let mut partial = Partial::default();
+        for (number, expected) in self.entry.expected.iter().enumerate() {
+            match self.fitting(calls, &left, number) {
+                None => open.push(expected),
+                Some(place) => {
+                    left.retain(|&other| other != place);
+                    self.matched(place, calls, expected, &mut matched);
+                    partial.calls.right += 1;
+                    let count = count(&calls[place]);
+                    partial.parameters.right += count;
+                    partial.parameters.expected += count;
+                }
+            }
+        }
+        partial.calls.expected = self.entry.expected.len() as u64;
+        partial.calls.given = calls.len() as u64;
+        partial.parameters.given = calls.iter().map(count).sum();
+        let mut difference = None;
+        for expected in open {
+            let name = self.checker.expected_name(&expected.name);
+            let of_name = |&place: &usize| arguments_of(&calls[place], &name).is_some();
+            let found = left
+                .iter()
+                .position(of_name)
+                .map(|position| left.remove(position));
+            let arguments = found.and_then(|place| arguments_of(&calls[place], &name));
+            let told =
+                arguments.and_then(|arguments| self.compare(expected, arguments, &mut partial));
+            if arguments.is_none() {
+                let must = expected
+                    .arguments
+                    .iter()
+                    .filter(|argument| !argument.options.optional);
+                partial.parameters.expected += must.count() as u64;
+            }
+            if difference.is_none() {
+                let names = || {
+                    left.iter()
+                        .filter_map(|&place| name_of(&calls[place]))
+                        .collect::<Vec<_>>()
+                };
+                difference = told.or_else(|| match (arguments, &*names()) {
+                    (Some(_), _) => None,
+                    (None, []) => Some(format!("no call of `{name}`")),
+                    (None, names) => Some(format!("no call of `{name}`, but of {}", listed(names))),
+                });
+            }
+        }
+        let (got, wanted) = (calls.len(), self.entry.expected.len());
+        if got != wanted && got > 0 {
+            let calls = if got == 1 { "call" } else { "calls" };
+            let count = format!("{got} {calls}, expected {wanted}");
+            difference = Some(match difference {
+                None => count,
+                Some(difference) => format!("{count}; {difference}"),
+            });
+        }
+        Explanation {
+            matched,
+            difference,
+            partial: Some(partial),
+        }
+    }
+
+    /// The first call left that fits an expected one.
+    fn fitting(&self, calls: &[Value], left: &[usize], number: usize) -> Option<usize> {
+        if let Some(&known) = self.fits.get(number) {
+            return known;
+        }
+        let expected = &self.entry.expected[number];
+        let mut left = left.iter().copied();
+        left.find(|&place| self.checker.fits(&calls[place], expected))
+    }
+
+    /// Compares the parameters of a call that does not fit; gives the first difference, in the order in which the
+    /// official program looks: required ones that are not there, those given, others that are not there.
+    fn compare(
+        &self,
+        expected: &Expected,
+        arguments: &Dict,
+        partial: &mut Partial,
+    ) -> Option<String> {
+        let name = &expected.name;
+        let required = self.checker.required(expected);
+        let lacking = required.iter().find_map(|name| {
+            let name = name.as_str()?;
+            arguments.get_str(name).is_none().then_some(name)
+        });
+        let mut difference = lacking.map(|name| missing(name, expected.argument(name)));
+        let mut is_told = false;
+        let mut differs = |parameter: &str, problem, tell: &dyn Fn() -> String| {
+            if partial.wrong.len() < MOST_WRONG {
+                partial.wrong.push(WrongParameter {
+                    function: name.clone(),
+                    parameter: parameter.to_owned(),
+                    problem,
+                });
+            }
+            is_told = true;
+            difference.get_or_insert_with(tell);
+        };
+        for (key, value) in arguments {
+            let Some(argument) = key.as_str().and_then(|key| expected.argument(key)) else {
+                let key = shown(key);
+                differs(&key, Problem::Unexpected, &|| {
+                    format!("`{key}`: is no argument of `{name}` here")
+                });
+                continue;
+            };
+            partial.parameters.expected += 1;
+            if self.checker.accepts(expected, argument, value) {
+                partial.parameters.right += 1;
+            } else {
+                differs(&argument.name, Problem::Value, &|| {
+                    self.refused(argument, value)
+                });
+            }
+        }
+        let left_out = expected.arguments.iter().filter(|argument| {
+            !argument.options.optional && arguments.get_str(&argument.name).is_none()
+        });
+        for argument in left_out {
+            partial.parameters.expected += 1;
+            differs(&argument.name, Problem::Missing, &|| {
+                missing(&argument.name, Some(argument))
+            });
+        }
+        if let Some(name) = lacking.filter(|_| !is_told) {
+            // The ground truth would do without it, the document of the function does not.
+            partial.parameters.expected += 1;
+            partial.wrong.push(WrongParameter {
+                function: expected.name.clone(),
+                parameter: name.to_owned(),
+                problem: Problem::Missing,
+            });
+        }
+        difference
+    }
+
+    fn refused(&self, argument: &Argument, value: &Value) -> String {
+        let (name, got, accepted) = (&argument.name, shown(value), accepted(&argument.options));
+        // Values of the other languages are texts before they are compared.
+        let is_python = self.checker.language == Language::Python;
+        match kinds(value, argument).filter(|_| is_python) {
+            None => format!("`{name}`: got `{got}`, accepted {accepted}"),
+            Some((is, wanted)) => {
+                format!("`{name}`: got `{got}` ({is}), accepted {accepted} ({wanted})")
+            }
+        }
+    }
+
+    fn matched(
+        &self,
+        call: usize,
+        calls: &[Value],
+        expected: &Expected,
+        matched: &mut Vec<Matched>,
+    ) {
+        let name = self.checker.expected_name(&expected.name);
+        let arguments = arguments_of(&calls[call], &name);
+        for (key, value) in arguments.map(Dict::iter).into_iter().flatten() {
+            let Some(argument) = key.as_str().and_then(|key| expected.argument(key)) else {
+                continue;
+            };
+            // The call fits, so that the only or an equal first option is the one.
+            let option = match &*argument.options.values {
+                [_] => Some(0),
+                [first, ..] if first == value => Some(0),
+                _ => self.checker.option_of(expected, argument, value),
+            };
+            matched.extend(option.map(|option| Matched {
+                call,
+                argument: argument.name.clone(),
+                option,
+            }));
+        }
+    }
+}
+
+/// A parameter that is not there: what is accepted for it, unless the ground truth would do without it.
+fn missing(name: &str, argument: Option<&Argument>) -> String {
+    match argument.filter(|argument| !argument.options.optional) {
+        Some(argument) => {
+            let accepted = accepted(&argument.options);
+            format!("`{name}`: is missing, accepted {accepted}")
+        }
+        None => format!("`{name}`: is missing, and required"),
+    }
+}
+
+/// How many arguments a call has.
+fn count(call: &Value) -> u64 {
+    let arguments = call
+        .as_dict()
+        .and_then(|call| call.iter().next()?.1.as_dict());
+    arguments.map_or(0, |arguments| arguments.iter().count() as u64)
+}
+
+fn name_of(call: &Value) -> Option<String> {
+    let (name, _) = call.as_dict()?.iter().next()?;
+    Some(shown(name))
+}
+
+fn arguments_of<'a>(call: &'a Value, name: &str) -> Option<&'a Dict> {
+    call.as_dict()?.get_str(name)?.as_dict()
+}
+
+#[cfg(test)]
+mod tests;

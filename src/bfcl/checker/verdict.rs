@@ -1,0 +1,116 @@
+//! What the check says.
+
+use super::entry::Entry;
+use crate::calls::json::write_text;
+use crate::calls::{Dict, Value};
+
+/// The verdict on an answer.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// Whether the answer is correct.
+    pub valid: bool,
+    /// The official error type of a wrong answer, or [`CRASH`].
+    pub error_type: Option<&'static str>,
+    /// The official messages.
+    pub error: Vec<Message>,
+    /// The calls, if the answer could be decoded.
+    pub decoded: Option<Value>,
+    /// Of the expected calls that were looked at, in their order: the place of the call that fits, or `None` if no call
+    /// that was left does. What is not known for sure is not here.
+    pub fits: Vec<Option<usize>>,
+}
+
+/// The error type of an answer on which the official program dies of an exception.
+pub const CRASH: &str = "checker_crash_in_official";
+
+/// A message of a verdict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Message {
+    /// A sentence.
+    Text(String),
+    /// Why one of parallel calls does not fit an expected call.
+    Attempt(Attempt),
+}
+
+/// A call that was tried for an expected call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attempt {
+    /// Place of the call in the answer.
+    pub call: usize,
+    /// Place of the expected call in the ground truth.
+    pub expected: usize,
+    /// Official messages.
+    pub error: Vec<String>,
+    /// Official error type.
+    pub error_type: &'static str,
+}
+
+impl Verdict {
+    pub(super) fn right(decoded: Option<Value>) -> Self {
+        Self {
+            valid: true,
+            error_type: None,
+            error: Vec::new(),
+            decoded,
+            fits: Vec::new(),
+        }
+    }
+
+    pub(super) fn wrong(kind: &'static str, message: String, decoded: Option<Value>) -> Self {
+        Self {
+            valid: false,
+            error_type: Some(kind),
+            error: vec![Message::Text(message)],
+            decoded,
+            fits: Vec::new(),
+        }
+    }
+
+    /// The `error` of the official score file: sentences, and for parallel calls what was tried.
+    pub fn error_value(&self, entry: &Entry) -> Value {
+        let message = |message: &Message| match message {
+            Message::Text(text) => Value::from(text.as_str()),
+            Message::Attempt(attempt) => self.attempt_value(attempt, entry),
+        };
+        Value::List(self.error.iter().map(message).collect())
+    }
+
+    /// As [`Verdict::error_value`], as JSON.
+    pub(super) fn write_error(&self, entry: &Entry, out: &mut String) {
+        out.push('[');
+        for (place, message) in self.error.iter().enumerate() {
+            out.push_str(if place > 0 { ", " } else { "" });
+            match message {
+                Message::Text(text) => write_text(text, out),
+                Message::Attempt(attempt) => {
+                    self.attempt_value(attempt, entry).write_standard_json(out);
+                }
+            }
+        }
+        out.push(']');
+    }
+
+    fn attempt_value(&self, attempt: &Attempt, entry: &Entry) -> Value {
+        let error = attempt.error.iter().map(|text| Value::from(text.as_str()));
+        let calls = self
+            .decoded
+            .as_ref()
+            .and_then(Value::as_list)
+            .unwrap_or_default();
+        let call = calls.get(attempt.call).cloned().unwrap_or(Value::None);
+        let expected = entry.expected.get(attempt.expected);
+        let details: Dict = [
+            ("sub_error".into(), Value::List(error.collect())),
+            ("sub_error_type".into(), attempt.error_type.into()),
+            ("model_output_item".into(), call),
+            (
+                "possible_answer_item".into(),
+                expected.map_or(Value::None, |expected| expected.raw.clone()),
+            ),
+        ]
+        .into_iter()
+        .collect();
+        let title = Value::Str(format!("Model Result Index {}", attempt.call));
+        Value::Dict(Dict::of(title, Value::Dict(details)))
+    }
+}

@@ -1,0 +1,448 @@
+//! The files of the Berkeley Function Calling Leaderboard, as the official program (bfcl-eval 2026.3.23) reads
+//! and writes them:
+//!
+//! ```text
+//! result/<model>/<group>/BFCL_v4_<category>_result.json    every answer: {"id", "result", …}
+//! score/<model>/<group>/BFCL_v4_<category>_score.json      the accuracy, then the wrong answers
+//! score/data_*.csv                                         the leaderboard's tables
+//! submission.md                                            what to do with them
+//! ```
+//!
+//! [`write()`] makes them of the records of a run. Answers of single-turn categories are judged anew by
+//! [`check`](crate::bfcl::checker::check), so that score files say what the official program says of exactly these
+//! result files, whatever judged the run. Those of other categories keep the verdict that the official program
+//! gave before, if it did; else their score file is left out.
+//!
+//! A sample without an answer (its agent failed, it was never asked) is in no file: there it would be a wrong
+//! answer. `bfcl evaluate --partial-eval` then counts what is there.
+//!
+//! # Where bytes differ from the official files
+//!
+//! * Messages of parsers (`ast_decoder:decoder_failed`) are ours, and the answer on which the official program
+//!   dies has a line with `checker_crash_in_official`, where that program would write no file at all.
+//! * Score lines of conversations have no `model_result_decoded` and no `inference_log`, and of the entry only what
+//!   the run knows.
+//! * Name, page, organisation, licence and prices of a model are in a registry inside the official program: the
+//!   tables have what they are given ([`Model`]), else the model's name and `N/A`. Without prices the cost is that
+//!   of the machine on which the official program imagines a model that has none.
+//! * The tables have one row, and no figures of `format_sensitivity`.
+//! * An integer beyond 64 bits in the data was a text already when the run was recorded.
+
+mod answer;
+mod guide;
+mod layout;
+mod model;
+mod read;
+mod score;
+mod tables;
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value as Json;
+
+use crate::bfcl::benchmark::aggregates::Counts;
+use crate::bfcl::data::{Category, Group};
+use crate::calls::Value;
+use crate::data::{Record, Status};
+use crate::error::{Error, Result};
+use crate::store::Manifest;
+use crate::text::redact::is_blanked;
+use answer::Answer;
+pub(crate) use answer::RESULT;
+use score::Judged;
+use tables::Costs;
+
+pub use layout::{Kind, category_of, has_steps, needs_official};
+pub use model::Model;
+pub use read::{Files, ResultLine, Scores, find, results, score_files, scores};
+pub(crate) use read::{is_preparation, objects};
+
+/// How a run is exported.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Whose answers these are.
+    pub model: Model,
+    /// Whether `a_b` is right for a function `a.b`; by default as a sample's metadata say (`underscore_to_dot`), else
+    /// for native calls.
+    pub underscore_to_dot: Option<bool>,
+}
+
+impl Options {
+    /// With the defaults.
+    pub fn new(model: Model) -> Self {
+        Self {
+            model,
+            underscore_to_dot: None,
+        }
+    }
+
+    /// As the scorer of a run had it.
+    pub fn of_run(model: Model, manifest: &Manifest) -> Self {
+        let config = &manifest.config;
+        let scorers = config.get("scorers").and_then(Json::as_array);
+        let mut scorers = scorers.into_iter().flatten().chain(config.get("scorer"));
+        let scorer = scorers.find(|scorer| scorer.get("type").is_some_and(|name| name == "bfcl"));
+        let option = scorer.and_then(|scorer| scorer.get("underscore_to_dot"));
+        Self {
+            underscore_to_dot: option.and_then(Json::as_bool),
+            ..Self::new(model)
+        }
+    }
+}
+
+/// What was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Exported {
+    /// The categories, official ones first and in official order.
+    pub categories: Vec<Written>,
+    /// Samples without an answer, and why.
+    pub left_out: Vec<(String, Status)>,
+    /// Samples in whose answer a secret was blanked.
+    pub redacted: Vec<String>,
+    /// Samples that the run judged otherwise than its score file does.
+    pub disputed: Vec<String>,
+    /// Samples on whose answer the official program dies.
+    pub crashes: Vec<String>,
+    /// Samples whose id is of no form that the official program reads.
+    pub odd_ids: Vec<String>,
+    /// The only sample with a latency, of which nothing is written: the official tables need two or none.
+    pub lone_latency: Option<String>,
+}
+
+impl Exported {
+    /// What is worth knowing, a sentence each.
+    pub fn notes(&self, options: &Options) -> Vec<String> {
+        guide::notes(self, options)
+    }
+
+    /// Which categories have no score file, for want of verdicts.
+    pub fn unjudged_notes(&self) -> Vec<String> {
+        guide::unjudged(self)
+    }
+
+    /// What is right in each category that has a score file.
+    fn counts(&self) -> Counts {
+        let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        let scored = self.categories.iter().filter_map(|one| {
+            let correct = one.correct?;
+            Some((one.category.clone(), (count(correct), count(one.results))))
+        });
+        scored.collect()
+    }
+}
+
+/// What was written of a category.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Its name.
+    pub category: String,
+    /// Lines of its result file.
+    pub results: usize,
+    /// How many of them are right; `None` without a score file.
+    pub correct: Option<usize>,
+    /// How many have no verdict.
+    pub unjudged: usize,
+    /// Whether the official program knows it.
+    pub is_official: bool,
+}
+
+/// An answer on its way into the files.
+struct Entry {
+    id: String,
+    place: Option<u64>,
+    result: Value,
+    latency_s: f64,
+    tokens: [Option<u64>; 2],
+    judged: Option<Judged>,
+}
+
+/// Writes all files into a folder, which must have neither `result` nor `score`. Nothing is left there if
+/// that fails.
+///
+/// # Errors
+/// When a record has no category or an id comes twice, and when a file cannot be written.
+pub fn write(
+    records: impl Iterator<Item = Result<Record>>,
+    (manifest, run_dir): (&Manifest, &str),
+    options: &Options,
+    folder: &Path,
+) -> Result<Exported> {
+    for kind in [Kind::Result, Kind::Score] {
+        let path = folder.join(kind.as_str());
+        if path.exists() {
+            return Err(
+                Error::usage(format!("`{}` exists already", path.display())).hint(
+                    "name a folder without exported files: the official program counts all that it finds",
+                ),
+            );
+        }
+    }
+    let (exported, categories) = gather(records, options)?;
+    let is_new = !folder.exists();
+    fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, &error))?;
+    let temporary = folder.join(format!(".bfcl.{}.tmp", std::process::id()));
+    let written = write_files(&temporary, &categories, &exported, options).and_then(|()| {
+        let guide = guide::guide(manifest, &exported, options, run_dir);
+        put(&temporary.join(guide::NAME), &guide)?;
+        for name in [Kind::Result.as_str(), Kind::Score.as_str(), guide::NAME] {
+            let path = folder.join(name);
+            fs::rename(temporary.join(name), &path)
+                .map_err(|error| Error::io("write", &path, &error))?;
+        }
+        Ok(())
+    });
+    let _ = fs::remove_dir_all(&temporary);
+    if written.is_err() && is_new {
+        let _ = fs::remove_dir(folder);
+    }
+    written.map(|()| exported)
+}
+
+/// Answers by category, each in the order of its result file.
+type Categories = Vec<(Category, Vec<Entry>)>;
+
+fn gather(
+    records: impl Iterator<Item = Result<Record>>,
+    options: &Options,
+) -> Result<(Exported, Categories)> {
+    let model = options.model.folder();
+    let mut exported = Exported::default();
+    let mut seen = HashSet::new();
+    let mut categories: BTreeMap<String, Vec<Entry>> = BTreeMap::new();
+    let mut with_latency = Vec::new();
+    for record in records {
+        let record = record?;
+        // Of several epochs the first counts.
+        if record.epoch > 0 {
+            continue;
+        }
+        let id = &record.sample_id;
+        if !seen.insert(id.clone()) {
+            return Err(Error::usage(format!(
+                "the run has two records of sample `{}`",
+                id.escape_debug()
+            )));
+        }
+        let category = category(&record)?;
+        layout::file(category, Kind::Result).map_err(|error| error.at(id))?;
+        let answer = Answer::of(&record, category);
+        let Some(answer) = answer.filter(|_| is_answered(record.result.status)) else {
+            exported.left_out.push((id.clone(), record.result.status));
+            continue;
+        };
+        let place = layout::place(id);
+        let judged = score::judge(
+            &record,
+            category,
+            &answer,
+            options.underscore_to_dot,
+            &model,
+        )?;
+        let is_scored = record.result.status == Status::Scored;
+        let is_disputed =
+            |judged: &Judged| is_scored && judged.correct != record.result.is_correct();
+        let notes = [
+            (&mut exported.odd_ids, place.is_none()),
+            (
+                &mut exported.redacted,
+                record.result.redacted > 0 && is_blanked(&answer.result.to_json_text()),
+            ),
+            (
+                &mut exported.disputed,
+                judged.as_ref().is_some_and(is_disputed),
+            ),
+            (
+                &mut exported.crashes,
+                judged.as_ref().is_some_and(|judged| judged.is_crash),
+            ),
+        ];
+        for (ids, _) in notes.into_iter().filter(|(_, applies)| *applies) {
+            ids.push(id.clone());
+        }
+        // What an earlier run measured is no latency of this one.
+        let latency_s = if record.result.cached {
+            0.0
+        } else {
+            record.result.latency_s
+        };
+        if latency_s > 0.0 {
+            with_latency.push((category.to_owned(), id.clone()));
+            with_latency.truncate(2);
+        }
+        let usage = record.result.usage.unwrap_or_default();
+        let entry = Entry {
+            id: id.clone(),
+            place,
+            result: answer.result,
+            latency_s,
+            tokens: [usage.input_tokens, usage.output_tokens],
+            judged,
+        };
+        match categories.get_mut(category) {
+            Some(entries) => entries.push(entry),
+            None => drop(categories.insert(category.to_owned(), vec![entry])),
+        }
+    }
+    if let [(category, id)] = &with_latency[..] {
+        let entries = categories.get_mut(category).into_iter().flatten();
+        for entry in entries.filter(|entry| entry.id == *id) {
+            entry.latency_s = 0.0;
+        }
+        exported.lone_latency = Some(id.clone());
+    }
+    let categories = in_order(categories);
+    exported.categories = categories
+        .iter()
+        .map(|(category, entries)| Written::of(category, entries))
+        .collect();
+    Ok((exported, categories))
+}
+
+/// Official categories first and in official order, lines in the order of their numbers.
+fn in_order(mut categories: BTreeMap<String, Vec<Entry>>) -> Categories {
+    let official = Category::official();
+    let official: Categories = official
+        .filter_map(|category| {
+            let entries = categories.remove(&category.name)?;
+            Some((category, entries))
+        })
+        .collect();
+    let own = categories.into_iter();
+    let own = own.map(|(name, entries)| (Category::named(&name), entries));
+    let mut all: Categories = official.into_iter().chain(own).collect();
+    for (_, entries) in &mut all {
+        entries.sort_by_key(|entry| entry.place.unwrap_or(u64::MAX));
+    }
+    all
+}
+
+/// The category of a record.
+pub(crate) fn category(record: &Record) -> Result<&str> {
+    let category = record.metadata.get("category");
+    category.and_then(Json::as_str).ok_or_else(|| {
+        Error::usage(format!(
+            "sample `{}` has no category: this is no run of benchmark `bfcl`",
+            record.sample_id.escape_debug()
+        ))
+        .hint("name a run of it, or another format: `--format gaia`")
+    })
+}
+
+/// Whether a sample that ended so has an answer.
+pub(crate) fn is_answered(status: Status) -> bool {
+    matches!(
+        status,
+        Status::Scored | Status::Unscored | Status::ScorerFailed
+    )
+}
+
+impl Written {
+    fn of(category: &Category, entries: &[Entry]) -> Self {
+        let judged = entries.iter().filter_map(|entry| entry.judged.as_ref());
+        let unjudged = entries.len() - judged.clone().count();
+        let correct = judged.filter(|judged| judged.correct).count();
+        Self {
+            category: category.name.clone(),
+            results: entries.len(),
+            correct: (unjudged == 0).then_some(correct),
+            unjudged,
+            is_official: category.group != Group::Own,
+        }
+    }
+}
+
+fn write_files(
+    folder: &Path,
+    categories: &Categories,
+    exported: &Exported,
+    options: &Options,
+) -> Result<()> {
+    let model = options.model.folder();
+    let place = |category: &Category, kind: Kind| -> Result<PathBuf> {
+        let below = folder.join(kind.as_str()).join(&model);
+        Ok(below.join(layout::file(&category.name, kind)?))
+    };
+    for kind in [Kind::Result, Kind::Score] {
+        let path = folder.join(kind.as_str());
+        fs::create_dir_all(&path).map_err(|error| Error::io("create", &path, &error))?;
+    }
+    for (category, entries) in categories {
+        let lines: String = entries.iter().map(Entry::line).collect();
+        put(&place(category, Kind::Result)?, &lines)?;
+        let written = exported
+            .categories
+            .iter()
+            .find(|written| written.category == category.name);
+        if let Some(correct) = written.and_then(|written| written.correct) {
+            let mut lines = header(correct, entries.len());
+            let judged = entries.iter().filter_map(|entry| entry.judged.as_ref());
+            lines.extend(judged.filter_map(|judged| judged.line.as_deref()));
+            put(&place(category, Kind::Score)?, &lines)?;
+        }
+    }
+    let tables = tables::tables(&exported.counts(), &costs(categories), &options.model);
+    let scores = folder.join(Kind::Score.as_str());
+    let mut tables = tables.iter();
+    tables.try_for_each(|(name, text)| put(&scores.join(name), text))
+}
+
+/// Time and tokens, as far as the result files tell them. Zeros count as not told.
+fn costs(categories: &Categories) -> Costs {
+    let mut costs = Costs::default();
+    for entry in categories.iter().flat_map(|(_, entries)| entries) {
+        if entry.latency_s > 0.0 {
+            costs.latencies.push(entry.latency_s);
+        }
+        for (sum, tokens) in costs.tokens.iter_mut().zip(entry.tokens) {
+            if let Some(tokens) = tokens.filter(|tokens| *tokens > 0) {
+                *sum = Some(sum.unwrap_or_default().saturating_add(tokens));
+            }
+        }
+    }
+    costs
+}
+
+impl Entry {
+    fn line(&self) -> String {
+        let [input, output] = self.tokens.map(|tokens| {
+            let tokens = i64::try_from(tokens?).ok()?;
+            Some(Value::from(tokens))
+        });
+        let latency = Some(self.latency_s).filter(|latency| *latency > 0.0);
+        let members = [
+            ("id", Some(Value::from(self.id.as_str()))),
+            ("result", Some(self.result.clone())),
+            ("input_token_count", input),
+            ("output_token_count", output),
+            ("latency", latency.map(Value::Float)),
+        ];
+        let members = members.into_iter();
+        score::line(members.filter_map(|(key, value)| Some((key, value?))))
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "no file has so many lines that a double could not count them"
+)]
+fn header(correct: usize, total: usize) -> String {
+    let count = |count: usize| Value::from(i64::try_from(count).unwrap_or(i64::MAX));
+    score::line([
+        ("accuracy", Value::Float(correct as f64 / total as f64)),
+        ("correct_count", count(correct)),
+        ("total_count", count(total)),
+    ])
+}
+
+/// Writes a file and the folders above it.
+fn put(path: &Path, content: &str) -> Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, &error))?;
+    }
+    fs::write(path, content).map_err(|error| Error::io("write", path, &error))
+}
+
+#[cfg(test)]
+mod parity_tests;

@@ -1,0 +1,201 @@
+//! Lines of score files: what the official program writes of an answer that is wrong.
+
+use serde_json::Value as Json;
+
+use super::answer::Answer;
+use super::layout;
+use crate::bfcl::checker::{self, CRASH, Entry, Request, Verdict, check};
+use crate::calls::Value;
+use crate::data::{Record, Status};
+use crate::error::Result;
+
+/// What is said of an answer.
+pub(super) struct Judged {
+    /// Whether it is right.
+    pub(super) correct: bool,
+    /// Whether the official program dies of it.
+    pub(super) is_crash: bool,
+    /// Its line, which only wrong answers have.
+    pub(super) line: Option<String>,
+}
+
+/// Judges an answer as the official program would, or tells what that said; `None` where nothing can be said.
+pub(super) fn judge(
+    record: &Record,
+    category: &str,
+    answer: &Answer,
+    underscore_to_dot: Option<bool>,
+    model: &str,
+) -> Result<Option<Judged>> {
+    let ground_truth = Some(&record.ground_truth).filter(|truth| !truth.is_null());
+    let wrong = Wrong {
+        record,
+        category,
+        model,
+        result: &answer.result,
+        ground_truth: ground_truth.map(Value::from),
+    };
+    if layout::needs_official(category) {
+        return Ok(told(record, &wrong));
+    }
+    let is_relevance = category.contains("relevance");
+    let Some(functions) = record.metadata.get("function") else {
+        return Ok(None);
+    };
+    if ground_truth.is_none() && !is_relevance {
+        return Ok(None);
+    }
+    let entry = Entry::new(&Value::from(functions), wrong.ground_truth.as_ref());
+    let entry = entry.map_err(|fault| crate::Error::usage(fault).at(&record.sample_id))?;
+    let request = Request {
+        underscore_to_dot: underscore_to_dot
+            .or_else(|| record.metadata.get("underscore_to_dot")?.as_bool())
+            .unwrap_or(answer.is_native),
+        ..Request::new(
+            &entry,
+            category,
+            if answer.is_native {
+                checker::Answer::Native(&answer.result)
+            } else {
+                checker::Answer::Prompt(&answer.result)
+            },
+        )
+    };
+    let verdict = check(&request);
+    let line = (!verdict.valid).then(|| {
+        if is_relevance {
+            wrong.relevance(&verdict, &entry)
+        } else {
+            wrong.calls(&verdict, &entry)
+        }
+    });
+    Ok(Some(Judged {
+        correct: verdict.valid,
+        is_crash: verdict.error_type == Some(CRASH),
+        line,
+    }))
+}
+
+/// The verdict in the record, where only the official program gives one.
+fn told(record: &Record, wrong: &Wrong<'_>) -> Option<Judged> {
+    let score = record.result.score.as_ref();
+    let score = score.filter(|_| record.result.status == Status::Scored)?;
+    Some(Judged {
+        correct: score.correct,
+        is_crash: false,
+        line: (!score.correct).then(|| {
+            let error = match score.details.get("error") {
+                Some(error @ Json::Object(_)) => Value::from(error),
+                other => dict([
+                    (
+                        "error_message",
+                        Value::from(other.unwrap_or(&Json::Array(Vec::new()))),
+                    ),
+                    ("error_type", score.reason.as_ref().into()),
+                ]),
+            };
+            wrong.steps(error)
+        }),
+    })
+}
+
+/// What stands on the line of a wrong answer.
+struct Wrong<'a> {
+    record: &'a Record,
+    category: &'a str,
+    model: &'a str,
+    result: &'a Value,
+    ground_truth: Option<Value>,
+}
+
+impl Wrong<'_> {
+    fn calls(&self, verdict: &Verdict, entry: &Entry) -> String {
+        let kind = verdict.error_type.unwrap_or_default();
+        let text = |value: &Value| Value::Str(python_str(value));
+        let as_texts = kind == "ast_decoder:decoder_wrong_output_format";
+        let mut members = self.start();
+        members.push(("error", verdict.error_value(entry)));
+        members.push(("error_type", kind.into()));
+        members.push(("prompt", self.prompt()));
+        let raw = self.result;
+        let raw = if as_texts { text(raw) } else { raw.clone() };
+        members.push(("model_result_raw", raw));
+        if let Some(decoded) = &verdict.decoded {
+            let decoded = if as_texts {
+                text(decoded)
+            } else {
+                decoded.clone()
+            };
+            members.push(("model_result_decoded", decoded));
+        }
+        members.push(("possible_answer", self.possible_answer()));
+        line(members)
+    }
+
+    fn relevance(&self, verdict: &Verdict, entry: &Entry) -> String {
+        let mut members = self.start();
+        members.push(("prompt", self.prompt()));
+        members.push(("model_result", self.result.clone()));
+        let decoded = verdict.decoded.clone().unwrap_or(Value::None);
+        members.push(("decoded_result", decoded));
+        members.push(("error", verdict.error_value(entry)));
+        members.push(("error_type", verdict.error_type.unwrap_or_default().into()));
+        line(members)
+    }
+
+    fn steps(&self, error: Value) -> String {
+        let mut members = self.start();
+        members.push(("error", error));
+        members.push(("prompt", self.prompt()));
+        members.push(("model_result_raw", self.result.clone()));
+        members.push(("possible_answer", self.possible_answer()));
+        line(members)
+    }
+
+    fn start(&self) -> Vec<(&'static str, Value)> {
+        vec![
+            ("id", self.record.sample_id.as_str().into()),
+            ("model_name", self.model.into()),
+            ("test_category", self.category.into()),
+            ("valid", Value::Bool(false)),
+        ]
+    }
+
+    fn possible_answer(&self) -> Value {
+        self.ground_truth.clone().unwrap_or(Value::None)
+    }
+
+    /// The entry as it stands in the data.
+    fn prompt(&self) -> Value {
+        let mut members = vec![("id", self.record.sample_id.as_str().into())];
+        let metadata = &self.record.metadata;
+        if let Some(messages) = metadata.get("messages") {
+            members.push(("question", Value::List(vec![messages.into()])));
+        }
+        if let Some(functions) = metadata.get("function") {
+            members.push(("function", functions.into()));
+        }
+        dict(members)
+    }
+}
+
+/// Python's `str(value)`.
+fn python_str(value: &Value) -> String {
+    match value {
+        Value::Str(text) => text.clone(),
+        // Only an integer of more digits than Python prints has none.
+        other => other.repr().unwrap_or_default(),
+    }
+}
+
+pub(super) fn dict<'a>(members: impl IntoIterator<Item = (&'a str, Value)>) -> Value {
+    let members = members.into_iter();
+    Value::Dict(members.map(|(key, value)| (key.into(), value)).collect())
+}
+
+/// An object as a line of a file.
+pub(super) fn line<'a>(members: impl IntoIterator<Item = (&'a str, Value)>) -> String {
+    let mut line = dict(members).to_json_text();
+    line.push('\n');
+    line
+}

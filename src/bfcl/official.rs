@@ -1,0 +1,190 @@
+//! Having the official program of the function-calling leaderboard judge a run, `bfcl evaluate`.
+//!
+//! [`judge`] exports the answers ([`report::bfcl`](crate::bfcl::export)), starts the program on them in a
+//! folder and an environment of its own, and reads its score files. What it says is held against the verdicts of
+//! the run, sample by sample ([`Agreement`]); [`record`] makes a run directory of it, whose gates then count also what is
+//! not judged here: `multi_turn`, `memory`, `web_search`.
+//!
+//! No model is asked. The program sets up the interface of a model nevertheless, and some want a key for that: it
+//! gets placeholders, never the keys of the user.
+
+mod agreement;
+mod program;
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::bfcl::checker;
+use crate::bfcl::export::{self, Exported, Options, Scores};
+use crate::error::{Error, Result};
+use crate::run::rescore::{Rescore, rescore_told};
+use crate::store::{RunDir, read_records};
+use crate::system::cancel::Cancel;
+use crate::text::shown;
+use crate::verdict::run::Run;
+
+pub use agreement::{Agreement, CategoryAgreement, Disagreement};
+
+/// How the official program is run.
+#[derive(Clone, Debug)]
+pub struct Official {
+    /// The program, found as a shell finds it.
+    pub program: PathBuf,
+    /// How long it may take.
+    pub timeout: Duration,
+    /// The folder for the exported files and its score files, which must have no such files yet.
+    pub folder: PathBuf,
+}
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// What was exported.
+    pub exported: Exported,
+    /// The verdicts of both sides.
+    pub agreement: Agreement,
+    /// The official score files.
+    pub scores: PathBuf,
+    verdicts: BTreeMap<String, Scores>,
+}
+
+/// The folder of the official score files beside the exported ones.
+const SCORES: &str = "score-official";
+
+/// Whether the program can be started at all; nothing is exported or started.
+///
+/// # Errors
+/// With the command that installs it.
+pub fn check(official: &Official) -> Result<()> {
+    program::check(official)
+}
+
+/// Has the official program judge the answers of a run.
+///
+/// # Errors
+/// When it is not there, or cannot be started, ends with an error, takes too long or leaves no verdicts.
+pub fn judge(
+    dir: &RunDir,
+    options: &Options,
+    official: &Official,
+    cancel: &Cancel,
+) -> Result<Judged> {
+    program::check(official)?;
+    let folder = &official.folder;
+    let run = (&dir.manifest()?, &*shown(dir.path()));
+    let records = read_records(&dir.file("samples.jsonl"))?;
+    let exported = export::write(records, run, options, folder)?;
+    let categories: Vec<&str> = exported
+        .categories
+        .iter()
+        .filter(|one| one.is_official)
+        .map(|one| one.category.as_str())
+        .collect();
+    if categories.is_empty() {
+        return Err(Error::usage(
+            "the run has no answer in a category that the official program knows",
+        )
+        .hint("cargo evaltest list --categories"));
+    }
+    program::run(official, &options.model.name, &categories, SCORES, cancel)
+        .map_err(|error| explain(error, &exported))?;
+    let scores = folder.join(SCORES);
+    let verdicts = read(&scores, &exported, options)?;
+    let mut agreement = Agreement::new(&options.model.name);
+    for record in read_records(&dir.file("samples.jsonl"))? {
+        let record = record?;
+        let is_exported = record.epoch == 0 && export::is_answered(record.result.status);
+        let verdict = export::category(&record)
+            .ok()
+            .and_then(|category| Some((category, verdicts.get(category)?)));
+        if let Some((category, scores)) = verdict.filter(|_| is_exported) {
+            agreement.add(&record, category, &scores.of(&record.sample_id));
+        }
+    }
+    Ok(Judged {
+        exported,
+        agreement,
+        scores,
+        verdicts,
+    })
+}
+
+/// Makes a run directory of a run with the verdicts of the official program, in its folder of run directories
+/// unless another is named.
+///
+/// # Errors
+/// As [`rescore`](crate::run::rescore::rescore()).
+pub fn record(dir: &RunDir, judged: &Judged, output_root: Option<PathBuf>) -> Result<Run> {
+    let mut told = HashMap::new();
+    for record in read_records(&dir.file("samples.jsonl"))? {
+        let record = record?;
+        let scores = export::category(&record)
+            .ok()
+            .and_then(|category| judged.verdicts.get(category));
+        if let Some(scores) = scores {
+            let verdict = serde_json::to_value(scores.of(&record.sample_id));
+            told.insert(record.sample_id, verdict.unwrap_or_default());
+        }
+    }
+    let how = Rescore {
+        scorers: vec![Arc::new(checker::Bfcl::default())],
+        specs: Vec::new(),
+        extract: None,
+        output_root,
+    };
+    rescore_told(dir, how, told)
+}
+
+/// An exception that was to be expected has a reason that its message does not tell.
+fn explain(error: Error, exported: &Exported) -> Error {
+    if error.hint_text().is_some() || exported.crashes.is_empty() {
+        return error;
+    }
+    error.hint(format!(
+        "it ends with an exception on the answers of `{}`",
+        exported.crashes.join("`, `")
+    ))
+}
+
+/// The official score files. There is one for each category that was exported, on as many answers.
+fn read(folder: &Path, exported: &Exported, options: &Options) -> Result<BTreeMap<String, Scores>> {
+    let unusable = |message: String| {
+        Error::infrastructure(format!("the official program ended well, but {message}"))
+            .hint("is it version 2026.3.23? `pip show bfcl-eval`")
+    };
+    if !folder.is_dir() {
+        return Err(unusable("wrote no score file".to_owned()));
+    }
+    let files = export::score_files(folder, Some(&options.model.folder()))?;
+    let mut verdicts = BTreeMap::new();
+    for one in exported.categories.iter().filter(|one| one.is_official) {
+        let name = &one.category;
+        let path = files
+            .get(name)
+            .ok_or_else(|| unusable(format!("wrote no score file of `{name}`")))?;
+        let scores = export::scores(path).map_err(|error| unusable(error.message().to_owned()))?;
+        if scores.total != one.results as u64 {
+            return Err(unusable(format!(
+                "judged {} answers of `{name}`, not {}",
+                scores.total, one.results
+            )));
+        }
+        verdicts.insert(name.clone(), scores);
+    }
+    Ok(verdicts)
+}
+
+/// Removes the files of an earlier call from a folder of ours.
+///
+/// # Errors
+/// When a file cannot be removed.
+pub fn clear(folder: &Path) -> Result<()> {
+    let is_ours = folder.join("submission.md").is_file();
+    if is_ours {
+        fs::remove_dir_all(folder).map_err(|error| Error::io("remove", folder, &error))?;
+    }
+    Ok(())
+}

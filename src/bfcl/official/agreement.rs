@@ -1,0 +1,204 @@
+//! Verdicts of two sides, sample by sample.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use crate::bfcl::checker::Official as Verdict;
+use crate::data::{Record, Status};
+use crate::report::terminal::table;
+use crate::text::clean;
+
+/// How far the verdicts of a run and those of the official program agree.
+#[derive(Clone, Debug, Serialize)]
+pub struct Agreement {
+    /// Under which name the official program judged.
+    pub model: String,
+    /// By category, in the order of the run.
+    pub categories: Vec<CategoryAgreement>,
+    /// Every sample on which they differ, in the order of the run.
+    pub disagreements: Vec<Disagreement>,
+}
+
+/// The verdicts of a category.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct CategoryAgreement {
+    /// Its name.
+    pub category: String,
+    /// Answers that the official program judged.
+    pub answers: u64,
+    /// How many of them are right to it.
+    pub correct: u64,
+    /// How many both judged.
+    pub compared: u64,
+    /// How many both judged alike.
+    pub agreed: u64,
+    /// How many are wrong to both, for the same reason.
+    pub same_error_type: u64,
+    /// How many are wrong to both.
+    pub both_wrong: u64,
+}
+
+/// A sample that one side takes for right and the other for wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Disagreement {
+    /// The sample's id.
+    pub sample_id: String,
+    /// Its category.
+    pub category: String,
+    /// Whether it is right to the run, and why.
+    pub ours: Side,
+    /// Whether it is right to the official program, and why.
+    pub official: Side,
+}
+
+/// A verdict with its reason.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Side {
+    /// Whether the answer is right.
+    pub correct: bool,
+    /// The error type, or `exact_match`.
+    pub reason: String,
+}
+
+impl Agreement {
+    pub(super) fn new(model: &str) -> Self {
+        Self {
+            model: model.to_owned(),
+            categories: Vec::new(),
+            disagreements: Vec::new(),
+        }
+    }
+
+    pub(super) fn add(&mut self, record: &Record, category: &str, official: &Verdict) {
+        let place = self
+            .categories
+            .iter()
+            .position(|one| one.category == category);
+        let place = place.unwrap_or_else(|| {
+            self.categories.push(CategoryAgreement {
+                category: category.to_owned(),
+                ..CategoryAgreement::default()
+            });
+            self.categories.len() - 1
+        });
+        let counts = &mut self.categories[place];
+        counts.answers += 1;
+        counts.correct += u64::from(official.valid);
+        let score = record.result.score.as_ref();
+        let Some(score) = score.filter(|_| record.result.status == Status::Scored) else {
+            return;
+        };
+        counts.compared += 1;
+        let reason = official.error_type.as_deref().unwrap_or("exact_match");
+        if score.correct == official.valid {
+            counts.agreed += 1;
+            counts.both_wrong += u64::from(!score.correct);
+            counts.same_error_type += u64::from(!score.correct && score.reason == reason);
+            return;
+        }
+        self.disagreements.push(Disagreement {
+            sample_id: record.sample_id.clone(),
+            category: category.to_owned(),
+            ours: Side {
+                correct: score.correct,
+                reason: score.reason.clone().into_owned(),
+            },
+            official: Side {
+                correct: official.valid,
+                reason: reason.to_owned(),
+            },
+        });
+    }
+
+    /// Whether no verdict differs.
+    pub fn is_full(&self) -> bool {
+        self.disagreements.is_empty()
+    }
+
+    /// The counts of all categories together.
+    pub fn all(&self) -> CategoryAgreement {
+        let mut all = CategoryAgreement {
+            category: "all".to_owned(),
+            ..CategoryAgreement::default()
+        };
+        for one in &self.categories {
+            all.answers += one.answers;
+            all.correct += one.correct;
+            all.compared += one.compared;
+            all.agreed += one.agreed;
+            all.same_error_type += one.same_error_type;
+            all.both_wrong += one.both_wrong;
+        }
+        all
+    }
+
+    /// How many answers only the official program judged.
+    pub fn only_official(&self) -> u64 {
+        let all = self.all();
+        all.answers - all.compared
+    }
+
+    /// Writes it for people: a table by category and the list of disagreements.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let all = self.all();
+        writeln!(
+            out,
+            "official program, as `{}`: {} of {} verdicts agree",
+            clean(&self.model),
+            all.agreed,
+            all.compared
+        )?;
+        let only = self.only_official();
+        if only > 0 {
+            writeln!(out, "  {only} answers were judged by it alone")?;
+        }
+        let head = [
+            "category",
+            "answers",
+            "correct",
+            "compared",
+            "agreed",
+            "wrong to both",
+            "same error type",
+        ];
+        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        let row = |one: &CategoryAgreement| {
+            let counts = [
+                one.answers,
+                one.correct,
+                one.compared,
+                one.agreed,
+                one.both_wrong,
+                one.same_error_type,
+            ];
+            let mut row = vec![one.category.clone()];
+            row.extend(counts.map(|count| count.to_string()));
+            row
+        };
+        rows.extend(self.categories.iter().map(row));
+        if self.categories.len() > 1 {
+            rows.push(row(&all));
+        }
+        table::write("  ", &rows, out)?;
+        if !self.is_full() {
+            let count = self.disagreements.len();
+            let s = if count == 1 { "" } else { "s" };
+            writeln!(out, "  {count} disagreement{s}:")?;
+        }
+        for one in &self.disagreements {
+            let side = |side: &Side| {
+                let verdict = if side.correct { "correct" } else { "wrong" };
+                format!("{verdict} ({})", clean(&side.reason))
+            };
+            writeln!(
+                out,
+                "    {}: here {}, official {}",
+                clean(&one.sample_id),
+                side(&one.ours),
+                side(&one.official)
+            )?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,37 @@
+//! From text to calls of tools: Python, Java, JavaScript, XML and JSON as models write them.
+//!
+//! [`decode`] reads an answer that is nothing but calls, as the Function Calling Leaderboard does; `read` finds calls
+//! wherever an answer has them. What is read is a [`Value`]. The short cuts lie in `fast`, which may be left out:
+//! with it and without, every text is read alike.
+
+pub(crate) mod crash;
+pub(crate) mod integer;
+pub(crate) mod printable;
+pub(crate) mod repr;
+pub(crate) mod value;
+
+pub(crate) mod json;
+pub(crate) mod python_regex;
+
+pub(crate) mod syntax_tree;
+
+pub(crate) mod fast;
+
+pub(crate) mod python;
+
+pub(crate) mod java;
+pub(crate) mod java_values;
+pub(crate) mod javascript;
+pub(crate) mod javascript_values;
+pub(crate) mod json_calls;
+pub(crate) mod xml;
+
+pub mod decode;
+pub(crate) mod read;
+
+pub use decode::{DecodeFault, Format};
+pub use integer::Int;
+pub use json::JsonFault;
+pub use repr::TooManyDigits;
+pub(crate) use repr::repr_str;
+pub use value::{Dict, Value};

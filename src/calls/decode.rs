@@ -1,0 +1,283 @@
+//! From a model's answer to calls: `[{name: {argument: value}}, …]`.
+
+use std::borrow::Cow;
+
+use memchr::memchr;
+
+use super::json::JsonFault;
+use super::value::{Dict, Value, lone_surrogate};
+use super::{java, javascript, json_calls, python, xml};
+use crate::text::is_py_space;
+
+/// Why an answer holds no calls: the text of the exception in the official program, or close to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DecodeFault(String);
+
+impl DecodeFault {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+
+    /// The message.
+    pub fn message(&self) -> &str {
+        &self.0
+    }
+}
+
+pub(super) type Result<T> = std::result::Result<T, DecodeFault>;
+
+/// How answers are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// `[f(a=1)]`.
+    Python,
+    /// `f(a=1)` in Java.
+    Java,
+    /// `f(a=1)` in JavaScript.
+    JavaScript,
+    /// `[{"function": "f", "parameters": {"a": 1}}]`.
+    Json,
+    /// `<functions><function name="f"><params><param name="a" value="1" type="integer"/>…`.
+    VerboseXml,
+    /// `<functions><function name="f"><param name="a" type="integer">1</param>…`.
+    ConciseXml,
+}
+
+impl Format {
+    /// The format of a name as in the official program: `python`, `java`, `javascript`, `json`,
+    /// `verbose_xml`, `concise_xml`.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "python" => Self::Python,
+            "java" => Self::Java,
+            "javascript" => Self::JavaScript,
+            "json" => Self::Json,
+            "verbose_xml" => Self::VerboseXml,
+            "concise_xml" => Self::ConciseXml,
+            _ => return None,
+        })
+    }
+}
+
+/// Decodes the text of a model without native tool calling. With `has_tool_call_tag` the calls stand
+/// between `<TOOLCALL>` and `</TOOLCALL>`.
+pub fn prompt(text: &str, format: Format, has_tool_call_tag: bool) -> Result<Value> {
+    let text = text.trim_matches(['`', '\n', ' ']);
+    let bracketed = match (text.starts_with('['), text.ends_with(']')) {
+        (true, true) => Cow::Borrowed(text),
+        (true, false) => Cow::Owned([text, "]"].concat()),
+        (false, true) => Cow::Owned(["[", text].concat()),
+        (false, false) => Cow::Owned(["[", text, "]"].concat()),
+    };
+    let text = if has_tool_call_tag {
+        let tagged = between(&bracketed, "<TOOLCALL>", "</TOOLCALL>").ok_or_else(|| {
+            DecodeFault::new(format!(
+                "No tool call tag found in input string: {bracketed}"
+            ))
+        })?;
+        bracketed[tagged].trim_matches(is_py_space)
+    } else {
+        &bracketed
+    };
+    match format {
+        Format::Python => python::calls(text),
+        Format::Java => encoded(inside(text)).and_then(java::calls),
+        Format::JavaScript => encoded(inside(text)).and_then(javascript::calls),
+        Format::Json => json_calls::calls(text),
+        Format::VerboseXml | Format::ConciseXml => {
+            let functions = between(text, "<functions>", "</functions>").ok_or_else(|| {
+                DecodeFault::new(format!(
+                    "No XML function call found in input string: {text}. Missing <functions> tag."
+                ))
+            })?;
+            let start = functions.start - "<functions>".len();
+            let end = functions.end + "</functions>".len();
+            let text = encoded(&text[start..end])?;
+            match format {
+                Format::VerboseXml => xml::verbose_calls(text),
+                _ => xml::concise_calls(text),
+            }
+        }
+    }
+}
+
+/// Where the text between the first opening mark and the next closing one stands.
+fn between(text: &str, open: &str, close: &str) -> Option<std::ops::Range<usize>> {
+    let start = text.find(open)? + open.len();
+    let end = start + text[start..].find(close)?;
+    Some(start..end)
+}
+
+/// The text, if Python can hand it to a parser: lone surrogates have no bytes.
+pub(super) fn encoded(text: &str) -> Result<&str> {
+    // All of them start with the byte of the last plane.
+    let code = if memchr(0xf4, text.as_bytes()).is_some() {
+        text.chars().find_map(lone_surrogate)
+    } else {
+        None
+    };
+    match code {
+        None => Ok(text),
+        Some(code) => Err(DecodeFault(format!(
+            "'utf-8' codec can't encode character '\\u{code:04x}': surrogates not allowed"
+        ))),
+    }
+}
+
+/// Without the first and the last character: Java and JavaScript are parsed without the brackets.
+fn inside(text: &str) -> &str {
+    let mut chars = text.chars();
+    chars.next();
+    chars.next_back();
+    chars.as_str()
+}
+
+/// Decodes the calls of a model with native tool calling: a list of `{name: arguments as JSON text}`.
+pub fn native(result: &Value) -> Result<Value> {
+    let items = match result {
+        Value::List(items) => &**items,
+        // Nothing to go through is no fault.
+        Value::Str(text) if text.is_empty() => &[],
+        Value::Dict(dict) if dict.is_empty() => &[],
+        Value::Str(_) | Value::Dict(_) => {
+            return Err(DecodeFault::new("'str' object has no attribute 'keys'"));
+        }
+        other => {
+            let class = other.type_name();
+            return Err(DecodeFault::new(format!(
+                "'{class}' object is not iterable"
+            )));
+        }
+    };
+    items
+        .iter()
+        .map(native_call)
+        .collect::<Result<_>>()
+        .map(Value::List)
+}
+
+fn native_call(item: &Value) -> Result<Value> {
+    let Value::Dict(dict) = item else {
+        let class = item.type_name();
+        return Err(DecodeFault::new(format!(
+            "'{class}' object has no attribute 'keys'"
+        )));
+    };
+    let (name, arguments) = dict
+        .iter()
+        .next()
+        .ok_or_else(|| DecodeFault::new("list index out of range"))?;
+    let Value::Str(arguments) = arguments else {
+        let class = arguments.type_name();
+        return Err(DecodeFault::new(format!(
+            "the JSON object must be str, bytes or bytearray, not {class}"
+        )));
+    };
+    let arguments = Value::from_json(arguments).map_err(|fault| {
+        DecodeFault::new(match fault {
+            JsonFault::Syntax => "the arguments are no JSON",
+            JsonFault::TooManyDigits => {
+                "Exceeds the limit (4300 digits) for integer string conversion"
+            }
+            JsonFault::TooDeep => "maximum recursion depth exceeded while decoding a JSON array",
+        })
+    })?;
+    Ok(Value::Dict(Dict::of(name.clone(), arguments)))
+}
+
+/// Whether it is a list of `{name: {…}}`, each with one name. An empty list is.
+pub(crate) fn is_well_formed(decoded: &Value) -> bool {
+    decoded.as_list().is_some_and(|calls| {
+        calls.iter().all(|call| {
+            let mut entries = call.as_dict().into_iter().flat_map(Dict::iter);
+            matches!(
+                (entries.next(), entries.next()),
+                (Some((_, Value::Dict(_))), None)
+            )
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, format: Format, tag: bool, expect: Option<&str>) {
+        let got = prompt(text, format, tag);
+        let repr = got.as_ref().ok().map(|value| value.repr().unwrap());
+        assert_eq!(repr.as_deref(), expect, "{text:?} {got:?}");
+    }
+
+    #[test]
+    fn what_stands_around_the_calls() {
+        let python = |text, expect| check(text, Format::Python, false, expect);
+        python("", Some("[]"));
+        python("f(a=1)", Some("[{'f': {'a': 1}}]"));
+        python("f(a=1), g()", Some("[{'f': {'a': 1}}, {'g': {}}]"));
+        python("```\n[f(a=1)]\n```", Some("[{'f': {'a': 1}}]"));
+        python("```python\n[f(a=1)]\n```", None);
+        python("[f(a=1)]\t", None);
+        python("The answer: [f(a=1)]", None);
+        python("'[f(a=1)]'", None);
+        check(
+            "ok <TOOLCALL> '[f(a=1)]' </TOOLCALL> </TOOLCALL>",
+            Format::Python,
+            true,
+            Some("[{'f': {'a': 1}}]"),
+        );
+        check("[f(a=1)]", Format::Python, true, None);
+        check("<TOOLCALL>[f(a=1)]", Format::Python, true, None);
+        // Half of a surrogate pair has no bytes that a parser could be given.
+        let half = crate::calls::value::surrogate(0xd800);
+        let call = format!("f(a='{half}')");
+        check(&call, Format::Python, false, None);
+        check(&format!("A.{call}"), Format::Java, false, None);
+        check(&call, Format::JavaScript, false, None);
+        let xml = |text| format!("<functions><function name=\"f\">{text}</function></functions>");
+        check(&xml(half.to_string()), Format::ConciseXml, false, None);
+        let before = format!("{half}{}", xml(String::new()));
+        check(&before, Format::ConciseXml, false, Some("[{'f': {}}]"));
+    }
+
+    #[test]
+    fn native_calls() {
+        fn check(json: &str, expect: Option<&str>) {
+            let got = native(&Value::from_json(json).unwrap());
+            let repr = got.as_ref().ok().map(|value| value.repr().unwrap());
+            assert_eq!(repr.as_deref(), expect, "{json}");
+        }
+        check("[]", Some("[]"));
+        check("\"\"", Some("[]"));
+        check("{}", Some("[]"));
+        check(
+            r#"[{"f": "{\"a\": 1}"}, {"g": "[]"}]"#,
+            Some("[{'f': {'a': 1}}, {'g': []}]"),
+        );
+        check(r#"[{"f": " {} ", "g": "no JSON"}]"#, Some("[{'f': {}}]"));
+        check(r#""f(a=1)""#, None);
+        check("null", None);
+        check("[{}]", None);
+        check("[[]]", None);
+        check(r#"[{"f": {"a": 1}}]"#, None);
+        check(r#"[{"f": "{'a': 1}"}]"#, None);
+        check(r#"{"f": "{}"}"#, None);
+    }
+
+    #[test]
+    fn shape() {
+        let check = |json: &str, expect| {
+            assert_eq!(
+                is_well_formed(&Value::from_json(json).unwrap()),
+                expect,
+                "{json}"
+            );
+        };
+        check("[]", true);
+        check(r#"[{"f": {}}]"#, true);
+        check(r#"[{"f": []}]"#, false);
+        check(r#"[{"f": {}, "g": {}}]"#, false);
+        check("[{}]", false);
+        check("{}", false);
+        check("[1]", false);
+    }
+}

@@ -1,0 +1,83 @@
+//! Beginnings of texts after which a parser mends nothing: the answers of a model begin alike.
+
+/// The most beginnings that are kept, and the longest.
+const MOST: usize = 16;
+const LONGEST: usize = 64;
+
+/// Those of one language.
+#[derive(Default)]
+pub(in crate::calls) struct Beginnings {
+    kept: Vec<String>,
+    /// Which of them makes room for the next one.
+    oldest: usize,
+}
+
+impl Beginnings {
+    /// Whether a text begins with one of them.
+    pub(super) fn begin(&self, text: &str) -> bool {
+        self.kept.iter().any(|lost| text.starts_with(lost))
+    }
+
+    #[cfg(test)]
+    pub(in crate::calls) fn count(&self) -> usize {
+        self.kept.len()
+    }
+
+    /// Keeps what was read of a text when all was lost.
+    pub(in crate::calls) fn remember(&mut self, text: &str, reach: Reach) {
+        let Some(end) = reach.0.filter(|&end| end <= LONGEST) else {
+            return;
+        };
+        let lost = &text[..end];
+        if self.kept.len() < MOST {
+            self.kept.push(lost.to_owned());
+        } else {
+            lost.clone_into(&mut self.kept[self.oldest]);
+            self.oldest = (self.oldest + 1) % MOST;
+        }
+    }
+}
+
+/// How far a text was read, unless its end was seen.
+#[derive(Clone, Copy)]
+pub(in crate::calls) struct Reach(Option<usize>);
+
+impl Reach {
+    /// Nothing was read.
+    pub(in crate::calls) fn new() -> Self {
+        Self(Some(0))
+    }
+
+    /// The parser is given what stands from one place to another, or asks for what is behind the end.
+    pub(in crate::calls) fn extend(&mut self, text: &str, place: usize, end: usize) {
+        self.0 = self
+            .0
+            .filter(|_| place < text.len())
+            .map(|known| known.max(end));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calls::syntax_tree::Reader;
+    use crate::calls::syntax_tree::tests::LANGUAGES;
+
+    #[test]
+    fn a_lost_beginning_is_kept_and_known_again() {
+        for language in LANGUAGES {
+            let mut reader = Reader::new(&language()).unwrap();
+            let text = "<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call>";
+            assert!(reader.tree(text).is_none());
+            assert_eq!(reader.lost.count(), 1);
+            assert!(reader.lost.begin(text));
+            assert!(reader.tree(&text.replace("{}", "{\"a\": 1}")).is_none());
+            assert_eq!(reader.lost.count(), 1);
+            for number in 0..40 {
+                assert!(reader.tree(&format!("<t{number}>\n{{")).is_none());
+            }
+            assert!(reader.lost.count() <= MOST);
+            assert!(reader.tree("f(a=1);").is_some());
+        }
+    }
+}

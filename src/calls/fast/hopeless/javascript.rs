@@ -1,0 +1,151 @@
+//! Words of JavaScript that have nothing behind them of what has to be there, and values side by side in brackets.
+
+use super::brackets::Brackets;
+use super::signs::{Language, Sign, Signs};
+
+/// Whether a text has an error node for certain.
+pub(crate) fn in_javascript(text: &str) -> bool {
+    let mut look = Look {
+        signs: Signs::new(text, Language::JavaScript),
+        brackets: Brackets::default(),
+        place: Place::Statement,
+        is_behind_word: false,
+    };
+    loop {
+        if let Some(is_hopeless) = look.step() {
+            return is_hopeless;
+        }
+    }
+}
+
+struct Look<'a> {
+    signs: Signs<'a>,
+    brackets: Brackets,
+    place: Place,
+    is_behind_word: bool,
+}
+
+/// What is next.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    /// A statement may start here.
+    Statement,
+    /// A value has ended.
+    Value,
+    /// A block or a value has ended.
+    Brace,
+    /// A value has to follow: no statement can, so the words of statements are names.
+    Operator,
+    Unsure,
+}
+
+impl Look<'_> {
+    /// Looks at the next sign. The verdict, if that decides it.
+    fn step(&mut self) -> Option<bool> {
+        let sign = self.signs.next();
+        let is_within_list = self.brackets.is_within_list();
+        if let Sign::Mark(mark) = sign {
+            if is_within_list && self.may_be_closed_before(mark) {
+                return Some(false);
+            }
+            if let Some(is_hopeless) = self.brackets.take(mark) {
+                return Some(is_hopeless);
+            }
+        }
+        self.is_behind_word = matches!(sign, Sign::Word(_));
+        self.place = match sign {
+            Sign::Broken => return Some(true),
+            Sign::Unsure | Sign::Word("export") => return Some(false),
+            Sign::Word(word) if is_special(word) => Place::Unsure,
+            Sign::Word(_) | Sign::Number | Sign::Text
+                if is_within_list && self.place == Place::Value =>
+            {
+                return Some(true);
+            }
+            Sign::Word(word) => match (self.place, asks_for(word)) {
+                (_, Next::Anything) | (Place::Operator, Next::Bracket(_)) => Place::Value,
+                (Place::Operator | Place::Unsure, _) => return Some(false),
+                (_, next) => return Some(self.is_missing(next)),
+            },
+            Sign::Number | Sign::Text | Sign::Template | Sign::Mark(b')' | b']') => Place::Value,
+            Sign::Mark(b';') => Place::Statement,
+            Sign::Mark(b'}') => Place::Brace,
+            // Of a label, an object, `++`.
+            Sign::Mark(b'{' | b':' | b'+' | b'-') => Place::Unsure,
+            Sign::Mark(_) => Place::Operator,
+        };
+        None
+    }
+
+    /// Whether a bracket around a list may be made up before a mark: one that cannot stand in it, but behind it.
+    fn may_be_closed_before(&self, mark: u8) -> bool {
+        match mark {
+            b';' | b':' => true,
+            b'=' => !self.is_behind_word,
+            b'{' => self.place == Place::Value,
+            _ => false,
+        }
+    }
+
+    /// Whether what comes is not what has to.
+    fn is_missing(&mut self, next: Next) -> bool {
+        let sign = self.signs.next();
+        match (next, sign) {
+            (Next::Anything, _)
+            | (Next::Function, Sign::Mark(b'*'))
+            | (Next::Class, Sign::Word("extends")) => false,
+            (Next::Bracket(bracket), sign) => sign.is_not(bracket),
+            (Next::Function, Sign::Word(_)) => self.signs.next().is_not(b'('),
+            (Next::Function, sign) => sign.is_not(b'('),
+            (Next::Class, Sign::Word(_)) => match self.signs.next() {
+                Sign::Word("extends") => false,
+                sign => sign.is_not(b'{'),
+            },
+            (Next::Class, sign) => sign.is_not(b'{'),
+            (Next::Import, Sign::Word(_)) => match self.signs.next() {
+                Sign::Word("from") => false,
+                Sign::Mark(b',') => {
+                    matches!(self.signs.next(), Sign::Word(_) | Sign::Number | Sign::Text)
+                }
+                sign => sign.is_not(b','),
+            },
+            (Next::Import, _) => false,
+        }
+    }
+}
+
+/// What has to be behind a word that starts a statement.
+#[derive(Clone, Copy)]
+enum Next {
+    Anything,
+    Bracket(u8),
+    /// `name(` or `(`.
+    Function,
+    /// `Name {` or `{`.
+    Class,
+    /// `name from`, `name, {`, and what is left to the parser.
+    Import,
+}
+
+fn asks_for(word: &str) -> Next {
+    match word {
+        "for" | "if" | "while" | "with" | "switch" => Next::Bracket(b'('),
+        "try" => Next::Bracket(b'{'),
+        "function" => Next::Function,
+        "class" => Next::Class,
+        "import" => Next::Import,
+        _ => Next::Anything,
+    }
+}
+
+/// The other words that mean something somewhere, less those that are values.
+#[rustfmt::skip]
+fn is_special(word: &str) -> bool {
+    matches!(
+        word,
+        "as" | "async" | "await" | "break" | "case" | "catch" | "const" | "continue" | "debugger" | "default"
+            | "delete" | "do" | "else" | "extends" | "finally" | "from" | "get" | "in" | "instanceof" | "let" | "meta"
+            | "new" | "of" | "return" | "set" | "static" | "super" | "target" | "throw" | "typeof" | "undefined"
+            | "var" | "void" | "yield"
+    )
+}

@@ -1,0 +1,80 @@
+//! Texts in JSON: what in them is escaped, and how.
+
+use std::fmt::Write as _;
+
+use memchr::memchr;
+
+use super::super::value::lone_surrogate;
+use crate::text::json_special;
+
+/// A text in quotes.
+pub(crate) fn write_text(text: &str, out: &mut String) {
+    out.push('"');
+    let mut rest = text;
+    while let Some(place) = special(rest.as_bytes()) {
+        out.push_str(&rest[..place]);
+        let mut chars = rest[place..].chars();
+        if let Some(c) = chars.next() {
+            write_escaped(c, out);
+        }
+        rest = chars.as_str();
+    }
+    out.push_str(rest);
+    out.push('"');
+}
+
+/// Where something stands that is to be escaped, or may be: surrogates stand in the last plane, whose characters
+/// start with this byte.
+fn special(bytes: &[u8]) -> Option<usize> {
+    let special = json_special(bytes);
+    let before = &bytes[..special.unwrap_or(bytes.len())];
+    if before.is_ascii() {
+        return special;
+    }
+    memchr(0xf4, before).or(special)
+}
+
+fn write_escaped(c: char, out: &mut String) {
+    let _ = match c {
+        '"' => out.write_str("\\\""),
+        '\\' => out.write_str("\\\\"),
+        '\n' => out.write_str("\\n"),
+        '\r' => out.write_str("\\r"),
+        '\t' => out.write_str("\\t"),
+        '\x08' => out.write_str("\\b"),
+        '\x0c' => out.write_str("\\f"),
+        '\0'..' ' => write!(out, "\\u{:04x}", u32::from(c)),
+        c => match lone_surrogate(c) {
+            Some(code) => write!(out, "\\u{code:04x}"),
+            None => out.write_char(c),
+        },
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::value::surrogate;
+    use super::write_text;
+
+    #[test]
+    fn escapes_wherever_they_stand() {
+        let half = surrogate(0xd800);
+        for (c, expect) in [
+            ('"', "\\\""),
+            ('\\', "\\\\"),
+            ('\0', "\\u0000"),
+            ('\x1f', "\\u001f"),
+            ('é', "é"),
+            ('\u{10ffff}', "\\udfff"),
+            ('\u{10f7ff}', "\u{10f7ff}"),
+            (half, "\\ud800"),
+        ] {
+            for place in 0..20 {
+                let (before, after) = ("é".repeat(place), "a".repeat(20 - place));
+                let mut out = String::new();
+                write_text(&format!("{before}{c}{after}\""), &mut out);
+                assert_eq!(out, format!("\"{before}{expect}{after}\\\"\""));
+            }
+        }
+    }
+}

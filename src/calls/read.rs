@@ -1,0 +1,77 @@
+//! Tool calls, wherever an answer has them: native, in messages, as JSON or call text in prose, or in a
+//! pattern of the user's.
+//!
+//! Everything here is what an agent said, so all of it takes time that grows with the length of the answer
+//! alone: [`Effort`] is what reading one may cost.
+
+mod arguments;
+mod json;
+mod native;
+mod outside;
+mod pattern;
+mod text;
+
+use crate::calls::Value;
+use crate::calls::python::PlainCall;
+
+pub(crate) use json::calls_or_reason;
+pub(crate) use native::{native, trajectory};
+pub(crate) use pattern::Pattern;
+pub(crate) use text::find;
+
+/// A call of a tool.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Call {
+    pub(crate) name: String,
+    pub(crate) positional: Vec<Value>,
+    /// In the order in which they are written; of one that is given twice the last counts.
+    pub(crate) named: Vec<(String, Value)>,
+}
+
+impl From<PlainCall> for Call {
+    fn from(call: PlainCall) -> Self {
+        Self {
+            name: call.name,
+            positional: call.positional,
+            named: call.named,
+        }
+    }
+}
+
+/// Calls that were found in a text, and in what form.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Found {
+    pub(crate) calls: Vec<Call>,
+    pub(crate) form: &'static str,
+}
+
+/// The text is made to be read again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TooComplex;
+
+/// What reading a text may cost, in bytes that are looked at. What people and models write is looked at twice or
+/// three times.
+#[derive(Debug)]
+struct Effort(usize);
+
+impl Effort {
+    /// For a text of this length.
+    fn for_text(text: &str) -> Self {
+        Self((1 << 18) + 64 * text.len())
+    }
+
+    fn spend(&mut self, bytes: usize) -> Result<(), TooComplex> {
+        self.0 = self.0.checked_sub(bytes).ok_or(TooComplex)?;
+        Ok(())
+    }
+}
+
+/// Whether it can be the name of a tool: letters, digits, `_`, and `.`, `-`, `/`, `:` between them.
+fn is_name(text: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    text.starts_with(is_word)
+        && text.ends_with(is_word)
+        && text
+            .chars()
+            .all(|c| is_word(c) || matches!(c, '.' | '-' | '/' | ':'))
+}

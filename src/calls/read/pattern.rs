@@ -1,0 +1,224 @@
+//! `Pattern`: how a user's agent writes its calls.
+
+use regex::Regex;
+
+use super::outside::{Brackets, Outside};
+use super::{Call, Effort, TooComplex, arguments, is_name};
+use crate::calls::Value;
+use crate::error::{Error, Result};
+use crate::text::{Scope, compile, snippet};
+
+const NAMES: [&str; 2] = ["{name}", "{tool_name}"];
+const ARGUMENTS: [&str; 3] = ["{args}", "{arguments}", "{parameters}"];
+
+/// The longest name, in bytes.
+const LONGEST_NAME: usize = 256;
+
+/// How many bytes the searches for a regular expression may look at, each of them counted to the end of the text.
+const SEARCHED: usize = 1 << 26;
+
+/// Where the name and the arguments of a call stand.
+#[derive(Clone, Debug)]
+pub(crate) enum Pattern {
+    /// `[TOOL_CALL:{name}:{args}]`: what stands before the name, between, and behind the arguments. Without a place
+    /// for arguments only before and behind.
+    Template {
+        before: String,
+        between: Option<String>,
+        behind: String,
+    },
+    /// A regular expression with the groups `name` and `args`.
+    Regex(Regex),
+}
+
+impl Pattern {
+    /// Reads a pattern.
+    pub(crate) fn parse(text: &str) -> Result<Self> {
+        let Some((name, name_end)) = place_in(text, &NAMES) else {
+            let regex = compile(text, Scope::Part, false)?;
+            if regex.capture_names().flatten().any(|group| group == "name") {
+                return Ok(Self::Regex(regex));
+            }
+            return Err(Error::usage(format!(
+                "`{}` does not say where the name of a call stands",
+                snippet(text)
+            ))
+            .hint("write `[TOOL_CALL:{name}:{args}]`, or a regular expression with the groups `(?<name>…)` and `(?<args>…)`"));
+        };
+        if let Some(second) = place_in(&text[name_end..], &NAMES) {
+            return Err(Error::usage(format!(
+                "in `{}` the name of a call stands twice",
+                snippet(text)
+            ))
+            .hint(format!(
+                "leave out what stands behind the arguments from the second on: `{}`",
+                snippet(&text[..name_end + second.0])
+            )));
+        }
+        let before = &text[..name];
+        let (between, behind) = match place_in(text, &ARGUMENTS) {
+            None => (None, &text[name_end..]),
+            Some((args, _)) if args < name => {
+                return Err(Error::usage(format!(
+                    "in `{}` the arguments stand before the name",
+                    snippet(text)
+                ))
+                .hint("write a regular expression with the groups `(?<name>…)` and `(?<args>…)`"));
+            }
+            Some((args, end)) => (Some(&text[name_end..args]), &text[end..]),
+        };
+        if before.is_empty() || between == Some("") || (between.is_none() && behind.is_empty()) {
+            return Err(Error::usage(format!(
+                "in `{}` there must be some text before the name, and behind it",
+                snippet(text)
+            ))
+            .hint("write `[TOOL_CALL:{name}:{args}]`, or a regular expression with the groups `(?<name>…)` and `(?<args>…)`"));
+        }
+        Ok(Self::Template {
+            before: before.to_owned(),
+            between: between.map(str::to_owned),
+            behind: behind.to_owned(),
+        })
+    }
+
+    /// Every call in a text.
+    pub(crate) fn find(&self, text: &str) -> Result<Vec<Call>, TooComplex> {
+        match self {
+            Self::Template {
+                before,
+                between,
+                behind,
+            } => by_template(text, before, between.as_deref(), behind),
+            Self::Regex(regex) => by_regex(text, regex),
+        }
+    }
+}
+
+/// Where the first of these marks stands in a template.
+fn place_in(text: &str, marks: &[&str]) -> Option<(usize, usize)> {
+    let found = marks
+        .iter()
+        .filter_map(|mark| Some((text.find(mark)?, mark.len())));
+    found.min().map(|(start, length)| (start, start + length))
+}
+
+fn by_regex(text: &str, regex: &Regex) -> Result<Vec<Call>, TooComplex> {
+    let mut calls = Vec::new();
+    let mut effort = Effort(SEARCHED.max(2 * text.len()));
+    let mut place = 0;
+    while place <= text.len() {
+        effort.spend(text.len() - place)?;
+        let Some(found) = regex.captures_at(text, place) else {
+            break;
+        };
+        if let Some(name) = found
+            .name("name")
+            .filter(|name| is_name(name.as_str().trim()))
+        {
+            let arguments = found.name("args").map_or("", |args| args.as_str());
+            calls.push(arguments::call(name.as_str().trim(), arguments));
+        }
+        let end = found.get(0).map_or(place, |whole| whole.end());
+        // After an empty match the search goes on behind the next character.
+        let step = text[end..].chars().next().map_or(1, char::len_utf8);
+        place = if found.get(0).is_none_or(|whole| whole.is_empty()) {
+            end + step
+        } else {
+            end
+        };
+    }
+    Ok(calls)
+}
+
+fn by_template(
+    text: &str,
+    before: &str,
+    between: Option<&str>,
+    behind: &str,
+) -> Result<Vec<Call>, TooComplex> {
+    let mut calls = Vec::new();
+    let mut effort = Effort::for_text(text);
+    let mut rest = text;
+    while let Some(start) = rest.find(before) {
+        rest = &rest[start + before.len()..];
+        effort.spend(LONGEST_NAME)?;
+        let Some((name, tail)) = name(rest, between.unwrap_or(behind)) else {
+            continue;
+        };
+        if between.is_none() {
+            calls.push(arguments::call(name, ""));
+            rest = tail;
+        } else if let Some((arguments, tail)) = arguments(tail, before, behind, &mut effort)? {
+            calls.push(arguments::call(name, arguments));
+            rest = tail;
+        } else {
+            // What ends arguments does not come any more.
+            break;
+        }
+    }
+    Ok(calls)
+}
+
+fn name<'a>(text: &'a str, end: &str) -> Option<(&'a str, &'a str)> {
+    let mut near = (LONGEST_NAME + end.len()).min(text.len());
+    while !text.is_char_boundary(near) {
+        near -= 1;
+    }
+    // The shortest may be the head of a name that has such a text inside.
+    let (name, _) = text[..near].split_once(end)?;
+    let rest = &text[name.len() + end.len()..];
+    let name = name.trim();
+    is_name(name).then_some((name, rest))
+}
+
+/// Arguments up to what stands behind them, which JSON, brackets and quoted values may hold inside; up to the end of
+/// the line if that is nothing.
+fn arguments<'a>(
+    text: &'a str,
+    before: &str,
+    behind: &str,
+    effort: &mut Effort,
+) -> Result<Option<(&'a str, &'a str)>, TooComplex> {
+    let trimmed = text.trim_start();
+    if trimmed.starts_with(['{', '[', '"']) {
+        let (value, end) = Value::from_json_start(trimmed);
+        effort.spend(end)?;
+        let (json, tail) = trimmed.split_at(end);
+        let tail = if behind.is_empty() {
+            Some(tail)
+        } else {
+            tail.trim_start().strip_prefix(behind)
+        };
+        if let (Ok(_), Some(tail)) = (value, tail) {
+            return Ok(Some((json, tail)));
+        }
+    }
+    if !behind.is_empty() {
+        // What stays open was no bracket of the arguments: the next call is not looked at for its end.
+        let here = &text[..text.find(before).unwrap_or(text.len())];
+        effort.spend(here.len())?;
+        if let Some(end) = end_outside(here, behind) {
+            return Ok(Some((&text[..end], &text[end + behind.len()..])));
+        }
+    }
+    let end = if behind.is_empty() { "\n" } else { behind };
+    match text.split_once(end) {
+        Some(found) => {
+            effort.spend(found.0.len())?;
+            Ok(Some(found))
+        }
+        None => Ok(behind.is_empty().then_some((text, ""))),
+    }
+}
+
+/// Where `behind` stands first outside of brackets of its kind and of quotes.
+fn end_outside(text: &str, behind: &str) -> Option<usize> {
+    let mut outside = Outside::of(Brackets::closed_by(behind.chars().next()));
+    for (place, c) in text.char_indices() {
+        if outside.is_here() && text[place..].starts_with(behind) {
+            return Some(place);
+        }
+        outside.pass(c);
+    }
+    None
+}

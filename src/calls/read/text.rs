@@ -1,0 +1,238 @@
+//! Calls in free text.
+
+use super::{Call, Effort, Found, TooComplex, json};
+use crate::calls::Value;
+use crate::calls::python::{PlainCall, literal_eval, plain_calls};
+use crate::text::is_py_space;
+
+/// Tags that models put around calls.
+const TAGS: [(&str, &str); 5] = [
+    ("<tool_call>", "</tool_call>"),
+    ("<tool_calls>", "</tool_calls>"),
+    ("<TOOLCALL>", "</TOOLCALL>"),
+    ("<function_call>", "</function_call>"),
+    ("<function_calls>", "</function_calls>"),
+];
+
+/// Python reads no deeper brackets.
+const DEEPEST: usize = 200;
+
+/// The calls of an answer in the first of these forms that has any: the whole text as JSON or as call text; tags;
+/// fenced code; JSON in prose; `f(a=1)` in prose. An answer that is an empty list has none, in that form.
+pub(crate) fn find(text: &str) -> Result<Option<Found>, TooComplex> {
+    let mut effort = Effort::for_text(text);
+    let found = |form, calls| Ok(Some(Found { calls, form }));
+    if let Some(calls) = as_json(text) {
+        return found("json", calls);
+    }
+    if let Some(calls) = as_calls(text) {
+        return found("text", calls);
+    }
+    // One kind of tag may stand inside of another.
+    for (open, close) in TAGS {
+        let tagged = blocks(tagged(text, open, close), &mut effort)?;
+        if !tagged.is_empty() {
+            return found("tag", tagged);
+        }
+    }
+    let fenced = text.split("```").skip(1).step_by(2);
+    let fenced = blocks(fenced, &mut effort)?;
+    if !fenced.is_empty() {
+        return found("fence", fenced);
+    }
+    let calls = json_in(text, &mut effort)?;
+    if !calls.is_empty() {
+        return found("json", calls);
+    }
+    let calls = calls_in(text, &mut effort)?;
+    if !calls.is_empty() {
+        return found("text", calls);
+    }
+    Ok(None)
+}
+
+/// What stands between tags.
+fn tagged<'a>(text: &'a str, open: &'a str, close: &'a str) -> impl Iterator<Item = &'a str> {
+    let pieces = text.split(open).skip(1);
+    // A model may stop before it closes the tag.
+    pieces.map(move |piece| piece.split_once(close).map_or(piece, |(inside, _)| inside))
+}
+
+fn blocks<'a>(
+    blocks: impl Iterator<Item = &'a str>,
+    effort: &mut Effort,
+) -> Result<Vec<Call>, TooComplex> {
+    let mut all = Vec::new();
+    for block in blocks {
+        effort.spend(block.len())?;
+        all.extend(calls_of_block(block, effort)?);
+    }
+    Ok(all)
+}
+
+fn calls_of_block(block: &str, effort: &mut Effort) -> Result<Vec<Call>, TooComplex> {
+    // The first line may name the language.
+    let is_word = |line: &str| {
+        line.trim()
+            .chars()
+            .all(|c| c.is_alphanumeric() || "_+-".contains(c))
+    };
+    let block = match block.split_once('\n') {
+        Some((first, rest)) if is_word(first) => rest,
+        _ => block,
+    };
+    if let Some(calls) = as_json(block).or_else(|| as_calls(block)) {
+        return Ok(calls);
+    }
+    let calls = json_in(block, effort)?;
+    if calls.is_empty() {
+        return calls_in(block, effort);
+    }
+    Ok(calls)
+}
+
+/// All of a text as JSON, or as the Python data that models mistake for it.
+fn as_json(text: &str) -> Option<Vec<Call>> {
+    let text = text.trim_matches(is_py_space);
+    if !text.starts_with(['{', '[']) {
+        return None;
+    }
+    let value = Value::from_json(text)
+        .ok()
+        .or_else(|| literal_eval(text).ok());
+    json::calls(&value?)
+}
+
+/// All of a text as calls, alone or in a list.
+fn as_calls(text: &str) -> Option<Vec<Call>> {
+    let text = text.trim_matches(|c| is_py_space(c) || c == '`');
+    let is_it = text.ends_with([')', ']', ',']) && !text.is_empty();
+    let calls = is_it.then(|| plain_calls(text).ok())??;
+    Some(calls.into_iter().map(Call::from).collect())
+}
+
+/// Every call that is written as JSON.
+fn json_in(text: &str, effort: &mut Effort) -> Result<Vec<Call>, TooComplex> {
+    let mut found = Vec::new();
+    let mut place = 0;
+    while let Some(next) = text[place..].find(['{', '[']) {
+        place += next;
+        let (value, end) = Value::from_json_start(&text[place..]);
+        effort.spend(end)?;
+        if let Ok(value) = value
+            && let Some(calls) = json::calls(&value)
+        {
+            found.extend(calls);
+            place += end;
+        } else {
+            place += 1;
+        }
+    }
+    Ok(found)
+}
+
+/// Every `name(…)` that is a call, outermost first.
+fn calls_in(text: &str, effort: &mut Effort) -> Result<Vec<Call>, TooComplex> {
+    let mut found = Vec::new();
+    let mut place = 0;
+    while let Some(next) = text[place..].find('(') {
+        let open = place + next;
+        let start = name_before(&text[place..open]).map(|name| open - name.len());
+        place = open + 1;
+        let Some(start) = start.filter(|&start| !is_definition(&text[..start])) else {
+            continue;
+        };
+        let (looked_at, end) = closing(text, open);
+        effort.spend(looked_at)?;
+        let Some(end) = end else {
+            continue;
+        };
+        effort.spend(2 * (end - start))?;
+        if let Ok(calls) = plain_calls(&text[start..end])
+            && let [call] = &calls[..]
+            && !is_mention(call)
+        {
+            found.extend(calls.into_iter().map(Call::from));
+            place = end;
+        }
+    }
+    Ok(found)
+}
+
+/// The name that a text ends in: `math.add`.
+fn name_before(text: &str) -> Option<&str> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    let start = text
+        .char_indices()
+        .rev()
+        .take_while(|(_, c)| is_part(*c))
+        .last()?
+        .0;
+    let name = &text[start..];
+    let first = name.chars().next()?;
+    (first.is_alphabetic() || first == '_').then_some(name)
+}
+
+/// `def f(a=1):`
+fn is_definition(before: &str) -> bool {
+    let before = before.trim_end_matches([' ', '\t']);
+    ["def", "class", "function", "func", "fn"]
+        .iter()
+        .any(|word| before.ends_with(word))
+}
+
+/// `f(x)` and `f(0)` are how people write about functions.
+fn is_mention(call: &PlainCall) -> bool {
+    let is_number = |value: &Value| matches!(value, Value::Int(_) | Value::Float(_));
+    call.named.is_empty()
+        && !call.positional.is_empty()
+        && (call.has_bare_name || call.positional.iter().all(is_number))
+}
+
+/// Where the bracket at `open` is closed: how much was looked at, and the place behind it.
+fn closing(text: &str, open: usize) -> (usize, Option<usize>) {
+    let bytes = text.as_bytes();
+    let mut levels: Vec<u8> = Vec::new();
+    let mut place = open;
+    while let Some(&byte) = bytes.get(place) {
+        place += 1;
+        match byte {
+            b'(' => levels.push(b')'),
+            b'[' => levels.push(b']'),
+            b'{' => levels.push(b'}'),
+            b')' | b']' | b'}' if levels.pop() != Some(byte) => return (place - open, None),
+            b')' | b']' | b'}' if levels.is_empty() => return (place - open, Some(place)),
+            b'#' => {
+                let line = bytes[place..].iter().take_while(|&&byte| byte != b'\n');
+                place += line.count();
+            }
+            b'\'' | b'"' => match string_end(bytes, place, byte) {
+                Ok(end) => place = end,
+                Err(end) => return (end - open, None),
+            },
+            _ => {}
+        }
+        if levels.len() > DEEPEST {
+            break;
+        }
+    }
+    (place - open, None)
+}
+
+/// Where the string whose first quote stands before `place` ends, or where it is clear that it does not.
+fn string_end(bytes: &[u8], place: usize, quote: u8) -> Result<usize, usize> {
+    let triple = bytes[place..].starts_with(&[quote, quote]);
+    let mut place = if triple { place + 2 } else { place };
+    while let Some(&byte) = bytes.get(place) {
+        place += 1;
+        match byte {
+            b'\\' => place += 1,
+            b'\n' if !triple => return Err(place),
+            byte if byte != quote => {}
+            _ if !triple => return Ok(place),
+            _ if bytes[place..].starts_with(&[quote, quote]) => return Ok(place + 2),
+            _ => {}
+        }
+    }
+    Err(bytes.len())
+}

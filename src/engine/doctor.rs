@@ -1,0 +1,270 @@
+//! `doctor`: one tiny request to an eval's agent, and what is wrong in plain words.
+//!
+//! Nothing is recorded. What an agent says is redacted as in a run.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use crate::agent::Agent;
+use crate::data::task::Visible;
+use crate::data::{AgentError, FailureKind, Output, Sample, Task};
+use crate::error::{Error, Result};
+use crate::eval::Eval;
+use crate::eval::plan::{BaselineUse, Plan};
+use crate::exit::Exit;
+use crate::system::cancel::Cancel;
+use crate::system::panics;
+use crate::text::redact::Redactor;
+
+/// What the agent is asked.
+const GREETING: &str = "Reply with the word OK.";
+
+/// Something that was looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// `spec`, `dataset` or `agent`.
+    pub about: &'static str,
+    /// How it is.
+    pub verdict: Health,
+    /// What was found.
+    pub message: String,
+    /// What to type or to look at next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+/// How a thing is, in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Health {
+    /// It works.
+    Ok,
+    /// It works, and there is something to know.
+    Note,
+    /// The spec is wrong, or what it names is missing: exit code 2.
+    Wrong,
+    /// It may be right, and does not work now: exit code 3.
+    Down,
+}
+
+impl Health {
+    /// How a command ends that finds it so.
+    pub fn exit(self) -> Exit {
+        match self {
+            Self::Ok | Self::Note => Exit::Passed,
+            Self::Wrong => Exit::Usage,
+            Self::Down => Exit::Infrastructure,
+        }
+    }
+}
+
+impl Finding {
+    fn new(about: &'static str, verdict: Health, message: impl Into<String>) -> Self {
+        Self {
+            about,
+            verdict,
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    /// A spec or a dataset that cannot be used.
+    pub fn error(about: &'static str, error: &Error) -> Self {
+        let verdict = if error.exit() == Exit::Usage {
+            Health::Wrong
+        } else {
+            Health::Down
+        };
+        Self {
+            hint: error.hint_text().map(str::to_owned),
+            ..Self::new(about, verdict, error.message())
+        }
+    }
+}
+
+/// Loads the dataset of an eval, asks its agent one tiny question, and says how both are. The agent has so much time.
+pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut id = "doctor".to_owned();
+    match Plan::load(eval, BaselineUse::Compare) {
+        Err(error) => findings.push(Finding::error("dataset", &error)),
+        Ok(plan) => {
+            let (count, name) = (plan.items.len(), eval.benchmark_name());
+            let message = format!("{count} samples of benchmark {name}");
+            findings.push(Finding::new("dataset", Health::Ok, message));
+            let notes = plan.notices.into_iter();
+            findings.extend(notes.map(|note| Finding::new("dataset", Health::Note, note)));
+            if let Some(first) = plan.items.first() {
+                // Recorded answers go by it.
+                id = first.id.to_string();
+            }
+        }
+    }
+    let secrets: Vec<String> = eval
+        .secrets
+        .iter()
+        .cloned()
+        .chain(eval.agent.secrets())
+        .collect();
+    let redactor = match Redactor::new(&eval.redact, &secrets) {
+        Ok(redactor) => redactor,
+        Err(error) => {
+            findings.push(Finding::error("spec", &error));
+            return findings;
+        }
+    };
+    if let Err(error) = eval.agent.check() {
+        // A run would not begin either.
+        findings.push(Finding::error("agent", &error));
+        return findings;
+    }
+    let started = Instant::now();
+    let scratch = Scratch::new();
+    let finding = match scratch.and_then(|scratch| ask(eval, &id, &scratch, timeout, cancel)) {
+        Ok(mut output) => {
+            redactor.output(&mut output, &mut 0);
+            answered(&output, started.elapsed())
+        }
+        Err(mut error) => {
+            let more = eval.agent.diagnose(&error);
+            redactor.agent_error(&mut error, &mut 0);
+            let more = more.map(|more| redactor.text(&more, &mut 0).into_owned());
+            failed(&error, more)
+        }
+    };
+    findings.push(finding);
+    findings
+}
+
+/// A folder for the agent, removed when dropped.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Result<Self, AgentError> {
+        let name = format!("evaltest-doctor-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        // Left by a process of the same number.
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir(&folder).map_err(|error| {
+            let message = format!("cannot make `{}`: {error}", folder.display());
+            AgentError::of(FailureKind::NotStarted, message)
+        })?;
+        Ok(Self(folder))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn ask(
+    eval: &Eval,
+    id: &str,
+    scratch: &Scratch,
+    timeout: Duration,
+    cancel: &Cancel,
+) -> Result<Output, AgentError> {
+    let task = Task {
+        visible: Arc::new(Visible::of(&Sample::new(id, GREETING))),
+        prompt: GREETING.into(),
+        files: Vec::new(),
+        options: Arc::clone(&eval.agent_options),
+        scratch: Some(scratch.0.clone()),
+        epoch: 0,
+        attempt: 1,
+        deadline: Instant::now().checked_add(timeout),
+        cancel: cancel.clone(),
+        live: None,
+        hidden: crate::eval::plan::place::hidden(eval).into(),
+    };
+    let call = |agent: &dyn Agent, task: &Task| {
+        let panicked =
+            |reason| AgentError::of(FailureKind::Panicked, format!("the agent {reason}"));
+        panics::catch(|| agent.answer(task)).unwrap_or_else(|reason| Err(panicked(reason)))
+    };
+    if eval.agent.keeps_deadline() {
+        return call(&*eval.agent, &task);
+    }
+    // It may never return.
+    let (reply, answer) = channel();
+    let agent = Arc::clone(&eval.agent);
+    std::thread::spawn(move || {
+        // Nobody waits for it any more when it comes too late.
+        let _ = reply.send(call(&*agent, &task));
+    });
+    answer.recv_timeout(timeout).unwrap_or_else(|_| {
+        let message = format!("did not answer within {} s", timeout.as_secs_f64());
+        Err(AgentError::of(FailureKind::TimedOut, message))
+    })
+}
+
+fn answered(output: &Output, took: Duration) -> Finding {
+    let seconds = took.as_secs_f64();
+    let mut about = Vec::new();
+    about.extend(output.answered_by());
+    if let Some(usage) = output.usage {
+        let tokens =
+            |count: Option<u64>| count.map_or_else(|| "?".to_owned(), |count| count.to_string());
+        about.push(format!(
+            "{} + {} tokens",
+            tokens(usage.input_tokens),
+            tokens(usage.output_tokens)
+        ));
+        about.extend(usage.cost_usd.map(|cost| format!("{cost:.6} USD")));
+    }
+    let about = match about.join(", ") {
+        about if about.is_empty() => about,
+        about => format!(" ({about})"),
+    };
+    let text = output.text.as_deref().map(str::trim);
+    if let Some(text) = text.filter(|text| !text.is_empty()) {
+        let text = crate::text::excerpt(text);
+        let message = format!("answered in {seconds:.2} s{about}: {text}");
+        Finding::new("agent", Health::Ok, message)
+    } else {
+        let message = format!("ended well in {seconds:.2} s{about}, and gave no text");
+        Finding::new("agent", Health::Note, message)
+    }
+}
+
+fn failed(error: &AgentError, more: Option<String>) -> Finding {
+    use FailureKind as Kind;
+    let (message, own) = match error.message.split_once("; hint: ") {
+        Some((message, hint)) => (message, Some(hint.to_owned())),
+        None => (error.message.as_str(), None),
+    };
+    let verdict = match error.kind {
+        Kind::NotFound | Kind::NotStarted | Kind::Misconfigured | Kind::Refused => Health::Wrong,
+        _ => Health::Down,
+    };
+    let hint = match error.kind {
+        Kind::NotFound => {
+            Some("is it installed, and spelt so? a program beside the spec is `./name`")
+        }
+        Kind::Exited | Kind::Panicked => Some("run it by hand, and see what it says"),
+        Kind::NoOutput => Some("have it print its answer to stdout"),
+        Kind::TimedOut => Some("does it wait for something? `--timeout-s 300` gives it longer"),
+        Kind::Unreachable => Some("is the server running, and the address right?"),
+        Kind::Busy => Some("try again in a while"),
+        _ => None,
+    };
+    let mut message = message.to_owned();
+    let last_words = error
+        .stderr_tail
+        .as_deref()
+        .map(str::trim)
+        .unwrap_or_default();
+    if let Some(line) = last_words.lines().last() {
+        message = format!("{message}; stderr: {}", crate::text::excerpt(line));
+    }
+    Finding {
+        hint: more.or(own).or(hint.map(str::to_owned)),
+        ..Finding::new("agent", verdict, message)
+    }
+}

@@ -1,0 +1,115 @@
+//! What an eval consists of, without running it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::benchmark::CategoryCount;
+use crate::error::Result;
+use crate::eval::Eval;
+use crate::eval::plan::{BaselineUse, Plan};
+
+/// The samples of an eval and what they have in common.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Listing {
+    /// The eval's name.
+    pub eval: String,
+    /// The benchmark's name.
+    pub benchmark: String,
+    /// Every sample, in the order in which they run.
+    pub samples: Vec<ListedSample>,
+    /// The names of the gates' tests.
+    pub gates: Vec<String>,
+    /// The categories of the data, for a benchmark that has some.
+    #[serde(default)]
+    pub categories: Vec<CategoryCount>,
+    /// Figures over all samples.
+    pub stats: Stats,
+    /// Things about the dataset worth knowing.
+    pub notices: Vec<String>,
+}
+
+/// One sample of a listing.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ListedSample {
+    /// The name of its test.
+    pub name: String,
+    /// Its id.
+    pub id: String,
+    /// Its slices.
+    pub slices: BTreeMap<String, String>,
+    /// The names of its attachments.
+    pub files: Vec<String>,
+}
+
+/// Figures over the samples of an eval.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Stats {
+    /// How many samples.
+    pub samples: usize,
+    /// How many of them have a ground truth.
+    pub with_ground_truth: usize,
+    /// The columns besides prompt, ground truth and id, in the order of the dataset.
+    pub columns: Vec<String>,
+    /// Samples by slice.
+    pub slices: BTreeMap<String, BTreeMap<String, usize>>,
+    /// Attachments by file extension.
+    pub attachments: BTreeMap<String, usize>,
+    /// Attachments that cannot be read, as (sample id, reason).
+    pub missing_attachments: Vec<(String, String)>,
+}
+
+impl Listing {
+    /// Loads the dataset of an eval. No agent starts and no baseline is read.
+    pub fn of(eval: &Eval) -> Result<Self> {
+        let plan = Plan::load(eval, BaselineUse::Ignore)?;
+        let mut stats = Stats {
+            samples: plan.items.len(),
+            ..Stats::default()
+        };
+        let mut samples = Vec::with_capacity(plan.items.len());
+        for (item, name) in plan.items.iter().zip(plan.trial_names()) {
+            let sample = item.sample();
+            stats.with_ground_truth += usize::from(sample.target.is_some());
+            for (dimension, value) in &sample.slices {
+                *stats
+                    .slices
+                    .entry(dimension.clone())
+                    .or_default()
+                    .entry(value.clone())
+                    .or_default() += 1;
+            }
+            for column in sample.metadata.keys() {
+                if !stats.columns.contains(column) {
+                    stats.columns.push(column.clone());
+                }
+            }
+            for file in &sample.files {
+                let extension = Path::new(&file.name).extension().unwrap_or_default();
+                let extension = extension.to_string_lossy().to_lowercase();
+                *stats.attachments.entry(extension).or_default() += 1;
+                if let Err(error) = file.resolve() {
+                    stats
+                        .missing_attachments
+                        .push((sample.id.clone(), error.message));
+                }
+            }
+            samples.push(ListedSample {
+                name,
+                id: sample.id,
+                slices: sample.slices.into_iter().collect(),
+                files: sample.files.into_iter().map(|file| file.name).collect(),
+            });
+        }
+        Ok(Self {
+            gates: plan.gate_names(),
+            eval: plan.eval.name.clone(),
+            benchmark: plan.eval.benchmark.name().to_owned(),
+            categories: plan.eval.benchmark.categories()?,
+            samples,
+            stats,
+            notices: plan.notices,
+        })
+    }
+}

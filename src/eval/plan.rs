@@ -1,0 +1,370 @@
+//! `Plan`: an eval with its dataset loaded and everything checked that can be checked before an agent
+//! starts.
+
+mod item;
+mod load;
+pub(crate) mod place;
+
+use std::collections::{BTreeSet, HashSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::benchmark::Benchmark;
+use crate::data::{Output, Score};
+use crate::error::{Error, Result};
+use crate::eval::{Assert, Eval};
+use crate::run::rescore;
+use crate::scorer::extract::Extraction;
+use crate::scorer::{Answer, Scorer, per_sample};
+use crate::snapshot;
+use crate::system::beside::beside;
+use crate::text::hash::Hasher;
+use crate::text::name;
+use crate::text::redact::Redactor;
+use crate::verdict::baseline::Baseline;
+use crate::verdict::{check, gate};
+
+pub(crate) use item::{Item, Packed};
+use load::{Loaded, Slices};
+
+/// An eval that is ready to run.
+pub(crate) struct Plan {
+    pub(crate) eval: Eval,
+    /// In dataset order.
+    pub(crate) items: Vec<Packed>,
+    /// Places in `items` in the order in which they are asked.
+    pub(crate) order: Vec<usize>,
+    pub(crate) extraction: Extraction,
+    pub(crate) scorers: Vec<Arc<dyn Scorer>>,
+    pub(crate) redactor: Redactor,
+    pub(crate) baseline: Option<Baseline>,
+    pub(crate) dataset_hash: String,
+    pub(crate) request_hash: String,
+    pub(crate) scorer_hash: String,
+    pub(crate) scorers_hash: String,
+    pub(crate) notices: Vec<String>,
+    /// The dataset with its commit, if it is one of the Hub.
+    pub(crate) dataset: Option<String>,
+    /// What a sandboxed agent must not see.
+    pub(crate) hidden: Arc<[PathBuf]>,
+}
+
+/// Whether the committed baseline is looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum BaselineUse {
+    /// It is read and must fit.
+    #[default]
+    Compare,
+    /// It is left alone.
+    Ignore,
+}
+
+impl Plan {
+    /// Loads the dataset and the baseline and checks that all fits together.
+    pub(crate) fn load(eval: &Eval, baseline: BaselineUse) -> Result<Self> {
+        check_name(&eval.name)?;
+        check_epochs(eval.epochs).map_err(|error| error.at(format!("eval `{}`", eval.name)))?;
+        eval.prompt.check(&*eval.benchmark)?;
+        gate::check_unique(&eval.gates)?;
+        let scorers = scorers(eval);
+        // Thousands of snapshots take as long as the dataset.
+        let read = || match baseline {
+            BaselineUse::Compare => snapshot::read_baseline(&eval.snapshot.folder).map(Some),
+            BaselineUse::Ignore => Ok(None),
+        };
+        let (loaded, committed) = std::thread::scope(|scope| {
+            let committed = beside(scope, &read);
+            (load::items(eval, &scorers), committed())
+        });
+        let Loaded {
+            items,
+            order,
+            slices,
+            left_out,
+        } = loaded?;
+        let extraction = eval.extraction();
+        let names: Vec<_> = scorers.iter().map(Scorer::name).collect();
+        check_scorer_names(&scorers)?;
+        let of_scorers = scorers.iter().flat_map(Scorer::secrets);
+        let others = eval.agent.secrets().into_iter().chain(of_scorers);
+        let secrets: Vec<String> = eval.secrets.iter().cloned().chain(others).collect();
+        let redactor = Redactor::new(&eval.redact, &secrets)?;
+        check_gates(eval, slices, &names)?;
+        let scorer_hash = rescore::scorer_hash(&extraction, &scorers);
+        let scorers_hash = rescore::scorers_hash(&extraction, &scorers);
+        let dataset_hash = items
+            .iter()
+            .fold(Hasher::default(), |hash, item| {
+                let [input, target] = item.hashes();
+                hash.part(&*item.id).part(input).part(target)
+            })
+            .hex();
+        let dataset = place::dataset(eval);
+        let mut notices = eval.benchmark.notices();
+        notices.extend(
+            dataset
+                .iter()
+                .map(|dataset| format!("the dataset is `{dataset}`")),
+        );
+        notices.extend(missing_attachments(&items));
+        notices.extend(unused_scorers(eval));
+        notices.extend(repeated_answers(eval));
+        let mut plan = Self {
+            request_hash: request_hash(eval, &dataset_hash, &scorers_hash),
+            notices,
+            dataset,
+            hidden: place::hidden(eval).into(),
+            eval: eval.clone(),
+            items,
+            order,
+            extraction,
+            scorers,
+            redactor,
+            baseline: None,
+            dataset_hash,
+            scorer_hash,
+            scorers_hash,
+        };
+        if let Some(committed) = committed? {
+            plan.baseline = committed;
+            plan.check_baseline()?;
+            if let Some(baseline) = &mut plan.baseline {
+                // Not asked is not gone.
+                baseline.samples.retain(|id, _| !left_out.contains(id));
+            }
+        }
+        Ok(plan)
+    }
+
+    /// The whole prompt of a sample. Made anew each time: instructions repeated ten thousand times are not
+    /// worth keeping.
+    pub(crate) fn prompt(&self, item: &Item) -> Arc<str> {
+        self.eval
+            .prompt
+            .render(&*self.eval.benchmark, &item.sample)
+            .into()
+    }
+
+    /// Refuses a baseline that nothing can be compared with.
+    fn check_baseline(&self) -> Result<()> {
+        let Some(baseline) = &self.baseline else {
+            return Ok(());
+        };
+        let compares = matches!(self.eval.snapshot.assert, Assert::Baseline | Assert::Exact)
+            || self
+                .eval
+                .gates
+                .iter()
+                .any(crate::verdict::gate::Gate::needs_baseline);
+        if !compares {
+            return Ok(());
+        }
+        let ids = self.items.iter().map(|item| &*item.id);
+        baseline
+            .check_comparable(&self.scorer_hash, self.eval.epochs, ids)
+            .map_err(|error| {
+                let folder = self.eval.snapshot.folder.display();
+                error.at(format!("eval `{}`, `{folder}`", self.eval.name))
+            })
+    }
+
+    /// The test name of a sample: `gaia::level1::<id>`. Categories have names that need no word before them:
+    /// `bfcl::simple_python::<id>`.
+    pub(crate) fn trial_name(&self, item: &Packed) -> String {
+        let id = name::readable(&item.id);
+        match item.slices.first() {
+            Some((dimension, value)) => {
+                let dimension = match dimension.as_str() {
+                    "category" => String::new(),
+                    other => name::readable(other),
+                };
+                format!(
+                    "{}::{}{}::{id}",
+                    self.eval.name,
+                    dimension,
+                    name::readable(value)
+                )
+            }
+            None => format!("{}::{id}", self.eval.name),
+        }
+    }
+
+    /// The test names of the gates: `gaia::gate::accuracy[level=1]`.
+    pub(crate) fn gate_names(&self) -> Vec<String> {
+        let gates = self.eval.gates.iter();
+        gates
+            .map(|gate| format!("{}::gate::{}", self.eval.name, gate.name()))
+            .collect()
+    }
+
+    /// Test names of all samples, unique.
+    pub(crate) fn trial_names(&self) -> Vec<String> {
+        // Gates are tests too.
+        let mut seen: HashSet<String> = self.gate_names().into_iter().collect();
+        let unique = |item: &Packed| {
+            let mut name = self.trial_name(item);
+            if seen.contains(&name) {
+                name.push('~');
+                name.push_str(&Hasher::default().part(&*item.id).short());
+            }
+            while !seen.insert(name.clone()) {
+                name.push('~');
+            }
+            name
+        };
+        self.items.iter().map(unique).collect()
+    }
+}
+
+/// Names of evals are parts of test names, folder names and run ids.
+pub(crate) fn check_name(name: &str) -> Result<()> {
+    let legal = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    if name.is_empty() || name.starts_with('.') || !name.chars().all(legal) {
+        return Err(Error::usage(format!(
+            "`{}` cannot be the name of an eval",
+            name.escape_debug()
+        ))
+        .hint("use letters, digits, `-`, `_` and `.`, and begin with no `.`"));
+    }
+    Ok(())
+}
+
+/// A sample is asked at least once.
+pub(crate) fn check_epochs(epochs: u32) -> Result<()> {
+    if (1..=crate::verdict::poll::MOST).contains(&epochs) {
+        return Ok(());
+    }
+    let most = crate::verdict::poll::MOST;
+    Err(
+        Error::usage(format!("epochs must be between 1 and {most}, not {epochs}"))
+            .hint("`epochs: 3` asks every sample three times"),
+    )
+}
+
+/// Says when samples name scorers of their own and the eval names one for all.
+fn unused_scorers(eval: &Eval) -> Option<String> {
+    let own = eval
+        .benchmark
+        .scorer()
+        .filter(|own| own.name() == per_sample::NAME);
+    let is_used = |scorer: &Arc<dyn Scorer>| scorer.name() == per_sample::NAME;
+    let is_replaced = !eval.scorers.is_empty() && !eval.scorers.iter().any(is_used);
+    own.filter(|_| is_replaced)
+        .map(|_| "the eval names a scorer, so those that its samples name are not used".to_owned())
+}
+
+/// Says when asking again can tell nothing.
+fn repeated_answers(eval: &Eval) -> Option<String> {
+    (eval.epochs > 1 && !eval.agent.varies_by_epoch()).then(|| {
+        format!(
+            "the agent gives the same answer each time, so {} epochs say no more than one",
+            eval.epochs
+        )
+    })
+}
+
+/// Says before anything is paid for which samples cannot be asked.
+fn missing_attachments(items: &[Packed]) -> Option<String> {
+    let broken = |item: &&Packed| item.files.iter().any(|file| file.resolve().is_err());
+    let mut broken = items.iter().filter(broken);
+    let first = broken.next()?;
+    let count = 1 + broken.count();
+    Some(format!(
+        "{count} of {} samples have an attachment that cannot be read and will fail, the first is `{}`",
+        items.len(),
+        first.id
+    ))
+}
+
+/// Whether the eval's scorers judge an answer alone. A benchmark that is no scorer wants the whole sample.
+pub(crate) fn judges_answers(eval: &Eval) -> bool {
+    !eval.scorers.is_empty() || eval.benchmark.scorer().is_some()
+}
+
+/// The scorers of an eval: its own, else the benchmark's.
+pub(crate) fn scorers(eval: &Eval) -> Vec<Arc<dyn Scorer>> {
+    if !eval.scorers.is_empty() {
+        return eval.scorers.clone();
+    }
+    match eval.benchmark.scorer() {
+        Some(scorer) => vec![Arc::from(scorer)],
+        None => vec![Arc::new(BenchmarkScorer(Arc::clone(&eval.benchmark)))],
+    }
+}
+
+/// [`Benchmark::score`] as a scorer.
+struct BenchmarkScorer(Arc<dyn Benchmark>);
+
+impl Scorer for BenchmarkScorer {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+        let sample = answer.sample.ok_or_else(|| {
+            Error::usage(format!(
+                "benchmark `{}` judges whole samples only",
+                self.0.name()
+            ))
+        })?;
+        let text = answer.prediction.map(str::to_owned);
+        self.0.score(
+            sample,
+            &Output {
+                text,
+                ..answer.output.clone()
+            },
+        )
+    }
+
+    fn needs_target(&self) -> bool {
+        false
+    }
+}
+
+/// Every scorer has a name of its own, under which its scores are recorded.
+pub(crate) fn check_scorer_names(scorers: &[Arc<dyn Scorer>]) -> Result<()> {
+    let mut seen = BTreeSet::new();
+    let Some(twice) = scorers.iter().find(|scorer| !seen.insert(scorer.name())) else {
+        return Ok(());
+    };
+    let name = twice.name();
+    let hint = format!("give one another name: `{{ type: {name}, name: other }}`");
+    Err(Error::usage(format!("two scorers are called `{name}`")).hint(hint))
+}
+
+fn check_gates(eval: &Eval, slices: Slices, scorers: &[&str]) -> Result<()> {
+    let known = check::Known {
+        slices,
+        scorers: scorers.iter().map(ToString::to_string).collect(),
+        means: None,
+        epochs: eval.epochs,
+        metrics: eval.benchmark.metric_names(),
+    };
+    let lines = eval
+        .gate_lines
+        .iter()
+        .copied()
+        .chain(std::iter::repeat(None));
+    eval.gates.iter().zip(lines).try_for_each(|(gate, line)| {
+        gate.validate(&known)
+            .map_err(|error| match (&eval.spec, line) {
+                (Some(spec), Some(line)) => error.at(format!("{}:{line}", spec.display())),
+                _ => error.at(format!("eval `{}`", eval.name)),
+            })
+    })
+}
+
+/// Everything that decides what is asked. Timeouts, concurrency and gates may change between the parts
+/// of a run.
+fn request_hash(eval: &Eval, dataset_hash: &str, scorers_hash: &str) -> String {
+    let agent = eval.config.get("agent").cloned().unwrap_or(Value::Null);
+    Hasher::default()
+        .part(dataset_hash)
+        .part(scorers_hash)
+        .part(agent.to_string())
+        .part(Value::Object((*eval.agent_options).clone()).to_string())
+        .short()
+}

@@ -1,0 +1,116 @@
+#![doc = include_str!("command.md")]
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::agent::command::{Command, Cwd, Input, Reply};
+use crate::error::Error;
+use crate::eval::registry::confinement::{SandboxKeys, UlimitKeys};
+use crate::eval::registry::recipe::{Placed, Recipe, Surroundings, anywhere};
+use crate::eval::registry::{BuiltIn, KeepKey, MadeAgent};
+use crate::system::variables;
+
+pub(super) const ENTRY: Recipe<Keys, MadeAgent> = Recipe {
+    about: BuiltIn {
+        name: "command",
+        summary: "a program, started for each sample",
+        page: include_str!("command.md"),
+    },
+    make,
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Keys {
+    #[serde(default)]
+    command: Vec<String>,
+    /// A line for `sh -c`, instead of `command`.
+    shell: Option<String>,
+    #[serde(default)]
+    input: Form,
+    #[serde(default)]
+    output: Form,
+    #[serde(default)]
+    env: Vec<String>,
+    #[serde(default)]
+    cwd: CwdKey,
+    sandbox: Option<SandboxKeys>,
+    #[serde(default)]
+    ulimits: UlimitKeys,
+    #[serde(default)]
+    options: Map<String, Value>,
+    keep_scratch: Option<KeepKey>,
+}
+
+/// How a prompt goes in or an answer comes out.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Form {
+    #[default]
+    Text,
+    Json,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum CwdKey {
+    /// The spec's folder.
+    #[default]
+    Spec,
+    Scratch,
+}
+
+fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Placed<MadeAgent> {
+    let wrong =
+        |message: &str, hint: &str| (Error::usage(message).hint(hint), "type: command".to_owned());
+    let argv = match (keys.command.is_empty(), keys.shell) {
+        (false, None) => keys.command,
+        (true, Some(line)) => vec!["/bin/sh".to_owned(), "-c".to_owned(), line],
+        (true, None) => {
+            return Err(wrong(
+                "agent.command is missing",
+                "write `command: [python3, agent.py]`",
+            ));
+        }
+        (false, Some(_)) => {
+            return Err(wrong(
+                "agent has both `command` and `shell`",
+                "remove one of them",
+            ));
+        }
+    };
+    let input = match keys.input {
+        Form::Text => Input::Text,
+        Form::Json => Input::Json,
+    };
+    let output = match keys.output {
+        Form::Text => Reply::Text,
+        Form::Json => Reply::Json,
+    };
+    let cwd = match keys.cwd {
+        CwdKey::Spec => Cwd::Folder(surroundings.folder.to_owned()),
+        CwdKey::Scratch => Cwd::Scratch,
+    };
+    let vars = variables::from_dot_env(&keys.env, surroundings.folder).map_err(anywhere)?;
+    let command = Command::new(argv, surroundings.folder)
+        .input(input)
+        .output(output)
+        .env(keys.env)
+        .vars(vars)
+        .cwd(cwd)
+        .max_output_bytes(surroundings.max_output_bytes)
+        .ulimits(keys.ulimits.limits()?);
+    let command = match keys.sandbox {
+        Some(sandbox) => command.sandbox(sandbox.sandbox()?),
+        None => command,
+    };
+    Ok(MadeAgent {
+        options: keys.options,
+        secrets: command.secret_values(),
+        keep_scratch: keys.keep_scratch.map(Into::into),
+        concurrency: None,
+        agent: Arc::new(command),
+    })
+}

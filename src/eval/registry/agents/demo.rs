@@ -1,0 +1,29 @@
+#![doc = include_str!("demo.md")]
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+#[cfg(feature = "demo")]
+use crate::agent::demo::Demo;
+use crate::eval::registry::recipe::Recipe;
+use crate::eval::registry::{BuiltIn, MadeAgent};
+
+pub(super) const ENTRY: Recipe<Keys, MadeAgent> = Recipe {
+    about: BuiltIn {
+        name: "demo",
+        summary: "a small agent that really works on easy questions",
+        page: include_str!("demo.md"),
+    },
+    #[cfg(feature = "demo")]
+    make: |keys, _| Ok(MadeAgent::new(Demo, keys.options)),
+    #[cfg(not(feature = "demo"))]
+    make: |_, _| Err(crate::eval::registry::made_agent::without("demo", "demo")),
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(not(feature = "demo"), expect(dead_code, reason = "read, and refused"))]
+pub(super) struct Keys {
+    #[serde(default)]
+    options: Map<String, Value>,
+}

@@ -1,0 +1,25 @@
+#![doc = include_str!("echo.md")]
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::agent::echo::Echo;
+use crate::eval::registry::recipe::Recipe;
+use crate::eval::registry::{BuiltIn, MadeAgent};
+
+pub(super) const ENTRY: Recipe<Keys, MadeAgent> = Recipe {
+    about: BuiltIn {
+        name: "echo",
+        summary: "the question itself, or a fixed text",
+        page: include_str!("echo.md"),
+    },
+    make: |keys, _| Ok(MadeAgent::new(Echo::new(keys.text), keys.options)),
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Keys {
+    text: Option<String>,
+    #[serde(default)]
+    options: Map<String, Value>,
+}

@@ -1,0 +1,95 @@
+#![doc = include_str!("http.md")]
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::eval::registry::recipe::Recipe;
+use crate::eval::registry::{BuiltIn, MadeAgent};
+
+pub(super) const ENTRY: Recipe<Keys, MadeAgent> = Recipe {
+    about: BuiltIn {
+        name: "http",
+        summary: "any endpoint that speaks JSON",
+        page: include_str!("http.md"),
+    },
+    #[cfg(feature = "http")]
+    make: made::make,
+    #[cfg(not(feature = "http"))]
+    make: |_, _| Err(crate::eval::registry::made_agent::without("http", "http")),
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(not(feature = "http"), expect(dead_code, reason = "read, and refused"))]
+pub(super) struct Keys {
+    url: String,
+    method: Option<String>,
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
+    body: Option<Value>,
+    #[serde(default)]
+    output: ReplyForm,
+    answer: Option<String>,
+    messages: Option<String>,
+    tool_calls: Option<String>,
+    usage: Option<String>,
+    error: Option<String>,
+    #[serde(default)]
+    options: Map<String, Value>,
+}
+
+/// What a reply is.
+#[derive(Clone, Copy, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+enum ReplyForm {
+    #[default]
+    Json,
+    Text,
+}
+
+#[cfg(feature = "http")]
+mod made {
+    use super::{Keys, ReplyForm};
+    use crate::agent::http::{Http, Places};
+    use crate::error::Error;
+    use crate::eval::registry::MadeAgent;
+    use crate::eval::registry::recipe::{Placed, Surroundings};
+
+    pub(super) fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Placed<MadeAgent> {
+        let folder = surroundings.folder;
+        let at = |word: &str| {
+            let word = word.to_owned();
+            move |error: Error| (error.at("agent `http`"), word)
+        };
+        let method = keys.method.as_deref().unwrap_or("POST");
+        let mut agent = Http::with_method(method, &keys.url).map_err(at("url"))?;
+        if let Some(body) = &keys.body {
+            agent = agent.body(body).map_err(at("body"))?;
+        }
+        for (name, value) in &keys.headers {
+            agent = agent.header(name, value, folder).map_err(at(name))?;
+        }
+        let place = |key: &str, given: Option<String>, usual: String| match given {
+            Some(place) if !place.is_empty() && !place.starts_with('/') => {
+                let error = Error::usage(format!("`{key}: {place}` is no JSON pointer"));
+                Err(at(key)(error.hint(format!("write `{key}: /{place}`"))))
+            }
+            place => Ok(place.unwrap_or(usual)),
+        };
+        let usual = Places::default();
+        let answer = place("answer", keys.answer, usual.answer.unwrap_or_default())?;
+        let places = Places {
+            answer: (keys.output == ReplyForm::Json).then_some(answer),
+            messages: place("messages", keys.messages, usual.messages)?,
+            tool_calls: place("tool_calls", keys.tool_calls, usual.tool_calls)?,
+            usage: place("usage", keys.usage, usual.usage)?,
+            error: place("error", keys.error, usual.error)?,
+        };
+        let agent = agent
+            .places(places)
+            .max_output_bytes(surroundings.max_output_bytes);
+        Ok(MadeAgent::new(agent, keys.options))
+    }
+}

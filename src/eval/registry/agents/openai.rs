@@ -1,0 +1,171 @@
+#![doc = include_str!("openai.md")]
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::eval::registry::recipe::Recipe;
+use crate::eval::registry::{BuiltIn, MadeAgent};
+
+pub(super) const ENTRY: Recipe<Keys, MadeAgent> = Recipe {
+    about: BuiltIn {
+        name: "openai",
+        summary: "a model behind Chat Completions of any compatible endpoint",
+        page: include_str!("openai.md"),
+    },
+    #[cfg(feature = "http")]
+    make: made::make,
+    #[cfg(not(feature = "http"))]
+    make: |_, _| Err(crate::eval::registry::made_agent::without("openai", "http")),
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(not(feature = "http"), expect(dead_code, reason = "read, and refused"))]
+pub(super) struct Keys {
+    base_url: String,
+    model: String,
+    api_key_env: Option<String>,
+    system: Option<String>,
+    temperature: Option<f64>,
+    seed: Option<u64>,
+    max_tokens: Option<u64>,
+    #[serde(default)]
+    extra_body: Map<String, Value>,
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
+    #[serde(default)]
+    tools: ToolsKey,
+    files: Option<Vec<FileKey>>,
+    #[serde(default)]
+    unsendable_files: UnsendableKey,
+    price: Option<PriceKeys>,
+    /// Sent in the body, as `extra_body` is.
+    #[serde(default)]
+    options: Map<String, Value>,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ToolsKey {
+    #[default]
+    Native,
+    Prompt,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum FileKey {
+    Image,
+    Text,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum UnsendableKey {
+    #[default]
+    Tell,
+    Fail,
+}
+
+/// US dollars for a million tokens.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(not(feature = "http"), expect(dead_code, reason = "read, and refused"))]
+pub(super) struct PriceKeys {
+    input: f64,
+    output: f64,
+    cached_input: Option<f64>,
+}
+
+#[cfg(feature = "http")]
+mod made {
+    use super::{FileKey, Keys, PriceKeys, ToolsKey, UnsendableKey};
+    use crate::agent::openai::{FileKind, OpenAi, Price, Tools, Unsendable, check_extra};
+    use crate::error::{Error, Result};
+    use crate::eval::registry::MadeAgent;
+    use crate::eval::registry::recipe::{Placed, Surroundings};
+
+    pub(super) fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Placed<MadeAgent> {
+        let folder = surroundings.folder;
+        let at = |word: &str| {
+            let word = word.to_owned();
+            move |error: Error| (error.at("agent `openai`"), word)
+        };
+        if keys.model.trim().is_empty() {
+            let error = Error::usage("`model` is empty");
+            return Err(at("model")(
+                error.hint("write `model: NAME`, as the endpoint calls it"),
+            ));
+        }
+        if keys
+            .temperature
+            .is_some_and(|heat| !heat.is_finite() || heat < 0.0)
+        {
+            let error = Error::usage("`temperature` is no number from 0 on");
+            return Err(at("temperature")(error.hint("write `temperature: 0`")));
+        }
+        let mut agent = OpenAi::new(&keys.base_url, keys.model).map_err(at("base_url"))?;
+        if let Some(name) = &keys.api_key_env {
+            agent = agent.api_key_env(name, folder).map_err(at(name))?;
+        }
+        for (name, value) in &keys.headers {
+            agent = agent.header(name, value, folder).map_err(at(name))?;
+        }
+        if let Some(system) = keys.system {
+            agent = agent.system(system);
+        }
+        if let Some(temperature) = keys.temperature {
+            agent = agent.temperature(temperature);
+        }
+        if let Some(seed) = keys.seed {
+            agent = agent.seed(seed);
+        }
+        if let Some(tokens) = keys.max_tokens {
+            agent = agent.max_tokens(tokens);
+        }
+        if let Some(kinds) = keys.files {
+            agent = agent.files(kinds.into_iter().map(|kind| match kind {
+                FileKey::Image => FileKind::Image,
+                FileKey::Text => FileKind::Text,
+            }));
+        }
+        if let Some(price) = keys.price {
+            agent = agent.price(self::price(&price).map_err(at("price"))?);
+        }
+        check_extra(&keys.extra_body).map_err(at("extra_body"))?;
+        check_extra(&keys.options).map_err(at("options"))?;
+        let agent = agent
+            .extra_body(keys.extra_body)
+            .tools(match keys.tools {
+                ToolsKey::Native => Tools::Native,
+                ToolsKey::Prompt => Tools::Prompt,
+            })
+            .unsendable_files(match keys.unsendable_files {
+                UnsendableKey::Tell => Unsendable::Tell,
+                UnsendableKey::Fail => Unsendable::Fail,
+            })
+            .max_output_bytes(surroundings.max_output_bytes);
+        Ok(MadeAgent::new(agent, keys.options))
+    }
+
+    fn price(keys: &PriceKeys) -> Result<Price> {
+        let all = [Some(keys.input), Some(keys.output), keys.cached_input];
+        if all
+            .into_iter()
+            .flatten()
+            .any(|price| !price.is_finite() || price < 0.0)
+        {
+            let error = Error::usage("a price is no number of dollars");
+            return Err(error.hint(
+                "write dollars for a million tokens: `price: { input: 0.15, output: 0.6 }`",
+            ));
+        }
+        Ok(Price {
+            input: keys.input,
+            output: keys.output,
+            cached_input: keys.cached_input,
+        })
+    }
+}

@@ -1,0 +1,48 @@
+#![doc = include_str!("replay.md")]
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::agent::replay::Replay;
+use crate::eval::registry::recipe::{Placed, Recipe, Surroundings};
+use crate::eval::registry::{BuiltIn, MadeAgent};
+
+pub(super) const ENTRY: Recipe<Keys, MadeAgent> = Recipe {
+    about: BuiltIn {
+        name: "replay",
+        summary: "recorded answers, of an earlier run or of a file",
+        page: include_str!("replay.md"),
+    },
+    make,
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Keys {
+    path: PathBuf,
+    #[serde(default)]
+    fields: Fields,
+    #[serde(default)]
+    options: Map<String, Value>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Fields {
+    id: Option<String>,
+    answer: Option<String>,
+}
+
+fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Placed<MadeAgent> {
+    let shown = keys.path.display().to_string();
+    let path = surroundings.folder.join(&keys.path);
+    let replay = Replay::open(
+        &path,
+        keys.fields.id.as_deref(),
+        keys.fields.answer.as_deref(),
+    )
+    .map_err(|error| (error, shown))?;
+    Ok(MadeAgent::new(replay, keys.options))
+}

@@ -1,0 +1,120 @@
+#![doc = include_str!("worker.md")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::agent::worker::Worker;
+use crate::error::Error;
+use crate::eval::registry::confinement::{SandboxKeys, UlimitKeys};
+use crate::eval::registry::recipe::{Placed, Recipe, Surroundings, anywhere};
+use crate::eval::registry::{BuiltIn, KeepKey, MadeAgent};
+use crate::system::variables;
+use serde::Deserialize;
+use serde_json::Map;
+use serde_json::Value;
+
+pub(super) const ENTRY: Recipe<Keys, MadeAgent> = Recipe {
+    about: BuiltIn {
+        name: "worker",
+        summary: "a program that stays, and answers lines with lines",
+        page: include_str!("worker.md"),
+    },
+    make,
+};
+
+/// The most processes of a `worker`, and the most samples that one of them has at once.
+const MOST_AT_ONCE: usize = 1024;
+/// How long a `worker` may take to greet.
+const START_TIMEOUT: Duration = Duration::from_mins(1);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Keys {
+    #[serde(default)]
+    command: Vec<String>,
+    processes: Option<usize>,
+    in_flight: Option<usize>,
+    #[serde(default)]
+    handshake: bool,
+    start_timeout_s: Option<f64>,
+    close_timeout_s: Option<f64>,
+    #[serde(default)]
+    env: Vec<String>,
+    #[serde(default)]
+    scratch: bool,
+    sandbox: Option<SandboxKeys>,
+    #[serde(default)]
+    ulimits: UlimitKeys,
+    #[serde(default)]
+    options: Map<String, Value>,
+    keep_scratch: Option<KeepKey>,
+}
+
+fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Placed<MadeAgent> {
+    let wrong = |key: &str, message: String, hint: &str| {
+        let error = Error::usage(message).hint(hint);
+        Err((error, key.to_owned()))
+    };
+    if keys.command.is_empty() {
+        let message = "agent.command is missing".to_owned();
+        return wrong(
+            "type: worker",
+            message,
+            "write `command: [python3, worker.py]`",
+        );
+    }
+    for (key, value) in [("processes", keys.processes), ("in_flight", keys.in_flight)] {
+        if value.is_some_and(|value| !(1..=MOST_AT_ONCE).contains(&value)) {
+            let message = format!("agent.{key} is no whole number from 1 to {MOST_AT_ONCE}");
+            return wrong(key, message, &format!("write `{key}: 2`"));
+        }
+    }
+    let times = [
+        ("start_timeout_s", keys.start_timeout_s),
+        ("close_timeout_s", keys.close_timeout_s),
+    ];
+    for (key, value) in times {
+        if value.is_some_and(|value| !(0.0..=86_400.0).contains(&value)) {
+            let message = format!("agent.{key} is no number of seconds from 0 to 86400");
+            return wrong(key, message, &format!("write seconds: `{key}: 30`"));
+        }
+    }
+    if keys.start_timeout_s.is_some() && !keys.handshake {
+        let message = "agent.start_timeout_s does nothing without `handshake: true`".to_owned();
+        let hint = "add `handshake: true`, and have the program say hello when it is ready";
+        return wrong("start_timeout_s", message, hint);
+    }
+    if keys.scratch && keys.sandbox.is_some() {
+        let message = "agent.scratch: a folder outside of the sandbox is not seen in it".to_owned();
+        let hint = "leave `scratch` out: in a sandbox each process has `/tmp` and `$HOME` in memory, for itself";
+        return wrong("scratch", message, hint);
+    }
+    let vars = variables::from_dot_env(&keys.env, surroundings.folder).map_err(anywhere)?;
+    let mut worker = Worker::new(keys.command, surroundings.folder)
+        .processes(keys.processes.unwrap_or(1))
+        .in_flight(keys.in_flight.unwrap_or(1))
+        .env(keys.env)
+        .vars(vars)
+        .ulimits(keys.ulimits.limits()?)
+        .max_output_bytes(surroundings.max_output_bytes);
+    if let Some(sandbox) = keys.sandbox {
+        worker = worker.sandbox(sandbox.sandbox()?);
+    }
+    if keys.handshake {
+        let patience = keys.start_timeout_s.map(Duration::from_secs_f64);
+        worker = worker.handshake(patience.unwrap_or(START_TIMEOUT));
+    }
+    if let Some(seconds) = keys.close_timeout_s {
+        worker = worker.close_grace(Duration::from_secs_f64(seconds));
+    }
+    if keys.scratch {
+        worker = worker.scratch();
+    }
+    Ok(MadeAgent {
+        options: keys.options,
+        secrets: worker.secret_values(),
+        keep_scratch: keys.keep_scratch.map(Into::into),
+        concurrency: Some(worker.capacity()),
+        agent: Arc::new(worker),
+    })
+}

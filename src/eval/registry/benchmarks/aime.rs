@@ -1,0 +1,60 @@
+#![doc = include_str!("aime.md")]
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use crate::benchmark::Benchmark;
+use crate::benchmark::aime::Aime;
+use crate::data::dataset;
+use crate::eval::registry::BuiltIn;
+use crate::eval::registry::recipe::{Placed, Recipe, Surroundings};
+
+pub(super) const ENTRY: Recipe<Keys, Arc<dyn Benchmark>> = Recipe {
+    about: BuiltIn {
+        name: "aime",
+        summary: "competition problems whose answers are integers from 0 to 999",
+        page: include_str!("aime.md"),
+    },
+    make,
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Keys {
+    path: PathBuf,
+    #[serde(default)]
+    columns: Columns,
+    #[serde(default)]
+    years: Vec<u16>,
+    ids: Option<Vec<String>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Columns {
+    prompt: Option<String>,
+    ground_truth: Option<String>,
+    id: Option<String>,
+    year: Option<String>,
+}
+
+fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Placed<Arc<dyn Benchmark>> {
+    let mut aime = surroundings
+        .open(&keys.path, Aime::open)?
+        .years(keys.years)
+        .columns(dataset::Columns {
+            prompt: keys.columns.prompt,
+            ground_truth: keys.columns.ground_truth,
+            id: keys.columns.id,
+            ..dataset::Columns::default()
+        });
+    if let Some(column) = keys.columns.year {
+        aime = aime.year_column(column);
+    }
+    Ok(Arc::new(match keys.ids {
+        Some(ids) => aime.ids(ids),
+        None => aime,
+    }))
+}

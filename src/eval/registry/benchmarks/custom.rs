@@ -1,0 +1,454 @@
+#![doc = include_str!("custom.md")]
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::benchmark::Benchmark;
+use crate::benchmark::custom::Custom;
+use crate::data::dataset::{kind, scalar, slice_value};
+use crate::data::{Attachment, Output, Sample};
+use crate::error::{Error, Result, nearest};
+use crate::eval::registry::BuiltIn;
+use crate::eval::registry::recipe::{Placed, Recipe, Surroundings};
+use crate::scorer::per_sample::KEY;
+use crate::scorer::{Answer, Context, Scorer, from_value};
+use crate::system::file::is_inside;
+
+pub(super) const ENTRY: Recipe<Keys, Arc<dyn Benchmark>> = Recipe {
+    about: BuiltIn {
+        name: "custom",
+        summary: "questions written into the spec itself",
+        page: include_str!("custom.md"),
+    },
+    make: |keys, surroundings| Ok(Arc::new(custom(keys, surroundings)?)),
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Keys {
+    samples: Vec<SampleKeys>,
+    /// Of samples that name none.
+    scorer: Option<Value>,
+    ids: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SampleKeys {
+    id: String,
+    prompt: String,
+    ground_truth: Option<Value>,
+    scorer: Option<Value>,
+    level: Option<Value>,
+    #[serde(default)]
+    slices: Map<String, Value>,
+    #[serde(default)]
+    files: Vec<String>,
+    #[serde(default)]
+    metadata: Map<String, Value>,
+    #[serde(default)]
+    visible: Vec<String>,
+}
+
+/// The benchmark, checked: an error is about the line of its sample.
+fn custom(keys: Keys, surroundings: &Surroundings<'_>) -> Placed<Custom> {
+    let Surroundings {
+        folder, registry, ..
+    } = *surroundings;
+    if keys.samples.is_empty() {
+        let error = Error::usage("benchmark `custom` has no samples")
+            .hint("write `samples: [{ id: a, prompt: \"2 + 2?\", ground_truth: \"4\" }]`");
+        return Err((error, "samples".to_owned()));
+    }
+    let mut ids = HashSet::new();
+    let mut samples = Vec::with_capacity(keys.samples.len());
+    // What a sample's scorer is called in the spec.
+    let mut words = Vec::with_capacity(keys.samples.len());
+    for keys in keys.samples {
+        let id = keys.id.clone();
+        if !ids.insert(id.clone()) {
+            let error = Error::usage(format!("two samples have the id `{}`", id.escape_debug()))
+                .hint("give every sample an id of its own");
+            return Err((error, format!("id: {id}\n\nid: {id}")));
+        }
+        words.push(keys.scorer.as_ref().map(word));
+        let made = keys.sample(folder);
+        samples.push(made.map_err(|(error, key)| of_sample(error, &id, key))?);
+    }
+    let mut custom = Custom::new(samples).folder(folder).registry(registry);
+    let scorer = custom.per_sample();
+    if let Some(default) = keys.scorer {
+        let any = Sample::new("any", "?").target("").scorer(default.clone());
+        let word = word(&default);
+        scorer.criterion(&any).map_err(|error| (error, word))?;
+        custom = custom.scorer(default);
+    }
+    for (sample, word) in custom.whole_samples().iter().zip(words) {
+        let word = word.unwrap_or_default();
+        let checked = scorer.criterion(sample);
+        checked.map_err(|error| of_sample(error, &sample.id, &word))?;
+        let fits = check_target(sample);
+        fits.map_err(|error| of_sample(error, &sample.id, "ground_truth"))?;
+    }
+    if let Some(wanted) = keys.ids {
+        custom = custom.ids(wanted);
+    }
+    Ok(custom)
+}
+
+/// Built-in scorers that compare two texts and ask nobody else: they can be tried out.
+const PURE: [&str; 12] = [
+    "aime",
+    "choice",
+    "exact",
+    "fuzzy",
+    "gaia",
+    "gsm8k",
+    "includes",
+    "json",
+    "numeric",
+    "qa_f1",
+    "substring",
+    "token_f1",
+];
+
+/// Whether the sample's scorer understands its ground truth, before an agent is paid for an answer. It is asked with
+/// an answer of no meaning.
+fn check_target(sample: &Sample) -> Result<()> {
+    let (Some(target), Some(spec)) = (&sample.target, sample.metadata.get(KEY)) else {
+        return Ok(());
+    };
+    let kind = spec.get("type").unwrap_or(spec).as_str();
+    if !kind.is_some_and(|kind| PURE.contains(&kind)) {
+        return Ok(());
+    }
+    let answer = Answer {
+        prediction: Some("0"),
+        target,
+        output: &Output::default(),
+        metadata: &sample.metadata,
+        sample: Some(sample),
+        extract_is_given: true,
+    };
+    let judged = from_value(spec, &Context::here())?.score(&answer);
+    judged.map(drop).map_err(|error| match error.hint_text() {
+        Some(_) => error,
+        None => error.hint("correct it, or take another scorer"),
+    })
+}
+
+/// An error of a sample, with what leads to its line.
+fn of_sample(error: Error, id: &str, word: &str) -> (Error, String) {
+    let error = error.at(format_args!("sample `{}`", id.escape_debug()));
+    (error, format!("id: {id}\n{word}"))
+}
+
+/// The name of a scorer as the spec writes it.
+fn word(scorer: &Value) -> String {
+    let name = scorer.get("type").unwrap_or(scorer).as_str();
+    name.unwrap_or(KEY).to_owned()
+}
+
+impl SampleKeys {
+    /// The sample, or an error with the key that it is about.
+    fn sample(self, folder: &Path) -> std::result::Result<Sample, (Error, &'static str)> {
+        if self.id.trim().is_empty() || self.prompt.trim().is_empty() {
+            let key = if self.id.trim().is_empty() {
+                "id"
+            } else {
+                "prompt"
+            };
+            let error = Error::usage(format!("`{key}` is blank")).hint("fill it in");
+            return Err((error, key));
+        }
+        let mut metadata = self.metadata;
+        if metadata.contains_key(KEY) {
+            let error = Error::usage(format!("`metadata` has an entry `{KEY}`"));
+            return Err((
+                error.hint(format!("write `{KEY}` beside `prompt`")),
+                "metadata",
+            ));
+        }
+        let level = self.level.map(|level| ("level".to_owned(), level));
+        let mut slices = Vec::new();
+        for (dimension, value) in level.into_iter().chain(self.slices) {
+            let text = scalar(&dimension, Some(&value)).map_err(|_| {
+                let found = kind(&value);
+                let message = format!("slice `{dimension}` is {found}, where a text is needed");
+                let hint = format!("write `{dimension}: easy`");
+                (Error::usage(message).hint(hint), "slices")
+            })?;
+            if let Some(value) = slice_value(text) {
+                slices.push((dimension.clone(), value));
+            }
+            metadata.entry(dimension).or_insert(value);
+        }
+        if let Some(unknown) = self.visible.iter().find(|key| !metadata.contains_key(*key)) {
+            let error = Error::usage(format!("`visible` names `{unknown}`, which is no metadata"));
+            let near = nearest(unknown, metadata.keys().map(String::as_str));
+            let hint = match near {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("write it down: `metadata: {{ {unknown}: … }}`"),
+            };
+            return Err((error.hint(hint), "visible"));
+        }
+        let files = self.files.iter().map(|path| attachment(path, folder));
+        let files = files
+            .collect::<Result<_>>()
+            .map_err(|error| (error, "files"))?;
+        if let Some(scorer) = self.scorer {
+            metadata.insert(KEY.to_owned(), scorer);
+        }
+        let mut sample = Sample::new(self.id, self.prompt);
+        sample.target = self
+            .ground_truth
+            .filter(|truth| !truth.is_null())
+            .map(|truth| plain(truth).into());
+        Ok(Sample {
+            slices,
+            metadata,
+            files,
+            visible: self.visible,
+            ..sample
+        })
+    }
+}
+
+/// A ground truth as scorers know it: a number and a bool as a text, lists and maps as they are.
+fn plain(truth: Value) -> Value {
+    match truth {
+        Value::Number(_) | Value::Bool(_) => truth.to_string().into(),
+        other => other,
+    }
+}
+
+/// A file beside the spec. Whether it is there is looked at before the run, as for every benchmark.
+fn attachment(path: &str, folder: &Path) -> Result<Attachment> {
+    let relative = PathBuf::from(path);
+    let name = relative
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned());
+    match name {
+        Some(name) if is_inside(&relative) => Ok(Attachment {
+            name,
+            path: relative,
+            root: folder.to_owned(),
+        }),
+        _ => Err(
+            Error::usage(format!("`{path}` is no file below the spec's folder"))
+                .hint("put the file beside the spec and name it by a relative path without `..`"),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::data::{Score, Status};
+    use crate::error::Result;
+    use crate::eval::Eval;
+    use crate::eval::registry::Registry;
+    use crate::eval::spec::parse;
+    use crate::scorer::Answer;
+    use crate::text::setting::Override;
+
+    const SPEC: &str = "\
+name: shop
+benchmark:
+  type: custom
+  samples:
+    - id: total
+      prompt: What do all orders cost together?
+      ground_truth: 42
+      level: 1
+      slices: { topic: orders }
+      files: [data/orders.csv]
+      metadata: { hint: add, by: us }
+      visible: [hint]
+    - { id: \"word\", prompt: Which word?, ground_truth: [a, b], scorer: { type: mine } }
+    - id: steps
+      prompt: How many eggs?
+      ground_truth: \"18\"
+      scorer: gsm8k
+agent: { type: echo, text: \"42\" }
+";
+
+    fn registry() -> Registry {
+        let yes = |_: &Answer<'_>| Ok(Score::binary(true));
+        Registry::new().scorer("mine", move |_| Ok(("mine", yes)))
+    }
+
+    fn load(text: &str) -> Result<Eval> {
+        parse(
+            text,
+            std::path::Path::new("/specs/shop.yaml"),
+            &registry(),
+            &[],
+        )
+    }
+
+    #[track_caller]
+    fn check(from: &str, to: &str, expect: &str) {
+        assert!(SPEC.contains(from), "{from}");
+        let error = load(&SPEC.replacen(from, to, 1)).unwrap_err();
+        let message = error.message().replace("/specs/shop.yaml", "S");
+        assert_eq!(message, expect);
+        assert!(error.hint_text().is_some(), "{error}");
+        assert_eq!(error.exit(), crate::Exit::Usage);
+    }
+
+    #[test]
+    fn samples_stand_in_the_spec() {
+        let eval = load(SPEC).unwrap();
+        let samples = eval.benchmark.samples().unwrap();
+        let total = &samples[0];
+        assert_eq!(
+            (&*total.id, &*total.prompt),
+            ("total", "What do all orders cost together?")
+        );
+        assert_eq!(total.target, Some("42".into()));
+        let slice = |dimension: &str, value: &str| (dimension.to_owned(), value.to_owned());
+        assert_eq!(
+            total.slices,
+            [slice("level", "1"), slice("topic", "orders")]
+        );
+        assert_eq!(total.files[0].name, "orders.csv");
+        assert_eq!(total.files[0].root, std::path::Path::new("/specs"));
+        assert_eq!(total.visible, ["hint"]);
+        assert_eq!(
+            total.metadata["scorer"],
+            json!("gaia"),
+            "the default is in the record"
+        );
+        assert_eq!(samples[1].target, Some(json!(["a", "b"]).into()));
+        assert_eq!(samples[2].metadata["scorer"], json!("gsm8k"));
+    }
+
+    #[test]
+    fn each_sample_is_judged_by_its_scorer() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = SPEC.replace("      files: [data/orders.csv]\n", "");
+        let mut eval = load(&text).unwrap().output_root(folder.path());
+        eval.snapshot.folder = folder.path().join("snapshots");
+        let run = eval.run().unwrap();
+        let verdicts = run.records.iter().map(|record| {
+            let score = record.result.score.as_ref().unwrap();
+            assert_eq!(record.result.status, Status::Scored);
+            (
+                score.details.get("scorer").unwrap().as_str().unwrap(),
+                score.correct,
+            )
+        });
+        let expect = [("gaia", true), ("mine", true), ("gsm8k", false)];
+        assert!(verdicts.eq(expect));
+        assert!(run.notices.is_empty(), "{:?}", run.notices);
+    }
+
+    #[test]
+    fn a_scorer_for_all_replaces_those_of_the_samples_with_a_notice() {
+        let text = SPEC.replace("agent:", "scorer: gaia\nagent:");
+        let listing = crate::engine::listing::Listing::of(&load(&text).unwrap()).unwrap();
+        let is_told = |notice: &String| notice.contains("those that its samples name are not used");
+        assert!(listing.notices.iter().any(is_told), "{:?}", listing.notices);
+    }
+
+    #[test]
+    fn mistakes_are_found_by_line() {
+        let legal: Vec<_> = crate::scorer::names().chain(["mine"]).collect();
+        let legal = format!("`{}`", legal.join("`, `"));
+        let check_scorer = |to: &str, expect: &str| check("scorer: gsm8k", to, expect);
+        check_scorer(
+            "scorer: gsm9k",
+            &format!("S:17: sample `steps`: unknown scorer `gsm9k`, expected one of {legal}"),
+        );
+        check_scorer(
+            "scorer: { type: gsm8k, x: 1 }",
+            "S:17: sample `steps`: unknown option `x`: scorer `gsm8k` \
+            has no options",
+        );
+        check_scorer(
+            "scorer: per_sample",
+            "S:17: sample `steps`: `per_sample` cannot be the scorer of a sample",
+        );
+        check_scorer("scorer: 3", "S:17: sample `steps`: `3` names no scorer");
+        check(
+            "      ground_truth: \"18\"\n",
+            "",
+            "S:16: sample `steps`: the sample has no ground truth, which its scorer \
+            `gsm8k` needs",
+        );
+        check(
+            "id: \"word\"",
+            "id: total",
+            "S:13: two samples have the id `total`",
+        );
+        check(
+            "ground_truth: \"18\"",
+            "ground_truth: many",
+            "S:16: sample `steps`: `ground_truth` must be a number for scorer `gsm8k`, or end in one",
+        );
+        check(
+            "ground_truth: \"18\"\n      scorer: gsm8k",
+            "scorer: numeric\n      ground_truth: many",
+            "S:17: sample `steps`: `ground_truth` \"many\" is no number, as scorer `numeric` needs it",
+        );
+        check(
+            "prompt: How many eggs?",
+            "prompt: ' '",
+            "S:15: sample `steps`: `prompt` is blank",
+        );
+        check(
+            "[hint]",
+            "[hnt]",
+            "S:12: sample `total`: `visible` names `hnt`, which is no metadata",
+        );
+        check(
+            "{ hint: add,",
+            "{ scorer: gaia, hint: add,",
+            "S:11: sample `total`: `metadata` has an entry `scorer`",
+        );
+        check(
+            "{ topic: orders }",
+            "{ topic: [a] }",
+            "S:9: sample `total`: slice `topic` is an array, where a text is \
+            needed",
+        );
+        for path in ["../orders.csv", "/orders.csv", "data/.."] {
+            check(
+                "data/orders.csv",
+                path,
+                &format!("S:10: sample `total`: `{path}` is no file below the spec's folder"),
+            );
+        }
+        check(
+            "  samples:",
+            "  scorer: gaya\n  samples:",
+            &format!("S:4: unknown scorer `gaya`, expected one of {legal}"),
+        );
+        check(
+            "      level: 1",
+            "      levl: 1",
+            "S:8:7: unknown key `benchmark.samples[0].levl`",
+        );
+        check(
+            "id: steps",
+            "ids: steps",
+            "S:14:7: unknown key `benchmark.samples[2].ids`",
+        );
+    }
+
+    #[test]
+    fn registered_scorers_are_left_to_who_knows_them() {
+        let path = std::path::Path::new("/specs/shop.yaml");
+        let error = parse(SPEC, path, &Registry::new(), &[]).unwrap_err();
+        assert!(error.is_unregistered(), "{error}");
+        let ids = Override::new("benchmark.ids", json!(["steps"]));
+        let eval = parse(SPEC, path, &registry(), &[ids]).unwrap();
+        assert_eq!(eval.benchmark.samples().unwrap().len(), 1);
+    }
+}

@@ -1,0 +1,95 @@
+#![doc = include_str!("gaia.md")]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::benchmark::Benchmark;
+use crate::benchmark::gaia::{Gaia, HUB};
+use crate::data::{dataset, hub};
+use crate::error::Result;
+use crate::eval::registry::BuiltIn;
+use crate::eval::registry::recipe::{Placed, Recipe, Surroundings};
+
+pub(super) const ENTRY: Recipe<Keys, Arc<dyn Benchmark>> = Recipe {
+    about: BuiltIn {
+        name: "gaia",
+        summary: "questions for a general assistant, or any of your own in GAIA's layout",
+        page: include_str!("gaia.md"),
+    },
+    make,
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Keys {
+    /// Without it, the dataset as it is published.
+    path: Option<PathBuf>,
+    split: Option<String>,
+    levels: Option<Vec<Value>>,
+    ids: Option<Vec<String>>,
+    #[serde(default)]
+    columns: Columns,
+}
+
+/// Names of columns, where they differ from what is looked for.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Columns {
+    prompt: Option<String>,
+    ground_truth: Option<String>,
+    id: Option<String>,
+    level: Option<String>,
+    file_name: Option<String>,
+    file_path: Option<String>,
+}
+
+fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Placed<Arc<dyn Benchmark>> {
+    // Without a path, the line that names the benchmark is what it is about.
+    let shown = match &keys.path {
+        Some(path) => path.display().to_string(),
+        None => "gaia".to_owned(),
+    };
+    let gaia = gaia(keys, surroundings.folder).map_err(|error| (error, shown))?;
+    Ok(Arc::new(gaia))
+}
+
+fn gaia(keys: Keys, folder: &Path) -> Result<Gaia> {
+    let path = keys.path.unwrap_or_else(|| HUB.into());
+    let mut gaia = Gaia::open(hub::resolve(&path, folder))?.columns(columns(keys.columns));
+    if let Some(split) = keys.split {
+        gaia = gaia.split(split);
+    }
+    if let Some(levels) = keys.levels {
+        let text = |level: Value| match level {
+            Value::String(text) => text,
+            other => other.to_string(),
+        };
+        gaia = gaia.levels(levels.into_iter().map(text));
+    }
+    if let Some(ids) = keys.ids {
+        gaia = gaia.ids(ids);
+    }
+    Ok(gaia)
+}
+
+fn columns(keys: Columns) -> dataset::Columns {
+    let Columns {
+        prompt,
+        ground_truth,
+        id,
+        level,
+        file_name,
+        file_path,
+    } = keys;
+    dataset::Columns {
+        prompt,
+        ground_truth,
+        id,
+        level,
+        file_name,
+        file_path,
+    }
+}

@@ -1,0 +1,53 @@
+#![doc = include_str!("gsm8k.md")]
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use crate::benchmark::Benchmark;
+use crate::benchmark::gsm8k::Gsm8k;
+use crate::data::dataset;
+use crate::eval::registry::BuiltIn;
+use crate::eval::registry::recipe::{Placed, Recipe, Surroundings};
+
+pub(super) const ENTRY: Recipe<Keys, Arc<dyn Benchmark>> = Recipe {
+    about: BuiltIn {
+        name: "gsm8k",
+        summary: "grade-school word problems with worked solutions",
+        page: include_str!("gsm8k.md"),
+    },
+    make,
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Keys {
+    path: PathBuf,
+    #[serde(default)]
+    columns: Columns,
+    ids: Option<Vec<String>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Columns {
+    prompt: Option<String>,
+    ground_truth: Option<String>,
+    id: Option<String>,
+}
+
+fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Placed<Arc<dyn Benchmark>> {
+    let gsm8k = surroundings
+        .open(&keys.path, Gsm8k::open)?
+        .columns(dataset::Columns {
+            prompt: keys.columns.prompt,
+            ground_truth: keys.columns.ground_truth,
+            id: keys.columns.id,
+            ..dataset::Columns::default()
+        });
+    Ok(Arc::new(match keys.ids {
+        Some(ids) => gsm8k.ids(ids),
+        None => gsm8k,
+    }))
+}

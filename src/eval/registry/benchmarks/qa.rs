@@ -1,0 +1,86 @@
+#![doc = include_str!("qa.md")]
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use crate::benchmark::Benchmark;
+use crate::benchmark::qa::Qa;
+use crate::eval::registry::BuiltIn;
+use crate::eval::registry::recipe::{Placed, Recipe, Surroundings};
+
+pub(super) const ENTRY: Recipe<Keys, Arc<dyn Benchmark>> = Recipe {
+    about: BuiltIn {
+        name: "qa",
+        summary: "questions and answers in any table",
+        page: include_str!("qa.md"),
+    },
+    make,
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Keys {
+    path: PathBuf,
+    #[serde(default)]
+    columns: Columns,
+    template: Option<String>,
+    separator: Option<String>,
+    slices: Option<Vec<String>>,
+    #[serde(default)]
+    visible: Vec<String>,
+    ids: Option<Vec<String>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Columns {
+    prompt: Option<String>,
+    #[serde(alias = "target", alias = "targets")]
+    ground_truth: Option<String>,
+    id: Option<String>,
+    files: Option<Vec<String>>,
+    metadata: Option<Vec<String>>,
+}
+
+fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Placed<Arc<dyn Benchmark>> {
+    let mut qa = surroundings.open(&keys.path, Qa::open)?;
+    let Columns {
+        prompt,
+        ground_truth,
+        id,
+        files,
+        metadata,
+    } = keys.columns;
+    if let Some(column) = prompt {
+        qa = qa.prompt_column(column);
+    }
+    if let Some(column) = ground_truth {
+        qa = qa.ground_truth_column(column);
+    }
+    if let Some(column) = id {
+        qa = qa.id_column(column);
+    }
+    if let Some(columns) = files {
+        qa = qa.file_columns(columns);
+    }
+    if let Some(columns) = metadata {
+        qa = qa.metadata_columns(columns);
+    }
+    if let Some(template) = keys.template {
+        qa = qa
+            .template(&template)
+            .map_err(|error| (error, "template".to_owned()))?;
+    }
+    if let Some(separator) = keys.separator {
+        qa = qa.separator(separator);
+    }
+    if let Some(slices) = keys.slices {
+        qa = qa.slices(slices);
+    }
+    if let Some(ids) = keys.ids {
+        qa = qa.ids(ids);
+    }
+    Ok(Arc::new(qa.visible(keys.visible)))
+}

@@ -1,0 +1,149 @@
+//! From a name and its keys to an agent or a benchmark: one door for what is built in and what is registered.
+//!
+//! A built-in kind is a file that has its `Keys`, as serde reads them, and its `ENTRY`, a [`Recipe`]: what is told of it
+//! and how it is made of the keys. [`entries!`] makes the list of the files that there are, and the function `read`,
+//! by which a spec gets a [`Chosen`] of a name and the rest of its map. Reading finds mistakes in keys, where the
+//! parser knows their place; making happens later, in [`Surroundings`] that are known by then.
+
+use std::path::{Path, PathBuf};
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, MapAccess};
+use serde_json::{Map, Value};
+
+use super::{BuiltIn, Registry};
+use crate::data::hub;
+use crate::error::{Error, Result, nearest};
+
+/// An error with the text in the spec that it is about, to find its line.
+pub(crate) type Placed<T> = std::result::Result<T, (Error, String)>;
+
+/// Puts no line on an error.
+pub(crate) fn anywhere(error: Error) -> (Error, String) {
+    (error, String::new())
+}
+
+/// What agents and benchmarks are made in.
+#[derive(Clone, Copy)]
+pub(crate) struct Surroundings<'a> {
+    /// Relative paths start here: the spec's folder.
+    pub(crate) folder: &'a Path,
+    /// What may be named besides the built-in things.
+    pub(crate) registry: &'a Registry,
+    /// Bytes that an agent may print as its answer.
+    pub(crate) max_output_bytes: u64,
+}
+
+impl Surroundings<'_> {
+    /// The file of a benchmark; an error is about its name in the spec.
+    pub(super) fn open<T>(
+        &self,
+        path: &Path,
+        open: impl FnOnce(PathBuf) -> Result<T>,
+    ) -> Placed<T> {
+        let shown = path.display().to_string();
+        open(hub::resolve(path, self.folder)).map_err(|error| (error, shown))
+    }
+}
+
+/// A built-in kind: `K` are its keys, `T` is what it makes.
+pub(super) struct Recipe<K, T> {
+    /// What is told of it.
+    pub(super) about: BuiltIn,
+    /// Makes it.
+    pub(super) make: fn(K, &Surroundings<'_>) -> Placed<T>,
+}
+
+impl<K: DeserializeOwned + 'static, T: 'static> Recipe<K, T> {
+    /// Reads the keys behind `type`.
+    pub(super) fn read<'de, A: MapAccess<'de>>(self, rest: A) -> Result<Chosen<T>, A::Error> {
+        let keys = K::deserialize(MapAccessDeserializer::new(rest))?;
+        Ok(Chosen {
+            name: self.about.name.to_owned(),
+            make: Box::new(move |_, surroundings| (self.make)(keys, surroundings)),
+        })
+    }
+}
+
+/// What a spec names, its keys read, to be made.
+pub(crate) struct Chosen<T> {
+    name: String,
+    make: Maker<T>,
+}
+
+type Maker<T> = Box<dyn FnOnce(&str, &Surroundings<'_>) -> Placed<T>>;
+
+impl<T: 'static> Chosen<T> {
+    /// What is not built in and has any keys; `make` finds it among what is registered.
+    pub(super) fn of_own<'de, A: MapAccess<'de>>(
+        name: String,
+        rest: A,
+        make: fn(&str, Map<String, Value>, &Surroundings<'_>) -> Placed<T>,
+    ) -> Result<Self, A::Error> {
+        let keys = serde::Deserialize::deserialize(MapAccessDeserializer::new(rest))?;
+        Ok(Self {
+            name,
+            make: Box::new(move |name, surroundings| make(name, keys, surroundings)),
+        })
+    }
+
+    /// The name behind `type`.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Makes it.
+    pub(crate) fn make(self, surroundings: &Surroundings<'_>) -> Placed<T> {
+        (self.make)(&self.name, surroundings)
+    }
+}
+
+/// The error for a name that is neither built in nor registered.
+pub(super) fn unknown<'a>(
+    what: &str,
+    name: &str,
+    built_in: &'a [BuiltIn],
+    registered: impl Iterator<Item = &'a str>,
+) -> (Error, String) {
+    let built_in = built_in.iter().map(|about| about.name);
+    let known: Vec<&str> = built_in.chain(registered).collect();
+    let error = Error::unregistered(format!("unknown {what} `{name}`"));
+    let list = known.join("`, `");
+    let error = match nearest(name, known) {
+        Some(near) => error.hint(format!("did you mean `{near}`? legal names: `{list}`")),
+        None => error.hint(format!(
+            "legal names: `{list}`; one of your own is registered in a test binary with `Registry`"
+        )),
+    };
+    (error, name.to_owned())
+}
+
+/// The list of the files of a folder, one for each built-in kind: `entries!(MadeAgent, of_own: echo, demo)`.
+///
+/// A file with a `mod` that is not in the list has an `ENTRY` that nobody uses, which the folder denies; one in the
+/// list without a `mod`, an `ENTRY` or `Keys` is not found. So neither compiles.
+macro_rules! entries {
+    ($made:ty, $of_own:ident: $($kind:ident),+ $(,)?) => {
+        /// The built-in kinds, in the order in which messages name them.
+        pub const BUILT_IN: &[$crate::eval::registry::BuiltIn] = &[$($kind::ENTRY.about),+];
+
+        /// Reads the keys of a kind: of one that is built in as it has them, of another as they come.
+        pub(crate) fn read<'de, A: serde::de::MapAccess<'de>>(
+            name: String,
+            rest: A,
+        ) -> Result<$crate::eval::registry::recipe::Chosen<$made>, A::Error> {
+            $(if name == $kind::ENTRY.about.name {
+                return $kind::ENTRY.read(rest);
+            })+
+            $crate::eval::registry::recipe::Chosen::of_own(name, rest, $of_own)
+        }
+
+        #[cfg(test)]
+        #[test]
+        fn each_page_has_the_keys_that_are_read() {
+            $($crate::eval::registry::pages::check(&$kind::ENTRY);)+
+        }
+    };
+}
+
+pub(super) use entries;

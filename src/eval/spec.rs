@@ -1,0 +1,117 @@
+//! Specs: YAML to [`Eval`]. The only place that parses YAML.
+//!
+//! `keys` holds the types that serde reads, `tagged` the `{ type: …, … }` maps, of which the
+//! [`registry`](crate::eval::registry) reads what stands behind the name; `build` turns them
+//! into an eval, `overrides` applies `key=value` pairs from the command line, and `problem` turns
+//! serde's messages into ours.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::eval::Eval;
+use crate::eval::registry::Registry;
+
+mod build;
+mod builder;
+mod cache;
+mod keys;
+mod limits;
+mod overrides;
+#[cfg(test)]
+mod pages;
+mod problem;
+mod tagged;
+
+pub use crate::text::setting::Override;
+pub(crate) use builder::override_built;
+
+use keys::SpecFile;
+
+impl Eval {
+    /// Reads a spec that names only built-in benchmarks, agents and scorers.
+    ///
+    /// # Errors
+    /// With file, line and column when the spec is wrong, or with the path of what it names and is missing.
+    pub fn from_yaml(path: impl AsRef<Path>) -> Result<Self> {
+        Self::from_yaml_with(path, &Registry::new())
+    }
+
+    /// Reads a spec that may also name what is registered.
+    pub fn from_yaml_with(path: impl AsRef<Path>, registry: &Registry) -> Result<Self> {
+        let path = path.as_ref();
+        let path = if path.is_relative() {
+            crate::system::project::package_root().join(path)
+        } else {
+            path.to_owned()
+        };
+        load(&path, registry, &crate::run::drive::overrides()?)
+    }
+}
+
+/// Reads a spec and applies overrides.
+///
+/// # Errors
+/// As [`Eval::from_yaml`].
+pub fn load(path: &Path, registry: &Registry, overrides: &[Override]) -> Result<Eval> {
+    let bytes = std::fs::read(path).map_err(|error| {
+        Error::io("read the spec", path, &error).hint("cargo evaltest init writes an example")
+    })?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let line = error.as_bytes()[..error.utf8_error().valid_up_to()]
+            .split(|&b| b == b'\n')
+            .count();
+        Error::usage(format!(
+            "{}:{line}: the spec is not valid UTF-8",
+            path.display()
+        ))
+        .hint(format!(
+            "convert the file: `iconv -f LATIN1 -t UTF-8 '{}'`",
+            path.display()
+        ))
+    })?;
+    parse(&text, path, registry, overrides)
+}
+
+/// The names of a spec's eval and benchmark, also where it names what is not registered here.
+pub fn names(path: &Path) -> Result<(String, String)> {
+    let text =
+        std::fs::read_to_string(path).map_err(|error| Error::io("read the spec", path, &error))?;
+    let spec: SpecFile =
+        serde_yaml::from_str(&text).map_err(|error| problem::explain(path, &text, &error))?;
+    let benchmark = spec.benchmark.0.name().to_owned();
+    Ok((spec.name.unwrap_or_else(|| benchmark.clone()), benchmark))
+}
+
+/// As [`load`], for a spec that is not a file; `path` is where it would be.
+pub fn parse(text: &str, path: &Path, registry: &Registry, overrides: &[Override]) -> Result<Eval> {
+    let spec: SpecFile =
+        serde_yaml::from_str(text).map_err(|error| problem::explain(path, text, &error))?;
+    let value: Value =
+        serde_yaml::from_str(text).map_err(|error| problem::explain(path, text, &error))?;
+    let (spec, value) = if overrides.is_empty() {
+        (spec, value)
+    } else {
+        let value = overrides::apply(value, overrides)?;
+        let spec = SpecFile::deserialize(&value).map_err(|error| {
+            let given: Vec<_> = overrides.iter().map(ToString::to_string).collect();
+            problem::explain_override(path, &given.join("`, `"), &error.to_string())
+        })?;
+        (spec, value)
+    };
+    let problem = |error: Error, name: &str| match problem::line_of(text, name) {
+        Some(line) => error.at(format!("{}:{line}", path.display())),
+        None => error.at(path.display()),
+    };
+    // A gate that no sample matches is found with the dataset, when this text is gone.
+    let gates = value.get("gates").and_then(Value::as_array);
+    let line = |gate: &Value| problem::line_of(text, gate.as_str()?);
+    let gate_lines = gates.into_iter().flatten().map(line).collect();
+    let eval = build::build(spec, value, path, registry);
+    let mut eval = eval.map_err(|(error, name)| problem(error, &name))?;
+    eval.overrides = overrides.to_vec();
+    eval.gate_lines = gate_lines;
+    Ok(eval)
+}

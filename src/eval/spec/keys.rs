@@ -1,0 +1,201 @@
+//! The keys of a spec, as serde reads them. The only types that face the YAML.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::de::MapAccess;
+use serde::de::value::MapAccessDeserializer;
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
+
+use super::cache::CacheKey;
+use super::tagged::{Tagged, Typed};
+use crate::benchmark::Benchmark;
+use crate::benchmark::prompt::Prompt;
+use crate::eval::registry::{Chosen, KeepKey, MadeAgent, agents, benchmarks};
+use crate::eval::{Answers, Assert};
+use crate::verdict::gate::Gate;
+
+/// A whole spec.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SpecFile {
+    pub(super) name: Option<String>,
+    pub(super) benchmark: Tagged<Chosen<Arc<dyn Benchmark>>>,
+    #[serde(default, deserialize_with = "prompt")]
+    pub(super) prompt: Prompt,
+    pub(super) agent: Tagged<Chosen<MadeAgent>>,
+    pub(super) extract: Option<Value>,
+    pub(super) scorer: Option<Tagged<ScorerKeys>>,
+    pub(super) scorers: Option<Vec<Tagged<ScorerKeys>>>,
+    #[serde(default)]
+    pub(super) limits: LimitsKeys,
+    pub(super) shuffle: Option<ShuffleKeys>,
+    pub(super) epochs: Option<u32>,
+    #[serde(default)]
+    pub(super) snapshot: SnapshotKeys,
+    #[serde(default)]
+    pub(super) gates: Vec<Gate>,
+    pub(super) output_root: Option<PathBuf>,
+    #[serde(default)]
+    pub(super) redact: Vec<String>,
+    pub(super) keep_scratch: Option<KeepKey>,
+    pub(super) cache: Option<CacheKey>,
+}
+
+impl Typed for Chosen<MadeAgent> {
+    const WHAT: &'static str = "agent";
+    const EXAMPLE: &'static str = agents::BUILT_IN[0].name;
+
+    fn read<'de, A: MapAccess<'de>>(name: String, rest: A) -> Result<Self, A::Error> {
+        agents::read(name, rest)
+    }
+}
+
+impl Typed for Chosen<Arc<dyn Benchmark>> {
+    const WHAT: &'static str = "benchmark";
+    const EXAMPLE: &'static str = benchmarks::BUILT_IN[0].name;
+
+    fn read<'de, A: MapAccess<'de>>(name: String, rest: A) -> Result<Self, A::Error> {
+        benchmarks::read(name, rest)
+    }
+}
+
+/// Scorers are made from a name and options, whether they are built in or registered.
+pub(super) struct ScorerKeys {
+    pub(super) name: String,
+    pub(super) options: Map<String, Value>,
+}
+
+impl Typed for ScorerKeys {
+    const WHAT: &'static str = "scorer";
+    const EXAMPLE: &'static str = "gaia";
+
+    fn read<'de, A: MapAccess<'de>>(name: String, rest: A) -> Result<Self, A::Error> {
+        let options = Map::deserialize(MapAccessDeserializer::new(rest))?;
+        Ok(Self { name, options })
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LimitsKeys {
+    pub(super) concurrency: Option<usize>,
+    pub(super) timeout_s: Option<f64>,
+    pub(super) sample_timeout_s: Option<f64>,
+    pub(super) deadline_s: Option<f64>,
+    pub(super) budget: Option<BudgetKeys>,
+    pub(super) requests_per_minute: Option<f64>,
+    pub(super) tokens_per_minute: Option<f64>,
+    pub(super) ramp_up_s: Option<f64>,
+    pub(super) retries: Option<u32>,
+    pub(super) backoff_s: Option<f64>,
+    pub(super) max_output_bytes: Option<u64>,
+    pub(super) limit: Option<usize>,
+    pub(super) fail_fast: Option<bool>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BudgetKeys {
+    pub(super) cost_usd: Option<f64>,
+    pub(super) tokens: Option<u64>,
+    pub(super) requests: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ShuffleKeys {
+    pub(super) seed: u64,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SnapshotKeys {
+    #[serde(default)]
+    pub(super) assert: AssertKey,
+    pub(super) answers: Option<AnswersKey>,
+    pub(super) confirm: Option<u32>,
+    pub(super) path: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Default)]
+pub(super) struct AssertKey(pub(super) Assert);
+
+impl<'de> Deserialize<'de> for AssertKey {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        const WORDS: &[&str] = &["baseline", "exact", "correct", "off"];
+        struct Visitor;
+        impl serde::de::Visitor<'_> for Visitor {
+            type Value = Assert;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("`baseline`, `exact`, `correct` or `off`")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, word: &str) -> Result<Assert, E> {
+                match word {
+                    "baseline" => Ok(Assert::Baseline),
+                    "exact" => Ok(Assert::Exact),
+                    "correct" => Ok(Assert::Correct),
+                    "off" => Ok(Assert::Off),
+                    _ => Err(E::unknown_variant(word, WORDS)),
+                }
+            }
+
+            // YAML 1.1 reads a bare `off` as false, and so do some editors.
+            fn visit_bool<E: serde::de::Error>(self, on: bool) -> Result<Assert, E> {
+                Ok(if on { Assert::Baseline } else { Assert::Off })
+            }
+        }
+        deserializer.deserialize_any(Visitor).map(Self)
+    }
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum AnswersKey {
+    Plain,
+    Masked,
+}
+
+impl From<AnswersKey> for Answers {
+    fn from(key: AnswersKey) -> Self {
+        match key {
+            AnswersKey::Plain => Self::Plain,
+            AnswersKey::Masked => Self::Masked,
+        }
+    }
+}
+
+/// A preset's name or `{ template: … }`.
+fn prompt<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Prompt, D::Error> {
+    struct Visitor;
+    impl<'de> serde::de::Visitor<'de> for Visitor {
+        type Value = Prompt;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("`official`, `concise`, `none` or `{ template: \"… {prompt}\" }`")
+        }
+
+        fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Prompt, E> {
+            match name {
+                "official" => Ok(Prompt::Official),
+                "concise" => Ok(Prompt::Concise),
+                "none" => Ok(Prompt::None),
+                _ => Err(E::unknown_variant(name, &["official", "concise", "none"])),
+            }
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Prompt, A::Error> {
+            #[derive(Deserialize)]
+            #[serde(deny_unknown_fields)]
+            struct Keys {
+                template: String,
+            }
+            let keys = Keys::deserialize(MapAccessDeserializer::new(map))?;
+            Ok(Prompt::Template(keys.template))
+        }
+    }
+    deserializer.deserialize_any(Visitor)
+}

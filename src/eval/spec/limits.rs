@@ -1,0 +1,104 @@
+//! The keys of `limits`.
+
+use std::time::Duration;
+
+use super::keys::{BudgetKeys, LimitsKeys};
+use crate::error::Error;
+use crate::eval::limits::{Budget, Limits};
+
+/// An error with the key that it is about.
+type OfKey<T> = std::result::Result<T, (&'static str, Error)>;
+
+/// Limits as the keys say, else as in `default`.
+pub(super) fn limits(keys: &LimitsKeys, default: &Limits) -> OfKey<Limits> {
+    let or = |given: Option<Duration>, default: Option<Duration>| given.or(default);
+    let least = 0.001;
+    Ok(Limits {
+        concurrency: at_least_one("concurrency", keys.concurrency)?.unwrap_or(default.concurrency),
+        timeout: seconds("timeout_s", keys.timeout_s, least)?.unwrap_or(default.timeout),
+        sample_timeout: or(
+            seconds("sample_timeout_s", keys.sample_timeout_s, least)?,
+            default.sample_timeout,
+        ),
+        deadline: or(
+            seconds("deadline_s", keys.deadline_s, least)?,
+            default.deadline,
+        ),
+        budget: budget(keys.budget.as_ref(), default.budget)?,
+        requests_per_minute: per_minute("requests_per_minute", keys.requests_per_minute)?
+            .or(default.requests_per_minute),
+        tokens_per_minute: per_minute("tokens_per_minute", keys.tokens_per_minute)?
+            .or(default.tokens_per_minute),
+        ramp_up: or(seconds("ramp_up_s", keys.ramp_up_s, 0.0)?, default.ramp_up),
+        retries: keys.retries.unwrap_or(default.retries),
+        backoff: seconds("backoff_s", keys.backoff_s, 0.0)?.unwrap_or(default.backoff),
+        max_output_bytes: match keys.max_output_bytes {
+            Some(0) => {
+                let error =
+                    Error::usage("limits.max_output_bytes is 0, which lets nothing be answered");
+                let hint = "write how many bytes: `max_output_bytes: 1048576`";
+                return Err(("max_output_bytes", error.hint(hint)));
+            }
+            given => given.unwrap_or(default.max_output_bytes),
+        },
+        limit: at_least_one("limit", keys.limit)?.or(default.limit),
+        fail_fast: keys.fail_fast.unwrap_or(default.fail_fast),
+    })
+}
+
+fn at_least_one(key: &'static str, value: Option<usize>) -> OfKey<Option<usize>> {
+    match value {
+        Some(0) => Err((
+            key,
+            Error::usage(format!("limits.{key} must be at least 1"))
+                .hint(format!("write a whole number from 1: `{key}: 4`")),
+        )),
+        value => Ok(value),
+    }
+}
+
+fn seconds(key: &'static str, value: Option<f64>, least: f64) -> OfKey<Option<Duration>> {
+    match value {
+        None => Ok(None),
+        Some(value) if value.is_finite() && value >= least && value <= 1e9 => {
+            Ok(Some(Duration::from_secs_f64(value)))
+        }
+        Some(value) => {
+            let message = format!(
+                "limits.{key} is {value}, which is no number of seconds from {least} to 1000000000"
+            );
+            let hint = format!("write seconds: `{key}: 30`");
+            Err((key, Error::usage(message).hint(hint)))
+        }
+    }
+}
+
+fn per_minute(key: &'static str, value: Option<f64>) -> OfKey<Option<f64>> {
+    match value.filter(|value| !(value.is_finite() && *value > 0.0)) {
+        None => Ok(value),
+        Some(wrong) => {
+            let message = format!("limits.{key} is {wrong}; it must be above 0");
+            let hint = format!("write how many in a minute: `{key}: 600`");
+            Err((key, Error::usage(message).hint(hint)))
+        }
+    }
+}
+
+fn budget(keys: Option<&BudgetKeys>, default: Budget) -> OfKey<Budget> {
+    let Some(keys) = keys else { return Ok(default) };
+    let is_wrong = |cost: f64| !(cost.is_finite() && cost > 0.0);
+    let wrong = [
+        ("cost_usd", keys.cost_usd.is_some_and(is_wrong)),
+        ("tokens", keys.tokens == Some(0)),
+        ("requests", keys.requests == Some(0)),
+    ];
+    if let Some((key, _)) = wrong.into_iter().find(|(_, is_wrong)| *is_wrong) {
+        let message = format!("limits.budget.{key} must be above 0");
+        return Err((key, Error::usage(message).hint("`--dry-run` asks nothing")));
+    }
+    Ok(Budget {
+        cost_usd: keys.cost_usd.or(default.cost_usd),
+        tokens: keys.tokens.or(default.tokens),
+        requests: keys.requests.or(default.requests),
+    })
+}

@@ -1,0 +1,88 @@
+//! What the pages of the built-in agents and benchmarks show are specs.
+
+use std::fs;
+use std::path::Path;
+
+use super::parse;
+use crate::eval::registry::{BuiltIn, Registry, agents, benchmarks};
+
+/// The files that the examples name.
+const FILES: [(&str, &str); 9] = [
+    ("answers.jsonl", r#"{"id": "q1", "answer": "42"}"#),
+    ("recorded.jsonl", r#"{"key": "q1", "said": "42"}"#),
+    ("questions.csv", "question,answer\n6 * 7?,42\n"),
+    (
+        "questions.jsonl",
+        r#"{"question": "How many?", "passage": "Two.", "topic": "a", "answers": {"text": ["2"]}}"#,
+    ),
+    (
+        "riddles.jsonl",
+        "{\"Query\": \"6 * 7?\", \"answer\": \"42\", \"level\": 1}\n{\"Query\": \"6 * 8?\", \"answer\": \"48\", \"level\": 2}\n",
+    ),
+    ("test.jsonl", r#"{"question": "6 * 7?", "answer": "42"}"#),
+    (
+        "aime.jsonl",
+        "{\"id\": \"2024-I-1\", \"problem\": \"6 * 7?\", \"answer\": 42}\n{\"id\": \"2025-I-1\", \"problem\": \"6 * 8?\", \"answer\": 48}\n",
+    ),
+    ("orders.csv", "order\n1\n"),
+    ("agent.py", ""),
+];
+
+/// Loads every block of YAML of a page, together with `rest`.
+fn check(told: &BuiltIn, rest: &str) {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, text) in FILES {
+        fs::write(folder.path().join(name), text).expect("a file");
+    }
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let mut blocks = told.page.split("```yaml\n").skip(1).peekable();
+    assert!(blocks.peek().is_some(), "{}", told.name);
+    for block in blocks {
+        let block = block.split("```").next().unwrap_or_default();
+        let data = ["gaia", "bfcl"];
+        let block = data.iter().fold(block.to_owned(), |block, name| {
+            let there = fixtures.join(name).display().to_string();
+            let block = block.replace(&format!("../data/{name}"), &there);
+            block.replace(&format!("../{name}"), &there)
+        });
+        let text = format!("{block}{rest}");
+        let path = folder.path().join("eval.yaml");
+        let loaded = parse(&text, &path, &Registry::new(), &[]);
+        let feature = match told.name {
+            "openai" | "http" => (!cfg!(feature = "http")).then_some("http"),
+            "bfcl" => (!cfg!(feature = "bfcl")).then_some("bfcl"),
+            _ => None,
+        };
+        match (loaded, feature) {
+            (Ok(eval), None) if rest.starts_with("agent:") => {
+                assert_eq!(eval.benchmark.name(), told.name);
+                let samples = eval.benchmark.samples();
+                samples.unwrap_or_else(|error| panic!("{text}{error}"));
+            }
+            (Ok(_), None) => {}
+            (Err(error), Some(feature)) => {
+                let message = error.message();
+                assert!(
+                    message.contains(&format!("feature `{feature}`")),
+                    "{text}{error}"
+                );
+            }
+            (Ok(_), Some(feature)) => panic!("made without the feature `{feature}`: {text}"),
+            (Err(error), None) => panic!("{text}{error}"),
+        }
+    }
+}
+
+#[test]
+fn every_example_of_an_agent_is_one() {
+    for told in agents::BUILT_IN {
+        check(told, "benchmark: { type: qa, path: questions.csv }\n");
+    }
+}
+
+#[test]
+fn every_example_of_a_benchmark_is_one() {
+    for told in benchmarks::BUILT_IN {
+        check(told, "agent: { type: echo }\n");
+    }
+}

@@ -1,0 +1,218 @@
+//! `Asking`: from a question to an answer. Attempts until there is one, in the time that the sample has.
+//!
+//! The [cache](Cached) is looked into first. Then each attempt waits for its turn at the [throttle](Throttle), the
+//! [caller](Caller) makes it, and the ledger writes down what came of it; whether a failed one is repeated is for
+//! [`Tries`] to say.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::attempt::{Attempted, Caller, check_size};
+use super::cached::Cached;
+use super::emitter::Emitter;
+use super::ledger::Ledger;
+use super::question::{CONFIRM, Question};
+use super::retry::Tries;
+use super::stop::Stopper;
+use super::throttle::Throttle;
+use crate::data::{AgentError, FailureKind};
+use crate::eval::plan::Plan;
+use crate::report::event::Event;
+use crate::store::events::Answered;
+
+/// Asks the agent.
+pub(super) struct Asking {
+    pub(super) plan: Arc<Plan>,
+    pub(super) ledger: Arc<Ledger>,
+    pub(super) stopper: Arc<Stopper>,
+    pub(super) emitter: Arc<Emitter>,
+    pub(super) throttle: Throttle,
+    /// Answers that were given before, if they may be taken or kept.
+    pub(super) cache: Option<Cached>,
+    pub(super) caller: Caller,
+}
+
+/// How asking ended.
+pub(super) enum Ended {
+    /// There is an answer, which is on disk.
+    Answered(Answered),
+    /// No attempt gave one; this is how the last one failed.
+    Failed {
+        error: AgentError,
+        latency_s: f64,
+        attempts: u32,
+    },
+    /// The run stopped first.
+    Stopped { attempts: u32 },
+}
+
+/// What follows an attempt.
+enum Next {
+    Ended(Ended),
+    /// Another one, after a pause.
+    Again(Duration),
+}
+
+impl Asking {
+    /// Asks until there is an answer or no attempt is left. An earlier part of the run asked so often.
+    pub(super) fn ask(&self, question: &Question, earlier: u32) -> Ended {
+        let key = self.cache.as_ref().and_then(|cache| cache.key(question));
+        let recalled = key.as_deref().and_then(|key| self.recall(key, earlier));
+        if let Some(answer) = recalled {
+            // Journalled as any answer, so that a resumed run knows it, whatever becomes of the cache.
+            return match self.ledger.answered(question, &answer) {
+                Some(_) => Ended::Answered(answer),
+                None => Ended::Stopped { attempts: earlier },
+            };
+        }
+        let mut tries = Tries::new(question, &self.plan.eval.limits, earlier);
+        loop {
+            // Waiting for it is nobody's latency.
+            let Some(turn) = self.throttle.turn() else {
+                let attempts = tries.begun();
+                return Ended::Stopped { attempts };
+            };
+            let attempt = tries.begin();
+            self.ledger.started(question, attempt);
+            let started = Instant::now();
+            let attempted = self.caller.attempt(question, attempt, tries.left());
+            tries.took(started.elapsed());
+            self.throttle.asked(&turn, question.id(), &attempted.result);
+            let latency_s = attempted.latency_s;
+            let next = match attempted.result {
+                Ok(output) => {
+                    let answer = Answered {
+                        output,
+                        latency_s,
+                        attempts: attempt,
+                        redacted: 0,
+                        cached: false,
+                    };
+                    Next::Ended(self.answered(question, answer, key.as_deref()))
+                }
+                Err(error) => self.failed(&mut tries, question, error, latency_s),
+            };
+            match next {
+                Next::Ended(ended) => return ended,
+                Next::Again(pause) => {
+                    self.pause(pause);
+                    tries.took(pause);
+                }
+            }
+        }
+    }
+
+    /// Asks once more, to tell a flip from flakiness. The answer counts in no metric.
+    pub(super) fn confirm(&self, question: &Question) -> Result<Answered, AgentError> {
+        let Some(turn) = self.throttle.turn() else {
+            let message = "not asked again: the run ends";
+            return Err(AgentError::of(FailureKind::Cancelled, message));
+        };
+        let Attempted { result, latency_s } = self.caller.attempt(question, CONFIRM, None);
+        self.throttle.asked(&turn, question.id(), &result);
+        let output = result.map_err(|mut error| {
+            self.plan.redactor.agent_error(&mut error, &mut 0);
+            error
+        })?;
+        let answer = Answered {
+            output,
+            latency_s,
+            attempts: 1,
+            redacted: 0,
+            cached: false,
+        };
+        self.ledger.answered_again(question, &answer);
+        Ok(answer)
+    }
+
+    /// Tells of limits that held nothing because no answer tells what it took.
+    pub(super) fn tell_unkept_limits(&self) {
+        for key in self.throttle.unkept(&self.plan.eval.limits) {
+            let notice = format!("`limits.{key}` could not be kept: no answer tells what it took");
+            self.emitter.notice(&notice);
+        }
+    }
+
+    /// The answer that was given before. One that is too long by now is asked again, and fails as it would without a
+    /// cache.
+    fn recall(&self, key: &str, earlier: u32) -> Option<Answered> {
+        let answer = self.cache.as_ref()?.recall(key, earlier)?;
+        let output = check_size(answer.output, &self.plan.eval.limits).ok()?;
+        Some(Answered { output, ..answer })
+    }
+
+    /// An attempt gave an answer, which is on disk before it is scored.
+    fn answered(&self, question: &Question, answer: Answered, key: Option<&str>) -> Ended {
+        let Some(redacted) = self.ledger.answered(question, &answer) else {
+            // The disk is full. What is not on disk was not said, and is asked again.
+            let attempts = answer.attempts;
+            return Ended::Stopped { attempts };
+        };
+        if redacted == 0
+            && let (Some(cache), Some(key)) = (&self.cache, key)
+        {
+            cache.remember(question, key, &answer);
+        }
+        Ended::Answered(answer)
+    }
+
+    /// An attempt gave none.
+    fn failed(
+        &self,
+        tries: &mut Tries<'_>,
+        question: &Question,
+        error: AgentError,
+        latency_s: f64,
+    ) -> Next {
+        let attempts = tries.begun();
+        let stopped = Next::Ended(Ended::Stopped { attempts });
+        let is_the_runs = match error.kind {
+            FailureKind::Cancelled => true,
+            // The run's time is up, not the sample's: it is asked again when the run is resumed.
+            FailureKind::TimedOut => self.stopper.is_past_deadline(),
+            // Told once, by the first sample that met it.
+            FailureKind::Misconfigured => self.stopper.is_stopped(),
+            _ => false,
+        };
+        if is_the_runs {
+            return stopped;
+        }
+        let is_everyones = self.throttle.is_everyones(&error);
+        let (error, pause) = tries.failed(error, is_everyones);
+        let clean = self.ledger.failed(question, attempts, &error, latency_s);
+        if error.kind == FailureKind::Misconfigured {
+            self.stopper.misconfigured(&error);
+            return stopped;
+        }
+        self.emitter.emit(&Event::AttemptFailed {
+            id: question.id(),
+            epoch: question.epoch,
+            attempt: attempts,
+            error: &clean,
+            retry: pause.is_some(),
+        });
+        if error.kind == FailureKind::Unusable {
+            self.stopper.unusable(&clean);
+        }
+        match pause {
+            Some(pause) => Next::Again(pause),
+            None => Next::Ended(Ended::Failed {
+                error,
+                latency_s,
+                attempts,
+            }),
+        }
+    }
+
+    /// Waits, unless the run stops.
+    fn pause(&self, pause: Duration) {
+        let end = Instant::now() + pause;
+        while !self.stopper.is_stopped() && !self.stopper.is_past_deadline() {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            std::thread::sleep(left.min(Duration::from_millis(50)));
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! `Caller`: one attempt. A task is prepared, the agent is asked, and time is kept.
+//!
+//! An agent that keeps deadlines itself is called on the worker's thread. Any other, such as a closure,
+//! cannot be killed: it runs on a thread of the [`Bench`] that is left behind when time is up.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::bench::{Bench, guarded};
+use super::emitter::Emitter;
+use super::question::Question;
+use super::scratch::{Prepared, ScratchFolders};
+use super::stop::Stopper;
+use crate::data::task::Visible;
+use crate::data::{AgentError, EndedBy, FailureKind, Output, Task};
+use crate::eval::limits::Limits;
+use crate::eval::plan::Plan;
+use crate::store::RunDir;
+
+/// Calls the agent.
+pub(super) struct Caller {
+    plan: Arc<Plan>,
+    stopper: Arc<Stopper>,
+    emitter: Arc<Emitter>,
+    bench: Bench,
+    scratch: ScratchFolders,
+}
+
+/// What an attempt gave.
+pub(super) struct Attempted {
+    pub(super) result: Result<Output, AgentError>,
+    /// The seconds it took.
+    pub(super) latency_s: f64,
+}
+
+impl Attempted {
+    /// The agent was not called.
+    fn failed(error: AgentError) -> Self {
+        Self {
+            result: Err(error),
+            latency_s: 0.0,
+        }
+    }
+}
+
+impl Caller {
+    pub(super) fn new(
+        plan: Arc<Plan>,
+        dir: &RunDir,
+        stopper: Arc<Stopper>,
+        emitter: Arc<Emitter>,
+    ) -> Self {
+        Self {
+            bench: Bench::new(Arc::clone(&plan.eval.agent)),
+            scratch: ScratchFolders::new(Arc::clone(&plan), dir),
+            plan,
+            stopper,
+            emitter,
+        }
+    }
+
+    /// Asks once. The sample has so much time left, if there is a limit.
+    pub(super) fn attempt(
+        &self,
+        question: &Question,
+        attempt: u32,
+        sample_left: Option<Duration>,
+    ) -> Attempted {
+        let Prepared { folder, files } = match self.scratch.prepare(question, attempt) {
+            Ok(prepared) => prepared,
+            // The scratch folder is ours: without one, no sample can be asked.
+            Err(error) if error.kind == FailureKind::NotStarted => {
+                self.stopper.unprepared(&error);
+                let error = AgentError::of(FailureKind::Cancelled, error.message);
+                return Attempted::failed(error);
+            }
+            Err(error) => return Attempted::failed(error),
+        };
+        let agent = &self.plan.eval.agent;
+        let started = Instant::now();
+        let task = Task {
+            // Made for each attempt: kept for every sample it would hold each question twice.
+            visible: Arc::new(Visible::of(&question.item.sample)),
+            prompt: self.plan.prompt(&question.item),
+            files,
+            options: Arc::clone(&self.plan.eval.agent_options),
+            scratch: folder.clone(),
+            epoch: question.epoch,
+            attempt,
+            deadline: self.deadline(started, sample_left),
+            cancel: self.stopper.cancel(),
+            live: self.emitter.live(question.id()),
+            hidden: Arc::clone(&self.plan.hidden),
+        };
+        let recorded = agent.recorded_latency_s(&task);
+        let answer = if agent.keeps_deadline() {
+            guarded(&**agent, &task)
+        } else {
+            self.bench.ask(task, &self.stopper)
+        };
+        let latency_s = recorded.unwrap_or_else(|| started.elapsed().as_secs_f64());
+        let answer = answer.and_then(|output| check_size(output, &self.plan.eval.limits));
+        let result = answer.map_err(|mut error| {
+            cut(&mut error);
+            let is_last = error.kind == FailureKind::TimedOut
+                && self.timeout(sample_left) == EndedBy::SampleTimeout;
+            if is_last {
+                error.message += ", which `limits.sample_timeout_s` left";
+            }
+            error.ended_by = error.ended_by.or(match error.kind {
+                FailureKind::TimedOut => Some(self.timeout(sample_left)),
+                FailureKind::OutputTooLarge => Some(EndedBy::MaxOutputBytes),
+                _ => None,
+            });
+            error
+        });
+        if let Some(folder) = folder {
+            self.scratch.tidy(&folder, result.is_err());
+        }
+        Attempted { result, latency_s }
+    }
+
+    /// When an attempt that starts now has timed out: the earliest of its own end, that of its sample and that of
+    /// the run. A timeout beyond what the clock can count is none.
+    fn deadline(&self, now: Instant, sample_left: Option<Duration>) -> Option<Instant> {
+        let own = now.checked_add(self.plan.eval.limits.timeout);
+        let sample = sample_left.and_then(|left| now.checked_add(left));
+        let run = self.stopper.deadline();
+        [own, sample, run].into_iter().flatten().min()
+    }
+
+    /// Which of the two timeouts came first.
+    fn timeout(&self, sample_left: Option<Duration>) -> EndedBy {
+        match sample_left {
+            Some(left) if left < self.plan.eval.limits.timeout => EndedBy::SampleTimeout,
+            _ => EndedBy::Timeout,
+        }
+    }
+}
+
+/// Refuses an answer that is too long.
+pub(super) fn check_size(output: Output, limits: &Limits) -> Result<Output, AgentError> {
+    let limit = limits.max_output_bytes;
+    let json = |values: &[serde_json::Value]| -> usize {
+        if values.is_empty() {
+            0
+        } else {
+            values.iter().map(|value| value.to_string().len()).sum()
+        }
+    };
+    let size = output.text.as_ref().map_or(0, String::len)
+        + json(&output.messages)
+        + json(&output.tool_calls);
+    if size as u64 <= limit {
+        return Ok(output);
+    }
+    let message = format!("answered {size} bytes, more than `limits.max_output_bytes` ({limit})");
+    Err(AgentError::of(FailureKind::OutputTooLarge, message))
+}
+
+/// Cuts what an agent says of its failure: that is not limited by `max_output_bytes`.
+fn cut(error: &mut AgentError) {
+    const MOST: usize = 1 << 16;
+    if error.message.len() > MOST {
+        let end = error.message.floor_char_boundary(MOST);
+        error.message.truncate(end);
+        error.message.push('…');
+    }
+    if let Some(tail) = &mut error.stderr_tail
+        && tail.len() > MOST
+    {
+        *tail = tail[tail.ceil_char_boundary(tail.len() - MOST)..].to_owned();
+    }
+}

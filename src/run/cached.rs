@@ -1,0 +1,120 @@
+//! Answers that were given before: taken instead of asking, and kept after asking.
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::Value;
+
+use super::emitter::Emitter;
+use super::question::Question;
+use crate::eval::plan::Plan;
+use crate::store::cache::CacheUse;
+use crate::store::cache::answers::{AnswerCache, Notice};
+use crate::store::cache::key::Asked;
+use crate::store::events::Answered;
+use crate::system::panics;
+
+/// The cache of a run.
+pub(super) struct Cached {
+    plan: Arc<Plan>,
+    emitter: Arc<Emitter>,
+    answers: AnswerCache,
+    usage: CacheUse,
+    /// What the agent was when the run began.
+    fingerprint: String,
+    /// The agent is not any more what it was then.
+    changed: AtomicBool,
+}
+
+impl Cached {
+    /// The cache that the plan's eval wants. Why there is none although it wants one is a notice.
+    pub(super) fn open(plan: &Arc<Plan>, emitter: &Arc<Emitter>) -> Option<Self> {
+        let eval = &plan.eval;
+        if eval.cache.usage == CacheUse::Off {
+            return None;
+        }
+        let Some(fingerprint) = fingerprint(plan) else {
+            emitter.note(
+                "the cache is off: the agent does not say when its answers may change \
+                 (`Agent::fingerprint`)"
+                    .to_owned(),
+            );
+            return None;
+        };
+        Some(Self {
+            plan: Arc::clone(plan),
+            emitter: Arc::clone(emitter),
+            answers: AnswerCache::new(eval.cache_folder()),
+            usage: eval.cache.usage,
+            fingerprint,
+            changed: AtomicBool::new(false),
+        })
+    }
+
+    /// Makes the folder, once that of the run is there.
+    pub(super) fn prepare(&self) {
+        self.answers.prepare();
+    }
+
+    /// The key of a question's answer. `None` if it is neither looked for nor kept.
+    pub(super) fn key(&self, question: &Question) -> Option<String> {
+        if self.changed.load(Ordering::Relaxed) {
+            return None;
+        }
+        if fingerprint(&self.plan).as_ref() != Some(&self.fingerprint) {
+            self.changed.store(true, Ordering::Relaxed);
+            let notice = "the agent changed while it ran: from now on the cache is left alone";
+            self.tell(self.answers.once("changed", notice));
+            return None;
+        }
+        let eval = &self.plan.eval;
+        let asked = Asked {
+            fingerprint: &self.fingerprint,
+            spec: eval.config.get("agent").unwrap_or(&Value::Null),
+            options: &eval.agent_options,
+            prompt: &self.plan.prompt(&question.item),
+            sample: &question.item.sample,
+            epoch: question.epoch,
+        };
+        // What cannot be read will fail its sample.
+        asked.key().ok()
+    }
+
+    /// The answer that was given before, if it may be taken. It was asked for `attempts` times in this run.
+    pub(super) fn recall(&self, key: &str, attempts: u32) -> Option<Answered> {
+        if self.usage != CacheUse::On {
+            return None;
+        }
+        let (answer, notice) = self.answers.get(key);
+        self.tell(notice);
+        let (output, latency_s) = answer?;
+        Some(Answered {
+            output,
+            latency_s,
+            attempts,
+            redacted: 0,
+            cached: true,
+        })
+    }
+
+    /// Keeps an answer, unless what was asked changed meanwhile.
+    pub(super) fn remember(&self, question: &Question, key: &str, answer: &Answered) {
+        if self.key(question).as_deref() == Some(key) {
+            self.tell(self.answers.put(key, &answer.output, answer.latency_s));
+        }
+    }
+
+    fn tell(&self, notice: Notice) {
+        if let Some(notice) = notice {
+            self.emitter.notice(&notice);
+        }
+    }
+}
+
+/// What the agent says that it is; one that panics says nothing.
+fn fingerprint(plan: &Plan) -> Option<String> {
+    panics::catch(|| plan.eval.agent.fingerprint()).ok()?
+}

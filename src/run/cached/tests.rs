@@ -1,0 +1,91 @@
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::store::cache::CacheUse;
+use crate::{Agent, AgentError, Benchmark, Eval, Output, Result, Run, Sample, Score, Task};
+
+/// Five samples.
+struct Five;
+
+impl Benchmark for Five {
+    fn name(&self) -> &'static str {
+        "five"
+    }
+
+    fn samples(&self) -> Result<Vec<Sample>> {
+        let sample = |n: u32| Sample::new(n.to_string(), "?").target("yes");
+        Ok((0..5).map(sample).collect())
+    }
+
+    fn score(&self, _: &Sample, output: &Output) -> Result<Score> {
+        Ok(Score::binary(output.text.as_deref() == Some("yes")))
+    }
+}
+
+/// Counts what it is asked. It is another one once it was asked so often.
+#[derive(Clone)]
+struct Changing {
+    asked: Arc<AtomicUsize>,
+    after: usize,
+}
+
+impl Agent for Changing {
+    fn answer(&self, _: &Task) -> Result<Output, AgentError> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        Ok("yes".into())
+    }
+
+    fn fingerprint(&self) -> Option<String> {
+        let is_other = self.asked.load(Ordering::SeqCst) >= self.after;
+        Some(format!("version {}", u8::from(is_other)))
+    }
+}
+
+fn run(agent: impl Agent + 'static, folder: &Path) -> Run {
+    let eval = Eval::new(Five, agent)
+        .concurrency(1)
+        .output_root(folder)
+        .snapshots(folder.join("snapshots"))
+        .cache(CacheUse::On);
+    eval.run().unwrap()
+}
+
+#[test]
+fn an_agent_that_changes_while_it_runs_is_kept_as_far_as_it_was_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let asked = Arc::<AtomicUsize>::default();
+    let agent = |after| Changing {
+        asked: Arc::clone(&asked),
+        after,
+    };
+    // The third answer may be that of the new one already.
+    let first = run(agent(3), folder.path());
+    assert_eq!(first.notices.len(), 1, "{:?}", first.notices);
+    assert!(first.notices[0].contains("changed while it ran"));
+    let second = run(agent(usize::MAX), folder.path());
+    assert_eq!(second.summary.cached, 2);
+    assert_eq!(asked.load(Ordering::SeqCst), 5 + 3);
+    assert_eq!(second.notices, [""; 0]);
+}
+
+#[test]
+fn a_closure_says_nothing_of_itself_so_nothing_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    for _ in 0..2 {
+        let run = run(|_: &Task| Ok(Output::text("yes")), folder.path());
+        assert!(
+            run.notices[0].contains("the cache is off"),
+            "{:?}",
+            run.notices
+        );
+        assert_eq!(run.summary.cached, 0);
+    }
+    assert!(!folder.path().join(".cache").exists());
+}
+
+#[test]
+fn what_an_agent_must_not_see_includes_its_answers() {
+    let eval = Eval::new(Five, |_: &Task| Ok(Output::default())).cached_in("elsewhere/answers");
+    assert!(crate::eval::plan::place::hidden(&eval).contains(&"elsewhere/answers".into()));
+}

@@ -1,0 +1,370 @@
+//! How `cargo evaltest` and an eval test binary meet: through environment variables and files.
+//!
+//! With `EVALTEST_DRIVE` set, a test binary does not act as a test harness. It lists its evals, or runs
+//! them as `cargo evaltest` runs specs, and leaves run directories, which the command reads.
+
+use std::collections::HashSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::listing::Listing;
+use crate::error::{Error, Result};
+use crate::eval::Eval;
+use crate::eval::plan::{BaselineUse, Plan};
+use crate::eval::spec::override_built;
+use crate::exit::Exit;
+use crate::report::event::{Event, Observer};
+use crate::report::terminal;
+use crate::run::{Home, Keep, RunOptions, Scope, Session};
+use crate::store::cache::CacheUse;
+use crate::store::{RunDir, read_records};
+use crate::system::cancel::Cancel;
+use crate::text::setting::Override;
+use crate::verdict::poll::{self, Poll};
+use crate::verdict::run::Run;
+
+/// The variable that carries a [`Drive`] as JSON.
+pub const VARIABLE: &str = "EVALTEST_DRIVE";
+
+/// Begins every line that a test binary prints for the command rather than for people.
+pub const MARK: &str = "evaltest> ";
+
+/// How the evals of a command are to be run.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are flags of a command line"
+)]
+pub struct Drive {
+    /// Print the names of the evals, a line each, and end.
+    pub names_only: bool,
+    /// Print a [`Listing`] of each eval as a line of JSON, and end.
+    pub list: bool,
+    /// Evals that run elsewhere.
+    pub skip: Vec<String>,
+    /// Only these evals, if any are given.
+    pub evals: Vec<String>,
+    /// Keys of specs with other values.
+    pub overrides: Vec<Override>,
+    /// Shared by all runs of the command.
+    pub invocation: String,
+    /// The id of the run.
+    pub run_id: Option<String>,
+    /// The folder of run directories, whatever the eval says.
+    pub output_root: Option<PathBuf>,
+    /// The folder of run directories for evals that say nothing.
+    pub default_output_root: Option<PathBuf>,
+    /// More patterns to blank.
+    pub redact: Vec<String>,
+    /// Standard input is held open by the command: its end stops the run.
+    pub watched: bool,
+    /// Only samples whose test name holds this text.
+    pub filter: Option<String>,
+    /// Only samples that failed or flipped in this run.
+    pub failed: Option<PathBuf>,
+    /// Continue this run.
+    pub resume: Option<PathBuf>,
+    /// Leave the baseline alone.
+    pub ignore_baseline: bool,
+    /// The run does not cover its eval as the spec defines it.
+    pub partial: bool,
+    /// What is done with answers that were given before, if not what the eval says.
+    pub cache: Option<CacheUse>,
+    /// Show what agents print.
+    pub stream: bool,
+    /// Count samples and requests, ask nothing.
+    pub dry_run: bool,
+    /// Whether this is CI.
+    pub ci: bool,
+}
+
+/// An eval that is ready to run.
+pub struct Prepared {
+    plan: Plan,
+    only: Option<HashSet<String>>,
+}
+
+impl Prepared {
+    /// Things about the dataset that people should know before they pay for a run.
+    pub fn notices(&self) -> &[String] {
+        &self.plan.notices
+    }
+
+    /// Counts what a run would ask.
+    pub fn count(&self) -> DryRun {
+        let samples = self
+            .only
+            .as_ref()
+            .map_or(self.plan.items.len(), HashSet::len);
+        let attempts = 1 + self.plan.eval.limits.retries as usize;
+        DryRun {
+            eval: self.plan.eval.name.clone(),
+            samples,
+            epochs: self.plan.eval.epochs,
+            most_requests: samples * self.plan.eval.epochs as usize * attempts,
+        }
+    }
+}
+
+/// What a dry run found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DryRun {
+    /// The eval's name.
+    pub eval: String,
+    /// Samples that would be asked.
+    pub samples: usize,
+    /// How often each.
+    pub epochs: u32,
+    /// Requests when every attempt fails and is repeated.
+    pub most_requests: usize,
+}
+
+/// The overrides for specs read by this process.
+pub(crate) fn overrides() -> Result<Vec<Override>> {
+    Ok(Drive::from_env()?
+        .map(|drive| drive.overrides)
+        .unwrap_or_default())
+}
+
+impl Drive {
+    /// What the environment asks for, if anything.
+    pub(crate) fn from_env() -> Result<Option<Self>> {
+        let Ok(text) = std::env::var(VARIABLE) else {
+            return Ok(None);
+        };
+        let drive = serde_json::from_str(&text)
+            .map_err(|error| Error::usage(format!("{VARIABLE} is not of this version: {error}")))?;
+        Ok(Some(drive))
+    }
+
+    /// Whether an eval is to run here.
+    pub fn wants(&self, eval: &str) -> bool {
+        let named = self.evals.is_empty() || self.evals.iter().any(|name| name == eval);
+        named && !self.skip.iter().any(|name| name == eval)
+    }
+
+    /// The eval with what the command line says of it.
+    pub fn adapt(&self, mut eval: Eval) -> Result<Eval> {
+        if eval.spec_path().is_none() {
+            eval = override_built(eval, &self.overrides)?;
+        }
+        if let Some(root) = &self.output_root {
+            eval.output_root = Some(root.clone());
+        }
+        if eval.output_root.is_none() {
+            eval.output_root.clone_from(&self.default_output_root);
+        }
+        eval.cache.usage = match (self.cache.unwrap_or(eval.cache.usage), &self.failed) {
+            // What is asked again is to be answered anew.
+            (CacheUse::On, Some(_)) => CacheUse::Refresh,
+            (usage, _) => usage,
+        };
+        eval.redact.extend(self.redact.iter().cloned());
+        Ok(eval)
+    }
+
+    /// Loads an eval's dataset and baseline and checks everything that can be checked before an agent
+    /// starts.
+    pub fn prepare(&self, eval: &Eval) -> Result<Prepared> {
+        let plan = self.plan(eval)?;
+        let only = self.selection(&plan)?;
+        Ok(Prepared { plan, only })
+    }
+
+    /// Runs a prepared eval. Of its records the run has those without a verdict, and the first that is wrong.
+    pub fn run(
+        &self,
+        prepared: Prepared,
+        cancel: &Cancel,
+        observer: Arc<Observer<'static>>,
+    ) -> Result<Run> {
+        let options = RunOptions {
+            run_id: self.run_id.clone(),
+            invocation: Some(self.invocation.clone()),
+            home: self.resume.clone().map_or(Home::New, Home::Resume),
+            scope: Scope {
+                only: prepared.only,
+                partial: self.partial,
+            },
+            redact: self.redact.clone(),
+            stream: self.stream,
+            concurrency: None,
+            cancel: cancel.clone(),
+            ci: self.ci,
+            keep: Keep::Notable,
+        };
+        Session::with_plan(prepared.plan, options, observer)?.run()
+    }
+
+    /// Counts what a run would ask.
+    pub fn count(&self, eval: &Eval) -> Result<DryRun> {
+        Ok(self.prepare(eval)?.count())
+    }
+
+    fn plan(&self, eval: &Eval) -> Result<Plan> {
+        let baseline = if self.ignore_baseline {
+            BaselineUse::Ignore
+        } else {
+            BaselineUse::Compare
+        };
+        Plan::load(eval, baseline)
+    }
+
+    /// The ids that `--filter` and `--failed` leave.
+    fn selection(&self, plan: &Plan) -> Result<Option<HashSet<String>>> {
+        let mut only = None;
+        if let Some(dir) = &self.resume {
+            // The selection of the run that is continued.
+            only = RunDir::open(dir)?.manifest()?.only.map(HashSet::from_iter);
+        }
+        if let Some(filter) = &self.filter {
+            let names = plan.trial_names().into_iter().zip(&plan.items);
+            let hits = names.filter(|(name, _)| name.contains(filter.as_str()));
+            only = Some(
+                hits.map(|(_, item)| item.id.to_string())
+                    .collect::<HashSet<_>>(),
+            );
+        }
+        if let Some(path) = &self.failed {
+            let failed = failed_samples(path, plan)?;
+            only = Some(match only {
+                Some(only) => only.intersection(&failed).cloned().collect(),
+                None => failed,
+            });
+        }
+        Ok(only)
+    }
+}
+
+/// Samples that ended in an error in a run, in any epoch, or were wrong where the baseline (if there is one) was
+/// right, or were wrong at all where there is none.
+fn failed_samples(path: &Path, plan: &Plan) -> Result<HashSet<String>> {
+    let dir = RunDir::open(path)?;
+    let manifest = dir.manifest()?;
+    if manifest.eval != plan.eval.name {
+        let (theirs, ours) = (manifest.eval, &plan.eval.name);
+        let message = format!(
+            "run `{}` is of eval `{theirs}`, not of `{ours}`",
+            path.display()
+        );
+        return Err(Error::usage(message).hint("name the spec that the run was made with"));
+    }
+    let mut failed = HashSet::new();
+    for sample in poll::samples(read_records(&dir.file("samples.jsonl"))?) {
+        let sample = sample?;
+        let poll = Poll::of(&sample);
+        let Some(record) = sample.into_iter().next() else {
+            continue;
+        };
+        let was_correct = match &plan.baseline {
+            Some(baseline) => baseline
+                .samples
+                .get(&record.sample_id)
+                .and_then(|old| old.correct),
+            None => Some(true),
+        };
+        let flipped = poll.majority() == Some(false) && was_correct == Some(true);
+        // An epoch that errored or was never asked fails its sample.
+        if poll.unknown() > 0 || flipped {
+            failed.insert(record.sample_id);
+        }
+    }
+    if failed.is_empty() {
+        return Err(
+            Error::usage(format!("nothing failed or flipped in `{}`", path.display()))
+                .hint("leave `--failed` out to ask every sample"),
+        );
+    }
+    Ok(failed)
+}
+
+/// Acts on `drive` in a test binary; tells how it ends.
+pub(crate) fn serve(
+    drive: &Drive,
+    evals: Vec<Eval>,
+    cancel: &Cancel,
+    out: &mut dyn Write,
+) -> Result<Exit> {
+    let io = |error: std::io::Error| Error::infrastructure(format!("cannot print: {error}"));
+    let mut worst = Exit::Passed;
+    if drive.watched {
+        cancel_at_end_of_input(cancel);
+    }
+    if drive.names_only || drive.list {
+        // Says that this is a binary with evals, also when none of them is wanted.
+        writeln!(out, "{MARK}").map_err(io)?;
+    }
+    if let Some(name) = drive
+        .evals
+        .iter()
+        .find(|name| !evals.iter().any(|eval| eval.name == **name))
+    {
+        return Err(
+            Error::usage(format!("this test binary has no eval `{name}`"))
+                .hint("correct `evals` in `[package.metadata.evaltest]`, or leave it out"),
+        );
+    }
+    for eval in evals.into_iter().filter(|eval| drive.wants(&eval.name)) {
+        if drive.names_only {
+            writeln!(out, "{MARK}{}", eval.name).map_err(io)?;
+            continue;
+        }
+        if drive.list {
+            let listing = serde_json::to_string(&Listing::of(&eval)?)
+                .map_err(|error| Error::infrastructure(format!("cannot list: {error}")))?;
+            writeln!(out, "{MARK}{listing}").map_err(io)?;
+            continue;
+        }
+        if cancel.is_cancelled() {
+            return Ok(Exit::Interrupted);
+        }
+        let eval = drive.adapt(eval)?;
+        if drive.filter.is_some() && drive.count(&eval)?.samples == 0 {
+            writeln!(out, "{}: no sample is selected", eval.name).map_err(io)?;
+            continue;
+        }
+        if drive.dry_run {
+            let DryRun {
+                eval,
+                samples,
+                epochs,
+                most_requests,
+            } = drive.count(&eval)?;
+            let epochs = terminal::epochs(epochs);
+            writeln!(
+                out,
+                "{eval}: {samples} samples{epochs}, at most {most_requests} requests"
+            )
+            .map_err(io)?;
+            continue;
+        }
+        let observer = |event: &Event<'_>| {
+            let mut text = Vec::new();
+            if terminal::event(event, &mut text).is_ok() && !text.is_empty() {
+                // Written at once: `--stream` is for watching.
+                let _ = std::io::stdout().write_all(&text);
+            }
+        };
+        let run = drive.run(drive.prepare(&eval)?, cancel, Arc::new(observer))?;
+        worst = worst.max(run.summary.exit_code);
+    }
+    Ok(worst)
+}
+
+/// Stops the run when the command that drives us lets go of our standard input: it was interrupted, or is
+/// gone.
+fn cancel_at_end_of_input(cancel: &Cancel) {
+    let cancel = cancel.clone();
+    let watch = move || {
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        cancel.cancel();
+    };
+    // Without it only signals stop the run.
+    let _ = std::thread::Builder::new()
+        .name("evaltest-watch".to_owned())
+        .spawn(watch);
+}

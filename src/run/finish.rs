@@ -1,0 +1,273 @@
+//! `Finish`: the two ends of a run. Its manifest, and what is written when it is over: the records in dataset order,
+//! summary, gates, the manifest once more.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde_json::Map;
+
+use super::ledger::Ledger;
+use super::options::{Home, Keep, RunOptions};
+use super::seen::Seen;
+use super::select::Selected;
+use super::stop::Stopped;
+use crate::error::Result;
+use crate::eval::plan::Plan;
+use crate::store::manifest::{environment, git_state};
+use crate::store::{FORMAT_VERSION, Manifest, RunDir, RunStatus};
+use crate::system::beside::beside;
+use crate::system::project;
+use crate::verdict::conclude::{Circumstances, Gathered};
+use crate::verdict::run::Run;
+
+/// What was known when a run began and is needed when it ends.
+pub(super) struct Finish {
+    plan: Arc<Plan>,
+    dir: RunDir,
+    manifest: Manifest,
+    started: Instant,
+    ci: bool,
+    keep: Keep,
+    /// Whether this is one sample of a run that is put together later.
+    is_part: bool,
+}
+
+/// The commit that was run, and whether files differ from it.
+type Git = (Option<String>, Option<bool>);
+
+impl Finish {
+    /// Writes the manifest of a run that begins now, or goes on as `resumed` says that it began.
+    pub(super) fn begin(
+        plan: Arc<Plan>,
+        dir: RunDir,
+        resumed: Option<Manifest>,
+        options: &RunOptions,
+        selected: &Selected,
+    ) -> Result<Self> {
+        let selected = selected.samples();
+        let manifest = match resumed {
+            Some(manifest) => Manifest {
+                status: RunStatus::Running,
+                stop_reason: None,
+                selected,
+                // A part stays a part: the run goes on as it began.
+                whole: manifest.whole && selected == plan.items.len(),
+                ..manifest
+            },
+            None => new_manifest(&plan, &dir, options, selected)?,
+        };
+        let begun = Self {
+            plan,
+            dir,
+            manifest,
+            started: Instant::now(),
+            ci: options.ci,
+            keep: options.keep,
+            is_part: matches!(options.home, Home::Part(_)),
+        };
+        begun.manifest.write(&begun.dir)?;
+        Ok(begun)
+    }
+
+    pub(super) fn dir(&self) -> &RunDir {
+        &self.dir
+    }
+
+    pub(super) fn is_part(&self) -> bool {
+        self.is_part
+    }
+
+    /// Ends the run: records in dataset order, summary, gates, manifest.
+    ///
+    /// # Errors
+    /// When something cannot be written. Answers are in `events.jsonl` all the same.
+    pub(super) fn end(
+        &self,
+        ledger: &Ledger,
+        selected: &Selected,
+        stopped: Stopped,
+        notices: Vec<String>,
+    ) -> Result<Run> {
+        let interrupted = stopped.interrupted;
+        // What waits for the disk and for git does so beside the rest.
+        std::thread::scope(|scope| {
+            let journal = beside(scope, || ledger.close());
+            let git = beside(scope, || self.git_state());
+            let given = self.circumstances(stopped, notices);
+            let (run, mut artifacts) = self.conclude(ledger, selected, given)?;
+            artifacts.insert("events.jsonl".to_owned(), journal()?);
+            artifacts.extend(run.write_summary(&self.dir)?);
+            let manifest = Manifest {
+                artifacts,
+                models: ledger.models(),
+                ..self.ended(&run, interrupted, git())
+            };
+            manifest.write(&self.dir)?;
+            Ok(run)
+        })
+    }
+
+    fn circumstances(&self, stopped: Stopped, notices: Vec<String>) -> Circumstances<'_> {
+        let kept = self.dir.file("scratch");
+        // Empty unless folders were kept; only then it may stay.
+        let _ = std::fs::remove_dir(kept);
+        Circumstances {
+            eval: self.plan.eval.name.clone(),
+            dir: self.dir.path().to_owned(),
+            gates: &self.plan.eval.gates,
+            baseline: self.plan.baseline.as_ref(),
+            scorer: self.plan.scorers.first().map(|scorer| scorer.name()),
+            epochs: self.plan.eval.epochs,
+            total: self.plan.items.len(),
+            interrupted: stopped.interrupted,
+            stop_reason: stopped.reason,
+            misconfigured: stopped.misconfigured,
+            needs_every_verdict: self.plan.eval.snapshot.assert.decides(),
+            failed_assertions: Vec::new(),
+            metrics: Map::new(),
+            notices,
+            duration_s: self.started.elapsed().as_secs_f64(),
+            ci: self.ci,
+        }
+    }
+
+    /// The run, with the names and hashes of the files of its records.
+    fn conclude(
+        &self,
+        ledger: &Ledger,
+        selected: &Selected,
+        mut given: Circumstances<'_>,
+    ) -> Result<(Run, BTreeMap<String, String>)> {
+        ledger.fill_in(selected.slots())?;
+        let mut gathered = Gathered::new(&given);
+        let mut seen = Seen::new(&self.plan, self.keep, ledger);
+        let files = ledger.sort(&self.dir, &mut |slot, record| {
+            gathered.add(&record);
+            seen.add(slot, record);
+        })?;
+        let records;
+        (records, given.failed_assertions, given.metrics) = seen.finish();
+        Ok((gathered.conclude(records, given), files.into()))
+    }
+
+    /// The commit that was run; that of a part is found when all are put together.
+    fn git_state(&self) -> Git {
+        if self.is_part {
+            return (None, None);
+        }
+        let spec = self.plan.eval.spec.as_deref();
+        let home = spec.and_then(Path::parent);
+        git_state(home.unwrap_or(Path::new(".")))
+    }
+
+    /// The manifest of a run that is over, but for what the ledger knows.
+    fn ended(&self, run: &Run, interrupted: bool, (git_sha, git_dirty): Git) -> Manifest {
+        let reason = run.stop_reason.as_deref();
+        Manifest {
+            status: match reason {
+                _ if interrupted => RunStatus::Interrupted,
+                Some(_) => RunStatus::Stopped,
+                None => RunStatus::Finished,
+            },
+            stop_reason: reason.map(|reason| self.plan.redactor.text(reason, &mut 0).into_owned()),
+            ended_at: Some(format!("{:.3}", jiff::Timestamp::now())),
+            duration_s: Some(run.duration_s),
+            failed_assertions: run.failed_assertions.clone(),
+            git_sha,
+            git_dirty,
+            ..self.manifest.clone()
+        }
+    }
+}
+
+/// The manifest of a run that begins now.
+fn new_manifest(
+    plan: &Plan,
+    dir: &RunDir,
+    options: &RunOptions,
+    selected: usize,
+) -> Result<Manifest> {
+    let name = dir.path().file_name().unwrap_or_default().to_string_lossy();
+    let run_id = name.split_once('_').map_or(&*name, |(_, id)| id).to_owned();
+    let eval = &plan.eval;
+    let home = eval
+        .spec
+        .as_deref()
+        .and_then(Path::parent)
+        .map(Path::to_owned);
+    let home = home.unwrap_or_else(project::package_root);
+    let root = project::workspace_root(&home).unwrap_or_else(project::root);
+    let snapshots = crate::system::file::absolute(&eval.snapshot.folder)?;
+    let mut config = eval.describe();
+    plan.redactor.config(&mut config);
+    let overrides = eval.overrides.iter().cloned().map(|mut change| {
+        // As an entry of a map, so that the key's name counts.
+        let mut entry = serde_json::json!({ &change.key: change.value });
+        plan.redactor.config(&mut entry);
+        change.value = entry[&change.key].take();
+        change
+    });
+    let only = options.scope.only.as_ref().map(|only| {
+        let ids = plan.items.iter().map(|item| &*item.id);
+        let selected = ids.filter(|id| only.contains(*id));
+        selected.map(str::to_owned).collect()
+    });
+    Ok(Manifest {
+        format_version: FORMAT_VERSION,
+        evaltest_version: env!("CARGO_PKG_VERSION").to_owned(),
+        invocation: options.invocation.clone().unwrap_or_else(|| run_id.clone()),
+        run_id,
+        eval: eval.name.clone(),
+        benchmark: eval.benchmark.name().to_owned(),
+        status: RunStatus::Running,
+        stop_reason: None,
+        started_at: format!("{:.3}", jiff::Timestamp::now()),
+        ended_at: None,
+        duration_s: None,
+        samples: plan.items.len(),
+        epochs: eval.epochs,
+        selected,
+        whole: selected == plan.items.len() && !options.scope.partial,
+        git_sha: None,
+        git_dirty: None,
+        environment: environment()
+            .into_iter()
+            .map(|(name, value)| (name, plan.redactor.text(&value, &mut 0).into_owned()))
+            .collect(),
+        config,
+        spec_in_project: eval
+            .spec
+            .as_deref()
+            .and_then(|path| project::inside(&root, path)),
+        spec: eval.spec.clone(),
+        snapshots_in_project: project::inside(&root, &snapshots),
+        snapshots,
+        masked: eval.masks_answers(),
+        dataset: plan.dataset.clone(),
+        dataset_hash: plan.dataset_hash.clone(),
+        request_hash: plan.request_hash.clone(),
+        scorer_hash: plan.scorer_hash.clone(),
+        scorers_hash: plan.scorers_hash.clone(),
+        overrides: overrides.collect(),
+        redact: options.redact.clone(),
+        only,
+        baseline: plan
+            .baseline
+            .as_ref()
+            .map(|baseline| baseline.run_id.clone()),
+        scorers: plan
+            .scorers
+            .iter()
+            .map(|scorer| scorer.name().to_owned())
+            .collect(),
+        failed_assertions: Vec::new(),
+        extract: Some(plan.extraction.extract.to_value()),
+        extract_is_given: plan.extraction.is_given,
+        models: BTreeMap::new(),
+        parent: None,
+        parent_run_id: None,
+        artifacts: BTreeMap::new(),
+    })
+}

@@ -1,0 +1,134 @@
+//! From an answer to a verdict.
+
+use serde_json::{Map, Value};
+
+use super::question::Question;
+use crate::data::{AgentError, Outcome, Output, Sample, Score, Status, Target};
+use crate::error::{Error, Result};
+use crate::eval::plan::Plan;
+use crate::scorer::extract::Extraction;
+use crate::scorer::{Answer, Scorer, verdict};
+use crate::store::events::Answered;
+use crate::system::panics;
+use crate::text::redact::is_blanked;
+
+/// Extracts the prediction and asks every scorer. The first decides.
+pub(super) fn judge(plan: &Plan, question: &Question, answer: Answered) -> Outcome {
+    let Answered {
+        output,
+        latency_s,
+        attempts,
+        redacted,
+        cached,
+    } = answer;
+    let mut outcome = Outcome {
+        status: Status::Unscored,
+        prediction: None,
+        score: None,
+        scores: Map::new(),
+        usage: output.usage,
+        error: None,
+        attempts,
+        latency_s,
+        cached,
+        redacted,
+        output: None,
+    };
+    let sample = &question.item.sample;
+    let judged = Judged {
+        target: sample.target.as_ref(),
+        metadata: &sample.metadata,
+        sample: Some(sample),
+        output: &output,
+        extraction: &plan.extraction,
+    };
+    score_all(&plan.scorers, &judged, &mut outcome);
+    outcome.output = Some(output);
+    if redacted > 0 {
+        doubt(&mut outcome);
+    }
+    outcome
+}
+
+/// Takes back a verdict on an answer of which a secret was blanked before it could be scored: the run was
+/// killed between the two. Where what is compared is whole, the verdict stands.
+fn doubt(outcome: &mut Outcome) {
+    let calls = outcome.output.iter().flat_map(|output| &output.tool_calls);
+    let blanked = outcome.prediction.as_deref().is_some_and(is_blanked)
+        || calls.into_iter().any(|call| is_blanked(&call.to_string()));
+    if blanked && outcome.status == Status::Scored {
+        outcome.status = Status::ScorerFailed;
+        outcome.score = None;
+        outcome.scores.clear();
+        outcome.error = Some(AgentError::new(
+            "the run was killed before this answer was scored, and on disk a secret in it is blanked; \
+             hint: ask it again with `--failed RUN_DIR`",
+        ));
+    }
+}
+
+/// What scorers judge, besides the prediction.
+#[derive(Clone, Copy)]
+pub(crate) struct Judged<'a> {
+    pub(crate) target: Option<&'a Target>,
+    pub(crate) metadata: &'a Map<String, Value>,
+    pub(crate) sample: Option<&'a Sample>,
+    pub(crate) output: &'a Output,
+    pub(crate) extraction: &'a Extraction,
+}
+
+/// Extracts the prediction and asks every scorer that can judge without what is missing; the first of all
+/// decides, and its prediction is recorded.
+pub(crate) fn score_all(
+    scorers: &[std::sync::Arc<dyn Scorer>],
+    judged: &Judged<'_>,
+    outcome: &mut Outcome,
+) {
+    let hidden = Target(Value::Null);
+    let raw = judged.output.text.as_deref();
+    for (number, scorer) in scorers.iter().enumerate() {
+        let extract = judged.extraction.of(&**scorer);
+        let prediction = raw.and_then(|raw| extract.apply(raw));
+        if number == 0 {
+            outcome.prediction = prediction.as_deref().map(str::to_owned);
+        }
+        let answer = Answer {
+            prediction: prediction.as_deref(),
+            target: judged.target.unwrap_or(&hidden),
+            output: judged.output,
+            metadata: judged.metadata,
+            sample: judged.sample,
+            extract_is_given: judged.extraction.is_given,
+        };
+        if judged.target.is_none() && scorer.needs_target() || !scorer.judges(&answer) {
+            continue;
+        }
+        let score = score_one(&**scorer, &answer);
+        if scorers.len() > 1 {
+            let entry = match &score {
+                Ok(score) => serde_json::to_value(score).unwrap_or_default(),
+                Err(error) => serde_json::json!({ "error": error.message() }),
+            };
+            outcome.scores.insert(scorer.name().to_owned(), entry);
+        }
+        if number > 0 {
+            continue;
+        }
+        match score {
+            Ok(score) => {
+                outcome.status = Status::Scored;
+                outcome.score = Some(score);
+            }
+            Err(error) => {
+                outcome.status = Status::ScorerFailed;
+                let message = format!("scorer `{}`: {}", scorer.name(), error.message());
+                outcome.error = Some(AgentError::new(message));
+            }
+        }
+    }
+}
+
+/// One verdict; a panic and a value that is no number are errors.
+pub(crate) fn score_one(scorer: &dyn Scorer, answer: &Answer<'_>) -> Result<Score> {
+    panics::catch(|| verdict(scorer, answer)).map_err(Error::usage)?
+}

@@ -1,0 +1,281 @@
+//! `Ledger`: what is known of a run, on disk and in memory.
+//!
+//! What was said is in the journal before anything that depends on it happens; what became of it is in the spool, from
+//! which the records are put into dataset order when the run ends. In memory there is what an earlier part of the run
+//! left, until it is asked for, and a little of each question that is open. A record that is on disk leaves the memory.
+//!
+//! There are two locks: the journal has its own, for each of its lines is a call of the system; one holds all else. The
+//! lines are made before, by the threads side by side, and snapshots are read without it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use super::options::Home;
+use super::outcome::skipped;
+use super::question::{CONFIRM, Question};
+use super::stop::Stopper;
+use crate::data::{AgentError, Outcome, Output, Record, Status};
+use crate::error::Result;
+use crate::eval::Assert;
+use crate::eval::limits::budget::{Spent, spent};
+use crate::eval::plan::Plan;
+use crate::snapshot::Content;
+use crate::store::RunDir;
+use crate::store::events::{Answered, EventLog, Kind, Past, StoredEvent, fold};
+use crate::store::records::{Spool, Spooled};
+use crate::system::lock::lock;
+
+/// Knows what was said, and what became of it. A run whose ledger cannot be written stops.
+pub(super) struct Ledger {
+    plan: Arc<Plan>,
+    stopper: Arc<Stopper>,
+    journal: EventLog,
+    books: Mutex<Books>,
+    /// How many answers an earlier part of the run gave.
+    resumed: usize,
+}
+
+/// What is known apart from the journal. By slot, where nothing else is said.
+struct Books {
+    /// The records that are there.
+    spool: Spool,
+    /// What an earlier part of the run left.
+    pasts: HashMap<usize, Past>,
+    /// How often questions were asked without coming to an end.
+    unfinished: HashMap<usize, u32>,
+    /// What snapshots would say of the epochs so far, by place, under `exact`.
+    contents: HashMap<usize, Vec<(u32, Content)>>,
+    /// Places of samples that differ from their snapshots, under `exact`.
+    differing: HashSet<usize>,
+    /// How many answers each model gave, as far as agents tell.
+    models: BTreeMap<String, usize>,
+}
+
+impl Ledger {
+    /// Opens the files of a run, and reads what an earlier part of it left: the ledger, and what was used up.
+    pub(super) fn open(
+        plan: Arc<Plan>,
+        dir: &RunDir,
+        home: &mut Home,
+        stopper: Arc<Stopper>,
+    ) -> Result<(Self, Spent)> {
+        let (journal, mut past) = EventLog::open(&dir.file("events.jsonl"))?;
+        let mut is_merged = false;
+        if let Home::Merged(events) = home {
+            past = std::mem::take(events);
+            past.iter().try_for_each(|event| journal.append(event))?;
+            is_merged = true;
+        }
+        let spent = spent(&past);
+        let epochs = plan.eval.epochs as usize;
+        let pasts = if past.is_empty() {
+            HashMap::new()
+        } else {
+            let ids = plan.items.iter().map(|item| &*item.id).zip(0..);
+            let places: HashMap<&str, usize> = ids.collect();
+            fold(past, is_merged, |id, epoch| {
+                let (place, epoch) = (places.get(id)?, epoch as usize);
+                (epoch < epochs).then_some(place * epochs + epoch)
+            })
+        };
+        let slots = plan.items.len() * epochs;
+        let spool = Spool::create(dir.file("samples.jsonl.part"), slots)?;
+        let is_answered = |past: &&Past| past.answer.is_some();
+        let ledger = Self {
+            plan,
+            stopper,
+            journal,
+            resumed: pasts.values().filter(is_answered).count(),
+            books: Mutex::new(Books {
+                spool,
+                pasts,
+                unfinished: HashMap::new(),
+                contents: HashMap::new(),
+                differing: HashSet::new(),
+                models: BTreeMap::new(),
+            }),
+        };
+        Ok((ledger, spent))
+    }
+
+    /// How many answers an earlier part of the run gave.
+    pub(super) fn resumed(&self) -> usize {
+        self.resumed
+    }
+
+    /// What an earlier part of the run knew of a question; it is told once.
+    pub(super) fn past(&self, slot: usize) -> Past {
+        self.books().pasts.remove(&slot).unwrap_or_default()
+    }
+
+    /// An attempt begins.
+    pub(super) fn started(&self, question: &Question, attempt: u32) {
+        self.write(&question.event(attempt, Kind::Started));
+    }
+
+    /// Writes down what was said, redacted, while the scorer sees the real answer. Gives how many secrets were blanked;
+    /// `None` if it could not be written. What is not on disk was not said.
+    pub(super) fn answered(&self, question: &Question, answer: &Answered) -> Option<u32> {
+        self.said(question.event(answer.attempts, Kind::Answered), answer)
+    }
+
+    /// Writes down what was said when a flip was asked again.
+    pub(super) fn answered_again(&self, question: &Question, answer: &Answered) {
+        self.said(question.event(CONFIRM, Kind::Confirmed), answer);
+    }
+
+    /// Writes down an attempt without an answer; gives its error, redacted.
+    pub(super) fn failed(
+        &self,
+        question: &Question,
+        attempt: u32,
+        error: &AgentError,
+        latency_s: f64,
+    ) -> AgentError {
+        let mut clean = error.clone();
+        self.plan.redactor.agent_error(&mut clean, &mut 0);
+        let mut event = question.event(attempt, Kind::Failed);
+        event.error = Some(clean.clone());
+        event.latency_s = Some(latency_s);
+        self.write(&event);
+        clean
+    }
+
+    /// Writes down how a question ended. The answer stands in the journal already.
+    pub(super) fn ended(&self, record: &mut Record) {
+        let kind = match record.result.status {
+            Status::Skipped => return,
+            Status::Scored => Kind::Scored,
+            _ => Kind::Ended,
+        };
+        self.judged(record, kind, record.result.attempts);
+    }
+
+    /// Writes down the verdict on an answer that confirms a flip or does not.
+    pub(super) fn confirmed(&self, record: &mut Record) {
+        self.judged(record, Kind::Confirmed, CONFIRM);
+    }
+
+    /// Keeps the record of a question that came to its end.
+    pub(super) fn keep(&self, slot: usize, record: &Record) {
+        // While the answer is whole.
+        let differs = self.plan.eval.snapshot.assert == Assert::Exact && self.differs(slot, record);
+        let model = record.result.output.as_ref().and_then(Output::answered_by);
+        let spooled = Spooled::of(record);
+        let mut books = self.books();
+        if differs {
+            let place = slot / self.epochs();
+            books.differing.insert(place);
+        }
+        let added = spooled.and_then(|spooled| books.spool.add(slot, &spooled));
+        if let Some(model) = model {
+            *books.models.entry(model).or_default() += 1;
+        }
+        drop(books);
+        if let Err(error) = added {
+            self.stopper.unwritten(&error);
+        }
+    }
+
+    /// Leaves a question open that did not come to its end. Its record is made when the run ends.
+    pub(super) fn leave_open(&self, slot: usize, attempts: u32) {
+        if attempts > 0 {
+            self.books().unfinished.insert(slot, attempts);
+        }
+    }
+
+    /// Makes the records of questions that were never asked, or not to the end: they are `skipped`.
+    pub(super) fn fill_in(&self, slots: impl Iterator<Item = usize>) -> Result<()> {
+        for slot in slots {
+            let mut books = self.books();
+            if books.spool.has(slot) {
+                continue;
+            }
+            let attempts = books.unfinished.remove(&slot).unwrap_or_default();
+            let question = Question::of(&self.plan, slot);
+            let record = question.into_record(&self.plan, skipped(attempts));
+            books.spool.add(slot, &Spooled::of(&record)?)?;
+        }
+        Ok(())
+    }
+
+    /// Places of samples that differ from their snapshots, under `exact`.
+    pub(super) fn differing(&self) -> HashSet<usize> {
+        self.books().differing.clone()
+    }
+
+    /// How many answers each model gave; it is told once.
+    pub(super) fn models(&self) -> BTreeMap<String, usize> {
+        std::mem::take(&mut self.books().models)
+    }
+
+    /// Writes the records in dataset order and gives the files' names and SHA-256. `see` sees each record, abridged.
+    pub(super) fn sort(
+        &self,
+        dir: &RunDir,
+        see: &mut dyn FnMut(usize, Record),
+    ) -> Result<[(String, String); 2]> {
+        self.books().spool.finish(dir.path(), see)
+    }
+
+    /// Syncs the journal and gives its SHA-256.
+    pub(super) fn close(&self) -> Result<String> {
+        self.journal.close()
+    }
+
+    /// Writes down an answer.
+    fn said(&self, mut event: StoredEvent, answer: &Answered) -> Option<u32> {
+        let mut clean = answer.output.clone();
+        self.plan.redactor.output(&mut clean, &mut event.redacted);
+        event.output = Some(clean);
+        event.latency_s = Some(answer.latency_s);
+        event.cached = answer.cached;
+        self.write(&event).then_some(event.redacted)
+    }
+
+    /// Writes down a verdict.
+    fn judged(&self, record: &mut Record, kind: Kind, attempt: u32) {
+        let mut event = StoredEvent::new(&record.sample_id, record.epoch, attempt, kind);
+        // Lent, for a copy of every outcome would be for nothing.
+        let mut outcome = std::mem::replace(&mut record.result, skipped(0));
+        let output = outcome.output.take();
+        event.result = Some(outcome);
+        self.write(&event);
+        if let Some(outcome) = event.result {
+            record.result = Outcome { output, ..outcome };
+        }
+    }
+
+    /// Writes an event; a run that cannot do so stops.
+    fn write(&self, event: &StoredEvent) -> bool {
+        let written = self.journal.append(event);
+        if let Err(error) = &written {
+            self.stopper.unwritten(error);
+        }
+        written.is_ok()
+    }
+
+    /// Whether a sample, all of whose epochs are there with this one, differs from its snapshot.
+    fn differs(&self, slot: usize, record: &Record) -> bool {
+        let place = slot / self.epochs();
+        let content = Content::of(record, self.plan.eval.masks_answers());
+        let mut books = self.books();
+        let so_far = books.contents.entry(place).or_default();
+        so_far.push((record.epoch, content));
+        if so_far.len() < self.epochs() {
+            return false;
+        }
+        let all = books.contents.remove(&place).unwrap_or_default();
+        drop(books);
+        let content = Content::majority(all);
+        content.is_some_and(|content| !content.is_current(&self.plan, &record.sample_id))
+    }
+
+    fn epochs(&self) -> usize {
+        self.plan.eval.epochs as usize
+    }
+
+    fn books(&self) -> MutexGuard<'_, Books> {
+        lock(&self.books)
+    }
+}

@@ -1,0 +1,93 @@
+//! `RunOptions`: how one run is done, apart from what its eval says.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use crate::error::Result;
+use crate::eval::plan::Plan;
+use crate::store::events::StoredEvent;
+use crate::store::{Manifest, RunDir, random_run_id};
+use crate::system::cancel::Cancel;
+
+use super::select::check_resumable;
+
+/// How one run is done, apart from what its eval says.
+#[derive(Default)]
+pub(crate) struct RunOptions {
+    /// The run's id; `<eval>-<6 hex>` unless given.
+    pub(crate) run_id: Option<String>,
+    /// Shared by all runs of one command.
+    pub(crate) invocation: Option<String>,
+    /// Where the run is recorded.
+    pub(crate) home: Home,
+    /// How much of the eval it covers.
+    pub(crate) scope: Scope,
+    /// Patterns that the command line added to those of the eval, for the manifest.
+    pub(crate) redact: Vec<String>,
+    /// Emit what agents print.
+    pub(crate) stream: bool,
+    /// Stops the run.
+    pub(crate) cancel: Cancel,
+    /// How many questions may be in flight, where that is not for the eval to say.
+    pub(crate) concurrency: Option<usize>,
+    /// Whether this is CI, where a missing baseline fails `no_regression`.
+    pub(crate) ci: bool,
+    /// Which records the finished run has.
+    pub(crate) keep: Keep,
+}
+
+/// How much of its eval a run covers.
+#[derive(Default)]
+pub(crate) struct Scope {
+    /// Ask only the samples with these ids. Gates are then ignored.
+    pub(crate) only: Option<HashSet<String>>,
+    /// The run does not cover the eval as its spec defines it, so that it cannot become a baseline.
+    pub(crate) partial: bool,
+}
+
+/// Which records a finished run has in memory.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// All of them, abridged.
+    #[default]
+    All,
+    /// Those that its report names.
+    Notable,
+}
+
+/// Where a run is recorded, and what is known already.
+#[derive(Default)]
+pub(crate) enum Home {
+    /// A new run directory.
+    #[default]
+    New,
+    /// An existing one, to be continued.
+    Resume(PathBuf),
+    /// Exactly this folder, for one sample under nextest.
+    Part(PathBuf),
+    /// A new run directory that begins with these events, failures included; nothing is asked again.
+    Merged(Vec<StoredEvent>),
+}
+
+impl Home {
+    /// The run directory, made unless it is there, and its manifest if it goes on.
+    pub(super) fn open(
+        &self,
+        plan: &Plan,
+        run_id: Option<&str>,
+    ) -> Result<(RunDir, Option<Manifest>)> {
+        match self {
+            Self::Resume(path) => {
+                let dir = RunDir::open(path)?;
+                let manifest = dir.manifest()?;
+                check_resumable(plan, &manifest, &dir)?;
+                Ok((dir, Some(manifest)))
+            }
+            Self::Part(path) => Ok((RunDir::create_at(path)?, None)),
+            Self::New | Self::Merged(_) => {
+                let id = run_id.map_or_else(|| random_run_id(&plan.eval.name), str::to_owned);
+                Ok((RunDir::create(&plan.eval.output_folder(), &id)?, None))
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! `Question`: one thing to be asked, a sample in one epoch.
+
+use crate::data::{Outcome, Record};
+use crate::eval::plan::{Item, Plan};
+use crate::store::events::{Kind, StoredEvent};
+
+/// The number of an attempt that confirms a flip; real attempts begin at 1.
+pub(super) const CONFIRM: u32 = 0;
+
+/// A sample in one epoch.
+pub(super) struct Question {
+    pub(super) item: Item,
+    pub(super) epoch: u32,
+}
+
+impl Question {
+    /// The question whose record has this slot: the place of the sample in the dataset times the number of epochs, plus
+    /// the epoch.
+    pub(super) fn of(plan: &Plan, slot: usize) -> Self {
+        let epochs = plan.eval.epochs as usize;
+        Self {
+            item: plan.items[slot / epochs].unpack(),
+            epoch: u32::try_from(slot % epochs).unwrap_or_default(),
+        }
+    }
+
+    /// The id of the sample.
+    pub(super) fn id(&self) -> &str {
+        &self.item.sample.id
+    }
+
+    /// An event of now, for the journal.
+    pub(super) fn event(&self, attempt: u32, kind: Kind) -> StoredEvent {
+        StoredEvent::new(self.id(), self.epoch, attempt, kind)
+    }
+
+    /// Its record, redacted.
+    pub(super) fn into_record(self, plan: &Plan, outcome: Outcome) -> Record {
+        let prompt = plan.prompt(&self.item);
+        let Item {
+            sample,
+            input_hash,
+            target_hash,
+        } = self.item;
+        let slices = sample.slices.into_iter();
+        let mut record = Record {
+            sample_id: sample.id,
+            eval: plan.eval.name.clone(),
+            epoch: self.epoch,
+            prompt,
+            ground_truth: sample.target.map(|target| target.0).unwrap_or_default(),
+            metadata: sample.metadata,
+            slices: slices.map(|(key, value)| (key, value.into())).collect(),
+            input_hash,
+            target_hash,
+            result: outcome,
+        };
+        plan.redactor.record(&mut record);
+        record
+    }
+}

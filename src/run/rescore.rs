@@ -1,0 +1,347 @@
+//! Working on a run that is over: its summary and gates again, or its answers scored anew.
+//!
+//! # Scoring anew
+//!
+//! [`rescore()`] judges the answers of a run by other scorers, into a run directory of its own that names its
+//! parent. No agent is asked.
+//!
+//! * The new `samples.jsonl` is whole: prompts, outputs, usage and latencies stand there as in the
+//!   parent's, which may be deleted afterwards. What that costs is a copy of this one file. The journal
+//!   (`events.jsonl`) is the parent's alone, for nothing was asked here; `show` finds the attempts there, also
+//!   when both directories were moved elsewhere together.
+//! * Only what a scorer sees is decoded, everything else is passed on byte for byte, on all processors, with
+//!   a fixed number of records in memory.
+//! * A record that lost a secret to redaction keeps its verdict where the secret stood in what is judged:
+//!   the answer that was scored is no longer there.
+//! * Samples without an answer stay what they were.
+//! * Gates that need what is not there any more are left out with a notice: `no_regression` when the
+//!   baseline was judged otherwise, gates on a scorer that no longer judges, and on metrics of a benchmark
+//!   that only its own program can work out (of those built in, `bfcl` has some and needs no data for them).
+
+mod chunks;
+mod line;
+mod metrics;
+mod origin;
+mod reload;
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::data::{Record, Status};
+use crate::error::{Error, Result};
+use crate::eval::plan;
+use crate::scorer::Scorer;
+use crate::scorer::extract::{Extract, Extraction};
+use crate::snapshot;
+use crate::store::records::{self, Sorted};
+use crate::store::{Manifest, RunDir, random_run_id};
+use crate::system::parallel;
+use crate::text::hash::Hasher;
+use crate::verdict::baseline::Baseline;
+use crate::verdict::conclude::{Circumstances, Gathered};
+use crate::verdict::gate::{Gate, Metric};
+use crate::verdict::run::{Notable, Run};
+
+use chunks::Chunks;
+use line::Judge;
+use metrics::Metrics;
+use reload::gates_of;
+
+pub use origin::{Origin, scorers_of};
+pub use reload::reload;
+
+/// How answers are scored again.
+pub struct Rescore {
+    /// The scorers; the first decides.
+    pub scorers: Vec<Arc<dyn Scorer>>,
+    /// The scorers as a spec writes them, for the manifest; their names when empty.
+    pub specs: Vec<Value>,
+    /// The extraction; as the run had it when `None`.
+    pub extract: Option<Extract>,
+    /// The folder of run directories; that of the run itself when `None`.
+    pub output_root: Option<PathBuf>,
+}
+
+/// Scores the answers of a run again, into a new run directory; see [the module](self). Of its records the
+/// run that is returned holds those that ended without a verdict, and the first that is wrong.
+///
+/// # Errors
+/// When the run cannot be read or the new directory cannot be written. Nothing is left of it then.
+pub fn rescore(dir: &RunDir, how: Rescore) -> Result<Run> {
+    rescore_told(dir, how, HashMap::new())
+}
+
+/// As [`rescore()`], with verdicts that somebody else gave, by sample: they go into the metadata as `official`, where the
+/// scorer `bfcl` finds them.
+pub(crate) fn rescore_told(
+    dir: &RunDir,
+    how: Rescore,
+    told: HashMap<String, Value>,
+) -> Result<Run> {
+    let parent = dir.manifest()?;
+    let extraction = match &how.extract {
+        Some(extract) => Extraction {
+            extract: extract.clone(),
+            is_given: true,
+        },
+        None => extraction_of(&parent)?,
+    };
+    let judge = Judge {
+        scorers: how.scorers,
+        extraction,
+        told,
+    };
+    if judge.scorers.is_empty() {
+        return Err(Error::usage("no scorer is named").hint("name one: `--scorer gaia`"));
+    }
+    plan::check_scorer_names(&judge.scorers)?;
+    let root = how
+        .output_root
+        .or_else(|| dir.path().parent().map(PathBuf::from));
+    let root = root.ok_or_else(|| Error::usage("the run directory has no folder"))?;
+    // Before anything is made.
+    records::open(&dir.file("samples.jsonl"))?;
+    let run_id = random_run_id(&parent.eval);
+    let new = RunDir::create(&root, &run_id)?;
+    let run = write(dir, (&new, run_id), parent, &judge, &how.specs);
+    if run.is_err() {
+        let _ = std::fs::remove_dir_all(new.path());
+    }
+    run
+}
+
+/// The extraction that a run had.
+pub fn extraction_of(manifest: &Manifest) -> Result<Extraction> {
+    let extract = manifest.extract.as_ref();
+    Ok(Extraction {
+        extract: extract.map_or(Ok(Extract::none()), Extract::from_value)?,
+        is_given: manifest.extract_is_given,
+    })
+}
+
+/// Writes the new run directory.
+fn write(
+    dir: &RunDir,
+    (new, run_id): (&RunDir, String),
+    parent: Manifest,
+    judge: &Judge,
+    specs: &[Value],
+) -> Result<Run> {
+    let scorer_hash = scorer_hash(&judge.extraction, &judge.scorers);
+    let scorers_hash = scorers_hash(&judge.extraction, &judge.scorers);
+    let baseline = snapshot::read_baseline(&parent.snapshot_folder())?;
+    let is_comparable = |baseline: &Baseline| {
+        let epochs = baseline.epochs.is_none_or(|epochs| epochs == parent.epochs);
+        baseline.scorer_hash == scorer_hash && epochs
+    };
+    let baseline = baseline.filter(is_comparable);
+    let names: Vec<String> = judge
+        .scorers
+        .iter()
+        .map(|scorer| scorer.name().to_owned())
+        .collect();
+    let mut metrics = Metrics::of(&parent, dir);
+    let (gates, mut notices) = gates_for(&parent, baseline.as_ref(), &names, metrics.is_some())?;
+    let now = format!("{:.3}", jiff::Timestamp::now());
+    let started = std::time::Instant::now();
+    let mut given = Circumstances {
+        eval: parent.eval.clone(),
+        dir: new.path().to_owned(),
+        gates: &gates,
+        baseline: baseline.as_ref(),
+        scorer: names.first().map(String::as_str),
+        epochs: parent.epochs,
+        total: parent.samples,
+        interrupted: false,
+        stop_reason: None,
+        misconfigured: false,
+        needs_every_verdict: false,
+        failed_assertions: Vec::new(),
+        metrics: Map::new(),
+        notices: Vec::new(),
+        duration_s: 0.0,
+        ci: false,
+    };
+    let mut gathered = Gathered::new(&given);
+    let samples = judge_all(&dir.file("samples.jsonl"), new, judge, &mut |record| {
+        gathered.add(record);
+        if let Some(metrics) = &mut metrics {
+            metrics.add(record);
+        }
+    })?;
+    given.metrics = metrics.map(Metrics::finish).unwrap_or_default();
+    if samples.kept > 0 {
+        notices.push(format!(
+            "{} records lost a secret to redaction and keep their verdicts",
+            samples.kept
+        ));
+    }
+    if samples.skipped > 0 {
+        notices.push(format!(
+            "{} samples were never asked; continue the run with `cargo evaltest run --resume {}` and score it \
+             again",
+            samples.skipped,
+            dir.path().display()
+        ));
+    }
+    given.notices = notices;
+    given.duration_s = started.elapsed().as_secs_f64();
+    let duration_s = given.duration_s;
+    let run = gathered.conclude(samples.kept_in_memory, given);
+    let mut artifacts = samples.files;
+    artifacts.extend(run.write_summary(new)?);
+    let manifest = Manifest {
+        config: config(&parent.config, &gates, specs, &names),
+        parent: Some(dir.path().to_owned()),
+        parent_run_id: Some(parent.run_id.clone()),
+        invocation: run_id.clone(),
+        run_id,
+        started_at: now,
+        ended_at: Some(format!("{:.3}", jiff::Timestamp::now())),
+        duration_s: Some(duration_s),
+        scorer_hash,
+        scorers_hash,
+        scorers: names,
+        failed_assertions: Vec::new(),
+        extract: Some(judge.extraction.extract.to_value()),
+        extract_is_given: judge.extraction.is_given,
+        artifacts: artifacts.into_iter().collect(),
+        baseline: baseline.map(|baseline| baseline.run_id),
+        ..parent
+    };
+    manifest.write(new)?;
+    Ok(run)
+}
+
+/// The gates of a run that still make sense, and why others are left out.
+fn gates_for(
+    parent: &Manifest,
+    baseline: Option<&Baseline>,
+    scorers: &[String],
+    has_metrics: bool,
+) -> Result<(Vec<Gate>, Vec<String>)> {
+    let mut notices = Vec::new();
+    let keeps = |gate: &Gate| {
+        if gate.needs_baseline() && baseline.is_none() {
+            notices
+                .push("the baseline was judged otherwise: `no_regression` is left out".to_owned());
+            return false;
+        }
+        if matches!(gate.metric(), Metric::Own(_)) && !has_metrics {
+            notices.push(format!(
+                "the benchmark, which works out its metrics, is not here: gate `{gate}` is left out"
+            ));
+            return false;
+        }
+        let scorer = gate.metric().scorer();
+        let gone = scorer.filter(|name| !scorers.iter().any(|scorer| scorer == name));
+        if let Some(name) = gone {
+            notices.push(format!(
+                "`{name}` does not judge here: gate `{gate}` is left out"
+            ));
+        }
+        gone.is_none()
+    };
+    let gates = gates_of(parent)?.into_iter().filter(keeps).collect();
+    Ok((gates, notices))
+}
+
+/// The eval as the new run has it.
+fn config(old: &Value, gates: &[Gate], specs: &[Value], names: &[String]) -> Value {
+    let mut config = old.clone();
+    if let Value::Object(config) = &mut config {
+        config.shift_remove("scorer");
+        let scorers = match specs {
+            [] => names.iter().map(|name| name.as_str().into()).collect(),
+            specs => specs.to_vec(),
+        };
+        config.insert("scorers".to_owned(), Value::Array(scorers));
+        let gates = gates.iter().map(|gate| Value::from(gate.to_string()));
+        config.insert("gates".to_owned(), gates.collect());
+    }
+    config
+}
+
+/// What became of the records.
+struct Samples {
+    /// Those that lost what is judged.
+    kept: u64,
+    skipped: u64,
+    /// Names and SHA-256 of the files.
+    files: Vec<(String, String)>,
+    /// Those without a verdict, and the first that is wrong.
+    kept_in_memory: Vec<Record>,
+}
+
+/// Judges all records of a file into files of the new run.
+fn judge_all(
+    path: &Path,
+    new: &RunDir,
+    judge: &Judge,
+    add: &mut impl FnMut(&Record),
+) -> Result<Samples> {
+    let mut all = Sorted::create(new.file("samples.jsonl"))?;
+    let mut errors = Sorted::create(new.file("errors.jsonl"))?;
+    let mut samples = Samples {
+        kept: 0,
+        skipped: 0,
+        files: Vec::new(),
+        kept_in_memory: Vec::new(),
+    };
+    let mut notable = Notable::default();
+    let chunks = Chunks::open(path)?;
+    parallel::in_order(
+        chunks,
+        |chunk| chunk.judge(judge),
+        |judged| {
+            let judged = judged
+                .map_err(|(line, error)| error.at(format_args!("{}:{line}", path.display())))?;
+            all.write(&judged.lines)?;
+            let mut start = 0;
+            for (seen, end) in judged.seen.into_iter().zip(judged.ends) {
+                let record = seen.record;
+                let status = record.result.status;
+                add(&record);
+                samples.kept += u64::from(seen.kept);
+                samples.skipped += u64::from(status == Status::Skipped);
+                if status.is_error() {
+                    errors.write(&judged.lines[start..end])?;
+                }
+                if notable.takes(&record) {
+                    samples.kept_in_memory.push(record);
+                }
+                start = end;
+            }
+            Ok(())
+        },
+    )?;
+    samples.files = vec![
+        ("samples.jsonl".to_owned(), all.finish()?),
+        ("errors.jsonl".to_owned(), errors.finish()?),
+    ];
+    Ok(samples)
+}
+
+/// Hash of an extraction and the scorer that decides; see [`Manifest::scorer_hash`].
+pub(crate) fn scorer_hash(extraction: &Extraction, scorers: &[Arc<dyn Scorer>]) -> String {
+    scorers_hash(extraction, &scorers[..scorers.len().min(1)])
+}
+
+/// Hash of an extraction and all scorers; see [`Manifest::scorers_hash`].
+pub(crate) fn scorers_hash(extraction: &Extraction, scorers: &[Arc<dyn Scorer>]) -> String {
+    let start = Hasher::default().part(extraction.extract.to_string());
+    scorers
+        .iter()
+        .fold(start, |hash, scorer| {
+            let hash = hash.part(scorer.fingerprint());
+            match extraction.of(&**scorer) {
+                Cow::Borrowed(_) => hash,
+                Cow::Owned(own) => hash.part(own.to_string()),
+            }
+        })
+        .short()
+}

@@ -1,0 +1,114 @@
+//! The scorers that judged a run, made again from what its manifest tells.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{extraction_of, scorers_hash};
+use crate::error::{Error, Result};
+use crate::eval::registry::Registry;
+use crate::eval::{plan, spec};
+use crate::scorer::{self, Context, Scorer};
+use crate::store::Manifest;
+
+/// The scorers of a run.
+pub struct Origin {
+    /// The scorers; the first decides.
+    pub scorers: Vec<Arc<dyn Scorer>>,
+    /// The same as a spec writes them; their names where no spec does.
+    pub specs: Vec<Value>,
+}
+
+/// The scorers that judged a run, with the same options: as its spec named them, else those of its
+/// benchmark. The hash in the manifest says whether they are the same.
+///
+/// # Errors
+/// When they cannot be made: a scorer of a user's own, or options that are known nowhere any more.
+pub fn scorers_of(manifest: &Manifest) -> Result<Origin> {
+    let extraction = extraction_of(manifest)?;
+    let are_the_same =
+        |scorers: &[Arc<dyn Scorer>]| scorers_hash(&extraction, scorers) == manifest.scorers_hash;
+    let spec = spec_of(manifest);
+    let folder = spec.as_deref().and_then(Path::parent);
+    let context = Context {
+        folder: folder.unwrap_or(Path::new(".")),
+        registry: None,
+    };
+    let specs = named(manifest);
+    let made = specs
+        .iter()
+        .map(|value| scorer::from_value(value, &context))
+        .collect::<Result<Vec<_>>>();
+    if let Ok(scorers) = &made
+        && are_the_same(scorers)
+    {
+        let scorers = scorers.clone();
+        return Ok(Origin { scorers, specs });
+    }
+    let eval = spec.and_then(|spec| {
+        let eval = spec::load(&spec, &Registry::new(), &manifest.overrides);
+        eval.ok().filter(plan::judges_answers)
+    });
+    let scorers = eval.as_ref().map(plan::scorers).unwrap_or_default();
+    if are_the_same(&scorers) {
+        return Ok(Origin { scorers, specs });
+    }
+    let names = manifest.scorers.join("`, `");
+    let run = &manifest.run_id;
+    Err(match made {
+        Ok(_) => Error::usage(format!(
+            "run `{run}` was judged by `{names}` with options, or by a version of the rule, that are not \
+             known here"
+        ))
+        .hint(
+            "name the scorer with its options: `--scorer gaia`, or \
+             `--scorer '{ type: substring, compat: true }'`",
+        ),
+        Err(error) => unknown(&specs, error),
+    })
+}
+
+/// The scorers as the spec names them, else their names alone.
+fn named(manifest: &Manifest) -> Vec<Value> {
+    let config = &manifest.config;
+    if let Some(scorer) = config.get("scorer").filter(|scorer| !scorer.is_null()) {
+        return vec![scorer.clone()];
+    }
+    match config.get("scorers").and_then(Value::as_array) {
+        Some(list) => list.clone(),
+        None => manifest
+            .scorers
+            .iter()
+            .map(|name| name.as_str().into())
+            .collect(),
+    }
+}
+
+/// The spec of a run, where it is on this machine.
+fn spec_of(manifest: &Manifest) -> Option<PathBuf> {
+    let there = manifest.spec.clone().filter(|spec| spec.is_file());
+    there.or_else(|| {
+        let inside = manifest.spec_in_project.as_ref()?;
+        let spec = crate::system::project::current_root()?.join(inside);
+        spec.is_file().then_some(spec)
+    })
+}
+
+/// The error for scorers of which one is not built in; another error stays what it is.
+fn unknown(specs: &[Value], error: Error) -> Error {
+    let names = specs
+        .iter()
+        .filter_map(|spec| spec.get("type").unwrap_or(spec).as_str());
+    let mut strangers = names.filter(|name| scorer::entry(name).is_none());
+    match strangers.next() {
+        None => error,
+        Some(name) => Error::usage(format!(
+            "scorer `{name}` is not built in, so this program cannot score with it"
+        ))
+        .hint(
+            "name another: `--scorer gaia`; see `cargo evaltest scorers --list`; from Rust \
+             `evaltest::rescore::rescore` takes any scorer",
+        ),
+    }
+}

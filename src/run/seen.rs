@@ -1,0 +1,115 @@
+//! What else is taken from the records of a run while they are put into order: those that stay, the benchmark's own
+//! aggregates, failed assertions.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use super::ledger::Ledger;
+use super::options::Keep;
+use crate::data::{Record, Status};
+use crate::eval::Assert;
+use crate::eval::plan::Plan;
+use crate::system::panics;
+use crate::verdict::poll::Poll;
+use crate::verdict::run::Notable;
+
+/// What is taken from the records of a run.
+pub(super) struct Seen<'a> {
+    plan: &'a Plan,
+    keep: Keep,
+    /// All of them where somebody wants all, else those to report.
+    records: Vec<Record>,
+    notable: Notable,
+    all: bool,
+    assertions: Option<Assertions>,
+}
+
+/// The samples whose assertion failed.
+struct Assertions {
+    /// Places of samples that differ from their snapshots, under `exact`.
+    differing: Option<HashSet<usize>>,
+    /// The sample whose records come in.
+    place: usize,
+    epochs: Vec<Record>,
+    failed: Vec<String>,
+}
+
+impl<'a> Seen<'a> {
+    pub(super) fn new(plan: &'a Plan, keep: Keep, ledger: &Ledger) -> Self {
+        let eval = &plan.eval;
+        let assert = eval.snapshot.assert;
+        Self {
+            plan,
+            keep,
+            records: Vec::new(),
+            notable: Notable::default(),
+            all: keep == Keep::All || eval.benchmark.has_metrics(),
+            assertions: assert.decides().then(|| Assertions {
+                differing: (assert == Assert::Exact).then(|| ledger.differing()),
+                place: 0,
+                epochs: Vec::new(),
+                failed: Vec::new(),
+            }),
+        }
+    }
+
+    /// Adds the record of a slot.
+    pub(super) fn add(&mut self, slot: usize, record: Record) {
+        if let Some(assertions) = &mut self.assertions {
+            assertions.add(slot / self.plan.eval.epochs as usize, &record);
+        }
+        if self.all || self.notable.takes(&record) {
+            self.records.push(record);
+        }
+    }
+
+    /// The records that stay, the ids of samples whose assertion failed, and the benchmark's own aggregates.
+    pub(super) fn finish(mut self) -> (Vec<Record>, Vec<String>, Map<String, Value>) {
+        let benchmark = &self.plan.eval.benchmark;
+        // One that panics costs its aggregates, not the run.
+        let metrics = panics::catch(|| benchmark.metrics(&self.records)).unwrap_or_else(|reason| {
+            Map::from_iter([("error".to_owned(), format!("`metrics` {reason}").into())])
+        });
+        if self.keep == Keep::Notable && self.all {
+            let notable = &mut self.notable;
+            self.records.retain(|record| notable.takes(record));
+        }
+        let failed = self.assertions.map(Assertions::finish);
+        (self.records, failed.unwrap_or_default(), metrics)
+    }
+}
+
+impl Assertions {
+    fn add(&mut self, place: usize, record: &Record) {
+        if place != self.place {
+            self.end_sample();
+            self.place = place;
+        }
+        self.epochs.push(record.clone());
+    }
+
+    /// An outage fails no assertion: it makes the run inconclusive.
+    fn end_sample(&mut self) {
+        let records = std::mem::take(&mut self.epochs);
+        let is_open = |status: Status| status == Status::Skipped || status.is_error();
+        let Some(first) = records.first() else {
+            return;
+        };
+        if records.iter().any(|record| is_open(record.result.status)) {
+            return;
+        }
+        let fails = match &self.differing {
+            Some(differing) => differing.contains(&self.place),
+            None => Poll::of(&records).majority() == Some(false),
+        };
+        if fails {
+            self.failed.push(first.sample_id.clone());
+        }
+    }
+
+    fn finish(mut self) -> Vec<String> {
+        self.end_sample();
+        self.failed
+    }
+}

@@ -1,0 +1,112 @@
+//! Which samples a run asks, and whether an earlier run can be continued.
+
+use std::collections::HashSet;
+
+use crate::error::{Error, Result};
+use crate::eval::plan::Plan;
+use crate::store::{Manifest, RunDir};
+
+/// The samples that a run asks.
+pub(super) struct Selected {
+    /// Their places, in dataset order.
+    places: Vec<usize>,
+    /// The same in the order in which they are asked.
+    queue: Vec<usize>,
+    epochs: usize,
+}
+
+impl Selected {
+    /// Those with these ids; all of the plan's without any.
+    pub(super) fn of(plan: &Plan, only: Option<&HashSet<String>>) -> Result<Self> {
+        let is_wanted = |place: &usize| match only {
+            Some(only) => only.contains(&*plan.items[*place].id),
+            None => true,
+        };
+        let places: Vec<usize> = (0..plan.items.len()).filter(is_wanted).collect();
+        if only.is_some() && places.is_empty() {
+            return Err(
+                Error::usage(format!("eval `{}`: no sample is selected", plan.eval.name))
+                    .hint("cargo evaltest list"),
+            );
+        }
+        let is_selected = |place: &usize| places.binary_search(place).is_ok();
+        let queue = plan.order.iter().copied().filter(is_selected).collect();
+        Ok(Self {
+            queue,
+            places,
+            epochs: plan.eval.epochs as usize,
+        })
+    }
+
+    /// How many samples.
+    pub(super) fn samples(&self) -> usize {
+        self.places.len()
+    }
+
+    /// How many questions: every sample in each of its epochs.
+    pub(super) fn questions(&self) -> usize {
+        self.queue.len() * self.epochs
+    }
+
+    /// The slot of the question that is asked at this turn. The epochs of a sample come one after the other: a run that
+    /// stops early has whole samples.
+    pub(super) fn at(&self, turn: usize) -> Option<usize> {
+        let place = self.queue.get(turn / self.epochs)?;
+        Some(place * self.epochs + turn % self.epochs)
+    }
+
+    /// The slots of all questions, in dataset order.
+    pub(super) fn slots(&self) -> impl Iterator<Item = usize> {
+        let slots = |&place: &usize| place * self.epochs..(place + 1) * self.epochs;
+        self.places.iter().flat_map(slots)
+    }
+}
+
+/// Refuses to continue a run whose questions, agent or judges have changed.
+pub(super) fn check_resumable(plan: &Plan, manifest: &Manifest, dir: &RunDir) -> Result<()> {
+    let refuse = |what: &str| {
+        Err(Error::usage(format!(
+            "run `{}` cannot be resumed: {what} has changed since",
+            dir.path().display()
+        ))
+        .hint("undo the change, or start a new run without `--resume`"))
+    };
+    if let Some(parent) = &manifest.parent {
+        return Err(Error::usage(format!(
+            "run `{}` asked nothing: it scored the answers of another run again",
+            dir.path().display()
+        ))
+        .hint(format!(
+            "continue that one: cargo evaltest run --resume {}",
+            parent.display()
+        )));
+    }
+    if manifest.eval != plan.eval.name {
+        return Err(Error::usage(format!(
+            "run `{}` is of eval `{}`, not of `{}`",
+            dir.path().display(),
+            manifest.eval,
+            plan.eval.name
+        ))
+        .hint("name the spec that the run was made with"));
+    }
+    if manifest.dataset_hash != plan.dataset_hash {
+        return refuse("the dataset or the prompt");
+    }
+    if manifest.scorers_hash != plan.scorers_hash {
+        return refuse("the scorer or the extraction");
+    }
+    if manifest.epochs != plan.eval.epochs {
+        return Err(Error::usage(format!(
+            "run `{}` has {} epochs and cannot be resumed with {}",
+            dir.path().display(),
+            manifest.epochs,
+            plan.eval.epochs
+        ))
+        .hint(format!("say `--epochs {}`", manifest.epochs)));
+    }
+    if manifest.request_hash != plan.request_hash {
+        return refuse("the agent in the spec");
+    }
+    Ok(())
+}

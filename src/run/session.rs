@@ -1,0 +1,278 @@
+//! `Session`: one run of one eval, and who may go on.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use super::asking::{Asking, Ended};
+use super::attempt::Caller;
+use super::cached::Cached;
+use super::emitter::Emitter;
+use super::finish::Finish;
+use super::judge::judge;
+use super::ledger::Ledger;
+use super::options::{Home, RunOptions};
+use super::outcome::{failed, skipped};
+use super::question::Question;
+use super::select::Selected;
+use super::siblings;
+use super::stop::Stopper;
+use super::throttle::Throttle;
+use crate::data::{AgentError, Outcome, Record, Status};
+use crate::error::Result;
+use crate::eval::plan::{BaselineUse, Plan};
+use crate::eval::{Eval, KeepScratch};
+use crate::report::event::{Event, Observer};
+use crate::store::RunDir;
+use crate::store::events::{Answered, Past};
+use crate::verdict::run::Run;
+
+/// One run of one eval.
+pub(crate) struct Session {
+    plan: Arc<Plan>,
+    selected: Selected,
+    asking: Asking,
+    ledger: Arc<Ledger>,
+    stopper: Arc<Stopper>,
+    emitter: Arc<Emitter>,
+    finish: Finish,
+}
+
+impl Session {
+    /// Loads the dataset, checks everything, and makes the run directory. No agent starts yet.
+    pub(crate) fn start(
+        eval: &Eval,
+        options: RunOptions,
+        observer: Arc<Observer<'static>>,
+    ) -> Result<Self> {
+        Self::with_plan(Plan::load(eval, BaselineUse::Compare)?, options, observer)
+    }
+
+    pub(crate) fn with_plan(
+        plan: Plan,
+        mut options: RunOptions,
+        observer: Arc<Observer<'static>>,
+    ) -> Result<Self> {
+        let plan = Arc::new(plan);
+        let eval = &plan.eval;
+        let emitter = Emitter::new(Arc::clone(&plan), observer, options.stream);
+        let emitter = Arc::new(emitter);
+        // Before the agent starts anything: what it is now is what answers.
+        let cache = Cached::open(&plan, &emitter);
+        let selected = Selected::of(&plan, options.scope.only.as_ref())?;
+        if !matches!(options.home, Home::Merged(_)) {
+            let check = eval.agent.check();
+            check.map_err(|error| error.at(format_args!("eval `{}`", eval.name)))?;
+        }
+        let (dir, resumed) = options.home.open(&plan, options.run_id.as_deref())?;
+        if let Some(cache) = &cache {
+            cache.prepare();
+        }
+        let (others, ago) = match &options.home {
+            Home::Part(part) => {
+                let (spent, ago) = siblings::so_far(part, &eval.limits);
+                (Some(spent), ago)
+            }
+            _ => (None, Duration::ZERO),
+        };
+        let now = Instant::now();
+        let started = now.checked_sub(ago).unwrap_or(now);
+        let stopper = Arc::new(Stopper::new(&options.cancel, &eval.limits, started));
+        let (ledger, spent) = Ledger::open(
+            Arc::clone(&plan),
+            &dir,
+            &mut options.home,
+            Arc::clone(&stopper),
+        )?;
+        if resumed.is_some() && eval.keep_scratch == KeepScratch::Never {
+            // What a killed run could not tidy up.
+            let _ = std::fs::remove_dir_all(dir.file("scratch"));
+        }
+        let ledger = Arc::new(ledger);
+        let asking = Asking {
+            throttle: Throttle::new(
+                &eval.limits,
+                options.concurrency,
+                others.unwrap_or(spent),
+                started,
+                Arc::clone(&stopper),
+            ),
+            cache,
+            caller: Caller::new(
+                Arc::clone(&plan),
+                &dir,
+                Arc::clone(&stopper),
+                Arc::clone(&emitter),
+            ),
+            plan: Arc::clone(&plan),
+            ledger: Arc::clone(&ledger),
+            stopper: Arc::clone(&stopper),
+            emitter: Arc::clone(&emitter),
+        };
+        let session = Self {
+            finish: Finish::begin(Arc::clone(&plan), dir, resumed, &options, &selected)?,
+            plan,
+            selected,
+            asking,
+            ledger,
+            stopper,
+            emitter,
+        };
+        session.emitter.emit(&Event::RunStarted {
+            eval: &session.plan.eval.name,
+            samples: session.selected.samples(),
+            epochs: session.plan.eval.epochs,
+            resumed: session.ledger.resumed(),
+            dir: session.dir().path(),
+            notices: &session.emitter.notices(),
+        });
+        Ok(session)
+    }
+
+    /// Asks every selected sample in all its epochs, `limits.concurrency` questions at a time, and ends the run.
+    pub(crate) fn run(self) -> Result<Run> {
+        let next = AtomicUsize::new(0);
+        let threads = self.plan.eval.limits.concurrency;
+        let threads = threads.clamp(1, self.selected.questions().max(1));
+        std::thread::scope(|scope| {
+            let work = || {
+                loop {
+                    let turn = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(slot) = self.selected.at(turn) else {
+                        return;
+                    };
+                    if self.is_stopped() {
+                        return;
+                    }
+                    self.settle(slot);
+                }
+            };
+            // One of the workers is this thread.
+            for number in 1..threads {
+                let builder = std::thread::Builder::new().name(format!("evaltest-{number}"));
+                if builder.spawn_scoped(scope, work).is_err() {
+                    break;
+                }
+            }
+            work();
+        });
+        self.finish()
+    }
+
+    /// Asks the sample with this place in the dataset in each epoch, unless an earlier part of the run did, and
+    /// gives its records, redacted, without what only the disk needs.
+    pub(crate) fn run_sample(&self, place: usize) -> Vec<Record> {
+        let epochs = self.plan.eval.epochs as usize;
+        let settle = |slot| {
+            let mut record = self.settle(slot);
+            record.forget();
+            record
+        };
+        (place * epochs..(place + 1) * epochs).map(settle).collect()
+    }
+
+    /// Asks a sample once more, to tell a flip from flakiness. The answer counts in no metric.
+    pub(crate) fn confirm(&self, place: usize) -> Result<Record, AgentError> {
+        let question = Question::of(&self.plan, place * self.plan.eval.epochs as usize);
+        let answer = self.asking.confirm(&question)?;
+        let outcome = judge(&self.plan, &question, answer);
+        let mut record = question.into_record(&self.plan, outcome);
+        self.ledger.confirmed(&mut record);
+        Ok(record)
+    }
+
+    /// Ends the run: records in dataset order, summary, gates, manifest.
+    ///
+    /// # Errors
+    /// When something cannot be written. Answers are in `events.jsonl` all the same.
+    pub(crate) fn finish(&self) -> Result<Run> {
+        self.plan.eval.agent.close();
+        let stopped = self.stopper.stopped();
+        if stopped.reason.is_none() {
+            self.asking.tell_unkept_limits();
+        }
+        let notices = self.emitter.notices();
+        let run = self
+            .finish
+            .end(&self.ledger, &self.selected, stopped, notices)?;
+        self.emitter.emit(&Event::RunFinished { run: &run });
+        Ok(run)
+    }
+
+    /// Whether no sample starts any more.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stopper.is_stopped()
+    }
+
+    /// The mistake of the eval for which the run stopped, for the first who asks.
+    pub(crate) fn untold_mistake(&self) -> Option<String> {
+        self.stopper.untold_mistake()
+    }
+
+    /// Whether this is one sample of a run that is put together later.
+    pub(crate) fn is_part(&self) -> bool {
+        self.finish.is_part()
+    }
+
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    pub(crate) fn dir(&self) -> &RunDir {
+        self.finish.dir()
+    }
+
+    /// Brings a question to its end, unless an earlier part of the run did, and puts its redacted record onto disk.
+    fn settle(&self, slot: usize) -> Record {
+        let question = Question::of(&self.plan, slot);
+        let past = self.ledger.past(slot);
+        let mut counted = None;
+        let outcome = match past {
+            Past {
+                outcome: Some(outcome),
+                ..
+            } => {
+                counted = Some(outcome.redacted);
+                outcome
+            }
+            Past {
+                answer: Some(answer),
+                attempts,
+                ..
+            } => judge(&self.plan, &question, Answered { attempts, ..answer }),
+            Past { attempts, .. } => self.ask(&question, attempts),
+        };
+        let mut record = question.into_record(&self.plan, outcome);
+        match counted {
+            // The count in the journal is that of the whole record.
+            Some(counted) => record.result.redacted = counted,
+            None => self.ledger.ended(&mut record),
+        }
+        if record.result.status == Status::Skipped {
+            self.ledger.leave_open(slot, record.result.attempts);
+            return record;
+        }
+        self.ledger.keep(slot, &record);
+        self.emitter
+            .emit(&Event::SampleFinished { record: &record });
+        self.stopper.recorded(&record);
+        record
+    }
+
+    /// Asks, and judges what was said.
+    fn ask(&self, question: &Question, earlier: u32) -> Outcome {
+        self.emitter.emit(&Event::SampleStarted {
+            id: question.id(),
+            epoch: question.epoch,
+        });
+        match self.asking.ask(question, earlier) {
+            Ended::Answered(answer) => judge(&self.plan, question, answer),
+            Ended::Failed {
+                error,
+                latency_s,
+                attempts,
+            } => failed(error, latency_s, attempts),
+            Ended::Stopped { attempts } => skipped(attempts),
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! What the other parts of a run under nextest have taken of its limits. Each is a process of its own, which knows the
+//! others by what they left in the folder of parts.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::time::Duration;
+
+use crate::eval::limits::budget::{Spent, spent};
+use crate::eval::limits::{Budget, Limits};
+use crate::store::events;
+
+/// Beside the parts, made by the first of them: its age is that of the run. No part has such a name.
+const BEGUN: &str = "begun~";
+
+/// What all parts beside this one have used up so far, and how long ago the first began, as far as there are limits to
+/// hold against it. What cannot be read has taken nothing.
+pub(super) fn so_far(part: &Path, limits: &Limits) -> (Spent, Duration) {
+    let Some(folder) = part.parent() else {
+        return (Spent::default(), Duration::ZERO);
+    };
+    let ago = limits.deadline.and_then(|_| age(folder));
+    let mut journal = Vec::new();
+    if limits.budget != Budget::default() {
+        let parts = fs::read_dir(folder).into_iter().flatten().flatten();
+        let journals = parts.map(|part| part.path().join("events.jsonl"));
+        for path in journals.filter(|path| path.is_file()) {
+            journal.extend(events::read(&path).unwrap_or_default());
+        }
+    }
+    (spent(&journal), ago.unwrap_or_default())
+}
+
+fn age(folder: &Path) -> Option<Duration> {
+    let path = folder.join(BEGUN);
+    // Only the first makes it; whoever opens it changes nothing.
+    let mut options = File::options();
+    let file = options.create(true).append(true).open(path).ok()?;
+    file.metadata().ok()?.modified().ok()?.elapsed().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_other_parts_took_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let part = |name: &str, lines: &str| {
+            let part = folder.path().join(name);
+            fs::create_dir_all(&part).unwrap();
+            fs::write(part.join("events.jsonl"), lines).unwrap();
+            part
+        };
+        let started = |id: &str| {
+            format!(
+                "{{\"sample_id\":\"{id}\",\"event_index\":0,\"epoch\":0,\"attempt\":1,\"kind\":\"started\",\"time\":\"\"}}\n"
+            )
+        };
+        part("a", &started("a").repeat(2));
+        // One that was killed in the middle of a line.
+        part("b", &(started("b") + "{\"sample"));
+        let own = part("c", "");
+        let limits = Limits {
+            budget: Budget {
+                requests: Some(5),
+                ..Budget::default()
+            },
+            ..Limits::default()
+        };
+        let (spent, ago) = so_far(&own, &limits);
+        assert_eq!((spent.requests, ago), (3, Duration::ZERO));
+        assert_eq!(so_far(&own, &Limits::default()).0.requests, 0, "no budget");
+        let hurried = Limits {
+            deadline: Some(Duration::from_secs(9)),
+            ..Limits::default()
+        };
+        so_far(&own, &hurried);
+        std::thread::sleep(Duration::from_millis(20));
+        assert!(so_far(&own, &hurried).1 >= Duration::from_millis(20));
+    }
+}

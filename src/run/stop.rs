@@ -1,0 +1,247 @@
+//! `Stopper`: decides whether the run goes on, and says why it does not.
+//!
+//! A run that *stops* starts no sample any more, and running agents are killed. One that *ends* starts none either,
+//! while what is in flight is paid for and comes to its end: the throttle lets nothing through then. The first reason
+//! counts.
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use crate::data::{AgentError, Record};
+use crate::error::Error;
+use crate::eval::limits::Limits;
+use crate::eval::limits::governor::Over;
+use crate::system::cancel::Cancel;
+use crate::system::lock::lock;
+
+/// Decides whether a run goes on.
+pub(super) struct Stopper {
+    /// Set when the run stops, also from outside: then a person or the system asked for it.
+    cancel: Cancel,
+    reason: Mutex<Option<Reason>>,
+    deadline: Option<Deadline>,
+    fail_fast: bool,
+    /// So many attempts may be left behind and still run.
+    most_abandoned: usize,
+}
+
+/// Why a run does not go on, for a reason of its own.
+struct Reason {
+    text: String,
+    /// Whether it is the eval's own mistake, which no sample survives.
+    misconfigured: bool,
+    /// Whether a test told of it.
+    told: bool,
+}
+
+/// When the run must end.
+struct Deadline {
+    limit: Duration,
+    end: Instant,
+}
+
+/// How a run ended.
+pub(super) struct Stopped {
+    /// Why it ended early, if it did.
+    pub(super) reason: Option<String>,
+    /// Whether a person or the system asked for it.
+    pub(super) interrupted: bool,
+    /// Whether it is the eval's own mistake.
+    pub(super) misconfigured: bool,
+}
+
+impl Stopper {
+    /// What stops this run alone, such as `fail_fast`, must not stop the next one: `cancel` is set with the run's own,
+    /// and not by it.
+    pub(super) fn new(cancel: &Cancel, limits: &Limits, started: Instant) -> Self {
+        let end = |limit| {
+            let end = started.checked_add(limit)?;
+            Some(Deadline { limit, end })
+        };
+        Self {
+            cancel: cancel.child(),
+            reason: Mutex::new(None),
+            deadline: limits.deadline.and_then(end),
+            fail_fast: limits.fail_fast,
+            most_abandoned: limits.concurrency,
+        }
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        self.cancel.is_cancelled()
+    }
+
+    /// The flag that agents watch.
+    pub(super) fn cancel(&self) -> Cancel {
+        self.cancel.clone()
+    }
+
+    /// When the run must end.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.deadline.as_ref().map(|deadline| deadline.end)
+    }
+
+    /// Whether the time of the whole run is up; stops it then.
+    pub(super) fn is_past_deadline(&self) -> bool {
+        let Some(Deadline { limit, end }) = &self.deadline else {
+            return false;
+        };
+        let is_past = Instant::now() >= *end;
+        if is_past {
+            self.stop(&Over::Deadline(*limit).to_string());
+        }
+        is_past
+    }
+
+    /// No question may be asked any more. `outage` is what was last said of an agent that is out.
+    pub(super) fn over(&self, over: &Over, outage: &str) {
+        match over {
+            Over::Deadline(_) => self.stop(&over.to_string()),
+            Over::Out => self.end(&format!("{over}; the last time: {outage}")),
+            Over::Budget(_) | Over::Refused | Over::SentAway(_) => self.end(&over.to_string()),
+        }
+    }
+
+    /// A record is there: one without an answer is enough under `fail_fast`.
+    pub(super) fn recorded(&self, record: &Record) {
+        if record.result.status.is_error() && self.fail_fast {
+            let id = &record.sample_id;
+            self.stop(&format!("sample `{id}` failed and `fail_fast` is set"));
+        }
+    }
+
+    /// What happens cannot be written down.
+    pub(super) fn unwritten(&self, error: &Error) {
+        self.stop(error.message());
+    }
+
+    /// No sample can be asked, for a folder of ours cannot be made.
+    pub(super) fn unprepared(&self, error: &AgentError) {
+        self.stop(&error.message);
+    }
+
+    /// The agent's program fails alike for every sample.
+    pub(super) fn unusable(&self, error: &AgentError) {
+        self.stop(&error.with_stderr());
+    }
+
+    /// No sample can be answered as the eval is.
+    pub(super) fn misconfigured(&self, error: &AgentError) {
+        self.set(&error.message, true);
+        self.cancel.cancel();
+    }
+
+    /// So many attempts ran out of time and were left behind.
+    pub(super) fn abandoned(&self, attempts: usize) {
+        if attempts > self.most_abandoned {
+            self.stop(&format!(
+                "{attempts} attempts ran out of time and still run: a closure cannot be killed; \
+                 have it ask `task.is_cancelled()`"
+            ));
+        }
+    }
+
+    /// The mistake of the eval for which the run stopped, for the first who asks.
+    pub(super) fn untold_mistake(&self) -> Option<String> {
+        let mut reason = lock(&self.reason);
+        let reason = reason
+            .as_mut()
+            .filter(|reason| reason.misconfigured && !reason.told)?;
+        reason.told = true;
+        Some(reason.text.clone())
+    }
+
+    /// How the run ended.
+    pub(super) fn stopped(&self) -> Stopped {
+        let reason = lock(&self.reason);
+        // Stopped, and for no reason of its own.
+        let interrupted = reason.is_none() && self.is_stopped();
+        Stopped {
+            reason: match &*reason {
+                Some(reason) => Some(reason.text.clone()),
+                None => interrupted.then(|| "interrupted".to_owned()),
+            },
+            interrupted,
+            misconfigured: reason.as_ref().is_some_and(|reason| reason.misconfigured),
+        }
+    }
+
+    fn stop(&self, reason: &str) {
+        self.set(reason, false);
+        self.cancel.cancel();
+    }
+
+    fn end(&self, reason: &str) {
+        self.set(reason, false);
+    }
+
+    fn set(&self, reason: &str, misconfigured: bool) {
+        lock(&self.reason).get_or_insert_with(|| Reason {
+            text: reason.to_owned(),
+            misconfigured,
+            told: false,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::FailureKind;
+    use crate::eval::limits::Limits;
+
+    fn stopper(change: impl FnOnce(&mut Limits)) -> (Cancel, Stopper) {
+        let (mut limits, cancel) = (Limits::default(), Cancel::new());
+        change(&mut limits);
+        let stopper = Stopper::new(&cancel, &limits, Instant::now());
+        (cancel, stopper)
+    }
+
+    fn check(stopper: &Stopper, is_stopped: bool, reason: Option<&str>, interrupted: bool) {
+        assert_eq!(stopper.is_stopped(), is_stopped, "{reason:?}");
+        let stopped = stopper.stopped();
+        assert_eq!(stopped.reason.as_deref(), reason);
+        assert_eq!(stopped.interrupted, interrupted, "{reason:?}");
+    }
+
+    #[test]
+    fn whoever_stops_it_from_outside_interrupts_it() {
+        let (cancel, stopper) = stopper(|_| {});
+        check(&stopper, false, None, false);
+        cancel.cancel();
+        check(&stopper, true, Some("interrupted"), true);
+    }
+
+    #[test]
+    fn the_first_reason_counts_and_stops_no_other_run() {
+        let (cancel, stopper) = stopper(|limits| limits.concurrency = 1);
+        stopper.abandoned(1);
+        stopper.over(&Over::Refused, "");
+        let refused = Over::Refused.to_string();
+        check(&stopper, false, Some(&refused), false);
+        stopper.abandoned(2);
+        check(&stopper, true, Some(&refused), false);
+        assert!(!cancel.is_cancelled());
+    }
+
+    #[test]
+    fn a_mistake_is_told_once() {
+        let (_, stopper) = stopper(|_| {});
+        stopper.misconfigured(&AgentError::of(FailureKind::Misconfigured, "no such model"));
+        check(&stopper, true, Some("no such model"), false);
+        assert_eq!(stopper.untold_mistake().as_deref(), Some("no such model"));
+        assert_eq!(stopper.untold_mistake(), None);
+        assert!(stopper.stopped().misconfigured);
+    }
+
+    #[test]
+    fn a_deadline_stops_it_when_somebody_looks() {
+        let (_, patient) = stopper(|limits| limits.deadline = Some(Duration::from_secs(99)));
+        assert!(!patient.is_past_deadline());
+        check(&patient, false, None, false);
+        let limit = Duration::ZERO;
+        let (_, late) = stopper(|limits| limits.deadline = Some(limit));
+        assert!(late.is_past_deadline());
+        check(&late, true, Some(&Over::Deadline(limit).to_string()), false);
+    }
+}

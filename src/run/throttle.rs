@@ -1,0 +1,152 @@
+//! `Throttle`: the clock of the [`Governor`], and the threads that wait for it.
+//!
+//! One thread at a time waits for the governor, at the head of a queue; the others sleep until it is their turn.
+//! A thousand threads that wait for a rate limit thus cost nothing.
+
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::stop::Stopper;
+use crate::data::output::LONGEST_RETRY_AFTER;
+use crate::data::{AgentError, FailureKind, Output};
+use crate::eval::limits::Limits;
+use crate::eval::limits::budget::Spent;
+use crate::eval::limits::governor::{Admission, End, Governor, Over, Permit};
+use crate::system::lock::lock;
+
+/// How often whoever is at the head of the queue looks whether the run was stopped.
+const GLANCE: Duration = Duration::from_millis(100);
+
+/// Lets questions through as the limits allow.
+pub(super) struct Throttle {
+    stopper: Arc<Stopper>,
+    rules: Mutex<Rules>,
+    /// A question ended.
+    ended: Condvar,
+    /// Held by the one who waits.
+    head: Mutex<()>,
+    started: Instant,
+}
+
+struct Rules {
+    governor: Governor,
+    /// What was last said of an agent that is out.
+    outage: String,
+}
+
+/// A question that may be asked; counted as in flight until [`Throttle::asked`].
+#[must_use]
+pub(super) struct Turn(Permit);
+
+impl Throttle {
+    /// `concurrency` is that of the limits unless it is given. The run has used up `spent` since it `started`.
+    pub(super) fn new(
+        limits: &Limits,
+        concurrency: Option<usize>,
+        spent: Spent,
+        started: Instant,
+        stopper: Arc<Stopper>,
+    ) -> Self {
+        let limits = &Limits {
+            concurrency: concurrency.unwrap_or(limits.concurrency),
+            ..limits.clone()
+        };
+        Self {
+            stopper,
+            rules: Mutex::new(Rules {
+                governor: Governor::new(limits, spent),
+                outage: String::new(),
+            }),
+            ended: Condvar::new(),
+            head: Mutex::new(()),
+            started,
+        }
+    }
+
+    /// Waits until the limits let another question be asked. `None` when none may be asked any more: the run has
+    /// been stopped, or ends.
+    pub(super) fn turn(&self) -> Option<Turn> {
+        let (over, outage) = match self.wait()? {
+            Ok(permit) => return Some(Turn(permit)),
+            Err(over) => (over, lock(&self.rules).outage.clone()),
+        };
+        self.stopper.over(&over, &outage);
+        None
+    }
+
+    /// Waits until a question may be asked. `None` when the run was stopped meanwhile.
+    fn wait(&self) -> Option<Result<Permit, Over>> {
+        let _turn = lock(&self.head);
+        let mut rules = lock(&self.rules);
+        loop {
+            if self.stopper.is_stopped() {
+                return None;
+            }
+            let now = self.started.elapsed();
+            let until = match rules.governor.admit(now) {
+                Admission::Go(permit) => return Some(Ok(permit)),
+                Admission::Over(over) => return Some(Err(over)),
+                Admission::Wait(until) => until,
+            };
+            let pause = until.map_or(GLANCE, |until| until.saturating_sub(now).min(GLANCE));
+            let waited = self.ended.wait_timeout(rules, pause);
+            rules = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// The sample `id` was asked.
+    pub(super) fn asked(&self, Turn(permit): &Turn, id: &str, answer: &Result<Output, AgentError>) {
+        let mut rules = lock(&self.rules);
+        let end = match answer {
+            Ok(output) => End::Answered(output.usage.as_ref()),
+            Err(error) => match sends_away(error) {
+                Some(pause) => End::SentAway(pause),
+                None if is_rate_limited(error) => End::RateLimited(error.retry_after()),
+                None if is_out(error) => {
+                    rules.outage.clone_from(&error.message);
+                    End::Out(id, error.retry_after())
+                }
+                None => End::Failed,
+            },
+        };
+        let now = self.started.elapsed();
+        rules.governor.finish(now, permit, end);
+        drop(rules);
+        // Only the head of the queue waits.
+        self.ended.notify_one();
+    }
+
+    /// The keys of limits that held nothing because no answer tells what it took.
+    pub(super) fn unkept(&self, limits: &Limits) -> Vec<&'static str> {
+        lock(&self.rules).governor.unkept(limits)
+    }
+
+    /// Whether a failure counts against no sample: the agent refuses, or answers nobody now. All questions wait then.
+    pub(super) fn is_everyones(&self, error: &AgentError) -> bool {
+        error.kind == FailureKind::RateLimited && error.is_transient()
+            || is_out(error) && lock(&self.rules).governor.is_out()
+    }
+}
+
+/// How long the agent wants to be left alone, if it is refused because it asks too often or its server is overloaded,
+/// and nobody waits that long.
+fn sends_away(error: &AgentError) -> Option<Duration> {
+    let is_refused = matches!(error.kind, FailureKind::RateLimited | FailureKind::Busy);
+    let seconds = error.retry_after_s.filter(|_| is_refused)?;
+    let pause = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+    (seconds > LONGEST_RETRY_AFTER).then_some(pause)
+}
+
+/// Whether all questions have to wait, and fewer are asked from then on. A server that is overloaded and says for how
+/// long wants the same.
+fn is_rate_limited(error: &AgentError) -> bool {
+    let is_busy = error.kind == FailureKind::Busy && error.retry_after_s.is_some();
+    error.is_transient() && (error.kind == FailureKind::RateLimited || is_busy && !is_out(error))
+}
+
+/// Whether the agent was not there for anybody: it could not be reached, or whoever stands before it says so. What it
+/// says itself, such as 500, may be the fault of the sample.
+fn is_out(error: &AgentError) -> bool {
+    let is_closed = matches!(error.http_status, Some(502 | 503 | 529));
+    error.is_transient() && (error.kind == FailureKind::Unreachable || is_closed)
+}

@@ -1,0 +1,6 @@
+//! Scorers that ask others: `command` a program, `semantic` an endpoint.
+//!
+//! They lie apart from the rules, which know no file, clock, process or environment.
+
+pub mod command;
+pub mod semantic;

@@ -1,0 +1,385 @@
+//! `command`: a program judges, one line in, one line out.
+//!
+#![doc = include_str!("command.md")]
+
+mod pool;
+mod reply;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::data::{Normalized, Score};
+use crate::error::{Error, Result};
+use crate::scorer::{Answer, Entry, Example, OptionReader, Scorer};
+use crate::system::process::environment::Environment;
+use crate::system::process::excerpt::{beginning, ending};
+use crate::system::process::launch::Launch;
+use crate::system::process::worker::Worker;
+use crate::system::process::worker::ask::Fault;
+use crate::system::variables;
+use crate::text::hash::Hasher;
+use crate::text::redact::Redactor;
+use pool::Pool;
+use reply::Reply;
+
+/// The longest reply.
+const LONGEST_LINE: usize = 1 << 20;
+/// How much of a line that cannot be read is shown.
+const EXCERPT_BYTES: usize = 200;
+/// How much of stderr is shown.
+const STDERR_BYTES: usize = 500;
+/// Larger scripts are not looked at.
+const SCRIPT_BYTES: u64 = 1 << 20;
+/// How long a reply may take, unless an option says otherwise.
+const TIMEOUT: Duration = Duration::from_mins(1);
+/// The longest time that an option may say, in seconds.
+const LONGEST_TIMEOUT: f64 = 86_400.0;
+/// The most processes that an option may ask for.
+const MOST_PROCESSES: u64 = 256;
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "command",
+    summary: "a program of your own judges: one JSON line in, one out",
+    rule: include_str!("command.md"),
+    options: &[
+        ("command", "the program and its arguments, a list of texts"),
+        (
+            "env",
+            "names of variables that it gets besides the usual few",
+        ),
+        ("timeout_s", "seconds that a reply may take; 60 by default"),
+        (
+            "processes",
+            "how many answers are judged at once; 1 by default",
+        ),
+        (
+            "needs_target",
+            "whether samples without a ground truth are left out; true by default",
+        ),
+    ],
+    examples: &[
+        Example {
+            options: r#"command: [sh, -c, 'while read -r line; do echo "{\"correct\": true}"; done']"#,
+            prediction: "anything",
+            ground_truth: "4",
+            correct: true,
+            note: "the program accepts everything",
+        },
+        Example {
+            options: r#"command: [sh, -c, 'while read -r line; do echo "{\"correct\": false, \"value\": 0.5}"; done']"#,
+            prediction: "4",
+            ground_truth: "4",
+            correct: false,
+            note: "the program decides",
+        },
+    ],
+    make,
+};
+
+fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
+    let argv = options.texts("command")?.filter(|argv| !argv.is_empty());
+    let wanted = "the program and its arguments, a list of texts";
+    let argv = argv.ok_or_else(|| options.missing("command", wanted))?;
+    let env = options.texts("env")?.unwrap_or_default();
+    let env: Vec<String> = env.into_iter().map(str::to_owned).collect();
+    let timeout = options.number_in("timeout_s", 0.001, LONGEST_TIMEOUT)?;
+    let wanted = format!("a whole number from 1 to {MOST_PROCESSES}");
+    let processes = options.read("processes", &wanted, |value| {
+        let number = value.as_u64()?;
+        (1..=MOST_PROCESSES).contains(&number).then_some(number)
+    })?;
+    let needs_target = options.read("needs_target", "true or false", Value::as_bool)?;
+
+    let vars = variables::from_dot_env(&env, options.folder())?;
+    let mut command = Command::new(argv, options.folder()).env(env).vars(vars);
+    if let Some(seconds) = timeout {
+        command = command.timeout(Duration::from_secs_f64(seconds));
+    }
+    if let Some(processes) = processes {
+        command = command.processes(usize::try_from(processes).unwrap_or(usize::MAX));
+    }
+    if needs_target == Some(false) {
+        command = command.without_target();
+    }
+    // Before an agent is paid for.
+    command.check()?;
+    Ok(Arc::new(command))
+}
+
+/// A scorer that is a program.
+///
+/// ```
+/// use std::time::Duration;
+/// use evaltest::scorer::ask::command::Command;
+///
+/// let judge = Command::new(["python3", "judge.py"], "evals")
+///     .env(["JUDGE_MODEL"])
+///     .timeout(Duration::from_secs(20))
+///     .processes(4);
+/// # let _: Box<dyn evaltest::Scorer> = Box::new(judge);
+/// ```
+pub struct Command {
+    argv: Vec<String>,
+    folder: PathBuf,
+    environment: Environment,
+    timeout: Duration,
+    needs_target: bool,
+    pool: Pool,
+    asked: AtomicU64,
+}
+
+/// What the program reads. The keys are a promise: add, never rename.
+#[derive(Serialize)]
+struct Request<'a> {
+    id: u64,
+    prediction: Option<&'a str>,
+    ground_truth: &'a Value,
+    metadata: &'a Map<String, Value>,
+    output: Said<'a>,
+}
+
+#[derive(Serialize)]
+struct Said<'a> {
+    text: Option<&'a str>,
+    messages: &'a [Value],
+    tool_calls: &'a [Value],
+}
+
+impl Command {
+    /// A program with its arguments, and the folder in which it runs (the spec's).
+    ///
+    /// A program with a `/` is looked for from that folder, a bare name in `PATH`. It starts with the first
+    /// answer. The process environment is read now, once.
+    pub fn new(
+        argv: impl IntoIterator<Item = impl Into<String>>,
+        folder: impl Into<PathBuf>,
+    ) -> Self {
+        Self {
+            argv: argv.into_iter().map(Into::into).collect(),
+            folder: folder.into(),
+            environment: Environment::of_process(),
+            timeout: TIMEOUT,
+            needs_target: true,
+            pool: Pool::new(1),
+            asked: AtomicU64::new(0),
+        }
+    }
+
+    /// Passes further variables, by name.
+    #[must_use]
+    pub fn env(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let names = names.into_iter().map(Into::into);
+        self.environment.named.extend(names);
+        self
+    }
+
+    /// Values, such as those of a `.env` file, for names given to [`Command::env`] that the process
+    /// environment lacks.
+    #[must_use]
+    pub fn vars(mut self, vars: BTreeMap<String, String>) -> Self {
+        self.environment.fallback = vars;
+        self
+    }
+
+    /// How long a reply may take; by default a minute.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// How many answers are judged at once, each by a process of its own; by default one.
+    #[must_use]
+    pub fn processes(mut self, processes: usize) -> Self {
+        self.pool = Pool::new(processes.max(1));
+        self
+    }
+
+    /// Samples without a ground truth are judged, too.
+    #[must_use]
+    pub fn without_target(mut self) -> Self {
+        self.needs_target = false;
+        self
+    }
+
+    /// Whether the program is there.
+    fn check(&self) -> Result<()> {
+        let folder = self.absolute_folder()?;
+        let launch = Launch {
+            args: &self.argv,
+            cwd: &folder,
+            folder: &folder,
+            env: self.environment.vars(),
+        };
+        launch.check().map(drop).map_err(|reason| {
+            let (message, hint) = match reason.message.split_once("; hint: ") {
+                Some((message, hint)) => (message, Some(hint)),
+                None => (reason.message.as_str(), None),
+            };
+            let error = Error::usage(message).at("scorer `command`");
+            match hint {
+                Some(hint) => error.hint(hint),
+                None => error,
+            }
+        })
+    }
+
+    fn absolute_folder(&self) -> Result<PathBuf> {
+        // The empty path is the current folder, too.
+        crate::system::file::absolute(&Path::new(".").join(&self.folder))
+    }
+
+    fn start(&self) -> Result<Worker> {
+        let folder = self.absolute_folder()?;
+        let started = Worker::start(&self.argv, &folder, self.environment.vars());
+        started.map_err(|reason| Error::infrastructure(reason.message))
+    }
+
+    /// The reply to a line. A process that ends meanwhile is replaced once; one that did so before is no
+    /// matter of this answer.
+    fn ask(&self, line: &[u8], id: u64) -> Result<Reply> {
+        let mut lease = self.pool.lease();
+        if lease.worker.as_mut().is_some_and(Worker::has_ended) {
+            lease.worker = None;
+        }
+        let mut ended = false;
+        loop {
+            let mut worker = match lease.worker.take() {
+                Some(worker) => worker,
+                None => self.start()?,
+            };
+            let deadline = Instant::now() + self.timeout;
+            let fault = match worker.ask(line, deadline, LONGEST_LINE) {
+                Err(Fault::Ended(_)) if !ended => {
+                    ended = true;
+                    continue;
+                }
+                Err(fault) => self.told(fault),
+                Ok(line) => match reply::read(&line, id) {
+                    Ok(reply) => {
+                        lease.worker = Some(worker);
+                        return Ok(reply);
+                    }
+                    Err(reason) => {
+                        let printed = beginning(&line, EXCERPT_BYTES);
+                        format!("printed `{printed}`, {reason}")
+                    }
+                },
+            };
+            return Err(self.error(&fault, worker.end()));
+        }
+    }
+
+    /// A fault in words.
+    fn told(&self, fault: Fault) -> String {
+        match fault {
+            Fault::Ended(how) => format!("{how} before it replied, and so did the one before it"),
+            Fault::TimedOut => format!(
+                "did not reply in {} s (does it flush its stdout?)",
+                self.timeout.as_secs_f64()
+            ),
+            Fault::TooLong(line) => format!(
+                "printed a line of more than {LONGEST_LINE} bytes, which begins with `{}`",
+                beginning(&line, EXCERPT_BYTES)
+            ),
+            Fault::Unasked(line) => format!(
+                "printed `{}` without being asked: stdout is for one reply to each line",
+                beginning(&line, EXCERPT_BYTES)
+            ),
+            Fault::Lost(error) => format!("cannot be followed: {error}"),
+        }
+    }
+
+    /// Why there is no verdict, without secrets.
+    fn error(&self, fault: &str, stderr: Option<String>) -> Error {
+        let program = beginning(self.argv.join(" ").as_bytes(), EXCERPT_BYTES);
+        let mut message = format!("`{program}` {fault}");
+        if let Some(stderr) = stderr.filter(|text| !text.trim().is_empty()) {
+            message += "; stderr ends with `";
+            message += &ending(&stderr, STDERR_BYTES);
+            message += "`";
+        }
+        message += &self.environment.advice("scorer");
+        let redactor = Redactor::new(&[], &self.secrets()).unwrap_or_default();
+        Error::infrastructure(redactor.text(&message, &mut 0))
+    }
+
+    /// The arguments that name scripts, with the hashes of these.
+    fn scripts(&self) -> Map<String, Value> {
+        let script = |argument: &String| {
+            let path = self.folder.join(argument);
+            let size = path
+                .metadata()
+                .ok()
+                .filter(std::fs::Metadata::is_file)?
+                .len();
+            let text = (size <= SCRIPT_BYTES).then(|| std::fs::read_to_string(&path));
+            // A compiled program is another one on another machine.
+            let text = text?.ok().filter(|text| !text.contains('\0'))?;
+            let hash = Hasher::default().part(text).short();
+            Some((argument.clone(), hash.into()))
+        };
+        self.argv.iter().filter_map(script).collect()
+    }
+}
+
+impl Scorer for Command {
+    fn name(&self) -> &'static str {
+        "command"
+    }
+
+    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+        let id = self.asked.fetch_add(1, Ordering::Relaxed) + 1;
+        let request = Request {
+            id,
+            prediction: answer.prediction,
+            ground_truth: &answer.target.0,
+            metadata: answer.metadata,
+            output: Said {
+                text: answer.output.text.as_deref(),
+                messages: &answer.output.messages,
+                tool_calls: &answer.output.tool_calls,
+            },
+        };
+        let mut line = serde_json::to_vec(&request)
+            .map_err(|error| Error::usage(format!("the answer cannot be written: {error}")))?;
+        line.push(b'\n');
+        match self.ask(&line, id)? {
+            Reply::Error(message) => {
+                let message = beginning(message.as_bytes(), STDERR_BYTES);
+                Err(self.error(&format!("cannot judge this answer: {message}"), None))
+            }
+            Reply::Score(score) => {
+                let text = |text: Option<&str>| text.map_or(Normalized::None, Normalized::from);
+                Ok(score.normalized(text(answer.prediction), text(answer.target.as_text())))
+            }
+        }
+    }
+
+    fn needs_target(&self) -> bool {
+        self.needs_target
+    }
+
+    fn fingerprint(&self) -> String {
+        let Self {
+            argv,
+            environment,
+            needs_target,
+            ..
+        } = self;
+        let options = json!([argv, environment.named, needs_target, self.scripts()]);
+        format!("command {options}")
+    }
+
+    fn secrets(&self) -> Vec<String> {
+        self.environment.secret_values()
+    }
+}

@@ -1,0 +1,282 @@
+//! `semantic`: how near two texts are in meaning.
+//!
+#![doc = include_str!("semantic.md")]
+
+mod cache;
+#[cfg(feature = "http")]
+pub mod http;
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::data::Score;
+use crate::error::{Error, Result};
+use crate::scorer::{Answer, Entry, Example, Reads, Scorer};
+use crate::text::is_py_space;
+use cache::Cache;
+
+/// The similarity that is correct, unless an option says otherwise.
+const THRESHOLD: f64 = 0.7;
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "semantic",
+    summary: "embeddings of prediction and ground truth are similar",
+    rule: include_str!("semantic.md"),
+    options: &[
+        (
+            "base_url",
+            "the endpoint without `/embeddings`, such as `http://127.0.0.1:8080/v1`",
+        ),
+        ("model", "the embedding model, as the endpoint calls it"),
+        (
+            "api_key_env",
+            "the variable that holds the key, from the environment or `.env`; no key by default",
+        ),
+        (
+            "threshold",
+            "the similarity that is correct, from 0 to 1; 0.7 by default",
+        ),
+        (
+            "cache",
+            "a folder in which embeddings are kept; only in memory by default",
+        ),
+        (
+            "timeout_s",
+            "seconds that a request may take; 30 by default",
+        ),
+        (
+            "retries",
+            "how often a failed request is repeated; 3 by default",
+        ),
+    ],
+    // Both are judged without an endpoint.
+    examples: &[
+        Example {
+            options: "{ base_url: 'http://127.0.0.1:8080/v1', model: all-MiniLM-L6-v2 }",
+            prediction: "Paris ",
+            ground_truth: "Paris",
+            correct: true,
+            note: "the same text, which needs no embedding",
+        },
+        Example {
+            options: "{ base_url: 'http://127.0.0.1:8080/v1', model: all-MiniLM-L6-v2 }",
+            prediction: " ",
+            ground_truth: "Paris",
+            correct: false,
+            note: "nothing is similar to nothing",
+        },
+    ],
+    make: |options| {
+        #[cfg(feature = "http")]
+        return http::make(options);
+        #[cfg(not(feature = "http"))]
+        {
+            let _ = options;
+            let message =
+                "scorer `semantic` in a spec needs the feature `http` of the crate `evaltest`";
+            Err(Error::usage(message).hint(
+                "write `evaltest = { version = \"…\", features = [\"http\"] }` into `Cargo.toml`, or run it with \
+                 `cargo evaltest`, which has the feature",
+            ))
+        }
+    },
+};
+
+/// Makes vectors of texts that are near to each other when the texts mean the same.
+///
+/// A named closure is one, too: `("my-model", |texts: &[&str]| …)`.
+pub trait Embedder: Send + Sync {
+    /// The model. Vectors are kept under its name, and runs with different ones are not compared.
+    fn model(&self) -> &str;
+
+    /// A vector for each text, in order, all of one length.
+    ///
+    /// # Errors
+    /// When there are none: the answer is then not judged, and counts as no wrong one.
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>>;
+
+    /// Values that must not reach a record, such as a key.
+    fn secrets(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+impl<F> Embedder for (&'static str, F)
+where
+    F: Fn(&[&str]) -> Result<Vec<Vec<f32>>> + Send + Sync,
+{
+    fn model(&self) -> &str {
+        self.0
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
+        self.1(texts)
+    }
+}
+
+/// Compares embeddings.
+///
+/// ```
+/// use evaltest::scorer::Semantic;
+///
+/// let letters = |texts: &[&str]| {
+///     let count = |text: &str, letter: char| text.matches(letter).count() as f32;
+///     let vector = |text: &&str| ('a'..='z').map(|letter| count(text, letter)).collect();
+///     Ok(texts.iter().map(vector).collect::<Vec<Vec<f32>>>())
+/// };
+/// let near = Semantic::new(("letters", letters)).threshold(0.8);
+/// # let _: Box<dyn evaltest::Scorer> = Box::new(near);
+/// ```
+pub struct Semantic {
+    embedder: Box<dyn Embedder>,
+    threshold: f64,
+    cache: Cache,
+}
+
+impl Semantic {
+    /// With the embeddings of this embedder. A similarity of 0.7 is correct.
+    pub fn new(embedder: impl Embedder + 'static) -> Self {
+        Self {
+            embedder: Box::new(embedder),
+            threshold: THRESHOLD,
+            cache: Cache::default(),
+        }
+    }
+
+    /// The similarity that is correct.
+    #[must_use]
+    pub fn threshold(mut self, similarity: f64) -> Self {
+        self.threshold = similarity;
+        self
+    }
+
+    /// A folder in which embeddings are kept for the next run.
+    #[must_use]
+    pub fn cache(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.cache = Cache::in_folder(folder.into());
+        self
+    }
+
+    /// The embeddings of two texts. What is not known is asked for at once.
+    fn vectors(&self, texts: [&str; 2]) -> Result<[Arc<[f32]>; 2]> {
+        let model = self.embedder.model();
+        let mut known = texts.map(|text| self.cache.get(model, text));
+        let unknown = texts
+            .iter()
+            .zip(&known)
+            .filter(|(_, known)| known.is_none());
+        let unknown: Vec<&str> = unknown.map(|(text, _)| *text).collect();
+        if !unknown.is_empty() {
+            let vectors = self.embedder.embed(&unknown)?;
+            if vectors.len() != unknown.len() {
+                let (asked, got) = (unknown.len(), vectors.len());
+                let message = format!("model `{model}` gave {got} vectors for {asked} texts");
+                return Err(Error::infrastructure(message));
+            }
+            let mut vectors = vectors.into_iter();
+            for (text, known) in texts.iter().zip(&mut known) {
+                if known.is_none()
+                    && let Some(vector) = vectors.next()
+                {
+                    check(&vector).map_err(|reason| {
+                        Error::infrastructure(format!("model `{model}` {reason}"))
+                    })?;
+                    let vector: Arc<[f32]> = vector.into();
+                    self.cache.put(model, text, &vector)?;
+                    *known = Some(vector);
+                }
+            }
+        }
+        match known {
+            [Some(one), Some(other)] if one.len() == other.len() => Ok([one, other]),
+            [one, other] => {
+                let length = |vector: Option<Arc<[f32]>>| vector.map_or(0, |vector| vector.len());
+                let message = format!(
+                    "model `{model}` gave vectors of {} and of {} numbers",
+                    length(one),
+                    length(other)
+                );
+                let error = Error::infrastructure(message);
+                Err(error.hint("has the model changed? then give it another `cache`"))
+            }
+        }
+    }
+}
+
+/// Refuses vectors that have no direction.
+fn check(vector: &[f32]) -> std::result::Result<(), &'static str> {
+    if vector.iter().any(|number| !number.is_finite()) {
+        return Err("gave a vector with a part that is no number");
+    }
+    if vector.iter().all(|number| *number == 0.0) {
+        return Err("gave a vector without direction, all 0");
+    }
+    Ok(())
+}
+
+/// The cosine of the angle between two vectors of one length, from -1 to 1.
+fn cosine(one: &[f32], other: &[f32]) -> f64 {
+    let dot = |one: &[f32], other: &[f32]| -> f64 {
+        let pairs = one.iter().zip(other);
+        pairs.map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+    };
+    let cosine = dot(one, other) / (dot(one, one).sqrt() * dot(other, other).sqrt());
+    cosine.clamp(-1.0, 1.0)
+}
+
+impl Scorer for Semantic {
+    fn name(&self) -> &'static str {
+        "semantic"
+    }
+
+    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+        let Some(truth) = answer.target.as_text() else {
+            return Err(
+                Error::usage("`ground_truth` must be a string for scorer `semantic`")
+                    .hint("wrap it in `any_of` for several accepted answers"),
+            );
+        };
+        let truth = truth.trim_matches(is_py_space);
+        if truth.is_empty() {
+            return Err(Error::usage(
+                "`ground_truth` is blank, and nothing is similar to that",
+            ));
+        }
+        let prediction = answer.prediction.unwrap_or_default();
+        let prediction = prediction.trim_matches(is_py_space);
+        if prediction.is_empty() {
+            let score = Score::new(0.0, false, "no_prediction");
+            return Ok(score.normalized(prediction, truth));
+        }
+        let (similarity, is_same) = if prediction == truth {
+            (1.0, true)
+        } else {
+            let [one, other] = self.vectors([prediction, truth])?;
+            (cosine(&one, &other), false)
+        };
+        let correct = similarity >= self.threshold;
+        let reason = match (is_same, correct) {
+            (true, _) => "exact_match",
+            (false, true) => "similar",
+            (false, false) => "dissimilar",
+        };
+        let score = Score::new(similarity.max(0.0), correct, reason);
+        let score = score.detail("similarity", similarity);
+        Ok(score.normalized(prediction, truth))
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Text
+    }
+
+    fn fingerprint(&self) -> String {
+        let options = serde_json::json!([self.embedder.model(), self.threshold]);
+        format!("semantic {options}")
+    }
+
+    fn secrets(&self) -> Vec<String> {
+        self.embedder.secrets()
+    }
+}

@@ -1,0 +1,308 @@
+//! Embeddings from an endpoint as `OpenAI` has it: `POST {base_url}/embeddings`.
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Embedder, Semantic};
+use crate::error::{Error, Result};
+use crate::scorer::{OptionReader, Scorer};
+use crate::system::cancel::Cancel;
+use crate::system::http::{
+    Cause, Client, Reply as HttpReply, Request as HttpRequest, Url, from_variable, hide,
+    retry_after,
+};
+use crate::system::process::excerpt::beginning;
+
+/// How long a request may take.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// The longest time that an option may say, in seconds.
+const LONGEST_TIMEOUT: f64 = 3600.0;
+/// How often a request is repeated.
+const RETRIES: u32 = 3;
+/// The most repetitions that an option may ask for.
+const MOST_RETRIES: u64 = 10;
+/// The pause before the first repetition. It doubles each time.
+const PAUSE: Duration = Duration::from_millis(500);
+/// The longest pause, whatever the endpoint asks for.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// The longest reply: two vectors are some ten thousand bytes.
+const LONGEST_REPLY: u64 = 16 << 20;
+/// How much of a reply is shown.
+const EXCERPT_BYTES: usize = 300;
+
+/// Asks an endpoint for embeddings.
+///
+/// ```
+/// use evaltest::scorer::Semantic;
+/// use evaltest::scorer::ask::semantic::http::HttpEmbedder;
+///
+/// # fn main() -> evaltest::Result<()> {
+/// let embedder = HttpEmbedder::new("http://127.0.0.1:8080/v1", "all-MiniLM-L6-v2")?;
+/// let near = Semantic::new(embedder).cache("target/embeddings");
+/// # let _: Box<dyn evaltest::Scorer> = Box::new(near);
+/// # Ok(())
+/// # }
+/// ```
+pub struct HttpEmbedder {
+    url: Url,
+    model: String,
+    key: Option<String>,
+    client: Client,
+    /// Never set: a scorer is waited for.
+    cancel: Cancel,
+    timeout: Duration,
+    retries: u32,
+    pause: Duration,
+}
+
+#[derive(Serialize)]
+struct Request<'a> {
+    model: &'a str,
+    input: &'a [&'a str],
+}
+
+#[derive(Deserialize)]
+struct Reply {
+    data: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    index: Option<usize>,
+    embedding: Vec<f32>,
+}
+
+/// Why there is no reply.
+struct Failure {
+    message: String,
+    again: Again,
+}
+
+/// Whether asking again may help.
+enum Again {
+    Never,
+    Soon,
+    /// The endpoint wants to be left alone for so long.
+    After(Duration),
+}
+
+impl HttpEmbedder {
+    /// The endpoint without its `/embeddings`, and the model as it calls it.
+    ///
+    /// # Errors
+    /// When the URL is none.
+    pub fn new(base_url: &str, model: impl Into<String>) -> Result<Self> {
+        const EXAMPLE: &str = "http://127.0.0.1:8080/v1";
+        // An address that is none is shown as it was written.
+        Url::new(base_url, EXAMPLE)?;
+        if base_url.contains('?') {
+            let message = format!("`{base_url}` is no URL of an endpoint");
+            return Err(Error::usage(message).hint(format!("write `{EXAMPLE}`")));
+        }
+        let url = format!("{}/embeddings", base_url.trim_end_matches('/'));
+        Ok(Self {
+            url: Url::new(url, EXAMPLE)?,
+            model: model.into(),
+            key: None,
+            client: Client::new()?,
+            cancel: Cancel::new(),
+            timeout: TIMEOUT,
+            retries: RETRIES,
+            pause: PAUSE,
+        })
+    }
+
+    /// The key, sent as a bearer token and blanked wherever it would be written.
+    #[must_use]
+    pub fn api_key(mut self, key: impl Into<String>) -> Self {
+        self.key = Some(key.into());
+        self
+    }
+
+    /// How long a request may take; by default 30 seconds.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// How often a request is repeated when the endpoint cannot be reached, is busy (429) or broken (5xx), and
+    /// the pause before the first repetition, which doubles each time; by default 3 times, half a second. A
+    /// `Retry-After` of up to 30 seconds is respected.
+    #[must_use]
+    pub fn retries(mut self, times: u32, pause: Duration) -> Self {
+        self.retries = times;
+        self.pause = pause;
+        self
+    }
+
+    fn request(&self, body: &[u8]) -> std::result::Result<Reply, Failure> {
+        let mut headers = vec![("Content-Type".to_owned(), "application/json".to_owned())];
+        if let Some(key) = &self.key {
+            headers.push(("Authorization".to_owned(), format!("Bearer {key}")));
+        }
+        let request = HttpRequest {
+            method: "POST",
+            url: &self.url,
+            headers: &headers,
+            body: Some(body),
+            deadline: Instant::now().checked_add(self.timeout),
+            max_bytes: LONGEST_REPLY,
+        };
+        let reply = self.client.send(&request, &self.cancel);
+        let reply = reply.map_err(|failure| Failure {
+            again: match failure.cause {
+                Cause::Unreachable | Cause::Broken => Again::Soon,
+                _ => Again::Never,
+            },
+            message: failure.message,
+        })?;
+        if reply.status.as_u16() != 200 {
+            return Err(refused(&reply));
+        }
+        serde_json::from_slice(&reply.body).map_err(|error| Failure {
+            message: format!(
+                "answered with what is no list of embeddings ({error}): `{}`",
+                beginning(&reply.body, EXCERPT_BYTES)
+            ),
+            again: Again::Never,
+        })
+    }
+
+    /// The vectors of a reply in the order of the texts.
+    fn vectors(&self, reply: Reply, texts: usize) -> Result<Vec<Vec<f32>>> {
+        let entries = reply.data.len();
+        let wrong = |what: &str| Err(self.error(&format!("answered with {what}"), 1));
+        if entries != texts {
+            return wrong(&format!("{entries} embeddings for {texts} texts"));
+        }
+        let mut vectors = vec![Vec::new(); texts];
+        for (place, entry) in reply.data.into_iter().enumerate() {
+            match vectors.get_mut(entry.index.unwrap_or(place)) {
+                Some(vector) if vector.is_empty() => *vector = entry.embedding,
+                _ => return wrong("embeddings whose `index` is that of no text, or of one twice"),
+            }
+        }
+        Ok(vectors)
+    }
+
+    fn error(&self, message: &str, times: u32) -> Error {
+        let times = match times {
+            1 => String::new(),
+            times => format!(" (asked {times} times)"),
+        };
+        let message = format!("`{}` {message}{times}", self.url.as_str());
+        let message = hide(message, self.key.as_deref());
+        Error::infrastructure(message)
+    }
+}
+
+impl Embedder for HttpEmbedder {
+    fn model(&self) -> &str {
+        &self.model
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
+        let request = Request {
+            model: &self.model,
+            input: texts,
+        };
+        let body = serde_json::to_vec(&request)
+            .map_err(|error| Error::usage(format!("the texts cannot be written: {error}")))?;
+        let mut pause = self.pause;
+        let mut times = 1;
+        loop {
+            let failure = match self.request(&body) {
+                Ok(reply) => return self.vectors(reply, texts.len()),
+                Err(failure) => failure,
+            };
+            let wait = match failure.again {
+                Again::Soon if times <= self.retries => pause,
+                Again::After(wait) if times <= self.retries => wait,
+                _ => return Err(self.error(&failure.message, times)),
+            };
+            if wait > LONGEST_PAUSE {
+                let seconds = wait.as_secs();
+                let message = format!(
+                    "{}; it wants to be left alone for {seconds} s",
+                    failure.message
+                );
+                return Err(self.error(&message, times));
+            }
+            std::thread::sleep(wait);
+            pause = (pause * 2).min(LONGEST_PAUSE);
+            times += 1;
+        }
+    }
+
+    fn secrets(&self) -> Vec<String> {
+        self.key.iter().cloned().collect()
+    }
+}
+
+/// An answer that is none.
+fn refused(reply: &HttpReply) -> Failure {
+    let (status, body) = (reply.status, &*reply.body);
+    let again = match retry_after(&reply.headers) {
+        _ if status.as_u16() != 429 && !status.is_server_error() => Again::Never,
+        Some(after) => Again::After(after),
+        None => Again::Soon,
+    };
+    // `OpenAI` and those who follow it: `{"error": {"message": "…"}}`.
+    let json: Option<Value> = serde_json::from_slice(body).ok();
+    let told = json
+        .as_ref()
+        .and_then(|json| json.pointer("/error/message")?.as_str());
+    let told = beginning(told.map_or(body, str::as_bytes).trim_ascii(), EXCERPT_BYTES);
+    let told = if told.is_empty() {
+        told
+    } else {
+        format!(": {told}")
+    };
+    Failure {
+        message: format!("answered {status}{told}"),
+        again,
+    }
+}
+
+/// The scorer of a spec.
+pub(super) fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
+    let text = |key: &str, wanted: &str| -> Result<String> {
+        let text = options.text(key)?.filter(|text| !text.is_empty());
+        let text = text.ok_or_else(|| options.missing(key, wanted))?;
+        Ok(text.to_owned())
+    };
+    let url = text("base_url", "the URL of an endpoint")?;
+    let model = text("model", "the name of an embedding model")?;
+    let at = |error: Error| error.at("scorer `semantic`");
+    let mut embedder = HttpEmbedder::new(&url, model).map_err(at)?;
+    if let Some(seconds) = options.number_in("timeout_s", 0.001, LONGEST_TIMEOUT)? {
+        embedder = embedder.timeout(Duration::from_secs_f64(seconds));
+    }
+    let wanted = format!("a whole number from 0 to {MOST_RETRIES}");
+    let retries = options.read("retries", &wanted, |value| {
+        value.as_u64().filter(|number| *number <= MOST_RETRIES)
+    })?;
+    if let Some(retries) = retries {
+        embedder = embedder.retries(u32::try_from(retries).unwrap_or(RETRIES), PAUSE);
+    }
+    if let Some(name) = options.text("api_key_env")? {
+        let option = format!("api_key_env: {name}");
+        let key = from_variable(name, &option, options.folder()).map_err(at)?;
+        embedder = embedder.api_key(key);
+    }
+    let mut semantic = Semantic::new(embedder);
+    if let Some(threshold) = options.number_in("threshold", 0.0, 1.0)? {
+        semantic = semantic.threshold(threshold);
+    }
+    if let Some(folder) = options.text("cache")? {
+        semantic = semantic.cache(options.folder().join(folder));
+    }
+    Ok(Arc::new(semantic))
+}

@@ -1,0 +1,394 @@
+use serde_json::json;
+
+use super::*;
+use crate::tests::fuzz::{fuzz, in_time, megabyte};
+
+fn check(spec: &Value, raw: &str, expect: Option<&str>) {
+    let extract = Extract::from_value(spec).unwrap_or_else(|error| panic!("{spec}: {error}"));
+    assert_eq!(extract.apply(raw).as_deref(), expect, "{spec} {raw:?}");
+    // What is written reads back as the same.
+    let again = Extract::from_value(&extract.to_value()).ok();
+    assert_eq!(again, Some(extract), "{spec}");
+}
+
+fn refuse(spec: &Value, expect: &str) {
+    let error = Extract::from_value(spec)
+        .err()
+        .map(|error| error.to_string());
+    assert_eq!(error.as_deref(), Some(expect), "{spec}");
+}
+
+#[test]
+fn final_answer_takes_the_last_marker_and_unwraps_it() {
+    let check = |raw, expect| check(&json!("final_answer"), raw, Some(expect));
+    check("thinking\nFINAL ANSWER: 17", "17");
+    check("FINAL ANSWER: 1\nno, wait\nfinal answer: 2\nbye", "2");
+    check("FINAL ANSWER: [17]", "17");
+    check("FINAL ANSWER: **17**", "17");
+    check("**FINAL ANSWER:** 17", "17");
+    check("**FINAL ANSWER: 17**", "17");
+    check("FINAL ANSWER: `[ a, b ]` ", "a, b");
+    check("FINAL ANSWER: 17.", "17.");
+    check("FINAL ANSWER: [1], [2]", "[1], [2]");
+    check("FINAL ANSWER:\n\n  Zürich \nmore", "Zürich");
+    check("FINAL ANSWER:", "");
+    check("FINAL ANSWER: []", "");
+    check("  no marker\nat all ", "no marker\nat all");
+    check("日本 Final Answer: 東京", "東京");
+}
+
+#[test]
+fn lines_and_markers() {
+    check(
+        &json!("none"),
+        " FINAL ANSWER: 1 ",
+        Some(" FINAL ANSWER: 1 "),
+    );
+    check(&json!("last_line"), "a\n b \r\n\n \t", Some("b"));
+    check(&json!("last_line"), " \n", None);
+    let after = json!({"after": "####"});
+    check(&after, "2+2\n#### 4\n", Some("4"));
+    check(&after, "#### 3\n####4 apples", Some("4 apples"));
+    check(&after, "####\n 5", Some("5"));
+    check(&after, "4", None);
+    check(&after, "####", None);
+    check(
+        &json!({"type": "after", "after": "答案："}),
+        "答案： 東京 ",
+        Some("東京"),
+    );
+}
+
+#[test]
+fn regexes() {
+    check(&json!({"regex": r"is (\d+)"}), "it is 3, is 4", Some("3"));
+    check(
+        &json!({"regex": r"(?s).*is (\d+)"}),
+        "it is 3, is 4",
+        Some("4"),
+    );
+    check(
+        &json!({"regex": r"(\w) (\d)", "group": 2}),
+        "a 1",
+        Some("1"),
+    );
+    check(
+        &json!({"regex": r"(\w) (\d)", "group": 0}),
+        "a 1",
+        Some("a 1"),
+    );
+    check(&json!({"regex": r"\d+"}), "none", None);
+    check(&json!({"regex": r"(a)|b"}), "b", None);
+    refuse(
+        &json!({"regex": "(", "group": 1}),
+        "extraction `regex`: `(` is no regular expression: error: unclosed group",
+    );
+    refuse(
+        &json!({"regex": "a", "group": 1}),
+        "extraction `regex`: group 1 is not in `a`, which has 0\n\nhint: group 0 is the whole match",
+    );
+    let huge = Extract::regex("(?:(?:a{1000}){1000}){1000}");
+    assert!(huge.is_err(), "a pattern that would take all memory");
+}
+
+#[test]
+fn boxes() {
+    let check = |raw, expect| check(&json!("boxed"), raw, expect);
+    check(r"so \boxed{42}.", Some("42"));
+    check(r"\boxed{1} and \boxed{ \frac{1}{2} }", Some(r"\frac{1}{2}"));
+    check(r"\boxed {x^{2}}", Some("x^{2}"));
+    check(r"\boxed{\boxed{7}}", Some("7"));
+    check(r"\boxed{a\}b}", Some(r"a\}b"));
+    check(r"\boxed{1} \boxed{2", Some("1"));
+    check(r"{ \boxed{3} } }", Some("3"));
+    check(r"\boxed 5", None);
+    check("\\", None);
+    check("\\é\\boxed{é}", Some("é"));
+}
+
+#[test]
+fn numbers() {
+    let check = |raw, expect| check(&json!("number"), raw, expect);
+    check("It costs $1,234.50.", Some("1,234.50"));
+    check("1, 2 and 3", Some("3"));
+    check("1,2,3", Some("3"));
+    check("x = -3", Some("-3"));
+    check("5-3", Some("3"));
+    check("(2)-3", Some("3"));
+    check("about −4.5e-3 m", Some("−4.5e-3"));
+    check("½ .5", Some(".5"));
+    check("12,34", Some("34"));
+    check("none", None);
+}
+
+#[test]
+fn json_members() {
+    let answer = json!({"json_pointer": "/answer"});
+    check(&answer, r#" {"answer": "42"} "#, Some("42"));
+    check(
+        &answer,
+        "Sure:\n```json\n{\"answer\": 42}\n```\nbye",
+        Some("42"),
+    );
+    check(
+        &answer,
+        "```\n{\"answer\": 1}\n```\n```\n{\"answer\": [2, \"a\"]}\n```",
+        Some("[2,\"a\"]"),
+    );
+    check(&answer, r#"I say {"answer": true} and leave"#, Some("true"));
+    check(&answer, r#"{"answer": null}"#, None);
+    check(&answer, r#"{"other": 1}"#, None);
+    check(&answer, "42", None);
+    check(
+        &json!({"json_pointer": "/a/1"}),
+        r#"{"a": [1, 2]}"#,
+        Some("2"),
+    );
+    refuse(
+        &json!({"json_pointer": "answer"}),
+        "extraction `json_pointer`: `answer` is no JSON pointer\n\nhint: write `/answer`",
+    );
+}
+
+#[test]
+fn choices() {
+    let check_all = |raw, expect| check(&json!("choice"), raw, expect);
+    check_all("B", Some("B"));
+    check_all("(B)", Some("B"));
+    check_all(" b.\n", Some("b"));
+    check_all("so b", None);
+    check_all("**B.**", Some("B"));
+    check_all("The answer is B, because I think A is wrong.", Some("B"));
+    check_all("Answer: (C)", Some("C"));
+    check_all("answer is **D**", Some("D"));
+    check_all("A cat and I think\nC\n", Some("C"));
+    check_all("I'm sure of (A), not of B", Some("A"));
+    check_all("It must be D", Some("D"));
+    check_all("The answer is a cat", None);
+    check_all("The answer is A cat", None);
+    check_all(r"\boxed{E}", Some("E"));
+    check_all(r"The answer is $\boxed{\text{E}}$", Some("E"));
+    check_all("The answer is b.", Some("b"));
+    check_all("A or B?\nFINAL ANSWER: **(c)** \r\nbye", Some("c"));
+    check_all("answer: b\nAnswer: C", Some("C"));
+    check_all("option b is wrong", None);
+    check_all("no letter", None);
+    check_all("USA", None);
+    let four = json!({"type": "choice", "letters": "ABCD"});
+    check(&four, "Plan E: B", Some("B"));
+    check(&four, "E", None);
+    check(&four, "e", None);
+    check(&four, "Answer: e", None);
+    check(&four, "Answer: d", Some("d"));
+    refuse(
+        &json!({"type": "choice", "letters": "abc"}),
+        "extraction `choice`: `letters: \"abc\"` are not letters from A to Z\n\nhint: write `letters: ABCD`",
+    );
+}
+
+#[test]
+fn think_blocks_go_first() {
+    let check = |raw, expect| {
+        check(
+            &json!({"type": "none", "strip_think": true}),
+            raw,
+            Some(expect),
+        );
+    };
+    check("<think>a</think>\n4", "4");
+    check("1 <think>a</think> 2 <think>b</think> 3", "1  2  3");
+    check("reasoning</think> 4", "4");
+    check("4 <think>and then", "4");
+    check("no block ", "no block ");
+    check("<think>a <think> b</think> 4", "4");
+    check("a</think>b</think> c <think>d</think>e", "c e");
+    check("<think>", "");
+    let number = json!({"type": "number", "strip_think": true});
+    assert_eq!(
+        Extract::from_value(&number)
+            .unwrap()
+            .apply("4 <think>5")
+            .as_deref(),
+        Some("4")
+    );
+}
+
+/// Every way, as specs write it.
+fn ways() -> Vec<Extract> {
+    let ways = json!([
+        "none", "final_answer", {"type": "final_answer", "first": true}, "last_line", {"after": "####"},
+        {"after": "a"}, {"regex": r"(?s).*is (\w+)"}, {"regex": r"(a*)*b"}, "boxed", "number",
+        {"json_pointer": "/a/0"}, "choice", {"type": "choice", "letters": "ABC"},
+        {"type": "none", "strip_think": true}, {"type": "number", "strip_think": true},
+        "gsm8k", "aime",
+    ]);
+    let ways = ways.as_array().unwrap().iter();
+    ways.map(|way| Extract::from_value(way).unwrap()).collect()
+}
+
+/// Random answers made of what the ways look for. What is extracted is part of the answer, and taking it
+/// twice gives the same. A million with `EVALTEST_FUZZ_CASES=1000000`.
+#[test]
+fn any_answer_has_a_prediction_or_none() {
+    const PIECES: &[&str] = &[
+        "FINAL ANSWER:",
+        "final answer：",
+        "答案：",
+        "Answer:",
+        "\\boxed{",
+        "{",
+        "}",
+        "[",
+        "]",
+        "```",
+        "json",
+        "\n",
+        "\r\n",
+        " ",
+        "\t",
+        "\\",
+        "<think>",
+        "</think>",
+        "####",
+        "A",
+        "B",
+        "(C)",
+        "I",
+        "answer is",
+        "1",
+        "23",
+        ",456",
+        ".5",
+        "e9",
+        "-",
+        "−",
+        "\"a\":",
+        "\"",
+        "0",
+        "null",
+        "é",
+        "東京",
+        "ſ",
+        "ı",
+        "\u{85}",
+        "\u{1c}",
+        "*",
+        "`",
+        "$",
+        "#",
+        "is x",
+        "\0",
+        "\u{feff}",
+        "🦀",
+    ];
+    let ways = ways();
+    fuzz(|dice| {
+        let raw = dice.text(PIECES, 11);
+        for way in &ways {
+            if let Some(found) = way.apply(&raw) {
+                let is_part = raw.contains(&*found);
+                let is_made = matches!(way.way, Way::JsonPointer(_)) || way.strip_think;
+                assert!(is_part || is_made, "{way} {raw:?} {found:?}");
+            }
+        }
+    });
+}
+
+/// Answers that make a careless reader look at everything again for each byte.
+#[test]
+fn a_megabyte_of_anything_is_read_at_once() {
+    let all_ways = ways();
+    for piece in [
+        "FINAL ANSWER:",
+        "FINAL ANSWER: ",
+        "\\boxed{",
+        "}",
+        "{",
+        "[",
+        "```",
+        "```\n{",
+        "1",
+        "1,",
+        "1,111",
+        "-",
+        "<think>",
+        "</think>",
+        "<think></think>",
+        "\n",
+        " ",
+        "answer ",
+        "answer is (",
+        "(A",
+        "A ",
+        "#",
+        "####\n",
+        "#### 1,",
+        "#### 1\n",
+        "A: ",
+        "A:\n",
+        "<<",
+        "answer is ",
+        "a",
+        "ab",
+        "{\"a\":",
+        "\"",
+        "\\",
+        "答案：",
+        "*",
+        "`",
+        "[`",
+        "Answer: ",
+        "is ",
+        "\u{85}",
+    ] {
+        let raw = megabyte(piece);
+        for way in &all_ways {
+            in_time(format_args!("{way} {piece:?}"), || drop(way.apply(&raw)));
+        }
+    }
+}
+
+#[test]
+fn what_is_illegal_is_answered_with_what_is_legal() {
+    refuse(
+        &json!("last_lines"),
+        "unknown extraction `last_lines`, expected one of `after`, `aime`, `boxed`, `choice`, \
+         `final_answer`, `gsm8k`, `json_pointer`, `last_line`, `none`, `number`, `regex`\n\nhint: did you mean `last_line`?",
+    );
+    refuse(
+        &json!({"type": "number", "first": true}),
+        "extraction `number`: unknown option `first`, expected one of `strip_think`",
+    );
+    refuse(
+        &json!({"type": "after"}),
+        "extraction `after`: `after` is missing\n\nhint: write `extract: { after: \"…\" }`",
+    );
+    refuse(
+        &json!({"type": "final_answer", "first": 1}),
+        "extraction `final_answer`: `first: 1` is not true or false",
+    );
+    refuse(
+        &json!({"final_answer": {"first": true}}),
+        "extraction `final_answer`: unknown option `final_answer`, expected one of `first`, `strip_think`\n\n\
+         hint: write `{ type: final_answer, first: … }`",
+    );
+    refuse(
+        &json!({"type": "final_answer", "frist": true}),
+        "extraction `final_answer`: unknown option `frist`, expected one of `first`, `strip_think`\n\n\
+         hint: did you mean `first`?",
+    );
+    refuse(
+        &json!({"after": null}),
+        "extraction `after`: `after` is empty\n\nhint: quote it, `#` begins a comment: `{ after: \"#\" }`",
+    );
+    for nothing in [json!({"foo": 1}), json!(3), json!({"strip_think": true})] {
+        refuse(
+            &nothing,
+            &format!(
+                "`{nothing}` names no extraction, expected one of `after`, `aime`, `boxed`, `choice`, \
+                 `final_answer`, `gsm8k`, `json_pointer`, `last_line`, `none`, `number`, `regex`\n\n\
+                 hint: write a name such as `final_answer`, or a map such as `{{ after: \"####\" }}`"
+            ),
+        );
+    }
+}

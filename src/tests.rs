@@ -1,0 +1,4 @@
+//! What tests of many rooms share.
+
+pub(crate) mod fuzz;
+pub(crate) mod parity;
