@@ -1,6 +1,7 @@
-//! What `cargo evaltest` builds on beside a run: what an eval has, and what is wrong with an agent.
+//! What `cargo evaltest` builds on beside a run: what is wrong with an agent, results of the leaderboard.
 //!
 //! Without a promise of stability.
 
 pub mod doctor;
-pub mod listing;
+#[cfg(feature = "bfcl")]
+pub mod leaderboard;

@@ -17,13 +17,11 @@ use crate::benchmark::prompt::Prompt;
 use crate::data::Sample;
 use crate::error::Result;
 pub use crate::eval::limits::{Budget, Limits};
-use crate::run::{RunOptions, Session};
 use crate::scorer::Scorer;
 use crate::scorer::extract::{Extract, Extraction};
 use crate::store::cache::{CacheUse, Settings};
 use crate::text::setting::Override;
 use crate::verdict::gate::Gate;
-use crate::verdict::run::Run;
 
 /// One evaluation: what is asked, who answers, who judges, and what must hold.
 ///
@@ -366,15 +364,6 @@ impl Eval {
     /// The spec the eval was read from.
     pub fn spec_path(&self) -> Option<&Path> {
         self.spec.as_deref()
-    }
-
-    /// Asks every sample and records the run, without printing anything.
-    ///
-    /// # Errors
-    /// A mistake in the eval or its dataset (nothing was asked then), or a run directory that cannot be
-    /// written. A failing agent is no error; see the records.
-    pub fn run(&self) -> Result<Run> {
-        Session::start(self, RunOptions::default(), Arc::new(|_| {}))?.run()
     }
 
     pub(crate) fn extraction(&self) -> Extraction {

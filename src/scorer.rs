@@ -23,6 +23,7 @@ pub mod fuzzy;
 pub mod gaia;
 mod golds;
 pub mod gsm8k;
+pub(crate) mod hash;
 pub mod includes;
 pub mod json;
 pub mod list;

@@ -15,7 +15,6 @@ use std::path::{Path, PathBuf};
 
 use crate::data::{Normalized, Record, Status};
 use crate::error::{Error, Result};
-use crate::eval::plan::Plan;
 use crate::text::hash::Hasher;
 use crate::text::name::file_name;
 use crate::verdict::poll::Poll;
@@ -107,8 +106,8 @@ impl Content {
     }
 
     /// Whether the snapshot of this sample says just this; a missing or broken one says nothing.
-    pub(crate) fn is_current(&self, plan: &Plan, id: &str) -> bool {
-        let path = path(&plan.eval.snapshot.folder, id);
+    pub(crate) fn is_current(&self, folder: &Path, id: &str) -> bool {
+        let path = path(folder, id);
         Self::read(&path).is_ok_and(|old| old.as_ref() == Some(self))
     }
 

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use evaltest::engine::listing::Listing;
 use evaltest::run::drive::{self, Drive};
+use evaltest::run::listing::Listing;
 use evaltest::system::signal::Interrupt;
 use evaltest::{Error, Exit, Result};
 use serde::Deserialize;

@@ -12,8 +12,7 @@
 #![doc = include_str!("benchmark/categories.md")]
 
 pub mod aggregates;
-mod imported;
-mod prompt;
+pub(crate) mod prompt;
 pub(crate) mod tally;
 mod tools;
 
@@ -29,9 +28,7 @@ use crate::data::dataset::Filter;
 use crate::data::{Record, Sample, Target, hub};
 use crate::error::{Error, Result, nearest};
 use crate::scorer::Scorer;
-use tally::{Tally, Weights};
-
-pub use imported::{Import, Imported, Mode};
+pub(crate) use tally::{Tally, Weights};
 
 /// The leaderboard's single-turn categories, or entries of one's own in their form.
 ///
@@ -194,7 +191,7 @@ impl Bfcl {
     }
 }
 
-fn sample(question: Question) -> Sample {
+pub(crate) fn sample(question: Question) -> Sample {
     let functions = question.functions.to_json();
     let category = &question.category.name;
     let mut sample = Sample::new(question.id, prompt::question(&question.messages))

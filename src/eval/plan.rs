@@ -15,9 +15,8 @@ use crate::benchmark::Benchmark;
 use crate::data::{Output, Score};
 use crate::error::{Error, Result};
 use crate::eval::{Assert, Eval};
-use crate::run::rescore;
 use crate::scorer::extract::Extraction;
-use crate::scorer::{Answer, Scorer, per_sample};
+use crate::scorer::{Answer, Scorer, hash, per_sample};
 use crate::snapshot;
 use crate::system::beside::beside;
 use crate::text::hash::Hasher;
@@ -92,8 +91,8 @@ impl Plan {
         let secrets: Vec<String> = eval.secrets.iter().cloned().chain(others).collect();
         let redactor = Redactor::new(&eval.redact, &secrets)?;
         check_gates(eval, slices, &names)?;
-        let scorer_hash = rescore::scorer_hash(&extraction, &scorers);
-        let scorers_hash = rescore::scorers_hash(&extraction, &scorers);
+        let scorer_hash = hash::scorer_hash(&extraction, &scorers);
+        let scorers_hash = hash::scorers_hash(&extraction, &scorers);
         let dataset_hash = items
             .iter()
             .fold(Hasher::default(), |hash, item| {

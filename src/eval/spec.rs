@@ -17,6 +17,7 @@ use crate::eval::registry::Registry;
 mod build;
 mod builder;
 mod cache;
+pub(crate) mod driven;
 mod keys;
 mod limits;
 mod overrides;
@@ -47,7 +48,7 @@ impl Eval {
         } else {
             path.to_owned()
         };
-        load(&path, registry, &crate::run::drive::overrides()?)
+        load(&path, registry, &driven::overrides()?)
     }
 }
 

@@ -59,7 +59,11 @@ impl Parts {
             let plan = self.take_plan()?;
             make_root(&plan.eval.output_folder())?;
             let id = plan.items[place].id.to_string();
-            snapshot::check_scorer(&plan)?;
+            snapshot::check_scorer(
+                &plan.eval.snapshot.folder,
+                &plan.scorer_hash,
+                plan.eval.epochs,
+            )?;
             let mut part = self.part(&id);
             if has_answer(&part) {
                 // nextest repeats a failed test. The first answer alone feeds the gates.

@@ -10,14 +10,16 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::listing::Listing;
 use crate::error::{Error, Result};
 use crate::eval::Eval;
 use crate::eval::plan::{BaselineUse, Plan};
+pub use crate::eval::spec::driven::VARIABLE;
+use crate::eval::spec::driven::other_version;
 use crate::eval::spec::override_built;
 use crate::exit::Exit;
 use crate::report::event::{Event, Observer};
 use crate::report::terminal;
+use crate::run::listing::Listing;
 use crate::run::{Home, Keep, RunOptions, Scope, Session};
 use crate::store::cache::CacheUse;
 use crate::store::{RunDir, read_records};
@@ -25,9 +27,6 @@ use crate::system::cancel::Cancel;
 use crate::text::setting::Override;
 use crate::verdict::poll::{self, Poll};
 use crate::verdict::run::Run;
-
-/// The variable that carries a [`Drive`] as JSON.
-pub const VARIABLE: &str = "EVALTEST_DRIVE";
 
 /// Begins every line that a test binary prints for the command rather than for people.
 pub const MARK: &str = "evaltest> ";
@@ -123,21 +122,13 @@ pub struct DryRun {
     pub most_requests: usize,
 }
 
-/// The overrides for specs read by this process.
-pub(crate) fn overrides() -> Result<Vec<Override>> {
-    Ok(Drive::from_env()?
-        .map(|drive| drive.overrides)
-        .unwrap_or_default())
-}
-
 impl Drive {
     /// What the environment asks for, if anything.
     pub(crate) fn from_env() -> Result<Option<Self>> {
         let Ok(text) = std::env::var(VARIABLE) else {
             return Ok(None);
         };
-        let drive = serde_json::from_str(&text)
-            .map_err(|error| Error::usage(format!("{VARIABLE} is not of this version: {error}")))?;
+        let drive = serde_json::from_str(&text).map_err(|error| other_version(&error))?;
         Ok(Some(drive))
     }
 

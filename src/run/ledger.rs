@@ -268,7 +268,9 @@ impl Ledger {
         let all = books.contents.remove(&place).unwrap_or_default();
         drop(books);
         let content = Content::majority(all);
-        content.is_some_and(|content| !content.is_current(&self.plan, &record.sample_id))
+        content.is_some_and(|content| {
+            !content.is_current(&self.plan.eval.snapshot.folder, &record.sample_id)
+        })
     }
 
     fn epochs(&self) -> usize {

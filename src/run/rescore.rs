@@ -24,7 +24,6 @@ mod metrics;
 mod origin;
 mod reload;
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,11 +35,11 @@ use crate::error::{Error, Result};
 use crate::eval::plan;
 use crate::scorer::Scorer;
 use crate::scorer::extract::{Extract, Extraction};
+use crate::scorer::hash::{scorer_hash, scorers_hash};
 use crate::snapshot;
 use crate::store::records::{self, Sorted};
 use crate::store::{Manifest, RunDir, random_run_id};
 use crate::system::parallel;
-use crate::text::hash::Hasher;
 use crate::verdict::baseline::Baseline;
 use crate::verdict::conclude::{Circumstances, Gathered};
 use crate::verdict::gate::{Gate, Metric};
@@ -324,24 +323,4 @@ fn judge_all(
         ("errors.jsonl".to_owned(), errors.finish()?),
     ];
     Ok(samples)
-}
-
-/// Hash of an extraction and the scorer that decides; see [`Manifest::scorer_hash`].
-pub(crate) fn scorer_hash(extraction: &Extraction, scorers: &[Arc<dyn Scorer>]) -> String {
-    scorers_hash(extraction, &scorers[..scorers.len().min(1)])
-}
-
-/// Hash of an extraction and all scorers; see [`Manifest::scorers_hash`].
-pub(crate) fn scorers_hash(extraction: &Extraction, scorers: &[Arc<dyn Scorer>]) -> String {
-    let start = Hasher::default().part(extraction.extract.to_string());
-    scorers
-        .iter()
-        .fold(start, |hash, scorer| {
-            let hash = hash.part(scorer.fingerprint());
-            match extraction.of(&**scorer) {
-                Cow::Borrowed(_) => hash,
-                Cow::Owned(own) => hash.part(own.to_string()),
-            }
-        })
-        .short()
 }

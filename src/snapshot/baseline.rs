@@ -13,7 +13,6 @@ use walkdir::{DirEntry, WalkDir};
 
 use super::Content;
 use crate::error::{Error, Result};
-use crate::eval::plan::Plan;
 use crate::text::hash::Hasher;
 use crate::verdict::baseline::{Baseline, BaselineSample};
 
@@ -62,8 +61,8 @@ pub(super) fn digest(samples: &BTreeMap<String, BaselineSample>) -> String {
 }
 
 /// Refuses a baseline of another scorer, without reading the snapshots: for a process that runs one sample.
-pub(crate) fn check_scorer(plan: &Plan) -> Result<()> {
-    let Some(file) = file(&plan.eval.snapshot.folder.join(FILE))? else {
+pub(crate) fn check_scorer(folder: &Path, scorer_hash: &str, epochs: u32) -> Result<()> {
+    let Some(file) = file(&folder.join(FILE))? else {
         return Ok(());
     };
     let baseline = Baseline {
@@ -73,7 +72,7 @@ pub(crate) fn check_scorer(plan: &Plan) -> Result<()> {
         epochs: Some(file.epochs),
         digest_matches: true,
     };
-    baseline.check_comparable(&plan.scorer_hash, plan.eval.epochs, [])
+    baseline.check_comparable(scorer_hash, epochs, [])
 }
 
 /// Reads `_baseline.json`, if there is one.

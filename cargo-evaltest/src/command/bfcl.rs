@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use evaltest::bfcl::official::{self, Agreement, Official};
+use evaltest::engine::leaderboard::official::{self, Agreement, Official};
 use evaltest::report::terminal;
 use evaltest::store::RunDir;
 use evaltest::system::signal;

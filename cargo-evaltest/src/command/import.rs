@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use evaltest::bfcl::benchmark::{Import, Mode};
 use evaltest::bfcl::export;
+use evaltest::engine::leaderboard::{Import, Mode};
 use evaltest::eval::spec;
 use evaltest::report::terminal;
 use evaltest::run::drive::Drive;

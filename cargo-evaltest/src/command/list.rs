@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use evaltest::engine::listing::Listing;
 use evaltest::eval::spec;
+use evaltest::run::listing::Listing;
 use evaltest::text::clean;
 use evaltest::{Error, Exit, Registry, Result};
 

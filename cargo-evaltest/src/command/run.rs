@@ -272,7 +272,9 @@ impl RunArgs {
         }
         if self.official {
             self.model.model()?;
-            evaltest::bfcl::official::check(&self.program.official(Path::new("."))?)?;
+            evaltest::engine::leaderboard::official::check(
+                &self.program.official(Path::new("."))?,
+            )?;
         }
         Ok(())
     }

@@ -32,7 +32,7 @@ Here is a list of functions in json format that you can invoke.
 ";
 
 /// The instructions of a sample, its functions described.
-pub(super) fn instructions(sample: &Sample) -> String {
+pub(crate) fn instructions(sample: &Sample) -> String {
     let part = |key| sample.metadata.get(key).unwrap_or(&Json::Null);
     let category = part("category").as_str().unwrap_or_default();
     let functions = with_hints(part("function"), category);
@@ -40,7 +40,7 @@ pub(super) fn instructions(sample: &Sample) -> String {
 }
 
 /// What is asked: the texts of the messages.
-pub(super) fn question(messages: &Value) -> String {
+pub(crate) fn question(messages: &Value) -> String {
     let messages = messages.as_list().unwrap_or_default().iter();
     let text = |message: &Value| {
         message

@@ -33,7 +33,7 @@ use crate::stats::{as_f64, ratio};
 use crate::verdict::check::BOUNDS;
 
 /// Weights of categories.
-pub(super) type Weights = BTreeMap<String, f64>;
+pub(crate) type Weights = BTreeMap<String, f64>;
 
 /// How many wrong parameters, and how many error types, are told.
 const LISTED: usize = 20;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value as Json;
 
 use super::{Exported, Model, Options, find, write};
-use crate::bfcl::benchmark::{Import, Mode};
+use crate::engine::leaderboard::{Import, Mode};
 use crate::store::{RunDir, read_records};
 use crate::tests::parity;
 

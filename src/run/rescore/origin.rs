@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{extraction_of, scorers_hash};
+use super::extraction_of;
 use crate::error::{Error, Result};
 use crate::eval::registry::Registry;
 use crate::eval::{plan, spec};
+use crate::scorer::hash::scorers_hash;
 use crate::scorer::{self, Context, Scorer};
 use crate::store::Manifest;
 

@@ -38,13 +38,8 @@ const ROOMS: &[(&str, &str)] = &[
 /// Where a room uses one below it. This list may only shrink.
 const BACKWARDS: &[(&str, &str)] = &[
     ("benchmark", "eval"),
-    ("bfcl", "eval"),
-    ("bfcl", "run"),
-    ("eval", "run"),
-    ("run", "engine"),
     ("scorer", "bfcl"),
     ("scorer", "eval"),
-    ("snapshot", "eval"),
 ];
 
 fn imports() -> Imports {

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use serde_json::{Map, Value as Json, json};
 
 use self::output::{FAILURE, answer, conversation, has_calls, is_failure};
-use super::tally::Tally;
-use super::{Weights, prompt, sample};
 use crate::agent::Agent;
 use crate::benchmark::Benchmark;
 use crate::benchmark::prompt::Prompt;
+use crate::bfcl::benchmark::tally::Tally;
+use crate::bfcl::benchmark::{Weights, prompt, sample};
 use crate::bfcl::checker::{self, OFFICIAL};
 use crate::bfcl::data::{COLLECTIONS, Category, Data};
 use crate::bfcl::export::{Files, ResultLine, has_steps, is_preparation, results, scores};
