@@ -30,8 +30,8 @@ use serde_json::{Map, Value};
 
 use crate::data::{Output, Record, Sample, Score};
 use crate::error::{Error, Result};
-use crate::scorer::Scorer;
 use crate::scorer::extract::Extract;
+use crate::scorer::{Maker, Scorer};
 
 /// A category of a benchmark's data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,6 +81,12 @@ pub trait Benchmark: Send + Sync {
     /// The scorer that judges unless the eval names another.
     fn scorer(&self) -> Option<Box<dyn Scorer>> {
         None
+    }
+
+    /// As [`scorer`](Self::scorer), where it is made of others by name: of those that `maker` makes.
+    fn scorer_of(&self, maker: &Maker) -> Option<Box<dyn Scorer>> {
+        let _ = maker;
+        self.scorer()
     }
 
     /// How predictions are extracted unless the eval says otherwise.

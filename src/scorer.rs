@@ -6,6 +6,7 @@
 //!
 #![doc = include_str!("scorer/guide.md")]
 
+mod entry;
 pub mod extract;
 
 pub mod aime;
@@ -14,11 +15,10 @@ pub mod any;
 pub mod any_of;
 #[cfg(feature = "bfcl")]
 pub mod ast_match;
-mod catalog;
 pub mod choice;
 pub mod exact;
 pub mod folding;
-mod forward;
+pub(crate) mod forward;
 pub mod fuzzy;
 pub mod gaia;
 mod golds;
@@ -27,6 +27,7 @@ pub(crate) mod hash;
 pub mod includes;
 pub mod json;
 pub mod list;
+mod maker;
 mod matching;
 pub mod not;
 pub mod numeric;
@@ -60,8 +61,9 @@ use forward::forward;
 pub use all::All;
 pub use any::Any;
 pub use any_of::AnyOf;
-pub use catalog::{Context, ENTRIES, Entry, Example, by_name, entry, from_value, names};
+pub use entry::{Entry, Example};
 pub use list::List;
+pub use maker::Maker;
 pub use not::Not;
 pub(crate) use options::OptionReader;
 pub(crate) use parts::verdict;

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use evaltest::scorer::{self, Context, Scorer};
+use evaltest::eval::registry::scorers::{self, Context};
+use evaltest::scorer::Scorer;
 use evaltest::text::setting::Override;
 use evaltest::{Error, Result};
 use serde_json::{Map, Value};
@@ -20,7 +21,7 @@ pub(crate) fn with_specs(
     options: &[String],
 ) -> Result<Vec<(Value, Arc<dyn Scorer>)>> {
     let make = |scorer: Named| {
-        let made = scorer::by_name(&scorer.kind, &scorer.options, &Context::here());
+        let made = scorers::by_name(&scorer.kind, &scorer.options, &Context::here());
         made.map(|made| (scorer.into_spec(), made))
     };
     parse(names, options)?.into_iter().map(make).collect()
@@ -97,7 +98,7 @@ impl Named {
     }
 
     fn legal(&self) -> impl Iterator<Item = &'static str> {
-        let options = scorer::entry(&self.kind).map_or(&[][..], |entry| entry.options);
+        let options = scorers::entry(&self.kind).map_or(&[][..], |entry| entry.options);
         options.iter().map(|option| option.0)
     }
 }
@@ -120,7 +121,7 @@ fn set(given: &mut [Named], option: &Override) -> Result<()> {
     let mut found = false;
     for scorer in given.iter_mut() {
         // What a scorer of the user's own understands, only it knows.
-        let own = scorer::entry(&scorer.kind).is_none();
+        let own = scorers::entry(&scorer.kind).is_none();
         if own || scorer.legal().any(|legal| legal == key) {
             scorer.options.insert(key.clone(), value.clone());
             found = true;
@@ -131,7 +132,7 @@ fn set(given: &mut [Named], option: &Override) -> Result<()> {
     }
     // One that does not exist is the nearer reason.
     for scorer in &*given {
-        scorer::by_name(&scorer.kind, &scorer.options, &Context::here())?;
+        scorers::by_name(&scorer.kind, &scorer.options, &Context::here())?;
     }
     Err(illegal(given, key))
 }

@@ -8,10 +8,9 @@ use crate::benchmark::Benchmark;
 use crate::data::Sample;
 use crate::data::dataset::Filter;
 use crate::error::Result;
-use crate::eval::registry::Registry;
 use crate::scorer::extract::Extract;
 use crate::scorer::per_sample::{KEY, PerSample};
-use crate::scorer::{Context, Scorer};
+use crate::scorer::{Maker, Scorer};
 
 /// What judges samples that name no scorer.
 const SCORER: &str = "gaia";
@@ -40,7 +39,8 @@ pub struct Custom {
     samples: Vec<Sample>,
     scorer: Value,
     folder: PathBuf,
-    registry: Registry,
+    /// Who makes the scorers of samples; unless told, whoever judges.
+    maker: Option<Maker>,
     filter: Filter,
 }
 
@@ -51,7 +51,7 @@ impl Custom {
             samples: samples.into_iter().collect(),
             scorer: SCORER.into(),
             folder: PathBuf::from("."),
-            registry: Registry::new(),
+            maker: None,
             filter: Filter::default(),
         }
     }
@@ -70,10 +70,10 @@ impl Custom {
         self
     }
 
-    /// Lets samples name scorers of a user's own.
+    /// Lets samples name the scorers that `maker` makes.
     #[must_use]
-    pub fn registry(mut self, registry: &Registry) -> Self {
-        self.registry = registry.clone();
+    pub(crate) fn made_by(mut self, maker: Maker) -> Self {
+        self.maker = Some(maker);
         self
     }
 
@@ -84,11 +84,10 @@ impl Custom {
         self
     }
 
-    pub(crate) fn per_sample(&self) -> PerSample {
-        PerSample::new(&Context {
-            folder: &self.folder,
-            registry: Some(&self.registry),
-        })
+    /// The scorer of all samples; `maker` makes theirs unless there is an own one.
+    pub(crate) fn per_sample(&self, maker: &Maker) -> PerSample {
+        let maker = self.maker.as_ref().unwrap_or(maker);
+        PerSample::new(&maker.within(&self.folder))
     }
 
     /// All samples, each with its scorer.
@@ -123,6 +122,10 @@ impl Benchmark for Custom {
     }
 
     fn scorer(&self) -> Option<Box<dyn Scorer>> {
-        Some(Box::new(self.per_sample()))
+        self.scorer_of(self.maker.as_ref()?)
+    }
+
+    fn scorer_of(&self, maker: &Maker) -> Option<Box<dyn Scorer>> {
+        Some(Box::new(self.per_sample(maker)))
     }
 }

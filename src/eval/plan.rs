@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::benchmark::Benchmark;
 use crate::data::{Output, Score};
 use crate::error::{Error, Result};
+use crate::eval::registry::scorers::Context;
 use crate::eval::{Assert, Eval};
 use crate::scorer::extract::Extraction;
 use crate::scorer::{Answer, Scorer, hash, per_sample};
@@ -244,10 +245,7 @@ pub(crate) fn check_epochs(epochs: u32) -> Result<()> {
 
 /// Says when samples name scorers of their own and the eval names one for all.
 fn unused_scorers(eval: &Eval) -> Option<String> {
-    let own = eval
-        .benchmark
-        .scorer()
-        .filter(|own| own.name() == per_sample::NAME);
+    let own = scorer_of_benchmark(eval).filter(|own| own.name() == per_sample::NAME);
     let is_used = |scorer: &Arc<dyn Scorer>| scorer.name() == per_sample::NAME;
     let is_replaced = !eval.scorers.is_empty() && !eval.scorers.iter().any(is_used);
     own.filter(|_| is_replaced)
@@ -279,7 +277,7 @@ fn missing_attachments(items: &[Packed]) -> Option<String> {
 
 /// Whether the eval's scorers judge an answer alone. A benchmark that is no scorer wants the whole sample.
 pub(crate) fn judges_answers(eval: &Eval) -> bool {
-    !eval.scorers.is_empty() || eval.benchmark.scorer().is_some()
+    !eval.scorers.is_empty() || scorer_of_benchmark(eval).is_some()
 }
 
 /// The scorers of an eval: its own, else the benchmark's.
@@ -287,10 +285,15 @@ pub(crate) fn scorers(eval: &Eval) -> Vec<Arc<dyn Scorer>> {
     if !eval.scorers.is_empty() {
         return eval.scorers.clone();
     }
-    match eval.benchmark.scorer() {
+    match scorer_of_benchmark(eval) {
         Some(scorer) => vec![Arc::from(scorer)],
         None => vec![Arc::new(BenchmarkScorer(Arc::clone(&eval.benchmark)))],
     }
+}
+
+/// The benchmark's own scorer, which may be made of what is built in.
+fn scorer_of_benchmark(eval: &Eval) -> Option<Box<dyn Scorer>> {
+    eval.benchmark.scorer_of(&Context::here().maker())
 }
 
 /// [`Benchmark::score`] as a scorer.

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::scorer::extract::Extract;
 use crate::scorer::{Answer, Entry, Example, Reads, Scorer};
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     name: "aime",
     summary: "an integer from 0 to 999, from the last `\\boxed{…}`",
     rule: include_str!("aime.md"),

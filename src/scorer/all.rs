@@ -10,7 +10,7 @@ use super::{Answer, Entry, Example, Scorer};
 use crate::data::Score;
 use crate::error::Result;
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     name: "all",
     summary: "correct when all of several scorers say so",
     rule: include_str!("all.md"),

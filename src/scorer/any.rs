@@ -10,7 +10,7 @@ use super::{Answer, Entry, Example, Scorer};
 use crate::data::Score;
 use crate::error::Result;
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     name: "any",
     summary: "correct when one of several scorers says so",
     rule: include_str!("any.md"),

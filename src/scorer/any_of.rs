@@ -12,7 +12,7 @@ use super::{Answer, Entry, Example, Scorer, gaia, parts};
 use crate::data::{Score, Target};
 use crate::error::{Error, Result};
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     name: "any_of",
     summary: "the ground truth is an array of accepted answers, the best counts",
     rule: include_str!("any_of.md"),

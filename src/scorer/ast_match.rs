@@ -34,7 +34,7 @@ use verdict::Verdict;
 
 const NAME: &str = "ast_match";
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     name: NAME,
     summary: "tool calls, equal to the expected ones whatever their form and order",
     rule: include_str!("ast_match.md"),

@@ -19,7 +19,7 @@ const NAME: &str = "choice";
 
 const ALPHABET: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     name: NAME,
     summary: "multiple choice: the letter that the answer names; by letter, number or text of the choice",
     rule: include_str!("choice.md"),

@@ -21,7 +21,7 @@ const NAME: &str = "exact";
 /// Longer texts are no labels, so that a babbling agent cannot fill a confusion matrix.
 const LABEL_CHARS: usize = 60;
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     name: NAME,
     summary: "equal texts, or one of several accepted texts; can count labels",
     rule: include_str!("exact.md"),

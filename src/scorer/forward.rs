@@ -49,7 +49,7 @@ macro_rules! forward {
     };
 }
 
-pub(super) use forward;
+pub(crate) use forward;
 
 #[cfg(test)]
 mod tests {
@@ -60,10 +60,9 @@ mod tests {
     use crate::data::{Sample, Score};
     use crate::error::Result;
     use crate::eval::registry::Registry;
+    use crate::eval::registry::scorers::{Context, from_value};
     use crate::scorer::extract::Extract;
-    use crate::scorer::{
-        All, Answer, Any, AnyOf, Context, List, Not, Reads, Scorer, Weighted, from_value,
-    };
+    use crate::scorer::{All, Answer, Any, AnyOf, List, Not, Reads, Scorer, Weighted};
 
     /// No method is that of the trait.
     struct Odd;

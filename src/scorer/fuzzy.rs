@@ -22,7 +22,7 @@ const DEFAULT_MAX_CHARS: u64 = 4096;
 /// Four hundred million steps, about a second.
 const LARGEST_MAX_CHARS: u64 = 20_000;
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     name: NAME,
     summary: "few enough characters differ: edit distance with a threshold",
     rule: include_str!("fuzzy.md"),

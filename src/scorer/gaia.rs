@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::scorer::{Answer, Entry, Example, Reads, Scorer};
 use crate::text::{is_py_punct, is_py_space, push_py_lower, py_float, py_lower, py_repr_float};
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     name: "gaia",
     summary: "the GAIA leaderboard's own rule: number, list or text, chosen by the ground truth",
     rule: include_str!("gaia.md"),

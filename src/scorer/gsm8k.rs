@@ -12,7 +12,7 @@ use crate::scorer::extract::Extract;
 use crate::scorer::extract::gsm8k::leading_number;
 use crate::scorer::{Answer, Entry, Example, Reads, Scorer};
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     name: "gsm8k",
     summary: "the number behind `####` or `A:`, compared by its decimal value",
     rule: include_str!("gsm8k.md"),

@@ -17,7 +17,7 @@ use crate::text::contains_whole;
 
 const NAME: &str = "includes";
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     name: NAME,
     summary: "the prediction contains the ground truth, or one or all of several",
     rule: include_str!("includes.md"),

@@ -21,7 +21,7 @@ use compare::{Comparison, Stop};
 
 const NAME: &str = "json";
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     name: NAME,
     summary: "equal JSON, the order of keys aside; numbers within a tolerance",
     rule: include_str!("json.md"),

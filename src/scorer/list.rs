@@ -20,7 +20,7 @@ const LONGEST: usize = 500;
 /// Elements that the details name.
 const NAMED: usize = 20;
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     name: "list",
     summary: "a list, element by element, with or without order",
     rule: include_str!("list.md"),

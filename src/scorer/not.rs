@@ -10,7 +10,7 @@ use super::{Answer, Entry, Example, Reads, Scorer};
 use crate::data::Score;
 use crate::error::Result;
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     name: "not",
     summary: "correct when another scorer says wrong",
     rule: include_str!("not.md"),

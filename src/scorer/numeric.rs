@@ -24,7 +24,7 @@ use read::Reader;
 
 const NAME: &str = "numeric";
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     name: NAME,
     summary: "equal numbers: separators, currencies, percent, fractions, exponents, English words; tolerances",
     rule: include_str!("numeric.md"),

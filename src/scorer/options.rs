@@ -6,23 +6,22 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::Scorer;
-use super::catalog::{Context, Entry, from_value};
+use super::{Entry, Maker, Scorer};
 use crate::error::{Error, Result, nearest};
 
 /// Reads options one by one; what has the wrong type is an error that names scorer and option.
 pub(crate) struct OptionReader<'a> {
     entry: &'static Entry,
     given: &'a Map<String, Value>,
-    context: &'a Context<'a>,
+    maker: &'a Maker,
 }
 
 impl<'a> OptionReader<'a> {
     /// Refuses options that the scorer does not have.
-    pub(super) fn new(
+    pub(crate) fn new(
         entry: &'static Entry,
         given: &'a Map<String, Value>,
-        context: &'a Context<'a>,
+        maker: &'a Maker,
     ) -> Result<Self> {
         let legal: Vec<&str> = entry.options.iter().map(|option| option.0).collect();
         let name = entry.name;
@@ -30,7 +29,7 @@ impl<'a> OptionReader<'a> {
             None => Ok(Self {
                 entry,
                 given,
-                context,
+                maker,
             }),
             Some(key) if legal.is_empty() => Err(Error::usage(format!(
                 "unknown option `{key}`: scorer `{name}` has no options"
@@ -42,12 +41,12 @@ impl<'a> OptionReader<'a> {
 
     /// The folder that relative paths start from.
     pub(crate) fn folder(&self) -> &Path {
-        self.context.folder
+        self.maker.folder()
     }
 
     /// What the scorer is made in.
-    pub(crate) fn context(&self) -> &'a Context<'a> {
-        self.context
+    pub(crate) fn maker(&self) -> &'a Maker {
+        self.maker
     }
 
     /// Whether the scorer has an option of this name at all.
@@ -115,7 +114,7 @@ impl<'a> OptionReader<'a> {
 
     /// A scorer: its name, or a map with `type` and its options.
     pub(crate) fn scorer(&self, key: &str) -> Result<Option<Arc<dyn Scorer>>> {
-        let made = self.value(key).map(|value| from_value(value, self.context));
+        let made = self.value(key).map(|value| self.maker.scorer(value));
         made.transpose().map_err(|error| error.at(self.place(key)))
     }
 
@@ -124,7 +123,7 @@ impl<'a> OptionReader<'a> {
         let list = self.read(key, "a list of scorers", Value::as_array)?;
         let list = list.filter(|list| !list.is_empty());
         let list = list.ok_or_else(|| self.missing(key, "a list of scorers"))?;
-        let made = list.iter().map(|value| from_value(value, self.context));
+        let made = list.iter().map(|value| self.maker.scorer(value));
         made.collect::<Result<_>>()
             .map_err(|error| error.at(self.place(key)))
     }
@@ -168,7 +167,7 @@ pub(crate) fn fingerprint(name: &str, options: &impl Serialize) -> String {
     format!("{name} {options}")
 }
 
-pub(super) fn unknown(what: &str, given: &str, legal: &[&str]) -> Error {
+pub(crate) fn unknown(what: &str, given: &str, legal: &[&str]) -> Error {
     let legal_names = legal.join("`, `");
     let message = format!("unknown {what} `{given}`, expected one of `{legal_names}`");
     let error = match what {

@@ -3,18 +3,15 @@
 #![doc = include_str!("per_sample.md")]
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value};
 
-use super::catalog::{Context, from_value};
 use super::parts;
 use crate::data::sample::SCORER;
 use crate::data::{Sample, Score};
 use crate::error::{Error, Result};
-use crate::eval::registry::Registry;
-use crate::scorer::{Answer, Entry, Example, Scorer};
+use crate::scorer::{Answer, Entry, Example, Maker, Scorer};
 
 /// The name of the scorer.
 pub const NAME: &str = "per_sample";
@@ -22,7 +19,7 @@ pub const NAME: &str = "per_sample";
 /// The metadata entry that names a sample's scorer, unless the option `key` says another.
 pub const KEY: &str = SCORER;
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     name: NAME,
     summary: "the scorer that each sample names in its metadata",
     rule: include_str!("per_sample.md"),
@@ -44,7 +41,7 @@ pub(super) const ENTRY: Entry = Entry {
         note: "a sample that names no scorer is judged by the default",
     }],
     make: |options| {
-        let mut scorer = PerSample::new(options.context());
+        let mut scorer = PerSample::new(options.maker());
         scorer.default = options.value("default").cloned();
         if let Some(key) = options.text("key")? {
             key.clone_into(&mut scorer.key);
@@ -62,20 +59,18 @@ pub(super) const ENTRY: Entry = Entry {
 pub struct PerSample {
     key: String,
     default: Option<Value>,
-    folder: PathBuf,
-    registry: Option<Registry>,
+    maker: Maker,
     /// Scorers by what names them: each is made once.
     made: Mutex<HashMap<String, Arc<dyn Scorer>>>,
 }
 
 impl PerSample {
-    /// A scorer that knows what `context` knows.
-    pub fn new(context: &Context<'_>) -> Self {
+    /// A scorer that knows what `maker` makes.
+    pub(crate) fn new(maker: &Maker) -> Self {
         Self {
             key: KEY.to_owned(),
             default: None,
-            folder: context.folder.to_owned(),
-            registry: context.registry.cloned(),
+            maker: maker.clone(),
             made: Mutex::default(),
         }
     }
@@ -105,11 +100,7 @@ impl PerSample {
                     .hint("name the scorer that is to judge it"),
             );
         }
-        let context = Context {
-            folder: &self.folder,
-            registry: self.registry.as_ref(),
-        };
-        let made = from_value(spec, &context)?;
+        let made = self.maker.scorer(spec)?;
         lock().insert(text, Arc::clone(&made));
         Ok(made)
     }
@@ -181,7 +172,8 @@ mod tests {
 
     use super::*;
     use crate::data::{Output, Target};
-    use crate::scorer::by_name;
+    use crate::eval::registry::Registry;
+    use crate::eval::registry::scorers::{Context, by_name};
 
     fn per_sample(options: &Value) -> Result<Arc<dyn Scorer>> {
         by_name(NAME, options.as_object().unwrap(), &Context::here())
@@ -299,9 +291,9 @@ mod tests {
             registry: Some(&registry),
             ..Context::here()
         };
-        let scorer = PerSample::new(&context);
+        let scorer = PerSample::new(&context.maker());
         assert!(score(&scorer, &sample(json!("mine")), "x").unwrap().correct);
-        let error = PerSample::new(&Context::here())
+        let error = PerSample::new(&Context::here().maker())
             .criterion(&sample(json!("mine")))
             .unwrap_err();
         assert!(error.is_unregistered(), "{error}");

@@ -21,7 +21,7 @@ use crate::scorer::{Answer, Entry, Example, Reads, Scorer};
 
 use normal::normalize;
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     name: "qa_f1",
     summary: "AgentFly's F1 of common words, with exact match, precision and recall; several golds",
     rule: include_str!("qa_f1.md"),
@@ -59,7 +59,7 @@ pub(super) const ENTRY: Entry = Entry {
     make: |_| Ok(Arc::new(QaF1)),
 };
 
-pub(super) const FORMAT_ENTRY: Entry = Entry {
+pub(crate) const FORMAT_ENTRY: Entry = Entry {
     name: "qa_f1_format",
     summary: "AgentFly's F1 for agents that called tools at least twice, else 0",
     rule: include_str!("qa_f1_format.md"),

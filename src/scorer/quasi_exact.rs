@@ -12,7 +12,7 @@ use crate::scorer::extract::Extract;
 use crate::scorer::{Answer, Entry, Example, Reads, Scorer};
 use crate::text::{is_py_space, py_lower};
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     name: "quasi_exact",
     summary: "the rule of HelloAgents: exact, partial or no match of cleaned texts; lists in any order",
     rule: include_str!("quasi_exact.md"),

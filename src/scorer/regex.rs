@@ -17,7 +17,7 @@ const NAME: &str = "regex";
 /// What was matched is told up to this length.
 const MATCHED_CHARS: usize = 200;
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     name: NAME,
     summary: "the prediction matches a regular expression, in part or as a whole",
     rule: include_str!("regex.md"),

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::scorer::{Answer, Entry, Example, Reads, Scorer};
 use crate::text::{is_js_space, js_lower_word};
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     name: "substring",
     summary: "correct when one text contains the other, in lower case and without punctuation",
     rule: include_str!("substring.md"),

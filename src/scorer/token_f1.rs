@@ -16,7 +16,7 @@ use crate::error::Result;
 
 const NAME: &str = "token_f1";
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     name: NAME,
     summary: "words in common, as SQuAD counts them: F1, and exact match, the best of several accepted texts",
     rule: include_str!("token_f1.md"),

@@ -28,7 +28,7 @@ const NAME: &str = "trajectory";
 /// The metadata entry with what is expected of a sample.
 const KEY: &str = "trajectory";
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     name: NAME,
     summary: "the calls of a whole run: required order, forbidden tools, efficiency",
     rule: include_str!("trajectory.md"),

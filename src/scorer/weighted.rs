@@ -17,7 +17,7 @@ const THRESHOLD: f64 = 0.5;
 /// A mean this little below the threshold reaches it: 0.1 + 0.2 is not 0.3.
 const SLACK: f64 = 1e-9;
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     name: "weighted",
     summary: "the weighted mean of several scorers reaches a threshold",
     rule: include_str!("weighted.md"),

@@ -11,10 +11,11 @@ use super::tagged::Tagged;
 use crate::benchmark::prompt::Prompt;
 use crate::error::Error;
 use crate::eval::plan::check_scorer_names;
+use crate::eval::registry::scorers::{self, Context};
 use crate::eval::registry::{MadeAgent, Placed, Registry, Surroundings, anywhere};
 use crate::eval::{Eval, Limits};
+use crate::scorer::Scorer;
 use crate::scorer::extract::Extract;
-use crate::scorer::{self, Scorer};
 use crate::system::file;
 use crate::verdict::gate::{self, Gate};
 
@@ -139,9 +140,9 @@ fn scorer(
     folder: &Path,
     registry: &Registry,
 ) -> Placed<Arc<dyn Scorer>> {
-    let context = scorer::Context {
+    let context = Context {
         folder,
         registry: Some(registry),
     };
-    scorer::by_name(&name, &options, &context).map_err(|error| (error, name))
+    scorers::by_name(&name, &options, &context).map_err(|error| (error, name))
 }

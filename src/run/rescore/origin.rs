@@ -8,9 +8,10 @@ use serde_json::Value;
 use super::extraction_of;
 use crate::error::{Error, Result};
 use crate::eval::registry::Registry;
+use crate::eval::registry::scorers::{self, Context};
 use crate::eval::{plan, spec};
+use crate::scorer::Scorer;
 use crate::scorer::hash::scorers_hash;
-use crate::scorer::{self, Context, Scorer};
 use crate::store::Manifest;
 
 /// The scorers of a run.
@@ -39,7 +40,7 @@ pub fn scorers_of(manifest: &Manifest) -> Result<Origin> {
     let specs = named(manifest);
     let made = specs
         .iter()
-        .map(|value| scorer::from_value(value, &context))
+        .map(|value| scorers::from_value(value, &context))
         .collect::<Result<Vec<_>>>();
     if let Ok(scorers) = &made
         && are_the_same(scorers)
@@ -101,7 +102,7 @@ fn unknown(specs: &[Value], error: Error) -> Error {
     let names = specs
         .iter()
         .filter_map(|spec| spec.get("type").unwrap_or(spec).as_str());
-    let mut strangers = names.filter(|name| scorer::entry(name).is_none());
+    let mut strangers = names.filter(|name| scorers::entry(name).is_none());
     match strangers.next() {
         None => error,
         Some(name) => Error::usage(format!(

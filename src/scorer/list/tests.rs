@@ -1,6 +1,6 @@
 use super::*;
 use crate::data::Normalized;
-use crate::scorer::{Context, from_value};
+use crate::eval::registry::scorers::{Context, from_value};
 
 fn judge(list: &dyn Scorer, prediction: Option<&str>, truth: &Value) -> Result<Score> {
     list.score(&Answer::new(prediction, &Target(truth.clone())))

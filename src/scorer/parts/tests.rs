@@ -8,8 +8,9 @@ use std::path::Path;
 use super::*;
 use crate::data::{Output, Target};
 use crate::eval::registry::Registry;
+use crate::eval::registry::scorers::{Context, from_value};
 use crate::scorer::gaia::Gaia;
-use crate::scorer::{All, Any, AnyOf, Context, List, Not, Weighted, from_value};
+use crate::scorer::{All, Any, AnyOf, List, Not, Weighted};
 
 /// Correct when the prediction is the ground truth; its own extraction takes what follows `=>`.
 struct Arrow;

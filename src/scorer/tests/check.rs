@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use crate::data::{Score, Target};
 use crate::error::Result;
-use crate::scorer::{Answer, Context, Scorer, from_value};
+use crate::eval::registry::scorers::{Context, from_value};
+use crate::scorer::{Answer, Scorer};
 use crate::tests::fuzz::{in_time, megabyte};
 use crate::text::setting::Override;
 

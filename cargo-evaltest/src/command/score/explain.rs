@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use evaltest::data::{Normalized, Score};
-use evaltest::scorer::{self, Scorer};
+use evaltest::scorer::Scorer;
 use evaltest::text::clean;
 use evaltest::{Error, Exit, Extraction, Output, Result, Target};
 use serde_json::Value;
@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::calls::Checker;
 use crate::answers::{Answered, Answers, AnswersArgs, Wanted};
 use crate::console;
+use evaltest::eval::registry::scorers;
 
 /// What is explained.
 #[derive(Debug, Args)]
@@ -173,7 +174,7 @@ impl Explanation<'_> {
 }
 
 fn write_head(name: &str, out: &mut dyn Write) -> io::Result<()> {
-    match scorer::entry(name) {
+    match scorers::entry(name) {
         Some(entry) => writeln!(out, "scorer: {name}, {}", entry.summary),
         None => writeln!(out, "scorer: {}", clean(name)),
     }

@@ -2,13 +2,15 @@
 
 use std::io::{self, Write};
 
-use evaltest::scorer::{self, Context, ENTRIES, Entry, Example};
+use evaltest::eval::registry::scorers::{Context, ENTRIES};
+use evaltest::scorer::{Entry, Example};
 use evaltest::text::clean;
 use evaltest::text::setting::Override;
 use evaltest::{Exit, Result, Score};
 use serde_json::{Map, Value, json};
 
 use crate::console;
+use evaltest::eval::registry::scorers;
 
 /// Prints the name and the rule in a line of each scorer.
 pub(super) fn list(as_json: bool) -> Result<Exit> {
@@ -43,9 +45,9 @@ fn options(entry: &Entry) -> Map<String, Value> {
 
 /// Prints the rule, the options, and the examples with the verdicts that they get now.
 pub(super) fn explain(name: &str, as_json: bool) -> Result<Exit> {
-    let Some(entry) = scorer::entry(name) else {
+    let Some(entry) = scorers::entry(name) else {
         // The error lists the names that there are.
-        scorer::by_name(name, &Map::new(), &Context::here())?;
+        scorers::by_name(name, &Map::new(), &Context::here())?;
         return Ok(Exit::Passed);
     };
     let examples = entry.examples.iter();
@@ -81,7 +83,7 @@ pub(super) fn explain(name: &str, as_json: bool) -> Result<Exit> {
 fn judge(entry: &Entry, example: &Example) -> Result<Score> {
     let options = Override::value(example.options)?;
     let options = options.as_object().cloned().unwrap_or_default();
-    example.judge(&*scorer::by_name(entry.name, &options, &Context::here())?)
+    example.judge(&*scorers::by_name(entry.name, &options, &Context::here())?)
 }
 
 fn whole(entry: &Entry, judged: &[(&Example, Score)], out: &mut dyn Write) -> io::Result<()> {

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-use evaltest::scorer::{Context, Reads, Scorer, from_value, names};
+use evaltest::eval::registry::scorers::{Context, from_value, names};
+use evaltest::scorer::{Reads, Scorer};
 use evaltest::store::{Manifest, RunDir};
 use evaltest::text::setting::Override;
 use evaltest::verdict::agreement::Vote;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::Registry;
 use crate::benchmark::Benchmark;
 use crate::benchmark::custom::Custom;
 use crate::data::dataset::{kind, scalar, slice_value};
@@ -14,8 +15,9 @@ use crate::data::{Attachment, Output, Sample};
 use crate::error::{Error, Result, nearest};
 use crate::eval::registry::BuiltIn;
 use crate::eval::registry::recipe::{Placed, Recipe, Surroundings};
+use crate::eval::registry::scorers::{Context, from_value};
 use crate::scorer::per_sample::KEY;
-use crate::scorer::{Answer, Context, Scorer, from_value};
+use crate::scorer::{Answer, Scorer};
 use crate::system::file::is_inside;
 
 pub(super) const ENTRY: Recipe<Keys, Arc<dyn Benchmark>> = Recipe {
@@ -26,6 +28,18 @@ pub(super) const ENTRY: Recipe<Keys, Arc<dyn Benchmark>> = Recipe {
     },
     make: |keys, surroundings| Ok(Arc::new(custom(keys, surroundings)?)),
 };
+
+impl Custom {
+    /// Lets samples name scorers of a user's own.
+    #[must_use]
+    pub fn registry(self, registry: &Registry) -> Self {
+        let context = Context {
+            registry: Some(registry),
+            ..Context::here()
+        };
+        self.made_by(context.maker())
+    }
+}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -80,7 +94,7 @@ fn custom(keys: Keys, surroundings: &Surroundings<'_>) -> Placed<Custom> {
         samples.push(made.map_err(|(error, key)| of_sample(error, &id, key))?);
     }
     let mut custom = Custom::new(samples).folder(folder).registry(registry);
-    let scorer = custom.per_sample();
+    let scorer = custom.per_sample(&Context::here().maker());
     if let Some(default) = keys.scorer {
         let any = Sample::new("any", "?").target("").scorer(default.clone());
         let word = word(&default);
@@ -359,7 +373,9 @@ agent: { type: echo, text: \"42\" }
 
     #[test]
     fn mistakes_are_found_by_line() {
-        let legal: Vec<_> = crate::scorer::names().chain(["mine"]).collect();
+        let legal: Vec<_> = crate::eval::registry::scorers::names()
+            .chain(["mine"])
+            .collect();
         let legal = format!("`{}`", legal.join("`, `"));
         let check_scorer = |to: &str, expect: &str| check("scorer: gsm8k", to, expect);
         check_scorer(

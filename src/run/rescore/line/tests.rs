@@ -3,10 +3,11 @@ use serde_json::{Map, json};
 use super::*;
 use crate::data::Normalized;
 use crate::eval::registry::Registry;
+use crate::eval::registry::scorers::Context;
+use crate::scorer::Answer;
 use crate::scorer::extract::Extract;
 use crate::scorer::gaia::Gaia;
 use crate::scorer::per_sample::PerSample;
-use crate::scorer::{Answer, Context};
 use crate::verdict::summary::tests::record;
 
 /// Tells all that it sees.
@@ -207,7 +208,10 @@ fn secrets_of_a_sample_s_own_scorer_are_blanked() {
     };
     let mut record = full();
     record.metadata.insert("scorer".to_owned(), "chatty".into());
-    let judge = judge(vec![Arc::new(PerSample::new(&context))], Extract::none());
+    let judge = judge(
+        vec![Arc::new(PerSample::new(&context.maker()))],
+        Extract::none(),
+    );
     let (seen, text) = line(&judge, &record);
     assert!(seen.record.result.is_correct());
     assert!(

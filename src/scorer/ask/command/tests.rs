@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use super::*;
 use crate::data::{Output, Target};
-use crate::scorer::{Context, from_value};
+use crate::eval::registry::scorers::{Context, from_value};
 
 /// Far longer than any of these tests should take.
 const LONG: Duration = Duration::from_secs(20);

@@ -187,7 +187,10 @@ fn model_and_threshold_are_in_the_fingerprint() {
 #[test]
 fn without_the_feature_a_spec_is_told_what_to_do() {
     let spec = json!({"type": "semantic", "base_url": "http://127.0.0.1:1/v1", "model": "m"});
-    let error = crate::scorer::from_value(&spec, &crate::scorer::Context::here());
+    let error = crate::eval::registry::scorers::from_value(
+        &spec,
+        &crate::eval::registry::scorers::Context::here(),
+    );
     let error = error.err().unwrap().to_string();
     assert!(
         error.contains("needs the feature `http`") && error.contains("features = [\"http\"]"),

@@ -8,8 +8,8 @@ use std::time::Instant;
 use serde_json::json;
 
 use super::*;
+use crate::eval::registry::scorers::{Context, from_value};
 use crate::scorer::ask::semantic::tests::judge;
-use crate::scorer::{Context, from_value};
 
 /// What the server is asked, head and body.
 type Asked = (String, Value);

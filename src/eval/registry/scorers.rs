@@ -8,101 +8,46 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::forward::forward;
-use super::options::{OptionReader, unknown};
-use super::{Answer, Scorer};
-use crate::data::{Output, Score, Target};
+use crate::data::Score;
 use crate::error::{Error, Result};
 use crate::eval::registry::{Options, Registry};
+use crate::scorer::forward::forward;
+use crate::scorer::options::{OptionReader, unknown};
+use crate::scorer::{self, Answer, Entry, Maker, Scorer};
 
 /// The built-in scorers, in alphabetical order.
 pub const ENTRIES: &[Entry] = &[
-    super::aime::ENTRY,
-    super::all::ENTRY,
-    super::any::ENTRY,
-    super::any_of::ENTRY,
+    scorer::aime::ENTRY,
+    scorer::all::ENTRY,
+    scorer::any::ENTRY,
+    scorer::any_of::ENTRY,
     #[cfg(feature = "bfcl")]
-    super::ast_match::ENTRY,
+    scorer::ast_match::ENTRY,
     #[cfg(feature = "bfcl")]
     crate::bfcl::checker::ENTRY,
-    super::choice::ENTRY,
-    crate::scorer::ask::command::ENTRY,
-    super::exact::ENTRY,
-    super::fuzzy::ENTRY,
-    super::gaia::ENTRY,
-    super::gsm8k::ENTRY,
-    super::includes::ENTRY,
-    super::json::ENTRY,
-    super::list::ENTRY,
-    super::not::ENTRY,
-    super::numeric::ENTRY,
-    super::per_sample::ENTRY,
-    super::qa_f1::ENTRY,
-    super::qa_f1::FORMAT_ENTRY,
-    super::quasi_exact::ENTRY,
-    super::regex::ENTRY,
-    crate::scorer::ask::semantic::ENTRY,
-    super::substring::ENTRY,
-    super::token_f1::ENTRY,
+    scorer::choice::ENTRY,
+    scorer::ask::command::ENTRY,
+    scorer::exact::ENTRY,
+    scorer::fuzzy::ENTRY,
+    scorer::gaia::ENTRY,
+    scorer::gsm8k::ENTRY,
+    scorer::includes::ENTRY,
+    scorer::json::ENTRY,
+    scorer::list::ENTRY,
+    scorer::not::ENTRY,
+    scorer::numeric::ENTRY,
+    scorer::per_sample::ENTRY,
+    scorer::qa_f1::ENTRY,
+    scorer::qa_f1::FORMAT_ENTRY,
+    scorer::quasi_exact::ENTRY,
+    scorer::regex::ENTRY,
+    scorer::ask::semantic::ENTRY,
+    scorer::substring::ENTRY,
+    scorer::token_f1::ENTRY,
     #[cfg(feature = "bfcl")]
-    super::trajectory::ENTRY,
-    super::weighted::ENTRY,
+    scorer::trajectory::ENTRY,
+    scorer::weighted::ENTRY,
 ];
-
-/// A built-in scorer, as `cargo evaltest scorers` tells of it.
-#[derive(Debug)]
-pub struct Entry {
-    /// The name in specs.
-    pub name: &'static str,
-    /// The rule in a line.
-    pub summary: &'static str,
-    /// The whole rule, in Markdown: meaning, range, what `correct` and `reason` mean, details, limits.
-    pub rule: &'static str,
-    /// The options, each with its meaning and default.
-    pub options: &'static [(&'static str, &'static str)],
-    /// Pairs that show the rule.
-    pub examples: &'static [Example],
-    /// Makes the scorer.
-    pub(crate) make: fn(&OptionReader<'_>) -> Result<Arc<dyn Scorer>>,
-}
-
-/// A pair that shows a rule. A test holds every one of them true.
-#[derive(Clone, Copy, Debug)]
-pub struct Example {
-    /// The options, in YAML; empty for none.
-    pub options: &'static str,
-    /// What the agent said.
-    pub prediction: &'static str,
-    /// The ground truth, in JSON or as a bare text.
-    pub ground_truth: &'static str,
-    /// The verdict.
-    pub correct: bool,
-    /// What the example shows.
-    pub note: &'static str,
-}
-
-impl Example {
-    /// The ground truth.
-    pub fn target(&self) -> Target {
-        let text = self.ground_truth;
-        let value = text
-            .starts_with(['[', '{'])
-            .then(|| serde_json::from_str(text).ok());
-        Target(value.flatten().unwrap_or_else(|| text.into()))
-    }
-
-    /// The verdict of a scorer on this pair, its own extraction included, as `score` gives it.
-    pub fn judge(&self, scorer: &dyn Scorer) -> Result<Score> {
-        let extract = scorer.extract().unwrap_or_default();
-        let prediction = extract.apply(self.prediction);
-        let target = self.target();
-        let output = Output::text(self.prediction);
-        scorer.score(&Answer {
-            prediction: prediction.as_deref(),
-            ..Answer::new(self.prediction, &target).output(&output)
-        })
-    }
-}
 
 /// What scorers are made in.
 #[derive(Clone, Copy)]
@@ -120,6 +65,15 @@ impl Context<'_> {
             folder: Path::new("."),
             registry: None,
         }
+    }
+
+    /// The same, to be kept by scorers that are made of others.
+    pub(crate) fn maker(&self) -> Maker {
+        let registry = self.registry.cloned();
+        Maker::new(self.folder, move |value, folder| {
+            let registry = registry.as_ref();
+            from_value(value, &Context { folder, registry })
+        })
     }
 }
 
@@ -167,7 +121,7 @@ pub fn by_name(
         }
     };
     let scorer = match (entry(name), context.registry) {
-        (Some(entry), _) => (entry.make)(&OptionReader::new(entry, &options, context)?)?,
+        (Some(entry), _) => (entry.make)(&OptionReader::new(entry, &options, &context.maker())?)?,
         (None, Some(registry)) => registered(name, options, context.folder, registry)?,
         (None, None) => return Err(unknown("scorer", name, &names().collect::<Vec<_>>())),
     };
@@ -247,6 +201,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::data::Target;
     use crate::text::setting::Override;
 
     fn check(spec: &Value, expect: &str) {
