@@ -3,10 +3,16 @@
 //! Every message names a path, a line, a spec key or a sample id; where something can be typed to mend
 //! it, the error carries that as a `hint`. The kind decides the exit code of the command line.
 
+mod inside;
+mod key_path;
+
 use std::fmt;
 use std::path::Path;
 
 use crate::exit::Exit;
+
+pub(crate) use inside::{inside, split_inside};
+pub(crate) use key_path::{KeyPath, Step, Under};
 
 /// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -21,6 +27,7 @@ struct Inner {
     kind: Kind,
     message: String,
     hint: Option<String>,
+    key: Option<KeyPath>,
 }
 
 /// Whose fault it is, which decides the exit code.
@@ -77,6 +84,7 @@ impl Error {
             kind,
             message,
             hint: None,
+            key: None,
         }))
     }
 

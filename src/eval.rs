@@ -63,8 +63,8 @@ pub struct Eval {
     pub(crate) spec: Option<PathBuf>,
     /// What the command line set otherwise than the spec.
     pub(crate) overrides: Vec<Override>,
-    /// The lines in the spec of `gates`, for errors; empty for builder evals.
-    pub(crate) gate_lines: Vec<Option<usize>>,
+    /// File, line and column of the first of `gates`, for errors; nothing for those that a spec does not hold.
+    pub(crate) gate_places: Vec<Option<String>>,
     /// The spec as it was understood, for the manifest; builder evals describe themselves.
     pub(crate) config: Value,
 }
@@ -163,7 +163,7 @@ impl Eval {
             cache: Settings::default(),
             spec: None,
             overrides: Vec::new(),
-            gate_lines: Vec::new(),
+            gate_places: Vec::new(),
             config: Value::Null,
         }
     }

@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::Agent;
 use super::endpoint::{self, Endpoint, headers};
 use crate::data::{AgentError, FailureKind, Output, Task};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Under};
 use crate::system::http::Url;
 use template::{Template, UrlTemplate};
 
@@ -73,10 +73,11 @@ impl Http {
         let method = method.to_ascii_uppercase();
         if method.is_empty() || !method.bytes().all(|byte| byte.is_ascii_uppercase()) {
             let error = Error::usage(format!("`{method}` is no method of HTTP"));
-            return Err(error.hint("write `method: POST`"));
+            return Err(error.hint("write `method: POST`").under("method"));
         }
-        let template = UrlTemplate::new(url, EXAMPLE)?;
-        let mut endpoint = Endpoint::new(&method, Url::new(template.shown(), EXAMPLE)?)?;
+        let template = UrlTemplate::new(url, EXAMPLE).under("url")?;
+        let shown = Url::new(template.shown(), EXAMPLE).under("url")?;
+        let mut endpoint = Endpoint::new(&method, shown).under("url")?;
         let has_body = !matches!(method.as_str(), "GET" | "HEAD" | "DELETE");
         let body = if has_body {
             endpoint.header("Content-Type", "application/json", []);
@@ -102,9 +103,10 @@ impl Http {
     pub fn body(mut self, body: &Value) -> Result<Self> {
         if self.body.is_none() {
             let error = Error::usage("a request of this method has no `body`");
-            return Err(error.hint("remove `body`, or write `method: POST`"));
+            let error = error.hint("remove `body`, or write `method: POST`");
+            return Err(error.of_key("body"));
         }
-        self.body = Some(Template::new(body)?);
+        self.body = Some(Template::new(body).under("body")?);
         Ok(self)
     }
 

@@ -283,7 +283,7 @@ pub(crate) fn check_extra(extra: &Map<String, Value>) -> Result<()> {
         .is_some_and(|stream| *stream != Value::Bool(false))
     {
         let error = Error::usage("`extra_body` asks for a stream, which is not read");
-        return Err(error.hint("remove `stream`"));
+        return Err(error.hint("remove `stream`").of_key("stream"));
     }
     Ok(())
 }

@@ -26,9 +26,10 @@ use crate::bfcl::checker;
 use crate::bfcl::data::{Category, Data, Question};
 use crate::data::dataset::Filter;
 use crate::data::{Record, Sample, Target, hub};
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result, Under, nearest};
 use crate::scorer::Scorer;
-pub(crate) use tally::{Tally, Weights};
+pub(crate) use tally::Tally;
+pub(crate) use tally::Weights;
 
 /// The leaderboard's single-turn categories, or entries of one's own in their form.
 ///
@@ -114,12 +115,10 @@ impl Bfcl {
         Ok(asked)
     }
 
-    /// Checks the weights; an error comes with the name that it is about.
-    pub(crate) fn check_weights(&self) -> std::result::Result<(), (Error, String)> {
-        let about = "weights".to_owned();
-        let asked = self.asked().map_err(|error| (error, about.clone()))?;
+    /// Checks the weights.
+    pub(crate) fn check_weights(&self) -> Result<()> {
+        let asked = self.asked().under("weights")?;
         for (name, weight) in &self.weights {
-            let place = name.clone();
             if !asked.iter().any(|category| category.name == *name) {
                 let names = asked.iter().map(|category| &*category.name);
                 let hint = match nearest(name, names.clone()) {
@@ -128,11 +127,12 @@ impl Bfcl {
                 };
                 let message =
                     format!("`weights` names `{name}`, which is no category that is asked");
-                return Err((Error::usage(message).hint(hint), place));
+                let error = Error::usage(message).hint(hint);
+                return Err(error.of_key(name).under("weights"));
             }
             if !(weight.is_finite() && *weight >= 0.0) {
                 let message = format!("the weight of `{name}` is {weight}, no number from 0 on");
-                return Err((Error::usage(message), place));
+                return Err(Error::usage(message).under(name.as_str()).under("weights"));
             }
         }
         let sum: f64 = self.weights.values().sum();
@@ -142,7 +142,7 @@ impl Bfcl {
             ));
             let hint =
                 "give at least one category a weight above 0: `weights: { simple_python: 1 }`";
-            return Err((error.hint(hint), about));
+            return Err(error.hint(hint).under("weights"));
         }
         Ok(())
     }
@@ -226,7 +226,7 @@ impl Benchmark for Bfcl {
     }
 
     fn samples(&self) -> Result<Vec<Sample>> {
-        self.check_weights().map_err(|(error, _)| error)?;
+        self.check_weights()?;
         let (samples, notices) = self.load()?;
         // Loading again finds the same.
         let _ = self.notices.set(notices);

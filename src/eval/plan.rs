@@ -329,12 +329,13 @@ impl Scorer for BenchmarkScorer {
 /// Every scorer has a name of its own, under which its scores are recorded.
 pub(crate) fn check_scorer_names(scorers: &[Arc<dyn Scorer>]) -> Result<()> {
     let mut seen = BTreeSet::new();
-    let Some(twice) = scorers.iter().find(|scorer| !seen.insert(scorer.name())) else {
+    let mut names = scorers.iter().map(Scorer::name).enumerate();
+    let Some((item, name)) = names.find(|(_, name)| !seen.insert(*name)) else {
         return Ok(());
     };
-    let name = twice.name();
     let hint = format!("give one another name: `{{ type: {name}, name: other }}`");
-    Err(Error::usage(format!("two scorers are called `{name}`")).hint(hint))
+    let error = Error::usage(format!("two scorers are called `{name}`"));
+    Err(error.hint(hint).under(item))
 }
 
 fn check_gates(eval: &Eval, slices: Slices, scorers: &[&str]) -> Result<()> {
@@ -345,17 +346,13 @@ fn check_gates(eval: &Eval, slices: Slices, scorers: &[&str]) -> Result<()> {
         epochs: eval.epochs,
         metrics: eval.benchmark.metric_names(),
     };
-    let lines = eval
-        .gate_lines
-        .iter()
-        .copied()
-        .chain(std::iter::repeat(None));
-    eval.gates.iter().zip(lines).try_for_each(|(gate, line)| {
-        gate.validate(&known)
-            .map_err(|error| match (&eval.spec, line) {
-                (Some(spec), Some(line)) => error.at(format!("{}:{line}", spec.display())),
-                _ => error.at(format!("eval `{}`", eval.name)),
-            })
+    let places = eval.gate_places.iter().map(Option::as_ref);
+    let places = places.chain(std::iter::repeat(None));
+    eval.gates.iter().zip(places).try_for_each(|(gate, place)| {
+        gate.validate(&known).map_err(|error| match place {
+            Some(place) => error.at(place),
+            None => error.at(format!("eval `{}`", eval.name)),
+        })
     })
 }
 

@@ -31,7 +31,7 @@ pub mod scorers;
 pub use built_in::BuiltIn;
 pub(crate) use keep::KeepKey;
 pub(crate) use made_agent::MadeAgent;
-pub(crate) use recipe::{Chosen, Placed, Surroundings, anywhere};
+pub(crate) use recipe::{Chosen, Surroundings};
 
 type Make<T> = Arc<dyn Fn(&Options) -> Result<Arc<T>> + Send + Sync>;
 

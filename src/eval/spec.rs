@@ -1,16 +1,14 @@
 //! Specs: YAML to [`Eval`]. The only place that parses YAML.
 //!
 //! `keys` holds the types that serde reads, `tagged` the `{ type: …, … }` maps, of which the
-//! [`registry`](crate::eval::registry) reads what stands behind the name; `build` turns them
-//! into an eval, `overrides` applies `key=value` pairs from the command line, and `problem` turns
-//! serde's messages into ours.
 
+use std::cell::LazyCell;
 use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, KeyPath, Result, Step};
 use crate::eval::Eval;
 use crate::eval::registry::Registry;
 
@@ -20,9 +18,12 @@ mod cache;
 pub(crate) mod driven;
 mod keys;
 mod limits;
+#[cfg(test)]
+mod mutations;
 mod overrides;
 #[cfg(test)]
 mod pages;
+mod places;
 mod problem;
 mod tagged;
 
@@ -30,6 +31,7 @@ pub use crate::text::setting::Override;
 pub(crate) use builder::override_built;
 
 use keys::SpecFile;
+use places::Places;
 
 impl Eval {
     /// Reads a spec that names only built-in benchmarks, agents and scorers.
@@ -61,11 +63,12 @@ pub fn load(path: &Path, registry: &Registry, overrides: &[Override]) -> Result<
         Error::io("read the spec", path, &error).hint("cargo evaltest init writes an example")
     })?;
     let text = String::from_utf8(bytes).map_err(|error| {
-        let line = error.as_bytes()[..error.utf8_error().valid_up_to()]
-            .split(|&b| b == b'\n')
-            .count();
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let valid = String::from_utf8_lossy(valid);
+        let line = valid.split('\n').count();
+        let column = valid.chars().rev().take_while(|&c| c != '\n').count() + 1;
         Error::usage(format!(
-            "{}:{line}: the spec is not valid UTF-8",
+            "{}:{line}:{column}: the spec is not valid UTF-8",
             path.display()
         ))
         .hint(format!(
@@ -102,17 +105,23 @@ pub fn parse(text: &str, path: &Path, registry: &Registry, overrides: &[Override
         })?;
         (spec, value)
     };
-    let problem = |error: Error, name: &str| match problem::line_of(text, name) {
-        Some(line) => error.at(format!("{}:{line}", path.display())),
-        None => error.at(path.display()),
+    let places = LazyCell::new(|| Places::of(text));
+    let place = |path: &KeyPath| {
+        let is_given = overrides.iter().any(|change| change.decides(path, &places));
+        places.at(path).filter(|_| !is_given)
     };
-    // A gate that no sample matches is found with the dataset, when this text is gone.
-    let gates = value.get("gates").and_then(Value::as_array);
-    let line = |gate: &Value| problem::line_of(text, gate.as_str()?);
-    let gate_lines = gates.into_iter().flatten().map(line).collect();
     let eval = build::build(spec, value, path, registry);
-    let mut eval = eval.map_err(|(error, name)| problem(error, &name))?;
+    let mut eval = eval.map_err(|error| match error.key_path().and_then(place) {
+        Some(place) => error.at(format_args!("{}:{place}", path.display())),
+        None => error.at(path.display()),
+    })?;
     eval.overrides = overrides.to_vec();
-    eval.gate_lines = gate_lines;
+    // A gate that no sample matches is found with the dataset, when this text is gone.
+    let file = eval.spec.as_deref().unwrap_or(path).display();
+    let gates = 0..eval.gates.len();
+    let gates = gates.map(|item| place(&KeyPath::from_iter(["gates".into(), Step::Item(item)])));
+    eval.gate_places = gates
+        .map(|place| Some(format!("{file}:{}", place?)))
+        .collect();
     Ok(eval)
 }

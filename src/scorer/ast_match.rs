@@ -141,7 +141,7 @@ impl AstMatch {
             None => Ok(scorer),
             Some(pattern) => scorer
                 .pattern(pattern)
-                .map_err(|error| error.at(format_args!("scorer `{NAME}`, option `pattern`"))),
+                .map_err(|error| options.of("pattern", error)),
         }
     }
 

@@ -123,8 +123,7 @@ impl Exact {
                     if let Some(other) = labels[..place].iter().find(same) {
                         let message =
                             format!("the labels `{other}` and `{label}` are the same one");
-                        return Err(Error::usage(message)
-                            .at(format_args!("scorer `{NAME}`, option `labels`")));
+                        return Err(options.of("labels", Error::usage(message).under(place)));
                     }
                 }
                 Labels::Of(labels.into_iter().map(str::to_owned).collect())

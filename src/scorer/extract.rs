@@ -19,7 +19,7 @@ use std::fmt;
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result, Under, nearest};
 use crate::scorer::Scorer;
 use crate::text::{Scope, compile};
 
@@ -259,15 +259,7 @@ impl Extract {
             "final_answer" => &["first"],
             "choice" => &["letters"],
             "aime" | "boxed" | "gsm8k" | "last_line" | "none" | "number" => &[],
-            _ => {
-                let legal = NAMES.join("`, `");
-                let message = format!("unknown extraction `{name}`, expected one of `{legal}`");
-                let error = Error::usage(message);
-                return Err(match nearest(name, NAMES.iter().copied()) {
-                    Some(name) => error.hint(format!("did you mean `{name}`?")),
-                    None => error,
-                });
-            }
+            _ => return Err(unknown(name)),
         };
         let is_legal = |key: &&String| legal.contains(&key.as_str()) || *key == "strip_think";
         if let Some(key) = options.keys().find(|key| !is_legal(key)) {
@@ -276,7 +268,7 @@ impl Extract {
                 "unknown option `{key}`, expected one of `{}`",
                 legal.join("`, `")
             );
-            let error = at(Error::usage(message));
+            let error = at(Error::usage(message)).of_key(key);
             if key == name {
                 return Err(error.hint(format!("write `{{ type: {name}, {}: … }}`", legal[0])));
             }
@@ -290,7 +282,8 @@ impl Extract {
             Some(Value::Bool(on)) => Ok(*on),
             Some(other) => Err(at(Error::usage(format!(
                 "`{key}: {other}` is not true or false"
-            )))),
+            )))
+            .under(key)),
         };
         let text = |key: &str| match options.get(key) {
             Some(Value::String(text)) if !text.is_empty() => Ok(text.clone()),
@@ -302,6 +295,7 @@ impl Extract {
             None => Err(at(Error::usage(format!("`{key}` is missing"))
                 .hint(format!("write `extract: {{ {name}: \"…\" }}`")))),
         };
+        let text = |key: &str| text(key).under(key);
         let mut extract = match name {
             "after" => Self::after(text("after")?),
             "aime" => Self::aime(),
@@ -311,7 +305,8 @@ impl Extract {
                 Some(Value::String(letters)) if is_letters(letters) => Some(letters.clone()),
                 Some(other) => {
                     let message = format!("`letters: {other}` are not letters from A to Z");
-                    return Err(at(Error::usage(message).hint("write `letters: ABCD`")));
+                    let error = at(Error::usage(message).hint("write `letters: ABCD`"));
+                    return Err(error.under("letters"));
                 }
             })),
             "final_answer" if flag("first")? => Self::first_answer(),
@@ -321,7 +316,8 @@ impl Extract {
                 let pointer = text("json_pointer")?;
                 if !pointer.starts_with('/') {
                     let message = format!("`{pointer}` is no JSON pointer");
-                    return Err(at(Error::usage(message).hint(format!("write `/{pointer}`"))));
+                    let error = at(Error::usage(message).hint(format!("write `/{pointer}`")));
+                    return Err(error.under("json_pointer"));
                 }
                 Self::json_pointer(pointer)
             }
@@ -338,6 +334,7 @@ impl Extract {
                                 at(Error::usage(format!(
                                     "`group: {group}` is no number of a group"
                                 )))
+                                .under("group")
                             })?,
                     ),
                 };
@@ -350,11 +347,12 @@ impl Extract {
     }
 
     fn from_regex(text: &str, group: Option<usize>) -> Result<Self> {
-        let pattern = compile(text, Scope::Part, false)?;
+        let pattern = compile(text, Scope::Part, false).under("regex")?;
         let groups = pattern.captures_len() - 1;
         if let Some(group) = group.filter(|group| *group > groups) {
             let message = format!("group {group} is not in `{text}`, which has {groups}");
-            return Err(Error::usage(message).hint("group 0 is the whole match"));
+            let error = Error::usage(message).hint("group 0 is the whole match");
+            return Err(error.under("group"));
         }
         Ok(Self::new(Way::Regex { pattern, group }))
     }
@@ -405,6 +403,16 @@ impl Extract {
         }
         let tag = ("type".to_owned(), Value::from(name));
         Value::Object(std::iter::once(tag).chain(map).collect())
+    }
+}
+
+fn unknown(name: &str) -> Error {
+    let legal = NAMES.join("`, `");
+    let message = format!("unknown extraction `{name}`, expected one of `{legal}`");
+    let error = Error::usage(message).under("type");
+    match nearest(name, NAMES.iter().copied()) {
+        Some(name) => error.hint(format!("did you mean `{name}`?")),
+        None => error,
     }
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{Entry, Maker, Scorer};
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result, Under, nearest};
 
 /// Reads options one by one; what has the wrong type is an error that names scorer and option.
 pub(crate) struct OptionReader<'a> {
@@ -34,8 +34,12 @@ impl<'a> OptionReader<'a> {
             Some(key) if legal.is_empty() => Err(Error::usage(format!(
                 "unknown option `{key}`: scorer `{name}` has no options"
             ))
-            .hint(format!("remove `{key}`"))),
-            Some(key) => Err(unknown("option", key, &legal).at(format_args!("scorer `{name}`"))),
+            .hint(format!("remove `{key}`"))
+            .of_key(key)),
+            Some(key) => {
+                let error = unknown("option", key, &legal).at(format_args!("scorer `{name}`"));
+                Err(error.of_key(key))
+            }
         }
     }
 
@@ -101,7 +105,7 @@ impl<'a> OptionReader<'a> {
         let word = self.text(key)?;
         match word.filter(|word| !legal.contains(word)) {
             None => Ok(word),
-            Some(word) => Err(unknown("value", word, legal).at(self.place(key))),
+            Some(word) => Err(self.of(key, unknown("value", word, legal))),
         }
     }
 
@@ -115,7 +119,7 @@ impl<'a> OptionReader<'a> {
     /// A scorer: its name, or a map with `type` and its options.
     pub(crate) fn scorer(&self, key: &str) -> Result<Option<Arc<dyn Scorer>>> {
         let made = self.value(key).map(|value| self.maker.scorer(value));
-        made.transpose().map_err(|error| error.at(self.place(key)))
+        made.transpose().map_err(|error| self.of(key, error))
     }
 
     /// A list of scorers that is not empty.
@@ -123,9 +127,10 @@ impl<'a> OptionReader<'a> {
         let list = self.read(key, "a list of scorers", Value::as_array)?;
         let list = list.filter(|list| !list.is_empty());
         let list = list.ok_or_else(|| self.missing(key, "a list of scorers"))?;
-        let made = list.iter().map(|value| self.maker.scorer(value));
+        let items = list.iter().enumerate();
+        let made = items.map(|(item, value)| self.maker.scorer(value).under(item));
         made.collect::<Result<_>>()
-            .map_err(|error| error.at(self.place(key)))
+            .map_err(|error| self.of(key, error))
     }
 
     /// Reads an option; an error that says what is `wanted` when it is something else.
@@ -144,7 +149,14 @@ impl<'a> OptionReader<'a> {
     /// The error for an option that is something else than `wanted`.
     pub(crate) fn wrong(&self, key: &str, wanted: &str) -> Error {
         let value = self.given.get(key).unwrap_or(&Value::Null);
-        Error::usage(format!("`{value}` is not {wanted}")).at(self.place(key))
+        self.of(key, Error::usage(format!("`{value}` is not {wanted}")))
+    }
+
+    /// An error about the value of an option.
+    pub(crate) fn of(&self, key: &str, error: Error) -> Error {
+        let name = self.entry.name;
+        let error = error.at(format_args!("scorer `{name}`, option `{key}`"));
+        error.under(key)
     }
 
     /// The error for an option that is not given and must be.
@@ -154,10 +166,7 @@ impl<'a> OptionReader<'a> {
             "scorer `{name}` needs the option `{key}`, {wanted}"
         ))
         .hint(format!("write `{{ type: {name}, {key}: … }}`"))
-    }
-
-    fn place(&self, key: &str) -> String {
-        format!("scorer `{}`, option `{key}`", self.entry.name)
+        .under(key)
     }
 }
 

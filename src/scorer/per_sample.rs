@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::parts;
 use crate::data::sample::SCORER;
 use crate::data::{Sample, Score};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Under};
 use crate::scorer::{Answer, Entry, Example, Maker, Scorer};
 
 /// The name of the scorer.
@@ -49,7 +49,7 @@ pub(crate) const ENTRY: Entry = Entry {
         // What is wrong with the default is wrong with every sample.
         options.scorer("default")?;
         if let Some(default) = &scorer.default {
-            scorer.make(default)?;
+            scorer.make(default).under("default")?;
         }
         Ok(Arc::new(scorer))
     },

@@ -77,8 +77,8 @@ impl RegexMatch {
         };
         let ignore_case = options.flag("ignore_case")?;
         let pattern = options.text("pattern")?.map(|text| {
-            let compiled = compile(text, scope, ignore_case)
-                .map_err(|error| error.at(format_args!("scorer `{NAME}`, option `pattern`")))?;
+            let compiled =
+                compile(text, scope, ignore_case).map_err(|error| options.of("pattern", error))?;
             Ok(Pattern {
                 text: text.to_owned(),
                 compiled,

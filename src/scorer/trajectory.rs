@@ -18,7 +18,7 @@ use super::{Answer, Entry, Example, OptionReader, Reads, Scorer};
 use crate::calls::Value;
 use crate::calls::read::{self, Call, Pattern, TooComplex};
 use crate::data::{Sample, Score, Target};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Under};
 use crate::scorer::extract::Extract;
 use expectation::{Expectation, KEYS};
 use verdict::Run;
@@ -107,7 +107,7 @@ impl Trajectory {
         let pattern = pattern.map(|text| Ok((text.to_owned(), Pattern::parse(text)?)));
         Ok(Self {
             expected: Expectation::read(&given).map_err(at)?,
-            pattern: pattern.transpose().map_err(at)?,
+            pattern: pattern.transpose().map_err(at).under("pattern")?,
             key: options.text("key")?.unwrap_or(KEY).to_owned(),
         })
     }

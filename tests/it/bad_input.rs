@@ -103,7 +103,7 @@ fn unknown_keys_name_the_nearest() {
     );
     check_more(
         "name: f",
-        "eval.yaml:5: ",
+        "eval.yaml:5:1: ",
         "duplicate key `name`",
         "keep one",
     );
@@ -175,25 +175,25 @@ fn wrong_types_say_what_is_needed() {
 fn limits_that_make_no_sense() {
     check_more(
         "limits: { concurrency: 0 }",
-        "eval.yaml:5: ",
+        "eval.yaml:5:24: ",
         "at least 1",
         "from 1",
     );
     check_more(
         "limits: { limit: 0 }",
-        "eval.yaml:5: ",
+        "eval.yaml:5:18: ",
         "limits.limit must be at least 1",
         "from 1",
     );
     check_more(
         "limits: { timeout_s: -1 }",
-        "eval.yaml:5: ",
+        "eval.yaml:5:22: ",
         "no number of seconds",
         "timeout_s: 30",
     );
     check_more(
         "limits: { timeout_s: .nan }",
-        "eval.yaml:5: ",
+        "eval.yaml:5:22: ",
         "no number of seconds",
         "timeout_s: 30",
     );
@@ -210,26 +210,26 @@ fn unknown_names_list_the_legal_ones() {
     check_spec(
         "type: gaia",
         "type: gaja",
-        "eval.yaml:2: ",
+        "eval.yaml:2:20: ",
         "unknown benchmark `gaja`",
         "legal names: `gaia`",
     );
     check_spec(
         "type: command",
         "type: comand",
-        "eval.yaml:4: ",
+        "eval.yaml:4:16: ",
         "unknown agent `comand`",
         "did you mean `command`? legal names: `command`, `worker`, `openai`, `http`, `replay`, `echo`, `demo`",
     );
     check_more(
         "scorer: { type: gaya }",
-        "eval.yaml:5: ",
+        "eval.yaml:5:17: ",
         "unknown scorer `gaya`",
         "`gaia`",
     );
     check_more(
         "extract: final_answr",
-        "eval.yaml:5: ",
+        "eval.yaml:5:10: ",
         "unknown extraction `final_answr`",
         "did you mean `final_answer`?",
     );
@@ -278,48 +278,48 @@ fn gates_that_cannot_be_checked() {
     };
     check(
         "  - accuracy is good",
-        "eval.yaml:7: ",
+        "eval.yaml:7:5: ",
         "gate `accuracy is good`",
         "`>=`",
     );
     check(
         "  - acuracy >= 0.5",
-        "eval.yaml:7: ",
+        "eval.yaml:7:5: ",
         "unknown metric `acuracy`",
         "did you mean `accuracy`?",
     );
     check(
         "  - accuracy >= 0.50\n  - accuracy >= 0.60",
-        "eval.yaml:8: ",
+        "eval.yaml:8:5: ",
         "two gates are called `accuracy`",
         "keep one",
     );
     check(
         "  - error_rate <= 0.20",
-        "eval.yaml:7: ",
+        "eval.yaml:7:5: ",
         "two gates are called `error_rate`",
         "keep one",
     );
     check(
         "  - accuracy[level=9] >= 0.50",
-        "eval.yaml:7: ",
+        "eval.yaml:7:5: ",
         "matches no sample",
         "the values of `level` are `1`, `2`",
     );
     check(
         "  - accuracy[lvl=1] >= 0.5",
-        "eval.yaml:7: ",
+        "eval.yaml:7:5: ",
         "no sample has a `lvl`",
         "`level`",
     );
-    check("  - accuracy >= 150%", "eval.yaml:7: ", "gate `", "");
+    check("  - accuracy >= 150%", "eval.yaml:7:5: ", "gate `", "");
 }
 
 #[test]
 fn yaml_that_is_broken() {
     check_more(
         "redact: ['a(']",
-        "eval.yaml:5: ",
+        "eval.yaml:5:10: ",
         "`a(` is not a regular expression",
         "corp-[0-9]+",
     );
@@ -334,7 +334,7 @@ fn yaml_that_is_broken() {
     check_spec(
         "prompt: none",
         "prompt: { template: hello }",
-        "eval.yaml:3: ",
+        "eval.yaml:3:21: ",
         "no `{prompt}`",
         "{prompt}",
     );
@@ -343,7 +343,7 @@ fn yaml_that_is_broken() {
     refused(
         &project,
         project.run("run eval.yaml"),
-        "eval.yaml:2: ",
+        "eval.yaml:2:3: ",
         "not valid UTF-8",
         "iconv",
     );
@@ -440,7 +440,7 @@ fn one_broken_eval_keeps_the_others_from_starting() {
     refused(
         &project,
         project.run("run a.yaml b.yaml"),
-        "b.yaml:5: ",
+        "b.yaml:5:9: ",
         "matches no sample",
         "`1`, `2`",
     );

@@ -99,7 +99,7 @@ fn mistakes_are_told_before_anything_is_asked() {
     );
     check(
         "benchmark:\n  type: qa\n  path: data.csv\n  template: 'Q: {question'",
-        &["e.yaml:4: the template has a `{` that starts no column"],
+        &["e.yaml:4:13: the template has a `{` that starts no column"],
     );
     check(
         "benchmark: { type: qa, path: data.csv, template: '{questions}' }",
@@ -110,12 +110,12 @@ fn mistakes_are_told_before_anything_is_asked() {
     );
     check(
         "benchmark: { type: gsm8k, path: none.jsonl }",
-        &["e.yaml:1: cannot open `", "none.jsonl`"],
+        &["e.yaml:1:33: cannot open `", "none.jsonl`"],
     );
     check(
         "benchmark: { type: gsm8k, path: data.csv }\nprompt: official",
         &[
-            "e.yaml:2: benchmark `gsm8k` has no official prompt",
+            "e.yaml:2:9: benchmark `gsm8k` has no official prompt",
             "remove `prompt`",
         ],
     );
@@ -133,11 +133,11 @@ fn mistakes_are_told_before_anything_is_asked() {
     );
     check(
         "scorers: [gaia, { type: substring, name: gaia }]\nbenchmark: { type: qa, path: data.csv }",
-        &["e.yaml:1: two scorers are called `gaia`"],
+        &["e.yaml:1:17: two scorers are called `gaia`"],
     );
     check(
         "benchmark: { type: custom, samples: [] }",
-        &["e.yaml:1: benchmark `custom` has no samples"],
+        &["e.yaml:1:37: benchmark `custom` has no samples"],
     );
     check(
         "benchmark: { type: gsm9k }",

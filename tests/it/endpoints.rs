@@ -157,7 +157,8 @@ fn a_key_that_is_missing_is_told_before_anything_is_asked() {
         run(&project)
             .exits(2)
             .says("NO_SUCH_KEY_OF_TEST")
-            .says("eval.yaml:4: agent `")
+            .says("eval.yaml:4:")
+            .says(": agent `")
             .says("is set neither in the environment nor in `.env`")
             .says("hint: write `NO_SUCH_KEY_OF_TEST=…` into `.env`");
     }

@@ -195,7 +195,7 @@ fn offline_the_cache_is_enough_or_the_error_says_why() {
     let offline = ("HF_HUB_OFFLINE", "1");
     run_with(&project, &hub, offline)
         .exits(2)
-        .says("eval.yaml:2: `hf://datasets/acme/toy` is not in")
+        .says("eval.yaml:2:32: `hf://datasets/acme/toy` is not in")
         .says("hint: unset `HF_HUB_OFFLINE` once");
     run(&project, &hub, "run eval.yaml --limit 2").exits(0);
     hub.asked();
@@ -266,7 +266,7 @@ fn the_token_goes_to_the_hub_and_to_no_other_host() {
 }
 
 #[test]
-fn what_is_not_there_is_named_with_the_line_of_the_spec() {
+fn what_is_not_there_is_named_with_the_place_in_the_spec() {
     let (hub, project) = (toy(), project());
     let check = |path: &str, expect: &str, code: i32| {
         project.write("eval.yaml", SPEC.replace("acme/toy", path));
@@ -276,12 +276,12 @@ fn what_is_not_there_is_named_with_the_line_of_the_spec() {
     };
     check(
         "acme/none",
-        "eval.yaml:2: `hf://datasets/acme/none`: there is no such dataset, or it is private",
+        "eval.yaml:2:32: `hf://datasets/acme/none`: there is no such dataset, or it is private",
         2,
     );
     check(
         "acme/toy@v9",
-        "eval.yaml:2: `hf://datasets/acme/toy@v9`: there is no such revision",
+        "eval.yaml:2:32: `hf://datasets/acme/toy@v9`: there is no such revision",
         2,
     );
     check(
@@ -291,7 +291,7 @@ fn what_is_not_there_is_named_with_the_line_of_the_spec() {
     );
     check(
         "acme/toy/../x",
-        "eval.yaml:2: `hf://datasets/acme/toy/../x` is no address of a dataset",
+        "eval.yaml:2:32: `hf://datasets/acme/toy/../x` is no address of a dataset",
         2,
     );
     check("acme", "the name of a dataset has two parts", 2);
@@ -376,7 +376,7 @@ fn gaia_without_a_path_is_the_published_dataset() {
     );
     run(&project, &hub, "run eval.yaml")
         .exits(2)
-        .says("eval.yaml:2: `hf://datasets/gaia-benchmark/GAIA`: there is no such dataset");
+        .says("eval.yaml:2:20: `hf://datasets/gaia-benchmark/GAIA`: there is no such dataset");
 }
 
 #[test]

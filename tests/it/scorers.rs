@@ -128,7 +128,7 @@ fn unknown_scorers_in_gates_are_found_before_the_agent_starts() {
     project
         .run("run eval.yaml")
         .exits(2)
-        .says("eval.yaml:7: gate `macro_f1(choice) >= 0.5`: no scorer is called `choice`")
+        .says("eval.yaml:7:9: gate `macro_f1(choice) >= 0.5`: no scorer is called `choice`")
         .says("the scorers are `gaia`, `substring`");
     assert!(project.runs().is_empty());
 }

@@ -129,6 +129,6 @@ fn check_features(project: &Project) {
     project
         .cargo("test --offline --test example")
         .exits(1)
-        .says("evals/example.yaml:2: agent `demo` in a spec needs the feature `demo` of the crate `evaltest`")
+        .says("evals/example.yaml:2:16: agent `demo` in a spec needs the feature `demo` of the crate `evaltest`")
         .says("features = [\"demo\"] }` into `Cargo.toml`");
 }

@@ -56,6 +56,7 @@ fn check_only(word: &str, allowed: &[&str]) {
 fn one_file_names_each_framework() {
     check_only("libtest_mimic", &["src/harness.rs"]);
     check_only("insta::", &["src/snapshot.rs"]);
+    check_only("libyaml_safer", &["src/eval/spec/places.rs"]);
     check_only(
         "serde_yaml",
         &[

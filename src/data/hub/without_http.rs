@@ -51,14 +51,14 @@ mod tests {
     use crate::Eval;
 
     #[test]
-    fn an_address_in_a_spec_names_the_feature_and_its_line() {
+    fn an_address_in_a_spec_names_the_feature_and_its_place() {
         let folder = tempfile::tempdir().unwrap();
         let spec = folder.path().join("eval.yaml");
-        let check = |benchmark: &str| {
+        let check = |benchmark: &str, column: u32| {
             let text = format!("benchmark: {benchmark}\nagent: {{ type: demo }}\n");
             std::fs::write(&spec, text).unwrap();
             let error = Eval::from_yaml(&spec).unwrap_err();
-            let place = format!("{}:1: `hf://datasets/", spec.display());
+            let place = format!("{}:1:{column}: `hf://datasets/", spec.display());
             assert!(error.message().starts_with(&place), "{error}");
             assert!(
                 error.message().contains("needs the feature `http`"),
@@ -66,8 +66,8 @@ mod tests {
             );
             assert_eq!(error.exit(), crate::Exit::Usage);
         };
-        check("{ type: gaia }");
-        check("{ type: gaia, path: \"hf://datasets/a/b@main\" }");
-        check("{ type: gsm8k, path: \"hf://datasets/a/b/c.jsonl\" }");
+        check("{ type: gaia }", 20);
+        check("{ type: gaia, path: \"hf://datasets/a/b@main\" }", 32);
+        check("{ type: gsm8k, path: \"hf://datasets/a/b/c.jsonl\" }", 33);
     }
 }

@@ -10,7 +10,8 @@ use serde_json::{Map, Value};
 
 use super::Options;
 use super::made_agent::MadeAgent;
-use super::recipe::{Placed, Surroundings, entries, unknown};
+use super::recipe::{Surroundings, entries, unknown};
+use crate::error::{Result, Under};
 
 pub mod command;
 pub mod demo;
@@ -27,14 +28,14 @@ fn of_own(
     name: &str,
     keys: Map<String, Value>,
     surroundings: &Surroundings<'_>,
-) -> Placed<MadeAgent> {
+) -> Result<MadeAgent> {
     let registry = surroundings.registry;
     let common = keys.get("options").and_then(Value::as_object).cloned();
     let options = Options::new(format!("agent `{name}`"), keys, surroundings.folder);
     let agent = registry
         .make_agent(name, &options)
         .ok_or_else(|| unknown("agent", name, BUILT_IN, registry.agent_names()))?
-        .map_err(|error| (error, name.to_owned()))?;
+        .or_under("type")?;
     Ok(MadeAgent::of(agent, common.unwrap_or_default()))
 }
 

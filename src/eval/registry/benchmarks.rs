@@ -11,8 +11,9 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::Options;
-use super::recipe::{Placed, Surroundings, entries, unknown};
+use super::recipe::{Surroundings, entries, unknown};
 use crate::benchmark::Benchmark;
+use crate::error::{Result, Under};
 
 pub mod aime;
 pub mod bfcl;
@@ -28,13 +29,13 @@ fn of_own(
     name: &str,
     keys: Map<String, Value>,
     surroundings: &Surroundings<'_>,
-) -> Placed<Arc<dyn Benchmark>> {
+) -> Result<Arc<dyn Benchmark>> {
     let registry = surroundings.registry;
     let options = Options::new(format!("benchmark `{name}`"), keys, surroundings.folder);
     registry
         .make_benchmark(name, &options)
         .ok_or_else(|| unknown("benchmark", name, BUILT_IN, registry.benchmark_names()))?
-        .map_err(|error| (error, name.to_owned()))
+        .or_under("type")
 }
 
 #[cfg(test)]

@@ -6,8 +6,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::recipe::Placed;
-use crate::error::Error;
+use crate::error::{Error, Result, inside};
 use crate::system::sandbox::{Network, Sandbox, Ulimits};
 
 /// `bwrap` or `{ type: bwrap, … }`.
@@ -61,29 +60,27 @@ pub(super) struct UlimitKeys {
 const MIB: u64 = 1024 * 1024;
 
 impl SandboxKeys {
-    pub(super) fn sandbox(self) -> Placed<Sandbox> {
+    pub(super) fn sandbox(self) -> Result<Sandbox> {
         if self.network.0 == Network::Loopback(Vec::new()) {
             let error = Error::usage("agent.sandbox.network.loopback names no port");
-            return Err((
-                error.hint("write `network: off`, or a port: `network: { loopback: [8102] }`"),
-                "loopback".to_owned(),
-            ));
+            let error =
+                error.hint("write `network: off`, or a port: `network: { loopback: [8102] }`");
+            return Err(error.under("loopback").under("network").under("sandbox"));
         }
         let sandbox = Sandbox::new().network(self.network.0).read(self.read);
         Ok(match self.disk_mb {
-            Some(megabytes) => {
-                sandbox.disk_bytes(at_least_one("sandbox.disk_mb", megabytes)?.saturating_mul(MIB))
-            }
+            Some(megabytes) => sandbox
+                .disk_bytes(at_least_one("sandbox", "disk_mb", megabytes)?.saturating_mul(MIB)),
             None => sandbox,
         })
     }
 }
 
 impl UlimitKeys {
-    pub(super) fn limits(self) -> Placed<Ulimits> {
+    pub(super) fn limits(self) -> Result<Ulimits> {
         let check = |key: &str, value: Option<u64>| {
             value
-                .map(|value| at_least_one(&format!("ulimits.{key}"), value))
+                .map(|value| at_least_one("ulimits", key, value))
                 .transpose()
         };
         let bytes = |value: Option<u64>| value.map(|megabytes| megabytes.saturating_mul(MIB));
@@ -97,16 +94,13 @@ impl UlimitKeys {
     }
 }
 
-fn at_least_one(key: &str, value: u64) -> Placed<u64> {
+fn at_least_one(map: &str, key: &str, value: u64) -> Result<u64> {
     if value > 0 {
         return Ok(value);
     }
-    let name = key.rsplit('.').next().unwrap_or(key).to_owned();
-    let error = Error::usage(format!("agent.{key} must be at least 1"));
-    Err((
-        error.hint(format!("leave out `{name}` for no limit of ours")),
-        name,
-    ))
+    let error = Error::usage(format!("agent.{map}.{key} must be at least 1"));
+    let error = error.hint(format!("leave out `{key}` for no limit of ours"));
+    Err(error.under(key).under(map))
 }
 
 impl<'de> Deserialize<'de> for SandboxKeys {
@@ -172,8 +166,9 @@ impl<'de> Deserialize<'de> for NetworkKey {
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Network, A::Error> {
                 let keys = Loopback::deserialize(MapAccessDeserializer::new(map))?;
-                if keys.loopback.contains(&0) {
-                    return Err(A::Error::custom("0 is no port"));
+                if let Some(item) = keys.loopback.iter().position(|port| *port == 0) {
+                    let path = format!("loopback[{item}]");
+                    return Err(A::Error::custom(inside(&path, "0 is no port")));
                 }
                 Ok(Network::Loopback(keys.loopback))
             }

@@ -40,12 +40,12 @@ impl MadeAgent {
 
 /// The error for an agent that this build of the library does not have.
 #[cfg(not(all(feature = "demo", feature = "http")))]
-pub(super) fn without(name: &str, feature: &str) -> (Error, String) {
+pub(super) fn without(name: &str, feature: &str) -> Error {
     let message =
         format!("agent `{name}` in a spec needs the feature `{feature}` of the crate `evaltest`");
     let error = Error::usage(message).hint(format!(
         "write `evaltest = {{ version = \"…\", features = [\"{feature}\"] }}` into `Cargo.toml`, or run it with \
          `cargo evaltest`, which has the feature",
     ));
-    (error, name.to_owned())
+    error.under("type")
 }

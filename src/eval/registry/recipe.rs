@@ -13,15 +13,7 @@ use serde_json::{Map, Value};
 
 use super::{BuiltIn, Registry};
 use crate::data::hub;
-use crate::error::{Error, Result, nearest};
-
-/// An error with the text in the spec that it is about, to find its line.
-pub(crate) type Placed<T> = std::result::Result<T, (Error, String)>;
-
-/// Puts no line on an error.
-pub(crate) fn anywhere(error: Error) -> (Error, String) {
-    (error, String::new())
-}
+use crate::error::{Error, Result, Under, nearest};
 
 /// What agents and benchmarks are made in.
 #[derive(Clone, Copy)]
@@ -35,14 +27,13 @@ pub(crate) struct Surroundings<'a> {
 }
 
 impl Surroundings<'_> {
-    /// The file of a benchmark; an error is about its name in the spec.
+    /// The file of a benchmark; an error is about the key `path`.
     pub(super) fn open<T>(
         &self,
         path: &Path,
         open: impl FnOnce(PathBuf) -> Result<T>,
-    ) -> Placed<T> {
-        let shown = path.display().to_string();
-        open(hub::resolve(path, self.folder)).map_err(|error| (error, shown))
+    ) -> Result<T> {
+        open(hub::resolve(path, self.folder)).under("path")
     }
 }
 
@@ -51,7 +42,7 @@ pub(super) struct Recipe<K, T> {
     /// What is told of it.
     pub(super) about: BuiltIn,
     /// Makes it.
-    pub(super) make: fn(K, &Surroundings<'_>) -> Placed<T>,
+    pub(super) make: fn(K, &Surroundings<'_>) -> Result<T>,
 }
 
 impl<K: DeserializeOwned + 'static, T: 'static> Recipe<K, T> {
@@ -71,14 +62,14 @@ pub(crate) struct Chosen<T> {
     make: Maker<T>,
 }
 
-type Maker<T> = Box<dyn FnOnce(&str, &Surroundings<'_>) -> Placed<T>>;
+type Maker<T> = Box<dyn FnOnce(&str, &Surroundings<'_>) -> Result<T>>;
 
 impl<T: 'static> Chosen<T> {
     /// What is not built in and has any keys; `make` finds it among what is registered.
     pub(super) fn of_own<'de, A: MapAccess<'de>>(
         name: String,
         rest: A,
-        make: fn(&str, Map<String, Value>, &Surroundings<'_>) -> Placed<T>,
+        make: fn(&str, Map<String, Value>, &Surroundings<'_>) -> Result<T>,
     ) -> Result<Self, A::Error> {
         let keys = serde::Deserialize::deserialize(MapAccessDeserializer::new(rest))?;
         Ok(Self {
@@ -93,7 +84,7 @@ impl<T: 'static> Chosen<T> {
     }
 
     /// Makes it.
-    pub(crate) fn make(self, surroundings: &Surroundings<'_>) -> Placed<T> {
+    pub(crate) fn make(self, surroundings: &Surroundings<'_>) -> Result<T> {
         (self.make)(&self.name, surroundings)
     }
 }
@@ -104,7 +95,7 @@ pub(super) fn unknown<'a>(
     name: &str,
     built_in: &'a [BuiltIn],
     registered: impl Iterator<Item = &'a str>,
-) -> (Error, String) {
+) -> Error {
     let built_in = built_in.iter().map(|about| about.name);
     let known: Vec<&str> = built_in.chain(registered).collect();
     let error = Error::unregistered(format!("unknown {what} `{name}`"));
@@ -115,7 +106,7 @@ pub(super) fn unknown<'a>(
             "legal names: `{list}`; one of your own is registered in a test binary with `Registry`"
         )),
     };
-    (error, name.to_owned())
+    error.under("type")
 }
 
 /// The list of the files of a folder, one for each built-in kind: `entries!(MadeAgent, of_own: echo, demo)`.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::data::Score;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Under};
 use crate::eval::registry::{Options, Registry};
 use crate::scorer::forward::forward;
 use crate::scorer::options::{OptionReader, unknown};
@@ -99,7 +99,8 @@ pub fn from_value(value: &Value, context: &Context<'_>) -> Result<Arc<dyn Scorer
     match name.as_ref().and_then(Value::as_str) {
         Some(name) => by_name(name, &options, context),
         None => Err(Error::usage(format!("`{value}` names no scorer"))
-            .hint("write a name, or a map: `{ type: substring, compat: true }`")),
+            .hint("write a name, or a map: `{ type: substring, compat: true }`")
+            .under("type")),
     }
 }
 
@@ -117,13 +118,17 @@ pub fn by_name(
         Some(Value::String(alias)) if !alias.is_empty() => Some(alias),
         Some(other) => {
             return Err(Error::usage(format!("`{other}` is not a name"))
-                .at(format_args!("scorer `{name}`, option `name`")));
+                .at(format_args!("scorer `{name}`, option `name`"))
+                .under("name"));
         }
     };
     let scorer = match (entry(name), context.registry) {
         (Some(entry), _) => (entry.make)(&OptionReader::new(entry, &options, &context.maker())?)?,
         (None, Some(registry)) => registered(name, options, context.folder, registry)?,
-        (None, None) => return Err(unknown("scorer", name, &names().collect::<Vec<_>>())),
+        (None, None) => {
+            let error = unknown("scorer", name, &names().collect::<Vec<_>>());
+            return Err(error.under("type"));
+        }
     };
     Ok(match alias {
         None => scorer,
@@ -144,9 +149,9 @@ fn registered(
             .map(|entry| entry.name)
             .chain(registry.scorer_names())
             .collect();
-        return Err(unknown("scorer", name, &known));
+        return Err(unknown("scorer", name, &known).under("type"));
     };
-    let scorer = scorer?;
+    let scorer = scorer.or_under("type")?;
     Ok(Arc::new(Registered { scorer, options }))
 }
 

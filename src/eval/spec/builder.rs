@@ -56,7 +56,7 @@ pub(crate) fn override_built(mut eval: Eval, overrides: &[Override]) -> Result<E
     let value = apply(Value::Object(Map::new()), overrides).map_err(place)?;
     let keys = BuilderKeys::deserialize(&value)
         .map_err(|error| place(Error::usage(format!("`{value}`: {error}"))))?;
-    let changed = limits(&keys.limits, &eval.limits).map_err(|(_, error)| place(error))?;
+    let changed = limits(&keys.limits, &eval.limits).map_err(place)?;
     eval.limits = changed;
     eval.shuffle = keys.shuffle.map(|keys| keys.seed).or(eval.shuffle);
     eval.epochs = keys.epochs.unwrap_or(eval.epochs);

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use serde::de::MapAccess;
 use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error as _, MapAccess, SeqAccess};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
@@ -12,6 +12,7 @@ use super::cache::CacheKey;
 use super::tagged::{Tagged, Typed};
 use crate::benchmark::Benchmark;
 use crate::benchmark::prompt::Prompt;
+use crate::error::inside;
 use crate::eval::registry::{Chosen, KeepKey, MadeAgent, agents, benchmarks};
 use crate::eval::{Answers, Assert};
 use crate::verdict::gate::Gate;
@@ -34,7 +35,7 @@ pub(super) struct SpecFile {
     pub(super) epochs: Option<u32>,
     #[serde(default)]
     pub(super) snapshot: SnapshotKeys,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "gates")]
     pub(super) gates: Vec<Gate>,
     pub(super) output_root: Option<PathBuf>,
     #[serde(default)]
@@ -198,4 +199,28 @@ fn prompt<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Prompt, D::Error
         }
     }
     deserializer.deserialize_any(Visitor)
+}
+
+/// A list of gates; an error is about one of them.
+fn gates<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Gate>, D::Error> {
+    struct Visitor;
+    impl<'de> serde::de::Visitor<'de> for Visitor {
+        type Value = Vec<Gate>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("a sequence")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<Gate>, A::Error> {
+            let mut gates = Vec::new();
+            while let Some(text) = list.next_element::<String>()? {
+                let gate = text.parse().map_err(|error| {
+                    A::Error::custom(inside(&format!("[{}]", gates.len()), error))
+                })?;
+                gates.push(gate);
+            }
+            Ok(gates)
+        }
+    }
+    deserializer.deserialize_seq(Visitor)
 }

@@ -3,14 +3,11 @@
 use std::time::Duration;
 
 use super::keys::{BudgetKeys, LimitsKeys};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::eval::limits::{Budget, Limits};
 
-/// An error with the key that it is about.
-type OfKey<T> = std::result::Result<T, (&'static str, Error)>;
-
 /// Limits as the keys say, else as in `default`.
-pub(super) fn limits(keys: &LimitsKeys, default: &Limits) -> OfKey<Limits> {
+pub(super) fn limits(keys: &LimitsKeys, default: &Limits) -> Result<Limits> {
     let or = |given: Option<Duration>, default: Option<Duration>| given.or(default);
     let least = 0.001;
     Ok(Limits {
@@ -37,7 +34,7 @@ pub(super) fn limits(keys: &LimitsKeys, default: &Limits) -> OfKey<Limits> {
                 let error =
                     Error::usage("limits.max_output_bytes is 0, which lets nothing be answered");
                 let hint = "write how many bytes: `max_output_bytes: 1048576`";
-                return Err(("max_output_bytes", error.hint(hint)));
+                return Err(error.hint(hint).under("max_output_bytes"));
             }
             given => given.unwrap_or(default.max_output_bytes),
         },
@@ -46,18 +43,16 @@ pub(super) fn limits(keys: &LimitsKeys, default: &Limits) -> OfKey<Limits> {
     })
 }
 
-fn at_least_one(key: &'static str, value: Option<usize>) -> OfKey<Option<usize>> {
+fn at_least_one(key: &str, value: Option<usize>) -> Result<Option<usize>> {
     match value {
-        Some(0) => Err((
-            key,
-            Error::usage(format!("limits.{key} must be at least 1"))
-                .hint(format!("write a whole number from 1: `{key}: 4`")),
-        )),
+        Some(0) => Err(Error::usage(format!("limits.{key} must be at least 1"))
+            .hint(format!("write a whole number from 1: `{key}: 4`"))
+            .under(key)),
         value => Ok(value),
     }
 }
 
-fn seconds(key: &'static str, value: Option<f64>, least: f64) -> OfKey<Option<Duration>> {
+fn seconds(key: &str, value: Option<f64>, least: f64) -> Result<Option<Duration>> {
     match value {
         None => Ok(None),
         Some(value) if value.is_finite() && value >= least && value <= 1e9 => {
@@ -68,23 +63,23 @@ fn seconds(key: &'static str, value: Option<f64>, least: f64) -> OfKey<Option<Du
                 "limits.{key} is {value}, which is no number of seconds from {least} to 1000000000"
             );
             let hint = format!("write seconds: `{key}: 30`");
-            Err((key, Error::usage(message).hint(hint)))
+            Err(Error::usage(message).hint(hint).under(key))
         }
     }
 }
 
-fn per_minute(key: &'static str, value: Option<f64>) -> OfKey<Option<f64>> {
+fn per_minute(key: &str, value: Option<f64>) -> Result<Option<f64>> {
     match value.filter(|value| !(value.is_finite() && *value > 0.0)) {
         None => Ok(value),
         Some(wrong) => {
             let message = format!("limits.{key} is {wrong}; it must be above 0");
             let hint = format!("write how many in a minute: `{key}: 600`");
-            Err((key, Error::usage(message).hint(hint)))
+            Err(Error::usage(message).hint(hint).under(key))
         }
     }
 }
 
-fn budget(keys: Option<&BudgetKeys>, default: Budget) -> OfKey<Budget> {
+fn budget(keys: Option<&BudgetKeys>, default: Budget) -> Result<Budget> {
     let Some(keys) = keys else { return Ok(default) };
     let is_wrong = |cost: f64| !(cost.is_finite() && cost > 0.0);
     let wrong = [
@@ -94,7 +89,8 @@ fn budget(keys: Option<&BudgetKeys>, default: Budget) -> OfKey<Budget> {
     ];
     if let Some((key, _)) = wrong.into_iter().find(|(_, is_wrong)| *is_wrong) {
         let message = format!("limits.budget.{key} must be above 0");
-        return Err((key, Error::usage(message).hint("`--dry-run` asks nothing")));
+        let error = Error::usage(message).hint("`--dry-run` asks nothing");
+        return Err(error.under(key).under("budget"));
     }
     Ok(Budget {
         cost_usd: keys.cost_usd.or(default.cost_usd),

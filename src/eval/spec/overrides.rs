@@ -2,8 +2,28 @@
 
 use serde_json::{Map, Value};
 
-use crate::error::{Error, Result};
+use super::places::Places;
+use crate::error::{Error, KeyPath, Result, Step};
 use crate::text::setting::Override;
+
+/// How it is with the places of a spec.
+impl Override {
+    /// Whether what stands at the path is said by this override, and not by the spec.
+    pub(super) fn decides(&self, path: &KeyPath, places: &Places) -> bool {
+        let mut keys = self.key.split('.');
+        let mut steps = path.steps();
+        loop {
+            match (keys.next(), steps.next()) {
+                // All of it, or what it lies in.
+                (None, _) => return true,
+                // A part of it.
+                (Some(_), None) => return !places.has(path),
+                (Some(key), Some(Step::Key(step))) if key == step => {}
+                _ => return false,
+            }
+        }
+    }
+}
 
 /// The spec with all overrides, the last of a key winning.
 pub(super) fn apply(mut spec: Value, overrides: &[Override]) -> Result<Value> {

@@ -1,11 +1,12 @@
-//! From serde's messages to ours: file, line, key, and what was probably meant.
+//! From serde's messages to ours: file, line, column, key, and what was probably meant.
 
 use std::path::Path;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::error::{Error, nearest};
+use super::places::{Place, Places};
+use crate::error::{Error, nearest, split_inside};
 
 /// Such as: agent: unknown field `comand`, expected one of `command`, `input`
 static UNKNOWN: LazyLock<Regex> = LazyLock::new(|| {
@@ -31,18 +32,54 @@ pub(super) fn explain(path: &Path, text: &str, error: &serde_yaml::Error) -> Err
     let bare = message
         .rfind(" at line ")
         .map_or(message.as_str(), |end| &message[..end]);
-    let place = if let Some(line) = gate_line(text, bare).or_else(|| second_line(text, bare)) {
-        format!("{}:{line}", path.display())
-    } else if let Some(place) = error.location() {
-        format!("{}:{}:{}", path.display(), place.line(), place.column())
-    } else {
-        path.display().to_string()
+    let (bare, inside) = split_inside(bare);
+    let place = place(text, bare, inside, error);
+    rephrase(bare).at(format_args!("{}:{place}", path.display()))
+}
+
+/// Where a mistake stands that serde found. What serde says is the place of the value that it had at hand, and
+/// where an alias stands for it, that of the anchor.
+fn place(text: &str, bare: &str, inside: Option<&str>, error: &serde_yaml::Error) -> Place {
+    let said = error.location().map(|place| Place {
+        line: place.line(),
+        column: place.column(),
+    });
+    let places = Places::of(text);
+    let Some(said) = said else {
+        let second = places.second_document();
+        return second.unwrap_or(Place::START);
     };
-    rephrase(bare).at(place)
+    // The path to the value stands before the message, unless it is the whole spec.
+    let mut ends = bare.match_indices(": ");
+    let named = ends.find_map(|(end, _)| places.named(&bare[..end]));
+    let named = named.unwrap_or_else(|| places.top());
+    let found = if let Some(inside) = inside {
+        named.inside(inside)
+    } else if let Some(key) = duplicate(bare) {
+        named.second(&names_of(key))
+    } else {
+        named.alias_of(said)
+    };
+    found.unwrap_or(said)
+}
+
+/// The key that a message says is there twice.
+fn duplicate(message: &str) -> Option<&str> {
+    let (_, rest) = message.split_once("duplicate field `")?;
+    rest.split('`').next()
+}
+
+/// The names under which a key may be given.
+fn names_of(key: &str) -> Vec<&str> {
+    match key {
+        "ground_truth" => vec![key, "target", "targets"],
+        _ => vec![key],
+    }
 }
 
 /// A mistake that serde found after overrides were applied.
 pub(super) fn explain_override(path: &Path, given: &str, message: &str) -> Error {
+    let (message, _) = split_inside(message);
     rephrase(message).at(format!("{} with `{given}`", path.display()))
 }
 
@@ -130,65 +167,4 @@ fn rephrase_other(message: &str) -> Error {
         return Error::usage(message).hint("write `{ type: NAME, … }`, the other keys behind it");
     }
     Error::usage(message).hint(CHECK_YAML)
-}
-
-/// serde places a duplicate key at the start of its map; here it is where the key stands again.
-fn second_line(text: &str, message: &str) -> Option<usize> {
-    let key = &NAME.captures(message.split_once("duplicate field ")?.1)?[1];
-    let is_key = |line: &str| {
-        line.trim_start()
-            .strip_prefix(key)
-            .is_some_and(|rest| rest.starts_with(':'))
-    };
-    let mut lines = text.lines().zip(1..).filter(|(line, _)| is_key(line));
-    lines.nth(1).map(|(_, number)| number)
-}
-
-/// serde places a bad gate at the start of the list; the gate's text leads to its own line.
-fn gate_line(text: &str, message: &str) -> Option<usize> {
-    let gate = message.strip_prefix("gates")?.split_once("gate `")?.1;
-    let gate = gate.rsplit_once('`').map_or(gate, |(gate, _)| gate);
-    let gate = gate.split('`').next()?;
-    line_of(text, gate)
-}
-
-/// The line on which `needles` stand first, from 1. Of several, one per line, each is looked for from the line
-/// of the one before, and the last that is found counts. An empty one stands for the end of a line.
-pub(super) fn line_of(text: &str, needles: &str) -> Option<usize> {
-    let mut found = None;
-    let mut start = 1;
-    for needle in needles.lines() {
-        if needle.is_empty() {
-            start += 1;
-            continue;
-        }
-        found = line_from(text, start, needle).or(found);
-        start = found.unwrap_or(start);
-    }
-    found
-}
-
-/// The line, counted from 1 and not before `start`, on which `needle` stands as a word. Comments do not count,
-/// nor do quotes that the needle does not have.
-fn line_from(text: &str, start: usize, needle: &str) -> Option<usize> {
-    if needle.is_empty() {
-        return None;
-    }
-    let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
-    let whole = |line: &str| {
-        line.match_indices(needle).any(|(start, found)| {
-            let (before, after) = (&line[..start], &line[start + found.len()..]);
-            !(is_word(before.chars().next_back()) && is_word(needle.chars().next())
-                || is_word(after.chars().next()) && is_word(needle.chars().next_back()))
-        })
-    };
-    let quotes = ['"', '\''];
-    let holds = |line: &str| {
-        let line = line.split(" #").next().unwrap_or_default();
-        whole(line) || (!needle.contains(quotes) && whole(&line.replace(quotes, "")))
-    };
-    let mut lines = text.lines().zip(1..).skip(start - 1);
-    lines
-        .find(|(line, _)| !line.trim_start().starts_with('#') && holds(line))
-        .map(|(_, line)| line)
 }

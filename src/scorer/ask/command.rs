@@ -17,7 +17,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::data::{Normalized, Score};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Under};
 use crate::scorer::{Answer, Entry, Example, OptionReader, Scorer};
 use crate::system::process::environment::Environment;
 use crate::system::process::excerpt::{beginning, ending};
@@ -98,7 +98,7 @@ fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
     })?;
     let needs_target = options.read("needs_target", "true or false", Value::as_bool)?;
 
-    let vars = variables::from_dot_env(&env, options.folder())?;
+    let vars = variables::from_dot_env(&env, options.folder()).under("env")?;
     let mut command = Command::new(argv, options.folder()).env(env).vars(vars);
     if let Some(seconds) = timeout {
         command = command.timeout(Duration::from_secs_f64(seconds));
@@ -110,7 +110,7 @@ fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
         command = command.without_target();
     }
     // Before an agent is paid for.
-    command.check()?;
+    command.check().under("command")?;
     Ok(Arc::new(command))
 }
 

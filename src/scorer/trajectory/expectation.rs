@@ -83,7 +83,7 @@ impl Expectation {
 
     pub(super) fn read(map: &Map<String, Json>) -> Result<Self> {
         let wrong = |key: &str, wanted: &str| {
-            Error::usage(format!("`{key}` is `{}`, not {wanted}", map[key]))
+            Error::usage(format!("`{key}` is `{}`, not {wanted}", map[key])).under(key)
         };
         let given = |key: &str| map.get(key).filter(|value| !value.is_null());
         let names = |key: &str| match given(key) {
@@ -131,7 +131,7 @@ impl Expectation {
             .unwrap_or(false);
         if let Some(calls) = given("calls") {
             expected.calls = expected_calls(calls)
-                .map_err(|reason| Error::usage(format!("`calls` {reason}")))?;
+                .map_err(|reason| Error::usage(format!("`calls` {reason}")).under("calls"))?;
         }
         expected.check()?;
         Ok(expected)

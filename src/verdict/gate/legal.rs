@@ -9,13 +9,14 @@ use crate::error::{Error, Result};
 /// of one name.
 pub fn check_unique(gates: &[Gate]) -> Result<()> {
     let mut seen = BTreeMap::new();
-    for gate in gates {
+    for (item, gate) in gates.iter().enumerate() {
         if let Some(first) = seen.insert(gate.name(), gate) {
             return Err(Error::usage(format!(
                 "two gates are called `{}`: `{first}` and `{gate}`",
                 gate.name()
             ))
-            .hint("keep one of them"));
+            .hint("keep one of them")
+            .under(item));
         }
     }
     Ok(())

@@ -84,14 +84,14 @@ fn datasets_that_cannot_be_used() {
     check_spec(
         "data.jsonl",
         "none.jsonl",
-        "eval.yaml:2: ",
+        "eval.yaml:2:32: ",
         "none.jsonl`: No such file",
         "benchmark.path",
     );
     check_spec(
         "type: command, command: [./agent.sh]",
         "type: replay, path: none.jsonl",
-        "eval.yaml:4: ",
+        "eval.yaml:4:30: ",
         "none.jsonl`: No such file",
         "spec's folder",
     );

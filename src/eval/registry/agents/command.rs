@@ -6,9 +6,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::agent::command::{Command, Cwd, Input, Reply};
-use crate::error::Error;
+use crate::error::{Error, Result, Under};
 use crate::eval::registry::confinement::{SandboxKeys, UlimitKeys};
-use crate::eval::registry::recipe::{Placed, Recipe, Surroundings, anywhere};
+use crate::eval::registry::recipe::{Recipe, Surroundings};
 use crate::eval::registry::{BuiltIn, KeepKey, MadeAgent};
 use crate::system::variables;
 
@@ -62,9 +62,8 @@ enum CwdKey {
     Scratch,
 }
 
-fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Placed<MadeAgent> {
-    let wrong =
-        |message: &str, hint: &str| (Error::usage(message).hint(hint), "type: command".to_owned());
+fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> {
+    let wrong = |message: &str, hint: &str| Error::usage(message).hint(hint);
     let argv = match (keys.command.is_empty(), keys.shell) {
         (false, None) => keys.command,
         (true, Some(line)) => vec!["/bin/sh".to_owned(), "-c".to_owned(), line],
@@ -72,13 +71,13 @@ fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Placed<MadeAgent> {
             return Err(wrong(
                 "agent.command is missing",
                 "write `command: [python3, agent.py]`",
-            ));
+            )
+            .under("command"));
         }
         (false, Some(_)) => {
-            return Err(wrong(
-                "agent has both `command` and `shell`",
-                "remove one of them",
-            ));
+            return Err(
+                wrong("agent has both `command` and `shell`", "remove one of them").of_key("shell"),
+            );
         }
     };
     let input = match keys.input {
@@ -93,7 +92,7 @@ fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Placed<MadeAgent> {
         CwdKey::Spec => Cwd::Folder(surroundings.folder.to_owned()),
         CwdKey::Scratch => Cwd::Scratch,
     };
-    let vars = variables::from_dot_env(&keys.env, surroundings.folder).map_err(anywhere)?;
+    let vars = variables::from_dot_env(&keys.env, surroundings.folder).under("env")?;
     let command = Command::new(argv, surroundings.folder)
         .input(input)
         .output(output)

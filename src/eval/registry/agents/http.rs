@@ -53,28 +53,27 @@ enum ReplyForm {
 mod made {
     use super::{Keys, ReplyForm};
     use crate::agent::http::{Http, Places};
-    use crate::error::Error;
+    use crate::error::{Error, Result, Under};
     use crate::eval::registry::MadeAgent;
-    use crate::eval::registry::recipe::{Placed, Surroundings};
+    use crate::eval::registry::recipe::Surroundings;
 
-    pub(super) fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Placed<MadeAgent> {
+    pub(super) fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> {
         let folder = surroundings.folder;
-        let at = |word: &str| {
-            let word = word.to_owned();
-            move |error: Error| (error.at("agent `http`"), word)
-        };
+        let at = |error: Error| error.at("agent `http`");
         let method = keys.method.as_deref().unwrap_or("POST");
-        let mut agent = Http::with_method(method, &keys.url).map_err(at("url"))?;
+        let mut agent = Http::with_method(method, &keys.url).map_err(at)?;
         if let Some(body) = &keys.body {
-            agent = agent.body(body).map_err(at("body"))?;
+            agent = agent.body(body).map_err(at)?;
         }
         for (name, value) in &keys.headers {
-            agent = agent.header(name, value, folder).map_err(at(name))?;
+            let filled = agent.header(name, value, folder).under(name.as_str());
+            agent = filled.under("headers").map_err(at)?;
         }
         let place = |key: &str, given: Option<String>, usual: String| match given {
             Some(place) if !place.is_empty() && !place.starts_with('/') => {
                 let error = Error::usage(format!("`{key}: {place}` is no JSON pointer"));
-                Err(at(key)(error.hint(format!("write `{key}: /{place}`"))))
+                let error = error.hint(format!("write `{key}: /{place}`"));
+                Err(at(error).under(key))
             }
             place => Ok(place.unwrap_or(usual)),
         };

@@ -83,16 +83,13 @@ pub(super) struct PriceKeys {
 mod made {
     use super::{FileKey, Keys, PriceKeys, ToolsKey, UnsendableKey};
     use crate::agent::openai::{FileKind, OpenAi, Price, Tools, Unsendable, check_extra};
-    use crate::error::{Error, Result};
+    use crate::error::{Error, Result, Under};
     use crate::eval::registry::MadeAgent;
-    use crate::eval::registry::recipe::{Placed, Surroundings};
+    use crate::eval::registry::recipe::Surroundings;
 
-    pub(super) fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Placed<MadeAgent> {
+    pub(super) fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> {
         let folder = surroundings.folder;
-        let at = |word: &str| {
-            let word = word.to_owned();
-            move |error: Error| (error.at("agent `openai`"), word)
-        };
+        let at = |key: &'static str| move |error: Error| error.at("agent `openai`").under(key);
         if keys.model.trim().is_empty() {
             let error = Error::usage("`model` is empty");
             return Err(at("model")(
@@ -108,10 +105,11 @@ mod made {
         }
         let mut agent = OpenAi::new(&keys.base_url, keys.model).map_err(at("base_url"))?;
         if let Some(name) = &keys.api_key_env {
-            agent = agent.api_key_env(name, folder).map_err(at(name))?;
+            agent = agent.api_key_env(name, folder).map_err(at("api_key_env"))?;
         }
         for (name, value) in &keys.headers {
-            agent = agent.header(name, value, folder).map_err(at(name))?;
+            let filled = agent.header(name, value, folder).under(name.as_str());
+            agent = filled.map_err(at("headers"))?;
         }
         if let Some(system) = keys.system {
             agent = agent.system(system);
@@ -151,16 +149,17 @@ mod made {
     }
 
     fn price(keys: &PriceKeys) -> Result<Price> {
-        let all = [Some(keys.input), Some(keys.output), keys.cached_input];
-        if all
-            .into_iter()
-            .flatten()
-            .any(|price| !price.is_finite() || price < 0.0)
-        {
+        let all = [
+            ("input", Some(keys.input)),
+            ("output", Some(keys.output)),
+            ("cached_input", keys.cached_input),
+        ];
+        let is_wrong = |price: f64| !price.is_finite() || price < 0.0;
+        if let Some((key, _)) = all.iter().find(|(_, price)| price.is_some_and(is_wrong)) {
             let error = Error::usage("a price is no number of dollars");
-            return Err(error.hint(
-                "write dollars for a million tokens: `price: { input: 0.15, output: 0.6 }`",
-            ));
+            let error = error
+                .hint("write dollars for a million tokens: `price: { input: 0.15, output: 0.6 }`");
+            return Err(error.under(*key));
         }
         Ok(Price {
             input: keys.input,

@@ -6,7 +6,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::agent::replay::Replay;
-use crate::eval::registry::recipe::{Placed, Recipe, Surroundings};
+use crate::error::{Result, Under};
+use crate::eval::registry::recipe::{Recipe, Surroundings};
 use crate::eval::registry::{BuiltIn, MadeAgent};
 
 pub(super) const ENTRY: Recipe<Keys, MadeAgent> = Recipe {
@@ -35,14 +36,13 @@ pub(super) struct Fields {
     answer: Option<String>,
 }
 
-fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Placed<MadeAgent> {
-    let shown = keys.path.display().to_string();
+fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> {
     let path = surroundings.folder.join(&keys.path);
     let replay = Replay::open(
         &path,
         keys.fields.id.as_deref(),
         keys.fields.answer.as_deref(),
     )
-    .map_err(|error| (error, shown))?;
+    .under("path")?;
     Ok(MadeAgent::new(replay, keys.options))
 }

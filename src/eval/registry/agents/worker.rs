@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::agent::worker::Worker;
-use crate::error::Error;
+use crate::error::{Error, Result, Under};
 use crate::eval::registry::confinement::{SandboxKeys, UlimitKeys};
-use crate::eval::registry::recipe::{Placed, Recipe, Surroundings, anywhere};
+use crate::eval::registry::recipe::{Recipe, Surroundings};
 use crate::eval::registry::{BuiltIn, KeepKey, MadeAgent};
 use crate::system::variables;
 use serde::Deserialize;
@@ -50,18 +50,14 @@ pub(super) struct Keys {
     keep_scratch: Option<KeepKey>,
 }
 
-fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Placed<MadeAgent> {
+fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> {
     let wrong = |key: &str, message: String, hint: &str| {
         let error = Error::usage(message).hint(hint);
-        Err((error, key.to_owned()))
+        Err(error.under(key))
     };
     if keys.command.is_empty() {
         let message = "agent.command is missing".to_owned();
-        return wrong(
-            "type: worker",
-            message,
-            "write `command: [python3, worker.py]`",
-        );
+        return wrong("command", message, "write `command: [python3, worker.py]`");
     }
     for (key, value) in [("processes", keys.processes), ("in_flight", keys.in_flight)] {
         if value.is_some_and(|value| !(1..=MOST_AT_ONCE).contains(&value)) {
@@ -82,14 +78,14 @@ fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Placed<MadeAgent> {
     if keys.start_timeout_s.is_some() && !keys.handshake {
         let message = "agent.start_timeout_s does nothing without `handshake: true`".to_owned();
         let hint = "add `handshake: true`, and have the program say hello when it is ready";
-        return wrong("start_timeout_s", message, hint);
+        return wrong("start_timeout_s", message, hint).of_key("start_timeout_s");
     }
     if keys.scratch && keys.sandbox.is_some() {
         let message = "agent.scratch: a folder outside of the sandbox is not seen in it".to_owned();
         let hint = "leave `scratch` out: in a sandbox each process has `/tmp` and `$HOME` in memory, for itself";
-        return wrong("scratch", message, hint);
+        return wrong("scratch", message, hint).of_key("scratch");
     }
-    let vars = variables::from_dot_env(&keys.env, surroundings.folder).map_err(anywhere)?;
+    let vars = variables::from_dot_env(&keys.env, surroundings.folder).under("env")?;
     let mut worker = Worker::new(keys.command, surroundings.folder)
         .processes(keys.processes.unwrap_or(1))
         .in_flight(keys.in_flight.unwrap_or(1))

@@ -8,8 +8,9 @@ use serde::Deserialize;
 use crate::benchmark::Benchmark;
 use crate::benchmark::aime::Aime;
 use crate::data::dataset;
+use crate::error::Result;
 use crate::eval::registry::BuiltIn;
-use crate::eval::registry::recipe::{Placed, Recipe, Surroundings};
+use crate::eval::registry::recipe::{Recipe, Surroundings};
 
 pub(super) const ENTRY: Recipe<Keys, Arc<dyn Benchmark>> = Recipe {
     about: BuiltIn {
@@ -40,7 +41,7 @@ pub(super) struct Columns {
     year: Option<String>,
 }
 
-fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Placed<Arc<dyn Benchmark>> {
+fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Result<Arc<dyn Benchmark>> {
     let mut aime = surroundings
         .open(&keys.path, Aime::open)?
         .years(keys.years)

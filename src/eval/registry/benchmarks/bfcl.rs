@@ -11,8 +11,11 @@ use crate::benchmark::Benchmark;
 use crate::bfcl::benchmark::Bfcl;
 #[cfg(not(feature = "bfcl"))]
 use crate::error::Error;
+use crate::error::Result;
+#[cfg(feature = "bfcl")]
+use crate::error::Under;
 use crate::eval::registry::BuiltIn;
-use crate::eval::registry::recipe::{Placed, Recipe, Surroundings};
+use crate::eval::registry::recipe::{Recipe, Surroundings};
 
 pub(super) const ENTRY: Recipe<Keys, Arc<dyn Benchmark>> = Recipe {
     about: BuiltIn {
@@ -38,12 +41,12 @@ pub(super) struct Keys {
 }
 
 #[cfg(feature = "bfcl")]
-fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Placed<Arc<dyn Benchmark>> {
+fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Result<Arc<dyn Benchmark>> {
     let mut bfcl = surroundings.open(&keys.path, Bfcl::open)?;
     if let Some(categories) = keys.categories {
         // Found here, so that the error has the line in the spec.
-        for name in &categories {
-            bfcl.check(name).map_err(|error| (error, name.clone()))?;
+        for (item, name) in categories.iter().enumerate() {
+            bfcl.check(name).under(item).under("categories")?;
         }
         bfcl = bfcl.categories(categories);
     }
@@ -56,8 +59,8 @@ fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Placed<Arc<dyn Benchmark
 }
 
 #[cfg(not(feature = "bfcl"))]
-fn make(_: Keys, _: &Surroundings<'_>) -> Placed<Arc<dyn Benchmark>> {
+fn make(_: Keys, _: &Surroundings<'_>) -> Result<Arc<dyn Benchmark>> {
     let error = Error::usage("benchmark `bfcl` needs the cargo feature `bfcl` of evaltest");
     let error = error.hint("`cargo add --dev evaltest --features bfcl`, or use `cargo evaltest`");
-    Err((error, "bfcl".to_owned()))
+    Err(error.under("type"))
 }

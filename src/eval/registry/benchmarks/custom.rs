@@ -12,9 +12,9 @@ use crate::benchmark::Benchmark;
 use crate::benchmark::custom::Custom;
 use crate::data::dataset::{kind, scalar, slice_value};
 use crate::data::{Attachment, Output, Sample};
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result, Under, nearest};
 use crate::eval::registry::BuiltIn;
-use crate::eval::registry::recipe::{Placed, Recipe, Surroundings};
+use crate::eval::registry::recipe::{Recipe, Surroundings};
 use crate::eval::registry::scorers::{Context, from_value};
 use crate::scorer::per_sample::KEY;
 use crate::scorer::{Answer, Scorer};
@@ -68,45 +68,40 @@ pub(super) struct SampleKeys {
     visible: Vec<String>,
 }
 
-/// The benchmark, checked: an error is about the line of its sample.
-fn custom(keys: Keys, surroundings: &Surroundings<'_>) -> Placed<Custom> {
+/// The benchmark, checked: an error is about a key of a sample.
+fn custom(keys: Keys, surroundings: &Surroundings<'_>) -> Result<Custom> {
     let Surroundings {
         folder, registry, ..
     } = *surroundings;
     if keys.samples.is_empty() {
         let error = Error::usage("benchmark `custom` has no samples")
             .hint("write `samples: [{ id: a, prompt: \"2 + 2?\", ground_truth: \"4\" }]`");
-        return Err((error, "samples".to_owned()));
+        return Err(error.under("samples"));
     }
     let mut ids = HashSet::new();
     let mut samples = Vec::with_capacity(keys.samples.len());
-    // What a sample's scorer is called in the spec.
-    let mut words = Vec::with_capacity(keys.samples.len());
-    for keys in keys.samples {
+    for (item, keys) in keys.samples.into_iter().enumerate() {
         let id = keys.id.clone();
         if !ids.insert(id.clone()) {
             let error = Error::usage(format!("two samples have the id `{}`", id.escape_debug()))
                 .hint("give every sample an id of its own");
-            return Err((error, format!("id: {id}\n\nid: {id}")));
+            return Err(error.under("id").under(item).under("samples"));
         }
-        words.push(keys.scorer.as_ref().map(word));
         let made = keys.sample(folder);
-        samples.push(made.map_err(|(error, key)| of_sample(error, &id, key))?);
+        samples.push(made.map_err(|error| of_sample(error, item, &id))?);
     }
     let mut custom = Custom::new(samples).folder(folder).registry(registry);
     let scorer = custom.per_sample(&Context::here().maker());
     if let Some(default) = keys.scorer {
         let any = Sample::new("any", "?").target("").scorer(default.clone());
-        let word = word(&default);
-        scorer.criterion(&any).map_err(|error| (error, word))?;
+        scorer.criterion(&any).under("scorer")?;
         custom = custom.scorer(default);
     }
-    for (sample, word) in custom.whole_samples().iter().zip(words) {
-        let word = word.unwrap_or_default();
-        let checked = scorer.criterion(sample);
-        checked.map_err(|error| of_sample(error, &sample.id, &word))?;
-        let fits = check_target(sample);
-        fits.map_err(|error| of_sample(error, &sample.id, "ground_truth"))?;
+    for (item, sample) in custom.whole_samples().iter().enumerate() {
+        let checked = scorer.criterion(sample).under("scorer");
+        let fits = || check_target(sample).under("ground_truth");
+        let checked = checked.and_then(|_| fits());
+        checked.map_err(|error| of_sample(error, item, &sample.id))?;
     }
     if let Some(wanted) = keys.ids {
         custom = custom.ids(wanted);
@@ -155,21 +150,15 @@ fn check_target(sample: &Sample) -> Result<()> {
     })
 }
 
-/// An error of a sample, with what leads to its line.
-fn of_sample(error: Error, id: &str, word: &str) -> (Error, String) {
+/// An error of a sample.
+fn of_sample(error: Error, item: usize, id: &str) -> Error {
     let error = error.at(format_args!("sample `{}`", id.escape_debug()));
-    (error, format!("id: {id}\n{word}"))
-}
-
-/// The name of a scorer as the spec writes it.
-fn word(scorer: &Value) -> String {
-    let name = scorer.get("type").unwrap_or(scorer).as_str();
-    name.unwrap_or(KEY).to_owned()
+    error.under(item).under("samples")
 }
 
 impl SampleKeys {
-    /// The sample, or an error with the key that it is about.
-    fn sample(self, folder: &Path) -> std::result::Result<Sample, (Error, &'static str)> {
+    /// The sample.
+    fn sample(self, folder: &Path) -> Result<Sample> {
         if self.id.trim().is_empty() || self.prompt.trim().is_empty() {
             let key = if self.id.trim().is_empty() {
                 "id"
@@ -177,43 +166,46 @@ impl SampleKeys {
                 "prompt"
             };
             let error = Error::usage(format!("`{key}` is blank")).hint("fill it in");
-            return Err((error, key));
+            return Err(error.under(key));
         }
         let mut metadata = self.metadata;
         if metadata.contains_key(KEY) {
             let error = Error::usage(format!("`metadata` has an entry `{KEY}`"));
-            return Err((
-                error.hint(format!("write `{KEY}` beside `prompt`")),
-                "metadata",
-            ));
+            let error = error.hint(format!("write `{KEY}` beside `prompt`"));
+            return Err(error.of_key(KEY).under("metadata"));
         }
         let level = self.level.map(|level| ("level".to_owned(), level));
+        let level = level.into_iter().map(|(key, level)| (None, key, level));
+        let slices_key = Some("slices");
+        let others = self.slices.into_iter();
+        let others = others.map(|(key, value)| (slices_key, key, value));
         let mut slices = Vec::new();
-        for (dimension, value) in level.into_iter().chain(self.slices) {
+        for (around, dimension, value) in level.chain(others) {
             let text = scalar(&dimension, Some(&value)).map_err(|_| {
                 let found = kind(&value);
                 let message = format!("slice `{dimension}` is {found}, where a text is needed");
                 let hint = format!("write `{dimension}: easy`");
-                (Error::usage(message).hint(hint), "slices")
+                let error = Error::usage(message).hint(hint).under(&*dimension);
+                around.into_iter().fold(error, Error::under)
             })?;
             if let Some(value) = slice_value(text) {
                 slices.push((dimension.clone(), value));
             }
             metadata.entry(dimension).or_insert(value);
         }
-        if let Some(unknown) = self.visible.iter().find(|key| !metadata.contains_key(*key)) {
+        let mut visible = self.visible.iter().enumerate();
+        if let Some((item, unknown)) = visible.find(|(_, key)| !metadata.contains_key(*key)) {
             let error = Error::usage(format!("`visible` names `{unknown}`, which is no metadata"));
             let near = nearest(unknown, metadata.keys().map(String::as_str));
             let hint = match near {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("write it down: `metadata: {{ {unknown}: … }}`"),
             };
-            return Err((error.hint(hint), "visible"));
+            return Err(error.hint(hint).under(item).under("visible"));
         }
-        let files = self.files.iter().map(|path| attachment(path, folder));
-        let files = files
-            .collect::<Result<_>>()
-            .map_err(|error| (error, "files"))?;
+        let files = self.files.iter().enumerate();
+        let files = files.map(|(item, path)| attachment(path, folder).under(item));
+        let files = files.collect::<Result<_>>().under("files")?;
         if let Some(scorer) = self.scorer {
             metadata.insert(KEY.to_owned(), scorer);
         }
@@ -372,7 +364,7 @@ agent: { type: echo, text: \"42\" }
     }
 
     #[test]
-    fn mistakes_are_found_by_line() {
+    fn mistakes_are_found_by_place() {
         let legal: Vec<_> = crate::eval::registry::scorers::names()
             .chain(["mine"])
             .collect();
@@ -380,71 +372,71 @@ agent: { type: echo, text: \"42\" }
         let check_scorer = |to: &str, expect: &str| check("scorer: gsm8k", to, expect);
         check_scorer(
             "scorer: gsm9k",
-            &format!("S:17: sample `steps`: unknown scorer `gsm9k`, expected one of {legal}"),
+            &format!("S:17:15: sample `steps`: unknown scorer `gsm9k`, expected one of {legal}"),
         );
         check_scorer(
             "scorer: { type: gsm8k, x: 1 }",
-            "S:17: sample `steps`: unknown option `x`: scorer `gsm8k` \
+            "S:17:30: sample `steps`: unknown option `x`: scorer `gsm8k` \
             has no options",
         );
         check_scorer(
             "scorer: per_sample",
-            "S:17: sample `steps`: `per_sample` cannot be the scorer of a sample",
+            "S:17:15: sample `steps`: `per_sample` cannot be the scorer of a sample",
         );
-        check_scorer("scorer: 3", "S:17: sample `steps`: `3` names no scorer");
+        check_scorer("scorer: 3", "S:17:15: sample `steps`: `3` names no scorer");
         check(
             "      ground_truth: \"18\"\n",
             "",
-            "S:16: sample `steps`: the sample has no ground truth, which its scorer \
+            "S:16:15: sample `steps`: the sample has no ground truth, which its scorer \
             `gsm8k` needs",
         );
         check(
             "id: \"word\"",
             "id: total",
-            "S:13: two samples have the id `total`",
+            "S:13:13: two samples have the id `total`",
         );
         check(
             "ground_truth: \"18\"",
             "ground_truth: many",
-            "S:16: sample `steps`: `ground_truth` must be a number for scorer `gsm8k`, or end in one",
+            "S:16:21: sample `steps`: `ground_truth` must be a number for scorer `gsm8k`, or end in one",
         );
         check(
             "ground_truth: \"18\"\n      scorer: gsm8k",
             "scorer: numeric\n      ground_truth: many",
-            "S:17: sample `steps`: `ground_truth` \"many\" is no number, as scorer `numeric` needs it",
+            "S:17:21: sample `steps`: `ground_truth` \"many\" is no number, as scorer `numeric` needs it",
         );
         check(
             "prompt: How many eggs?",
             "prompt: ' '",
-            "S:15: sample `steps`: `prompt` is blank",
+            "S:15:15: sample `steps`: `prompt` is blank",
         );
         check(
             "[hint]",
             "[hnt]",
-            "S:12: sample `total`: `visible` names `hnt`, which is no metadata",
+            "S:12:17: sample `total`: `visible` names `hnt`, which is no metadata",
         );
         check(
             "{ hint: add,",
             "{ scorer: gaia, hint: add,",
-            "S:11: sample `total`: `metadata` has an entry `scorer`",
+            "S:11:19: sample `total`: `metadata` has an entry `scorer`",
         );
         check(
             "{ topic: orders }",
             "{ topic: [a] }",
-            "S:9: sample `total`: slice `topic` is an array, where a text is \
+            "S:9:24: sample `total`: slice `topic` is an array, where a text is \
             needed",
         );
         for path in ["../orders.csv", "/orders.csv", "data/.."] {
             check(
                 "data/orders.csv",
                 path,
-                &format!("S:10: sample `total`: `{path}` is no file below the spec's folder"),
+                &format!("S:10:15: sample `total`: `{path}` is no file below the spec's folder"),
             );
         }
         check(
             "  samples:",
             "  scorer: gaya\n  samples:",
-            &format!("S:4: unknown scorer `gaya`, expected one of {legal}"),
+            &format!("S:4:11: unknown scorer `gaya`, expected one of {legal}"),
         );
         check(
             "      level: 1",

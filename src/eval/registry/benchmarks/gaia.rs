@@ -9,9 +9,9 @@ use serde_json::Value;
 use crate::benchmark::Benchmark;
 use crate::benchmark::gaia::{Gaia, HUB};
 use crate::data::{dataset, hub};
-use crate::error::Result;
+use crate::error::{Result, Under};
 use crate::eval::registry::BuiltIn;
-use crate::eval::registry::recipe::{Placed, Recipe, Surroundings};
+use crate::eval::registry::recipe::{Recipe, Surroundings};
 
 pub(super) const ENTRY: Recipe<Keys, Arc<dyn Benchmark>> = Recipe {
     about: BuiltIn {
@@ -46,14 +46,10 @@ pub(super) struct Columns {
     file_path: Option<String>,
 }
 
-fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Placed<Arc<dyn Benchmark>> {
-    // Without a path, the line that names the benchmark is what it is about.
-    let shown = match &keys.path {
-        Some(path) => path.display().to_string(),
-        None => "gaia".to_owned(),
-    };
-    let gaia = gaia(keys, surroundings.folder).map_err(|error| (error, shown))?;
-    Ok(Arc::new(gaia))
+fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Result<Arc<dyn Benchmark>> {
+    // Without a path, the name of the benchmark is what it is about.
+    let key = keys.path.as_ref().map_or("type", |_| "path");
+    Ok(Arc::new(gaia(keys, surroundings.folder).under(key)?))
 }
 
 fn gaia(keys: Keys, folder: &Path) -> Result<Gaia> {

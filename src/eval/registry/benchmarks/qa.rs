@@ -7,8 +7,9 @@ use serde::Deserialize;
 
 use crate::benchmark::Benchmark;
 use crate::benchmark::qa::Qa;
+use crate::error::{Result, Under};
 use crate::eval::registry::BuiltIn;
-use crate::eval::registry::recipe::{Placed, Recipe, Surroundings};
+use crate::eval::registry::recipe::{Recipe, Surroundings};
 
 pub(super) const ENTRY: Recipe<Keys, Arc<dyn Benchmark>> = Recipe {
     about: BuiltIn {
@@ -44,7 +45,7 @@ pub(super) struct Columns {
     metadata: Option<Vec<String>>,
 }
 
-fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Placed<Arc<dyn Benchmark>> {
+fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Result<Arc<dyn Benchmark>> {
     let mut qa = surroundings.open(&keys.path, Qa::open)?;
     let Columns {
         prompt,
@@ -69,9 +70,7 @@ fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Placed<Arc<dyn Benchmark
         qa = qa.metadata_columns(columns);
     }
     if let Some(template) = keys.template {
-        qa = qa
-            .template(&template)
-            .map_err(|error| (error, "template".to_owned()))?;
+        qa = qa.template(&template).under("template")?;
     }
     if let Some(separator) = keys.separator {
         qa = qa.separator(separator);

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Embedder, Semantic};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Under};
 use crate::scorer::{OptionReader, Scorer};
 use crate::system::cancel::Cancel;
 use crate::system::http::{
@@ -281,7 +281,9 @@ pub(super) fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
     let url = text("base_url", "the URL of an endpoint")?;
     let model = text("model", "the name of an embedding model")?;
     let at = |error: Error| error.at("scorer `semantic`");
-    let mut embedder = HttpEmbedder::new(&url, model).map_err(at)?;
+    let mut embedder = HttpEmbedder::new(&url, model)
+        .map_err(at)
+        .under("base_url")?;
     if let Some(seconds) = options.number_in("timeout_s", 0.001, LONGEST_TIMEOUT)? {
         embedder = embedder.timeout(Duration::from_secs_f64(seconds));
     }
@@ -294,7 +296,8 @@ pub(super) fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
     }
     if let Some(name) = options.text("api_key_env")? {
         let option = format!("api_key_env: {name}");
-        let key = from_variable(name, &option, options.folder()).map_err(at)?;
+        let key = from_variable(name, &option, options.folder()).map_err(at);
+        let key = key.under("api_key_env")?;
         embedder = embedder.api_key(key);
     }
     let mut semantic = Semantic::new(embedder);

@@ -1,0 +1,294 @@
+//! Where each key, value and item of a spec stands: from a key path to line and column.
+//!
+//! `serde_yaml` tells places of the errors that arise while it reads, and of them alone. Here the events of the
+//! same parser are kept as a tree, with the marks of the parser. An alias stands where it is written, what lies
+//! in it where it is anchored.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use libyaml_safer::{Encoding, EventData, Mark, Parser};
+
+use crate::error::{KeyPath, Step};
+use crate::system::panics;
+
+/// A place in a text, counted from 1; columns count characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) line: usize,
+    pub(super) column: usize,
+}
+
+impl Place {
+    pub(super) const START: Self = Self { line: 1, column: 1 };
+
+    fn of(mark: Mark) -> Self {
+        let count = |from_zero| usize::try_from(from_zero).map_or(usize::MAX, |count| count + 1);
+        Self {
+            line: count(mark.line),
+            column: count(mark.column),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
+/// The places of a spec.
+#[derive(Default)]
+pub(super) struct Places {
+    /// The first is the top, if there is one.
+    nodes: Vec<Node>,
+    /// Where a second document begins.
+    second_document: Option<Place>,
+}
+
+struct Node {
+    place: Place,
+    content: Content,
+}
+
+enum Content {
+    Scalar(String),
+    List(Vec<Id>),
+    Map(Vec<Entry>),
+    Alias(Id),
+}
+
+struct Entry {
+    key: String,
+    place: Place,
+    value: Id,
+}
+
+type Id = usize;
+
+/// The top of the tree.
+const TOP: Id = 0;
+
+impl Places {
+    /// Reads a text as far as it is YAML.
+    pub(super) fn of(text: &str) -> Self {
+        let read = || {
+            let mut reading = Reading::default();
+            let mut bytes = text.as_bytes();
+            let mut parser = Parser::new();
+            parser.set_input_string(&mut bytes);
+            // Else it would look for a byte order mark, which then takes no column.
+            parser.set_encoding(Encoding::Utf8);
+            for event in parser.map_while(Result::ok) {
+                let place = Place::of(event.start_mark);
+                if reading.take(event.data, place).is_none() {
+                    break;
+                }
+            }
+            reading.places
+        };
+        // `[!tag, x]`, a tag before a comma, is the one text that it panics of: then there are no places.
+        panics::catch(read).unwrap_or_default()
+    }
+
+    /// Where this key or value stands. Of what is not there, the innermost of what is around it.
+    pub(super) fn at(&self, path: &KeyPath) -> Option<Place> {
+        let mut node = TOP;
+        let steps = path.steps();
+        let last = steps.len();
+        for (step, number) in steps.zip(1..) {
+            match self.entry(node, step) {
+                Some((Some(key), _)) if number == last && path.is_key() => return Some(key),
+                Some((_, value)) => node = value,
+                None => break,
+            }
+        }
+        self.place(node)
+    }
+
+    /// Whether the spec has a value there.
+    pub(super) fn has(&self, path: &KeyPath) -> bool {
+        let mut steps = path.steps();
+        let end = steps.try_fold(TOP, |node, step| Some(self.entry(node, step)?.1));
+        end.is_some_and(|node| node < self.nodes.len())
+    }
+
+    /// The node of a path as messages of `serde_yaml` have it in front: `benchmark.samples[0]`.
+    pub(super) fn named(&self, path: &str) -> Option<Named<'_>> {
+        let node = self.follow(TOP, path)?;
+        Some(Named { places: self, node })
+    }
+
+    /// The whole spec.
+    pub(super) fn top(&self) -> Named<'_> {
+        Named {
+            places: self,
+            node: TOP,
+        }
+    }
+
+    /// Where a second document begins.
+    pub(super) fn second_document(&self) -> Option<Place> {
+        self.second_document
+    }
+
+    fn place(&self, node: Id) -> Option<Place> {
+        self.nodes.get(node).map(|node| node.place)
+    }
+
+    /// What an alias stands for.
+    fn resolved(&self, node: Id) -> Id {
+        match self.nodes.get(node).map(|node| &node.content) {
+            Some(Content::Alias(target)) => *target,
+            _ => node,
+        }
+    }
+
+    fn content(&self, node: Id) -> Option<&Content> {
+        Some(&self.nodes.get(self.resolved(node))?.content)
+    }
+
+    /// The place of the key, if it is one, and the value. Of a key that is there twice, the last counts.
+    fn entry(&self, node: Id, step: &Step) -> Option<(Option<Place>, Id)> {
+        match (self.content(node)?, step) {
+            (Content::Map(entries), Step::Key(key)) => {
+                let entry = entries.iter().rfind(|entry| entry.key == *key)?;
+                Some((Some(entry.place), entry.value))
+            }
+            (Content::List(items), Step::Item(item)) => Some((None, *items.get(*item)?)),
+            _ => None,
+        }
+    }
+
+    /// A key may have dots and brackets of its own, so that the keys tell where it ends.
+    fn follow(&self, node: Id, path: &str) -> Option<Id> {
+        if path.is_empty() {
+            return Some(node);
+        }
+        let (value, rest) = match self.content(node)? {
+            Content::List(items) => {
+                let (item, rest) = path.strip_prefix('[')?.split_once(']')?;
+                (*items.get(item.parse::<usize>().ok()?)?, rest)
+            }
+            Content::Map(entries) => {
+                let mut ways = entries.iter().rev().filter(|entry| !entry.key.is_empty());
+                return ways.find_map(|entry| {
+                    let rest = path.strip_prefix(&*entry.key)?;
+                    let is_end = rest.is_empty() || rest.starts_with(['.', '[']);
+                    let rest = rest.strip_prefix('.').unwrap_or(rest);
+                    is_end.then(|| self.follow(entry.value, rest))?
+                });
+            }
+            Content::Scalar(_) | Content::Alias(_) => return None,
+        };
+        self.follow(value, rest.strip_prefix('.').unwrap_or(rest))
+    }
+}
+
+/// A node that a message of `serde_yaml` names.
+pub(super) struct Named<'a> {
+    places: &'a Places,
+    node: Id,
+}
+
+impl Named<'_> {
+    /// Where it stands, if it is an alias for what stands at `place`.
+    pub(super) fn alias_of(&self, place: Place) -> Option<Place> {
+        let target = self.places.resolved(self.node);
+        let is_alias = target != self.node && self.places.place(target) == Some(place);
+        self.places.place(self.node).filter(|_| is_alias)
+    }
+
+    /// Where one of these keys stands for the second time.
+    pub(super) fn second(&self, keys: &[&str]) -> Option<Place> {
+        let Content::Map(entries) = self.places.content(self.node)? else {
+            return None;
+        };
+        let mut same = entries
+            .iter()
+            .filter(|entry| keys.contains(&entry.key.as_str()));
+        same.nth(1).map(|entry| entry.place)
+    }
+
+    /// Where what lies in it stands.
+    pub(super) fn inside(&self, path: &str) -> Option<Place> {
+        let node = self.places.follow(self.node, path)?;
+        self.places.place(node)
+    }
+}
+
+/// The tree as it grows.
+#[derive(Default)]
+struct Reading {
+    places: Places,
+    /// Maps and lists that are not at their end.
+    open: Vec<Open>,
+    anchors: HashMap<String, Id>,
+    documents: usize,
+}
+
+struct Open {
+    node: Id,
+    /// The key whose value comes next.
+    key: Option<(String, Place)>,
+}
+
+impl Reading {
+    /// Takes one event; `None` when no more are needed.
+    fn take(&mut self, event: EventData, place: Place) -> Option<()> {
+        let (anchor, content) = match event {
+            EventData::StreamStart { .. } | EventData::DocumentEnd { .. } => return Some(()),
+            EventData::DocumentStart { .. } => {
+                self.documents += 1;
+                if self.documents > 1 {
+                    self.places.second_document = Some(place);
+                    return None;
+                }
+                return Some(());
+            }
+            EventData::SequenceEnd | EventData::MappingEnd => return self.open.pop().map(drop),
+            EventData::StreamEnd => return None,
+            EventData::Alias { anchor } => (None, Content::Alias(*self.anchors.get(&anchor)?)),
+            EventData::Scalar { anchor, value, .. } => (anchor, Content::Scalar(value)),
+            EventData::SequenceStart { anchor, .. } => (anchor, Content::List(Vec::new())),
+            EventData::MappingStart { anchor, .. } => (anchor, Content::Map(Vec::new())),
+        };
+        let node = self.places.nodes.len();
+        let is_open = matches!(content, Content::List(_) | Content::Map(_));
+        self.places.nodes.push(Node { place, content });
+        self.hang(node, place);
+        if let Some(anchor) = anchor {
+            self.anchors.insert(anchor, node);
+        }
+        if is_open {
+            self.open.push(Open { node, key: None });
+        }
+        Some(())
+    }
+
+    /// Puts a node into the map or list that it lies in.
+    fn hang(&mut self, node: Id, place: Place) {
+        let Some(around) = self.open.last_mut() else {
+            return;
+        };
+        let text = match self.places.content(node) {
+            Some(Content::Scalar(text)) => text.clone(),
+            _ => String::new(),
+        };
+        match &mut self.places.nodes[around.node].content {
+            Content::List(items) => items.push(node),
+            Content::Map(entries) => match around.key.take() {
+                None => around.key = Some((text, place)),
+                Some((key, place)) => entries.push(Entry {
+                    key,
+                    place,
+                    value: node,
+                }),
+            },
+            Content::Scalar(_) | Content::Alias(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
