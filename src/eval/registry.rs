@@ -11,10 +11,11 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use serde_path_to_error::Segment;
 
 use crate::agent::Agent;
 use crate::benchmark::Benchmark;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Step};
 use crate::scorer::Scorer;
 
 pub mod agents;
@@ -82,13 +83,33 @@ impl Options {
 
     /// The keys as a type of the user's own; `deny_unknown_fields` on it makes typing errors visible.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T> {
-        serde_json::from_value(Value::Object(self.values.clone()))
-            .map_err(|error| Error::usage(format!("{}: {error}", self.what)))
+        let values = Value::Object(self.values.clone());
+        serde_path_to_error::deserialize(values).map_err(|error| {
+            let wrong = Error::usage(format!("{}: {}", self.what, error.inner()));
+            let mut steps: Vec<Step> = error.path().iter().filter_map(step).collect();
+            let is_unknown =
+                |key: &str| wrong.message().contains(&format!("unknown field `{key}`"));
+            let wrong = match steps.pop() {
+                Some(Step::Key(key)) if is_unknown(&key) => wrong.of_key(&key),
+                Some(step) => wrong.under(step),
+                None => wrong,
+            };
+            steps.into_iter().rev().fold(wrong, Error::under)
+        })
     }
 
     /// A path of the spec, resolved against its folder.
     pub fn path(&self, relative: impl AsRef<Path>) -> PathBuf {
         self.folder.join(relative)
+    }
+}
+
+/// A step to the value that could not be read.
+fn step(segment: &Segment) -> Option<Step> {
+    match segment {
+        Segment::Map { key } => Some(key.as_str().into()),
+        Segment::Seq { index } => Some((*index).into()),
+        Segment::Enum { .. } | Segment::Unknown => None,
     }
 }
 

@@ -123,6 +123,85 @@ fn every_mistake_is_placed() {
 }
 
 #[test]
+fn options_of_a_user_s_own_are_placed() {
+    #[derive(serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Inner {
+        #[serde(rename = "speed")]
+        _speed: Option<u8>,
+        list: Vec<u8>,
+    }
+    #[derive(serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Mine {
+        inner: Inner,
+    }
+    const SPEC: &str = "\
+# tempo, list, inner, mine
+benchmark: { type: custom, samples: [ { id: mine, prompt: 'inner: list', ground_truth: x } ] }
+scorers: [ exact, { type: mine, inner: { list: [1, 2] } } ]
+agent:
+  type: mine
+  inner:
+    list: [1, 2]
+";
+    let read = |options: &crate::Options| options.read::<Mine>().map(|mine| mine.inner);
+    let registry = Registry::new()
+        .agent("mine", move |options| {
+            let inner = read(options)?;
+            if inner.list.is_empty() {
+                return Err(crate::Error::usage("the list is empty"));
+            }
+            Ok(crate::agent::echo::Echo::new(None))
+        })
+        .scorer("mine", move |options| {
+            read(options)?;
+            Ok(crate::scorer::gaia::Gaia)
+        });
+    let check = |from: &str, to: &str, message: &str| {
+        let marked = SPEC.replacen(from, to, 1);
+        let place = place(&marked, marked.find(MARK).unwrap());
+        let text = marked.replacen(MARK, "", 1);
+        let error = parse(&text, Path::new("s.yaml"), &registry, &[])
+            .err()
+            .unwrap();
+        let expect = format!("s.yaml:{place}: {message}");
+        assert!(error.message().starts_with(&expect), "{error}\n{expect}");
+    };
+    parse(SPEC, Path::new("s.yaml"), &registry, &[]).unwrap();
+    let agent = |to: &str, message: &str| check("  inner:\n    list: [1, 2]", to, message);
+    agent(
+        "  inner:\n    list: [1, ¦x]",
+        "agent `mine`: invalid type: string \"x\"",
+    );
+    agent(
+        "  inner:\n    list: [1]\n    ¦tempo: 1",
+        "agent `mine`: unknown field `tempo`",
+    );
+    agent(
+        "  inner:\n    ¦speed: 1",
+        "agent `mine`: missing field `list`",
+    );
+    agent("  ¦outer: 1", "agent `mine`: unknown field `outer`");
+    agent("  inner: ¦3", "agent `mine`: invalid type: integer `3`");
+    // Of what a maker says itself no key is known.
+    check(
+        "mine\n  inner:\n    list: [1, 2]",
+        "¦mine\n  inner:\n    list: []",
+        "the list is empty",
+    );
+    let scorer = |to: &str, message: &str| check("{ list: [1, 2] }", to, message);
+    scorer(
+        "{ list: [1, ¦300] }",
+        "scorer `mine`: invalid value: integer `300`",
+    );
+    scorer(
+        "{ list: [], ¦tempo: 1 }",
+        "scorer `mine`: unknown field `tempo`",
+    );
+}
+
+#[test]
 fn what_the_command_line_says_has_no_place_in_the_spec() {
     const SPEC: &str = "\
 benchmark: { type: custom, samples: [ { id: a, prompt: b, ground_truth: c } ] }
