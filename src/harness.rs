@@ -23,7 +23,7 @@ use crate::run::drive::{self, Drive};
 use crate::snapshot::{self, update};
 use crate::store::cache;
 use crate::system::cancel::Cancel;
-use crate::text::shown;
+use crate::system::project::shown;
 
 mod board;
 mod parts;

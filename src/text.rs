@@ -5,7 +5,7 @@
 //! there. Each primitive is pure and equal to Python 3.11 (Unicode 14) or to Node 20 (Unicode 17) for every
 //! code point; the tests compare them with tables written by these interpreters.
 //!
-//! Besides them, what people are shown: [`clean`], [`excerpt`], [`shown`] (which asks for the current folder), [`percent`].
+//! Besides them, what people are shown: [`clean`], [`excerpt`], [`percent`].
 
 pub(crate) mod hash;
 mod js;
@@ -32,7 +32,7 @@ pub use lower::py_lower;
 pub use number::{py_digit, py_float, py_repr_float};
 pub(crate) use pattern::{Scope, compile};
 pub(crate) use punctuation::without_punctuation;
-pub use shown::{clean, excerpt, percent, shown};
+pub use shown::{clean, excerpt, percent};
 pub(crate) use shown::{quoted, shell_word};
 pub(crate) use snippet::snippet;
 pub(crate) use whole_word::contains_whole;

@@ -8,7 +8,8 @@ use crate::eval::Assert;
 use crate::run::Session;
 use crate::snapshot::update::Policy;
 use crate::snapshot::{self, Content};
-use crate::text::{clean, excerpt, shell_word, shown};
+use crate::system::project::shown;
+use crate::text::{clean, excerpt, shell_word};
 use crate::verdict::gate::{self, GateResult};
 use crate::verdict::poll;
 

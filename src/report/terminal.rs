@@ -9,7 +9,8 @@ use std::io::{self, Write};
 
 use crate::data::{AgentError, Record, Status};
 use crate::report::event::Event;
-use crate::text::{clean, excerpt, percent, shell_word, shown};
+use crate::system::project::shown;
+use crate::text::{clean, excerpt, percent, shell_word};
 use crate::verdict::gate::Verdict;
 use crate::verdict::run::Run;
 use crate::verdict::summary::Summary;

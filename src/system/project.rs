@@ -55,6 +55,16 @@ pub fn workspace_root(folder: &Path) -> Option<PathBuf> {
     nearest
 }
 
+/// A path as short as it can be shown: relative to the current folder where it lies inside.
+pub fn shown(path: &Path) -> String {
+    let current = std::env::current_dir().unwrap_or_default();
+    match path.strip_prefix(&current) {
+        Ok(inside) if inside.as_os_str().is_empty() => ".".to_owned(),
+        Ok(inside) => inside.display().to_string(),
+        Err(_) => path.display().to_string(),
+    }
+}
+
 /// `path` relative to `root`, if it lies inside.
 pub(crate) fn inside(root: &Path, path: &Path) -> Option<PathBuf> {
     path.strip_prefix(root).ok().map(Path::to_owned)

@@ -1,6 +1,4 @@
-//! What people are shown of texts, paths and figures, on a terminal, in a log or in a report.
-
-use std::path::Path;
+//! What people are shown of texts and figures, on a terminal, in a log or in a report.
 
 use super::line::on_one_line;
 
@@ -16,16 +14,6 @@ pub fn excerpt(text: &str) -> String {
         short.push('…');
     }
     short
-}
-
-/// A path as short as it can be shown: relative to the current folder where it lies inside.
-pub fn shown(path: &Path) -> String {
-    let current = std::env::current_dir().unwrap_or_default();
-    match path.strip_prefix(&current) {
-        Ok(inside) if inside.as_os_str().is_empty() => ".".to_owned(),
-        Ok(inside) => inside.display().to_string(),
-        Err(_) => path.display().to_string(),
-    }
 }
 
 /// Names in backticks, with commas: `` `a`, `b` ``.

@@ -7,7 +7,8 @@ use clap::Args;
 use evaltest::eval::spec;
 use evaltest::snapshot::accept;
 use evaltest::store::{DEFAULT_OUTPUT_ROOT, Manifest, RunDir, RunStatus, runs_in};
-use evaltest::text::{clean, shown};
+use evaltest::system::project::shown;
+use evaltest::text::clean;
 use evaltest::{Error, Exit, Registry, Result};
 use serde_json::Value;
 

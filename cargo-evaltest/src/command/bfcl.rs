@@ -7,8 +7,9 @@ use clap::{Args, Subcommand};
 use evaltest::engine::leaderboard::official::{self, Agreement, Official};
 use evaltest::report::terminal;
 use evaltest::store::RunDir;
+use evaltest::system::project::shown;
 use evaltest::system::signal;
-use evaltest::text::{clean, shown};
+use evaltest::text::clean;
 use evaltest::{Cancel, Error, Exit, Result, Run};
 use serde_json::{Value, json};
 

@@ -8,8 +8,8 @@ use clap::{Args, Subcommand};
 use evaltest::eval::spec;
 use evaltest::store::DEFAULT_OUTPUT_ROOT;
 use evaltest::store::cache::{self, FOLDER};
-use evaltest::system::project;
-use evaltest::text::{clean, shown};
+use evaltest::system::project::{self, shown};
+use evaltest::text::clean;
 use evaltest::{Error, Exit, Registry, Result};
 use serde_json::json;
 

@@ -7,9 +7,10 @@ use std::time::Duration;
 use clap::Args;
 use evaltest::engine::doctor::{Finding, Health, examine};
 use evaltest::eval::spec;
+use evaltest::system::project::shown;
 use evaltest::system::signal;
+use evaltest::text::clean;
 use evaltest::text::setting::Override;
-use evaltest::text::{clean, shown};
 use evaltest::{Cancel, Error, Exit, Registry, Result};
 use serde_json::{Value, json};
 

@@ -9,7 +9,8 @@ use clap::{Args, ValueEnum};
 use evaltest::eval::spec;
 use evaltest::report::gaia::{self, Checked, Exported, Traces};
 use evaltest::store::{Manifest, RunDir, read_records, stamp};
-use evaltest::text::{clean, shown};
+use evaltest::system::project::shown;
+use evaltest::text::clean;
 use evaltest::{Benchmark, Error, Exit, Gaia, Registry, Result};
 
 use crate::console;

@@ -10,8 +10,9 @@ use evaltest::report::gaia::Traces;
 use evaltest::report::terminal;
 use evaltest::run::drive::{Drive, DryRun};
 use evaltest::store::{RunDir, runs_in};
+use evaltest::system::project::shown;
 use evaltest::system::signal::{self, Interrupt};
-use evaltest::text::{clean, shown};
+use evaltest::text::clean;
 use evaltest::{Cancel, Error, Exit, Result, Run};
 use serde_json::{Value, json};
 

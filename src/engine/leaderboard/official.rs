@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 use crate::run::rescore::{Rescore, rescore_told};
 use crate::store::{RunDir, read_records};
 use crate::system::cancel::Cancel;
-use crate::text::shown;
+use crate::system::project::shown;
 use crate::verdict::run::Run;
 
 pub use agreement::{Agreement, CategoryAgreement, Disagreement};

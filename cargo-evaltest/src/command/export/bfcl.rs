@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use evaltest::bfcl::export::{self, Exported, Model, Options};
 use evaltest::store::{RunDir, read_records, stamp};
-use evaltest::text::shown;
+use evaltest::system::project::shown;
 use evaltest::{Error, Result};
 
 use crate::console;

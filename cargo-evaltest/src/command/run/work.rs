@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use evaltest::eval::spec;
 use evaltest::run::drive::Drive;
 use evaltest::store::{Manifest, RunDir};
-use evaltest::text::{clean, shown};
+use evaltest::system::project::shown;
+use evaltest::text::clean;
 use evaltest::{Error, Eval, Registry, Result};
 
 use super::RunArgs;
