@@ -3,6 +3,7 @@
 //! What differs between platforms is here, and nothing of evaluations.
 
 pub(crate) mod file;
+pub(crate) mod permission;
 
 pub(crate) mod beside;
 pub(crate) mod lock;
@@ -14,6 +15,7 @@ pub mod panics;
 pub mod project;
 pub(crate) mod variables;
 
+pub(crate) mod pipe;
 pub(crate) mod process;
 
 pub mod sandbox;

@@ -1,13 +1,12 @@
 //! Test targets that hold evals: listed and run through cargo.
 
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use evaltest::run::drive::{self, Drive};
 use evaltest::run::listing::Listing;
-use evaltest::system::signal::Interrupt;
+use evaltest::system::signal::{self, Interrupt};
 use evaltest::{Error, Exit, Result};
 use serde::Deserialize;
 
@@ -33,7 +32,7 @@ pub(crate) fn run_test(
     }
     // In a group of its own it sees no Ctrl-C; what stops the run is the end of its standard input, also when
     // we are killed.
-    let child = command.stdin(Stdio::piped()).process_group(0).spawn();
+    let child = signal::shield(command.stdin(Stdio::piped())).spawn();
     let failed = |error: std::io::Error| Error::usage(format!("cannot run test target: {error}"));
     let mut child = child.map_err(failed)?;
     let mut lifeline = child.stdin.take();

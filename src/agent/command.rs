@@ -1,7 +1,7 @@
 //! The `command` agent: one process per attempt.
 //!
 //! An attempt goes through the files of the folder in this order: [`input`](Input) writes what the agent
-//! reads, the program is started with the variables it gets, `process` runs it to its end inside its group,
+//! reads, the program is started with the variables it gets and run to its end inside its group,
 //! [`reply`](Reply) reads what it said.
 //!
 //! Invariants:
@@ -16,7 +16,6 @@
 
 mod input;
 pub(super) mod lines;
-pub(crate) mod process;
 pub(super) mod reply;
 #[cfg(test)]
 mod tests;
@@ -33,9 +32,12 @@ pub use reply::Reply;
 #[cfg(feature = "http")]
 pub(crate) use reply::{usage, whole};
 
+pub use crate::system::process::child::StreamKind;
+
 use super::Agent;
 use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::system::orphans::{self, MARK as SCRATCH};
+use crate::system::process::child::{self, End, Limits};
 use crate::system::process::environment::Environment;
 use crate::system::process::escapees;
 use crate::system::process::group::how_it_ended;
@@ -43,7 +45,6 @@ use crate::system::process::launch::{Launch, NotStarted};
 use crate::system::process::named::Named;
 use crate::system::sandbox::{Inmate, Sandbox, Ulimits};
 use lines::Lines;
-use process::{End, Limits};
 
 /// What stands for the prompt in an argument.
 const PROMPT: &str = "{prompt}";
@@ -82,15 +83,6 @@ pub enum Cwd {
     Folder(PathBuf),
     /// The scratch folder of the attempt.
     Scratch,
-}
-
-/// Which of the agent's outputs a piece of live output came from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StreamKind {
-    /// Standard output: the reply.
-    Stdout,
-    /// Standard error: progress and complaints.
-    Stderr,
 }
 
 /// Receives live output as it comes, in pieces cut anywhere. The bytes are the agent's own: they may
@@ -247,7 +239,7 @@ impl Command {
             }
         };
         let watched = lines.is_some() || self.stream.is_some();
-        let finished = process::run(child, &stdin, &limits, watched.then_some(&watch));
+        let finished = child::run(child, &stdin, &limits, watched.then_some(&watch));
         let was_stopped = matches!(finished.end, End::TimedOut | End::Cancelled | End::TooLarge);
         if was_stopped && let Some(scratch) = &scratch {
             escapees::kill(SCRATCH, scratch.as_os_str());

@@ -130,7 +130,7 @@ impl Parts {
         // No part has such a name.
         let lock = self.folder.join("lock~");
         let file = File::create(&lock).map_err(|error| Error::io("create", &lock, &error))?;
-        rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).map_err(|error| {
+        file.lock().map_err(|error| {
             Error::infrastructure(format!("cannot lock `{}`: {error}", lock.display()))
         })?;
         let invocation = format!("nextest-{}", self.run_id);

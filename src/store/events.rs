@@ -109,12 +109,10 @@ impl EventLog {
             .read(true)
             .open(path);
         let file = file.map_err(|error| Error::io("open", path, &error))?;
-        rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive).map_err(
-            |_| {
-                Error::usage(format!("another process is writing `{}`", path.display()))
-                    .hint("wait for it to end, or stop it")
-            },
-        )?;
+        file.try_lock().map_err(|_| {
+            Error::usage(format!("another process is writing `{}`", path.display()))
+                .hint("wait for it to end, or stop it")
+        })?;
         let (events, length, hash) = recover(path, &file)?;
         let next_index = events.last().map_or(0, |event| event.event_index + 1);
         let dirty = Arc::new(AtomicBool::new(false));

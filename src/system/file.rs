@@ -56,6 +56,12 @@ pub(crate) fn hash(path: &Path) -> std::io::Result<String> {
     }
 }
 
+/// Makes a symbolic link `at` a place, to what is found at `to` from there.
+#[cfg(feature = "http")]
+pub(crate) fn symlink(to: &Path, at: &Path) -> std::io::Result<()> {
+    std::os::unix::fs::symlink(to, at)
+}
+
 /// Whether a path has only plain components, so that joined to a folder it stays below it.
 pub(crate) fn is_inside(path: &Path) -> bool {
     path.components()

@@ -2,9 +2,10 @@
 //!
 //! [`launch`] finds and starts a program with the variables that `environment` lets pass. A program leads a
 //! [`group`] of its own, with which its children are killed; `escapees` finds those that left it,
-//! `watch` those that this program could not end. Of what it says, [`tail`] keeps the end of stderr, and `excerpt` makes a line for a message. A [`worker`] is a
-//! program that stays, and answers a line with a line.
+//! `watch` those that this program could not end. Of what it says, [`tail`] keeps the end of stderr, and `excerpt` makes a
+//! line for a message. A [`child`] is run to its end; a [`worker`] is a program that stays, and answers a line with a line.
 
+pub(crate) mod child;
 pub(crate) mod environment;
 pub(crate) mod escapees;
 pub(crate) mod excerpt;

@@ -2,6 +2,8 @@
 //! answered is kept. The second signal ends everything at once, the agents first.
 
 use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -47,6 +49,11 @@ pub fn cancel_on_signals(cancel: &Cancel) -> io::Result<Interrupt> {
             }
         })?;
     Ok(interrupt)
+}
+
+/// Has a program start in a group of its own, where it sees no Ctrl-C.
+pub fn shield(command: &mut Command) -> &mut Command {
+    command.process_group(0)
 }
 
 /// Whether the process was started with a signal ignored; false where the system does not tell.

@@ -9,6 +9,7 @@ use crate::project::skip;
 mod packages;
 
 mod imports;
+mod machine;
 mod rooms;
 mod tokens;
 

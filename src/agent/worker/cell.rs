@@ -5,9 +5,8 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,6 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::driver::error;
 use crate::agent::command::Input;
 use crate::data::{AgentError, FailureKind, Task, TaskFile};
+use crate::system::permission;
 use crate::system::sandbox::{Inmate, Sandbox, Ulimits};
 
 /// Variables of a process.
@@ -83,7 +83,7 @@ impl Cell {
             let name = format!("evaltest-worker-{}-{count}", std::process::id());
             let folder = std::env::temp_dir().join(name);
             // Nobody else may enter it. What is in it is for the sandbox's own user.
-            match fs::DirBuilder::new().mode(0o700).create(&folder) {
+            match permission::make_private_folder(&folder) {
                 Ok(()) => break folder,
                 // Left by a process that was killed.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -94,7 +94,7 @@ impl Cell {
             folder,
             count: AtomicU64::new(0),
         };
-        make(&cell.files())?;
+        permission::make_open_folder(&cell.files())?;
         Ok(cell)
     }
 
@@ -119,12 +119,12 @@ impl Cell {
         let folder = self.files().join(number.to_string());
         let delivery = Delivery(folder.clone());
         let copied = || -> io::Result<Vec<TaskFile>> {
-            make(&folder)?;
+            permission::make_open_folder(&folder)?;
             let copy = |file: &TaskFile| {
                 let name = file.path.file_name().unwrap_or(file.name.as_ref());
                 let path = folder.join(name);
                 fs::copy(&file.path, &path)?;
-                fs::set_permissions(&path, Permissions::from_mode(0o644))?;
+                permission::let_all_read(&path)?;
                 Ok(TaskFile {
                     name: file.name.clone(),
                     path,
@@ -169,10 +169,4 @@ impl Drop for Delivery {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
-}
-
-/// Makes a folder that everybody may enter who comes that far.
-fn make(folder: &Path) -> io::Result<()> {
-    fs::create_dir(folder)?;
-    fs::set_permissions(folder, Permissions::from_mode(0o755))
 }

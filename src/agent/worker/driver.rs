@@ -6,14 +6,12 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::io::Errno;
-
 use super::cell::Cell;
 use super::request::{Refusal, Reply, Request};
 use super::talk::{Setup, Talk};
 use crate::data::{AgentError, FailureKind, Output};
 use crate::system::lock::lock;
+use crate::system::pipe;
 use crate::system::process::launch::NotStarted;
 use crate::system::process::worker::Worker;
 
@@ -48,8 +46,7 @@ impl Orders {
 
     /// Waits for the first order.
     fn wait_for_one(&self) {
-        let wake = &self.wake.0;
-        while let Err(Errno::INTR) = poll(&mut [PollFd::new(wake, PollFlags::IN)], None) {}
+        pipe::wait_until_readable(&self.wake.0);
     }
 
     /// What came since the last time.

@@ -9,12 +9,11 @@ mod hear;
 use std::collections::{HashSet, VecDeque};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::process::ExitStatusExt;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use fallen::{Fallen, Refused, ended, is_killing};
+use fallen::{Fallen, Refused, ended};
 
 use super::driver::{Inbox, Orders, error};
 use super::incoming::Incoming;
@@ -25,6 +24,7 @@ use crate::agent::command::lines::Lines;
 use crate::agent::command::{StreamKind, seconds};
 use crate::data::task::Live;
 use crate::data::{AgentError, FailureKind, Output};
+use crate::system::process::group::was_killed;
 use crate::system::process::worker::Worker;
 
 /// How long the end of a program that closed its stdout is waited for.
@@ -333,9 +333,7 @@ impl<'a> Talk<'a> {
                 self.worker.dismiss();
                 let has_ended = self.worker.ends_in(END);
                 let status = self.worker.kill().filter(|_| has_ended);
-                is_killed = status
-                    .and_then(|status| status.signal())
-                    .is_some_and(is_killing);
+                is_killed = status.is_some_and(was_killed);
                 ended(status)
             }
             End::Silent => {

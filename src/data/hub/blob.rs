@@ -2,7 +2,6 @@
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Write};
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use sha1::Sha1;
@@ -11,6 +10,7 @@ use sha2::{Digest, Sha256};
 use super::address::is_hex;
 use super::layout::BLOBS;
 use crate::error::{Error, Result};
+use crate::system::file;
 use crate::text::hash;
 
 /// What the Hub says the content of a file hashes to. It names the blob in the cache.
@@ -130,7 +130,7 @@ pub(super) fn link(at: &Path, checksum: &Checksum, depth: usize) -> Result<()> {
     to.push(checksum.as_str());
     let draft = draft(at);
     // A link that leads nowhere any more is replaced, one of another process is equal.
-    let made = symlink(&to, &draft).and_then(|()| fs::rename(&draft, at));
+    let made = file::symlink(&to, &draft).and_then(|()| fs::rename(&draft, at));
     made.map_err(|error| {
         let _ = fs::remove_file(&draft);
         Error::io("write", at, &error)

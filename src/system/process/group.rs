@@ -7,6 +7,7 @@
 use std::collections::HashSet;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -159,6 +160,13 @@ pub(crate) fn how_it_ended(status: ExitStatus) -> String {
         // The standard library's form: `signal: 9 (SIGKILL)`.
         None => format!("was ended by {status}"),
     }
+}
+
+/// Whether a process was ended by a signal that programs hardly ever send themselves.
+pub(crate) fn was_killed(status: ExitStatus) -> bool {
+    let killing = [Signal::KILL, Signal::TERM, Signal::HUP, Signal::INT];
+    let signal = status.signal();
+    signal.is_some_and(|signal| killing.iter().any(|killing| killing.as_raw() == signal))
 }
 
 /// A descriptor that turns readable when the process ends; where the system has none, the caller looks

@@ -146,7 +146,7 @@ impl Paths {
                 }
                 // The rest of `<T as Trait>::Item`, or a path of another crate.
                 Token::Path => at += 2,
-                Token::Sign(_) => {
+                Token::Sign(_) | Token::Text(_) => {
                     public = false;
                     at += 1;
                 }
@@ -222,7 +222,8 @@ fn module(path: &str) -> Module {
     }
 }
 
-fn is_test(path: &str) -> bool {
+/// Whether a file holds tests alone.
+pub(super) fn is_test(path: &str) -> bool {
     path.split('/').any(|part| {
         let is_folder = matches!(part, "tests" | "tests.rs" | "test.rs");
         is_folder || part.starts_with("tests_") || part.ends_with("_tests.rs")

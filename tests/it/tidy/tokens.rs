@@ -1,12 +1,14 @@
-//! Rust code as words and signs, without comments, texts and what is for tests alone.
+//! Rust code as words, signs and texts, without comments and what is for tests alone.
 
-/// What code is made of, as far as paths are concerned.
+/// What code is made of, as far as its rules are concerned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token {
     Word(String),
     /// `::`
     Path,
     Sign(char),
+    /// A text or a character, as it stands there; of a lifetime, its quote.
+    Text(String),
 }
 
 /// The tokens of a file, less the items behind `#[cfg(test)]` and all attributes.
@@ -83,6 +85,7 @@ fn tokens(text: &str) -> Vec<Token> {
         } else if rest.starts_with("/*") {
             rest.find("*/").map_or(rest.len(), |end| end + 2)
         } else if let Some(length) = literal(rest) {
+            tokens.push(Token::Text(rest[..length].to_owned()));
             length
         } else if first.is_alphabetic() || first == '_' {
             let is_word = |c: char| c.is_alphanumeric() || c == '_';

@@ -4,8 +4,6 @@ use std::process::ExitStatus;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use rustix::process::Signal;
-
 use crate::agent::command::seconds;
 use crate::agent::worker::driver::{Inbox, error};
 use crate::agent::worker::request::{Open, Refusal, Reply, Request};
@@ -78,13 +76,6 @@ impl Fallen {
 pub(super) fn timed_out(allowed: Duration) -> AgentError {
     let message = format!("did not answer in {}", seconds(allowed));
     error(FailureKind::TimedOut, message)
-}
-
-/// Whether programs hardly ever send themselves this signal.
-pub(super) fn is_killing(signal: i32) -> bool {
-    [Signal::KILL, Signal::TERM, Signal::HUP, Signal::INT]
-        .iter()
-        .any(|killing| killing.as_raw() == signal)
 }
 
 /// How it ended by itself.

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::Official;
-use crate::agent::command::process::{self, End, Limits};
 use crate::error::{Error, Result};
 use crate::system::cancel::Cancel;
+use crate::system::process::child::{self, End, Limits};
 use crate::system::process::environment::Environment;
 use crate::system::process::escapees;
 use crate::system::process::group::how_it_ended;
@@ -117,7 +117,7 @@ pub(super) fn run(
         max_output_bytes: MAX_OUTPUT,
         term_grace: GRACE,
     };
-    let finished = process::run(child, b"", &limits, None);
+    let finished = child::run(child, b"", &limits, None);
     let failed = |what: String| Error::infrastructure(format!("the official program {what}"));
     let error = match finished.end {
         End::Exited(status) if status.success() => return Ok(()),

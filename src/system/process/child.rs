@@ -15,10 +15,18 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio, ioctl_fionread};
 use rustix::process::Signal;
 
-use super::StreamKind;
+use super::group::{Group, KILL_PATIENCE, TICK};
+use super::tail::Tail;
 use crate::system::cancel::Cancel;
-use crate::system::process::group::{Group, KILL_PATIENCE, TICK};
-use crate::system::process::tail::Tail;
+
+/// Which of the agent's outputs a piece of live output came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StreamKind {
+    /// Standard output: the reply.
+    Stdout,
+    /// Standard error: progress and complaints.
+    Stderr,
+}
 
 /// How much of stderr is kept. Records keep less: a secret is redacted before it can be cut in two.
 const STDERR_BYTES: usize = 8 * 1024;

@@ -1,0 +1,86 @@
+//! What differs between platforms is named in one room.
+
+use super::imports::is_test;
+use super::sources;
+use super::tokens::{Token, production_code};
+
+/// What code names of one platform; tests may name what they like.
+fn named(text: &str) -> Option<String> {
+    let names = |token: &Token| match token {
+        Token::Word(word) if ["unix", "linux", "rustix", "signal_hook"].contains(&&**word) => {
+            Some(word.clone())
+        }
+        Token::Text(text) if text.starts_with("\"/proc/") || text == "\"/proc\"" => {
+            Some(text.clone())
+        }
+        _ => None,
+    };
+    production_code(text).iter().find_map(names)
+}
+
+#[test]
+fn only_one_room_knows_the_platform() {
+    fn check(text: &str, expect: Option<&str>) {
+        assert_eq!(named(text).as_deref(), expect, "{text}");
+    }
+    check("use std::os::unix::fs::symlink;", Some("unix"));
+    check("use std::os::{fd::AsFd, unix};", Some("unix"));
+    check("fn f() { rustix::process::getpid() }", Some("rustix"));
+    check(
+        r#"fn f() { read("/proc/self/stat") }"#,
+        Some(r#""/proc/self/stat""#),
+    );
+    check(r#"fn f() { read("/process") } // rustix"#, None);
+    check(
+        "#[cfg(test)] mod tests { use std::os::unix::fs::symlink; }",
+        None,
+    );
+    for folder in ["src", "cargo-evaltest/src"] {
+        for (name, text) in sources(folder) {
+            if !name.starts_with("src/system") && !is_test(&name) {
+                assert_eq!(named(&text), None, "{name}: ask `src/system/` for it");
+            }
+        }
+    }
+}
+
+/// What of the machine code names: files, the clock, threads, processes, variables.
+fn of_the_machine(text: &str) -> Option<String> {
+    const NAMES: &[&str] = &[
+        "Instant",
+        "SystemTime",
+        "env",
+        "fs",
+        "net",
+        "process",
+        "system",
+        "thread",
+    ];
+    let code = production_code(text);
+    let is_path = |place: Option<usize>| place.and_then(|at| code.get(at)) == Some(&Token::Path);
+    (0..code.len()).find_map(|at| match &code[at] {
+        Token::Word(word) if NAMES.contains(&&**word) => {
+            let is_in_path = is_path(at.checked_sub(1)) || is_path(Some(at + 1));
+            is_in_path.then(|| word.clone())
+        }
+        _ => None,
+    })
+}
+
+#[test]
+fn what_is_pure_asks_no_machine() {
+    fn check(text: &str, expect: Option<&str>) {
+        assert_eq!(of_the_machine(text).as_deref(), expect, "{text}");
+    }
+    check("use std::env;", Some("env"));
+    check("fn f() { fs::read(path) }", Some("fs"));
+    check("use crate::system::file;", Some("system"));
+    check("fn f(system: &str) { system.env() }", None);
+    for (name, text) in sources("src") {
+        let room = name.trim_start_matches("src/").trim_end_matches(".rs");
+        let room = room.split('/').next().unwrap();
+        if ["text", "stats", "verdict"].contains(&room) && !is_test(&name) {
+            assert_eq!(of_the_machine(&text), None, "{name} is to be pure");
+        }
+    }
+}
