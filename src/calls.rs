@@ -5,12 +5,14 @@
 //! with it and without, every text is read alike.
 
 pub(crate) mod crash;
+pub(crate) mod fault;
 pub(crate) mod integer;
 pub(crate) mod printable;
 pub(crate) mod repr;
 pub(crate) mod value;
 
 pub(crate) mod json;
+mod keyword;
 pub(crate) mod python_regex;
 
 pub(crate) mod syntax_tree;
@@ -29,7 +31,8 @@ pub(crate) mod xml;
 pub mod decode;
 pub(crate) mod read;
 
-pub use decode::{DecodeFault, Format};
+pub use decode::Format;
+pub use fault::DecodeFault;
 pub use integer::Int;
 pub use json::JsonFault;
 pub use repr::TooManyDigits;

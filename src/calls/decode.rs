@@ -2,29 +2,13 @@
 
 use std::borrow::Cow;
 
-use memchr::memchr;
-
+use super::fault::{Result, encoded};
 use super::json::JsonFault;
-use super::value::{Dict, Value, lone_surrogate};
+use super::value::{Dict, Value};
 use super::{java, javascript, json_calls, python, xml};
 use crate::text::is_py_space;
 
-/// Why an answer holds no calls: the text of the exception in the official program, or close to it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DecodeFault(String);
-
-impl DecodeFault {
-    pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self(message.into())
-    }
-
-    /// The message.
-    pub fn message(&self) -> &str {
-        &self.0
-    }
-}
-
-pub(super) type Result<T> = std::result::Result<T, DecodeFault>;
+pub use super::fault::DecodeFault;
 
 /// How answers are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,22 +90,6 @@ fn between(text: &str, open: &str, close: &str) -> Option<std::ops::Range<usize>
     let start = text.find(open)? + open.len();
     let end = start + text[start..].find(close)?;
     Some(start..end)
-}
-
-/// The text, if Python can hand it to a parser: lone surrogates have no bytes.
-pub(super) fn encoded(text: &str) -> Result<&str> {
-    // All of them start with the byte of the last plane.
-    let code = if memchr(0xf4, text.as_bytes()).is_some() {
-        text.chars().find_map(lone_surrogate)
-    } else {
-        None
-    };
-    match code {
-        None => Ok(text),
-        Some(code) => Err(DecodeFault(format!(
-            "'utf-8' codec can't encode character '\\u{code:04x}': surrogates not allowed"
-        ))),
-    }
 }
 
 /// Without the first and the last character: Java and JavaScript are parsed without the brackets.

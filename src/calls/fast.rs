@@ -22,8 +22,7 @@ pub(crate) mod switch;
 #[cfg(test)]
 mod tests;
 
-use super::decode::Result;
-use super::python::no_call;
+use super::fault::{Result, no_call};
 use super::value::Value;
 use plain_python::Plain;
 

@@ -2,8 +2,8 @@
 
 use tree_sitter::{Node, Tree};
 
-use super::decode::{DecodeFault, Result};
 use super::fast;
+use super::fault::{DecodeFault, Result};
 use super::javascript::insert_once;
 use super::syntax_tree::{self, children};
 use super::value::{Dict, Value};

@@ -1,6 +1,6 @@
 //! Calls as JSON: `[{"function": "f", "parameters": {"a": 1}}]`.
 
-use super::decode::{DecodeFault, Result};
+use super::fault::{DecodeFault, Result};
 use super::json::JsonFault;
 use super::value::{Dict, Value};
 use crate::text::is_py_space;

@@ -5,6 +5,7 @@
 
 mod arithmetic;
 mod evaluate;
+mod fault;
 mod fstring;
 pub(super) mod literal;
 pub(super) mod nesting;
@@ -21,15 +22,14 @@ use memchr::{memchr, memchr2};
 use ruff_python_ast::{Expr, ExprCall, ExprUnaryOp, Mod, PythonVersion};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 
-use super::decode::{DecodeFault, encoded};
 use super::fast;
+use super::fault::{DecodeFault, Result, encoded, no_call};
 use super::value::{Dict, Value};
 use crate::text::is_py_space;
 use evaluate::Evaluator;
+use fault::{class_name, unhashable, unsupported};
 use literal::Source;
 pub(crate) use plain::{PlainCall, plain_calls};
-
-type Result<T> = std::result::Result<T, DecodeFault>;
 
 /// The calls of a text: `[f(a=1), g.h(b='x')]` or a single call.
 pub(super) fn calls(text: &str) -> Result<Value> {
@@ -126,11 +126,6 @@ fn newlines(text: &str) -> Cow<'_, str> {
     } else {
         Cow::Borrowed(text)
     }
-}
-
-/// An `assert` without a message.
-pub(super) fn no_call() -> DecodeFault {
-    DecodeFault::new("")
 }
 
 fn syntax() -> DecodeFault {
@@ -251,49 +246,4 @@ impl<'a> Resolver<'a> {
 
 fn bad_minus(class: &str) -> DecodeFault {
     DecodeFault::new(format!("bad operand type for unary -: '{class}'"))
-}
-
-fn unsupported(class: &str) -> DecodeFault {
-    DecodeFault::new(format!("Unsupported AST type: <class '{class}'>"))
-}
-
-fn unhashable(key: &Value) -> DecodeFault {
-    let inner = match key {
-        Value::Tuple(items) => items.iter().find(|item| !item.is_hashable()).unwrap_or(key),
-        key => key,
-    };
-    DecodeFault::new(format!("unhashable type: '{}'", inner.type_name()))
-}
-
-/// The name of the class in Python's `ast` module.
-fn class_name(expr: &Expr) -> &'static str {
-    match expr {
-        Expr::BoolOp(_) => "BoolOp",
-        Expr::Named(_) => "NamedExpr",
-        Expr::BinOp(_) => "BinOp",
-        Expr::UnaryOp(_) => "UnaryOp",
-        Expr::Lambda(_) => "Lambda",
-        Expr::If(_) => "IfExp",
-        Expr::Dict(_) => "Dict",
-        Expr::Set(_) => "Set",
-        Expr::ListComp(_) => "ListComp",
-        Expr::SetComp(_) => "SetComp",
-        Expr::DictComp(_) => "DictComp",
-        Expr::Generator(_) => "GeneratorExp",
-        Expr::Await(_) => "Await",
-        Expr::Yield(_) => "Yield",
-        Expr::YieldFrom(_) => "YieldFrom",
-        Expr::Compare(_) => "Compare",
-        Expr::Call(_) => "Call",
-        Expr::FString(_) => "JoinedStr",
-        Expr::TString(_) => "TemplateStr",
-        Expr::Attribute(_) => "Attribute",
-        Expr::Subscript(_) => "Subscript",
-        Expr::Starred(_) => "Starred",
-        Expr::Name(_) => "Name",
-        Expr::List(_) => "List",
-        Expr::Tuple(_) => "Tuple",
-        Expr::Slice(_) => "Slice",
-        _ => "Constant",
-    }
 }

@@ -9,8 +9,8 @@ use std::rc::Rc;
 
 use tree_sitter::{Language, LogType, Node, Parser, Tree};
 
-use super::decode::{DecodeFault, Result};
 use super::fast::{self, Beginnings, Outlook, Reach};
+use super::fault::{DecodeFault, Result};
 use effort::Effort;
 
 thread_local! {

@@ -2,7 +2,7 @@
 
 use roxmltree::{Document, Node};
 
-use super::decode::{DecodeFault, Result};
+use super::fault::{DecodeFault, Result};
 use super::integer::Int;
 use super::python;
 use super::value::{Dict, Value};

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use super::super::python::nesting::is_keyword;
+use super::super::keyword::is_keyword;
 use super::super::value::{Dict, Value};
 
 /// What a text turned out to be.

@@ -4,10 +4,10 @@ use num_bigint::{BigInt, Sign};
 use num_traits::{Signed as _, ToPrimitive as _, Zero as _};
 use ruff_python_ast::{Operator, UnaryOp};
 
-use super::super::decode::DecodeFault;
+use super::super::fault::{DecodeFault, Result};
 use super::super::integer::Int;
 use super::super::value::{Dict, Value};
-use super::{Result, percent};
+use super::percent;
 
 /// The largest result of arithmetic, in bits. Python would go on until memory or patience ends; nothing
 /// near this size can be printed, so no answer hangs on it.

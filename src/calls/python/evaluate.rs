@@ -5,11 +5,12 @@
 
 use ruff_python_ast::{Expr, ExprCall, Operator};
 
-use super::super::decode::DecodeFault;
+use super::super::fault::{DecodeFault, Result};
 use super::super::integer::Int;
 use super::super::value::{Dict, Value};
+use super::fault::{class_name, unhashable};
 use super::literal::{self, Source};
-use super::{Result, arithmetic, class_name, unhashable, unparse};
+use super::{arithmetic, unparse};
 use crate::text::py_float;
 
 /// The work that the arithmetic of one answer may make, in machine words and letters.

@@ -7,11 +7,10 @@ use ruff_python_ast::{
     ConversionFlag, ExprFString, FStringPart, InterpolatedElement, InterpolatedStringElement,
 };
 
-use super::super::decode::DecodeFault;
+use super::super::fault::{DecodeFault, Result};
 use super::super::printable::is_printable;
 use super::super::repr::repr_str;
 use super::super::value::lone_surrogate;
-use super::Result;
 use super::literal::{self, Source};
 use super::unparse::unparse_inner;
 

@@ -3,10 +3,11 @@
 use ruff_python_ast::{Expr, Number, Operator, StringLiteral, UnaryOp};
 use ruff_text_size::Ranged;
 
-use super::super::decode::DecodeFault;
+use super::super::fault::{DecodeFault, Result};
 use super::super::integer::{Int, MAX_DIGITS};
 use super::super::value::{Dict, Value, surrogate};
-use super::{Result, arithmetic, unhashable};
+use super::arithmetic;
+use super::fault::unhashable;
 
 /// The text that was parsed: some constants are read from it, because the tree does not keep all of them.
 #[derive(Clone, Copy)]

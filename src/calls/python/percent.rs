@@ -2,11 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::super::decode::DecodeFault;
+use super::super::fault::{DecodeFault, Result};
 use super::super::integer::Int;
 use super::super::repr::TooManyDigits;
 use super::super::value::Value;
-use super::Result;
 
 /// Widths and precisions beyond this are refused.
 const MAX_WIDTH: usize = 1 << 16;

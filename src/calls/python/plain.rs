@@ -8,9 +8,10 @@ use std::mem;
 use ruff_python_ast::{Expr, ExprCall};
 
 use super::evaluate::Evaluator;
+use super::fault::{class_name, unhashable, unsupported};
 use super::literal::{self, Source};
-use super::{Result, class_name, parse, unhashable, unparse, unsupported};
-use crate::calls::decode::DecodeFault;
+use super::{parse, unparse};
+use crate::calls::fault::{DecodeFault, Result};
 use crate::calls::{Dict, Value};
 use crate::text::is_py_space;
 

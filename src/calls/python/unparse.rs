@@ -5,12 +5,12 @@ use ruff_python_ast::{
     ParameterWithDefault, UnaryOp,
 };
 
-use super::super::decode::DecodeFault;
+use super::super::fault::{DecodeFault, Result};
 use super::super::repr::repr_str;
 use super::super::value::Value;
+use super::fstring;
 use super::literal::{self, Source};
 use super::precedence::Precedence;
-use super::{Result, fstring};
 
 /// Each level takes three of the 1000 calls that Python nests; the official program has some open already.
 pub(super) const MAX_DEPTH: usize = 320;
