@@ -19,8 +19,11 @@
 
 mod cell;
 mod driver;
+mod failure;
+mod fallen;
 mod incoming;
 mod message;
+mod orders;
 mod pool;
 mod request;
 mod talk;
@@ -39,13 +42,14 @@ use super::command::{Input, cancelled};
 use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::error::{Error, Result};
 use crate::system::process::environment::Environment;
-use crate::system::process::launch::{Launch, NotStarted};
+use crate::system::process::launch::Launch;
 use crate::system::process::named::Named;
 use crate::system::process::worker::Worker as Process;
 use crate::system::sandbox::{Sandbox, Ulimits};
 use crate::text::redact::Redactor;
 use cell::{Confinement, Vars};
-use driver::{Driver, error};
+use driver::Driver;
+use failure::{error, not_started};
 use pool::{Key, Lease, Pool};
 use request::{Refusal, Request};
 use talk::Setup;
@@ -411,13 +415,4 @@ impl Agent for Worker {
     fn close(&self) {
         self.pool.close();
     }
-}
-
-fn not_started(reason: NotStarted) -> AgentError {
-    let kind = if reason.not_found {
-        FailureKind::NotFound
-    } else {
-        FailureKind::NotStarted
-    };
-    error(kind, reason.message)
 }

@@ -11,12 +11,13 @@ mod csv;
 mod field;
 mod filter;
 pub(crate) mod jsonl;
+mod lines;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
+mod row;
 mod table;
 
 use std::collections::HashMap;
-use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -31,25 +32,9 @@ pub(crate) use columns::{Header, kind, text};
 pub(crate) use field::Field;
 pub use filter::Filter;
 pub use jsonl::python_json;
+pub(crate) use lines::read_text;
+pub use row::{Place, Row, Rows};
 pub(crate) use table::Table;
-
-/// The rows of one file. There is at least one.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Rows {
-    /// The file, as it was named.
-    pub path: PathBuf,
-    /// The rows in the order of the file.
-    pub rows: Vec<Row>,
-}
-
-/// One row of a dataset.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Row {
-    /// The line on which it starts, from 1; `None` for parquet, which has no lines.
-    pub line: Option<u64>,
-    /// The columns in the order of the file.
-    pub fields: Map<String, Value>,
-}
 
 /// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,17 +62,6 @@ impl Format {
             .hint("for `.json`, write one object per line and name the file `.jsonl`")),
         }
     }
-}
-
-/// Where a row is, as errors name it: `data.jsonl:7`, or `data.parquet: row 7` (the first row is 1).
-#[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
-    /// The file.
-    pub path: &'a Path,
-    /// The line, if the file has lines.
-    pub line: Option<u64>,
-    /// The row's place in the file, from 0.
-    pub index: usize,
 }
 
 impl Rows {
@@ -120,17 +94,6 @@ impl Rows {
         })
     }
 
-    /// Where the row at `index` (from 0) is.
-    pub fn place(&self, index: usize) -> Place<'_> {
-        Place {
-            path: &self.path,
-            line: self.rows.get(index).and_then(|row| row.line),
-            index,
-        }
-    }
-}
-
-impl Rows {
     /// A sample of each row and its index, with ids that are unique. Errors name the place of the row.
     pub(crate) fn into_samples(
         self,
@@ -157,16 +120,6 @@ impl Rows {
 fn empty(path: &Path) -> Error {
     Error::usage(format!("`{}`: the dataset is empty", path.display()))
         .hint("a dataset needs at least one row")
-}
-
-impl fmt::Display for Place<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.path.display();
-        match self.line {
-            Some(line) => write!(f, "{path}:{line}"),
-            None => write!(f, "{path}: row {}", self.index + 1),
-        }
-    }
 }
 
 /// Refuses a path where no file is, and names one where a folder is.
@@ -210,30 +163,6 @@ fn taken(id: &str, first: Place<'_>, place: Place<'_>) -> Error {
     ))
     .at(place)
     .hint("give every row an id of its own, or name another column: `columns: { id: NAME }`")
-}
-
-/// The whole file as text, without a byte order mark.
-pub(crate) fn read_text(path: &Path) -> Result<String> {
-    let bytes = fs::read(path).map_err(|error| {
-        Error::io("read", path, &error).hint("relative paths count from the spec's folder")
-    })?;
-    let mut text = String::from_utf8(bytes).map_err(|error| {
-        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = 1 + count_newlines(valid);
-        let column = 1 + valid.iter().rev().take_while(|&&b| b != b'\n').count();
-        let path = path.display();
-        Error::usage(format!("{path}:{line}:{column}: invalid UTF-8")).hint(format!(
-            "convert the file: `iconv -f LATIN1 -t UTF-8 '{path}'`"
-        ))
-    })?;
-    if text.starts_with('\u{feff}') {
-        text.drain(..'\u{feff}'.len_utf8());
-    }
-    Ok(text)
-}
-
-fn count_newlines(bytes: &[u8]) -> u64 {
-    bytes.iter().map(|&byte| u64::from(byte == b'\n')).sum()
 }
 
 #[cfg(feature = "parquet")]

@@ -1,37 +1,24 @@
 //! `Gate::check`: a finished run against a gate. Pure.
 
+mod evidence;
 mod figures;
 mod mean;
+mod measured;
 mod no_regression;
 mod own;
 mod validate;
 
-use crate::verdict::baseline::{Baseline, CurrentSample};
 use crate::verdict::gate::{Gate, GateResult, Verdict};
 use crate::verdict::summary::Summary;
 
 use figures::Figures;
+use measured::show;
 
+pub use evidence::Evidence;
 pub use mean::KnownMeans;
 pub use no_regression::Counts;
 pub(crate) use own::BOUNDS;
 pub use validate::Known;
-
-/// What a gate may look at besides the summary.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Evidence<'a> {
-    /// The accepted run, for `no_regression`.
-    pub baseline: Option<&'a Baseline>,
-    /// The samples of this run, for `no_regression` and for latency percentiles that the summary does not
-    /// have.
-    pub current: &'a [CurrentSample],
-    /// Whether this runs in continuous integration, where a missing baseline is a failure.
-    pub ci: bool,
-    /// The name of the deciding scorer, so that `accuracy(NAME)` also works when it is the only one.
-    pub scorer: Option<&'a str>,
-    /// (selected, all) samples, when a filter was given: with some left out, gates are ignored.
-    pub selected: Option<(u64, u64)>,
-}
 
 impl Gate {
     /// What becomes of the gate in a finished run.
@@ -92,17 +79,6 @@ impl Gate {
             message,
             regression: None,
         }
-    }
-}
-
-/// A value in four decimals at most, or in full where rounding would make it look like the threshold.
-pub(super) fn show(value: f64, threshold: f64) -> String {
-    let rounded = (value * 1e4).round() / 1e4;
-    let hides = rounded.total_cmp(&threshold).is_eq() && value.total_cmp(&threshold).is_ne();
-    if hides || !rounded.is_finite() {
-        value.to_string()
-    } else {
-        rounded.to_string()
     }
 }
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::driver::error;
+use super::failure::error;
 use crate::agent::command::Input;
 use crate::data::{AgentError, FailureKind, Task, TaskFile};
 use crate::system::permission;

@@ -1,17 +1,17 @@
 //! The thread that talks with one process, and the way to it.
 
-use std::io::{self, PipeReader, PipeWriter, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::io;
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use super::cell::Cell;
-use super::request::{Refusal, Reply, Request};
+use super::failure::{error, not_started};
+use super::orders::Orders;
+use super::request::{Refusal, Request};
 use super::talk::{Setup, Talk};
 use crate::data::{AgentError, FailureKind, Output};
 use crate::system::lock::lock;
-use crate::system::pipe;
 use crate::system::process::launch::NotStarted;
 use crate::system::process::worker::Worker;
 
@@ -21,84 +21,6 @@ pub(super) struct Driver {
     thread: Mutex<Option<JoinHandle<()>>>,
     /// Where it is, in a sandbox.
     cell: Option<Cell>,
-}
-
-/// What the thread is told.
-pub(super) struct Orders {
-    inbox: Mutex<Inbox>,
-    wake: (PipeReader, PipeWriter),
-}
-
-#[derive(Default)]
-pub(super) struct Inbox {
-    pub(super) requests: Vec<Request>,
-    /// Those who want to know when the process is ready.
-    pub(super) probes: Vec<Sender<Reply>>,
-    pub(super) close: bool,
-    /// Whether the thread takes no more orders.
-    over: bool,
-}
-
-impl Orders {
-    pub(super) fn wake_fd(&self) -> BorrowedFd<'_> {
-        self.wake.0.as_fd()
-    }
-
-    /// Waits for the first order.
-    fn wait_for_one(&self) {
-        pipe::wait_until_readable(&self.wake.0);
-    }
-
-    /// What came since the last time.
-    pub(super) fn take(&self) -> Inbox {
-        let mut inbox = self.inbox();
-        if !inbox.is_empty() {
-            // One byte for every time that the inbox was filled.
-            let _ = (&self.wake.0).read(&mut [0]);
-        }
-        let close = inbox.close;
-        let taken = std::mem::take(&mut *inbox);
-        inbox.close = false;
-        Inbox { close, ..taken }
-    }
-
-    /// Takes no more orders; gives those that came too late.
-    fn end(&self) -> Inbox {
-        let mut inbox = self.inbox();
-        let over = true;
-        std::mem::replace(
-            &mut *inbox,
-            Inbox {
-                over,
-                ..Inbox::default()
-            },
-        )
-    }
-
-    /// Gives an order; false when the thread takes none.
-    fn give(&self, order: impl FnOnce(&mut Inbox)) -> bool {
-        let mut inbox = self.inbox();
-        if inbox.over {
-            return false;
-        }
-        let was_empty = inbox.is_empty();
-        order(&mut inbox);
-        if was_empty {
-            // At most one byte is in the pipe, so this neither blocks nor fails.
-            let _ = (&self.wake.1).write(&[1]);
-        }
-        true
-    }
-
-    fn inbox(&self) -> MutexGuard<'_, Inbox> {
-        lock(&self.inbox)
-    }
-}
-
-impl Inbox {
-    fn is_empty(&self) -> bool {
-        self.requests.is_empty() && self.probes.is_empty() && !self.close
-    }
 }
 
 impl Driver {
@@ -112,10 +34,7 @@ impl Driver {
             let message = format!("there is no thread to talk with it: {reason}");
             error(FailureKind::NotStarted, message)
         };
-        let orders = Arc::new(Orders {
-            inbox: Mutex::default(),
-            wake: io::pipe().map_err(no_thread)?,
-        });
+        let orders = Arc::new(Orders::new().map_err(no_thread)?);
         let own = Arc::clone(&orders);
         let (tell, started) = channel();
         let follow = move || {
@@ -140,7 +59,7 @@ impl Driver {
             .map_err(no_thread)?;
         let lost = || NotStarted::new("its thread ended".to_owned());
         let started = started.recv().unwrap_or_else(|_| Err(lost()));
-        started.map_err(super::not_started)?;
+        started.map_err(not_started)?;
         Ok(Self {
             orders,
             thread: Mutex::new(Some(thread)),
@@ -187,9 +106,4 @@ impl Driver {
             let _ = thread.join();
         }
     }
-}
-
-/// A failure in the words of the agent.
-pub(super) fn error(kind: FailureKind, message: impl Into<String>) -> AgentError {
-    AgentError::of(kind, message)
 }

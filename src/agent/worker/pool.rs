@@ -8,6 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::driver::Driver;
+use crate::agent::command::cancelled;
 use crate::data::{AgentError, FailureKind};
 use crate::system::cancel::Cancel;
 use crate::system::lock::lock;
@@ -80,10 +81,10 @@ impl Pool {
         let found = loop {
             if state.is_broken {
                 // Told once, by whoever found it out.
-                break Err(super::cancelled());
+                break Err(cancelled());
             }
             if cancel.is_cancelled() {
-                break Err(super::cancelled());
+                break Err(cancelled());
             }
             let found = if alone {
                 state.find_idle()
@@ -146,7 +147,7 @@ impl Pool {
         let was_broken = std::mem::replace(&mut lock(&self.state).is_broken, true);
         self.freed.notify_all();
         if was_broken {
-            return super::cancelled();
+            return cancelled();
         }
         AgentError { kind, ..reason }
     }

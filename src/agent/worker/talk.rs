@@ -3,7 +3,6 @@
 //! One thread, one `poll` loop: lines go in, lines come out, stderr is emptied, time is kept for each request
 //! that the process has. Whatever ends the talk, the process and its group are gone afterwards.
 
-mod fallen;
 mod hear;
 
 use std::collections::{HashSet, VecDeque};
@@ -13,15 +12,15 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use fallen::{Fallen, Refused, ended};
-
-use super::driver::{Inbox, Orders, error};
+use super::failure::error;
+use super::fallen::{Fallen, Refused, ended};
 use super::incoming::Incoming;
 use super::message::{self, PROTOCOL};
+use super::orders::{Inbox, Orders};
 use super::request::{Open, Refusal, Reply, Request};
 use super::totals::Totals;
 use crate::agent::command::lines::Lines;
-use crate::agent::command::{StreamKind, seconds};
+use crate::agent::command::{self, StreamKind, seconds};
 use crate::data::task::Live;
 use crate::data::{AgentError, FailureKind, Output};
 use crate::system::process::group::was_killed;
@@ -252,7 +251,7 @@ impl<'a> Talk<'a> {
         self.waiting.retain(|request| {
             let is_over = cancelled(request);
             if is_over {
-                let _ = request.reply.send(Err(Refusal::Own(super::cancelled())));
+                let _ = request.reply.send(Err(Refusal::Own(command::cancelled())));
             }
             !is_over
         });
@@ -266,7 +265,7 @@ impl<'a> Talk<'a> {
                         .push_back(Arc::new(message::cancel(&open.request.id)));
                 }
                 self.forgotten.insert(open.request.id.clone());
-                open.end(Err(Refusal::Own(super::cancelled())));
+                open.end(Err(Refusal::Own(command::cancelled())));
                 continue;
             }
             match open.overdue {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::error::{Error, Result, nearest};
 use crate::text::quoted;
 
-use super::Rows;
+use super::row::Rows;
 
 /// Column names that were given, by role; a role without one is found by its usual names.
 ///

@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 use crate::error::{Error, Result};
 use crate::text::quoted;
 
-use super::{Row, count_newlines};
+use super::lines::count_newlines;
+use super::row::Row;
 
 /// Columns in which an empty cell is the text `""`, as in the other formats of a published dataset.
 const TEXT_COLUMNS: [&str; 2] = ["file_name", "file_path"];

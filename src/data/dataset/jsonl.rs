@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
 
-use super::{Row, kind};
+use super::columns::kind;
+use super::row::Row;
 
 /// The rows of a text. Only `\n` ends a line, so that U+2028 in a text does not.
 pub(crate) fn rows(path: &Path, text: &str) -> Result<Vec<Row>> {

@@ -11,7 +11,8 @@ use serde_json::{Map, Number, Value};
 
 use crate::error::{Error, Result};
 
-use super::{Row, text};
+use super::columns::text;
+use super::row::Row;
 use crate::system::panics;
 
 /// The rows of a file.

@@ -2,36 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use super::evidence::Evidence;
 use super::mean::KnownMeans;
+use super::measured::{Measured, show};
 use super::own;
 use crate::stats;
 use crate::verdict::baseline::CurrentSample;
-use crate::verdict::check::{Evidence, show};
 use crate::verdict::gate::{Gate, LatencyStatistic, Metric};
 use crate::verdict::summary::{
     EpochFigures, Estimate, Group, Labels, Latency, MAX_LABELS, Range, ScorerSummary, Summary,
     UsageTotal,
 };
-
-/// A value, and what it could be at the extremes had every sample a verdict.
-pub(super) struct Measured {
-    pub(super) value: f64,
-    pub(super) low: f64,
-    pub(super) high: f64,
-    /// What it was taken from, for people.
-    pub(super) from: String,
-}
-
-impl Measured {
-    fn certain(value: f64, from: String) -> Self {
-        Self {
-            value,
-            low: value,
-            high: value,
-            from,
-        }
-    }
-}
 
 /// The figures of a run or of one of its slices.
 pub(super) struct Figures<'a> {

@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::validate::LISTED;
 use crate::error::nearest;
 use crate::verdict::summary::{Summary, VALUE};
+
+/// How many legal values an error lists at most.
+pub(super) const LISTED: usize = 20;
 
 /// What there are means of, in a run that is over.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -8,7 +8,7 @@
 
 use crate::stats;
 use crate::verdict::baseline::{Baseline, Pair, Pairing};
-use crate::verdict::check::Evidence;
+use crate::verdict::check::evidence::Evidence;
 use crate::verdict::gate::{DEFAULT_ALPHA, Gate, GateResult, Regression, Verdict};
 
 /// How often the smallest detectable drop is detected.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::figures::Measured;
+use super::measured::Measured;
 
 /// What the metrics could be had every sample a verdict: `{name: [low, high]}`.
 pub(crate) const BOUNDS: &str = "bounds";

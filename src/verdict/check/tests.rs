@@ -2,6 +2,7 @@ use serde_json::json;
 
 use super::*;
 use crate::data::{Record, Status};
+use crate::verdict::baseline::CurrentSample;
 use crate::verdict::summary::tests::record;
 
 /// Correct, wrong, errored, unscored and skipped samples: `C`, `W`, `E`, `U`, `S`.

@@ -3,14 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{KnownMeans, own};
+use super::mean::{KnownMeans, LISTED};
+use super::own;
 use crate::data::Sample;
 use crate::error::{Error, Result, nearest};
 use crate::verdict::gate::{Gate, Metric};
 use crate::verdict::summary::Summary;
-
-/// How many legal values an error lists at most.
-pub(super) const LISTED: usize = 20;
 
 /// What a gate may refer to.
 #[derive(Clone, Debug, Default)]

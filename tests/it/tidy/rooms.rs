@@ -1,8 +1,8 @@
 //! The order of the rooms of `src/`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::imports::Imports;
+use super::imports::{Imports, Module};
 use super::sources;
 
 /// The rooms of `src/`, each of which may use only those above it, and what it is for.
@@ -37,6 +37,12 @@ const ROOMS: &[(&str, &str)] = &[
 
 /// Where a room uses one below it. It was 32 arrows once, and stays empty.
 const BACKWARDS: &[(&str, &str)] = &[];
+
+/// The most files of a room that may lead back to themselves.
+const LARGEST_CYCLE: usize = 8;
+
+/// Rooms with a larger cycle of files. This list may only shrink.
+const TANGLED: &[&str] = &[];
 
 fn imports() -> Imports {
     let files = sources("src").into_iter();
@@ -75,4 +81,76 @@ fn a_room_uses_only_rooms_above_it() {
         gone.is_empty(),
         "{gone:#?} are mended: take them off the list"
     );
+}
+
+/// The files of one room each of which leads to all the others; those of no cycle are left out.
+fn cycles(edges: impl Iterator<Item = (Module, Module)>) -> BTreeSet<BTreeSet<Module>> {
+    let mut next = BTreeMap::<Module, Vec<Module>>::new();
+    for (from, to) in edges.filter(|(from, to)| from[0] == to[0]) {
+        next.entry(from).or_default().push(to);
+    }
+    let reached = |from: &Module| {
+        let mut reached = BTreeSet::new();
+        let mut open = vec![from];
+        while let Some(at) = open.pop() {
+            let new = next.get(at).into_iter().flatten();
+            open.extend(new.filter(|to| reached.insert((*to).clone())));
+        }
+        reached
+    };
+    let reached: BTreeMap<_, _> = next.keys().map(|from| (from, reached(from))).collect();
+    let of_file = |(from, to): (&&Module, &BTreeSet<Module>)| {
+        let leads_back = |file: &&Module| reached.get(*file).is_some_and(|to| to.contains(*from));
+        to.iter().filter(leads_back).cloned().collect()
+    };
+    let cycles = reached.iter().map(of_file);
+    cycles
+        .filter(|files: &BTreeSet<_>| !files.is_empty())
+        .collect()
+}
+
+#[test]
+fn cycles_are_found() {
+    let file = |name: &str| -> Module { name.split("::").map(str::to_owned).collect() };
+    let check = |edges: &[(&str, &str)], expect: &[&[&str]]| {
+        let edges = edges.iter().map(|(from, to)| (file(from), file(to)));
+        let expect = expect.iter();
+        let expect = expect.map(|files| files.iter().map(|name| file(name)).collect());
+        assert_eq!(cycles(edges), expect.collect());
+    };
+    check(&[("r::a", "r::b"), ("r::b", "r::c")], &[]);
+    check(&[("r::a", "s::a"), ("s::a", "r::a")], &[]);
+    check(
+        &[
+            ("r::a", "r::b"),
+            ("r::b", "r::a::x"),
+            ("r::a::x", "r::a"),
+            ("r::b", "r::c"),
+            ("r::c", "r::d"),
+            ("r::d", "r::c"),
+            ("r", "r::a"),
+        ],
+        &[&["r::a", "r::a::x", "r::b"], &["r::c", "r::d"]],
+    );
+}
+
+#[test]
+fn no_room_is_a_tangle_of_files() {
+    let edges = imports().edges.into_keys();
+    let large = cycles(edges).into_iter();
+    let large = large.filter(|files| files.len() > LARGEST_CYCLE);
+    let rooms = large.map(|files| {
+        let names = files.iter().map(|file| file.join("::")).collect::<Vec<_>>();
+        let room = files.first().map(|file| file[0].clone());
+        (room.unwrap(), names.join(", "))
+    });
+    let found: BTreeMap<String, String> = rooms.collect();
+    for (room, names) in &found {
+        let is_known = TANGLED.contains(&room.as_str());
+        assert!(is_known, "a cycle of too many files: {names}");
+    }
+    for room in TANGLED {
+        let is_mended = !found.contains_key(*room);
+        assert!(!is_mended, "`{room}` is mended: take it off the list");
+    }
 }

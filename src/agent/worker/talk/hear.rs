@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::fallen::timed_out;
 use super::{End, Talk};
 use crate::agent::command::reply;
-use crate::agent::worker::driver::error;
+use crate::agent::worker::failure::error;
+use crate::agent::worker::fallen::timed_out;
 use crate::agent::worker::message::{self, Message, PROTOCOL};
 use crate::agent::worker::request::{Open, Refusal};
 use crate::data::{AgentError, FailureKind, Output};

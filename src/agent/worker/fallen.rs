@@ -5,14 +5,15 @@ use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use crate::agent::command::seconds;
-use crate::agent::worker::driver::{Inbox, error};
+use crate::agent::worker::failure::error;
+use crate::agent::worker::orders::Inbox;
 use crate::agent::worker::request::{Open, Refusal, Reply, Request};
 use crate::data::{AgentError, FailureKind};
 use crate::system::process::group::how_it_ended;
 use crate::system::process::tail::Tail;
 
 /// A talk that is over: who is to be told what.
-pub(in crate::agent::worker) struct Fallen {
+pub(super) struct Fallen {
     pub(super) open: Vec<Open>,
     pub(super) waiting: Vec<Request>,
     pub(super) probes: Vec<Sender<Reply>>,
@@ -33,7 +34,7 @@ pub(super) struct Refused {
 
 impl Fallen {
     /// Tells everybody who waits.
-    pub(in crate::agent::worker) fn tell(self, late: &Inbox) {
+    pub(super) fn tell(self, late: &Inbox) {
         let not_ready = || match &self.not_ready {
             None => Refusal::Unsent,
             Some(Refused { error, is_foreign }) if *is_foreign => Refusal::Foreign(error.clone()),

@@ -1,0 +1,31 @@
+//! The text of a file, and its lines.
+
+use std::fs;
+use std::path::Path;
+
+use crate::error::{Error, Result};
+
+/// The whole file as text, without a byte order mark.
+pub(crate) fn read_text(path: &Path) -> Result<String> {
+    let bytes = fs::read(path).map_err(|error| {
+        Error::io("read", path, &error).hint("relative paths count from the spec's folder")
+    })?;
+    let mut text = String::from_utf8(bytes).map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + count_newlines(valid);
+        let column = 1 + valid.iter().rev().take_while(|&&b| b != b'\n').count();
+        let path = path.display();
+        Error::usage(format!("{path}:{line}:{column}: invalid UTF-8")).hint(format!(
+            "convert the file: `iconv -f LATIN1 -t UTF-8 '{path}'`"
+        ))
+    })?;
+    if text.starts_with('\u{feff}') {
+        text.drain(..'\u{feff}'.len_utf8());
+    }
+    Ok(text)
+}
+
+/// How many lines end in a piece of a file.
+pub(super) fn count_newlines(bytes: &[u8]) -> u64 {
+    bytes.iter().map(|&byte| u64::from(byte == b'\n')).sum()
+}
