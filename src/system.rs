@@ -7,7 +7,7 @@ pub(crate) mod permission;
 
 pub(crate) mod beside;
 pub(crate) mod lock;
-pub(crate) mod parallel;
+pub mod parallel;
 
 pub(crate) mod cancel;
 pub mod panics;

@@ -1,12 +1,111 @@
 //! Threads that work on items side by side and give their results in the order of the items.
+//!
+//! The items are dealt to the workers in turn, and the results collected in the same turn; that keeps the
+//! order without a table of what is outstanding. Every queue has a bound, which bounds the memory.
+//!
+//! [`in_order`] borrows what it works on and waits for its threads; [`detached`] owns it and can be left early.
 
+use std::io;
+use std::num::NonZeroUsize;
+use std::panic;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread;
+use std::thread::{self, Builder};
 
 use crate::error::{Error, Result};
 
-/// Items that wait for a worker, or their results for the caller.
+/// Items that wait for a worker of [`in_order`], or their results for the caller: whoever deals also collects,
+/// and the workers are busy meanwhile.
 const WAITING: usize = 4;
+
+/// Waits for the end of a thread.
+type Join<'a> = Box<dyn FnOnce() -> thread::Result<()> + 'a>;
+
+/// Hands the items to the workers, each its turn.
+struct Dealer<I> {
+    inputs: Vec<SyncSender<I>>,
+    turn: usize,
+}
+
+impl<I> Dealer<I> {
+    /// Waits for room in the worker's queue. Not dealt if the worker is gone.
+    fn deal(&mut self, item: I) -> bool {
+        let input = &self.inputs[self.turn];
+        self.turn = (self.turn + 1) % self.inputs.len();
+        input.send(item).is_ok()
+    }
+}
+
+/// The results of several threads, in the order of the items; it ends with them.
+struct InOrder<'a, O> {
+    workers: Vec<(Receiver<O>, Option<Join<'a>>)>,
+    turn: usize,
+}
+
+impl<O> Iterator for InOrder<'_, O> {
+    type Item = O;
+
+    fn next(&mut self) -> Option<O> {
+        let turn = self.turn;
+        let (output, worker) = &mut self.workers[turn];
+        if let Ok(result) = output.recv() {
+            self.turn = (turn + 1) % self.workers.len();
+            return Some(result);
+        }
+        // The worker has ended: either there was no item left for it, or it panicked. A panic that went
+        // unnoticed would look like the end of the input.
+        if let Some(Err(panic)) = worker.take().map(|join| join()) {
+            panic::resume_unwind(panic);
+        }
+        None
+    }
+}
+
+/// The queues of workers, each of which `start` starts; fewer than wanted with the error of the first that could
+/// not be.
+fn workers<'a, I, O>(
+    threads: usize,
+    waiting: usize,
+    mut start: impl FnMut(Receiver<I>, SyncSender<O>) -> io::Result<Join<'a>>,
+) -> (Dealer<I>, InOrder<'a, O>, io::Result<()>) {
+    let (mut inputs, mut workers) = (Vec::new(), Vec::new());
+    let mut started = Ok(());
+    for _ in 0..threads {
+        let (input, items) = sync_channel(waiting);
+        let (results, output) = sync_channel(waiting);
+        match start(items, results) {
+            Ok(join) => {
+                inputs.push(input);
+                workers.push((output, Some(join)));
+            }
+            Err(error) => {
+                started = Err(error);
+                break;
+            }
+        }
+    }
+    (
+        Dealer { inputs, turn: 0 },
+        InOrder { workers, turn: 0 },
+        started,
+    )
+}
+
+/// What a worker does, until there are no more items, nobody wants results, or the work is gone.
+fn work_off<I, O>(
+    items: Receiver<I>,
+    results: &SyncSender<O>,
+    mut work: impl FnMut(I) -> Option<O>,
+) {
+    for item in items {
+        let Some(result) = work(item) else {
+            return;
+        };
+        if results.send(result).is_err() {
+            return;
+        }
+    }
+}
 
 /// Applies `work` to all items on all processors; `take` is given the results in order, on this thread. The
 /// first error of either iterator or `take` ends it. A fixed number of items is in memory.
@@ -21,44 +120,90 @@ where
 {
     let threads = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
-        let mut workers: Vec<(SyncSender<I>, Receiver<O>)> = Vec::new();
-        for _ in 0..threads {
-            let (input, todo) = sync_channel::<I>(WAITING);
-            let (done, output) = sync_channel::<O>(WAITING);
-            let work = &work;
-            let worker = move || {
-                for item in todo {
-                    if done.send(work(item)).is_err() {
-                        return;
-                    }
-                }
-            };
-            if thread::Builder::new().spawn_scoped(scope, worker).is_err() {
-                break;
-            }
-            workers.push((input, output));
-        }
-        if workers.is_empty() {
+        let work = &work;
+        let start = |items, results| -> io::Result<Join> {
+            let worker = move || work_off(items, &results, |item| Some(work(item)));
+            let worker = Builder::new().spawn_scoped(scope, worker)?;
+            Ok(Box::new(|| worker.join()))
+        };
+        // Fewer threads are enough.
+        let (mut dealer, mut results, _) = workers(threads, WAITING, start);
+        let workers = dealer.inputs.len();
+        if workers == 0 {
             return items.try_for_each(|item| take(work(item?)));
         }
-        let mut take = |turn: usize| match workers[turn % workers.len()].1.recv() {
-            Ok(result) => take(result),
-            Err(_) => Err(Error::infrastructure("a thread has panicked")),
+        let mut take_next = || match results.next() {
+            Some(result) => take(result),
+            None => Err(Error::infrastructure("a thread has ended early")),
         };
         // What each worker was dealt less what was taken from it never exceeds the room in its queues.
-        let most = workers.len() * WAITING;
-        let (mut dealt, mut taken) = (0, 0);
+        let mut outstanding = 0;
         for item in items {
-            if dealt - taken == most {
-                take(taken)?;
-                taken += 1;
+            if outstanding == workers * WAITING {
+                take_next()?;
+                outstanding -= 1;
             }
             // A worker that is gone is noticed when its results are taken.
-            let _ = workers[dealt % workers.len()].0.send(item?);
-            dealt += 1;
+            dealer.deal(item?);
+            outstanding += 1;
         }
-        (taken..dealt).try_for_each(take)
+        (0..outstanding).try_for_each(|_| take_next())
     })
+}
+
+/// The results of [`detached`], with the work.
+struct Detached<O> {
+    results: InOrder<'static, O>,
+    /// The threads borrow it for each item.
+    _work: Arc<dyn Send + Sync>,
+}
+
+impl<O> Iterator for Detached<O> {
+    type Item = O;
+
+    fn next(&mut self) -> Option<O> {
+        self.results.next()
+    }
+}
+
+/// Applies `work` to all items on as many threads as given, beside one that takes the items. A single one
+/// is this thread, which does all of it: nothing is handed over then.
+///
+/// Dropped early, the results leave the threads to end by themselves: the one that reads may be blocked for ever
+/// in a terminal or a pipe. The work goes with them, and what that holds, such as a process that judges; but a
+/// thread that is in the middle of an item ends that first.
+pub fn detached<I, O>(
+    threads: NonZeroUsize,
+    items: impl Iterator<Item = I> + Send + 'static,
+    work: impl Fn(I) -> O + Send + Sync + 'static,
+) -> Result<Box<dyn Iterator<Item = O>>>
+where
+    I: Send + 'static,
+    O: Send + 'static,
+{
+    if threads == NonZeroUsize::MIN {
+        return Ok(Box::new(items.map(work)));
+    }
+    let failed = |error| Error::infrastructure(format!("cannot start a thread: {error}"));
+    let work = Arc::new(work);
+    let start = |items, results| -> io::Result<Join> {
+        let work = Arc::downgrade(&work);
+        let apply = move |item| work.upgrade().map(|work| work(item));
+        let worker = move || work_off(items, &results, apply);
+        let worker = Builder::new().name("work".into()).spawn(worker)?;
+        Ok(Box::new(|| worker.join()))
+    };
+    let (mut dealer, results, started) = workers(threads.get(), 1, start);
+    started.map_err(failed)?;
+    let read = move || {
+        let _ = { items }.all(|item| dealer.deal(item));
+    };
+    let reader = Builder::new().name("read".into()).spawn(read);
+    reader.map_err(failed)?;
+    Ok(Box::new(Detached {
+        results,
+        _work: work,
+    }))
 }
 
 #[cfg(test)]
@@ -67,19 +212,29 @@ mod tests {
 
     use super::*;
 
+    fn slow_at_times(item: u64) -> u64 {
+        thread::sleep(Duration::from_micros(item * 7919 % 300));
+        item * 2
+    }
+
+    fn threads(count: usize) -> NonZeroUsize {
+        NonZeroUsize::new(count).expect("not zero")
+    }
+
     #[test]
     fn results_come_in_the_order_of_the_items() {
-        let slow_at_times = |item: u64| {
-            thread::sleep(Duration::from_micros(item * 7919 % 300));
-            item * 2
-        };
+        let expect: Vec<_> = (0..100).map(|item| item * 2).collect();
         let mut got = Vec::new();
         let take = |result| {
             got.push(result);
             Ok(())
         };
         in_order((0..100).map(Ok), slow_at_times, take).expect("no error");
-        assert_eq!(got, (0..100).map(|item| item * 2).collect::<Vec<_>>());
+        assert_eq!(got, expect);
+        for count in [1, 2, 3, 8] {
+            let got = detached(threads(count), 0..100, slow_at_times).expect("threads");
+            assert_eq!(got.collect::<Vec<_>>(), expect);
+        }
     }
 
     #[test]
@@ -97,5 +252,29 @@ mod tests {
         check(500, 1000, "item");
         check(1000, 500, "result");
         check(0, 1000, "item");
+    }
+
+    #[test]
+    fn the_end_comes_once_and_stays() {
+        let mut results = detached(threads(2), 0..3, |item| item).expect("threads");
+        assert_eq!(results.by_ref().count(), 3);
+        assert_eq!(results.next(), None);
+    }
+
+    #[test]
+    #[should_panic(expected = "at item 5")]
+    fn a_panic_is_not_taken_for_the_end() {
+        let work = |item: i32| assert!(item != 5, "at item {item}");
+        detached(threads(2), 0..100, work)
+            .expect("threads")
+            .for_each(drop);
+    }
+
+    #[test]
+    #[should_panic(expected = "at item 5")]
+    fn a_panic_of_borrowed_work_goes_on_here() {
+        let work = |item: i32| assert!(item != 5, "at item {item}");
+        let ended = in_order((0..100).map(Ok), work, |()| Ok(()));
+        ended.expect("a panic");
     }
 }

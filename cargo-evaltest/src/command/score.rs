@@ -1,6 +1,6 @@
 //! `cargo evaltest score`: answers in, the same with a score out. No agent runs.
 //!
-//! The input is cut into chunks of whole lines ([`crate::answers`]), a [`pool`] of threads lets the [`judge`]
+//! The input is cut into chunks of whole lines ([`crate::answers`]), threads ([`parallel`]) let the [`judge`]
 //! score them, and their results are written in input order. Of each line only the members that matter are
 //! decoded; its bytes are never printed anew, the score is spliced in. Memory stays the same for a file of
 //! any size.
@@ -9,7 +9,6 @@ mod calls;
 mod explain;
 mod judge;
 mod memo;
-pub(crate) mod pool;
 mod write;
 
 use std::io::{self, ErrorKind, Write};
@@ -19,6 +18,7 @@ use std::sync::Arc;
 use std::thread;
 
 use clap::Args;
+use evaltest::system::parallel;
 use evaltest::{Error, Exit, Result};
 
 use crate::answers::{Answers, AnswersArgs, Format, Source};
@@ -171,10 +171,9 @@ fn write_scores(
 ) -> Result<Exit> {
     let Answers { source, chunks, .. } = answers;
     let scoring = Arc::clone(judge);
-    let results = pool::in_order(threads, chunks, move |chunk| {
+    let results = parallel::detached(threads, chunks, move |chunk| {
         chunk.map(|chunk| scoring.chunk(&chunk))
-    })
-    .map_err(|error| Error::infrastructure(format!("cannot start a thread: {error}")))?;
+    })?;
     let mut counts = Counts::default();
     for result in results {
         let result = result?;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::thread;
 
+use evaltest::system::parallel;
 use evaltest::verdict::agreement::{Agreement, Ballot, Vote};
 use evaltest::{Error, Result};
 use serde_json::{Map, Value, json};
@@ -11,7 +12,6 @@ use serde_json::{Map, Value, json};
 use super::ScorersArgs;
 use super::jury::Jury;
 use crate::answers::{Answered, Answers, Chunk, Layout, Line, Source, Wanted};
-use crate::command::score::pool;
 
 /// The votes on all answers of an input.
 pub(super) struct Matrix {
@@ -98,11 +98,9 @@ pub(super) fn judge(args: &ScorersArgs, most: usize) -> Result<Matrix> {
         most,
     };
     let threads = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let results = pool::in_order(threads, chunks, move |chunk| {
+    let results = parallel::detached(threads, chunks, move |chunk| {
         chunk.map(|chunk| session.chunk(&chunk))
-    });
-    let results = results
-        .map_err(|error| Error::infrastructure(format!("cannot start a thread: {error}")))?;
+    })?;
     let mut all = Counted::default();
     for counted in results {
         let counted = counted?;
