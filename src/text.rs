@@ -10,6 +10,7 @@
 pub(crate) mod hash;
 mod js;
 mod json;
+pub mod json_cursor;
 mod line;
 mod lower;
 pub(crate) mod name;

@@ -8,9 +8,7 @@
 mod answered;
 mod calls;
 mod chunks;
-mod escape;
 mod fields;
-mod json;
 mod line;
 mod messages;
 mod record;

@@ -11,7 +11,8 @@ use serde_json::Number;
 
 use super::integer::{Int, MAX_DIGITS};
 use super::value::{Dict, Value, lone_surrogate, surrogate};
-use crate::text::{json_special, py_repr_float};
+use crate::text::json_cursor::{Cursor, JsonWord, Unexpected};
+use crate::text::py_repr_float;
 pub(crate) use text::write_text;
 
 /// Why Python could not read a JSON text.
@@ -45,11 +46,8 @@ impl Value {
     /// The text of a JSON string, from what stands between its quotes.
     pub fn from_json_string(escaped: &str) -> Result<Self, JsonFault> {
         let mut text = String::with_capacity(escaped.len());
-        let mut reader = Reader {
-            text: escaped,
-            place: 0,
-        };
-        if reader.unescape(&mut text)? {
+        let mut cursor = Cursor::new(escaped, Vec::new());
+        if cursor.unescape(&mut text, surrogate)? {
             return Err(JsonFault::Syntax);
         }
         Ok(Self::Str(text))
@@ -57,10 +55,10 @@ impl Value {
 
     /// The JSON that a text starts with, and where it, or what can be read of it, ends.
     pub(crate) fn from_json_start(text: &str) -> (Result<Self, JsonFault>, usize) {
-        let mut reader = Reader { text, place: 0 };
-        reader.space();
+        let mut reader = Reader(Cursor::new(text, Vec::new()));
+        reader.0.skip_space();
         let value = reader.value(0);
-        (value, reader.place.min(text.len()))
+        (value, reader.0.place())
     }
 
     /// As JSON for reports. What JSON cannot hold becomes text: integers beyond 64 bits, infinities, bytes.
@@ -194,216 +192,105 @@ fn number_from(number: &Number) -> Value {
     Value::Float(number.as_f64().unwrap_or(f64::NAN))
 }
 
-struct Reader<'a> {
-    text: &'a str,
-    place: usize,
-}
+/// Makes Python values of the tokens.
+struct Reader<'a>(Cursor<'a>);
 
 impl Reader<'_> {
-    fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.place).copied()
-    }
-
-    fn space(&mut self) {
-        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
-            self.place += 1;
-        }
-    }
-
-    fn eat(&mut self, text: &str) -> bool {
-        let found = self.text.as_bytes()[self.place..].starts_with(text.as_bytes());
-        if found {
-            self.place += text.len();
-        }
-        found
-    }
-
     fn value(&mut self, depth: usize) -> Result<Value, JsonFault> {
-        match self.peek().ok_or(JsonFault::Syntax)? {
-            b'"' => self.string().map(Value::Str),
-            b'{' | b'[' if depth >= MAX_DEPTH => Err(JsonFault::TooDeep),
-            b'{' => self.object(depth + 1),
-            b'[' => self.array(depth + 1),
-            b'n' if self.eat("null") => Ok(Value::None),
-            b't' if self.eat("true") => Ok(Value::Bool(true)),
-            b'f' if self.eat("false") => Ok(Value::Bool(false)),
-            b'N' if self.eat("NaN") => Ok(Value::Float(f64::NAN)),
-            b'I' if self.eat("Infinity") => Ok(Value::Float(f64::INFINITY)),
-            b'-' if self.eat("-Infinity") => Ok(Value::Float(f64::NEG_INFINITY)),
-            b'-' | b'0'..=b'9' => self.number(),
-            _ => Err(JsonFault::Syntax),
-        }
+        Ok(match self.0.peek().ok_or(JsonFault::Syntax)? {
+            b'"' => Value::Str(self.string()?),
+            b'{' | b'[' if depth >= MAX_DEPTH => return Err(JsonFault::TooDeep),
+            b'{' => self.object(depth + 1)?,
+            b'[' => self.array(depth + 1)?,
+            b'-' | b'0'..=b'9' => self.number()?,
+            _ => match self.0.word()? {
+                JsonWord::Null => Value::None,
+                JsonWord::True => Value::Bool(true),
+                JsonWord::False => Value::Bool(false),
+                JsonWord::NaN => Value::Float(f64::NAN),
+                JsonWord::Infinity => Value::Float(f64::INFINITY),
+            },
+        })
     }
 
     fn object(&mut self, depth: usize) -> Result<Value, JsonFault> {
         let mut dict = Dict::new();
-        self.place += 1;
-        self.space();
-        if self.eat("}") {
+        self.0.eat(b'{');
+        self.0.skip_space();
+        if self.0.eat(b'}') {
             return Ok(Value::Dict(dict));
         }
         loop {
-            if self.peek() != Some(b'"') {
-                return Err(JsonFault::Syntax);
-            }
             let key = self.string()?;
-            self.space();
-            if !self.eat(":") {
-                return Err(JsonFault::Syntax);
-            }
-            self.space();
+            self.0.colon()?;
             let value = self.value(depth)?;
             dict.insert(Value::Str(key), value);
-            self.space();
-            if self.eat("}") {
+            self.0.skip_space();
+            if self.0.eat(b'}') {
                 return Ok(Value::Dict(dict));
             }
-            if !self.eat(",") {
+            if !self.0.eat(b',') {
                 return Err(JsonFault::Syntax);
             }
-            self.space();
+            self.0.skip_space();
         }
     }
 
     fn array(&mut self, depth: usize) -> Result<Value, JsonFault> {
         let mut items = Vec::new();
-        self.place += 1;
-        self.space();
-        if self.eat("]") {
+        self.0.eat(b'[');
+        self.0.skip_space();
+        if self.0.eat(b']') {
             return Ok(Value::List(items));
         }
         loop {
             items.push(self.value(depth)?);
-            self.space();
-            if self.eat("]") {
+            self.0.skip_space();
+            if self.0.eat(b']') {
                 return Ok(Value::List(items));
             }
-            if !self.eat(",") {
+            if !self.0.eat(b',') {
                 return Err(JsonFault::Syntax);
             }
-            self.space();
+            self.0.skip_space();
         }
-    }
-
-    fn digits(&mut self) -> usize {
-        let start = self.place;
-        while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
-            self.place += 1;
-        }
-        self.place - start
     }
 
     fn number(&mut self) -> Result<Value, JsonFault> {
-        let start = self.place;
-        self.eat("-");
-        // A leading zero is the whole number; what follows is a fault of its own.
-        let count = if self.eat("0") { 1 } else { self.digits() };
-        if count == 0 {
-            return Err(JsonFault::Syntax);
-        }
-        let mut end = self.place;
-        let mut is_float = false;
-        if self.eat(".") && self.digits() > 0 {
-            is_float = true;
-            end = self.place;
-        }
-        self.place = end;
-        if self.eat("e") || self.eat("E") {
-            let _ = self.eat("+") || self.eat("-");
-            if self.digits() > 0 {
-                is_float = true;
-                end = self.place;
-            }
-        }
-        self.place = end;
-        let text = &self.text[start..end];
-        if is_float {
+        let start = self.0.place();
+        let number = self.0.number()?;
+        let text = self.0.between(start, number.end);
+        self.0.back_to(number.end);
+        if !number.is_integer {
             return Ok(Value::Float(text.parse().unwrap_or(f64::NAN)));
         }
-        if count > MAX_DIGITS {
+        let digits = text.trim_start_matches('-');
+        if digits.len() > MAX_DIGITS {
             return Err(JsonFault::TooManyDigits);
         }
-        let digits = text.trim_start_matches('-');
         let value = Int::from_digits(digits, 10).ok_or(JsonFault::Syntax)?;
         let negative = digits.len() < text.len();
         Ok(Value::Int(if negative { value.negated() } else { value }))
     }
 
     fn string(&mut self) -> Result<String, JsonFault> {
-        self.place += 1;
-        let rest = &self.text.as_bytes()[self.place..];
-        let plain = json_special(rest).ok_or(JsonFault::Syntax)?;
-        if rest[plain] == b'"' {
-            let text = &self.text[self.place..self.place + plain];
-            self.place += plain + 1;
-            return Ok(text.to_owned());
+        let plain = self.0.plain_string();
+        if let Ok(Some(plain)) = plain {
+            return Ok(plain.to_owned());
         }
-        let mut out = String::with_capacity(2 * plain + 64);
-        if self.unescape(&mut out)? {
+        self.0.eat(b'"');
+        plain?;
+        let mut out = String::with_capacity(128);
+        if self.0.unescape(&mut out, surrogate)? {
             return Ok(out);
         }
         Err(JsonFault::Syntax)
     }
+}
 
-    /// Reads the rest of a string, and tells whether it ends with a quote, which then is read too, or with the text.
-    fn unescape(&mut self, out: &mut String) -> Result<bool, JsonFault> {
-        loop {
-            let rest = &self.text.as_bytes()[self.place..];
-            let Some(plain) = json_special(rest) else {
-                out.push_str(&self.text[self.place..]);
-                self.place = self.text.len();
-                return Ok(false);
-            };
-            out.push_str(&self.text[self.place..self.place + plain]);
-            self.place += plain + 1;
-            match rest[plain] {
-                b'"' => return Ok(true),
-                b'\\' => out.push(self.escape()?),
-                _ => return Err(JsonFault::Syntax),
-            }
-        }
-    }
-
-    fn escape(&mut self) -> Result<char, JsonFault> {
-        let byte = self.peek().ok_or(JsonFault::Syntax)?;
-        self.place += 1;
-        Ok(match byte {
-            b'"' | b'\\' | b'/' => char::from(byte),
-            b'b' => '\x08',
-            b'f' => '\x0c',
-            b'n' => '\n',
-            b'r' => '\r',
-            b't' => '\t',
-            b'u' => {
-                let high = self.hex4().ok_or(JsonFault::Syntax)?;
-                return Ok(self.joined(high));
-            }
-            _ => return Err(JsonFault::Syntax),
-        })
-    }
-
-    fn hex4(&mut self) -> Option<u32> {
-        let digits = self.text.get(self.place..self.place + 4)?;
-        if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return None;
-        }
-        self.place += 4;
-        u32::from_str_radix(digits, 16).ok()
-    }
-
-    /// A high surrogate joins with a low one behind it; alone, either stays what it is.
-    fn joined(&mut self, code: u32) -> char {
-        let start = self.place;
-        if (0xd800..0xdc00).contains(&code) && self.eat("\\u") {
-            match self.hex4() {
-                Some(low @ 0xdc00..=0xdfff) => {
-                    let joined = 0x1_0000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-                    return char::from_u32(joined).unwrap_or(char::REPLACEMENT_CHARACTER);
-                }
-                _ => self.place = start,
-            }
-        }
-        char::from_u32(code).unwrap_or_else(|| surrogate(code))
+impl From<Unexpected> for JsonFault {
+    fn from(_: Unexpected) -> Self {
+        Self::Syntax
     }
 }
 
@@ -438,6 +325,20 @@ mod tests {
         check(r#""\u00e9\/\b\f""#, Ok(r"'é/\x08\x0c'"));
         check("1E5", Ok("100000.0"));
         check("\"\u{7f}é\"", Ok("'\\x7fé'"));
+    }
+
+    #[test]
+    fn what_starts_a_text_ends_at_a_character() {
+        let check = |text: &str, expect: usize| {
+            let (_, end) = Value::from_json_start(text);
+            assert!(end == expect && text.is_char_boundary(end), "{text} {end}");
+        };
+        check("{} é", 2);
+        check("1.5e+é", 3);
+        check("[1.é", 2);
+        check("\"\\é", 2);
+        check("\"é", 1);
+        check("[\"a\\n", 5);
     }
 
     #[test]

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use evaltest::data::dataset::python_json;
 use evaltest::scorer::{Reads, Scorer};
+use evaltest::text::json_cursor::Raw;
 use evaltest::text::redact::REDACTED;
 use evaltest::{Answer, Error, Output, Result, Target};
 use serde_json::{Map, Value};
 
 use super::fields::{self, Fields};
-use super::json::Raw;
 use super::line::Line;
 use super::record::{self, Entry};
 use super::{Layout, messages};

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use evaltest::calls::{Format, JsonFault, Value};
+use evaltest::text::json_cursor::Raw;
 use evaltest::{Error, Result};
 
 use super::fields::Fields;
-use super::json::Raw;
 use super::line::Line;
 
 const NAMES: [&str; 9] = [

@@ -2,10 +2,10 @@
 
 use evaltest::data::dataset::Rows;
 use evaltest::scorer::Reads;
+use evaltest::text::json_cursor::{Cursor, Raw};
 use evaltest::{Error, Result};
 
 use super::answered::Wanted;
-use super::json::{Cursor, Raw};
 
 /// What can be mapped, in the order of [`Fields::paths`]: what every scorer reads first, then what only some
 /// do.

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use evaltest::Result;
+use evaltest::text::json_cursor::{Cursor, Raw};
 
 use super::fields::{Fields, ID, MANY};
-use super::json::{Cursor, Raw};
 
 /// A JSON object on a line. Of a key that is there twice the last one counts, as in Python.
 pub(crate) struct Line<'a, const N: usize = MANY> {
@@ -66,8 +66,8 @@ impl<'a, const N: usize> Line<'a, N> {
         }
         loop {
             let start = cursor.place();
-            let key = cursor.key()?;
-            let value = cursor.value()?;
+            let key = cursor.key().map_err(|what| cursor.expected(what))?;
+            let value = cursor.value().map_err(|what| cursor.expected(what))?;
             let end = cursor.place();
             let is_old = key.is(output);
             fields.put(count, &key, value, &mut self.fields);

@@ -1,9 +1,8 @@
 //! The messages of a conversation, as far as a scorer wants them.
 
 use evaltest::data::dataset::python_json;
+use evaltest::text::json_cursor::{Cursor, Raw};
 use serde_json::{Map, Value};
-
-use super::json::{Cursor, Raw};
 
 /// Fills in the messages with nothing but their roles; what is no object stays whole. No messages for null;
 /// `None` for what is no list.

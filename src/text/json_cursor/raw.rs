@@ -1,0 +1,84 @@
+//! `Raw`: a value as it stands in a text of JSON.
+
+use std::borrow::Cow;
+
+use super::Cursor;
+
+/// A value of the text. Without padding, which makes copies of it wait.
+#[derive(Clone, Copy, Debug)]
+#[repr(usize)]
+pub enum Raw<'a> {
+    /// A string that is what stands between its quotes.
+    Plain(&'a str),
+    /// A string with escapes, between its quotes.
+    Escaped(&'a str),
+    /// Anything else, as it stands there.
+    Other(&'a str),
+}
+
+impl<'a> Raw<'a> {
+    /// Whether it is this string, however it is spelt.
+    #[inline]
+    pub fn is(&self, other: &str) -> bool {
+        match self {
+            Self::Plain(raw) => *raw == other,
+            Self::Escaped(raw) => unescaped(raw).0 == other,
+            Self::Other(_) => false,
+        }
+    }
+
+    /// The text of a string, and whether a lone surrogate had to be replaced by U+FFFD.
+    #[inline]
+    pub fn text(&self) -> Option<(Cow<'a, str>, bool)> {
+        match self {
+            Self::Plain(raw) => Some((Cow::Borrowed(raw), false)),
+            Self::Escaped(raw) => {
+                let (text, replaced) = unescaped(raw);
+                Some((Cow::Owned(text), replaced))
+            }
+            Self::Other(_) => None,
+        }
+    }
+
+    /// The value as it stands there; of a string its text.
+    #[inline]
+    pub fn content(&self) -> Cow<'a, str> {
+        match self {
+            Self::Plain(raw) | Self::Other(raw) => Cow::Borrowed(raw),
+            Self::Escaped(raw) => Cow::Owned(unescaped(raw).0),
+        }
+    }
+
+    /// Whether it is `null`.
+    #[inline]
+    pub fn is_null(&self) -> bool {
+        matches!(self, Self::Other("null"))
+    }
+
+    /// What it is, for messages.
+    pub fn kind(&self) -> &'static str {
+        let Self::Other(text) = self else {
+            return "a string";
+        };
+        match text.as_bytes().first() {
+            Some(b'{') => "an object",
+            Some(b'[') => "an array",
+            Some(b't' | b'f') => "a boolean",
+            Some(b'n') => "null",
+            _ => "a number",
+        }
+    }
+}
+
+/// A string without its escapes, whose grammar was checked, and whether a lone surrogate was replaced by U+FFFD.
+fn unescaped(raw: &str) -> (String, bool) {
+    let mut text = String::with_capacity(raw.len());
+    let mut replaced = false;
+    let replace = |_| {
+        replaced = true;
+        char::REPLACEMENT_CHARACTER
+    };
+    // Neither a quote nor a fault can come: the cursor that found the string has read it to its end.
+    let _ = Cursor::new(raw, Vec::new()).unescape(&mut text, replace);
+    (text, replaced)
+}
