@@ -23,6 +23,7 @@ mod shown;
 mod snippet;
 mod whole_word;
 mod word;
+pub(crate) mod yaml;
 
 pub use js::is_js_space;
 pub(crate) use js::js_lower_word;

@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::error::{Error, KeyPath, Result, Step};
 use crate::eval::Eval;
 use crate::eval::registry::Registry;
+use crate::text::yaml;
 
 mod build;
 mod builder;
@@ -84,17 +85,15 @@ pub fn names(path: &Path) -> Result<(String, String)> {
     let text =
         std::fs::read_to_string(path).map_err(|error| Error::io("read the spec", path, &error))?;
     let spec: SpecFile =
-        serde_yaml::from_str(&text).map_err(|error| problem::explain(path, &text, &error))?;
+        yaml::read(&text).map_err(|error| problem::explain(path, &text, &error))?;
     let benchmark = spec.benchmark.0.name().to_owned();
     Ok((spec.name.unwrap_or_else(|| benchmark.clone()), benchmark))
 }
 
 /// As [`load`], for a spec that is not a file; `path` is where it would be.
 pub fn parse(text: &str, path: &Path, registry: &Registry, overrides: &[Override]) -> Result<Eval> {
-    let spec: SpecFile =
-        serde_yaml::from_str(text).map_err(|error| problem::explain(path, text, &error))?;
-    let value: Value =
-        serde_yaml::from_str(text).map_err(|error| problem::explain(path, text, &error))?;
+    let spec: SpecFile = yaml::read(text).map_err(|error| problem::explain(path, text, &error))?;
+    let value: Value = yaml::read(text).map_err(|error| problem::explain(path, text, &error))?;
     let (spec, value) = if overrides.is_empty() {
         (spec, value)
     } else {

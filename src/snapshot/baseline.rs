@@ -14,6 +14,7 @@ use walkdir::{DirEntry, WalkDir};
 use super::Content;
 use crate::error::{Error, Result};
 use crate::text::hash::Hasher;
+use crate::text::yaml;
 use crate::verdict::baseline::{Baseline, BaselineSample};
 
 pub(super) const FILE: &str = "_baseline.json";
@@ -207,7 +208,7 @@ pub(super) fn parse(text: &str) -> Option<(String, Content)> {
         .find_map(|line| line.strip_prefix("expression: "))?;
     // insta rewrites the header when it accepts; it quotes as YAML does.
     let id = serde_json::from_str(id)
-        .or_else(|_| serde_yaml::from_str::<String>(id))
+        .or_else(|_| yaml::read::<String>(id))
         .ok()?;
     Some((id, Content::parse(body)?))
 }

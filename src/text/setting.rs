@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::yaml;
 use crate::error::{Error, Result};
 
 /// One key of a spec with another value: `limits.concurrency=4`.
@@ -50,7 +51,7 @@ impl Override {
 
     /// Reads a value as YAML.
     pub fn value(text: &str) -> Result<Value> {
-        let value = serde_yaml::from_str(text).map_err(|error| {
+        let value = yaml::read(text).map_err(|error| {
             let hint = if text.contains('\\') {
                 r"in YAML a backslash is itself between single quotes: `{ regex: 'is (\d+)' }`"
             } else {
@@ -59,22 +60,11 @@ impl Override {
             Error::usage(format!("`{text}` is not YAML: {error}")).hint(hint)
         })?;
         // JSON has no such numbers, and what it has instead, `null`, would count as not given.
-        let exact: serde_yaml::Result<serde_yaml::Value> = serde_yaml::from_str(text);
-        if exact.is_ok_and(|exact| holds_infinity(&exact)) {
+        if yaml::holds_infinity(text) {
             let message = format!("`{text}` holds a number that is not finite");
             return Err(Error::usage(message).hint("write digits, as in `1e9`"));
         }
         Ok(value)
-    }
-}
-
-/// Whether there is a `.inf` or `.nan` in it.
-fn holds_infinity(value: &serde_yaml::Value) -> bool {
-    match value {
-        serde_yaml::Value::Number(number) => !number.is_finite(),
-        serde_yaml::Value::Sequence(list) => list.iter().any(holds_infinity),
-        serde_yaml::Value::Mapping(map) => map.values().any(holds_infinity),
-        _ => false,
     }
 }
 

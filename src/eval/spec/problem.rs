@@ -5,8 +5,12 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::places::{Place, Places};
-use crate::error::{Error, nearest, split_inside};
+use super::places::Place;
+use super::places::Places;
+use crate::error::Error;
+use crate::error::nearest;
+use crate::error::split_inside;
+use crate::text::yaml::YamlError;
 
 /// Such as: agent: unknown field `comand`, expected one of `command`, `input`
 static UNKNOWN: LazyLock<Regex> = LazyLock::new(|| {
@@ -26,9 +30,9 @@ static NAME: LazyLock<Regex> =
     LazyLock::new(|| Regex::new("`([^`]*)`").expect("the pattern is constant"));
 
 /// A mistake that serde found in the file.
-pub(super) fn explain(path: &Path, text: &str, error: &serde_yaml::Error) -> Error {
+pub(super) fn explain(path: &Path, text: &str, error: &YamlError) -> Error {
     let message = error.to_string();
-    // serde_yaml ends its messages with the place, which we put first.
+    // The parser ends its messages with the place, which we put first.
     let bare = message
         .rfind(" at line ")
         .map_or(message.as_str(), |end| &message[..end]);
@@ -39,11 +43,8 @@ pub(super) fn explain(path: &Path, text: &str, error: &serde_yaml::Error) -> Err
 
 /// Where a mistake stands that serde found. What serde says is the place of the value that it had at hand, and
 /// where an alias stands for it, that of the anchor.
-fn place(text: &str, bare: &str, inside: Option<&str>, error: &serde_yaml::Error) -> Place {
-    let said = error.location().map(|place| Place {
-        line: place.line(),
-        column: place.column(),
-    });
+fn place(text: &str, bare: &str, inside: Option<&str>, error: &YamlError) -> Place {
+    let said = error.place.map(|(line, column)| Place { line, column });
     let places = Places::of(text);
     let Some(said) = said else {
         let second = places.second_document();

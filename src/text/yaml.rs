@@ -1,0 +1,70 @@
+//! YAML into values and types: the only file that names its parser.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde_yaml::Value;
+
+/// Why a text is not the YAML that was wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct YamlError {
+    /// As the parser says it; most end with the place.
+    message: String,
+    /// Line and column, both from 1, of what is wrong or of what holds it.
+    pub(crate) place: Option<(usize, usize)>,
+}
+
+impl fmt::Display for YamlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// Reads a value or a type.
+pub(crate) fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, YamlError> {
+    serde_yaml::from_str(text).map_err(|error| YamlError {
+        message: error.to_string(),
+        place: error.location().map(|place| (place.line(), place.column())),
+    })
+}
+
+/// Whether there is a `.inf` or `.nan` in it, which values of JSON do not show.
+pub(crate) fn holds_infinity(text: &str) -> bool {
+    fn found(value: &Value) -> bool {
+        match value {
+            Value::Number(number) => !number.is_finite(),
+            Value::Sequence(list) => list.iter().any(found),
+            Value::Mapping(map) => map.values().any(found),
+            _ => false,
+        }
+    }
+    serde_yaml::from_str(text).is_ok_and(|value| found(&value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_has_its_place() {
+        let check = |text: &str, expect: &str, place: Option<(usize, usize)>| {
+            let error = read::<Vec<u8>>(text).expect_err(text);
+            assert_eq!((error.to_string().as_str(), error.place), (expect, place));
+        };
+        check(
+            "- 1\n- a\n",
+            ".[1]: invalid type: string \"a\", expected u8 at line 2 column 3",
+            Some((2, 3)),
+        );
+        assert_eq!(read("[1, 2]"), Ok(vec![1_u8, 2]));
+    }
+
+    #[test]
+    fn infinities_are_found_wherever_they_stand() {
+        let check = |text: &str, expect: bool| assert_eq!(holds_infinity(text), expect, "{text}");
+        check("{ a: [1, { b: -.inf }] }", true);
+        check(".nan", true);
+        check("[1e300, '.inf', ~]", false);
+        check("[", false);
+    }
+}
