@@ -21,6 +21,7 @@ pub mod redact;
 pub mod setting;
 mod shown;
 mod snippet;
+pub(crate) mod splice;
 mod whole_word;
 mod word;
 pub(crate) mod yaml;

@@ -206,16 +206,10 @@ fn record(correct: bool) -> Record {
         target_hash: String::new(),
         result: Outcome {
             status: Status::Scored,
-            output: None,
-            prediction: None,
             score: Some(Score::binary(correct)),
-            scores: serde_json::Map::new(),
-            usage: None,
-            error: None,
             attempts: 1,
             latency_s: 1.0,
-            cached: false,
-            redacted: 0,
+            ..Outcome::default()
         },
     }
 }

@@ -1,6 +1,10 @@
 //! `Record`: one sample with its outcome, as a line of `samples.jsonl`; `Status`: the outcome in a word.
+//!
+//! The shape of a line stands here alone: it is read whole, abridged or [in parts](parts) by what is derived of it. A
+//! member that is added here, one that may be missing in older files, needs no edit elsewhere.
 
 mod abridged;
+pub(crate) mod parts;
 
 use std::sync::{Arc, LazyLock};
 
@@ -13,7 +17,7 @@ use super::score::Score;
 pub(crate) use abridged::read_abridged;
 
 /// How a sample ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// A scorer gave a verdict.
@@ -27,6 +31,7 @@ pub enum Status {
     /// The scorer could not judge the answer.
     ScorerFailed,
     /// Never asked: the run stopped before.
+    #[default]
     Skipped,
 }
 
@@ -80,8 +85,8 @@ pub struct Record {
     pub result: Outcome,
 }
 
-/// What became of a sample.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// What became of a sample; by default nothing, for it was never asked.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// How it ended.
     pub status: Status,

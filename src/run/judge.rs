@@ -23,16 +23,12 @@ pub(super) fn judge(plan: &Plan, question: &Question, answer: Answered) -> Outco
     } = answer;
     let mut outcome = Outcome {
         status: Status::Unscored,
-        prediction: None,
-        score: None,
-        scores: Map::new(),
         usage: output.usage,
-        error: None,
         attempts,
         latency_s,
         cached,
         redacted,
-        output: None,
+        ..Outcome::default()
     };
     let sample = &question.item.sample;
     let judged = Judged {

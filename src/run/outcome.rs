@@ -21,16 +21,7 @@ pub(super) fn failed(error: AgentError, latency: f64, attempts: u32) -> Outcome 
 /// The outcome of a sample that was not asked to the end.
 pub(super) fn skipped(attempts: u32) -> Outcome {
     Outcome {
-        status: Status::Skipped,
-        output: None,
-        prediction: None,
-        score: None,
-        scores: serde_json::Map::new(),
-        usage: None,
-        error: None,
         attempts,
-        latency_s: 0.0,
-        cached: false,
-        redacted: 0,
+        ..Outcome::default()
     }
 }

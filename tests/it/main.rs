@@ -40,5 +40,6 @@ mod signals;
 mod story;
 mod tidy;
 mod trials;
+mod unknown_members;
 mod verdicts;
 mod worker;

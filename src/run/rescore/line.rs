@@ -4,18 +4,19 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde::de::IgnoredAny;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::data::record::NO_PROMPT;
-use crate::data::{AgentError, Outcome, Output, Record, Score, Status, Target, Usage};
+use crate::data::record::parts::{Part, Parts, read_parts};
+use crate::data::{Output, Record, Status, Target};
 use crate::error::{Error, Result};
 use crate::run::judge::{Judged, score_all};
 use crate::scorer::extract::Extraction;
 use crate::scorer::{Reads, Scorer};
 use crate::text::redact::{REDACTED, Redactor};
+use crate::text::splice::{Members, Splice, Written};
 
 /// Where the scorer `bfcl` looks for the verdict of somebody else.
 const TOLD: &str = "official";
@@ -36,140 +37,93 @@ pub(super) struct Seen {
     pub(super) kept: bool,
 }
 
-/// A [`Record`] of which only what scorers see is decoded.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Line<'a, O> {
-    #[serde(borrow)]
-    sample_id: Cow<'a, str>,
-    #[serde(borrow)]
-    eval: &'a RawValue,
-    epoch: u32,
-    #[serde(borrow)]
-    prompt: &'a RawValue,
-    #[serde(borrow)]
-    ground_truth: &'a RawValue,
-    #[serde(borrow)]
-    metadata: &'a RawValue,
-    #[serde(borrow)]
-    slices: &'a RawValue,
-    #[serde(borrow)]
-    input_hash: Cow<'a, str>,
-    #[serde(borrow)]
-    target_hash: Cow<'a, str>,
-    result: O,
+/// What is not decoded of a record: what scorers may see only where they do, and all that a verdict replaces.
+const PARTS: Parts = &[
+    ("eval", Part::Dropped),
+    ("prompt", Part::Dropped),
+    ("ground_truth", Part::Apart),
+    ("metadata", Part::Apart),
+    (
+        "result",
+        Part::Inside(&[
+            ("status", Part::Both),
+            ("output", Part::Apart),
+            ("prediction", Part::Apart),
+            ("score", Part::Apart),
+            ("scores", Part::Apart),
+            ("error", Part::Apart),
+        ]),
+    ),
+];
+
+/// The members of an [`Outcome`](crate::data::Outcome) that a verdict replaces, in its order. A line has the first.
+const VERDICT: [&str; 5] = ["status", "prediction", "score", "scores", "error"];
+
+/// The texts of [`PARTS`] as the line has them.
+struct Texts<'a>(Vec<(&'static str, &'a RawValue)>);
+
+impl<'a> Texts<'a> {
+    fn get(&self, name: &str) -> Option<&'a str> {
+        let mut texts = self.0.iter();
+        let found = texts.find(|(known, _)| *known == name);
+        found.map(|(_, text)| text.get())
+    }
 }
 
-/// The [`Outcome`] as it was.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Old<'a> {
-    status: Status,
-    #[serde(borrow)]
-    output: Option<&'a RawValue>,
-    #[serde(rename = "prediction")]
-    _prediction: IgnoredAny,
-    #[serde(rename = "score")]
-    _score: IgnoredAny,
-    #[serde(default, rename = "scores")]
-    _scores: IgnoredAny,
-    usage: Option<Usage>,
-    #[serde(rename = "error")]
-    _error: IgnoredAny,
-    attempts: u32,
-    latency_s: f64,
-    #[serde(default)]
-    cached: bool,
-    #[serde(default)]
-    redacted: u32,
-}
-
-/// The [`Outcome`] as it is now.
-#[derive(Serialize)]
-struct New<'a> {
-    status: Status,
-    output: Option<&'a RawValue>,
-    prediction: &'a Option<String>,
-    score: &'a Option<Score>,
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    scores: &'a Map<String, Value>,
-    usage: Option<Usage>,
-    error: &'a Option<AgentError>,
-    attempts: u32,
-    latency_s: f64,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    cached: bool,
-    #[serde(skip_serializing_if = "is_zero")]
-    redacted: u32,
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde's `skip_serializing_if` passes a reference"
-)]
-fn is_zero(n: &u32) -> bool {
-    *n == 0
+/// What is judged, as text.
+struct Subject<'a> {
+    ground_truth: &'a str,
+    metadata: Cow<'a, str>,
+    output: &'a str,
 }
 
 impl Judge {
     /// Judges the record on a line and writes its new line behind `out`.
     pub(super) fn line(&self, line: &[u8], out: &mut Vec<u8>) -> Result<Seen> {
-        if let Ok(old) = serde_json::from_slice::<Line<'_, Old<'_>>>(line) {
-            return self.record(old, line, out);
-        }
-        // Members are missing or in excess, as in files of other versions; or it is no record at all.
-        let whole = serde_json::to_vec(&whole(line)?).map_err(broken)?;
-        let old = serde_json::from_slice(&whole).map_err(broken)?;
-        self.record(old, &whole, out)
-    }
-
-    fn record(&self, line: Line<'_, Old<'_>>, text: &[u8], out: &mut Vec<u8>) -> Result<Seen> {
-        let status = line.result.status;
+        let line = line.trim_ascii_end();
+        let mut texts = Texts(Vec::with_capacity(PARTS.len() + VERDICT.len()));
+        let record = read_parts(line, PARTS, |name, text| texts.0.push((name, text)));
+        // Read whole it says where it is wrong.
+        let record = record.map_err(|error| whole(line).err().unwrap_or_else(|| broken(error)))?;
+        let result = &record.result;
         let is_answered = matches!(
-            status,
+            result.status,
             Status::Scored | Status::Unscored | Status::ScorerFailed
         );
-        let Some(output) = line.result.output.filter(|_| is_answered) else {
-            return keep(text, out);
+        let output = texts.get("output").filter(|output| *output != "null");
+        let Some(output) = output.filter(|_| is_answered) else {
+            return keep(line, out);
         };
-        let metadata = match self.told.get(&*line.sample_id) {
-            Some(verdict) => Some(with_verdict(line.metadata, verdict).map_err(broken)?),
-            None => None,
+        let metadata = texts.get("metadata").unwrap_or("{}");
+        let subject = Subject {
+            ground_truth: texts.get("ground_truth").unwrap_or("null"),
+            metadata: match self.told.get(&record.sample_id) {
+                Some(verdict) => with_verdict(metadata, verdict).map_err(broken)?.into(),
+                None => metadata.into(),
+            },
+            output,
         };
-        let line = Line {
-            metadata: metadata.as_deref().unwrap_or(line.metadata),
-            ..line
-        };
-        let judged = [output, line.ground_truth, line.metadata];
-        let is_lost = || judged.iter().any(|part| part.get().contains(REDACTED));
-        if line.result.redacted > 0 && is_lost() {
+        if result.redacted > 0 && subject.is_lost() {
             return Ok(Seen {
-                kept: status != Status::Unscored,
-                ..keep(text, out)?
+                kept: result.status != Status::Unscored,
+                ..keep(line, out)?
             });
         }
-        self.answer(line, output, out)
+        self.answer(line, &texts, &subject, record, out)
     }
 
     /// Judges an answer that is whole.
-    fn answer(&self, line: Line<'_, Old<'_>>, raw: &RawValue, out: &mut Vec<u8>) -> Result<Seen> {
-        let old = &line.result;
-        let target: Value = serde_json::from_str(line.ground_truth.get()).map_err(broken)?;
+    fn answer(
+        &self,
+        line: &[u8],
+        texts: &Texts<'_>,
+        subject: &Subject<'_>,
+        mut record: Record,
+        out: &mut Vec<u8>,
+    ) -> Result<Seen> {
+        let target: Value = serde_json::from_str(subject.ground_truth).map_err(broken)?;
         let target = Some(Target(target)).filter(|target| !target.0.is_null());
-        let (metadata, output) = self.seen(line.metadata, raw).map_err(broken)?;
-        let mut outcome = Outcome {
-            status: Status::Unscored,
-            output: None,
-            prediction: None,
-            score: None,
-            scores: Map::new(),
-            usage: old.usage,
-            error: None,
-            attempts: old.attempts,
-            latency_s: old.latency_s,
-            cached: old.cached,
-            redacted: old.redacted,
-        };
+        let (metadata, output) = self.seen(subject).map_err(broken)?;
         let judged = Judged {
             target: target.as_ref(),
             metadata: &metadata,
@@ -177,48 +131,30 @@ impl Judge {
             output: &output,
             extraction: &self.extraction,
         };
-        score_all(&self.scorers, &judged, &mut outcome);
+        record.result.status = Status::Unscored;
+        score_all(&self.scorers, &judged, &mut record.result);
         // The answers were redacted when they were written. What scorers say is new, and no loss.
-        self.redactor()?.verdicts(&mut outcome, &mut 0);
-        let new = Line {
-            result: New {
-                status: outcome.status,
-                output: old.output,
-                prediction: &outcome.prediction,
-                score: &outcome.score,
-                scores: &outcome.scores,
-                usage: outcome.usage,
-                error: &outcome.error,
-                attempts: outcome.attempts,
-                latency_s: outcome.latency_s,
-                cached: outcome.cached,
-                redacted: outcome.redacted,
-            },
-            sample_id: Cow::Borrowed(&*line.sample_id),
-            eval: line.eval,
-            epoch: line.epoch,
-            prompt: line.prompt,
-            ground_truth: line.ground_truth,
-            metadata: line.metadata,
-            slices: line.slices,
-            input_hash: Cow::Borrowed(&*line.input_hash),
-            target_hash: Cow::Borrowed(&*line.target_hash),
-        };
-        serde_json::to_writer(&mut *out, &new).map_err(broken)?;
+        self.redactor()?.verdicts(&mut record.result, &mut 0);
+        let new = Written::of(&record.result).map_err(broken)?;
+        let mut splice = Splice::of(line);
+        if let (Some(old), Cow::Owned(new)) = (texts.get("metadata"), &subject.metadata) {
+            splice.replace(old, new.as_bytes());
+        }
+        let mut before = "";
+        for name in VERDICT {
+            match (texts.get(name), new.get(name)) {
+                (Some(old), Some(new)) => {
+                    splice.replace(old, new);
+                    before = old;
+                }
+                (Some(old), None) => splice.remove(old),
+                (None, Some(new)) => splice.add_behind(before, name, new),
+                (None, None) => {}
+            }
+        }
+        splice.write(out);
         out.push(b'\n');
-        let slices = serde_json::from_str(line.slices.get()).map_err(broken)?;
-        let mut record = Record {
-            eval: String::new(),
-            epoch: line.epoch,
-            prompt: Arc::clone(&NO_PROMPT),
-            ground_truth: Value::Null,
-            metadata: Map::new(),
-            slices,
-            sample_id: line.sample_id.into_owned(),
-            input_hash: line.input_hash.into_owned(),
-            target_hash: line.target_hash.into_owned(),
-            result: outcome,
-        };
+        record.prompt = Arc::clone(&NO_PROMPT);
         record.abridge();
         Ok(Seen {
             record,
@@ -234,17 +170,13 @@ impl Judge {
     }
 
     /// As much of the metadata and of what the agent said as the scorers look at.
-    fn seen(
-        &self,
-        metadata: &RawValue,
-        output: &RawValue,
-    ) -> serde_json::Result<(Map<String, Value>, Output)> {
+    fn seen(&self, subject: &Subject<'_>) -> serde_json::Result<(Map<String, Value>, Output)> {
         let reads = self.scorers.iter().map(Scorer::reads).max();
         if reads != Some(Reads::Text) {
-            let metadata = serde_json::from_str(metadata.get())?;
-            return Ok((metadata, serde_json::from_str(output.get())?));
+            let metadata = serde_json::from_str(&subject.metadata)?;
+            return Ok((metadata, serde_json::from_str(subject.output)?));
         }
-        let Said { text } = serde_json::from_str(output.get())?;
+        let Said { text } = serde_json::from_str(subject.output)?;
         let output = Output {
             text: text.map(Cow::into_owned),
             ..Output::default()
@@ -260,17 +192,34 @@ struct Said<'a> {
     text: Option<Cow<'a, str>>,
 }
 
+impl Subject<'_> {
+    /// Whether a secret stood in it.
+    fn is_lost(&self) -> bool {
+        let parts = [self.output, self.ground_truth, &self.metadata];
+        parts.iter().any(|part| part.contains(REDACTED))
+    }
+}
+
 /// Metadata with the verdict of somebody else in them.
-fn with_verdict(metadata: &RawValue, verdict: &Value) -> serde_json::Result<Box<RawValue>> {
-    let mut metadata: Map<String, Value> = serde_json::from_str(metadata.get())?;
-    metadata.insert(TOLD.to_owned(), verdict.clone());
-    serde_json::value::to_raw_value(&metadata)
+fn with_verdict(metadata: &str, verdict: &Value) -> serde_json::Result<String> {
+    let verdict = verdict.to_string();
+    let members: Members<'_> = serde_json::from_str(metadata)?;
+    let mut splice = Splice::of(metadata.as_bytes());
+    match (members.get(TOLD), members.last()) {
+        (Some(old), _) => splice.replace(old, verdict.as_bytes()),
+        (None, Some(last)) => splice.add_behind(last, TOLD, verdict.as_bytes()),
+        (None, None) => return Ok(format!("{{\"{TOLD}\":{verdict}}}")),
+    }
+    let mut new = Vec::new();
+    splice.write(&mut new);
+    let new: &RawValue = serde_json::from_slice(&new)?;
+    Ok(new.get().to_owned())
 }
 
 /// Passes a line on as it is.
 fn keep(line: &[u8], out: &mut Vec<u8>) -> Result<Seen> {
     let mut record = whole(line)?;
-    out.extend_from_slice(line.trim_ascii_end());
+    out.extend_from_slice(line);
     out.push(b'\n');
     record.abridge();
     Ok(Seen {

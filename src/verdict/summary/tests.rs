@@ -21,16 +21,10 @@ pub(crate) fn record(id: &str, status: Status, correct: bool, level: &str) -> Re
         target_hash: "t".to_owned(),
         result: Outcome {
             status,
-            output: None,
-            prediction: None,
             score: (status == Status::Scored).then(|| Score::binary(correct)),
-            scores: Map::new(),
-            usage: None,
-            error: None,
             attempts: u32::from(status != Status::Skipped),
             latency_s: 1.5,
-            cached: false,
-            redacted: 0,
+            ..Outcome::default()
         },
     }
 }

@@ -1,7 +1,7 @@
 use serde_json::{Map, json};
 
 use super::*;
-use crate::data::Normalized;
+use crate::data::{AgentError, Normalized, Score, Usage};
 use crate::eval::registry::Registry;
 use crate::eval::registry::scorers::Context;
 use crate::scorer::Answer;

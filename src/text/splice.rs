@@ -1,0 +1,260 @@
+//! `Splice`: a text of JSON in which single members change; all others stay byte for byte. [`Members`]: those of an
+//! object, as text; [`Written`]: those of a struct, as they are written.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::io::{self, Write};
+use std::ops::Range;
+
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::ser::Formatter;
+use serde_json::value::RawValue;
+
+/// The changes of a text. What is changed is named by its value, a part of that very text.
+pub(crate) struct Splice<'a> {
+    text: &'a [u8],
+    changes: Vec<Change<'a>>,
+}
+
+struct Change<'a> {
+    place: Range<usize>,
+    /// The name of a member that is added.
+    name: Option<&'static str>,
+    value: &'a [u8],
+}
+
+impl<'a> Splice<'a> {
+    pub(crate) fn of(text: &'a [u8]) -> Self {
+        Self {
+            text,
+            changes: Vec::with_capacity(8),
+        }
+    }
+
+    /// Puts a value in the place of `old`.
+    pub(crate) fn replace(&mut self, old: &str, value: &'a [u8]) {
+        let place = self.place(old);
+        self.change(place, None, value);
+    }
+
+    /// Adds a member behind the one whose value is `before`.
+    pub(crate) fn add_behind(&mut self, before: &str, name: &'static str, value: &'a [u8]) {
+        let end = self.place(before).end;
+        self.change(end..end, Some(name), value);
+    }
+
+    /// Removes the member whose value is `old`, and one comma.
+    pub(crate) fn remove(&mut self, old: &str) {
+        let Range { start, mut end } = self.place(old);
+        let quote = |text: &[u8]| text.iter().rposition(|&byte| byte == b'"').unwrap_or(0);
+        // Of a name no quote is left but the two around it: others are escaped, and none that is removed has any.
+        let mut start = quote(&self.text[..quote(&self.text[..start])]);
+        let before = self.text[..start].trim_ascii_end();
+        if before.ends_with(b",") {
+            start = before.len() - 1;
+        } else {
+            let behind = self.text[end..].trim_ascii_start();
+            if behind.starts_with(b",") {
+                end = self.text.len() - behind.len() + 1;
+            }
+        }
+        self.change(start..end, None, b"");
+    }
+
+    /// Writes the text with its changes behind `out`.
+    pub(crate) fn write(mut self, out: &mut Vec<u8>) {
+        self.changes.sort_by_key(|change| change.place.start);
+        let mut done = 0;
+        for Change { place, name, value } in self.changes {
+            out.extend_from_slice(&self.text[done..place.start]);
+            if let Some(name) = name {
+                out.extend_from_slice(b",\"");
+                out.extend_from_slice(name.as_bytes());
+                out.extend_from_slice(b"\":");
+            }
+            out.extend_from_slice(value);
+            done = place.end;
+        }
+        out.extend_from_slice(&self.text[done..]);
+    }
+
+    fn change(&mut self, place: Range<usize>, name: Option<&'static str>, value: &'a [u8]) {
+        self.changes.push(Change { place, name, value });
+    }
+
+    fn place(&self, part: &str) -> Range<usize> {
+        let start = part.as_ptr().addr() - self.text.as_ptr().addr();
+        start..start + part.len()
+    }
+}
+
+/// The members of an object, in their order, each value as text.
+pub(crate) struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'a> Members<'a> {
+    /// The text of a value.
+    pub(crate) fn get(&self, name: &str) -> Option<&'a str> {
+        let mut members = self.0.iter();
+        let found = members.find(|(known, _)| known == name);
+        found.map(|(_, value)| value.get())
+    }
+
+    /// The text of the last value.
+    pub(crate) fn last(&self) -> Option<&'a str> {
+        self.0.last().map(|(_, value)| value.get())
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Pairs).map(Members)
+    }
+}
+
+struct Pairs;
+
+/// The name of a member, lent where nothing in it is escaped.
+#[derive(Deserialize)]
+pub(crate) struct Name<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
+
+impl<'de> Visitor<'de> for Pairs {
+    type Value = Vec<(Cow<'de, str>, &'de RawValue)>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut members = Vec::new();
+        while let Some((Name(name), value)) = map.next_entry()? {
+            members.push((name, value));
+        }
+        Ok(members)
+    }
+}
+
+/// The members of a struct as they are written, which are to be put into a [`Splice`].
+pub(crate) struct Written {
+    text: String,
+    /// Where the line of each member ends.
+    ends: Vec<usize>,
+}
+
+impl Written {
+    pub(crate) fn of(value: &impl Serialize) -> serde_json::Result<Self> {
+        let mut text = Vec::with_capacity(1024);
+        let mut json = serde_json::Serializer::with_formatter(&mut text, Lines { depth: 0 });
+        value.serialize(&mut json)?;
+        let text = String::from_utf8(text).map_err(serde::ser::Error::custom)?;
+        // Searched once, and by words of the machine.
+        let mut ends = Vec::with_capacity(16);
+        ends.extend(text.match_indices('\n').map(|(end, _)| end));
+        ends.push(text.len());
+        Ok(Self { text, ends })
+    }
+
+    /// The text of a value; its name has nothing to escape.
+    pub(crate) fn get(&self, name: &str) -> Option<&[u8]> {
+        let mut start = 0;
+        self.ends.iter().find_map(|&end| {
+            let line = &self.text[start..end];
+            start = end + 1;
+            let line = line.strip_prefix('"')?.strip_prefix(name)?;
+            Some(line.strip_prefix("\":")?.as_bytes())
+        })
+    }
+}
+
+/// Writes each member of the outermost object into a line of its own: no text of JSON holds the end of a line.
+struct Lines {
+    depth: usize,
+}
+
+impl Formatter for Lines {
+    fn begin_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.depth += 1;
+        if self.depth > 1 {
+            out.write_all(b"{")?;
+        }
+        Ok(())
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.depth -= 1;
+        if self.depth > 0 {
+            out.write_all(b"}")?;
+        }
+        Ok(())
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        match (first, self.depth) {
+            (true, _) => Ok(()),
+            (false, 1) => out.write_all(b"\n"),
+            (false, _) => out.write_all(b","),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(text: &str, change: impl Fn(&mut Splice<'_>, &Members<'_>), expect: &str) {
+        let members = serde_json::from_str(text).unwrap();
+        let mut splice = Splice::of(text.as_bytes());
+        change(&mut splice, &members);
+        let mut out = Vec::new();
+        splice.write(&mut out);
+        assert_eq!(String::from_utf8(out).unwrap(), expect);
+    }
+
+    #[test]
+    fn what_does_not_change_stays_byte_for_byte() {
+        let text = "{ \"a\" : 1.50, \"b\":[ \"x\" ],\"\\u0063\": {}, \"b2\" :null}";
+        check(text, |_, _| (), text);
+        let value = |members: &Members<'_>, name: &str| members.get(name).unwrap().as_ptr();
+        check(
+            text,
+            |splice, members| {
+                splice.add_behind(members.get("c").unwrap(), "d", b"4");
+                splice.remove(members.get("c").unwrap());
+                splice.replace(members.get("b").unwrap(), b"2");
+                assert!(value(members, "a") < value(members, "c"));
+            },
+            "{ \"a\" : 1.50, \"b\":2,\"d\":4, \"b2\" :null}",
+        );
+        check(
+            text,
+            |splice, members| {
+                splice.remove(members.get("a").unwrap());
+                splice.remove(members.last().unwrap());
+            },
+            "{  \"b\":[ \"x\" ],\"\\u0063\": {}}",
+        );
+        check(
+            "{\"a\":1}",
+            |splice, members| splice.remove(members.get("a").unwrap()),
+            "{}",
+        );
+    }
+
+    #[test]
+    fn members_are_found_as_they_are_written() {
+        let inner = json!({"a": "x\ny", "b": {"c": [1, {"a": 2}]}});
+        let written = Written::of(&json!({"b": inner, "a": null, "ab": "\"a\":1"})).unwrap();
+        let text = |name: &str| String::from_utf8(written.get(name).unwrap().to_owned()).unwrap();
+        assert_eq!(
+            (text("a"), text("b"), text("ab")),
+            (
+                "null".to_owned(),
+                inner.to_string(),
+                r#""\"a\":1""#.to_owned()
+            )
+        );
+        assert!(written.get("c").is_none() && Written::of(&json!({})).unwrap().get("a").is_none());
+    }
+}
