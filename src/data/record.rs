@@ -1,6 +1,6 @@
 //! `Record`: one sample with its outcome, as a line of `samples.jsonl`; `Status`: the outcome in a word.
 //!
-//! The shape of a line stands here alone: it is read whole, abridged or [in parts](parts) by what is derived of it. A
+//! The shape of a line stands here alone: it is read whole, abridged or in parts by what is derived of it. A
 //! member that is added here, one that may be missing in older files, needs no edit elsewhere.
 
 mod abridged;

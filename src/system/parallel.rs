@@ -3,7 +3,7 @@
 //! The items are dealt to the workers in turn, and the results collected in the same turn; that keeps the
 //! order without a table of what is outstanding. Every queue has a bound, which bounds the memory.
 //!
-//! [`in_order`] borrows what it works on and waits for its threads; [`detached`] owns it and can be left early.
+//! `in_order` borrows what it works on and waits for its threads; [`detached`] owns it and can be left early.
 
 use std::io;
 use std::num::NonZeroUsize;

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use crate::error::{Error, Result};
 use crate::text::setting::Override;
 
-/// The variable that carries a [`Drive`] as JSON.
+/// The variable that carries a `Drive` as JSON.
 pub const VARIABLE: &str = "EVALTEST_DRIVE";
 
 /// What of a command's wishes is about specs.
