@@ -2,7 +2,8 @@
 //! is caught as often as the power that is printed. Simulated with a fixed seed.
 
 use evaltest::verdict::baseline::{CurrentSample, Standing};
-use evaltest::verdict::check::{Counts, Evidence};
+use evaltest::verdict::check::Counts;
+use evaltest::verdict::facts::Facts;
 use evaltest::{
     Baseline, BaselineSample, Gate, Outcome, Record, Score, Status, Summary, Verdict, stats,
 };
@@ -142,15 +143,14 @@ fn the_whole_gate_decides_like_its_counts() {
         for correct in &mut after {
             *correct &= random.share() < 0.9;
         }
-        let current: Vec<_> = after.iter().enumerate().map(current).collect();
         let records: Vec<_> = after.iter().map(|correct| record(*correct)).collect();
         let baseline = baseline(&before);
-        let evidence = Evidence {
+        let facts = Facts {
             baseline: Some(&baseline),
-            current: &current,
-            ..Evidence::default()
+            current: after.iter().enumerate().map(current).collect(),
+            ..Facts::of(Summary::of("test", &records))
         };
-        let result = Gate::no_regression().check(&Summary::of("test", &records), &evidence);
+        let result = Gate::no_regression().check(&facts);
         let counts = count(&before, &after);
         let failed = result.verdict == Verdict::Failed;
         assert_eq!(failed, counts.fails(ALPHA, None), "{}", result.message);

@@ -10,8 +10,8 @@ use crate::snapshot::update::Policy;
 use crate::snapshot::{self, Content};
 use crate::system::project::shown;
 use crate::text::{clean, excerpt, shell_word};
-use crate::verdict::gate::{self, GateResult};
 use crate::verdict::poll;
+use crate::verdict::result::{self, GateResult};
 
 /// How a test ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,10 +27,10 @@ pub(super) enum Verdict {
 pub(super) fn of_gate(gate: &GateResult, dir: &Path) -> Verdict {
     let message = format!("{}\nrun directory: {}", gate.message, shown(dir));
     match gate.verdict {
-        gate::Verdict::Passed => Verdict::Passed,
-        gate::Verdict::Ignored => Verdict::Ignored(clean(&gate.message)),
-        gate::Verdict::Failed => Verdict::Failed(message),
-        gate::Verdict::Inconclusive => Verdict::Failed(format!("inconclusive: {message}")),
+        result::Verdict::Passed => Verdict::Passed,
+        result::Verdict::Ignored => Verdict::Ignored(clean(&gate.message)),
+        result::Verdict::Failed => Verdict::Failed(message),
+        result::Verdict::Inconclusive => Verdict::Failed(format!("inconclusive: {message}")),
     }
 }
 

@@ -379,7 +379,7 @@ fn is_invisible(c: char) -> bool {
 mod tests {
     use super::*;
     use crate::data::Status;
-    use crate::verdict::check::Evidence;
+    use crate::verdict::facts::Facts;
     use crate::verdict::gate::Gate;
     use crate::verdict::summary::tests::record;
 
@@ -408,7 +408,7 @@ mod tests {
         let mut summary = Summary::of("my|eval", &records);
         summary.metrics.insert("own".to_owned(), 3.into());
         let gate: Gate = "accuracy >= 0.2".parse().unwrap();
-        summary.gates = vec![gate.check(&summary, &Evidence::default())];
+        summary.gates = vec![gate.check(&Facts::of(summary.clone()))];
         let mut out = Vec::new();
         write(&summary, &mut out).unwrap();
         let out = String::from_utf8(out).unwrap();

@@ -11,7 +11,7 @@ use crate::data::{AgentError, Record, Status};
 use crate::report::event::Event;
 use crate::system::project::shown;
 use crate::text::{clean, excerpt, percent, shell_word};
-use crate::verdict::gate::Verdict;
+use crate::verdict::result::Verdict;
 use crate::verdict::run::Run;
 use crate::verdict::summary::Summary;
 

@@ -6,8 +6,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use serde_json::Map;
-
 use super::ledger::Ledger;
 use super::options::{Home, Keep, RunOptions};
 use super::seen::Seen;
@@ -19,8 +17,10 @@ use crate::store::manifest::{environment, git_state};
 use crate::store::{FORMAT_VERSION, Manifest, RunDir, RunStatus};
 use crate::system::beside::beside;
 use crate::system::project;
-use crate::verdict::conclude::{Circumstances, Gathered};
+use crate::verdict::facts::{Facts, Stop};
+use crate::verdict::gather::Gathered;
 use crate::verdict::run::Run;
+use crate::verdict::summary::SummaryBuilder;
 
 /// What was known when a run began and is needed when it ends.
 pub(super) struct Finish {
@@ -87,50 +87,25 @@ impl Finish {
         &self,
         ledger: &Ledger,
         selected: &Selected,
-        stopped: Stopped,
+        stopped: Option<Stopped>,
         notices: Vec<String>,
     ) -> Result<Run> {
-        let interrupted = stopped.interrupted;
+        let stop = stopped.as_ref().map(|stopped| stopped.stop);
         // What waits for the disk and for git does so beside the rest.
         std::thread::scope(|scope| {
             let journal = beside(scope, || ledger.close());
             let git = beside(scope, || self.git_state());
-            let given = self.circumstances(stopped, notices);
-            let (run, mut artifacts) = self.conclude(ledger, selected, given)?;
+            let (run, mut artifacts) = self.conclude(ledger, selected, stopped, notices)?;
             artifacts.insert("events.jsonl".to_owned(), journal()?);
             artifacts.extend(run.write_summary(&self.dir)?);
             let manifest = Manifest {
                 artifacts,
                 models: ledger.models(),
-                ..self.ended(&run, interrupted, git())
+                ..self.ended(&run, stop, git())
             };
             manifest.write(&self.dir)?;
             Ok(run)
         })
-    }
-
-    fn circumstances(&self, stopped: Stopped, notices: Vec<String>) -> Circumstances<'_> {
-        let kept = self.dir.file("scratch");
-        // Empty unless folders were kept; only then it may stay.
-        let _ = std::fs::remove_dir(kept);
-        Circumstances {
-            eval: self.plan.eval.name.clone(),
-            dir: self.dir.path().to_owned(),
-            gates: &self.plan.eval.gates,
-            baseline: self.plan.baseline.as_ref(),
-            scorer: self.plan.scorers.first().map(|scorer| scorer.name()),
-            epochs: self.plan.eval.epochs,
-            total: self.plan.items.len(),
-            interrupted: stopped.interrupted,
-            stop_reason: stopped.reason,
-            misconfigured: stopped.misconfigured,
-            needs_every_verdict: self.plan.eval.snapshot.assert.decides(),
-            failed_assertions: Vec::new(),
-            metrics: Map::new(),
-            notices,
-            duration_s: self.started.elapsed().as_secs_f64(),
-            ci: self.ci,
-        }
     }
 
     /// The run, with the names and hashes of the files of its records.
@@ -138,20 +113,47 @@ impl Finish {
         &self,
         ledger: &Ledger,
         selected: &Selected,
-        mut given: Circumstances<'_>,
+        stopped: Option<Stopped>,
+        notices: Vec<String>,
     ) -> Result<(Run, BTreeMap<String, String>)> {
+        let kept = self.dir.file("scratch");
+        // Empty unless folders were kept; only then it may stay.
+        let _ = std::fs::remove_dir(kept);
+        let duration_s = self.started.elapsed().as_secs_f64();
         ledger.fill_in(selected.slots())?;
-        let mut gathered = Gathered::new(&given);
-        let mut seen = Seen::new(&self.plan, self.keep, ledger);
+        let (plan, eval) = (&self.plan, &self.plan.eval);
+        let summary = SummaryBuilder::new(&*eval.name)
+            .scorer(plan.scorers.first().map(|scorer| scorer.name()))
+            .epochs(eval.epochs);
+        let mut gathered = Gathered::new(summary, &eval.gates, plan.baseline.as_ref());
+        let mut seen = Seen::new(plan, self.keep, ledger);
         let files = ledger.sort(&self.dir, &mut |slot, record| {
             gathered.add(&record);
             seen.add(slot, record);
         })?;
-        let records;
-        (records, given.failed_assertions, given.metrics) = seen.finish();
-        Ok((gathered.conclude(records, given), files.into()))
+        let (records, failed_assertions, metrics) = seen.finish();
+        let (gathered, flips) = gathered.finish(metrics);
+        let facts = Facts {
+            total: plan.items.len() as u64,
+            stop: stopped.as_ref().map(|stopped| stopped.stop),
+            needs_every_verdict: eval.snapshot.assert.decides(),
+            failed_assertions: &failed_assertions,
+            ci: self.ci,
+            ..gathered
+        };
+        let run = Run {
+            eval: eval.name.clone(),
+            dir: self.dir.path().to_owned(),
+            records,
+            summary: facts.conclude(&eval.gates),
+            flips,
+            failed_assertions,
+            stop_reason: stopped.map(|stopped| stopped.reason),
+            notices,
+            duration_s,
+        };
+        Ok((run, files.into()))
     }
-
     /// The commit that was run; that of a part is found when all are put together.
     fn git_state(&self) -> Git {
         if self.is_part {
@@ -163,12 +165,12 @@ impl Finish {
     }
 
     /// The manifest of a run that is over, but for what the ledger knows.
-    fn ended(&self, run: &Run, interrupted: bool, (git_sha, git_dirty): Git) -> Manifest {
+    fn ended(&self, run: &Run, stop: Option<Stop>, (git_sha, git_dirty): Git) -> Manifest {
         let reason = run.stop_reason.as_deref();
         Manifest {
-            status: match reason {
-                _ if interrupted => RunStatus::Interrupted,
-                Some(_) => RunStatus::Stopped,
+            status: match stop {
+                Some(Stop::Interrupted) => RunStatus::Interrupted,
+                Some(Stop::Misconfigured | Stop::Early) => RunStatus::Stopped,
                 None => RunStatus::Finished,
             },
             stop_reason: reason.map(|reason| self.plan.redactor.text(reason, &mut 0).into_owned()),

@@ -28,7 +28,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::data::{Record, Status};
 use crate::error::{Error, Result};
@@ -41,9 +41,11 @@ use crate::store::records::{self, Sorted};
 use crate::store::{Manifest, RunDir, random_run_id};
 use crate::system::parallel;
 use crate::verdict::baseline::Baseline;
-use crate::verdict::conclude::{Circumstances, Gathered};
+use crate::verdict::facts::Facts;
 use crate::verdict::gate::{Gate, Metric};
+use crate::verdict::gather::Gathered;
 use crate::verdict::run::{Notable, Run};
+use crate::verdict::summary::SummaryBuilder;
 
 use chunks::Chunks;
 use line::Judge;
@@ -147,32 +149,16 @@ fn write(
     let (gates, mut notices) = gates_for(&parent, baseline.as_ref(), &names, metrics.is_some())?;
     let now = format!("{:.3}", jiff::Timestamp::now());
     let started = std::time::Instant::now();
-    let mut given = Circumstances {
-        eval: parent.eval.clone(),
-        dir: new.path().to_owned(),
-        gates: &gates,
-        baseline: baseline.as_ref(),
-        scorer: names.first().map(String::as_str),
-        epochs: parent.epochs,
-        total: parent.samples,
-        interrupted: false,
-        stop_reason: None,
-        misconfigured: false,
-        needs_every_verdict: false,
-        failed_assertions: Vec::new(),
-        metrics: Map::new(),
-        notices: Vec::new(),
-        duration_s: 0.0,
-        ci: false,
-    };
-    let mut gathered = Gathered::new(&given);
+    let summary = SummaryBuilder::new(&*parent.eval)
+        .scorer(names.first().map(String::as_str))
+        .epochs(parent.epochs);
+    let mut gathered = Gathered::new(summary, &gates, baseline.as_ref());
     let samples = judge_all(&dir.file("samples.jsonl"), new, judge, &mut |record| {
         gathered.add(record);
         if let Some(metrics) = &mut metrics {
             metrics.add(record);
         }
     })?;
-    given.metrics = metrics.map(Metrics::finish).unwrap_or_default();
     if samples.kept > 0 {
         notices.push(format!(
             "{} records lost a secret to redaction and keep their verdicts",
@@ -187,10 +173,24 @@ fn write(
             dir.path().display()
         ));
     }
-    given.notices = notices;
-    given.duration_s = started.elapsed().as_secs_f64();
-    let duration_s = given.duration_s;
-    let run = gathered.conclude(samples.kept_in_memory, given);
+    let metrics = metrics.map(Metrics::finish).unwrap_or_default();
+    let duration_s = started.elapsed().as_secs_f64();
+    let (gathered, flips) = gathered.finish(metrics);
+    let facts = Facts {
+        total: parent.samples as u64,
+        ..gathered
+    };
+    let run = Run {
+        eval: parent.eval.clone(),
+        dir: new.path().to_owned(),
+        records: samples.kept_in_memory,
+        summary: facts.conclude(&gates),
+        flips,
+        failed_assertions: Vec::new(),
+        stop_reason: None,
+        notices,
+        duration_s,
+    };
     let mut artifacts = samples.files;
     artifacts.extend(run.write_summary(new)?);
     let manifest = Manifest {

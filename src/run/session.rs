@@ -188,7 +188,7 @@ impl Session {
     pub(crate) fn finish(&self) -> Result<Run> {
         self.plan.eval.agent.close();
         let stopped = self.stopper.stopped();
-        if stopped.reason.is_none() {
+        if stopped.is_none() {
             self.asking.tell_unkept_limits();
         }
         let notices = self.emitter.notices();

@@ -13,6 +13,7 @@ use crate::eval::limits::Limits;
 use crate::eval::limits::governor::Over;
 use crate::system::cancel::Cancel;
 use crate::system::lock::lock;
+use crate::verdict::facts::Stop;
 
 /// Decides whether a run goes on.
 pub(super) struct Stopper {
@@ -40,14 +41,11 @@ struct Deadline {
     end: Instant,
 }
 
-/// How a run ended.
+/// Why a run ended early.
 pub(super) struct Stopped {
-    /// Why it ended early, if it did.
-    pub(super) reason: Option<String>,
-    /// Whether a person or the system asked for it.
-    pub(super) interrupted: bool,
-    /// Whether it is the eval's own mistake.
-    pub(super) misconfigured: bool,
+    pub(super) stop: Stop,
+    /// In words.
+    pub(super) reason: String,
 }
 
 impl Stopper {
@@ -151,18 +149,22 @@ impl Stopper {
         Some(reason.text.clone())
     }
 
-    /// How the run ended.
-    pub(super) fn stopped(&self) -> Stopped {
-        let reason = lock(&self.reason);
-        // Stopped, and for no reason of its own.
-        let interrupted = reason.is_none() && self.is_stopped();
-        Stopped {
-            reason: match &*reason {
-                Some(reason) => Some(reason.text.clone()),
-                None => interrupted.then(|| "interrupted".to_owned()),
-            },
-            interrupted,
-            misconfigured: reason.as_ref().is_some_and(|reason| reason.misconfigured),
+    /// Why the run ended early, if it did.
+    pub(super) fn stopped(&self) -> Option<Stopped> {
+        match &*lock(&self.reason) {
+            Some(reason) => Some(Stopped {
+                stop: if reason.misconfigured {
+                    Stop::Misconfigured
+                } else {
+                    Stop::Early
+                },
+                reason: reason.text.clone(),
+            }),
+            // Stopped, and for no reason of its own.
+            None => self.is_stopped().then(|| Stopped {
+                stop: Stop::Interrupted,
+                reason: "interrupted".to_owned(),
+            }),
         }
     }
 
@@ -197,19 +199,19 @@ mod tests {
         (cancel, stopper)
     }
 
-    fn check(stopper: &Stopper, is_stopped: bool, reason: Option<&str>, interrupted: bool) {
-        assert_eq!(stopper.is_stopped(), is_stopped, "{reason:?}");
+    fn check(stopper: &Stopper, is_stopped: bool, expect: Option<(Stop, &str)>) {
+        assert_eq!(stopper.is_stopped(), is_stopped, "{expect:?}");
         let stopped = stopper.stopped();
-        assert_eq!(stopped.reason.as_deref(), reason);
-        assert_eq!(stopped.interrupted, interrupted, "{reason:?}");
+        let stopped = stopped.as_ref().map(|it| (it.stop, it.reason.as_str()));
+        assert_eq!(stopped, expect);
     }
 
     #[test]
     fn whoever_stops_it_from_outside_interrupts_it() {
         let (cancel, stopper) = stopper(|_| {});
-        check(&stopper, false, None, false);
+        check(&stopper, false, None);
         cancel.cancel();
-        check(&stopper, true, Some("interrupted"), true);
+        check(&stopper, true, Some((Stop::Interrupted, "interrupted")));
     }
 
     #[test]
@@ -218,9 +220,10 @@ mod tests {
         stopper.abandoned(1);
         stopper.over(&Over::Refused, "");
         let refused = Over::Refused.to_string();
-        check(&stopper, false, Some(&refused), false);
+        let expect = Some((Stop::Early, refused.as_str()));
+        check(&stopper, false, expect);
         stopper.abandoned(2);
-        check(&stopper, true, Some(&refused), false);
+        check(&stopper, true, expect);
         assert!(!cancel.is_cancelled());
     }
 
@@ -228,20 +231,22 @@ mod tests {
     fn a_mistake_is_told_once() {
         let (_, stopper) = stopper(|_| {});
         stopper.misconfigured(&AgentError::of(FailureKind::Misconfigured, "no such model"));
-        check(&stopper, true, Some("no such model"), false);
+        let expect = Some((Stop::Misconfigured, "no such model"));
+        check(&stopper, true, expect);
         assert_eq!(stopper.untold_mistake().as_deref(), Some("no such model"));
         assert_eq!(stopper.untold_mistake(), None);
-        assert!(stopper.stopped().misconfigured);
+        check(&stopper, true, expect);
     }
 
     #[test]
     fn a_deadline_stops_it_when_somebody_looks() {
         let (_, patient) = stopper(|limits| limits.deadline = Some(Duration::from_secs(99)));
         assert!(!patient.is_past_deadline());
-        check(&patient, false, None, false);
+        check(&patient, false, None);
         let limit = Duration::ZERO;
         let (_, late) = stopper(|limits| limits.deadline = Some(limit));
         assert!(late.is_past_deadline());
-        check(&late, true, Some(&Over::Deadline(limit).to_string()), false);
+        let reason = Over::Deadline(limit).to_string();
+        check(&late, true, Some((Stop::Early, &reason)));
     }
 }

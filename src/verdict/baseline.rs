@@ -125,6 +125,15 @@ pub struct Pair<'a> {
     pub after: Option<bool>,
 }
 
+/// A sample that was correct in the baseline and is not now, or the other way round.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flip {
+    /// The sample's id.
+    pub id: String,
+    /// Whether it became wrong.
+    pub worse: bool,
+}
+
 impl Baseline {
     /// Puts the current samples beside those of the baseline. Only samples with equal hashes are
     /// comparable. A sample is one pair, however many epochs it has, so that the pairs are independent.

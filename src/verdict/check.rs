@@ -1,6 +1,5 @@
 //! `Gate::check`: a finished run against a gate. Pure.
 
-mod evidence;
 mod figures;
 mod mean;
 mod measured;
@@ -8,13 +7,13 @@ mod no_regression;
 mod own;
 mod validate;
 
-use crate::verdict::gate::{Gate, GateResult, Verdict};
-use crate::verdict::summary::Summary;
+use crate::verdict::facts::Facts;
+use crate::verdict::gate::Gate;
+use crate::verdict::result::{GateResult, Verdict};
 
 use figures::Figures;
 use measured::show;
 
-pub use evidence::Evidence;
 pub use mean::KnownMeans;
 pub use no_regression::Counts;
 pub(crate) use own::BOUNDS;
@@ -22,27 +21,26 @@ pub use validate::Known;
 
 impl Gate {
     /// What becomes of the gate in a finished run.
-    pub fn check(&self, summary: &Summary, evidence: &Evidence<'_>) -> GateResult {
-        if let Some((selected, all)) = evidence.selected
-            && selected < all
-        {
-            let message = format!("{selected} of {all} samples selected");
-            return self.result(Verdict::Ignored, None, message);
+    pub fn check(&self, facts: &Facts<'_>) -> GateResult {
+        let result = |verdict, value, message| GateResult::of(self, verdict, value, message);
+        if facts.selected < facts.total {
+            let message = format!("{} of {} samples selected", facts.selected, facts.total);
+            return result(Verdict::Ignored, None, message);
         }
-        let Some(figures) = Figures::of(summary, self.slice.as_ref()) else {
+        let Some(figures) = Figures::of(facts, self.slice.as_ref()) else {
             // Every slice was checked against the whole dataset, so it is the limit that left it out.
             let message = format!("no sample of this run belongs to `{}`", self.name());
-            return self.result(Verdict::Ignored, None, message);
+            return result(Verdict::Ignored, None, message);
         };
         let Some((op, threshold)) = self.bound else {
             return match figures.nothing_scored() {
-                Some(why) => self.result(Verdict::Inconclusive, None, why),
-                None => no_regression::check(self, evidence),
+                Some(why) => result(Verdict::Inconclusive, None, why),
+                None => no_regression::check(self, facts),
             };
         };
-        let measured = match figures.measure(self, evidence) {
+        let measured = match figures.measure(self) {
             Ok(measured) => measured,
-            Err(why) => return self.result(Verdict::Inconclusive, None, why),
+            Err(why) => return result(Verdict::Inconclusive, None, why),
         };
         let holds = |value| op.holds(value, threshold);
         let wanted = format!("{op} {threshold}");
@@ -59,26 +57,7 @@ impl Gate {
                 ),
             ),
         };
-        self.result(verdict, Some(measured.value), message)
-    }
-
-    pub(super) fn result(
-        &self,
-        verdict: Verdict,
-        value: Option<f64>,
-        message: String,
-    ) -> GateResult {
-        GateResult {
-            gate: self.clone(),
-            verdict,
-            value,
-            threshold: match self.bound {
-                Some((_, threshold)) => Some(threshold),
-                None => Some(self.alpha.unwrap_or(crate::verdict::gate::DEFAULT_ALPHA)),
-            },
-            message,
-            regression: None,
-        }
+        result(verdict, Some(measured.value), message)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A gate is written as a text ([`FromStr`](std::str::FromStr), serde) or built in Rust, checked on its own
 //! and against the samples before anything starts ([`Gate::validate`], [`check_unique`]), and applied to a
-//! finished run by [`Gate::check`], which is a pure function of the summary and the [`Evidence`](crate::verdict::check::Evidence).
+//! finished run by [`Gate::check`], which is a pure function of its [`Facts`](crate::verdict::facts::Facts).
 //!
 //! Errored and skipped samples have no verdict, so every gate but `error_rate` is evaluated with them as
 //! wrong and as right: it passes if both pass, fails if both fail, and is inconclusive otherwise. That way
@@ -30,8 +30,6 @@
 mod legal;
 mod metric;
 mod parse;
-mod regression;
-mod result;
 
 use std::fmt;
 
@@ -39,11 +37,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use legal::check_unique;
 pub use metric::{LatencyStatistic, Metric, Op};
-pub use regression::Regression;
-pub use result::Facts;
-pub use result::GateResult;
-pub use result::Verdict;
-pub use result::exit;
 
 /// The level of `no_regression` unless the gate says otherwise: how often an unchanged agent fails it at
 /// most.
@@ -215,6 +208,11 @@ impl Gate {
             self.metric,
             Metric::NoRegression | Metric::Latency(LatencyStatistic::Percentile(_))
         )
+    }
+
+    /// `no_regression` fails if p is below this.
+    pub(super) fn level(&self) -> f64 {
+        self.alpha.unwrap_or(DEFAULT_ALPHA)
     }
 
     /// What the gate measures.

@@ -1,8 +1,9 @@
-//! `Run`: all of it; `Flip`: a sample whose verdict changed.
+//! `Run`: all of it.
 
 use std::path::PathBuf;
 
 use crate::data::{Record, Status};
+use crate::verdict::baseline::Flip;
 use crate::verdict::summary::Summary;
 
 /// Picks the records of a run that its report names: those without a verdict, and the first that is wrong.
@@ -25,15 +26,6 @@ impl Notable {
         let is_wrong = result.status == Status::Scored && !result.is_correct();
         is_wrong && !std::mem::replace(&mut self.wrong, true)
     }
-}
-
-/// A sample that was correct in the baseline and is not now, or the other way round.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Flip {
-    /// The sample's id.
-    pub id: String,
-    /// Whether it became wrong.
-    pub worse: bool,
 }
 
 /// A finished run.

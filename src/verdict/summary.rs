@@ -33,7 +33,7 @@ pub(crate) use tally::VALUE;
 
 use crate::data::Record;
 use crate::exit::Exit;
-use crate::verdict::gate::GateResult;
+use crate::verdict::result::GateResult;
 
 /// The version of `summary.json`, counted up whenever a reader of an older version would be misled.
 ///
@@ -118,7 +118,7 @@ pub struct Summary {
     pub metrics: Map<String, Value>,
     /// The verdicts of the gates, in the order of the spec.
     pub gates: Vec<GateResult>,
-    /// How the command ends, see [`exit`](crate::verdict::gate::exit).
+    /// How the command ends: with the worst of its causes.
     pub exit_code: Exit,
 }
 

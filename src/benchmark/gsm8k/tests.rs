@@ -8,7 +8,8 @@ use crate::benchmark::prompt::Prompt;
 use crate::data::dataset::tests::file;
 use crate::snapshot::accept;
 use crate::tests::parity;
-use crate::verdict::gate::{Gate, Verdict};
+use crate::verdict::gate::Gate;
+use crate::verdict::result::Verdict;
 use crate::{Eval, Run};
 
 fn open(text: &str) -> (tempfile::TempDir, Gsm8k) {

@@ -7,10 +7,11 @@ use crate::snapshot;
 use crate::store::{Manifest, RunDir, RunStatus, read_records};
 use crate::verdict::baseline::Baseline;
 use crate::verdict::check;
-use crate::verdict::conclude::{Circumstances, Gathered};
+use crate::verdict::facts::{Facts, Stop};
 use crate::verdict::gate::Gate;
+use crate::verdict::gather::Gathered;
 use crate::verdict::run::{Notable, Run};
-use crate::verdict::summary::Summary;
+use crate::verdict::summary::{Summary, SummaryBuilder};
 
 /// A finished run, read from its directory, with gates checked again: `gates`, or those the run had.
 ///
@@ -35,37 +36,19 @@ pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: bool) -> Result<Run> {
         ))
         .hint("check this in the checkout that has the snapshots"));
     }
-    let stop_reason = match manifest.status {
+    let stop = match manifest.status {
         RunStatus::Finished => None,
-        _ => Some(
-            manifest
-                .stop_reason
-                .clone()
-                .unwrap_or_else(|| "it was killed".to_owned()),
-        ),
+        RunStatus::Interrupted => Some(Stop::Interrupted),
+        RunStatus::Stopped | RunStatus::Running => Some(Stop::Early),
     };
-    let given = Circumstances {
-        eval: manifest.eval.clone(),
-        dir: dir.path().to_owned(),
-        gates: &gates,
-        baseline: baseline.as_ref(),
-        scorer: manifest.scorers.first().map(String::as_str),
-        epochs: manifest.epochs,
-        total: manifest.samples,
-        interrupted: manifest.status == RunStatus::Interrupted,
-        stop_reason,
-        misconfigured: false,
-        needs_every_verdict: false,
-        failed_assertions,
-        // The benchmark that worked them out is not here.
-        metrics: Summary::read(&dir.file("summary.json"))
-            .map(|summary| summary.metrics)
-            .unwrap_or_default(),
-        notices: Vec::new(),
-        duration_s: manifest.duration_s.unwrap_or_default(),
-        ci,
-    };
-    let mut gathered = Gathered::new(&given);
+    let stop_reason = stop.map(|_| {
+        let reason = manifest.stop_reason.clone();
+        reason.unwrap_or_else(|| "it was killed".to_owned())
+    });
+    let summary = SummaryBuilder::new(&*manifest.eval)
+        .scorer(manifest.scorers.first().map(String::as_str))
+        .epochs(manifest.epochs);
+    let mut gathered = Gathered::new(summary, &gates, baseline.as_ref());
     let (mut notable, mut records) = (Notable::default(), Vec::new());
     // Of the ids that the baseline has, too.
     let mut common = None;
@@ -87,7 +70,29 @@ pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: bool) -> Result<Run> {
         let ids = common.iter().map(String::as_str);
         baseline.check_comparable(&manifest.scorer_hash, manifest.epochs, ids)?;
     }
-    let run = gathered.conclude(records, given);
+    // The benchmark that worked them out is not here.
+    let metrics = Summary::read(&dir.file("summary.json"))
+        .map(|summary| summary.metrics)
+        .unwrap_or_default();
+    let (gathered, flips) = gathered.finish(metrics);
+    let facts = Facts {
+        total: manifest.samples as u64,
+        stop,
+        failed_assertions: &failed_assertions,
+        ci,
+        ..gathered
+    };
+    let run = Run {
+        eval: manifest.eval.clone(),
+        dir: dir.path().to_owned(),
+        records,
+        summary: facts.conclude(&gates),
+        flips,
+        failed_assertions,
+        stop_reason,
+        notices: Vec::new(),
+        duration_s: manifest.duration_s.unwrap_or_default(),
+    };
     if others {
         let known = check::Known::of_run(&run.summary, &manifest.scorers, manifest.epochs);
         gates.iter().try_for_each(|gate| gate.validate(&known))?;

@@ -2,21 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use super::evidence::Evidence;
 use super::mean::KnownMeans;
 use super::measured::{Measured, show};
 use super::own;
 use crate::stats;
 use crate::verdict::baseline::CurrentSample;
+use crate::verdict::facts::Facts;
 use crate::verdict::gate::{Gate, LatencyStatistic, Metric};
 use crate::verdict::summary::{
-    EpochFigures, Estimate, Group, Labels, Latency, MAX_LABELS, Range, ScorerSummary, Summary,
-    UsageTotal,
+    EpochFigures, Estimate, Group, Labels, Latency, MAX_LABELS, Range, ScorerSummary, UsageTotal,
 };
 
 /// The figures of a run or of one of its slices.
 pub(super) struct Figures<'a> {
-    summary: &'a Summary,
+    facts: &'a Facts<'a>,
     scored: u64,
     correct: u64,
     errors: u64,
@@ -33,10 +32,11 @@ pub(super) struct Figures<'a> {
 }
 
 impl<'a> Figures<'a> {
-    pub(super) fn of(summary: &'a Summary, slice: Option<&(String, String)>) -> Option<Self> {
+    pub(super) fn of(facts: &'a Facts<'a>, slice: Option<&(String, String)>) -> Option<Self> {
+        let summary = &facts.summary;
         let Some((dimension, value)) = slice else {
             return Some(Self {
-                summary,
+                facts,
                 scored: summary.scored,
                 correct: summary.correct,
                 errors: summary.errors,
@@ -54,7 +54,7 @@ impl<'a> Figures<'a> {
         };
         let group: &Group = summary.slices.get(dimension)?.get(value)?;
         Some(Self {
-            summary,
+            facts,
             scored: group.scored,
             correct: group.correct,
             errors: group.errors,
@@ -69,6 +69,11 @@ impl<'a> Figures<'a> {
             usage: &group.usage,
             latency: group.latency_s,
         })
+    }
+
+    /// The name of the deciding scorer, so that `accuracy(NAME)` also works when it is the only one.
+    fn decides(&self) -> Option<&'a str> {
+        self.facts.summary.scorer.as_deref()
     }
 
     /// Samples that should have a verdict and have none.
@@ -86,12 +91,12 @@ impl<'a> Figures<'a> {
     }
 
     /// The value of a gate's metric, or why there is none.
-    pub(super) fn measure(&self, gate: &Gate, evidence: &Evidence<'_>) -> Result<Measured, String> {
+    pub(super) fn measure(&self, gate: &Gate) -> Result<Measured, String> {
         let total = |number: Option<f64>, what: &str| self.total(number, what);
         let count = |number: Option<u64>| number.map(stats::as_f64);
         match &gate.metric {
             Metric::Accuracy(None) => self.accuracy(),
-            Metric::Accuracy(Some(scorer)) => self.share_by(scorer, evidence),
+            Metric::Accuracy(Some(scorer)) => self.share_by(scorer),
             Metric::FailureRate => {
                 let right = self.accuracy()?;
                 // Counted, not 1 - accuracy, which would be off in the last digit.
@@ -110,13 +115,13 @@ impl<'a> Figures<'a> {
             }
             Metric::MinSamples => self.samples(),
             Metric::PassAt(..) | Metric::PassHat(..) | Metric::Majority(_) => {
-                self.over_epochs(&gate.metric, evidence)
+                self.over_epochs(&gate.metric)
             }
-            Metric::Mean(name) => self.mean(name, evidence),
-            Metric::Own(name) => own::measure(name, &self.summary.metrics, self.unknown())
+            Metric::Mean(name) => self.mean(name),
+            Metric::Own(name) => own::measure(name, &self.facts.summary.metrics, self.unknown())
                 .map_err(|why| self.nothing_scored().unwrap_or(why)),
-            Metric::MacroF1(scorer) => self.macro_f1(scorer.as_deref(), evidence),
-            Metric::Latency(statistic) => self.latency(*statistic, gate, evidence),
+            Metric::MacroF1(scorer) => self.macro_f1(scorer.as_deref()),
+            Metric::Latency(statistic) => self.latency(*statistic, gate),
             Metric::CostUsd => total(self.usage.cost_usd, "cost"),
             Metric::Tokens => total(count(self.usage.tokens()), "tokens"),
             Metric::InputTokens => total(count(self.usage.input_tokens), "input tokens"),
@@ -172,31 +177,31 @@ impl<'a> Figures<'a> {
         })
     }
 
-    fn share_by(&self, scorer: &str, evidence: &Evidence<'_>) -> Result<Measured, String> {
+    fn share_by(&self, scorer: &str) -> Result<Measured, String> {
         if let Some(of) = self.scorers.get(scorer) {
             let interval = of.epochs.as_ref().and(of.accuracy_ci95);
             let unknown = of.errors + self.skipped;
             return self.share(of.scored, of.correct, unknown, interval);
         }
-        if evidence.scorer == Some(scorer) {
+        if self.decides() == Some(scorer) {
             return self.accuracy();
         }
         Err(self.not_judged_by(scorer))
     }
 
     /// What the epochs of each sample say together.
-    fn over_epochs(&self, metric: &Metric, evidence: &Evidence<'_>) -> Result<Measured, String> {
+    fn over_epochs(&self, metric: &Metric) -> Result<Measured, String> {
         let scorer = metric.scorer();
         let epochs = match scorer.and_then(|scorer| self.scorers.get(scorer)) {
             Some(of) => of.epochs.as_ref(),
-            None if scorer.is_none() || evidence.scorer == scorer => self.epochs,
+            None if scorer.is_none() || self.decides() == scorer => self.epochs,
             None => return Err(self.not_judged_by(scorer.unwrap_or_default())),
         };
         let Some(epochs) = epochs else {
             // One answer is its own majority; pass@1 and pass^1 of it are the accuracy.
             return match (scorer, metric.epochs()) {
                 (_, 2..) => Err("each sample was asked once".to_owned()),
-                (Some(scorer), _) => self.share_by(scorer, evidence),
+                (Some(scorer), _) => self.share_by(scorer),
                 (None, _) => self.accuracy(),
             };
         };
@@ -241,16 +246,16 @@ impl<'a> Figures<'a> {
     }
 
     /// A mean, with the unknown samples at 0 and at 1; further out where the values that were seen are.
-    fn mean(&self, name: &str, evidence: &Evidence<'_>) -> Result<Measured, String> {
+    fn mean(&self, name: &str) -> Result<Measured, String> {
         // Looked up in the whole run, so that the gate of a slice means the same detail.
-        let found = KnownMeans::of(self.summary, evidence.scorer).find(name);
+        let found = KnownMeans::of(&self.facts.summary).find(name);
         let found = found.map_err(|why| self.nothing_scored().unwrap_or(why))?;
         let own = (self.means, self.ranges, self.unknown());
         let (means, ranges, unknown) = match &found.scorer {
             None => own,
             Some(scorer) => match self.scorers.get(scorer) {
                 Some(of) => (&of.means, &of.mean_ranges, of.errors + self.skipped),
-                None if evidence.scorer == Some(scorer) => own,
+                None if self.decides() == Some(scorer) => own,
                 None => return Err(self.not_judged_by(scorer)),
             },
         };
@@ -273,9 +278,9 @@ impl<'a> Figures<'a> {
         })
     }
 
-    fn macro_f1(&self, scorer: Option<&str>, evidence: &Evidence<'_>) -> Result<Measured, String> {
+    fn macro_f1(&self, scorer: Option<&str>) -> Result<Measured, String> {
         let (labels, unknown) = match scorer {
-            Some(scorer) if evidence.scorer != Some(scorer) => {
+            Some(scorer) if self.decides() != Some(scorer) => {
                 let of = self.scorers.get(scorer);
                 let of = of.ok_or_else(|| self.not_judged_by(scorer))?;
                 (of.labels.as_ref(), of.errors + self.skipped)
@@ -307,13 +312,8 @@ impl<'a> Figures<'a> {
             .unwrap_or_else(|| format!("no sample was judged by `{scorer}`"))
     }
 
-    fn latency(
-        &self,
-        statistic: LatencyStatistic,
-        gate: &Gate,
-        evidence: &Evidence<'_>,
-    ) -> Result<Measured, String> {
-        let latency = self.latency.ok_or(if self.summary.cached > 0 {
+    fn latency(&self, statistic: LatencyStatistic, gate: &Gate) -> Result<Measured, String> {
+        let latency = self.latency.ok_or(if self.facts.summary.cached > 0 {
             "no answer was timed: all were given before; measure with `--refresh`"
         } else {
             "no sample was answered"
@@ -334,7 +334,7 @@ impl<'a> Figures<'a> {
         let exactly = |(at, _): &&(f64, f64)| at.total_cmp(&percent).is_eq();
         let value = match summarised.iter().find(exactly) {
             Some((_, value)) => *value,
-            None => percentile_of(gate, evidence.current, percent)
+            None => percentile_of(gate, &self.facts.current, percent)
                 .ok_or("this percentile needs the samples of the run")?,
         };
         Ok(Measured::certain(value, "seconds".to_owned()))

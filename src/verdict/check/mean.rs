@@ -26,16 +26,16 @@ pub(super) struct Found {
 }
 
 impl KnownMeans {
-    /// The means of a summary; `first` is the name of the deciding scorer, where it is known.
-    pub fn of(summary: &Summary, first: Option<&str>) -> Self {
+    /// The means of a summary.
+    pub fn of(summary: &Summary) -> Self {
         let of_first: BTreeSet<String> = summary.means.keys().cloned().collect();
         let all = summary.scorers.iter().map(|(name, scorer)| {
             let means = scorer.means.keys().cloned().collect();
             (name.clone(), means)
         });
         let mut by_scorer: BTreeMap<_, _> = all.collect();
-        if let Some(first) = first {
-            by_scorer.insert(first.to_owned(), of_first.clone());
+        if let Some(first) = &summary.scorer {
+            by_scorer.insert(first.clone(), of_first.clone());
         }
         Self {
             first: of_first,

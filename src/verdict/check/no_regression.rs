@@ -8,8 +8,10 @@
 
 use crate::stats;
 use crate::verdict::baseline::{Baseline, Pair, Pairing};
-use crate::verdict::check::evidence::Evidence;
-use crate::verdict::gate::{DEFAULT_ALPHA, Gate, GateResult, Regression, Verdict};
+use crate::verdict::facts::Facts;
+use crate::verdict::gate::Gate;
+use crate::verdict::regression::Regression;
+use crate::verdict::result::{GateResult, Verdict};
 
 /// How often the smallest detectable drop is detected.
 const POWER: f64 = 0.8;
@@ -67,12 +69,12 @@ impl Counts {
     }
 }
 
-pub(super) fn check(gate: &Gate, evidence: &Evidence<'_>) -> GateResult {
-    let Some(baseline) = evidence.baseline else {
-        return without_baseline(gate, evidence.ci);
+pub(super) fn check(gate: &Gate, facts: &Facts<'_>) -> GateResult {
+    let Some(baseline) = facts.baseline else {
+        return without_baseline(gate, facts.ci);
     };
-    let alpha = gate.alpha.unwrap_or(DEFAULT_ALPHA);
-    let pairing = baseline.pair(evidence.current, gate.slice.as_ref());
+    let alpha = gate.level();
+    let pairing = baseline.pair(&facts.current, gate.slice.as_ref());
     let counts = Counts::of(&pairing.pairs, None);
     let fails = |unknown| Counts::of(&pairing.pairs, Some(unknown)).fails(alpha, gate.max_drop);
     let regression = Regression::of(baseline, &pairing, counts, alpha);
@@ -82,10 +84,11 @@ pub(super) fn check(gate: &Gate, evidence: &Evidence<'_>) -> GateResult {
         (_, false, false) => Verdict::Passed,
         _ => Verdict::Inconclusive,
     };
-    let message = regression.message(verdict, alpha, gate.max_drop, &pairing, baseline.epochs);
+    let message = regression.message(gate, verdict, &pairing, baseline.epochs);
+    let value = (counts.pairs > 0).then(|| counts.p());
     GateResult {
         regression: Some(regression),
-        ..gate.result(verdict, (counts.pairs > 0).then(|| counts.p()), message)
+        ..GateResult::of(gate, verdict, value, message)
     }
 }
 
@@ -102,7 +105,7 @@ fn without_baseline(gate: &Gate, ci: bool) -> GateResult {
             "there is no baseline yet: accept this run as the baseline with `cargo evaltest accept`",
         )
     };
-    gate.result(verdict, None, message.to_owned())
+    GateResult::of(gate, verdict, None, message.to_owned())
 }
 
 impl Regression {
@@ -151,13 +154,12 @@ impl Regression {
 
     fn message(
         &self,
+        gate: &Gate,
         verdict: Verdict,
-        alpha: f64,
-        max_drop: Option<f64>,
         pairing: &Pairing<'_>,
         epochs: Option<u32>,
     ) -> String {
-        let mut lines = vec![self.headline(verdict, alpha, max_drop)];
+        let mut lines = vec![self.headline(gate, verdict)];
         if let Some(epochs) = epochs.filter(|epochs| *epochs > 1) {
             lines.push(format!(
                 "the verdict on a sample is that on the answer which most of its {epochs} epochs gave"
@@ -215,7 +217,7 @@ impl Regression {
         lines.join("\n")
     }
 
-    fn headline(&self, verdict: Verdict, alpha: f64, max_drop: Option<f64>) -> String {
+    fn headline(&self, gate: &Gate, verdict: Verdict) -> String {
         if self.pairs == 0 {
             return "no sample was scored both in the baseline and now".to_owned();
         }
@@ -226,9 +228,10 @@ impl Regression {
             self.better,
             show_p(self.p)
         );
+        let alpha = gate.level();
         let sign = if self.p < alpha { "<" } else { ">=" };
         let mut text = format!("{counts} {sign} alpha {alpha}");
-        if let Some((max, drop)) = max_drop.zip(self.drop) {
+        if let Some((max, drop)) = gate.max_drop.zip(self.drop) {
             let sign = if drop > max { ">" } else { "<=" };
             text = format!("{text}, drop {drop:.4} {sign} max_drop {max}");
         }

@@ -52,8 +52,10 @@ pub(super) fn measure(
 
 #[cfg(test)]
 mod tests {
-    use crate::verdict::check::{Evidence, Known};
-    use crate::verdict::gate::{Gate, Verdict};
+    use crate::verdict::check::Known;
+    use crate::verdict::facts::Facts;
+    use crate::verdict::gate::Gate;
+    use crate::verdict::result::Verdict;
     use crate::verdict::summary::Summary;
     use crate::verdict::summary::tests::judged;
     use serde_json::json;
@@ -69,7 +71,7 @@ mod tests {
     fn an_outage_leaves_open_what_the_bounds_leave_open() {
         let check = |metrics: serde_json::Value, errors: u64, verdict: Verdict, says: &str| {
             let gate: Gate = "metric(overall) >= 50%".parse().unwrap();
-            let result = gate.check(&summary(&metrics, errors), &Evidence::default());
+            let result = gate.check(&Facts::of(summary(&metrics, errors)));
             assert_eq!(result.verdict, verdict, "{}", result.message);
             assert!(result.message.contains(says), "{}", result.message);
         };

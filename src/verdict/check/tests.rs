@@ -3,6 +3,7 @@ use serde_json::json;
 use super::*;
 use crate::data::{Record, Status};
 use crate::verdict::baseline::CurrentSample;
+use crate::verdict::summary::Summary;
 use crate::verdict::summary::tests::record;
 
 /// Correct, wrong, errored, unscored and skipped samples: `C`, `W`, `E`, `U`, `S`.
@@ -24,7 +25,7 @@ fn records(kinds: &str) -> Vec<Record> {
 
 fn check(gate: &str, kinds: &str, verdict: Verdict, value: Option<f64>, message: &str) {
     let gate: Gate = gate.parse().unwrap();
-    let result = gate.check(&Summary::of("test", &records(kinds)), &Evidence::default());
+    let result = gate.check(&Facts::of(Summary::of("test", &records(kinds))));
     assert_eq!(
         result.verdict, verdict,
         "{gate} of {kinds}: {}",
@@ -180,7 +181,7 @@ fn a_sum_over_a_stopped_run_is_a_lower_bound() {
             cost_usd: Some(0.5),
         });
         let gate: Gate = gate.parse().unwrap();
-        let result = gate.check(&Summary::of("test", &records), &Evidence::default());
+        let result = gate.check(&Facts::of(Summary::of("test", &records)));
         assert_eq!(result.verdict, verdict, "{}", result.message);
     }
     check("cost_usd <= 0.5", false, Passed);
@@ -200,12 +201,10 @@ fn a_scorer_by_name() {
             let verdict = json!({"value": 1.0, "correct": true});
             record.result.scores.insert("fuzzy".to_owned(), verdict);
         }
-        let evidence = Evidence {
-            scorer,
-            ..Evidence::default()
-        };
+        let mut summary = Summary::of("test", &run);
+        summary.scorer = scorer.map(str::to_owned);
         let gate: Gate = gate.parse().unwrap();
-        let result = gate.check(&Summary::of("test", &run), &evidence);
+        let result = gate.check(&Facts::of(summary));
         assert_eq!(result.verdict, verdict, "{}", result.message);
     }
     check("accuracy(fuzzy) >= 1", None, Passed);
@@ -220,23 +219,23 @@ fn any_percentile_comes_from_the_samples() {
     for (record, latency) in run.iter_mut().zip([1.0, 2.0, 3.0, 4.0, 100.0]) {
         record.result.latency_s = latency;
     }
-    let current: Vec<_> = run.iter().map(CurrentSample::of).collect();
-    let evidence = Evidence {
-        current: &current,
-        ..Evidence::default()
+    let facts = Facts {
+        current: run.iter().map(CurrentSample::of).collect(),
+        ..Facts::of(Summary::of("test", &run))
     };
     let gate: Gate = "latency_p75 <= 3.25".parse().unwrap();
-    let result = gate.check(&Summary::of("test", &run), &evidence);
+    let result = gate.check(&facts);
     assert_eq!((result.verdict, result.value), (Passed, Some(3.25)));
 }
 
 #[test]
 fn a_filtered_run_ignores_its_gates() {
-    let evidence = Evidence {
-        selected: Some((3, 165)),
-        ..Evidence::default()
+    let facts = Facts {
+        selected: 3,
+        total: 165,
+        ..Facts::of(Summary::of("test", &records("CWC")))
     };
-    let result = Gate::no_regression().check(&Summary::of("test", &records("CWC")), &evidence);
+    let result = Gate::no_regression().check(&facts);
     assert_eq!(result.verdict, Verdict::Ignored);
     assert_eq!(result.message, "3 of 165 samples selected");
 }

@@ -55,11 +55,10 @@ impl Known {
             let values = values.keys().cloned().collect();
             (dimension.clone(), values)
         });
-        let first = scorers.first().map(String::as_str);
         Self {
             slices: slices.collect(),
             scorers: scorers.to_vec(),
-            means: Some(KnownMeans::of(summary, first)),
+            means: Some(KnownMeans::of(summary)),
             epochs,
             metrics: Some(own::names(&summary.metrics)),
         }

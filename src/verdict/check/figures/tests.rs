@@ -3,18 +3,16 @@ use serde_json::{Value, json};
 use super::*;
 use crate::data::{Record, Status};
 use crate::verdict::check::Known;
-use crate::verdict::gate::Verdict::{self, Failed, Inconclusive, Passed};
+use crate::verdict::result::Verdict::{self, Failed, Inconclusive, Passed};
+use crate::verdict::summary::Summary;
 use crate::verdict::summary::tests::{judged, labelled, record};
 
 #[track_caller]
 fn check(gate: &str, records: &[Record], scorer: Option<&str>, verdict: Verdict, message: &str) {
     let gate: Gate = gate.parse().unwrap();
-    let summary = Summary::of("test", records);
-    let evidence = Evidence {
-        scorer,
-        ..Evidence::default()
-    };
-    let result = gate.check(&summary, &evidence);
+    let mut summary = Summary::of("test", records);
+    summary.scorer = scorer.map(str::to_owned);
+    let result = gate.check(&Facts::of(summary));
     assert_eq!(result.verdict, verdict, "{}", result.message);
     assert!(result.message.contains(message), "{}", result.message);
 }

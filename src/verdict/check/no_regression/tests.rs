@@ -37,13 +37,12 @@ fn compare(gate: &Gate, before: &str, after: &str, whole: bool) -> GateResult {
             record(&id(i), status, c == 'C', "1")
         })
         .collect();
-    let current: Vec<_> = records.iter().map(CurrentSample::of).collect();
-    let evidence = Evidence {
+    let facts = Facts {
         baseline: Some(&baseline),
-        current: &current,
-        ..Evidence::default()
+        current: records.iter().map(CurrentSample::of).collect(),
+        ..Facts::of(Summary::of("test", &records))
     };
-    gate.check(&Summary::of("test", &records), &evidence)
+    gate.check(&facts)
 }
 
 #[test]
@@ -169,11 +168,11 @@ fn tells_everything() {
 fn without_a_baseline() {
     fn check(ci: bool, verdict: Verdict) {
         let summary = Summary::of("test", &[record("a", Status::Scored, true, "1")]);
-        let evidence = Evidence {
+        let facts = Facts {
             ci,
-            ..Evidence::default()
+            ..Facts::of(summary)
         };
-        let result = Gate::no_regression().check(&summary, &evidence);
+        let result = Gate::no_regression().check(&facts);
         assert_eq!((result.verdict, result.value), (verdict, None));
         assert!(result.message.contains("`cargo evaltest accept`"));
     }

@@ -1,0 +1,60 @@
+//! `Facts`: all that a run is judged by.
+
+use crate::verdict::baseline::{Baseline, CurrentSample};
+use crate::verdict::summary::Summary;
+
+/// All that a run is judged by: [`Gate::check`](crate::Gate::check) and the exit code depend on nothing else.
+#[derive(Clone, Debug)]
+pub struct Facts<'a> {
+    /// The figures; `gates` and `exit_code` are what comes of the facts, and not set yet.
+    pub summary: Summary,
+    /// The records one by one, for `no_regression` and for latency percentiles that the summary does not have; empty
+    /// where no gate looks at them.
+    pub current: Vec<CurrentSample>,
+    /// Records with an answer, whatever became of it.
+    pub answered: u64,
+    /// Samples that were selected, each counted once.
+    pub selected: u64,
+    /// Samples of the eval. With some of them not selected, gates are ignored.
+    pub total: u64,
+    /// The accepted run, for `no_regression`.
+    pub baseline: Option<&'a Baseline>,
+    /// Why it ended before every selected sample was asked, if it did.
+    pub stop: Option<Stop>,
+    /// Whether each sample must have a verdict, as under `assert: exact` and `correct`: an outage leaves the question
+    /// open there.
+    pub needs_every_verdict: bool,
+    /// Ids of the samples that failed their snapshot under `assert: exact` or `correct`.
+    pub failed_assertions: &'a [String],
+    /// Whether this runs in continuous integration, where a missing baseline is a failure.
+    pub ci: bool,
+}
+
+/// Why a run ended before every sample was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// A person or the system asked for it.
+    Interrupted,
+    /// The agent refused the eval itself: no such key, model or address.
+    Misconfigured,
+    /// Something else kept it from going on: `fail_fast`, a budget, a full disk, too many agents that hang.
+    Early,
+}
+
+impl Facts<'_> {
+    /// Those of a whole run that nothing stopped, outside of continuous integration and without a baseline.
+    pub fn of(summary: Summary) -> Self {
+        Self {
+            summary,
+            current: Vec::new(),
+            answered: 0,
+            selected: 0,
+            total: 0,
+            baseline: None,
+            stop: None,
+            needs_every_verdict: false,
+            failed_assertions: &[],
+            ci: false,
+        }
+    }
+}

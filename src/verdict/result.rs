@@ -1,0 +1,78 @@
+//! `GateResult`: what became of a gate, as in `summary.json`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::exit::Exit;
+use crate::verdict::gate::{Gate, Metric};
+use crate::verdict::regression::Regression;
+
+/// What became of a gate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GateResult {
+    /// The gate as it is written in a spec.
+    pub gate: Gate,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// The measured value, without the samples that have no verdict; p for `no_regression`.
+    pub value: Option<f64>,
+    /// What it was compared with; alpha for `no_regression`.
+    pub threshold: Option<f64>,
+    /// For people: the first line says it all, further lines give details.
+    pub message: String,
+    /// The comparison behind `no_regression`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub regression: Option<Regression>,
+}
+
+impl GateResult {
+    pub(super) fn of(gate: &Gate, verdict: Verdict, value: Option<f64>, message: String) -> Self {
+        Self {
+            gate: gate.clone(),
+            verdict,
+            value,
+            threshold: match gate.bound {
+                Some((_, threshold)) => Some(threshold),
+                None => Some(gate.level()),
+            },
+            message,
+            regression: None,
+        }
+    }
+
+    /// How a run ends for this gate alone. Too many errors, and a gate that they leave open, tell nothing about the
+    /// agent.
+    pub(super) fn exit(&self) -> Exit {
+        match self.verdict {
+            Verdict::Inconclusive => Exit::Infrastructure,
+            Verdict::Failed if *self.gate.metric() == Metric::ErrorRate => Exit::Infrastructure,
+            Verdict::Failed => Exit::Failed,
+            Verdict::Passed | Verdict::Ignored => Exit::Passed,
+        }
+    }
+}
+
+/// What became of a gate, in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It holds.
+    Passed,
+    /// It does not hold.
+    Failed,
+    /// Errored samples leave it open, or there was nothing to measure.
+    Inconclusive,
+    /// It was not asked: only some of the samples were selected.
+    Ignored,
+}
+
+impl Verdict {
+    /// The word used in files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Inconclusive => "inconclusive",
+            Self::Ignored => "ignored",
+        }
+    }
+}
