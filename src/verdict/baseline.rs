@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::data::record::slices_of;
 use crate::data::{Record, Status};
 use crate::error::{Error, Result};
+use crate::verdict::gate::Slice;
 
 /// The accepted run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,8 +48,8 @@ pub struct CurrentSample {
     pub input_hash: String,
     /// Hash of the ground truth.
     pub target_hash: String,
-    /// The slices it belongs to, as (dimension, value).
-    pub slices: Vec<(String, String)>,
+    /// The slices it belongs to.
+    pub slices: Vec<Slice>,
     /// Seconds that the answer took, if there was one.
     pub latency_s: Option<f64>,
 }
@@ -84,9 +84,7 @@ impl CurrentSample {
             standing,
             input_hash: record.input_hash.clone(),
             target_hash: record.target_hash.clone(),
-            slices: slices_of(record)
-                .map(|(dimension, value)| (dimension.to_owned(), value))
-                .collect(),
+            slices: Slice::all_of(record),
             latency_s: Some(outcome.latency_s).filter(|latency| {
                 answered && !outcome.cached && latency.is_finite() && *latency >= 0.0
             }),
@@ -94,7 +92,7 @@ impl CurrentSample {
     }
 
     /// Whether the sample belongs to a slice; every sample belongs to `None`.
-    pub fn is_in(&self, slice: Option<&(String, String)>) -> bool {
+    pub fn is_in(&self, slice: Option<&Slice>) -> bool {
         slice.is_none_or(|slice| self.slices.contains(slice))
     }
 }
@@ -140,11 +138,7 @@ impl Baseline {
     ///
     /// With a `slice`, only its samples; what was removed is not told then, as the baseline does not know
     /// slices.
-    pub fn pair<'a>(
-        &'a self,
-        current: &'a [CurrentSample],
-        slice: Option<&(String, String)>,
-    ) -> Pairing<'a> {
+    pub fn pair<'a>(&'a self, current: &'a [CurrentSample], slice: Option<&Slice>) -> Pairing<'a> {
         let mut firsts = BTreeMap::<&str, &CurrentSample>::new();
         let mut order = Vec::new();
         for sample in current {
@@ -262,7 +256,7 @@ mod tests {
             standing,
             input_hash: String::new(),
             target_hash: String::new(),
-            slices: vec![("level".to_owned(), "1".to_owned())],
+            slices: vec![Slice::new("level", "1")],
             latency_s: None,
         }
     }
@@ -300,7 +294,7 @@ mod tests {
         assert_eq!(pairing.changed, ["other"]);
         assert_eq!(pairing.unscored, ["hidden", "never"]);
 
-        let level = |value: &str| ("level".to_owned(), value.to_owned());
+        let level = |value: &str| Slice::new("level", value);
         assert_eq!(baseline.pair(&rows, Some(&level("1"))).pairs, expect);
         assert_eq!(baseline.pair(&rows, Some(&level("2"))), Pairing::default());
     }

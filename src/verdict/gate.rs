@@ -30,6 +30,7 @@
 mod legal;
 mod metric;
 mod parse;
+mod slice;
 
 use std::fmt;
 
@@ -37,6 +38,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use legal::check_unique;
 pub use metric::{LatencyStatistic, Metric, Op};
+pub use slice::Slice;
 
 /// The level of `no_regression` unless the gate says otherwise: how often an unchanged agent fails it at
 /// most.
@@ -49,8 +51,8 @@ pub const DEFAULT_ALPHA: f64 = 0.05;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
     pub(super) metric: Metric,
-    /// (dimension, value)
-    pub(super) slice: Option<(String, String)>,
+    /// `None` is the whole run.
+    pub(super) slice: Option<Slice>,
     /// `None` for `no_regression`, which has options instead.
     pub(super) bound: Option<(Op, f64)>,
     pub(super) alpha: Option<f64>,
@@ -169,7 +171,7 @@ impl Gate {
     /// Only over the samples of a slice.
     #[must_use]
     pub fn slice(mut self, dimension: impl Into<String>, value: impl Into<String>) -> Self {
-        self.slice = Some((dimension.into(), value.into()));
+        self.slice = Some(Slice::new(dimension, value));
         self
     }
 
@@ -223,7 +225,7 @@ impl Gate {
     /// The name without the threshold, unique within an eval: `accuracy[level=1]`, `no_regression`.
     pub fn name(&self) -> String {
         match &self.slice {
-            Some((dimension, value)) => format!("{}[{dimension}={value}]", self.metric),
+            Some(slice) => format!("{}[{slice}]", self.metric),
             None => self.metric.to_string(),
         }
     }
@@ -240,8 +242,8 @@ impl fmt::Display for Gate {
         if !options.is_empty() {
             write!(f, "({})", options.join(", "))?;
         }
-        if let Some((dimension, value)) = &self.slice {
-            write!(f, "[{dimension}={value}]")?;
+        if let Some(slice) = &self.slice {
+            write!(f, "[{slice}]")?;
         }
         match self.bound {
             Some((op, threshold)) => write!(f, " {op} {threshold}"),

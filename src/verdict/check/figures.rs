@@ -8,7 +8,7 @@ use super::own;
 use crate::stats;
 use crate::verdict::baseline::CurrentSample;
 use crate::verdict::facts::Facts;
-use crate::verdict::gate::{Gate, LatencyStatistic, Metric};
+use crate::verdict::gate::{Gate, LatencyStatistic, Metric, Slice};
 use crate::verdict::summary::{
     EpochFigures, Estimate, Group, Labels, Latency, MAX_LABELS, Range, ScorerSummary, UsageTotal,
 };
@@ -32,9 +32,9 @@ pub(super) struct Figures<'a> {
 }
 
 impl<'a> Figures<'a> {
-    pub(super) fn of(facts: &'a Facts<'a>, slice: Option<&(String, String)>) -> Option<Self> {
+    pub(super) fn of(facts: &'a Facts<'a>, slice: Option<&Slice>) -> Option<Self> {
         let summary = &facts.summary;
-        let Some((dimension, value)) = slice else {
+        let Some(slice) = slice else {
             return Some(Self {
                 facts,
                 scored: summary.scored,
@@ -52,7 +52,7 @@ impl<'a> Figures<'a> {
                 latency: summary.latency_s,
             });
         };
-        let group: &Group = summary.slices.get(dimension)?.get(value)?;
+        let group: &Group = summary.slices.get(&slice.dimension)?.get(&slice.value)?;
         Some(Self {
             facts,
             scored: group.scored,

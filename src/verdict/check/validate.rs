@@ -7,7 +7,7 @@ use super::mean::{KnownMeans, LISTED};
 use super::own;
 use crate::data::Sample;
 use crate::error::{Error, Result, nearest};
-use crate::verdict::gate::{Gate, Metric};
+use crate::verdict::gate::{Gate, Metric, Slice};
 use crate::verdict::summary::Summary;
 
 /// What a gate may refer to.
@@ -105,7 +105,7 @@ impl Gate {
             let hint = format!("ask each sample so often: `epochs: {needed}`");
             return Err(Error::usage(message).hint(hint));
         }
-        let Some((dimension, value)) = &self.slice else {
+        let Some(Slice { dimension, value }) = &self.slice else {
             return Ok(());
         };
         let Some(values) = known.slices.get(dimension) else {

@@ -9,7 +9,7 @@
 use std::str::FromStr;
 
 use super::metric::METRICS;
-use super::{Gate, LatencyStatistic, Metric, Op};
+use super::{Gate, LatencyStatistic, Metric, Op, Slice};
 use crate::error::{Error, Result, nearest};
 
 impl FromStr for Gate {
@@ -28,7 +28,7 @@ impl FromStr for Gate {
 struct Parts<'a> {
     metric: &'a str,
     argument: Option<&'a str>,
-    slice: Option<(&'a str, &'a str)>,
+    slice: Option<Slice>,
     bound: Option<(Op, &'a str)>,
 }
 
@@ -53,10 +53,11 @@ impl<'a> Parts<'a> {
             let (inside, after) = inner
                 .rsplit_once(']')
                 .ok_or_else(|| Error::usage("`[` without `]`"))?;
-            slice = Some(pair(inside).ok_or_else(|| {
+            let (dimension, value) = pair(inside).ok_or_else(|| {
                 Error::usage(format!("`[{inside}]` is no slice"))
                     .hint("write the dimension and the value: `[level=1]`")
-            })?);
+            })?;
+            slice = Some(Slice::new(dimension, value));
             rest = after.trim_start();
         }
         Ok(Self {
@@ -71,7 +72,7 @@ impl<'a> Parts<'a> {
         let metric = metric(self.metric, self.argument)?;
         let mut gate = Gate {
             metric,
-            slice: self.slice.map(|(d, v)| (d.to_owned(), v.to_owned())),
+            slice: self.slice,
             ..Gate::no_regression()
         };
         if gate.metric == Metric::NoRegression {

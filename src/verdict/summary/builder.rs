@@ -11,6 +11,7 @@ use crate::data::record::slices_of;
 use crate::data::{Outcome, Record, Status};
 use crate::exit::Exit;
 use crate::stats;
+use crate::verdict::gate::Slice;
 use crate::verdict::poll::Poll;
 
 /// Makes a [`Summary`] of records one by one, without keeping them.
@@ -36,7 +37,7 @@ pub struct SummaryBuilder {
 #[derive(Clone, Debug)]
 struct Gathering {
     id: String,
-    slices: Vec<(String, String)>,
+    slices: Vec<Slice>,
     poll: Poll,
     /// By the name of the scorer, when there are several.
     others: BTreeMap<String, Poll>,
@@ -115,10 +116,9 @@ impl SummaryBuilder {
             .is_none_or(|sample| sample.id != record.sample_id)
         {
             self.end_sample();
-            let slices = slices_of(record).map(|(dimension, value)| (dimension.to_owned(), value));
             self.sample = Some(Gathering {
                 id: record.sample_id.clone(),
-                slices: slices.collect(),
+                slices: Slice::all_of(record),
                 poll: Poll::default(),
                 others: BTreeMap::new(),
             });
@@ -145,10 +145,10 @@ impl SummaryBuilder {
             other.miss(judged.saturating_sub(there));
         }
         self.total.add_sample(self.epochs, poll, &sample.others);
-        for (dimension, value) in &sample.slices {
-            let values = self.slices.get_mut(dimension);
-            if let Some(slice) = values.and_then(|values| values.get_mut(value)) {
-                slice.add_sample(self.epochs, poll, &sample.others);
+        for slice in &sample.slices {
+            let values = self.slices.get_mut(&slice.dimension);
+            if let Some(tally) = values.and_then(|values| values.get_mut(&slice.value)) {
+                tally.add_sample(self.epochs, poll, &sample.others);
             }
         }
         if poll.is_flaky() && self.flaky.len() < MAX_FLAKY {

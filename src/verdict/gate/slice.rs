@@ -1,0 +1,38 @@
+//! `Slice`: the samples that a gate is about, where it is not about all.
+
+use std::fmt;
+
+use crate::data::Record;
+use crate::data::record::slices_of;
+
+/// Samples that have something in common, such as those of `level=1`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slice {
+    /// In which respect, such as `level`.
+    pub dimension: String,
+    /// What they are in that respect, such as `1`.
+    pub value: String,
+}
+
+impl Slice {
+    /// That of a value in a dimension.
+    pub fn new(dimension: impl Into<String>, value: impl Into<String>) -> Self {
+        Self {
+            dimension: dimension.into(),
+            value: value.into(),
+        }
+    }
+
+    /// All that a record belongs to.
+    pub(in crate::verdict) fn all_of(record: &Record) -> Vec<Self> {
+        let slices = slices_of(record);
+        slices.map(|(of, value)| Self::new(of, value)).collect()
+    }
+}
+
+/// As in the brackets of a gate.
+impl fmt::Display for Slice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.dimension, self.value)
+    }
+}
