@@ -35,6 +35,22 @@ const ROOMS: &[(&str, &str)] = &[
     ("tests", "what tests of many rooms share"),
 ];
 
+/// What lies in `verdict/`, in the same order: what is asked, the facts, what came of it.
+const VERDICT: &[&str] = &[
+    "gate",
+    "regression",
+    "result",
+    "baseline",
+    "poll",
+    "agreement",
+    "summary",
+    "facts",
+    "gather",
+    "check",
+    "conclude",
+    "run",
+];
+
 /// Where a room uses one below it. It was 32 arrows once, and stays empty.
 const BACKWARDS: &[(&str, &str)] = &[];
 
@@ -81,6 +97,22 @@ fn a_room_uses_only_rooms_above_it() {
         gone.is_empty(),
         "{gone:#?} are mended: take them off the list"
     );
+}
+
+#[test]
+fn what_is_asked_lies_below_what_came_of_it() {
+    let place = |file: &Module| {
+        let part = file.get(1)?;
+        let place = VERDICT.iter().position(|known| known == part);
+        Some(place.unwrap_or_else(|| panic!("`{part}` has no place in VERDICT")))
+    };
+    let edges = imports().edges.into_keys();
+    let inside = edges.filter(|(from, to)| from[0] == "verdict" && to[0] == "verdict");
+    let downwards: Vec<_> = inside
+        .filter(|(from, to)| place(from) < place(to))
+        .map(|(from, to)| format!("{} -> {}", from.join("::"), to.join("::")))
+        .collect();
+    assert!(downwards.is_empty(), "{downwards:#?} run backwards");
 }
 
 /// The files of one room each of which leads to all the others; those of no cycle are left out.
