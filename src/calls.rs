@@ -31,7 +31,7 @@ pub(crate) mod xml;
 pub mod decode;
 pub(crate) mod read;
 
-pub use decode::Format;
+pub use decode::CallFormat;
 pub use fault::DecodeFault;
 pub use integer::Int;
 pub use json::JsonFault;

@@ -24,7 +24,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub struct Error(Box<Inner>);
 
 struct Inner {
-    kind: Kind,
+    kind: ErrorKind,
     message: String,
     hint: Option<String>,
     key: Option<KeyPath>,
@@ -32,7 +32,7 @@ struct Inner {
 
 /// Whose fault it is, which decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum ErrorKind {
     /// The command line, a spec, a dataset, a baseline: nothing was started.
     Usage,
     /// A name that is neither built in nor registered; another program may know it.
@@ -44,22 +44,22 @@ enum Kind {
 impl Error {
     /// A mistake in what the user gave: command line, spec, dataset, baseline. Exit code 2.
     pub fn usage(message: impl Into<String>) -> Self {
-        Self::new(Kind::Usage, message.into())
+        Self::new(ErrorKind::Usage, message.into())
     }
 
     /// A benchmark, agent or scorer that is neither built in nor registered. Exit code 2.
     pub(crate) fn unregistered(message: impl Into<String>) -> Self {
-        Self::new(Kind::Unregistered, message.into())
+        Self::new(ErrorKind::Unregistered, message.into())
     }
 
     /// Whether a spec names something that a test binary with a registry of its own may know.
     pub fn is_unregistered(&self) -> bool {
-        self.0.kind == Kind::Unregistered
+        self.0.kind == ErrorKind::Unregistered
     }
 
     /// A fault of the surroundings, such as a full disk. Exit code 3.
     pub fn infrastructure(message: impl Into<String>) -> Self {
-        Self::new(Kind::Infrastructure, message.into())
+        Self::new(ErrorKind::Infrastructure, message.into())
     }
 
     /// A file that could not be opened, read or written, with its path.
@@ -70,8 +70,8 @@ impl Error {
             | std::io::ErrorKind::AlreadyExists
             | std::io::ErrorKind::IsADirectory
             | std::io::ErrorKind::NotADirectory
-            | std::io::ErrorKind::InvalidData => Kind::Usage,
-            _ => Kind::Infrastructure,
+            | std::io::ErrorKind::InvalidData => ErrorKind::Usage,
+            _ => ErrorKind::Infrastructure,
         };
         Self::new(
             kind,
@@ -79,7 +79,7 @@ impl Error {
         )
     }
 
-    fn new(kind: Kind, message: String) -> Self {
+    fn new(kind: ErrorKind, message: String) -> Self {
         Self(Box::new(Inner {
             kind,
             message,
@@ -116,8 +116,8 @@ impl Error {
     /// fault of the surroundings.
     pub fn exit(&self) -> Exit {
         match self.0.kind {
-            Kind::Usage | Kind::Unregistered => Exit::Usage,
-            Kind::Infrastructure => Exit::Infrastructure,
+            ErrorKind::Usage | ErrorKind::Unregistered => Exit::Usage,
+            ErrorKind::Infrastructure => Exit::Infrastructure,
         }
     }
 }

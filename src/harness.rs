@@ -31,7 +31,7 @@ mod shim;
 mod verdict;
 
 use board::Board;
-use verdict::Verdict;
+use verdict::TestVerdict;
 
 /// How a test binary ended. Return it from `main`.
 #[derive(Clone, Copy, Debug)]
@@ -268,7 +268,7 @@ fn per_process_run(
     for plan in plans {
         let names = plan.trial_names();
         let gate_names = plan.gate_names();
-        let part = Arc::new(parts::Parts::new(plan, run_id, &cancel));
+        let part = Arc::new(parts::TrialRun::new(plan, run_id, &cancel));
         for (place, name) in names.into_iter().enumerate() {
             let part = Arc::clone(&part);
             samples.push(Trial::ignorable_test(name, move || {
@@ -305,11 +305,11 @@ fn concluded(conclusion: &libtest_mimic::Conclusion, interrupted: bool) -> Concl
     }
 }
 
-fn completion(verdict: Verdict) -> std::result::Result<Completion, Failed> {
+fn completion(verdict: TestVerdict) -> std::result::Result<Completion, Failed> {
     match verdict {
-        Verdict::Passed => Ok(Completion::Completed),
-        Verdict::Ignored(reason) => Ok(Completion::ignored_with(reason)),
-        Verdict::Failed(message) => Err(message.into()),
+        TestVerdict::Passed => Ok(Completion::Completed),
+        TestVerdict::Ignored(reason) => Ok(Completion::ignored_with(reason)),
+        TestVerdict::Failed(message) => Err(message.into()),
     }
 }
 

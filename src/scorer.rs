@@ -115,13 +115,13 @@ impl<'a> Answer<'a> {
     /// and no sample. It is what a test of a scorer needs.
     ///
     /// ```
-    /// use evaltest::scorer::gaia::Gaia;
+    /// use evaltest::scorer::gaia::GaiaScorer;
     /// use evaltest::{Answer, Scorer, Target};
     ///
     /// # fn main() -> evaltest::Result<()> {
     /// let target = Target::from("1000");
-    /// assert!(Gaia.score(&Answer::new("$1,000", &target))?.correct);
-    /// assert!(!Gaia.score(&Answer::new(None, &target))?.correct);
+    /// assert!(GaiaScorer.score(&Answer::new("$1,000", &target))?.correct);
+    /// assert!(!GaiaScorer.score(&Answer::new(None, &target))?.correct);
     /// # Ok(())
     /// # }
     /// ```

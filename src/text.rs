@@ -33,7 +33,7 @@ pub(crate) use line::on_one_line;
 pub(crate) use lower::push_py_lower;
 pub use lower::py_lower;
 pub use number::{py_digit, py_float, py_repr_float};
-pub(crate) use pattern::{Scope, compile};
+pub(crate) use pattern::{MatchScope, compile};
 pub(crate) use punctuation::without_punctuation;
 pub use shown::{clean, excerpt, percent};
 pub(crate) use shown::{quoted, shell_word};

@@ -1,9 +1,9 @@
 //! Answers that are already there, each with its ground truth, as `score` and `scorers` read them.
 //!
 //! An input is a file of JSON lines, a CSV or parquet file, or the directory of an earlier run. All of them
-//! arrive as [`Chunk`]s of whole lines, so that memory stays the same for a file of any size; rows of the
+//! arrive as [`InputChunk`]s of whole lines, so that memory stays the same for a file of any size; rows of the
 //! other formats are written as JSON lines first. [`Layout`] tells what stands where on a line, and
-//! [`Answered`] is what was read from it.
+//! [`AnsweredSample`] is what was read from it.
 
 mod answered;
 mod calls;
@@ -23,13 +23,13 @@ use evaltest::store::RunDir;
 use evaltest::text::setting::Override;
 use evaltest::{Error, Extract, Extraction, Result};
 
-pub(crate) use answered::{Answered, Wanted};
+pub(crate) use answered::{AnsweredSample, Wanted};
 pub(crate) use calls::Calls;
-pub(crate) use chunks::Chunk;
-use chunks::Chunks;
+pub(crate) use chunks::InputChunk;
+use chunks::InputChunks;
 pub(crate) use fields::Fields;
 pub(crate) use line::Line;
-pub(crate) use record::Entry;
+pub(crate) use record::RecordedAnswer;
 
 /// What is judged, as typed.
 #[derive(Debug, Args)]
@@ -44,7 +44,7 @@ pub(crate) struct AnswersArgs {
 
     /// What the input is, whatever its name says
     #[arg(long, value_enum)]
-    pub(crate) format: Option<Format>,
+    pub(crate) format: Option<InputFormat>,
 
     /// Where things stand on a line or in a row: `prediction=answer,ground_truth=/task/truth`. Roles are
     /// `prediction`, `ground_truth`, `trajectory`, `tool_calls`, `metadata` and `id`; a field is a name, a
@@ -61,7 +61,7 @@ pub(crate) struct AnswersArgs {
 
 /// What an input is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum InputFormat {
     /// A JSON object per line
     Jsonl,
     /// A header and rows
@@ -92,12 +92,12 @@ impl Layout {
 }
 
 /// An opened input.
-pub(crate) struct Answers {
+pub(crate) struct AnswerInput {
     pub(crate) layout: Layout,
     pub(crate) extraction: Extraction,
     pub(crate) source: Source,
     /// Ends with the first error.
-    pub(crate) chunks: Box<dyn Iterator<Item = Result<Chunk>> + Send>,
+    pub(crate) chunks: Box<dyn Iterator<Item = Result<InputChunk>> + Send>,
 }
 
 /// What lines belong to, for messages.
@@ -133,7 +133,7 @@ impl AnswersArgs {
     }
 }
 
-impl Answers {
+impl AnswerInput {
     /// Opens the input. A file that cannot be what it should be is refused here, before anything is judged.
     pub(crate) fn open(args: &AnswersArgs) -> Result<Self> {
         let path = args.input.as_path();
@@ -145,22 +145,22 @@ impl Answers {
             path: path.to_owned(),
             has_lines: true,
         };
-        let chunks: Box<dyn Iterator<Item = Result<Chunk>> + Send> = match format {
-            Format::Jsonl if path == Path::new("-") => {
+        let chunks: Box<dyn Iterator<Item = Result<InputChunk>> + Send> = match format {
+            InputFormat::Jsonl if path == Path::new("-") => {
                 source.path = PathBuf::from("<stdin>");
                 chunks_of(&source.path, io::stdin())
             }
-            Format::Jsonl => chunks_of(path, open(path)?),
-            Format::Csv | Format::Parquet => {
+            InputFormat::Jsonl => chunks_of(path, open(path)?),
+            InputFormat::Csv | InputFormat::Parquet => {
                 let rows = rows::read(path, format)?;
                 if let Layout::Lines(fields) = &layout {
                     fields.check_columns(&rows)?;
                 }
                 source.path.clone_from(&rows.path);
-                source.has_lines = format == Format::Csv;
+                source.has_lines = format == InputFormat::Csv;
                 Box::new(rows::chunks(rows).map(Ok))
             }
-            Format::Run => {
+            InputFormat::Run => {
                 if !args.map.is_empty() {
                     return Err(Error::usage("`--map` is for files: the records of a run have fields of their own")
                         .hint("leave `--map` out, or name the file: `RUN_DIR/samples.jsonl --format jsonl`"));
@@ -185,9 +185,9 @@ impl Answers {
     }
 
     /// What was answered on one line, or in one row.
-    pub(crate) fn at(self, number: u64, wanted: Wanted) -> Result<Answered> {
+    pub(crate) fn at(self, number: u64, wanted: Wanted) -> Result<AnsweredSample> {
         let layout = self.layout.clone().wanting(wanted);
-        self.on_line(number, |line| Answered::read(line, &layout, wanted))
+        self.on_line(number, |line| AnsweredSample::read(line, &layout, wanted))
     }
 
     /// What is read from one line, or row.
@@ -215,15 +215,15 @@ impl Answers {
     }
 }
 
-fn format_of(path: &Path) -> Format {
+fn format_of(path: &Path) -> InputFormat {
     if path.is_dir() {
-        return Format::Run;
+        return InputFormat::Run;
     }
     let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
     match extension.to_str() {
-        Some("csv") => Format::Csv,
-        Some("parquet") => Format::Parquet,
-        _ => Format::Jsonl,
+        Some("csv") => InputFormat::Csv,
+        Some("parquet") => InputFormat::Parquet,
+        _ => InputFormat::Jsonl,
     }
 }
 
@@ -234,8 +234,8 @@ fn open(path: &Path) -> Result<File> {
 fn chunks_of(
     path: &Path,
     input: impl Read + Send + 'static,
-) -> Box<dyn Iterator<Item = Result<Chunk>> + Send> {
+) -> Box<dyn Iterator<Item = Result<InputChunk>> + Send> {
     let path = path.to_owned();
-    let chunks = Chunks::new(input);
+    let chunks = InputChunks::new(input);
     Box::new(chunks.map(move |chunk| chunk.map_err(|error| Error::io("read", &path, &error))))
 }

@@ -25,7 +25,7 @@ use crate::command::{
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
-    pub(crate) command: Option<Command>,
+    pub(crate) command: Option<CliCommand>,
 
     #[command(flatten)]
     pub(crate) run: RunArgs,
@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     Run(Box<RunArgs>),
     List(ListArgs),
     Show(ShowArgs),

@@ -18,7 +18,7 @@ use serde::Deserialize;
 
 /// What there is to run.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct Discovered {
     /// Specs, sorted.
     pub(crate) specs: Vec<PathBuf>,
     /// Test targets.
@@ -46,7 +46,7 @@ pub(crate) fn root() -> Result<PathBuf> {
 }
 
 /// Everything in the project around the current folder.
-pub(crate) fn find() -> Result<Found> {
+pub(crate) fn find() -> Result<Discovered> {
     let root = root()?;
     let mut specs = BTreeSet::new();
     let mut tests = Vec::new();
@@ -76,7 +76,7 @@ pub(crate) fn find() -> Result<Found> {
             }
         }
     }
-    Ok(Found {
+    Ok(Discovered {
         specs: specs.into_iter().collect(),
         tests,
     })

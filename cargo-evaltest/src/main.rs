@@ -14,7 +14,7 @@ mod progress;
 mod scorers;
 mod target;
 
-use args::{Arguments, Command};
+use args::{Arguments, CliCommand};
 
 /// A quarter of the time of `score` went to the allocator of the system.
 #[global_allocator]
@@ -30,21 +30,21 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse_from(args::without_subcommand_name(std::env::args_os()));
     let done = match arguments.command {
         None => command::run::run(&arguments.run),
-        Some(Command::Run(args)) => command::run::run(&args),
-        Some(Command::List(args)) => command::list::run(&args),
-        Some(Command::Show(args)) => command::show::run(&args),
-        Some(Command::Score(args)) => command::score::run(&args),
-        Some(Command::Scorers(args)) => command::scorers::run(&args),
-        Some(Command::Summarize(args)) => command::summarize::run(&args),
-        Some(Command::Rescore(args)) => command::rescore::run(&args),
-        Some(Command::Gate(args)) => command::gate::run(&args),
-        Some(Command::Accept(args)) => command::accept::run(&args),
-        Some(Command::Export(args)) => command::export::run(&args),
-        Some(Command::Import(args)) => command::import::run(&args),
-        Some(Command::Bfcl(args)) => command::bfcl::run(&args),
-        Some(Command::Cache(args)) => command::cache::run(&args),
-        Some(Command::Init(args)) => command::init::run(&args),
-        Some(Command::Doctor(args)) => command::doctor::run(&args),
+        Some(CliCommand::Run(args)) => command::run::run(&args),
+        Some(CliCommand::List(args)) => command::list::run(&args),
+        Some(CliCommand::Show(args)) => command::show::run(&args),
+        Some(CliCommand::Score(args)) => command::score::run(&args),
+        Some(CliCommand::Scorers(args)) => command::scorers::run(&args),
+        Some(CliCommand::Summarize(args)) => command::summarize::run(&args),
+        Some(CliCommand::Rescore(args)) => command::rescore::run(&args),
+        Some(CliCommand::Gate(args)) => command::gate::run(&args),
+        Some(CliCommand::Accept(args)) => command::accept::run(&args),
+        Some(CliCommand::Export(args)) => command::export::run(&args),
+        Some(CliCommand::Import(args)) => command::import::run(&args),
+        Some(CliCommand::Bfcl(args)) => command::bfcl::run(&args),
+        Some(CliCommand::Cache(args)) => command::cache::run(&args),
+        Some(CliCommand::Init(args)) => command::init::run(&args),
+        Some(CliCommand::Doctor(args)) => command::doctor::run(&args),
     };
     evaltest::system::orphans::kill_all();
     let exit = done.unwrap_or_else(|error| {

@@ -14,13 +14,13 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 /// Shows how far a run is.
 pub(crate) enum Progress {
     Bar(ProgressBar, AtomicU64),
-    Lines(Mutex<Lines>),
+    Lines(Mutex<ProgressLines>),
     Quiet,
 }
 
 /// The state of plain lines: one for about every tenth of the samples.
 #[derive(Default)]
-pub(crate) struct Lines {
+pub(crate) struct ProgressLines {
     eval: String,
     /// What is counted.
     what: &'static str,
@@ -101,7 +101,7 @@ fn on_bar(bar: &ProgressBar, count: &AtomicU64, event: &Event<'_>) {
     }
 }
 
-impl Lines {
+impl ProgressLines {
     fn event(&mut self, event: &Event<'_>, out: &mut dyn Write) -> std::io::Result<()> {
         match event {
             Event::RunStarted {

@@ -66,7 +66,7 @@ fn test_command(test: &TestTarget, drive: &Drive) -> Result<Command> {
 /// Builds a test target and tells where its binary is.
 fn build(test: &TestTarget) -> Result<PathBuf> {
     #[derive(Deserialize)]
-    struct Message {
+    struct CargoMessage {
         executable: Option<PathBuf>,
         target: Option<Target>,
     }
@@ -95,8 +95,8 @@ fn build(test: &TestTarget) -> Result<PathBuf> {
         .output()
         .map_err(|error| Error::usage(format!("cannot run cargo: {error}")))?;
     let messages = output.stdout.split(|&byte| byte == b'\n');
-    let messages = messages.filter_map(|line| serde_json::from_slice::<Message>(line).ok());
-    let is_ours = |message: &Message| {
+    let messages = messages.filter_map(|line| serde_json::from_slice::<CargoMessage>(line).ok());
+    let is_ours = |message: &CargoMessage| {
         message
             .target
             .as_ref()

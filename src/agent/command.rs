@@ -37,14 +37,14 @@ pub use crate::system::process::child::StreamKind;
 use super::Agent;
 use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::system::orphans::{self, MARK as SCRATCH};
-use crate::system::process::child::{self, End, Limits};
+use crate::system::process::child::{self, End, ProcessLimits};
 use crate::system::process::environment::Environment;
 use crate::system::process::escapees;
 use crate::system::process::group::how_it_ended;
 use crate::system::process::launch::{Launch, NotStarted};
-use crate::system::process::named::Named;
+use crate::system::process::named::FileHashes;
 use crate::system::sandbox::{Inmate, Sandbox, Ulimits};
-use lines::Lines;
+use lines::LiveLines;
 
 /// What stands for the prompt in an argument.
 const PROMPT: &str = "{prompt}";
@@ -73,7 +73,7 @@ pub struct Command {
     term_grace: Duration,
     stream: Option<Stream>,
     /// What is known of the files that `argv` names.
-    named: Named,
+    named: FileHashes,
 }
 
 /// The folder in which the program runs.
@@ -111,7 +111,7 @@ impl Command {
             ulimits: Ulimits::default(),
             term_grace: Duration::from_secs(1),
             stream: None,
-            named: Named::default(),
+            named: FileHashes::default(),
         }
     }
 
@@ -222,14 +222,14 @@ impl Command {
         let attempt = orphans::Attempt::begin(scratch.as_deref().map(Path::as_os_str));
         let child = launch.start(stdin.is_some()).map_err(not_started)?;
 
-        let limits = Limits {
+        let limits = ProcessLimits {
             deadline: task.deadline(),
             cancel: &task.cancel,
             max_output_bytes: self.max_output_bytes,
             term_grace: self.term_grace,
         };
         let stdin = stdin.unwrap_or_default();
-        let lines = task.live.as_ref().map(Lines::new);
+        let lines = task.live.as_ref().map(LiveLines::new);
         let watch = |kind: StreamKind, piece: &[u8]| {
             if let Some(lines) = &lines {
                 lines.piece(kind, piece);

@@ -27,7 +27,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use phrases::Phrases;
-use table::Table;
+use table::TextTable;
 
 use super::Agent;
 use crate::data::{AgentError, Output, Task};
@@ -97,8 +97,8 @@ fn from_file(asked: &str, phrases: &Phrases, name: &str, path: &Path) -> Option<
     let extension = Path::new(name).extension()?.to_str()?.to_ascii_lowercase();
     let content = || read_text(path);
     match extension.as_str() {
-        "csv" => query::answer(asked, phrases, &Table::parse(&content()?, b',')?),
-        "tsv" | "tab" => query::answer(asked, phrases, &Table::parse(&content()?, b'\t')?),
+        "csv" => query::answer(asked, phrases, &TextTable::parse(&content()?, b',')?),
+        "tsv" | "tab" => query::answer(asked, phrases, &TextTable::parse(&content()?, b'\t')?),
         "json" => lookup::in_json(asked, phrases, &serde_json::from_str(&content()?).ok()?),
         "jsonl" | "ndjson" => lookup::in_json(asked, phrases, &json_lines(&content()?)),
         "txt" | "text" | "md" | "log" => lookup::in_text(asked, phrases, &content()?),

@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::data::{AgentError, FailureKind, Task};
 use crate::error::Result;
 use crate::system::cancel::Cancel;
-use crate::system::http::{Cause, Client, Failure, Reply, Request, Url, hide};
+use crate::system::http::{Cause, Client, Failure, HttpReply, HttpRequest, Url, hide};
 use crate::text::hash::Fingerprint;
 
 /// How often an agent behind a network is asked again: with the usual pauses for a quarter of a minute.
@@ -94,8 +94,8 @@ impl Endpoint {
         task: &Task,
         url: Option<&Url>,
         body: Option<&[u8]>,
-    ) -> Result<Reply, AgentError> {
-        let request = Request {
+    ) -> Result<HttpReply, AgentError> {
+        let request = HttpRequest {
             method: &self.method,
             url: url.unwrap_or(&self.url),
             headers: &self.headers,
@@ -114,8 +114,8 @@ impl Endpoint {
     }
 
     /// What stands at another address of the same endpoint, if it can be had soon.
-    pub(crate) fn look(&self, url: &Url) -> Option<Reply> {
-        let request = Request {
+    pub(crate) fn look(&self, url: &Url) -> Option<HttpReply> {
+        let request = HttpRequest {
             method: "GET",
             url,
             headers: &self.headers,
@@ -133,17 +133,17 @@ impl Endpoint {
     }
 
     /// The failure for a reply that is no answer.
-    fn refused(&self, reply: &Reply) -> AgentError {
+    fn refused(&self, reply: &HttpReply) -> AgentError {
         self.refusal(reply.status.as_u16(), reply)
     }
 
     /// The failure for a reply of success that holds an error in its body: those that pass requests on tell there what
     /// befell them elsewhere.
-    pub(crate) fn refused_within(&self, error: &Value, reply: &Reply) -> AgentError {
+    pub(crate) fn refused_within(&self, error: &Value, reply: &HttpReply) -> AgentError {
         self.refusal(refusal::status_within(error), reply)
     }
 
-    fn refusal(&self, status: u16, reply: &Reply) -> AgentError {
+    fn refusal(&self, status: u16, reply: &HttpReply) -> AgentError {
         let has_key = self.headers.iter().any(|(name, _)| {
             ["authorization", "api-key", "x-api-key"]
                 .iter()

@@ -18,7 +18,7 @@ use super::endpoint::{self, Endpoint, headers};
 use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::error::{Error, Result, Under};
 use crate::system::http::Url;
-use template::{Template, UrlTemplate};
+use template::{JsonTemplate, UrlTemplate};
 
 pub use reply::Places;
 
@@ -51,7 +51,7 @@ const BODY: &str = r#"{"id": "{id}", "prompt": "{prompt}", "question": "{questio
 pub struct Http {
     endpoint: Endpoint,
     url: UrlTemplate,
-    body: Option<Template>,
+    body: Option<JsonTemplate>,
     places: Places,
 }
 
@@ -83,7 +83,7 @@ impl Http {
             endpoint.header("Content-Type", "application/json", []);
             let body: Value = serde_json::from_str(BODY)
                 .map_err(|error| Error::usage(format!("the usual body is no JSON: {error}")))?;
-            Some(Template::new(&body)?)
+            Some(JsonTemplate::new(&body)?)
         } else {
             None
         };
@@ -106,7 +106,7 @@ impl Http {
             let error = error.hint("remove `body`, or write `method: POST`");
             return Err(error.of_key("body"));
         }
-        self.body = Some(Template::new(body).under("body")?);
+        self.body = Some(JsonTemplate::new(body).under("body")?);
         Ok(self)
     }
 

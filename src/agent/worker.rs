@@ -43,15 +43,15 @@ use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::error::{Error, Result};
 use crate::system::process::environment::Environment;
 use crate::system::process::launch::Launch;
-use crate::system::process::named::Named;
-use crate::system::process::worker::Worker as Process;
+use crate::system::process::named::FileHashes;
+use crate::system::process::worker::WorkerProcess;
 use crate::system::sandbox::{Sandbox, Ulimits};
 use crate::text::redact::Redactor;
 use cell::{Confinement, Vars};
 use driver::Driver;
 use failure::{error, not_started};
 use pool::{Key, Lease, Pool};
-use request::{Refusal, Request};
+use request::{WorkerRefusal, WorkerRequest};
 use talk::Setup;
 
 /// How often in a row a program may fail to become ready.
@@ -79,7 +79,7 @@ pub struct Worker {
     setup: Setup,
     scratch: bool,
     /// What is known of the files that `argv` names.
-    named: Named,
+    named: FileHashes,
     confinement: Confinement,
     pool: Pool,
 }
@@ -106,7 +106,7 @@ impl Worker {
                 term_grace: Duration::from_secs(1),
             },
             scratch: false,
-            named: Named::default(),
+            named: FileHashes::default(),
             confinement: Confinement::default(),
             pool: Pool::new(1, 1),
         }
@@ -222,7 +222,7 @@ impl Worker {
                         None => (None, Arc::clone(&line)),
                     };
                     let (reply, answer) = channel();
-                    let is_sent = driver.ask(Request {
+                    let is_sent = driver.ask(WorkerRequest {
                         id: key.0.clone(),
                         line,
                         allowed,
@@ -236,13 +236,14 @@ impl Worker {
                             return Ok(output);
                         }
                         Ok(Err(refusal)) => refusal,
-                        Err(_) if !is_sent => Refusal::Unsent,
-                        Err(_) => {
-                            Refusal::Own(error(FailureKind::Failed, "lost track of the process"))
-                        }
+                        Err(_) if !is_sent => WorkerRefusal::Unsent,
+                        Err(_) => WorkerRefusal::Own(error(
+                            FailureKind::Failed,
+                            "lost track of the process",
+                        )),
                     }
                 }
-                Err(failure) => Refusal::NotReady(failure),
+                Err(failure) => WorkerRefusal::NotReady(failure),
             };
             if let Some(failure) = self.after(refusal, &key, &mut starts) {
                 return Err(failure);
@@ -254,14 +255,14 @@ impl Worker {
     }
 
     /// What a refusal means; `None` if the task is to be handed over once more.
-    fn after(&self, refusal: Refusal, key: &Key, starts: &mut u32) -> Option<AgentError> {
+    fn after(&self, refusal: WorkerRefusal, key: &Key, starts: &mut u32) -> Option<AgentError> {
         match refusal {
-            Refusal::Own(failure) => Some(failure),
-            Refusal::Fell(failure) => Some(self.pool.fell(key, failure, 1)),
-            Refusal::Guilty(failure) => Some(self.pool.fell(key, failure, 0)),
-            Refusal::Killed(failure) => Some(self.pool.fell(key, failure, MOST_KILLS)),
-            Refusal::Unsent => None,
-            Refusal::NotReady(failure) => {
+            WorkerRefusal::Own(failure) => Some(failure),
+            WorkerRefusal::Fell(failure) => Some(self.pool.fell(key, failure, 1)),
+            WorkerRefusal::Guilty(failure) => Some(self.pool.fell(key, failure, 0)),
+            WorkerRefusal::Killed(failure) => Some(self.pool.fell(key, failure, MOST_KILLS)),
+            WorkerRefusal::Unsent => None,
+            WorkerRefusal::NotReady(failure) => {
                 *starts += 1;
                 if failure.kind == FailureKind::NotFound || *starts >= MOST_STARTS {
                     return Some(self.pool.give_up(FailureKind::Unusable, failure));
@@ -269,7 +270,7 @@ impl Worker {
                 std::thread::sleep(PAUSE * *starts);
                 None
             }
-            Refusal::Foreign(mut failure) => {
+            WorkerRefusal::Foreign(mut failure) => {
                 failure.message = format!("`{}` {}", self.argv.join(" "), failure.message);
                 Some(self.pool.give_up(FailureKind::Misconfigured, failure))
             }
@@ -293,7 +294,7 @@ impl Worker {
         }
         let begin = move || {
             let vars = vars.iter().map(|(name, value)| (&**name, value.clone()));
-            Process::start(&args, &folder, vars.collect())
+            WorkerProcess::start(&args, &folder, vars.collect())
         };
         Driver::start(begin, cell, self.setup)
     }
@@ -332,7 +333,7 @@ impl Worker {
                     Ok(()) => return Ok(()),
                     Err(refusal) => refusal,
                 },
-                Err(failure) => Refusal::NotReady(failure),
+                Err(failure) => WorkerRefusal::NotReady(failure),
             };
             if let Some(failure) = self.after(refusal, &key, &mut starts) {
                 return Err(failure);

@@ -203,7 +203,7 @@ impl Benchmark for Aime {
     }
 
     fn scorer(&self) -> Option<Box<dyn Scorer>> {
-        Some(Box::new(crate::scorer::aime::Aime))
+        Some(Box::new(crate::scorer::aime::AimeScorer))
     }
 
     fn default_prompt(&self) -> Option<&str> {

@@ -21,8 +21,8 @@ use crate::scorer::Scorer;
 use crate::scorer::extract::Extract;
 use crate::text::quoted;
 
-use folder::{Files, Source};
-use row::{GROUND_TRUTH, Layout};
+use folder::{KnownFiles, MetadataFile};
+use row::{GROUND_TRUTH, GaiaLayout};
 
 /// GAIA itself, as it is published. It is gated: its terms are accepted on its page.
 pub const HUB: &str = "hf://datasets/gaia-benchmark/GAIA";
@@ -140,10 +140,10 @@ impl Gaia {
 
     /// Hands on the samples one by one; gives what there is to remark.
     fn each(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<Vec<String>> {
-        let files = Files(self.hub.as_ref());
+        let files = KnownFiles(self.hub.as_ref());
         let source = folder::locate(&self.path, self.split.as_deref(), files)?;
         let table = Table::read(&source.metadata)?;
-        let layout = Layout::find(&table.header(), &self.columns)?;
+        let layout = GaiaLayout::find(&table.header(), &self.columns)?;
         let mut notices = source.notices.clone();
         if layout.ground_truth.is_none() {
             notices.push(without_ground_truth(&table.header()));
@@ -177,7 +177,7 @@ struct Levels<'a> {
 }
 
 impl<'a> Levels<'a> {
-    fn new(wanted: &'a [String], layout: &Layout, source: &'a Source) -> Result<Self> {
+    fn new(wanted: &'a [String], layout: &GaiaLayout, source: &'a MetadataFile) -> Result<Self> {
         let path = &source.metadata;
         if !wanted.is_empty() && layout.level.is_none() {
             return Err(Error::usage(format!(
@@ -271,7 +271,7 @@ impl Benchmark for Gaia {
     }
 
     fn scorer(&self) -> Option<Box<dyn Scorer>> {
-        Some(Box::new(crate::scorer::gaia::Gaia))
+        Some(Box::new(crate::scorer::gaia::GaiaScorer))
     }
 
     fn has_metrics(&self) -> bool {

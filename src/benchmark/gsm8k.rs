@@ -121,7 +121,7 @@ impl Benchmark for Gsm8k {
     }
 
     fn scorer(&self) -> Option<Box<dyn Scorer>> {
-        Some(Box::new(crate::scorer::gsm8k::Gsm8k))
+        Some(Box::new(crate::scorer::gsm8k::Gsm8kScorer))
     }
 
     fn default_prompt(&self) -> Option<&str> {

@@ -19,7 +19,7 @@ use crate::scorer::extract::Extract;
 use crate::scorer::token_f1::TokenF1;
 use crate::text::quoted;
 
-use layout::{GROUND_TRUTH, Layout};
+use layout::{GROUND_TRUTH, QaLayout};
 use template::Template;
 
 /// Questions and answers in a file of rows.
@@ -176,7 +176,7 @@ impl Qa {
     /// Hands on the samples one by one; gives what there is to remark.
     fn each(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<Vec<String>> {
         let table = Table::read(&self.path)?;
-        let layout = Layout::find(&table.header(), self)?;
+        let layout = QaLayout::find(&table.header(), self)?;
         let path = self.path.display();
         let mut notices = Vec::new();
         if layout.ground_truth.is_none() {

@@ -2,7 +2,7 @@
 //!
 //! [`crate::bfcl::data`] reads the data; here an entry becomes a sample, with the official instructions for agents
 //! that answer in text (`prompt`) and tool definitions for those that call natively (`tools`). The scorer
-//! [`bfcl`](crate::bfcl::checker::Bfcl) judges whichever of both an agent did.
+//! [`bfcl`](crate::bfcl::checker::BfclScorer) judges whichever of both an agent did.
 //!
 //! Prompts and tools of all 3,641 official entries are equal to those that the official package makes for its default
 //! prompt format and for `OpenAI`'s completions. Both are given to every agent: one that calls natively uses
@@ -23,12 +23,12 @@ use serde_json::{Map, Value};
 
 use crate::benchmark::{Benchmark, CategoryCount};
 use crate::bfcl::checker;
-use crate::bfcl::data::{Category, Data, Question};
+use crate::bfcl::data::{BfclQuestion, Category, Data};
 use crate::data::dataset::Filter;
 use crate::data::{Record, Sample, Target, hub};
 use crate::error::{Error, Result, Under, nearest};
 use crate::scorer::Scorer;
-pub(crate) use tally::Tally;
+pub(crate) use tally::BfclTally;
 pub(crate) use tally::Weights;
 
 /// The leaderboard's single-turn categories, or entries of one's own in their form.
@@ -191,7 +191,7 @@ impl Bfcl {
     }
 }
 
-pub(crate) fn sample(question: Question) -> Sample {
+pub(crate) fn sample(question: BfclQuestion) -> Sample {
     let functions = question.functions.to_json();
     let category = &question.category.name;
     let mut sample = Sample::new(question.id, prompt::question(&question.messages))
@@ -238,7 +238,7 @@ impl Benchmark for Bfcl {
     }
 
     fn scorer(&self) -> Option<Box<dyn Scorer>> {
-        Some(Box::new(checker::Bfcl::default()))
+        Some(Box::new(checker::BfclScorer::default()))
     }
 
     fn official_prompt(&self) -> Option<&str> {
@@ -251,7 +251,7 @@ impl Benchmark for Bfcl {
 
     /// See the module `tally`.
     fn metrics(&self, records: &[Record]) -> Map<String, Value> {
-        let mut tally = Tally::default();
+        let mut tally = BfclTally::default();
         for record in records {
             tally.add(record);
         }

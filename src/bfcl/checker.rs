@@ -2,7 +2,7 @@
 //! verdicts, error types and messages of the official program (bfcl-eval 2026.3.23).
 //!
 //! ```
-//! use evaltest::bfcl::checker::{Answer, Entry, Request, check};
+//! use evaltest::bfcl::checker::{AnswerKey, CheckRequest, ModelAnswer, check};
 //! use evaltest::calls::Value;
 //!
 //! let functions = r#"[{"name": "math.add", "parameters": {
@@ -11,24 +11,24 @@
 //!     "required": ["a"]
 //! }}]"#;
 //! let ground_truth = r#"[{"math.add": {"a": [5], "b": [1, ""]}}]"#;
-//! let entry = Entry::new(
+//! let entry = AnswerKey::new(
 //!     &Value::from_json(functions).unwrap(),
 //!     Some(&Value::from_json(ground_truth).unwrap()),
 //! )
 //! .unwrap();
 //!
 //! let answer = Value::from("[math.add(a=2+3)]");
-//! let request = Request::new(&entry, "simple_python", Answer::Prompt(&answer));
+//! let request = CheckRequest::new(&entry, "simple_python", ModelAnswer::Prompt(&answer));
 //! assert!(check(&request).valid);
 //!
 //! let answer = Value::from("[math.add(a=6)]");
-//! let verdict = check(&Request { answer: Answer::Prompt(&answer), ..request });
+//! let verdict = check(&CheckRequest { answer: ModelAnswer::Prompt(&answer), ..request });
 //! assert_eq!(verdict.error_type, Some("value_error:others"));
 //! ```
 //!
-//! An [`Entry`] is read once and serves any number of answers. [`check`] decodes an answer ([`decode`](crate::calls::decode)),
-//! looks at its shape and checks it, in the order of the official program. Text of a model is parsed, never
-//! run; any size and shape of it gives a verdict in linear time and bounded stack.
+//! An [`AnswerKey`] is read once and serves any number of answers. [`check`] decodes an answer
+//! ([`decode`](crate::calls::decode)), looks at its shape and checks it, in the order of the official program. Text of
+//! a model is parsed, never run; any size and shape of it gives a verdict in linear time and bounded stack.
 //!
 //! Where the official program dies of an exception (an integer too large for a float, a list where a
 //! dictionary is needed) the answer is wrong with [`CRASH`].
@@ -56,16 +56,16 @@ mod scorer;
 mod standard;
 mod verdict;
 
-pub use check::{Answer, Request, check};
-pub use entry::Entry;
+pub use check::{CheckRequest, ModelAnswer, check};
+pub use entry::AnswerKey;
 pub use explain::{Explanation, Matched, Partial, Problem, Share, WrongParameter, explain};
 pub(crate) use official::KEY as OFFICIAL;
-pub use official::Official;
+pub use official::OfficialVerdict;
 pub use report::Report;
-pub use scorer::Bfcl;
+pub use scorer::BfclScorer;
 pub(crate) use scorer::ENTRY;
 pub(crate) use scorer::native_calls;
-pub use verdict::{Attempt, CRASH, Message, Verdict};
+pub use verdict::{BfclVerdict, CRASH, TriedCall, VerdictMessage};
 
 #[cfg(test)]
 mod check_tests;

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! [`Data::open`] finds the folder, [`Data::select`] the [`Category`]s, [`Data::read`] reads one into
-//! [`Question`]s; an [`Index`] finds single ones by id and reads categories when it first needs them.
+//! [`BfclQuestion`]s; an [`Index`] finds single ones by id and reads categories when it first needs them.
 //!
 //! A line may have its `ground_truth` in place of a second file. `question` may be a plain text, and
 //! `ground_truth` calls of the simple form `[{"name": …, "arguments": {…}}]`, whose values are the only ones
@@ -15,7 +15,7 @@
 //! name is taken, too: a line's category is then its `category`, or follows from the calls it expects.
 //!
 //! Categories that are not judged here can be selected, but not read; entries that no answer can satisfy
-//! are read as any other and say so ([`Entry::unsatisfiable`]).
+//! are read as any other and say so ([`AnswerKey::unsatisfiable`]).
 
 mod category;
 mod index;
@@ -26,15 +26,15 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub use category::{COLLECTIONS, Category, Group};
+pub use category::{COLLECTIONS, Category, CategoryGroup};
 pub use index::Index;
-pub use question::Question;
+pub use question::BfclQuestion;
 pub(crate) use question::broken;
 
-use crate::bfcl::checker::Entry;
+use crate::bfcl::checker::AnswerKey;
 use crate::calls::Value;
 use crate::error::{Error, Result};
-use question::Line;
+use question::QuestionLine;
 
 /// What the names of the files start with: the version of the data.
 const PREFIX: &str = "BFCL_v4_";
@@ -125,7 +125,7 @@ impl Data {
         // An official name that is known but has no file is another mistake than an unknown one.
         for name in names {
             let is_here = self.categories.iter().any(|known| known.name == *name);
-            let is_official = Category::named(name).group != Group::Own;
+            let is_official = Category::named(name).group != CategoryGroup::Own;
             if is_official && !is_here {
                 let file = format!("{PREFIX}{name}.json");
                 return Err(Error::usage(format!(
@@ -152,7 +152,7 @@ impl Data {
         }
         let path = self.file(category);
         let text = crate::data::dataset::read_text(&path)?;
-        if category.group == Group::FormatSensitivity {
+        if category.group == CategoryGroup::FormatSensitivity {
             // Lists of ids by category: each is asked in 26 ways.
             let lists: HashMap<String, Vec<String>> = serde_json::from_str(&text)
                 .map_err(|error| Error::usage(error.to_string()).at(path.display()))?;
@@ -163,7 +163,7 @@ impl Data {
     }
 
     /// The entries of a category in the order of the file.
-    pub fn read(&self, category: &Category) -> Result<Vec<Question>> {
+    pub fn read(&self, category: &Category) -> Result<Vec<BfclQuestion>> {
         if self.is_file {
             let mut questions = self.read_file()?;
             questions.retain(|question| question.category == *category);
@@ -186,7 +186,7 @@ impl Data {
     }
 
     /// The entries of a single file, of any category.
-    fn read_file(&self) -> Result<Vec<Question>> {
+    fn read_file(&self) -> Result<Vec<BfclQuestion>> {
         let name = self.path.file_stem().and_then(|name| name.to_str());
         let name = name.and_then(|name| name.strip_prefix(PREFIX));
         let category = name.map(Category::named);
@@ -204,7 +204,7 @@ impl Data {
     }
 
     /// Puts the answers of `possible_answer/` to the lines that have none.
-    fn add_answers(&self, category: &Category, lines: &mut [Line]) -> Result<()> {
+    fn add_answers(&self, category: &Category, lines: &mut [QuestionLine]) -> Result<()> {
         let folder = if self.is_file {
             self.path.parent().unwrap_or(Path::new("."))
         } else {
@@ -227,7 +227,7 @@ impl Data {
         if let Some(answer) = answers.iter().find(|answer| !answer.has_ground_truth()) {
             return Err(Error::usage("`ground_truth` is missing").at(answer.place()));
         }
-        let answers: HashMap<&str, &Line> =
+        let answers: HashMap<&str, &QuestionLine> =
             answers.iter().map(|answer| (answer.id(), answer)).collect();
         for line in lines.iter_mut().filter(|line| !line.has_ground_truth()) {
             let Some(answer) = answers.get(line.id()) else {

@@ -42,26 +42,26 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 
-use crate::bfcl::benchmark::aggregates::Counts;
-use crate::bfcl::data::{Category, Group};
+use crate::bfcl::benchmark::aggregates::CategoryCounts;
+use crate::bfcl::data::{Category, CategoryGroup};
 use crate::calls::Value;
 use crate::data::{Record, Status};
 use crate::error::{Error, Result};
 use crate::store::Manifest;
 use crate::text::redact::is_blanked;
-use answer::Answer;
 pub(crate) use answer::RESULT;
-use score::Judged;
+use answer::ResultField;
+use score::AnswerVerdict;
 use tables::Costs;
 
-pub use layout::{Kind, category_of, has_steps, needs_official};
+pub use layout::{ExportKind, category_of, has_steps, needs_official};
 pub use model::Model;
-pub use read::{Files, ResultLine, Scores, find, results, score_files, scores};
+pub use read::{ModelFiles, ResultLine, Scores, find, results, score_files, scores};
 pub(crate) use read::{is_preparation, objects};
 
 /// How a run is exported.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
+pub struct ExportOptions {
     /// Whose answers these are.
     pub model: Model,
     /// Whether `a_b` is right for a function `a.b`; by default as a sample's metadata say (`underscore_to_dot`), else
@@ -69,7 +69,7 @@ pub struct Options {
     pub underscore_to_dot: Option<bool>,
 }
 
-impl Options {
+impl ExportOptions {
     /// With the defaults.
     pub fn new(model: Model) -> Self {
         Self {
@@ -94,9 +94,9 @@ impl Options {
 
 /// What was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Exported {
+pub struct BfclExport {
     /// The categories, official ones first and in official order.
-    pub categories: Vec<Written>,
+    pub categories: Vec<WrittenCategory>,
     /// Samples without an answer, and why.
     pub left_out: Vec<(String, Status)>,
     /// Samples in whose answer a secret was blanked.
@@ -111,9 +111,9 @@ pub struct Exported {
     pub lone_latency: Option<String>,
 }
 
-impl Exported {
+impl BfclExport {
     /// What is worth knowing, a sentence each.
-    pub fn notes(&self, options: &Options) -> Vec<String> {
+    pub fn notes(&self, options: &ExportOptions) -> Vec<String> {
         guide::notes(self, options)
     }
 
@@ -123,7 +123,7 @@ impl Exported {
     }
 
     /// What is right in each category that has a score file.
-    fn counts(&self) -> Counts {
+    fn counts(&self) -> CategoryCounts {
         let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
         let scored = self.categories.iter().filter_map(|one| {
             let correct = one.correct?;
@@ -135,7 +135,7 @@ impl Exported {
 
 /// What was written of a category.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenCategory {
     /// Its name.
     pub category: String,
     /// Lines of its result file.
@@ -149,13 +149,13 @@ pub struct Written {
 }
 
 /// An answer on its way into the files.
-struct Entry {
+struct ExportEntry {
     id: String,
     place: Option<u64>,
     result: Value,
     latency_s: f64,
     tokens: [Option<u64>; 2],
-    judged: Option<Judged>,
+    judged: Option<AnswerVerdict>,
 }
 
 /// Writes all files into a folder, which must have neither `result` nor `score`. Nothing is left there if
@@ -166,10 +166,10 @@ struct Entry {
 pub fn write(
     records: impl Iterator<Item = Result<Record>>,
     (manifest, run_dir): (&Manifest, &str),
-    options: &Options,
+    options: &ExportOptions,
     folder: &Path,
-) -> Result<Exported> {
-    for kind in [Kind::Result, Kind::Score] {
+) -> Result<BfclExport> {
+    for kind in [ExportKind::Result, ExportKind::Score] {
         let path = folder.join(kind.as_str());
         if path.exists() {
             return Err(
@@ -186,7 +186,11 @@ pub fn write(
     let written = write_files(&temporary, &categories, &exported, options).and_then(|()| {
         let guide = guide::guide(manifest, &exported, options, run_dir);
         put(&temporary.join(guide::NAME), &guide)?;
-        for name in [Kind::Result.as_str(), Kind::Score.as_str(), guide::NAME] {
+        for name in [
+            ExportKind::Result.as_str(),
+            ExportKind::Score.as_str(),
+            guide::NAME,
+        ] {
             let path = folder.join(name);
             fs::rename(temporary.join(name), &path)
                 .map_err(|error| Error::io("write", &path, &error))?;
@@ -201,16 +205,16 @@ pub fn write(
 }
 
 /// Answers by category, each in the order of its result file.
-type Categories = Vec<(Category, Vec<Entry>)>;
+type Categories = Vec<(Category, Vec<ExportEntry>)>;
 
 fn gather(
     records: impl Iterator<Item = Result<Record>>,
-    options: &Options,
-) -> Result<(Exported, Categories)> {
+    options: &ExportOptions,
+) -> Result<(BfclExport, Categories)> {
     let model = options.model.folder();
-    let mut exported = Exported::default();
+    let mut exported = BfclExport::default();
     let mut seen = HashSet::new();
-    let mut categories: BTreeMap<String, Vec<Entry>> = BTreeMap::new();
+    let mut categories: BTreeMap<String, Vec<ExportEntry>> = BTreeMap::new();
     let mut with_latency = Vec::new();
     for record in records {
         let record = record?;
@@ -226,8 +230,8 @@ fn gather(
             )));
         }
         let category = category(&record)?;
-        layout::file(category, Kind::Result).map_err(|error| error.at(id))?;
-        let answer = Answer::of(&record, category);
+        layout::file(category, ExportKind::Result).map_err(|error| error.at(id))?;
+        let answer = ResultField::of(&record, category);
         let Some(answer) = answer.filter(|_| is_answered(record.result.status)) else {
             exported.left_out.push((id.clone(), record.result.status));
             continue;
@@ -242,7 +246,7 @@ fn gather(
         )?;
         let is_scored = record.result.status == Status::Scored;
         let is_disputed =
-            |judged: &Judged| is_scored && judged.correct != record.result.is_correct();
+            |judged: &AnswerVerdict| is_scored && judged.correct != record.result.is_correct();
         let notes = [
             (&mut exported.odd_ids, place.is_none()),
             (
@@ -272,7 +276,7 @@ fn gather(
             with_latency.truncate(2);
         }
         let usage = record.result.usage.unwrap_or_default();
-        let entry = Entry {
+        let entry = ExportEntry {
             id: id.clone(),
             place,
             result: answer.result,
@@ -295,13 +299,13 @@ fn gather(
     let categories = in_order(categories);
     exported.categories = categories
         .iter()
-        .map(|(category, entries)| Written::of(category, entries))
+        .map(|(category, entries)| WrittenCategory::of(category, entries))
         .collect();
     Ok((exported, categories))
 }
 
 /// Official categories first and in official order, lines in the order of their numbers.
-fn in_order(mut categories: BTreeMap<String, Vec<Entry>>) -> Categories {
+fn in_order(mut categories: BTreeMap<String, Vec<ExportEntry>>) -> Categories {
     let official = Category::official();
     let official: Categories = official
         .filter_map(|category| {
@@ -338,8 +342,8 @@ pub(crate) fn is_answered(status: Status) -> bool {
     )
 }
 
-impl Written {
-    fn of(category: &Category, entries: &[Entry]) -> Self {
+impl WrittenCategory {
+    fn of(category: &Category, entries: &[ExportEntry]) -> Self {
         let judged = entries.iter().filter_map(|entry| entry.judged.as_ref());
         let unjudged = entries.len() - judged.clone().count();
         let correct = judged.filter(|judged| judged.correct).count();
@@ -348,7 +352,7 @@ impl Written {
             results: entries.len(),
             correct: (unjudged == 0).then_some(correct),
             unjudged,
-            is_official: category.group != Group::Own,
+            is_official: category.group != CategoryGroup::Own,
         }
     }
 }
@@ -356,21 +360,21 @@ impl Written {
 fn write_files(
     folder: &Path,
     categories: &Categories,
-    exported: &Exported,
-    options: &Options,
+    exported: &BfclExport,
+    options: &ExportOptions,
 ) -> Result<()> {
     let model = options.model.folder();
-    let place = |category: &Category, kind: Kind| -> Result<PathBuf> {
+    let place = |category: &Category, kind: ExportKind| -> Result<PathBuf> {
         let below = folder.join(kind.as_str()).join(&model);
         Ok(below.join(layout::file(&category.name, kind)?))
     };
-    for kind in [Kind::Result, Kind::Score] {
+    for kind in [ExportKind::Result, ExportKind::Score] {
         let path = folder.join(kind.as_str());
         fs::create_dir_all(&path).map_err(|error| Error::io("create", &path, &error))?;
     }
     for (category, entries) in categories {
-        let lines: String = entries.iter().map(Entry::line).collect();
-        put(&place(category, Kind::Result)?, &lines)?;
+        let lines: String = entries.iter().map(ExportEntry::line).collect();
+        put(&place(category, ExportKind::Result)?, &lines)?;
         let written = exported
             .categories
             .iter()
@@ -379,11 +383,11 @@ fn write_files(
             let mut lines = header(correct, entries.len());
             let judged = entries.iter().filter_map(|entry| entry.judged.as_ref());
             lines.extend(judged.filter_map(|judged| judged.line.as_deref()));
-            put(&place(category, Kind::Score)?, &lines)?;
+            put(&place(category, ExportKind::Score)?, &lines)?;
         }
     }
     let tables = tables::tables(&exported.counts(), &costs(categories), &options.model);
-    let scores = folder.join(Kind::Score.as_str());
+    let scores = folder.join(ExportKind::Score.as_str());
     let mut tables = tables.iter();
     tables.try_for_each(|(name, text)| put(&scores.join(name), text))
 }
@@ -404,7 +408,7 @@ fn costs(categories: &Categories) -> Costs {
     costs
 }
 
-impl Entry {
+impl ExportEntry {
     fn line(&self) -> String {
         let [input, output] = self.tokens.map(|tokens| {
             let tokens = i64::try_from(tokens?).ok()?;

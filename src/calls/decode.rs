@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::fault::{Result, encoded};
+use super::fault::{DecodeResult, encoded};
 use super::json::JsonFault;
 use super::value::{Dict, Value};
 use super::{java, javascript, json_calls, python, xml};
@@ -12,7 +12,7 @@ pub use super::fault::DecodeFault;
 
 /// How answers are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum CallFormat {
     /// `[f(a=1)]`.
     Python,
     /// `f(a=1)` in Java.
@@ -27,7 +27,7 @@ pub enum Format {
     ConciseXml,
 }
 
-impl Format {
+impl CallFormat {
     /// The format of a name as in the official program: `python`, `java`, `javascript`, `json`,
     /// `verbose_xml`, `concise_xml`.
     pub fn by_name(name: &str) -> Option<Self> {
@@ -45,7 +45,7 @@ impl Format {
 
 /// Decodes the text of a model without native tool calling. With `has_tool_call_tag` the calls stand
 /// between `<TOOLCALL>` and `</TOOLCALL>`.
-pub fn prompt(text: &str, format: Format, has_tool_call_tag: bool) -> Result<Value> {
+pub fn prompt(text: &str, format: CallFormat, has_tool_call_tag: bool) -> DecodeResult<Value> {
     let text = text.trim_matches(['`', '\n', ' ']);
     let bracketed = match (text.starts_with('['), text.ends_with(']')) {
         (true, true) => Cow::Borrowed(text),
@@ -64,11 +64,11 @@ pub fn prompt(text: &str, format: Format, has_tool_call_tag: bool) -> Result<Val
         &bracketed
     };
     match format {
-        Format::Python => python::calls(text),
-        Format::Java => encoded(inside(text)).and_then(java::calls),
-        Format::JavaScript => encoded(inside(text)).and_then(javascript::calls),
-        Format::Json => json_calls::calls(text),
-        Format::VerboseXml | Format::ConciseXml => {
+        CallFormat::Python => python::calls(text),
+        CallFormat::Java => encoded(inside(text)).and_then(java::calls),
+        CallFormat::JavaScript => encoded(inside(text)).and_then(javascript::calls),
+        CallFormat::Json => json_calls::calls(text),
+        CallFormat::VerboseXml | CallFormat::ConciseXml => {
             let functions = between(text, "<functions>", "</functions>").ok_or_else(|| {
                 DecodeFault::new(format!(
                     "No XML function call found in input string: {text}. Missing <functions> tag."
@@ -78,7 +78,7 @@ pub fn prompt(text: &str, format: Format, has_tool_call_tag: bool) -> Result<Val
             let end = functions.end + "</functions>".len();
             let text = encoded(&text[start..end])?;
             match format {
-                Format::VerboseXml => xml::verbose_calls(text),
+                CallFormat::VerboseXml => xml::verbose_calls(text),
                 _ => xml::concise_calls(text),
             }
         }
@@ -101,7 +101,7 @@ fn inside(text: &str) -> &str {
 }
 
 /// Decodes the calls of a model with native tool calling: a list of `{name: arguments as JSON text}`.
-pub fn native(result: &Value) -> Result<Value> {
+pub fn native(result: &Value) -> DecodeResult<Value> {
     let items = match result {
         Value::List(items) => &**items,
         // Nothing to go through is no fault.
@@ -120,11 +120,11 @@ pub fn native(result: &Value) -> Result<Value> {
     items
         .iter()
         .map(native_call)
-        .collect::<Result<_>>()
+        .collect::<DecodeResult<_>>()
         .map(Value::List)
 }
 
-fn native_call(item: &Value) -> Result<Value> {
+fn native_call(item: &Value) -> DecodeResult<Value> {
     let Value::Dict(dict) = item else {
         let class = item.type_name();
         return Err(DecodeFault::new(format!(
@@ -170,7 +170,7 @@ pub(crate) fn is_well_formed(decoded: &Value) -> bool {
 mod tests {
     use super::*;
 
-    fn check(text: &str, format: Format, tag: bool, expect: Option<&str>) {
+    fn check(text: &str, format: CallFormat, tag: bool, expect: Option<&str>) {
         let got = prompt(text, format, tag);
         let repr = got.as_ref().ok().map(|value| value.repr().unwrap());
         assert_eq!(repr.as_deref(), expect, "{text:?} {got:?}");
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn what_stands_around_the_calls() {
-        let python = |text, expect| check(text, Format::Python, false, expect);
+        let python = |text, expect| check(text, CallFormat::Python, false, expect);
         python("", Some("[]"));
         python("f(a=1)", Some("[{'f': {'a': 1}}]"));
         python("f(a=1), g()", Some("[{'f': {'a': 1}}, {'g': {}}]"));
@@ -189,22 +189,22 @@ mod tests {
         python("'[f(a=1)]'", None);
         check(
             "ok <TOOLCALL> '[f(a=1)]' </TOOLCALL> </TOOLCALL>",
-            Format::Python,
+            CallFormat::Python,
             true,
             Some("[{'f': {'a': 1}}]"),
         );
-        check("[f(a=1)]", Format::Python, true, None);
-        check("<TOOLCALL>[f(a=1)]", Format::Python, true, None);
+        check("[f(a=1)]", CallFormat::Python, true, None);
+        check("<TOOLCALL>[f(a=1)]", CallFormat::Python, true, None);
         // Half of a surrogate pair has no bytes that a parser could be given.
         let half = crate::calls::value::surrogate(0xd800);
         let call = format!("f(a='{half}')");
-        check(&call, Format::Python, false, None);
-        check(&format!("A.{call}"), Format::Java, false, None);
-        check(&call, Format::JavaScript, false, None);
+        check(&call, CallFormat::Python, false, None);
+        check(&format!("A.{call}"), CallFormat::Java, false, None);
+        check(&call, CallFormat::JavaScript, false, None);
         let xml = |text| format!("<functions><function name=\"f\">{text}</function></functions>");
-        check(&xml(half.to_string()), Format::ConciseXml, false, None);
+        check(&xml(half.to_string()), CallFormat::ConciseXml, false, None);
         let before = format!("{half}{}", xml(String::new()));
-        check(&before, Format::ConciseXml, false, Some("[{'f': {}}]"));
+        check(&before, CallFormat::ConciseXml, false, Some("[{'f': {}}]"));
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub(crate) mod switch;
 #[cfg(test)]
 mod tests;
 
-use super::fault::{Result, no_call};
+use super::fault::{DecodeResult, no_call};
 use super::value::Value;
 use plain_python::Plain;
 
@@ -39,7 +39,7 @@ const fn is_on() -> bool {
 use switch::is_on;
 
 /// The calls of a Python text in brackets, or that there are none.
-pub(super) fn python_calls(text: &str) -> Option<Result<Value>> {
+pub(super) fn python_calls(text: &str) -> Option<DecodeResult<Value>> {
     if !is_on() {
         return None;
     }

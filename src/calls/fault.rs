@@ -19,10 +19,10 @@ impl DecodeFault {
     }
 }
 
-pub(super) type Result<T> = std::result::Result<T, DecodeFault>;
+pub(super) type DecodeResult<T> = std::result::Result<T, DecodeFault>;
 
 /// The text, if Python can hand it to a parser: lone surrogates have no bytes.
-pub(super) fn encoded(text: &str) -> Result<&str> {
+pub(super) fn encoded(text: &str) -> DecodeResult<&str> {
     // All of them start with the byte of the last plane.
     let code = if memchr(0xf4, text.as_bytes()).is_some() {
         text.chars().find_map(lone_surrogate)

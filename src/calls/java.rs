@@ -3,7 +3,7 @@
 use tree_sitter::{Node, Tree};
 
 use super::fast;
-use super::fault::{DecodeFault, Result};
+use super::fault::{DecodeFault, DecodeResult};
 use super::javascript::insert_once;
 use super::syntax_tree::{self, children};
 use super::value::{Dict, Value};
@@ -13,24 +13,24 @@ use super::value::{Dict, Value};
 const MAX_CALLS: usize = 980;
 
 /// The first method invocation: `[{name: {argument: text}}]`, or `{}` without one.
-pub(super) fn calls(text: &str) -> Result<Value> {
+pub(super) fn calls(text: &str) -> DecodeResult<Value> {
     fast::java_call(text).map_or_else(|| calls_in(&syntax_tree::java(text)?, text), Ok)
 }
 
 /// What a tree holds.
-pub(super) fn calls_in(tree: &Tree, text: &str) -> Result<Value> {
-    let reader = Reader::new(text);
+pub(super) fn calls_in(tree: &Tree, text: &str) -> DecodeResult<Value> {
+    let reader = JavaReader::new(text);
     let found = reader.search(tree.root_node())?;
     Ok(found.unwrap_or_else(|| Value::Dict(Dict::new())))
 }
 
-struct Reader<'a> {
+struct JavaReader<'a> {
     text: &'a str,
     /// Where each character starts, if some take several bytes.
     starts: Vec<usize>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> JavaReader<'a> {
     fn new(text: &'a str) -> Self {
         let starts = if text.is_ascii() {
             Vec::new()
@@ -51,7 +51,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Depth first, without recursion.
-    fn search(&self, root: Node<'_>) -> Result<Option<Value>> {
+    fn search(&self, root: Node<'_>) -> DecodeResult<Option<Value>> {
         let mut cursor = root.walk();
         let mut depth = 1;
         loop {
@@ -76,7 +76,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn invocation(&self, node: Node<'_>) -> Result<Option<Value>> {
+    fn invocation(&self, node: Node<'_>) -> DecodeResult<Option<Value>> {
         let missing = || DecodeFault::new("'NoneType' object has no attribute 'start_byte'");
         let method = self.slice(node.child_by_field_name("name").ok_or_else(missing)?);
         let name = match node.child_by_field_name("object") {
@@ -91,7 +91,7 @@ impl<'a> Reader<'a> {
         Ok(Some(Value::List(vec![call])))
     }
 
-    fn arguments(&self, node: Node<'_>) -> Result<Dict> {
+    fn arguments(&self, node: Node<'_>) -> DecodeResult<Dict> {
         let mut dict = Dict::new();
         for argument in children(node) {
             let (name, value) = match argument.kind() {
@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
         Ok(dict)
     }
 
-    fn write(&self, node: Node<'_>, calls: usize, out: &mut String) -> Result<()> {
+    fn write(&self, node: Node<'_>, calls: usize, out: &mut String) -> DecodeResult<()> {
         let inner = calls.checked_sub(2).ok_or_else(too_deep)?;
         let missing = || DecodeFault::new("'NoneType' object has no attribute 'type'");
         match node.kind() {

@@ -3,17 +3,17 @@
 use tree_sitter::{Node, Tree};
 
 use super::fast;
-use super::fault::{DecodeFault, Result};
+use super::fault::{DecodeFault, DecodeResult};
 use super::syntax_tree::{self, children};
 use super::value::{Dict, Value};
 
 /// The first statement that is a call: `[{name: {argument: text}}]`, or `None` without one.
-pub(super) fn calls(text: &str) -> Result<Value> {
+pub(super) fn calls(text: &str) -> DecodeResult<Value> {
     fast::javascript_call(text).map_or_else(|| calls_in(&syntax_tree::javascript(text)?, text), Ok)
 }
 
 /// What a tree holds.
-pub(super) fn calls_in(tree: &Tree, text: &str) -> Result<Value> {
+pub(super) fn calls_in(tree: &Tree, text: &str) -> DecodeResult<Value> {
     for statement in children(tree.root_node()) {
         if statement.kind() != "expression_statement" {
             continue;
@@ -27,7 +27,7 @@ pub(super) fn calls_in(tree: &Tree, text: &str) -> Result<Value> {
     Ok(Value::None)
 }
 
-fn read_call(call: Node<'_>, text: &str) -> Result<Value> {
+fn read_call(call: Node<'_>, text: &str) -> DecodeResult<Value> {
     let parts = children(call);
     let [function, arguments, ..] = &*parts else {
         return Err(DecodeFault::new("list index out of range"));
@@ -66,7 +66,7 @@ fn unquoted(text: &str) -> &str {
 }
 
 /// A name that is there twice is a fault, also the missing name of positional arguments.
-pub(super) fn insert_once(dict: &mut Dict, name: Value, value: Value) -> Result<()> {
+pub(super) fn insert_once(dict: &mut Dict, name: Value, value: Value) -> DecodeResult<()> {
     if dict.get(&name).is_some() {
         return Err(DecodeFault::new(
             "Error: Multiple arguments with the same name are not supported.",

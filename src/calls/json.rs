@@ -55,7 +55,7 @@ impl Value {
 
     /// The JSON that a text starts with, and where it, or what can be read of it, ends.
     pub(crate) fn from_json_start(text: &str) -> (Result<Self, JsonFault>, usize) {
-        let mut reader = Reader(Cursor::new(text, Vec::new()));
+        let mut reader = JsonReader(Cursor::new(text, Vec::new()));
         reader.0.skip_space();
         let value = reader.value(0);
         (value, reader.0.place())
@@ -193,9 +193,9 @@ fn number_from(number: &Number) -> Value {
 }
 
 /// Makes Python values of the tokens.
-struct Reader<'a>(Cursor<'a>);
+struct JsonReader<'a>(Cursor<'a>);
 
-impl Reader<'_> {
+impl JsonReader<'_> {
     fn value(&mut self, depth: usize) -> Result<Value, JsonFault> {
         Ok(match self.0.peek().ok_or(JsonFault::Syntax)? {
             b'"' => Value::Str(self.string()?),

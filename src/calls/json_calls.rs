@@ -1,12 +1,12 @@
 //! Calls as JSON: `[{"function": "f", "parameters": {"a": 1}}]`.
 
-use super::fault::{DecodeFault, Result};
+use super::fault::{DecodeFault, DecodeResult};
 use super::json::JsonFault;
 use super::value::{Dict, Value};
 use crate::text::is_py_space;
 
 /// The calls in a text. A text that is no JSON holds none, which is no fault.
-pub(super) fn calls(text: &str) -> Result<Value> {
+pub(super) fn calls(text: &str) -> DecodeResult<Value> {
     let text = array(text);
     let json = match Value::from_json(text) {
         Ok(json) => json,

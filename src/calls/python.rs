@@ -23,22 +23,22 @@ use ruff_python_ast::{Expr, ExprCall, ExprUnaryOp, Mod, PythonVersion};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 
 use super::fast;
-use super::fault::{DecodeFault, Result, encoded, no_call};
+use super::fault::{DecodeFault, DecodeResult, encoded, no_call};
 use super::value::{Dict, Value};
 use crate::text::is_py_space;
 use evaluate::Evaluator;
 use fault::{class_name, unhashable, unsupported};
-use literal::Source;
+use literal::SourceText;
 pub(crate) use plain::{PlainCall, plain_calls};
 
 /// The calls of a text: `[f(a=1), g.h(b='x')]` or a single call.
-pub(super) fn calls(text: &str) -> Result<Value> {
+pub(super) fn calls(text: &str) -> DecodeResult<Value> {
     let text = text.trim_matches(is_py_space).trim_matches('\'');
     fast::python_calls(text).unwrap_or_else(|| parsed_calls(text))
 }
 
 /// What [`calls`] gives, by the parser of all of Python.
-pub(super) fn parsed_calls(text: &str) -> Result<Value> {
+pub(super) fn parsed_calls(text: &str) -> DecodeResult<Value> {
     parse(text, &|body, source| {
         let mut resolver = Resolver::new(source);
         if let Expr::Call(call) = body {
@@ -66,7 +66,7 @@ pub(super) fn parsed_calls(text: &str) -> Result<Value> {
 }
 
 /// Python's `ast.literal_eval`, which XML answers go through.
-pub(crate) fn literal_eval(text: &str) -> Result<Value> {
+pub(crate) fn literal_eval(text: &str) -> DecodeResult<Value> {
     parse(text.trim_start_matches([' ', '\t']), &|body, source| {
         literal::literal(body, source)
     })
@@ -76,7 +76,10 @@ pub(crate) fn literal_eval(text: &str) -> Result<Value> {
 const DEEP_STACK: usize = 32 << 20;
 
 /// Parses an expression and hands it on.
-fn parse<T>(text: &str, use_it: &dyn Fn(&Expr, Source<'_>) -> Result<T>) -> Result<T> {
+fn parse<T>(
+    text: &str,
+    use_it: &dyn Fn(&Expr, SourceText<'_>) -> DecodeResult<T>,
+) -> DecodeResult<T> {
     // Blanks in front are an indentation error in an expression, and ruff would skip a byte order mark.
     if text.starts_with([' ', '\t', '\u{feff}']) {
         return Err(syntax());
@@ -97,8 +100,8 @@ fn parse<T>(text: &str, use_it: &dyn Fn(&Expr, Source<'_>) -> Result<T>) -> Resu
 fn parse_to<T>(
     depth: usize,
     text: &str,
-    use_it: &dyn Fn(&Expr, Source<'_>) -> Result<T>,
-) -> Result<T> {
+    use_it: &dyn Fn(&Expr, SourceText<'_>) -> DecodeResult<T>,
+) -> DecodeResult<T> {
     let run = || {
         let options =
             ParseOptions::from(Mode::Expression).with_target_version(PythonVersion::PY311);
@@ -107,7 +110,7 @@ fn parse_to<T>(
             return Err(syntax());
         }
         match parsed.syntax() {
-            Mod::Expression(expression) => use_it(&expression.body, Source(text)),
+            Mod::Expression(expression) => use_it(&expression.body, SourceText(text)),
             Mod::Module(_) => Err(syntax()),
         }
     };
@@ -133,12 +136,12 @@ fn syntax() -> DecodeFault {
 }
 
 struct Resolver<'a> {
-    source: Source<'a>,
+    source: SourceText<'a>,
     evaluator: Evaluator<'a>,
 }
 
 impl<'a> Resolver<'a> {
-    fn new(source: Source<'a>) -> Self {
+    fn new(source: SourceText<'a>) -> Self {
         Self {
             source,
             evaluator: Evaluator::new(source),
@@ -147,7 +150,7 @@ impl<'a> Resolver<'a> {
 
     /// `{name: {argument: value}}`. A name is a chain of attributes; what is no name at its start adds
     /// nothing: `f()(x=1)` is a call of `""`, `x[0].g()` of `g`.
-    fn call(&mut self, call: &ExprCall) -> Result<Value> {
+    fn call(&mut self, call: &ExprCall) -> DecodeResult<Value> {
         let mut parts = Vec::new();
         let mut function = &*call.func;
         while let Expr::Attribute(attribute) = function {
@@ -171,7 +174,7 @@ impl<'a> Resolver<'a> {
         )))
     }
 
-    fn value(&mut self, expr: &Expr) -> Result<Value> {
+    fn value(&mut self, expr: &Expr) -> DecodeResult<Value> {
         match expr {
             Expr::EllipsisLiteral(_) => Ok(Value::from("...")),
             Expr::UnaryOp(unary) => self.unary(unary),
@@ -215,12 +218,12 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    fn values(&mut self, items: &[Expr]) -> Result<Vec<Value>> {
+    fn values(&mut self, items: &[Expr]) -> DecodeResult<Vec<Value>> {
         items.iter().map(|item| self.value(item)).collect()
     }
 
     /// Every unary operator negates: `+5` and `~5` are -5, `not True` is -1. Only constants have a value.
-    fn unary(&mut self, unary: &ExprUnaryOp) -> Result<Value> {
+    fn unary(&mut self, unary: &ExprUnaryOp) -> DecodeResult<Value> {
         let operand = &*unary.operand;
         if let Some(value) = literal::constant(operand, self.source) {
             let value = value?;

@@ -40,7 +40,7 @@ impl From<PlainCall> for Call {
 
 /// Calls that were found in a text, and in what form.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Found {
+pub(crate) struct FoundCalls {
     pub(crate) calls: Vec<Call>,
     pub(crate) form: &'static str,
 }

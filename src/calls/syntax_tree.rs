@@ -10,18 +10,18 @@ use std::rc::Rc;
 use tree_sitter::{Language, LogType, Node, Parser, Tree};
 
 use super::fast::{self, Beginnings, Outlook, Reach};
-use super::fault::{DecodeFault, Result};
+use super::fault::{DecodeFault, DecodeResult};
 use effort::Effort;
 
 thread_local! {
-    static JAVA: RefCell<Option<Reader>> =
-        RefCell::new(Reader::new(&tree_sitter_java::language()));
-    static JAVASCRIPT: RefCell<Option<Reader>> =
-        RefCell::new(Reader::new(&tree_sitter_javascript::LANGUAGE.into()));
+    static JAVA: RefCell<Option<TreeReader>> =
+        RefCell::new(TreeReader::new(&tree_sitter_java::language()));
+    static JAVASCRIPT: RefCell<Option<TreeReader>> =
+        RefCell::new(TreeReader::new(&tree_sitter_javascript::LANGUAGE.into()));
 }
 
 /// The tree of a Java text.
-pub(super) fn java(text: &str) -> Result<Tree> {
+pub(super) fn java(text: &str) -> DecodeResult<Tree> {
     let tree = if fast::is_no_java(text) {
         None
     } else {
@@ -31,7 +31,7 @@ pub(super) fn java(text: &str) -> Result<Tree> {
 }
 
 /// The tree of a JavaScript text.
-pub(super) fn javascript(text: &str) -> Result<Tree> {
+pub(super) fn javascript(text: &str) -> DecodeResult<Tree> {
     let tree = if fast::is_no_javascript(text) {
         None
     } else {
@@ -47,12 +47,12 @@ const SHORT: usize = 512;
 const STEP: usize = 8;
 
 /// A parser, and beginnings of texts after which it can mend nothing.
-pub(super) struct Reader {
+pub(super) struct TreeReader {
     parser: Parser,
     pub(super) lost: Beginnings,
 }
 
-impl Reader {
+impl TreeReader {
     pub(super) fn new(language: &Language) -> Option<Self> {
         let mut parser = Parser::new();
         parser.set_language(language).ok()?;

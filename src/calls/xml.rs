@@ -2,7 +2,7 @@
 
 use roxmltree::{Document, Node};
 
-use super::fault::{DecodeFault, Result};
+use super::fault::{DecodeFault, DecodeResult};
 use super::integer::Int;
 use super::python;
 use super::value::{Dict, Value};
@@ -10,7 +10,7 @@ use crate::text::{is_py_space, py_float, py_lower};
 
 /// `<function name="f"><params><param name="a" value="1" type="integer"/></params></function>`; the
 /// `params` around it may be missing.
-pub(super) fn verbose_calls(text: &str) -> Result<Value> {
+pub(super) fn verbose_calls(text: &str) -> DecodeResult<Value> {
     calls(text, |function, arguments| {
         let container = children(function, "params").next().unwrap_or(function);
         for param in children(container, "param") {
@@ -23,7 +23,7 @@ pub(super) fn verbose_calls(text: &str) -> Result<Value> {
 }
 
 /// `<function name="f"><param name="a" type="integer">1</param></function>`.
-pub(super) fn concise_calls(text: &str) -> Result<Value> {
+pub(super) fn concise_calls(text: &str) -> DecodeResult<Value> {
     calls(text, |function, arguments| {
         for param in children(function, "param") {
             let name = attribute(param, "name")?;
@@ -41,7 +41,10 @@ pub(super) fn concise_calls(text: &str) -> Result<Value> {
     })
 }
 
-fn calls(text: &str, read: impl Fn(Node<'_, '_>, &mut Dict) -> Result<()>) -> Result<Value> {
+fn calls(
+    text: &str,
+    read: impl Fn(Node<'_, '_>, &mut Dict) -> DecodeResult<()>,
+) -> DecodeResult<Value> {
     let document = Document::parse(text).map_err(|fault| DecodeFault::new(fault.to_string()))?;
     let mut calls = Vec::new();
     for function in children(document.root_element(), "function") {
@@ -61,13 +64,13 @@ fn children<'a, 'i>(node: Node<'a, 'i>, name: &'static str) -> impl Iterator<Ite
     })
 }
 
-fn attribute(node: Node<'_, '_>, name: &str) -> Result<Value> {
+fn attribute(node: Node<'_, '_>, name: &str) -> DecodeResult<Value> {
     node.attribute(name)
         .map(Value::from)
         .ok_or_else(|| DecodeFault::new(format!("'{name}'")))
 }
 
-fn convert(text: &str, param: Node<'_, '_>) -> Result<Value> {
+fn convert(text: &str, param: Node<'_, '_>) -> DecodeResult<Value> {
     let fault = |what: &str| DecodeFault::new(format!("could not read {what}: {text:?}"));
     match param.attribute("type").unwrap_or("string") {
         "integer" => Int::from_text(text)
@@ -87,7 +90,7 @@ fn convert(text: &str, param: Node<'_, '_>) -> Result<Value> {
 mod tests {
     use super::*;
 
-    fn check(got: &Result<Value>, expect: Option<&str>) {
+    fn check(got: &DecodeResult<Value>, expect: Option<&str>) {
         let repr = got.as_ref().ok().map(|value| value.repr().unwrap());
         assert_eq!(repr.as_deref(), expect, "{got:?}");
     }

@@ -32,7 +32,7 @@ pub use crate::text::setting::Override;
 pub(crate) use builder::override_built;
 
 use keys::SpecFile;
-use places::Places;
+use places::SpecPlaces;
 
 impl Eval {
     /// Reads a spec that names only built-in benchmarks, agents and scorers.
@@ -104,7 +104,7 @@ pub fn parse(text: &str, path: &Path, registry: &Registry, overrides: &[Override
         })?;
         (spec, value)
     };
-    let places = LazyCell::new(|| Places::of(text));
+    let places = LazyCell::new(|| SpecPlaces::of(text));
     let place = |path: &KeyPath| {
         let is_given = overrides.iter().any(|change| change.decides(path, &places));
         places.at(path).filter(|_| !is_given)

@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 
 use once_cell::sync::OnceCell;
 
-use super::verdict::{self, Verdict};
+use super::verdict::{self, TestVerdict};
 use crate::error::Error;
 use crate::eval::plan::Plan;
 use crate::run::{Keep, RunOptions, Scope, Session};
@@ -112,7 +112,7 @@ impl Board {
     }
 
     /// Runs one sample's trial.
-    pub(super) fn sample(&self, place: usize) -> Verdict {
+    pub(super) fn sample(&self, place: usize) -> TestVerdict {
         if let Some((free, freed)) = &self.slots {
             let free = free.lock().unwrap_or_else(PoisonError::into_inner);
             let waited = freed.wait_while(free, |free| *free == 0);
@@ -120,7 +120,7 @@ impl Board {
         }
         let _release = Release(self);
         match self.session() {
-            Err(message) => Verdict::Failed(message),
+            Err(message) => TestVerdict::Failed(message),
             Ok(session) => {
                 let records = session.run_sample(place);
                 verdict::of_sample(session, place, &records, self.policy)
@@ -129,11 +129,11 @@ impl Board {
     }
 
     /// Waits for the samples and gives a gate's verdict.
-    pub(super) fn gate(&self, number: usize) -> Verdict {
+    pub(super) fn gate(&self, number: usize) -> TestVerdict {
         let total = self.names.len();
         let selected = self.selected.get().map_or(0, HashSet::len);
         if selected < total {
-            return Verdict::Ignored(format!("{selected} of {total} samples selected"));
+            return TestVerdict::Ignored(format!("{selected} of {total} samples selected"));
         }
         let left = self
             .latch
@@ -143,7 +143,7 @@ impl Board {
         drop(self.latch.opened.wait_while(left, |left| *left > 0));
         match self.finish() {
             Ok(run) => verdict::of_gate(&run.summary.gates[number], &run.dir),
-            Err(message) => Verdict::Failed(message),
+            Err(message) => TestVerdict::Failed(message),
         }
     }
 

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::verdict::{self, Verdict};
+use super::verdict::{self, TestVerdict};
 use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::eval::plan::Plan;
@@ -29,14 +29,14 @@ pub(super) fn run_id() -> Option<String> {
 }
 
 /// One eval in a process that runs one of its trials.
-pub(super) struct Parts {
+pub(super) struct TrialRun {
     plan: Mutex<Option<Plan>>,
     run_id: String,
     folder: PathBuf,
     cancel: Cancel,
 }
 
-impl Parts {
+impl TrialRun {
     pub(super) fn new(plan: Plan, run_id: &str, cancel: &Cancel) -> Self {
         let name = name::file_name(&plan.eval.name);
         let folder = plan
@@ -54,8 +54,8 @@ impl Parts {
     }
 
     /// Runs one sample's trial and leaves its part.
-    pub(super) fn sample(&self, place: usize) -> Verdict {
-        let run = || -> Result<Verdict> {
+    pub(super) fn sample(&self, place: usize) -> TestVerdict {
+        let run = || -> Result<TestVerdict> {
             let plan = self.take_plan()?;
             make_root(&plan.eval.output_folder())?;
             let id = plan.items[place].id.to_string();
@@ -87,12 +87,12 @@ impl Parts {
             session.finish()?;
             Ok(verdict)
         };
-        run().unwrap_or_else(|error| Verdict::Failed(format!("infrastructure: {error}")))
+        run().unwrap_or_else(|error| TestVerdict::Failed(format!("infrastructure: {error}")))
     }
 
     /// Puts the parts together, unless another gate did, and gives one gate's verdict.
-    pub(super) fn gate(&self, number: usize) -> Verdict {
-        let run = || -> Result<Verdict> {
+    pub(super) fn gate(&self, number: usize) -> TestVerdict {
+        let run = || -> Result<TestVerdict> {
             let plan = self.take_plan()?;
             let (summary, dir) = self.merged(&plan)?;
             let gate = summary.gates.get(number).ok_or_else(|| {
@@ -100,7 +100,7 @@ impl Parts {
             })?;
             Ok(verdict::of_gate(gate, &dir))
         };
-        run().unwrap_or_else(|error| Verdict::Failed(format!("infrastructure: {error}")))
+        run().unwrap_or_else(|error| TestVerdict::Failed(format!("infrastructure: {error}")))
     }
 
     /// Removes the parts, and the folder of all evals' parts if this was the last.

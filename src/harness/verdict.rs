@@ -15,7 +15,7 @@ use crate::verdict::result::{self, GateResult};
 
 /// How a test ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum TestVerdict {
     Passed,
     /// With the reason.
     Ignored(String),
@@ -24,13 +24,13 @@ pub(super) enum Verdict {
 }
 
 /// The verdict on a gate.
-pub(super) fn of_gate(gate: &GateResult, dir: &Path) -> Verdict {
+pub(super) fn of_gate(gate: &GateResult, dir: &Path) -> TestVerdict {
     let message = format!("{}\nrun directory: {}", gate.message, shown(dir));
     match gate.verdict {
-        result::Verdict::Passed => Verdict::Passed,
-        result::Verdict::Ignored => Verdict::Ignored(clean(&gate.message)),
-        result::Verdict::Failed => Verdict::Failed(message),
-        result::Verdict::Inconclusive => Verdict::Failed(format!("inconclusive: {message}")),
+        result::Verdict::Passed => TestVerdict::Passed,
+        result::Verdict::Ignored => TestVerdict::Ignored(clean(&gate.message)),
+        result::Verdict::Failed => TestVerdict::Failed(message),
+        result::Verdict::Inconclusive => TestVerdict::Failed(format!("inconclusive: {message}")),
     }
 }
 
@@ -40,30 +40,31 @@ pub(super) fn of_sample(
     place: usize,
     records: &[Record],
     policy: Policy,
-) -> Verdict {
+) -> TestVerdict {
     let status = |record: &&Record| record.result.status;
     let mut all = records.iter();
     if all.any(|record| status(&record) == Status::Skipped) {
         if let Some(mistake) = session.untold_mistake() {
-            return Verdict::Failed(mistake);
+            return TestVerdict::Failed(mistake);
         }
-        return Verdict::Ignored("not asked: the run stopped".to_owned());
+        return TestVerdict::Ignored("not asked: the run stopped".to_owned());
     }
     if let Some(record) = records.iter().find(|record| status(record).is_error()) {
-        return Verdict::Failed(infrastructure(session, record));
+        return TestVerdict::Failed(infrastructure(session, record));
     }
     let Some(sample) = Asked::of(session, place, records) else {
-        return Verdict::Ignored("not asked".to_owned());
+        return TestVerdict::Ignored("not asked".to_owned());
     };
-    let judged = match session.plan().eval.snapshot.assert {
-        Assert::Correct if sample.content.correct == Some(false) => {
-            Ok(Verdict::Failed(wrong(session, sample.record, "is wrong")))
-        }
-        Assert::Correct | Assert::Off => Ok(Verdict::Passed),
-        Assert::Exact => exact(session, sample, policy),
-        Assert::Baseline => baseline(session, sample, policy),
-    };
-    judged.unwrap_or_else(|error| Verdict::Failed(error.to_string()))
+    let judged =
+        match session.plan().eval.snapshot.assert {
+            Assert::Correct if sample.content.correct == Some(false) => Ok(TestVerdict::Failed(
+                wrong(session, sample.record, "is wrong"),
+            )),
+            Assert::Correct | Assert::Off => Ok(TestVerdict::Passed),
+            Assert::Exact => exact(session, sample, policy),
+            Assert::Baseline => baseline(session, sample, policy),
+        };
+    judged.unwrap_or_else(|error| TestVerdict::Failed(error.to_string()))
 }
 
 /// A sample that was answered in every epoch.
@@ -95,7 +96,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-fn exact(session: &Session, sample: Asked<'_>, policy: Policy) -> crate::Result<Verdict> {
+fn exact(session: &Session, sample: Asked<'_>, policy: Policy) -> crate::Result<TestVerdict> {
     let Asked {
         record,
         path,
@@ -104,10 +105,10 @@ fn exact(session: &Session, sample: Asked<'_>, policy: Policy) -> crate::Result<
     } = sample;
     let old = Content::read(&path)?;
     if old.as_ref() == Some(&new) {
-        return Ok(Verdict::Passed);
+        return Ok(TestVerdict::Passed);
     }
     if policy.settle(&path, &record.sample_id, old.is_some(), &new)? {
-        return Ok(Verdict::Passed);
+        return Ok(TestVerdict::Passed);
     }
     let mut message = wrong(session, record, "differs from its snapshot");
     let _ = match old {
@@ -120,10 +121,10 @@ fn exact(session: &Session, sample: Asked<'_>, policy: Policy) -> crate::Result<
         None => write!(message, "\n  there is no snapshot\n  now:\n{}", new.text()),
     };
     message.push_str("\n  accept it: cargo insta review, or a whole run: cargo evaltest accept");
-    Ok(Verdict::Failed(message))
+    Ok(TestVerdict::Failed(message))
 }
 
-fn baseline(session: &Session, sample: Asked<'_>, policy: Policy) -> crate::Result<Verdict> {
+fn baseline(session: &Session, sample: Asked<'_>, policy: Policy) -> crate::Result<TestVerdict> {
     let Asked {
         record,
         path,
@@ -149,7 +150,7 @@ fn baseline(session: &Session, sample: Asked<'_>, policy: Policy) -> crate::Resu
             if policy.writes(exists) && old.as_ref() != Some(&new) {
                 new.write(&path, &record.sample_id)?;
             }
-            return Ok(Verdict::Passed);
+            return Ok(TestVerdict::Passed);
         }
     };
     // Each epoch has confirmed the others already.
@@ -157,14 +158,14 @@ fn baseline(session: &Session, sample: Asked<'_>, policy: Policy) -> crate::Resu
     let mut outages = Vec::new();
     if comparable.is_some() {
         if sample.correct > 0 {
-            return Ok(Verdict::Passed);
+            return Ok(TestVerdict::Passed);
         }
         for _ in sample.epochs..=confirmations(session) {
             if session.is_stopped() {
                 break;
             }
             match session.confirm(sample.place) {
-                Ok(again) if again.result.is_correct() => return Ok(Verdict::Passed),
+                Ok(again) if again.result.is_correct() => return Ok(TestVerdict::Passed),
                 Ok(again) if again.result.status == Status::Scored => answers += 1,
                 // An outage confirms nothing.
                 Ok(again) => outages.push(again.result.status.as_str().to_owned()),
@@ -179,10 +180,10 @@ fn baseline(session: &Session, sample: Asked<'_>, policy: Policy) -> crate::Resu
             "infrastructure: {title}, which could not be confirmed: {}",
             excerpt(outage)
         );
-        return Ok(Verdict::Failed(reason + &more(session, record)));
+        return Ok(TestVerdict::Failed(reason + &more(session, record)));
     }
     if policy.settle(&path, &record.sample_id, exists, &new)? {
-        return Ok(Verdict::Passed);
+        return Ok(TestVerdict::Passed);
     }
     let mut message = wrong(session, record, title);
     if answers > 1 {
@@ -191,7 +192,7 @@ fn baseline(session: &Session, sample: Asked<'_>, policy: Policy) -> crate::Resu
     if comparable.is_none() {
         message.push_str("\n  make this run the baseline: cargo evaltest accept");
     }
-    Ok(Verdict::Failed(message))
+    Ok(TestVerdict::Failed(message))
 }
 
 /// How often a flip is asked again.

@@ -27,7 +27,7 @@ pub enum Traces {
 
 /// What was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Exported {
+pub struct GaiaExport {
     /// Lines, one for each sample.
     pub lines: usize,
     /// Those whose answer is empty, because the sample has none.
@@ -40,7 +40,7 @@ pub struct Exported {
 
 /// A line of the file.
 #[derive(Serialize)]
-struct Line<'a> {
+struct GaiaLine<'a> {
     task_id: &'a str,
     model_answer: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,8 +54,8 @@ pub fn write(
     epoch: u32,
     traces: Traces,
     out: &mut dyn Write,
-) -> Result<Exported> {
-    let mut exported = Exported::default();
+) -> Result<GaiaExport> {
+    let mut exported = GaiaExport::default();
     let mut levels: Option<Option<String>> = None;
     for record in records {
         let record = record?;
@@ -78,7 +78,7 @@ pub fn write(
         exported.lines += 1;
         exported.empty += usize::from(answer.trim().is_empty());
         exported.redacted += usize::from(record.result.redacted > 0 && is_blanked(answer));
-        let line = Line {
+        let line = GaiaLine {
             task_id: &record.sample_id,
             model_answer: answer,
             reasoning_trace: (traces == Traces::Written).then_some(raw.unwrap_or(answer)),
@@ -122,7 +122,7 @@ mod tests {
         record
     }
 
-    fn written(records: Vec<Record>, traces: Traces) -> (Exported, Vec<serde_json::Value>) {
+    fn written(records: Vec<Record>, traces: Traces) -> (GaiaExport, Vec<serde_json::Value>) {
         let mut out = Vec::new();
         let exported = write(records.into_iter().map(Ok), 0, traces, &mut out).unwrap();
         let lines = std::str::from_utf8(&out).unwrap().lines();
@@ -143,7 +143,7 @@ mod tests {
             blanked,
         ];
         let (exported, lines) = written(records.clone(), Traces::Written);
-        let expect = Exported {
+        let expect = GaiaExport {
             lines: 3,
             empty: 1,
             redacted: 1,

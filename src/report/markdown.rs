@@ -9,7 +9,7 @@ mod labels;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use super::metrics::Metrics;
+use super::metrics::ReportedMetrics;
 use crate::text::percent;
 use crate::verdict::summary::{Group, Summary};
 
@@ -272,7 +272,7 @@ fn metrics(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     if summary.metrics.is_empty() {
         return Ok(());
     }
-    let metrics = Metrics::of(summary);
+    let metrics = ReportedMetrics::of(summary);
     section(out, "The benchmark's own metrics")?;
     let bounded = metrics.numbers.iter().any(|number| number.bounds.is_some());
     let heads = ["metric", "value", "had every sample a verdict"];

@@ -8,18 +8,18 @@ use crate::verdict::summary::Summary;
 
 /// The metrics by what can be made of them.
 #[derive(Debug, Default)]
-pub(super) struct Metrics {
-    pub(super) numbers: Vec<Number>,
+pub(super) struct ReportedMetrics {
+    pub(super) numbers: Vec<MetricNumber>,
     /// The names of those that cannot be told.
     pub(super) unknown: Vec<String>,
     /// Anything else on a line: title and text.
     pub(super) texts: Vec<(String, String)>,
-    pub(super) tables: Vec<Table>,
+    pub(super) tables: Vec<MetricTable>,
 }
 
 /// A number.
 #[derive(Debug)]
-pub(super) struct Number {
+pub(super) struct MetricNumber {
     pub(super) name: String,
     /// Four decimals at most.
     pub(super) value: String,
@@ -29,13 +29,13 @@ pub(super) struct Number {
 
 /// A list of objects with the same keys.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct MetricTable {
     pub(super) title: String,
     pub(super) heads: Vec<String>,
     pub(super) rows: Vec<Vec<String>>,
 }
 
-impl Metrics {
+impl ReportedMetrics {
     /// Those of a summary.
     pub(super) fn of(summary: &Summary) -> Self {
         let mut metrics = Self::default();
@@ -50,7 +50,7 @@ impl Metrics {
     fn add(&mut self, name: &str, value: &Value, bounds: Option<&Value>) {
         match value {
             Value::Null => self.unknown.push(name.to_owned()),
-            Value::Number(_) => self.numbers.push(Number {
+            Value::Number(_) => self.numbers.push(MetricNumber {
                 name: name.to_owned(),
                 value: shown(value),
                 bounds: bounds
@@ -60,7 +60,7 @@ impl Metrics {
             Value::Object(_) if name == BOUNDS => {}
             Value::Array(items) if items.is_empty() => {}
             Value::Array(items) => {
-                if let Some(table) = Table::of(name, items) {
+                if let Some(table) = MetricTable::of(name, items) {
                     self.tables.push(table);
                 } else {
                     let items: Vec<String> = items.iter().map(plain).collect();
@@ -79,7 +79,7 @@ impl Metrics {
     }
 }
 
-impl Table {
+impl MetricTable {
     /// `None` unless all are objects.
     fn of(name: &str, items: &[Value]) -> Option<Self> {
         let objects: Vec<&Map<String, Value>> =

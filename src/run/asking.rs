@@ -1,13 +1,13 @@
 //! `Asking`: from a question to an answer. Attempts until there is one, in the time that the sample has.
 //!
 //! The [cache](Cached) is looked into first. Then each attempt waits for its turn at the [throttle](Throttle), the
-//! [caller](Caller) makes it, and the ledger writes down what came of it; whether a failed one is repeated is for
+//! [caller](AgentCaller) makes it, and the ledger writes down what came of it; whether a failed one is repeated is for
 //! [`Tries`] to say.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::attempt::{Attempted, Caller, check_size};
+use super::attempt::{AgentCaller, Attempted, check_size};
 use super::cached::Cached;
 use super::emitter::Emitter;
 use super::ledger::Ledger;
@@ -29,7 +29,7 @@ pub(super) struct Asking {
     pub(super) throttle: Throttle,
     /// Answers that were given before, if they may be taken or kept.
     pub(super) cache: Option<Cached>,
-    pub(super) caller: Caller,
+    pub(super) caller: AgentCaller,
 }
 
 /// How asking ended.

@@ -1,4 +1,4 @@
-//! `Caller`: one attempt. A task is prepared, the agent is asked, and time is kept.
+//! `AgentCaller`: one attempt. A task is prepared, the agent is asked, and time is kept.
 //!
 //! An agent that keeps deadlines itself is called on the worker's thread. Any other, such as a closure,
 //! cannot be killed: it runs on a thread of the [`Bench`] that is left behind when time is up.
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::bench::{Bench, guarded};
 use super::emitter::Emitter;
 use super::question::Question;
-use super::scratch::{Prepared, ScratchFolders};
+use super::scratch::{AttemptFiles, ScratchFolders};
 use super::stop::Stopper;
 use crate::data::task::Visible;
 use crate::data::{AgentError, EndedBy, FailureKind, Output, Task};
@@ -18,7 +18,7 @@ use crate::eval::plan::Plan;
 use crate::store::RunDir;
 
 /// Calls the agent.
-pub(super) struct Caller {
+pub(super) struct AgentCaller {
     plan: Arc<Plan>,
     stopper: Arc<Stopper>,
     emitter: Arc<Emitter>,
@@ -43,7 +43,7 @@ impl Attempted {
     }
 }
 
-impl Caller {
+impl AgentCaller {
     pub(super) fn new(
         plan: Arc<Plan>,
         dir: &RunDir,
@@ -66,7 +66,7 @@ impl Caller {
         attempt: u32,
         sample_left: Option<Duration>,
     ) -> Attempted {
-        let Prepared { folder, files } = match self.scratch.prepare(question, attempt) {
+        let AttemptFiles { folder, files } = match self.scratch.prepare(question, attempt) {
             Ok(prepared) => prepared,
             // The scratch folder is ours: without one, no sample can be asked.
             Err(error) if error.kind == FailureKind::NotStarted => {

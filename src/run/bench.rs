@@ -11,9 +11,9 @@ use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::system::lock::lock;
 use crate::system::panics;
 
-type Answer = Result<Output, AgentError>;
+type AgentResult = Result<Output, AgentError>;
 /// A task with the way back for its answer; `None` ends the thread.
-type Job = Option<(Task, Sender<Answer>)>;
+type Job = Option<(Task, Sender<AgentResult>)>;
 
 /// How often a waiting worker looks whether the run was stopped.
 const GLANCE: Duration = Duration::from_millis(100);
@@ -43,7 +43,7 @@ impl Bench {
     }
 
     /// Asks on a thread that is left behind when time is up or the run stops.
-    pub(super) fn ask(&self, task: Task, stopper: &Stopper) -> Answer {
+    pub(super) fn ask(&self, task: Task, stopper: &Stopper) -> AgentResult {
         let allowed = task
             .deadline
             .map(|end| end.saturating_duration_since(Instant::now()));
@@ -76,7 +76,7 @@ impl Bench {
         }
     }
 
-    fn start(&self, task: Task) -> Result<Receiver<Answer>, AgentError> {
+    fn start(&self, task: Task) -> Result<Receiver<AgentResult>, AgentError> {
         let (reply, answer) = channel();
         let mut job = Some((task, reply));
         loop {
@@ -131,7 +131,7 @@ impl Bench {
     }
 
     /// Counts an attempt as left behind until it ends; returns how many there are.
-    fn abandon(&self, answer: Receiver<Answer>) -> usize {
+    fn abandon(&self, answer: Receiver<AgentResult>) -> usize {
         let abandoned = Arc::clone(&self.abandoned);
         let count = abandoned.fetch_add(1, Ordering::SeqCst) + 1;
         let watch = move || {
@@ -155,7 +155,7 @@ impl Drop for Bench {
 }
 
 /// Calls the agent; a panic is a failure.
-pub(super) fn guarded(agent: &dyn Agent, task: &Task) -> Answer {
+pub(super) fn guarded(agent: &dyn Agent, task: &Task) -> AgentResult {
     panics::catch(|| agent.answer(task)).unwrap_or_else(|reason| {
         Err(AgentError::of(
             FailureKind::Panicked,

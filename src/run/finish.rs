@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use super::ledger::Ledger;
 use super::options::{Home, Keep, RunOptions};
-use super::seen::Seen;
+use super::seen::SeenRecords;
 use super::select::Selected;
 use super::stop::Stopped;
 use crate::error::Result;
@@ -126,7 +126,7 @@ impl Finish {
             .scorer(plan.scorers.first().map(|scorer| scorer.name()))
             .epochs(eval.epochs);
         let mut gathered = Gathered::new(summary, &eval.gates, plan.baseline.as_ref());
-        let mut seen = Seen::new(plan, self.keep, ledger);
+        let mut seen = SeenRecords::new(plan, self.keep, ledger);
         let files = ledger.sort(&self.dir, &mut |slot, record| {
             gathered.add(&record);
             seen.add(slot, record);

@@ -20,7 +20,7 @@ pub(super) struct ScratchFolders {
 
 /// What an attempt is given on disk.
 #[derive(Default)]
-pub(super) struct Prepared {
+pub(super) struct AttemptFiles {
     pub(super) folder: Option<PathBuf>,
     /// The copies of the attachments.
     pub(super) files: Vec<TaskFile>,
@@ -39,11 +39,11 @@ impl ScratchFolders {
         &self,
         question: &Question,
         attempt: u32,
-    ) -> Result<Prepared, AgentError> {
+    ) -> Result<AttemptFiles, AgentError> {
         let sample = &question.item.sample;
         let needs_folder = self.plan.eval.agent.needs_scratch() || !sample.files.is_empty();
         if !needs_folder {
-            return Ok(Prepared::default());
+            return Ok(AttemptFiles::default());
         }
         let attempt = if attempt == CONFIRM {
             "confirm".to_owned()
@@ -65,7 +65,7 @@ impl ScratchFolders {
         })?;
         let copies = sample.files.iter().map(|file| file.copy_into(&folder));
         match copies.collect::<Result<Vec<_>, _>>() {
-            Ok(files) => Ok(Prepared {
+            Ok(files) => Ok(AttemptFiles {
                 folder: Some(folder),
                 files,
             }),

@@ -15,7 +15,7 @@ use crate::verdict::poll::Poll;
 use crate::verdict::run::Notable;
 
 /// What is taken from the records of a run.
-pub(super) struct Seen<'a> {
+pub(super) struct SeenRecords<'a> {
     plan: &'a Plan,
     keep: Keep,
     /// All of them where somebody wants all, else those to report.
@@ -35,7 +35,7 @@ struct Assertions {
     failed: Vec<String>,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> SeenRecords<'a> {
     pub(super) fn new(plan: &'a Plan, keep: Keep, ledger: &Ledger) -> Self {
         let eval = &plan.eval;
         let assert = eval.snapshot.assert;

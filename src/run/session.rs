@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::asking::{Asking, Ended};
-use super::attempt::Caller;
+use super::attempt::AgentCaller;
 use super::cached::Cached;
 use super::emitter::Emitter;
 use super::finish::Finish;
@@ -98,7 +98,7 @@ impl Session {
                 Arc::clone(&stopper),
             ),
             cache,
-            caller: Caller::new(
+            caller: AgentCaller::new(
                 Arc::clone(&plan),
                 &dir,
                 Arc::clone(&stopper),

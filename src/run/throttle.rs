@@ -11,7 +11,7 @@ use crate::data::output::LONGEST_RETRY_AFTER;
 use crate::data::{AgentError, FailureKind, Output};
 use crate::eval::limits::Limits;
 use crate::eval::limits::budget::Spent;
-use crate::eval::limits::governor::{Admission, End, Governor, Over, Permit};
+use crate::eval::limits::governor::{Admission, Governor, Over, Permit, QuestionEnd};
 use crate::system::lock::lock;
 
 /// How often whoever is at the head of the queue looks whether the run was stopped.
@@ -98,15 +98,15 @@ impl Throttle {
     pub(super) fn asked(&self, Turn(permit): &Turn, id: &str, answer: &Result<Output, AgentError>) {
         let mut rules = lock(&self.rules);
         let end = match answer {
-            Ok(output) => End::Answered(output.usage.as_ref()),
+            Ok(output) => QuestionEnd::Answered(output.usage.as_ref()),
             Err(error) => match sends_away(error) {
-                Some(pause) => End::SentAway(pause),
-                None if is_rate_limited(error) => End::RateLimited(error.retry_after()),
+                Some(pause) => QuestionEnd::SentAway(pause),
+                None if is_rate_limited(error) => QuestionEnd::RateLimited(error.retry_after()),
                 None if is_out(error) => {
                     rules.outage.clone_from(&error.message);
-                    End::Out(id, error.retry_after())
+                    QuestionEnd::Out(id, error.retry_after())
                 }
-                None => End::Failed,
+                None => QuestionEnd::Failed,
             },
         };
         let now = self.started.elapsed();

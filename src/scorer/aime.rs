@@ -47,7 +47,7 @@ pub(crate) const ENTRY: Entry = Entry {
             note: "nothing is calculated",
         },
     ],
-    make: |_| Ok(Arc::new(Aime)),
+    make: |_| Ok(Arc::new(AimeScorer)),
 };
 
 /// The largest answer of the examination.
@@ -69,9 +69,9 @@ static INTEGER: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Compares integers from 0 to 999.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Aime;
+pub struct AimeScorer;
 
-impl Scorer for Aime {
+impl Scorer for AimeScorer {
     fn name(&self) -> &'static str {
         "aime"
     }
@@ -159,7 +159,8 @@ mod tests {
 
     fn score(raw: &str, truth: Value) -> Result<Score> {
         let extracted = Extract::aime().apply(raw);
-        Aime.score(&Answer::new(extracted.as_deref(), &Target(truth)).output(&Output::text(raw)))
+        AimeScorer
+            .score(&Answer::new(extracted.as_deref(), &Target(truth)).output(&Output::text(raw)))
     }
 
     #[test]

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::forward::forward;
-use super::parts::Parts;
+use super::parts::NamedScorers;
 use super::{Answer, Entry, Example, Scorer};
 use crate::data::Score;
 use crate::error::Result;
@@ -44,28 +44,28 @@ pub(crate) const ENTRY: Entry = Entry {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use evaltest::scorer::{All, gaia::Gaia};
+/// use evaltest::scorer::{All, gaia::GaiaScorer};
 /// use evaltest::{Answer, Score};
 ///
 /// let short = |answer: &Answer<'_>| {
 ///     let text = answer.prediction.unwrap_or_default();
 ///     Ok(Score::binary(text.len() <= 40))
 /// };
-/// let strict = All::new([Arc::new(Gaia), Arc::new(("short", short))]);
+/// let strict = All::new([Arc::new(GaiaScorer), Arc::new(("short", short))]);
 /// # let _: Box<dyn evaltest::Scorer> = Box::new(strict);
 /// ```
-pub struct All(Parts);
+pub struct All(NamedScorers);
 
 impl All {
     /// Of these parts.
     pub fn new<const N: usize>(parts: [Arc<dyn Scorer>; N]) -> Self {
-        Self(Parts::new(parts))
+        Self(NamedScorers::new(parts))
     }
 }
 
 impl FromIterator<Arc<dyn Scorer>> for All {
     fn from_iter<I: IntoIterator<Item = Arc<dyn Scorer>>>(parts: I) -> Self {
-        Self(Parts::new(parts))
+        Self(NamedScorers::new(parts))
     }
 }
 

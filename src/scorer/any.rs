@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::forward::forward;
-use super::parts::Parts;
+use super::parts::NamedScorers;
 use super::{Answer, Entry, Example, Scorer};
 use crate::data::Score;
 use crate::error::Result;
@@ -42,23 +42,23 @@ pub(crate) const ENTRY: Entry = Entry {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use evaltest::scorer::{Any, List, gaia::Gaia};
+/// use evaltest::scorer::{Any, List, gaia::GaiaScorer};
 ///
-/// let lenient = Any::new([Arc::new(Gaia), Arc::new(List::new(Gaia).unordered())]);
+/// let lenient = Any::new([Arc::new(GaiaScorer), Arc::new(List::new(GaiaScorer).unordered())]);
 /// # let _: Box<dyn evaltest::Scorer> = Box::new(lenient);
 /// ```
-pub struct Any(Parts);
+pub struct Any(NamedScorers);
 
 impl Any {
     /// Of these parts.
     pub fn new<const N: usize>(parts: [Arc<dyn Scorer>; N]) -> Self {
-        Self(Parts::new(parts))
+        Self(NamedScorers::new(parts))
     }
 }
 
 impl FromIterator<Arc<dyn Scorer>> for Any {
     fn from_iter<I: IntoIterator<Item = Arc<dyn Scorer>>>(parts: I) -> Self {
-        Self(Parts::new(parts))
+        Self(NamedScorers::new(parts))
     }
 }
 

@@ -46,7 +46,7 @@ pub(crate) const ENTRY: Entry = Entry {
     make: |options| {
         let scorer = options.scorer("scorer")?;
         Ok(Arc::new(AnyOf(
-            scorer.unwrap_or_else(|| Arc::new(gaia::Gaia)),
+            scorer.unwrap_or_else(|| Arc::new(gaia::GaiaScorer)),
         )))
     },
 };
@@ -54,9 +54,9 @@ pub(crate) const ENTRY: Entry = Entry {
 /// Compares with each of several accepted answers.
 ///
 /// ```
-/// use evaltest::scorer::{AnyOf, gaia::Gaia};
+/// use evaltest::scorer::{AnyOf, gaia::GaiaScorer};
 ///
-/// let lenient = AnyOf::new(Gaia);
+/// let lenient = AnyOf::new(GaiaScorer);
 /// # let _: Box<dyn evaltest::Scorer> = Box::new(lenient);
 /// ```
 pub struct AnyOf(Arc<dyn Scorer>);

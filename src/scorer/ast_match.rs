@@ -23,14 +23,14 @@ use serde_json::{Map, Value as Json};
 use super::options::fingerprint;
 use super::{Answer, Entry, Example, OptionReader, Reads, Scorer};
 use crate::calls::Value;
-use crate::calls::read::{self, Call, Found, Pattern, TooComplex};
+use crate::calls::read::{self, Call, FoundCalls, Pattern, TooComplex};
 use crate::data::{Sample, Score, Target};
 use crate::error::{Error, Result};
 use crate::scorer::extract::Extract;
 pub use canonical::Types;
-pub(super) use known::{Made, Names};
+pub(super) use known::{Interner, Made};
 pub(super) use pairing::Rule;
-use verdict::Verdict;
+use verdict::CallVerdict;
 
 const NAME: &str = "ast_match";
 
@@ -159,9 +159,9 @@ impl AstMatch {
     }
 
     /// The calls of an answer, and where they were found; `None` when it has none.
-    fn calls(&self, answer: &Answer<'_>) -> Result<Option<Found>, TooComplex> {
+    fn calls(&self, answer: &Answer<'_>) -> Result<Option<FoundCalls>, TooComplex> {
         if !answer.output.tool_calls.is_empty() {
-            return Ok(Some(Found {
+            return Ok(Some(FoundCalls {
                 calls: read::native(answer.output),
                 form: "tool_calls",
             }));
@@ -171,7 +171,7 @@ impl AstMatch {
                 None => read::find(text)?,
                 Some((_, pattern)) => Some(pattern.find(text)?)
                     .filter(|calls| !calls.is_empty())
-                    .map(|calls| Found {
+                    .map(|calls| FoundCalls {
                         calls,
                         form: "pattern",
                     }),
@@ -182,7 +182,7 @@ impl AstMatch {
         }
         let pattern = self.pattern.as_ref().map(|(_, pattern)| pattern);
         let calls = read::trajectory(answer.output, pattern)?.concat();
-        Ok((!calls.is_empty()).then_some(Found {
+        Ok((!calls.is_empty()).then_some(FoundCalls {
             calls,
             form: "messages",
         }))
@@ -218,7 +218,7 @@ impl Scorer for AstMatch {
 
     fn score(&self, answer: &Answer<'_>) -> Result<Score> {
         let expected = expected(answer.target)?;
-        let mut names = Names::new(self.types, documents::parameters(answer.metadata));
+        let mut names = Interner::new(self.types, documents::parameters(answer.metadata));
         names.learn(&expected);
         let is_accepted = self.is_accepted(answer.metadata, &expected);
         let wanted = expected
@@ -247,7 +247,7 @@ impl Scorer for AstMatch {
             ordered: self.ordered,
             allow_extra_arguments: self.allow_extra_arguments,
         };
-        let verdict = Verdict {
+        let verdict = CallVerdict {
             names: &names,
             expected: &wanted,
             made: &made,
@@ -274,7 +274,7 @@ impl Scorer for AstMatch {
     fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
         if let Some(target) = &sample.target {
             let calls = expected(target)?;
-            let mut names = Names::default();
+            let mut names = Interner::default();
             let is_accepted = self.is_accepted(&sample.metadata, &calls);
             for call in &calls {
                 names.expected(call, is_accepted)?;

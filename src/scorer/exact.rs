@@ -85,13 +85,13 @@ pub struct Exact {
     /// Which differences do not count.
     pub folding: Folding,
     /// Which texts are labels.
-    pub labels: Labels,
+    pub labels: LabelSet,
 }
 
 /// Which texts are labels.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Labels {
+pub enum LabelSet {
     /// The answers are no labels.
     None,
     /// Any text of up to 60 characters.
@@ -104,7 +104,7 @@ impl Default for Exact {
     fn default() -> Self {
         Self {
             folding: Folding::TRIMMED,
-            labels: Labels::None,
+            labels: LabelSet::None,
         }
     }
 }
@@ -113,8 +113,8 @@ impl Exact {
     fn read(options: &OptionReader<'_>) -> Result<Self> {
         let folding = Folding::read(options, Folding::TRIMMED)?;
         let labels = match options.value("labels") {
-            None | Some(Value::Bool(false)) => Labels::None,
-            Some(Value::Bool(true)) => Labels::Any,
+            None | Some(Value::Bool(false)) => LabelSet::None,
+            Some(Value::Bool(true)) => LabelSet::Any,
             Some(Value::Array(labels)) if !labels.is_empty() => {
                 let labels: Option<Vec<&str>> = labels.iter().map(Value::as_str).collect();
                 let labels = labels.ok_or_else(|| wrong_labels(options))?;
@@ -126,7 +126,7 @@ impl Exact {
                         return Err(options.of("labels", Error::usage(message).under(place)));
                     }
                 }
-                Labels::Of(labels.into_iter().map(str::to_owned).collect())
+                LabelSet::Of(labels.into_iter().map(str::to_owned).collect())
             }
             Some(_) => return Err(wrong_labels(options)),
         };
@@ -136,9 +136,9 @@ impl Exact {
     /// The label that a normalised text is.
     fn label<'a>(&'a self, folded: &'a str) -> Option<&'a str> {
         match &self.labels {
-            Labels::None => None,
-            Labels::Any => (folded.chars().nth(LABEL_CHARS).is_none()).then_some(folded),
-            Labels::Of(labels) => {
+            LabelSet::None => None,
+            LabelSet::Any => (folded.chars().nth(LABEL_CHARS).is_none()).then_some(folded),
+            LabelSet::Of(labels) => {
                 let mut labels = labels.iter().map(String::as_str);
                 labels.find(|label| self.folding.apply(label) == folded)
             }
@@ -171,7 +171,7 @@ impl Scorer for Exact {
             (None, _) => Score::new(0.0, false, "no_prediction"),
             (Some(_), matched) => Score::binary(matched.is_some()),
         };
-        if self.labels != Labels::None {
+        if self.labels != LabelSet::None {
             let target = matched.unwrap_or(0);
             let target_label = self.label(&texts[target]).ok_or_else(|| {
                 let text = snippet(golds.texts()[target]);

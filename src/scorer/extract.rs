@@ -21,7 +21,7 @@ use serde_json::{Map, Value};
 
 use crate::error::{Error, Result, Under, nearest};
 use crate::scorer::Scorer;
-use crate::text::{Scope, compile};
+use crate::text::{MatchScope, compile};
 
 pub(crate) use json::find as find_json;
 
@@ -347,7 +347,7 @@ impl Extract {
     }
 
     fn from_regex(text: &str, group: Option<usize>) -> Result<Self> {
-        let pattern = compile(text, Scope::Part, false).under("regex")?;
+        let pattern = compile(text, MatchScope::Part, false).under("regex")?;
         let groups = pattern.captures_len() - 1;
         if let Some(group) = group.filter(|group| *group > groups) {
             let message = format!("group {group} is not in `{text}`, which has {groups}");

@@ -1,8 +1,8 @@
 //! Scorers around scorers: what a wrapper does not decide itself, it asks of what it wraps.
 
 /// Every method of [`Scorer`](super::Scorer) with a default but `fingerprint`, asked of another scorer or of
-/// [`Parts`](super::parts::Parts). It is the one list of them: a method that is new in the trait goes here, and
-/// no wrapper forgets it.
+/// [`NamedScorers`](super::parts::NamedScorers). It is the one list of them: a method that is new in the trait goes
+/// here, and no wrapper forgets it.
 ///
 /// `forward!(self => self.0)` asks `self.0`; with `but needs_target` or `but reads` that one is left to the
 /// wrapper.

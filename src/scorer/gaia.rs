@@ -56,16 +56,16 @@ pub(crate) const ENTRY: Entry = Entry {
             note: "this ground truth is a list of two numbers",
         },
     ],
-    make: |_| Ok(Arc::new(Gaia)),
+    make: |_| Ok(Arc::new(GaiaScorer)),
 };
 
 /// Scores as the GAIA leaderboard does, see [`question_scorer`].
 ///
 /// `details` holds the `kind` of the ground truth, and a `note` or a `warning` where there is one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Gaia;
+pub struct GaiaScorer;
 
-impl Scorer for Gaia {
+impl Scorer for GaiaScorer {
     fn name(&self) -> &'static str {
         "gaia"
     }
@@ -86,7 +86,7 @@ impl Scorer for Gaia {
 
 /// What the ground truth is, which decides how it is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum TruthKind {
     /// Python's `float()` reads it.
     Number,
     /// It holds a comma or a semicolon. `1,000` is a list of two numbers, too.
@@ -95,7 +95,7 @@ pub enum Kind {
     String,
 }
 
-impl Kind {
+impl TruthKind {
     /// The name in `details`: `number`, `list` or `string`.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -108,11 +108,11 @@ impl Kind {
 
 /// What [`question_scorer`] says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
+pub struct GaiaVerdict {
     /// The verdict of the official program.
     pub correct: bool,
     /// How the two were compared.
-    pub kind: Kind,
+    pub kind: TruthKind,
     /// The prediction as it was compared; none for a list of another length.
     pub normalized_prediction: Normalized,
     /// The ground truth as it was compared.
@@ -123,8 +123,8 @@ pub struct Verdict {
     pub warning: Option<&'static str>,
 }
 
-impl From<Verdict> for Score {
-    fn from(verdict: Verdict) -> Self {
+impl From<GaiaVerdict> for Score {
+    fn from(verdict: GaiaVerdict) -> Self {
         let mut details = Details::new();
         let entries = [
             ("kind", Some(verdict.kind.as_str())),
@@ -168,7 +168,7 @@ const NULL_IS_NONE: &str =
 /// assert!(question_scorer(Some("Sea gull."), "seagull").correct);
 /// assert!(!question_scorer(Some("19 km"), "19").correct);
 /// ```
-pub fn question_scorer(prediction: Option<&str>, ground_truth: &str) -> Verdict {
+pub fn question_scorer(prediction: Option<&str>, ground_truth: &str) -> GaiaVerdict {
     let text = prediction.unwrap_or("None");
     let mut verdict = if let Some(number) = py_float(ground_truth) {
         judge_number(text, number)
@@ -185,11 +185,11 @@ pub fn question_scorer(prediction: Option<&str>, ground_truth: &str) -> Verdict 
 
 const SEPARATORS: [char; 2] = [',', ';'];
 
-fn judge_number(prediction: &str, ground_truth: f64) -> Verdict {
+fn judge_number(prediction: &str, ground_truth: f64) -> GaiaVerdict {
     let (correct, number) = equals_number(prediction, ground_truth);
-    Verdict {
+    GaiaVerdict {
         correct,
-        kind: Kind::Number,
+        kind: TruthKind::Number,
         normalized_prediction: Normalized::Text(py_repr_float(number)),
         normalized_ground_truth: Normalized::Text(py_repr_float(ground_truth)),
         note: None,
@@ -197,7 +197,7 @@ fn judge_number(prediction: &str, ground_truth: f64) -> Verdict {
     }
 }
 
-fn judge_list(prediction: &str, ground_truth: &str) -> Verdict {
+fn judge_list(prediction: &str, ground_truth: &str) -> GaiaVerdict {
     let elements = prediction.split(SEPARATORS);
     let same_length = elements.clone().count() == ground_truth.split(SEPARATORS).count();
     let mut correct = same_length;
@@ -221,9 +221,9 @@ fn judge_list(prediction: &str, ground_truth: &str) -> Verdict {
             right.push(truth);
         }
     }
-    Verdict {
+    GaiaVerdict {
         correct,
-        kind: Kind::List,
+        kind: TruthKind::List,
         normalized_prediction: if same_length {
             Normalized::List(left)
         } else {
@@ -235,12 +235,12 @@ fn judge_list(prediction: &str, ground_truth: &str) -> Verdict {
     }
 }
 
-fn judge_string(prediction: &str, ground_truth: &str) -> Verdict {
+fn judge_string(prediction: &str, ground_truth: &str) -> GaiaVerdict {
     let prediction = normalize(prediction, Punctuation::Removed);
     let ground_truth = normalize(ground_truth, Punctuation::Removed);
-    Verdict {
+    GaiaVerdict {
         correct: prediction == ground_truth,
-        kind: Kind::String,
+        kind: TruthKind::String,
         normalized_prediction: Normalized::Text(prediction),
         normalized_ground_truth: Normalized::Text(ground_truth),
         note: None,

@@ -47,14 +47,14 @@ pub(crate) const ENTRY: Entry = Entry {
             note: "nothing is calculated",
         },
     ],
-    make: |_| Ok(Arc::new(Gsm8k)),
+    make: |_| Ok(Arc::new(Gsm8kScorer)),
 };
 
 /// Compares the numbers at the end of two solutions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Gsm8k;
+pub struct Gsm8kScorer;
 
-impl Scorer for Gsm8k {
+impl Scorer for Gsm8kScorer {
     fn name(&self) -> &'static str {
         "gsm8k"
     }
@@ -103,7 +103,8 @@ mod tests {
 
     fn score(raw: &str, truth: Value) -> Result<Score> {
         let extracted = Extract::gsm8k().apply(raw);
-        Gsm8k.score(&Answer::new(extracted.as_deref(), &Target(truth)).output(&Output::text(raw)))
+        Gsm8kScorer
+            .score(&Answer::new(extracted.as_deref(), &Target(truth)).output(&Output::text(raw)))
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::data::{Normalized, Score};
 use crate::error::{Error, Result};
 use crate::scorer::extract::{Extract, find_json};
 use crate::text::snippet;
-use compare::{Comparison, Stop};
+use compare::{Comparison, EarlyEnd};
 
 const NAME: &str = "json";
 
@@ -137,8 +137,10 @@ impl Scorer for Json {
         let mut comparison = Comparison::new(self);
         let score = match comparison.compare(&got, &expected) {
             Ok(()) => Score::binary(true),
-            Err(Stop::Differs) => wrong("mismatch").detail("difference", comparison.difference()),
-            Err(Stop::TooComplex) => wrong("too_complex"),
+            Err(EarlyEnd::Differs) => {
+                wrong("mismatch").detail("difference", comparison.difference())
+            }
+            Err(EarlyEnd::TooComplex) => wrong("too_complex"),
         };
         Ok(score.normalized(got.to_string(), ground_truth))
     }

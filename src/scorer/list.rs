@@ -70,7 +70,7 @@ pub(crate) const ENTRY: Entry = Entry {
         Ok(Arc::new(List {
             element: options
                 .scorer("scorer")?
-                .unwrap_or_else(|| Arc::new(gaia::Gaia)),
+                .unwrap_or_else(|| Arc::new(gaia::GaiaScorer)),
             ordered: ordered.unwrap_or(true),
             separator: separator.unwrap_or(SEPARATOR).to_owned(),
         }))
@@ -82,9 +82,9 @@ const SEPARATOR: &str = ",";
 /// Compares lists, element by element.
 ///
 /// ```
-/// use evaltest::scorer::{List, gaia::Gaia};
+/// use evaltest::scorer::{List, gaia::GaiaScorer};
 ///
-/// let tags = List::new(Gaia).unordered().separator(";");
+/// let tags = List::new(GaiaScorer).unordered().separator(";");
 /// # let _: Box<dyn evaltest::Scorer> = Box::new(tags);
 /// ```
 pub struct List {

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::forward::forward;
-use super::parts::{self, Parts};
+use super::parts::{self, NamedScorers};
 use super::{Answer, Entry, Example, Reads, Scorer};
 use crate::data::Score;
 use crate::error::Result;
@@ -40,18 +40,18 @@ pub(crate) const ENTRY: Entry = Entry {
 /// Correct when its part is wrong.
 ///
 /// ```
-/// use evaltest::scorer::{Not, gaia::Gaia};
+/// use evaltest::scorer::{Not, gaia::GaiaScorer};
 ///
-/// let other = Not::new(Gaia);
+/// let other = Not::new(GaiaScorer);
 /// # let _: Box<dyn evaltest::Scorer> = Box::new(other);
 /// ```
-pub struct Not(Arc<dyn Scorer>, Parts);
+pub struct Not(Arc<dyn Scorer>, NamedScorers);
 
 impl Not {
     /// The opposite of this scorer.
     pub fn new(scorer: impl Scorer + 'static) -> Self {
         let scorer: Arc<dyn Scorer> = Arc::new(scorer);
-        Self(Arc::clone(&scorer), Parts::new([scorer]))
+        Self(Arc::clone(&scorer), NamedScorers::new([scorer]))
     }
 }
 

@@ -19,8 +19,8 @@ use super::{Answer, Entry, Example, OptionReader, Reads, Scorer};
 use crate::data::{Normalized, Score};
 use crate::error::{Error, Result};
 use crate::text::snippet;
-use number::Number;
-use read::Reader;
+use number::ExactNumber;
+use read::NumberReader;
 
 const NAME: &str = "numeric";
 
@@ -187,15 +187,15 @@ impl Numeric {
         })
     }
 
-    fn reader(self) -> Reader {
-        Reader {
+    fn reader(self) -> NumberReader {
+        NumberReader {
             decimal: self.decimal,
             percent: self.percent,
             units: self.units,
         }
     }
 
-    fn expected(self, target: &Value) -> Result<Number> {
+    fn expected(self, target: &Value) -> Result<ExactNumber> {
         match target {
             // JSON has points, whatever people write.
             Value::Number(number) => Self::default().reader().read(&number.to_string()),

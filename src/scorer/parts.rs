@@ -12,9 +12,9 @@ use crate::error::{Error, Result};
 use crate::scorer::extract::Extract;
 
 /// Scorers, each under a name of its own.
-pub(super) struct Parts(Vec<(String, Arc<dyn Scorer>)>);
+pub(super) struct NamedScorers(Vec<(String, Arc<dyn Scorer>)>);
 
-impl Parts {
+impl NamedScorers {
     /// A second part of one name gets a number: `numeric#2`.
     pub(super) fn new(scorers: impl IntoIterator<Item = Arc<dyn Scorer>>) -> Self {
         let mut seen = HashSet::new();

@@ -128,7 +128,7 @@ impl Scorer for QaF1Format {
         let prediction = normalize(answer.prediction.unwrap_or_default());
         let mut best = Best::of(&prediction, &answer.target.0, self.name())?;
         let reason = if calls < TOOL_CALLS {
-            best.figures = Figures::default();
+            best.figures = QaFigures::default();
             "too_few_tool_calls"
         } else {
             best.figures.reason()
@@ -158,14 +158,14 @@ fn tool_calls(messages: &[Value]) -> Result<u64> {
 
 /// The five figures; `reward` is `f1`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Figures {
+struct QaFigures {
     f1: f64,
     em: f64,
     precision: f64,
     recall: f64,
 }
 
-impl Figures {
+impl QaFigures {
     fn is_exact(&self) -> bool {
         self.em > 0.0
     }
@@ -190,11 +190,11 @@ struct Prediction<'a> {
 
 impl Prediction<'_> {
     /// The figures for a normalised gold.
-    fn compare(&self, gold: &str) -> Figures {
+    fn compare(&self, gold: &str) -> QaFigures {
         if self.text == gold {
             // Nothing in common with nothing: an exact match without words.
             let all = if gold.is_empty() { 0.0 } else { 1.0 };
-            return Figures {
+            return QaFigures {
                 f1: all,
                 em: 1.0,
                 precision: all,
@@ -203,17 +203,17 @@ impl Prediction<'_> {
         }
         let is_special = |text: &str| matches!(text, "yes" | "no" | "noanswer");
         if is_special(self.text) || is_special(gold) {
-            return Figures::default();
+            return QaFigures::default();
         }
         let left = self.words.get_or_init(|| sorted_words(self.text));
         let right = sorted_words(gold);
         let common = common(left, &right);
         if common == 0 {
-            return Figures::default();
+            return QaFigures::default();
         }
         let precision = ratio(common, left.len());
         let recall = ratio(common, right.len());
-        Figures {
+        QaFigures {
             // In this order: another one gives other last bits.
             f1: (2.0 * precision * recall) / (precision + recall),
             em: 0.0,
@@ -251,7 +251,7 @@ fn ratio(part: usize, whole: usize) -> f64 {
 
 /// The gold that fits best.
 struct Best<'a> {
-    figures: Figures,
+    figures: QaFigures,
     normalized: String,
     /// The gold as it is given, when there was a choice.
     chosen: Option<&'a str>,

@@ -10,7 +10,7 @@ use regex::Regex;
 use super::{Answer, Entry, Example, OptionReader, Reads, Scorer};
 use crate::data::{Normalized, Score};
 use crate::error::{Error, Result};
-use crate::text::{Scope, compile};
+use crate::text::{MatchScope, compile};
 
 const NAME: &str = "regex";
 
@@ -59,7 +59,7 @@ pub(crate) const ENTRY: Entry = Entry {
 struct RegexMatch {
     /// The pattern of all samples.
     pattern: Option<Pattern>,
-    scope: Scope,
+    scope: MatchScope,
     ignore_case: bool,
 }
 
@@ -71,9 +71,9 @@ struct Pattern {
 impl RegexMatch {
     fn read(options: &OptionReader<'_>) -> Result<Self> {
         let scope = if options.flag("full")? {
-            Scope::Whole
+            MatchScope::Whole
         } else {
-            Scope::Part
+            MatchScope::Part
         };
         let ignore_case = options.flag("ignore_case")?;
         let pattern = options.text("pattern")?.map(|text| {
@@ -119,8 +119,8 @@ impl Scorer for RegexMatch {
     fn score(&self, answer: &Answer<'_>) -> Result<Score> {
         let (text, pattern) = self.pattern(answer)?;
         let prediction = answer.prediction.map(|prediction| match self.scope {
-            Scope::Part => prediction,
-            Scope::Whole => prediction.trim(),
+            MatchScope::Part => prediction,
+            MatchScope::Whole => prediction.trim(),
         });
         let Some(prediction) = prediction else {
             return Ok(Score::new(0.0, false, "no_prediction").normalized(Normalized::None, text));

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json, json};
 
-use super::ast_match::{Made, Names, Rule, Types, documents};
+use super::ast_match::{Interner, Made, Rule, Types, documents};
 use super::options::fingerprint;
 use super::{Answer, Entry, Example, OptionReader, Reads, Scorer};
 use crate::calls::Value;
@@ -21,7 +21,7 @@ use crate::data::{Sample, Score, Target};
 use crate::error::{Error, Result, Under};
 use crate::scorer::extract::Extract;
 use expectation::{Expectation, KEYS};
-use verdict::Run;
+use verdict::TrajectoryRun;
 
 const NAME: &str = "trajectory";
 
@@ -161,7 +161,7 @@ impl Scorer for Trajectory {
 
     fn score(&self, answer: &Answer<'_>) -> Result<Score> {
         let expected = self.expectation(&answer.target.0, answer.metadata)?;
-        let mut names = Names::new(Types::default(), documents::parameters(answer.metadata));
+        let mut names = Interner::new(Types::default(), documents::parameters(answer.metadata));
         names.learn(&expected.calls);
         let wanted = expected
             .calls
@@ -181,7 +181,7 @@ impl Scorer for Trajectory {
             allow_extra_arguments: false,
         };
         let pairing = rule.pair(&wanted, &made);
-        let run = Run {
+        let run = TrajectoryRun {
             expected: &expected,
             steps: &steps,
             matched: pairing.matched,

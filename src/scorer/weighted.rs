@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::forward::forward;
-use super::parts::Parts;
+use super::parts::NamedScorers;
 use super::{Answer, Entry, Example, Scorer};
 use crate::data::Score;
 use crate::error::{Error, Result};
@@ -58,7 +58,7 @@ pub(crate) const ENTRY: Entry = Entry {
         let weights = weights.unwrap_or_else(|| vec![1.0; parts.len()]);
         let threshold = options.number_in("threshold", 0.0, 1.0)?;
         Ok(Arc::new(Weighted {
-            parts: Parts::new(parts),
+            parts: NamedScorers::new(parts),
             weights,
             threshold: threshold.unwrap_or(THRESHOLD),
         }))
@@ -69,7 +69,7 @@ pub(crate) const ENTRY: Entry = Entry {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use evaltest::scorer::{Weighted, gaia::Gaia};
+/// use evaltest::scorer::{Weighted, gaia::GaiaScorer};
 /// use evaltest::{Answer, Score};
 ///
 /// # fn main() -> evaltest::Result<()> {
@@ -78,7 +78,7 @@ pub(crate) const ENTRY: Entry = Entry {
 ///     Ok(Score::binary(text.contains("please")))
 /// };
 /// let mixed = Weighted::new([
-///     (3.0, Arc::new(Gaia)),
+///     (3.0, Arc::new(GaiaScorer)),
 ///     (1.0, Arc::new(("polite", polite))),
 /// ])?
 /// .threshold(0.75);
@@ -87,7 +87,7 @@ pub(crate) const ENTRY: Entry = Entry {
 /// # }
 /// ```
 pub struct Weighted {
-    parts: Parts,
+    parts: NamedScorers,
     weights: Vec<f64>,
     threshold: f64,
 }
@@ -104,7 +104,7 @@ impl Weighted {
             return Err(Error::usage(message).hint("use numbers from 0, not all 0"));
         }
         Ok(Self {
-            parts: Parts::new(parts),
+            parts: NamedScorers::new(parts),
             weights,
             threshold: THRESHOLD,
         })

@@ -1,7 +1,7 @@
 //! `Client`: requests to endpoints, blocking, for hundreds of threads at once.
 //!
-//! A [`Request`] goes out over a pooled connection and comes back as a [`Reply`], or as a [`Failure`] that says
-//! whether asking again may help. Repeating is not done here: every request that somebody may have to pay for is
+//! An [`HttpRequest`] goes out over a pooled connection and comes back as an [`HttpReply`], or as a [`Failure`] that
+//! says whether asking again may help. Repeating is not done here: every request that somebody may have to pay for is
 //! the caller's own decision. The one exception cannot have been billed: a pooled connection that the server had
 //! closed while it was idle is replaced by a fresh one, once.
 //!
@@ -24,7 +24,7 @@ mod tests;
 mod tls;
 mod url;
 
-pub(crate) use client::{Client, Reply, Request};
+pub(crate) use client::{Client, HttpReply, HttpRequest};
 pub(crate) use failure::{Cause, Failure};
 pub(crate) use key::{from_variable, hide};
 pub(crate) use retry::retry_after;

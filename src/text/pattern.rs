@@ -16,7 +16,7 @@ const COPIES: usize = 1000;
 
 /// What of a text has to match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum MatchScope {
     /// Any part.
     Part,
     /// All of it.
@@ -24,7 +24,7 @@ pub(crate) enum Scope {
 }
 
 /// Compiles a pattern; an error when it is none, or too large to be matched in a bounded time.
-pub(crate) fn compile(text: &str, scope: Scope, ignore_case: bool) -> Result<Regex> {
+pub(crate) fn compile(text: &str, scope: MatchScope, ignore_case: bool) -> Result<Regex> {
     let build = |text: &str| {
         RegexBuilder::new(text)
             .case_insensitive(ignore_case)
@@ -46,7 +46,7 @@ pub(crate) fn compile(text: &str, scope: Scope, ignore_case: bool) -> Result<Reg
         );
         return Err(Error::usage(message).hint("write `*` or `+` instead of large counts"));
     }
-    if scope == Scope::Part {
+    if scope == MatchScope::Part {
         return Ok(pattern);
     }
     // The pattern is one by itself, so what is put around it cannot change its meaning. With `(?x)` it may
@@ -101,27 +101,27 @@ fn sum(parts: &[Hir], of: fn(&Hir) -> usize) -> usize {
 mod tests {
     use super::*;
 
-    fn check(pattern: &str, scope: Scope, text: &str, expect: bool) {
+    fn check(pattern: &str, scope: MatchScope, text: &str, expect: bool) {
         let compiled = compile(pattern, scope, false).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(compiled.is_match(text), expect, "{pattern} {text:?}");
     }
 
     #[test]
     fn whole_texts() {
-        check("a|ab", Scope::Whole, "ab", true);
-        check("a|b", Scope::Whole, "ab", false);
-        check("a|b", Scope::Part, "xbx", true);
-        check("(?x) a # comment", Scope::Whole, "a", true);
-        check("(?x) a # comment", Scope::Whole, "aa", false);
-        check("a", Scope::Whole, "a\n", false);
-        check("(?i)a", Scope::Whole, "A", true);
-        check("", Scope::Whole, "", true);
+        check("a|ab", MatchScope::Whole, "ab", true);
+        check("a|b", MatchScope::Whole, "ab", false);
+        check("a|b", MatchScope::Part, "xbx", true);
+        check("(?x) a # comment", MatchScope::Whole, "a", true);
+        check("(?x) a # comment", MatchScope::Whole, "aa", false);
+        check("a", MatchScope::Whole, "a\n", false);
+        check("(?i)a", MatchScope::Whole, "A", true);
+        check("", MatchScope::Whole, "", true);
     }
 
     #[test]
     fn no_patterns() {
         let check = |text: &str, expect: &str| {
-            let error = compile(text, Scope::Whole, false).expect_err("no pattern");
+            let error = compile(text, MatchScope::Whole, false).expect_err("no pattern");
             assert_eq!(error.message(), expect);
         };
         check("(", "`(` is no regular expression: error: unclosed group");

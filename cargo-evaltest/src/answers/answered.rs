@@ -1,4 +1,4 @@
-//! `Answered`: an answer with its ground truth, as it was read.
+//! `AnsweredSample`: an answer with its ground truth, as it was read.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use serde_json::{Map, Value};
 
 use super::fields::{self, Fields};
 use super::line::Line;
-use super::record::{self, Entry};
+use super::record::{self, RecordedAnswer};
 use super::{Layout, messages};
 
 /// An answer with its ground truth. One that is filled line after line keeps its buffers.
-pub(crate) struct Answered {
+pub(crate) struct AnsweredSample {
     /// What the input calls it.
     pub(crate) id: Option<String>,
     /// What the agent said; its text is the raw prediction.
@@ -26,10 +26,10 @@ pub(crate) struct Answered {
     /// The metadata.
     pub(crate) metadata: Map<String, Value>,
     /// What else a record of a run says.
-    pub(crate) entry: Option<Entry>,
+    pub(crate) entry: Option<RecordedAnswer>,
 }
 
-impl Default for Answered {
+impl Default for AnsweredSample {
     fn default() -> Self {
         Self {
             id: None,
@@ -80,7 +80,7 @@ impl Wanted {
     }
 }
 
-impl Answered {
+impl AnsweredSample {
     /// Reads a line that is not blank.
     pub(super) fn read(line: &str, layout: &Layout, wanted: Wanted) -> Result<Self> {
         let mut answered = Self::default();

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use evaltest::calls::{Format, JsonFault, Value};
+use evaltest::calls::{CallFormat, JsonFault, Value};
 use evaltest::text::json_cursor::Raw;
 use evaltest::{Error, Result};
 
@@ -44,7 +44,7 @@ pub(crate) struct Calls<'a> {
     pub(crate) underscore_to_dot: bool,
     /// What the model said.
     model_result: Raw<'a>,
-    pub(crate) format: Option<Format>,
+    pub(crate) format: Option<CallFormat>,
     pub(crate) has_tool_call_tag: bool,
     /// In place of those of the data.
     pub(crate) function: Option<Value>,
@@ -87,7 +87,7 @@ impl<'a> Calls<'a> {
         };
         let format = match word(line, RETURN_FORMAT)? {
             None => None,
-            Some(name) => Some(Format::by_name(&name).ok_or_else(|| {
+            Some(name) => Some(CallFormat::by_name(&name).ok_or_else(|| {
                 Error::usage(format!(
                     "`return_format` is `{}`, expected `python`, `java`, `javascript`, `json`, \
                      `verbose_xml` or `concise_xml`",

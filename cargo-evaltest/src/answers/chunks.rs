@@ -13,7 +13,7 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// Some whole lines; the last of the file may lack its line break.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Chunk {
+pub(crate) struct InputChunk {
     pub(crate) bytes: Vec<u8>,
     numbers: Numbers,
 }
@@ -25,7 +25,7 @@ enum Numbers {
     Of(Vec<u64>),
 }
 
-impl Chunk {
+impl InputChunk {
     /// Lines that follow each other.
     pub(crate) fn new(bytes: Vec<u8>, first_line: u64) -> Self {
         Self {
@@ -82,11 +82,11 @@ fn utf8(line: &[u8]) -> Result<&str> {
     })
 }
 
-/// Cuts an input into [`Chunk`]s, without a byte order mark at its start.
+/// Cuts an input into [`InputChunk`]s, without a byte order mark at its start.
 ///
 /// A chunk goes out as soon as a line is complete, so a slow pipe is scored line by line. It holds more
 /// than one read only while a single line does.
-pub(super) struct Chunks<R> {
+pub(super) struct InputChunks<R> {
     input: R,
     /// What was read of the next line.
     rest: Vec<u8>,
@@ -94,7 +94,7 @@ pub(super) struct Chunks<R> {
     ended: bool,
 }
 
-impl<R: Read> Chunks<R> {
+impl<R: Read> InputChunks<R> {
     pub(super) fn new(input: R) -> Self {
         Self {
             input,
@@ -104,13 +104,13 @@ impl<R: Read> Chunks<R> {
         }
     }
 
-    fn chunk(&mut self, mut bytes: Vec<u8>) -> Chunk {
+    fn chunk(&mut self, mut bytes: Vec<u8>) -> InputChunk {
         let first_line = self.next_line;
         self.next_line += memchr_iter(b'\n', &bytes).count() as u64;
         if first_line == 1 && bytes.starts_with(BOM) {
             bytes.drain(..BOM.len());
         }
-        Chunk::new(bytes, first_line)
+        InputChunk::new(bytes, first_line)
     }
 
     /// Reads once, behind what is there, and tells how much.
@@ -130,8 +130,8 @@ impl<R: Read> Chunks<R> {
     }
 }
 
-impl<R: Read> Iterator for Chunks<R> {
-    type Item = io::Result<Chunk>;
+impl<R: Read> Iterator for InputChunks<R> {
+    type Item = io::Result<InputChunk>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.ended {
@@ -180,7 +180,7 @@ mod tests {
     }
 
     fn check(parts: &[&'static str], expect: &[(&str, u64)]) {
-        let chunks: Vec<(String, u64)> = Chunks::new(Parts(parts.to_vec()))
+        let chunks: Vec<(String, u64)> = InputChunks::new(Parts(parts.to_vec()))
             .map(|chunk| chunk.expect("no fault"))
             .map(|chunk| {
                 let number = chunk.number(0);
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn a_line_may_be_longer_than_a_read() {
         let text = format!("{}\nx\n", "a".repeat(3 * READ_SIZE + 7));
-        let chunks: Vec<u8> = Chunks::new(text.as_bytes())
+        let chunks: Vec<u8> = InputChunks::new(text.as_bytes())
             .flat_map(|chunk| chunk.expect("no fault").bytes)
             .collect();
         assert!(chunks == text.as_bytes());

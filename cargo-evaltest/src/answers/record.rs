@@ -3,10 +3,10 @@
 use evaltest::{Error, Record, Result, Status, Target};
 use serde_json::{Map, Value};
 
-use super::answered::Answered;
+use super::answered::AnsweredSample;
 
 /// A record, as far as its answer can be judged again.
-pub(crate) struct Entry {
+pub(crate) struct RecordedAnswer {
     pub(crate) sample_id: String,
     pub(crate) epoch: u32,
     pub(crate) status: Status,
@@ -19,14 +19,14 @@ pub(crate) struct Entry {
 }
 
 /// Reads a line of `samples.jsonl`.
-pub(super) fn read(line: &str, answered: &mut Answered) -> Result<()> {
+pub(super) fn read(line: &str, answered: &mut AnsweredSample) -> Result<()> {
     let record: Record = serde_json::from_str(line)
         .map_err(|error| Error::usage(format!("not a record: {error}")))?;
     answered.id = Some(record.sample_id.clone());
     answered.output = record.result.output.unwrap_or_default();
     answered.target = Target(record.ground_truth);
     answered.metadata = record.metadata;
-    answered.entry = Some(Entry {
+    answered.entry = Some(RecordedAnswer {
         sample_id: record.sample_id,
         epoch: record.epoch,
         status: record.result.status,
@@ -37,7 +37,7 @@ pub(super) fn read(line: &str, answered: &mut Answered) -> Result<()> {
     Ok(())
 }
 
-impl Entry {
+impl RecordedAnswer {
     /// Whether there is an answer. An outage is no wrong answer.
     pub(crate) fn is_answered(&self) -> bool {
         matches!(

@@ -5,12 +5,12 @@ use std::path::Path;
 use evaltest::data::dataset::{self, Row, Rows};
 use evaltest::{Error, Result};
 
-use super::Format;
-use super::chunks::{Chunk, READ_SIZE};
+use super::InputFormat;
+use super::chunks::{InputChunk, READ_SIZE};
 
 /// Reads all rows.
-pub(super) fn read(path: &Path, format: Format) -> Result<Rows> {
-    let is_csv = format == Format::Csv;
+pub(super) fn read(path: &Path, format: InputFormat) -> Result<Rows> {
+    let is_csv = format == InputFormat::Csv;
     let format = if is_csv {
         dataset::Format::Csv
     } else {
@@ -28,7 +28,7 @@ pub(super) fn read(path: &Path, format: Format) -> Result<Rows> {
 }
 
 /// The rows as lines, each with the number of its line or row in the file.
-pub(super) fn chunks(rows: Rows) -> impl Iterator<Item = Chunk> + Send {
+pub(super) fn chunks(rows: Rows) -> impl Iterator<Item = InputChunk> + Send {
     let mut rows = rows.rows.into_iter().zip(1_u64..);
     std::iter::from_fn(move || {
         let mut bytes = Vec::new();
@@ -42,6 +42,6 @@ pub(super) fn chunks(rows: Rows) -> impl Iterator<Item = Chunk> + Send {
                 break;
             }
         }
-        (!numbers.is_empty()).then(|| Chunk::numbered(bytes, numbers))
+        (!numbers.is_empty()).then(|| InputChunk::numbered(bytes, numbers))
     })
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use evaltest::engine::leaderboard::official::{self, Agreement, Official};
+use evaltest::engine::leaderboard::official::{self, OfficialAgreement, OfficialProgram};
 use evaltest::report::terminal;
 use evaltest::store::RunDir;
 use evaltest::system::project::shown;
@@ -78,14 +78,14 @@ pub(crate) struct ProgramArgs {
 
 impl ProgramArgs {
     /// How it is run in a folder.
-    pub(crate) fn official(&self, folder: &Path) -> Result<Official> {
+    pub(crate) fn official(&self, folder: &Path) -> Result<OfficialProgram> {
         let program = self.bfcl_bin.clone();
         let program = program.or_else(|| std::env::var_os("EVALTEST_BFCL_BIN").map(Into::into));
         let timeout = Duration::try_from_secs_f64(self.bfcl_timeout_s)
             .map_err(|_| Error::usage("`--bfcl-timeout-s` must be a number of seconds"))?;
         let folder =
             std::path::absolute(folder).map_err(|error| Error::io("resolve", folder, &error))?;
-        Ok(Official {
+        Ok(OfficialProgram {
             program: program.unwrap_or_else(|| "bfcl".into()),
             timeout,
             folder,
@@ -142,7 +142,7 @@ pub(crate) struct Where {
 
 /// What came of it.
 pub(crate) struct Compared {
-    agreement: Agreement,
+    agreement: OfficialAgreement,
     scores: PathBuf,
     recorded: Option<Run>,
 }

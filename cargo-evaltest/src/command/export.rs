@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use evaltest::eval::spec;
-use evaltest::report::gaia::{self, Checked, Exported, Traces};
+use evaltest::report::gaia::{self, Checked, GaiaExport, Traces};
 use evaltest::store::{Manifest, RunDir, read_records, stamp};
 use evaltest::system::project::shown;
 use evaltest::text::clean;
@@ -29,7 +29,7 @@ pub(crate) struct ExportArgs {
 
     /// The format
     #[arg(long, value_enum)]
-    format: Format,
+    format: ExportFormat,
 
     /// `gaia`: the file to write, or the folder for a file `gaia_level<N|all>_result_<time>.jsonl`; the current
     /// folder when left out; `-` is standard output. `bfcl`: the folder; a new one in the current folder when
@@ -68,7 +68,7 @@ pub(crate) struct ExportArgs {
 
 /// Formats of leaderboards.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum ExportFormat {
     /// JSONL with `task_id`, `model_answer`, `reasoning_trace`
     Gaia,
     /// Result files, score files and tables of the Berkeley Function Calling Leaderboard; needs `--model-name`
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<Exit> {
         return Err(Error::usage("no run is named").hint("name a run directory"));
     };
     let dir = RunDir::open(path)?;
-    if let Format::Bfcl = args.format {
+    if let ExportFormat::Bfcl = args.format {
         let options = args.model.options(&dir)?;
         let (folder, _) = bfcl::to_folder(&dir, &options, args.output.as_deref())?;
         console::print(|out| writeln!(out, "{}", shown(&folder)))?;
@@ -109,7 +109,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<Exit> {
 /// Each format has options of its own.
 fn check_format(args: &ExportArgs) -> Result<()> {
     let strange: Vec<&str> = match args.format {
-        Format::Gaia => {
+        ExportFormat::Gaia => {
             let model = &args.model;
             let given = [
                 (model.model_name.is_some(), "--model-name"),
@@ -118,7 +118,7 @@ fn check_format(args: &ExportArgs) -> Result<()> {
             let given = given.into_iter().filter(|(is_given, _)| *is_given);
             given.map(|(_, name)| name).collect()
         }
-        Format::Bfcl => {
+        ExportFormat::Bfcl => {
             let given = [
                 (args.check.is_some(), "--check"),
                 (args.no_trace, "--no-trace"),
@@ -226,7 +226,7 @@ fn free(folder: &Path, name: &str) -> PathBuf {
     folder.join(name.unwrap_or_default())
 }
 
-fn note(exported: &Exported) {
+fn note(exported: &GaiaExport) {
     let notes = [
         (
             exported.empty,

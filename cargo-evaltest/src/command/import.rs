@@ -24,7 +24,7 @@ pub(crate) struct ImportArgs {
 
     /// The format
     #[arg(long, value_enum)]
-    format: Source,
+    format: ImportFormat,
 
     /// The leaderboard's data, against which single-turn answers are judged; without it all verdicts are those
     /// of the score files
@@ -77,7 +77,7 @@ pub(crate) struct ImportArgs {
 
 /// Formats of other programs.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Source {
+enum ImportFormat {
     /// Result and score files of the Berkeley Function Calling Leaderboard
     Bfcl,
 }
@@ -91,7 +91,7 @@ enum ModeArg {
 }
 
 pub(crate) fn run(args: &ImportArgs) -> Result<Exit> {
-    let Source::Bfcl = args.format;
+    let ImportFormat::Bfcl = args.format;
     let import = Import {
         files: export::find(&args.folder, args.model.as_deref(), args.scores.as_deref())?,
         data: args.data.clone(),

@@ -8,7 +8,7 @@ use evaltest::run::listing::Listing;
 use evaltest::text::clean;
 use evaltest::{Error, Exit, Registry, Result};
 
-use crate::discover::{self, Found};
+use crate::discover::{self, Discovered};
 use crate::{console, target};
 
 /// List evals and the test names of their samples
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &ListArgs) -> Result<Exit> {
     let found = if args.specs.is_empty() {
         discover::find()?
     } else {
-        Found {
+        Discovered {
             specs: args.specs.clone(),
             tests: Vec::new(),
         }

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use crate::command::bfcl::{self, ProgramArgs, Where};
 use crate::command::export::bfcl::ModelArgs;
-use crate::command::export::{self, Format};
+use crate::command::export::{self, ExportFormat};
 use crate::console;
 use crate::progress::Progress;
 
@@ -160,7 +160,7 @@ pub(crate) struct RunArgs {
     /// Write the answers in the format of a leaderboard into the current folder when the run is over, as
     /// `export` does; also when gates fail, but not when the run was interrupted or stopped early
     #[arg(long, value_enum, value_name = "FORMAT")]
-    export: Option<Format>,
+    export: Option<ExportFormat>,
 
     /// `bfcl`: have the official program judge the answers, too, when the run is over, and hold its verdicts against
     /// ours, as `bfcl official` does; also when gates fail. Needs `--model-name`
@@ -268,7 +268,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
 impl RunArgs {
     /// Whether what comes after the run can be done, before anything is asked.
     fn check_export(&self) -> Result<()> {
-        if matches!(self.export, Some(Format::Bfcl)) {
+        if matches!(self.export, Some(ExportFormat::Bfcl)) {
             self.model.model()?;
         }
         if self.official {
@@ -308,8 +308,10 @@ impl RunArgs {
         }
         let dir = RunDir::open(Path::new(result["run_dir"].as_str().unwrap_or_default()))?;
         let file = match format {
-            Format::Gaia => export::to_file(&dir, 0, Traces::Written, None)?.0,
-            Format::Bfcl => export::bfcl::to_folder(&dir, &self.model.options(&dir)?, None)?.0,
+            ExportFormat::Gaia => export::to_file(&dir, 0, Traces::Written, None)?.0,
+            ExportFormat::Bfcl => {
+                export::bfcl::to_folder(&dir, &self.model.options(&dir)?, None)?.0
+            }
         };
         if !self.json {
             console::print(|out| writeln!(out, "  exported: {}", shown(&file)))?;

@@ -21,11 +21,11 @@ use clap::Args;
 use evaltest::system::parallel;
 use evaltest::{Error, Exit, Result};
 
-use crate::answers::{Answers, AnswersArgs, Format, Source};
+use crate::answers::{AnswerInput, AnswersArgs, InputFormat, Source};
 use crate::{console, scorers};
-use calls::Checker;
+use calls::CallChecker;
 use explain::ExplainArgs;
-use judge::{Counts, Judge};
+use judge::{LineCounts, LineJudge};
 
 /// Score answers that are already there, without an agent
 ///
@@ -119,8 +119,8 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<Exit> {
     if args.explain.is_wanted() {
         return explain::run(&args.explain, &args.answers, &scorers);
     }
-    let answers = Answers::open(&args.answers)?;
-    let judge = Judge::new(scorers, &answers.extraction, answers.layout.clone())
+    let answers = AnswerInput::open(&args.answers)?;
+    let judge = LineJudge::new(scorers, &answers.extraction, answers.layout.clone())
         .replace(args.replace)
         .keep_going(args.keep_going)
         .checker(checker);
@@ -133,9 +133,9 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<Exit> {
 
 impl ScoreArgs {
     /// What checks the lines when the scorer is `bfcl`: they have fields of their own then.
-    fn checker(&self) -> Result<Option<Checker>> {
+    fn checker(&self) -> Result<Option<CallChecker>> {
         let is_meant = self.scorers.iter().any(|name| name == "bfcl");
-        let is_run = self.answers.input.is_dir() || self.answers.format == Some(Format::Run);
+        let is_run = self.answers.input.is_dir() || self.answers.format == Some(InputFormat::Run);
         if !is_meant || is_run || self.explain.is_typed() {
             return match self.data {
                 Some(_) if self.explain.is_typed() => Err(Error::usage(
@@ -159,22 +159,22 @@ impl ScoreArgs {
                 "{other} does not go with `--scorer bfcl` on a file: the fields of its lines say everything"
             )));
         }
-        Checker::new(self.data.as_deref(), self.replace).map(Some)
+        CallChecker::new(self.data.as_deref(), self.replace).map(Some)
     }
 }
 
 fn write_scores(
-    judge: &Arc<Judge>,
-    answers: Answers,
+    judge: &Arc<LineJudge>,
+    answers: AnswerInput,
     threads: NonZeroUsize,
     out: &mut dyn Write,
 ) -> Result<Exit> {
-    let Answers { source, chunks, .. } = answers;
+    let AnswerInput { source, chunks, .. } = answers;
     let scoring = Arc::clone(judge);
     let results = parallel::detached(threads, chunks, move |chunk| {
         chunk.map(|chunk| scoring.chunk(&chunk))
     })?;
-    let mut counts = Counts::default();
+    let mut counts = LineCounts::default();
     for result in results {
         let result = result?;
         // Each chunk is flushed, so that whoever feeds single lines gets their scores at once.
@@ -204,7 +204,7 @@ fn write_scores(
 }
 
 /// Says on standard error what befell some of the lines.
-fn conclude(counts: &Counts, source: &Source) -> Result<Exit> {
+fn conclude(counts: &LineCounts, source: &Source) -> Result<Exit> {
     let note = |count: u64, one: &str, several: &str| match count {
         0 => {}
         1 => console::note(&format!("1 {one}")),

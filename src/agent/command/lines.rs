@@ -9,7 +9,7 @@ use crate::data::task::Live;
 const LONGEST_LINE: usize = 8 * 1024;
 
 /// Collects pieces of output and hands on whole lines.
-pub(in crate::agent) struct Lines<'a> {
+pub(in crate::agent) struct LiveLines<'a> {
     live: &'a Live,
     /// What began on stdout and on stderr and has no end yet.
     begun: Mutex<[Begun; 2]>,
@@ -23,7 +23,7 @@ struct Begun {
     is_cut: bool,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> LiveLines<'a> {
     pub(in crate::agent) fn new(live: &'a Live) -> Self {
         Self {
             live,
@@ -54,7 +54,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-impl Drop for Lines<'_> {
+impl Drop for LiveLines<'_> {
     fn drop(&mut self) {
         let begun = std::mem::take(&mut *self.begun.lock().unwrap_or_else(PoisonError::into_inner));
         for line in begun.into_iter().filter(|line| !line.bytes.is_empty()) {

@@ -13,7 +13,7 @@ mod token;
 
 use super::number::{Number, rounding, without_rounding};
 use parser::Parser;
-use token::{Token, tokens};
+use token::{MathToken, tokens};
 
 /// Works out the arithmetic in a question.
 pub(super) fn solve(question: &str) -> Option<String> {
@@ -28,8 +28,8 @@ pub(super) fn solve(question: &str) -> Option<String> {
 }
 
 /// Naive sums and differences over all numbers of a story.
-fn story(question: &str, read: &[Token]) -> Option<Number> {
-    let numbers: Vec<Number> = read.iter().filter_map(Token::number).collect();
+fn story(question: &str, read: &[MathToken]) -> Option<Number> {
+    let numbers: Vec<Number> = read.iter().filter_map(MathToken::number).collect();
     let (first, rest) = numbers.split_first()?;
     if rest.is_empty() {
         return None;

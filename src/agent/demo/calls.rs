@@ -19,15 +19,15 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use crate::data::Task;
-use fill::Arguments;
-use function::{Function, Kind};
-use token::Token;
-use write::Language;
+use fill::FilledArguments;
+use function::{Function, ParameterKind};
+use token::{TextToken, TokenKind};
+use write::CallLanguage;
 
 /// Values in a row that become calls are not more than this.
 const MAX_SERIES: usize = 50;
 
-type Call<'a> = (&'a Function, Arguments);
+type Call<'a> = (&'a Function, FilledArguments);
 
 /// The calls that a task asks for, as text in the language of its functions.
 pub(super) fn solve(task: &Task, asked: &str) -> Option<String> {
@@ -42,13 +42,13 @@ pub(super) fn solve(task: &Task, asked: &str) -> Option<String> {
     let functions: Vec<Function> = documents.into_iter().filter_map(Function::read).collect();
     let category = task.metadata().get("category").and_then(Value::as_str);
     let calls = plan(&functions, &token::tokens(asked));
-    (!calls.is_empty()).then(|| Language::of(category.unwrap_or_default()).calls(&calls))
+    (!calls.is_empty()).then(|| CallLanguage::of(category.unwrap_or_default()).calls(&calls))
 }
 
 /// The calls of all sentences; of the whole text if no sentence alone asks for one.
-fn plan<'a>(functions: &'a [Function], tokens: &[Token]) -> Vec<Call<'a>> {
+fn plan<'a>(functions: &'a [Function], tokens: &[TextToken]) -> Vec<Call<'a>> {
     let mut calls: Vec<Call<'_>> = Vec::new();
-    for sentence in tokens.split(|token| token.kind == token::Kind::Stop) {
+    for sentence in tokens.split(|token| token.kind == TokenKind::Stop) {
         let more = parts_of(functions, sentence)
             .or_else(|| part(functions, sentence))
             .or_else(|| again(calls.last()?.0, functions, sentence));
@@ -61,13 +61,13 @@ fn plan<'a>(functions: &'a [Function], tokens: &[Token]) -> Vec<Call<'a>> {
 }
 
 /// The calls of a sentence each of whose parts asks for one. Values in a row stay together.
-fn parts_of<'a>(functions: &'a [Function], sentence: &[Token]) -> Option<Vec<Call<'a>>> {
+fn parts_of<'a>(functions: &'a [Function], sentence: &[TextToken]) -> Option<Vec<Call<'a>>> {
     let series = fill::series(sentence);
     let is_inside = |at: usize| {
         let mut series = series.iter();
         series.any(|places| places[0] < at && places.last().is_some_and(|&last| at < last))
     };
-    let mut parts: Vec<&[Token]> = Vec::new();
+    let mut parts: Vec<&[TextToken]> = Vec::new();
     let mut start = 0;
     for (at, token) in sentence.iter().enumerate() {
         if token.is_any(&["and", "then"]) && !is_inside(at) {
@@ -88,12 +88,12 @@ fn parts_of<'a>(functions: &'a [Function], sentence: &[Token]) -> Option<Vec<Cal
     Some(calls)
 }
 
-fn is_comma(token: &Token) -> bool {
-    token.kind == token::Kind::Comma
+fn is_comma(token: &TextToken) -> bool {
+    token.kind == TokenKind::Comma
 }
 
 /// The calls of the function that the tokens speak of most.
-fn part<'a>(functions: &'a [Function], tokens: &[Token]) -> Option<Vec<Call<'a>>> {
+fn part<'a>(functions: &'a [Function], tokens: &[TextToken]) -> Option<Vec<Call<'a>>> {
     let stems = stems(tokens);
     let mut ranked: Vec<(usize, &Function)> = functions
         .iter()
@@ -111,7 +111,7 @@ fn part<'a>(functions: &'a [Function], tokens: &[Token]) -> Option<Vec<Call<'a>>
 fn again<'a>(
     function: &'a Function,
     functions: &[Function],
-    tokens: &[Token],
+    tokens: &[TextToken],
 ) -> Option<Vec<Call<'a>>> {
     let stems = stems(tokens);
     let speaks_of_other = functions
@@ -123,22 +123,25 @@ fn again<'a>(
     each_of_series(function, tokens)
 }
 
-fn stems(tokens: &[Token]) -> HashSet<&str> {
+fn stems(tokens: &[TextToken]) -> HashSet<&str> {
     let stems = tokens.iter().flat_map(|token| &token.stems);
     stems.map(String::as_str).collect()
 }
 
 /// A call, or several where a function takes one value and there are some in a row.
-fn each_of_series<'a>(function: &'a Function, tokens: &[Token]) -> Option<Vec<Call<'a>>> {
+fn each_of_series<'a>(function: &'a Function, tokens: &[TextToken]) -> Option<Vec<Call<'a>>> {
     let takes_list = function
         .parameters
         .iter()
-        .any(|parameter| parameter.kind == Kind::List);
-    let one_of = |kind: token::Kind| {
+        .any(|parameter| parameter.kind == ParameterKind::List);
+    let one_of = |kind: TokenKind| {
         let required = function.parameters.iter().filter(|parameter| {
-            let is_number = matches!(parameter.kind, Kind::Integer | Kind::Float);
-            let is_text = matches!(parameter.kind, Kind::Text | Kind::Any);
-            let is_it = if kind == token::Kind::Number {
+            let is_number = matches!(
+                parameter.kind,
+                ParameterKind::Integer | ParameterKind::Float
+            );
+            let is_text = matches!(parameter.kind, ParameterKind::Text | ParameterKind::Any);
+            let is_it = if kind == TokenKind::Number {
                 is_number
             } else {
                 is_text && parameter.options.is_empty()
@@ -156,7 +159,7 @@ fn each_of_series<'a>(function: &'a Function, tokens: &[Token]) -> Option<Vec<Ca
     };
     let call = |chosen: &usize| {
         let others = tokens.iter().enumerate();
-        let tokens: Vec<Token> = others
+        let tokens: Vec<TextToken> = others
             .filter(|(at, _)| at == chosen || !series.contains(at))
             .map(|(_, token)| token.clone())
             .collect();

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use super::number::Number;
 use super::phrases::{Phrases, Span};
-use super::table::Table;
+use super::table::TextTable;
 
 /// Mentions of one column that are looked at.
 const MAX_MENTIONS: usize = 16;
@@ -45,7 +45,7 @@ impl Test {
 }
 
 /// The columns that are named, in question order, without names inside longer names.
-pub(super) fn mentions(phrases: &Phrases, table: &Table) -> Vec<Mention> {
+pub(super) fn mentions(phrases: &Phrases, table: &TextTable) -> Vec<Mention> {
     let mut found: Vec<Mention> = Vec::new();
     for (column, header) in table.headers.iter().enumerate() {
         let spans = phrases.find_all(header).take(MAX_MENTIONS);
@@ -62,7 +62,7 @@ pub(super) fn mentions(phrases: &Phrases, table: &Table) -> Vec<Mention> {
 /// The conditions that rows must meet, by column.
 pub(super) fn conditions(
     phrases: &Phrases,
-    table: &Table,
+    table: &TextTable,
     columns: &[Mention],
 ) -> Vec<(usize, Test)> {
     let mut tests: Vec<(usize, Test)> = columns
@@ -72,7 +72,7 @@ pub(super) fn conditions(
     for column in 0..table.headers.len() {
         let mut found: Vec<(Span, &str)> = Vec::new();
         let mut seen = HashSet::new();
-        for cell in table.rows.iter().map(|row| Table::cell(row, column)) {
+        for cell in table.rows.iter().map(|row| TextTable::cell(row, column)) {
             if seen.insert(cell)
                 && Number::parse(cell).is_none()
                 && let Some(span) = phrases.find(cell)
@@ -142,15 +142,15 @@ mod tests {
     /// The rows of a fixed table that a question means, by their first cell.
     fn check(question: &str, expected: &str) {
         let csv = "lot,shade,price\nw1,sea green,5\nw2,green,7.5\nw3,no,-2\n";
-        let table = Table::parse(csv, b',').expect("a table");
+        let table = TextTable::parse(csv, b',').expect("a table");
         let phrases = Phrases::new(question);
         let tests = conditions(&phrases, &table, &mentions(&phrases, &table));
         let meant = table.rows.iter().filter(|row| {
             tests
                 .iter()
-                .all(|(column, test)| test.holds(Table::cell(row, *column)))
+                .all(|(column, test)| test.holds(TextTable::cell(row, *column)))
         });
-        let names: Vec<_> = meant.map(|row| Table::cell(row, 0)).collect();
+        let names: Vec<_> = meant.map(|row| TextTable::cell(row, 0)).collect();
         assert_eq!(names.join(" "), expected, "{question}");
     }
 

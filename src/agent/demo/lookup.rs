@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::number::Number;
 use super::phrases::Phrases;
 use super::query;
-use super::table::{Table, scalar};
+use super::table::{TextTable, scalar};
 use super::words::quoted;
 
 /// Lists of objects that are tried as tables.
@@ -40,7 +40,7 @@ pub(super) fn in_json(question: &str, phrases: &Phrases, document: &Value) -> Op
     object_lists(document, &mut tables);
     let from_tables = tables
         .iter()
-        .filter_map(|list| Table::from_objects(list))
+        .filter_map(|list| TextTable::from_objects(list))
         .find_map(|table| query::answer(question, phrases, &table));
     from_tables.or_else(|| {
         let mut best = Best::default();

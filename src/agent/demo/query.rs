@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use super::condition::{Mention, conditions, mentions};
 use super::number::{Number, rounding};
 use super::phrases::Phrases;
-use super::table::Table;
+use super::table::TextTable;
 
 const LARGEST: &[&str] = &[
     "largest", "highest", "most", "greatest", "maximum", "biggest", "longest", "heaviest",
@@ -35,7 +35,7 @@ const TOTAL: &[&str] = &["sum", "total", "combined", "altogether"];
 const MEAN: &[&str] = &["average", "mean"];
 
 /// Answers a question about `table`, or `None` when it is not understood.
-pub(super) fn answer(question: &str, phrases: &Phrases, table: &Table) -> Option<String> {
+pub(super) fn answer(question: &str, phrases: &Phrases, table: &TextTable) -> Option<String> {
     let columns = mentions(phrases, table);
     let tests = conditions(phrases, table, &columns);
     let rows: Vec<&Vec<String>> = table
@@ -44,7 +44,7 @@ pub(super) fn answer(question: &str, phrases: &Phrases, table: &Table) -> Option
         .filter(|row| {
             tests
                 .iter()
-                .all(|(column, test)| test.holds(Table::cell(row, *column)))
+                .all(|(column, test)| test.holds(TextTable::cell(row, *column)))
         })
         .collect();
     let free: Vec<Mention> = columns
@@ -75,7 +75,7 @@ pub(super) fn answer(question: &str, phrases: &Phrases, table: &Table) -> Option
             let values: HashSet<_> = view
                 .rows
                 .iter()
-                .map(|row| Table::cell(row, column))
+                .map(|row| TextTable::cell(row, column))
                 .collect();
             return Number::count(values.len()).render(None);
         }
@@ -138,7 +138,7 @@ impl View<'_> {
 
     /// The numbers of a column; `None` if it has none or holds other text.
     fn numbers(&self, column: usize) -> Option<Vec<Number>> {
-        let cells = self.rows.iter().map(|row| Table::cell(row, column));
+        let cells = self.rows.iter().map(|row| TextTable::cell(row, column));
         let values: Option<Vec<_>> = cells
             .filter(|cell| !cell.is_empty())
             .map(Number::parse)
@@ -162,7 +162,8 @@ impl View<'_> {
     /// The largest or smallest value, or what names the row that has it.
     fn extreme(&self, index: usize, largest: bool, digits: Option<u8>) -> Option<String> {
         let column = self.column_after(index)?;
-        let value = |row: &[String]| Number::parse(Table::cell(row, column)).map(Number::to_f64);
+        let value =
+            |row: &[String]| Number::parse(TextTable::cell(row, column)).map(Number::to_f64);
         let valued = self.rows.iter().filter_map(|row| Some((value(row)?, *row)));
         let best = valued.reduce(|best, next| {
             let better = if largest {
@@ -173,7 +174,7 @@ impl View<'_> {
             if better { next } else { best }
         })?;
         let Some(which) = self.phrases.first_of(WHICH) else {
-            return Number::parse(Table::cell(best.1, column))?.render(digits);
+            return Number::parse(TextTable::cell(best.1, column))?.render(digits);
         };
         let mut between = self
             .free
@@ -181,13 +182,13 @@ impl View<'_> {
             .filter(|m| m.span.start > which && m.span.start < index);
         let named = between.next().map(|mention| mention.column);
         let target = named.or_else(|| (0..self.headers).find(|other| *other != column))?;
-        Some(Table::cell(best.1, target).to_owned())
+        Some(TextTable::cell(best.1, target).to_owned())
     }
 
     /// The one cell that all meant rows agree on.
     fn single(&self) -> Option<String> {
         let target = self.free.first()?.column;
-        let mut cells = self.rows.iter().map(|row| Table::cell(row, target));
+        let mut cells = self.rows.iter().map(|row| TextTable::cell(row, target));
         let first = cells.next()?;
         cells.all(|cell| cell == first).then(|| first.to_owned())
     }
@@ -222,7 +223,7 @@ mod tests {
         hook,deck,0.2,,Old Quay\n";
 
     fn check(question: &str, expected: Option<&str>) {
-        let table = Table::parse(SHOP, b',').expect("a table");
+        let table = TextTable::parse(SHOP, b',').expect("a table");
         let answered = answer(question, &Phrases::new(question), &table);
         assert_eq!(answered.as_deref(), expected, "{question}");
     }

@@ -15,14 +15,14 @@ const MAX_CELLS: usize = 1_000_000;
 
 /// Named columns and rows of text.
 #[derive(Debug, Default)]
-pub(super) struct Table {
+pub(super) struct TextTable {
     /// Column names, in file order.
     pub(super) headers: Vec<String>,
     /// Rows; a missing cell is simply absent or empty.
     pub(super) rows: Vec<Vec<String>>,
 }
 
-impl Table {
+impl TextTable {
     /// Reads delimited text; `None` without a header and at least one row.
     pub(super) fn parse(text: &str, delimiter: u8) -> Option<Self> {
         let mut reader = csv::ReaderBuilder::new()
@@ -106,7 +106,7 @@ pub(super) fn scalar(value: &Value) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn check(input: Option<Table>, expected: &str) {
+    fn check(input: Option<TextTable>, expected: &str) {
         let shown = input.map_or_else(String::new, |table| {
             let rows: Vec<_> = table.rows.iter().map(|row| row.join("|")).collect();
             format!("{} / {}", table.headers.join("|"), rows.join(" / "))
@@ -117,19 +117,21 @@ mod tests {
     #[test]
     fn reads_delimited_text() {
         check(
-            Table::parse("a,b\n1, 2\n\"x, y\",3\n", b','),
+            TextTable::parse("a,b\n1, 2\n\"x, y\",3\n", b','),
             "a|b / 1|2 / x, y|3",
         );
-        check(Table::parse("a\tb\n1\n", b'\t'), "a|b / 1");
-        check(Table::parse("a,b\n", b','), "");
-        check(Table::parse("", b','), "");
+        check(TextTable::parse("a\tb\n1\n", b'\t'), "a|b / 1");
+        check(TextTable::parse("a,b\n", b','), "");
+        check(TextTable::parse("", b','), "");
     }
 
     #[test]
     fn reads_objects() {
         let list = serde_json::json!([{"a": 1, "b": "x"}, 7, {"b": true, "c": [1], "d": 2.5}]);
-        let table = list.as_array().and_then(|list| Table::from_objects(list));
+        let table = list
+            .as_array()
+            .and_then(|list| TextTable::from_objects(list));
         check(table, "a|b|d / 1|x / |true|2.5");
-        check(Table::from_objects(&[]), "");
+        check(TextTable::from_objects(&[]), "");
     }
 }

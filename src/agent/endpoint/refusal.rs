@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::data::{AgentError, FailureKind};
-use crate::system::http::{Reply, retry_after};
+use crate::system::http::{HttpReply, retry_after};
 use crate::system::process::excerpt::beginning;
 
 /// How much of what an endpoint says is shown.
@@ -80,7 +80,7 @@ pub(super) fn status_within(error: &Value) -> u16 {
 /// A reply that is no answer.
 pub(super) struct Refusal<'a> {
     pub(super) status: u16,
-    pub(super) reply: &'a Reply,
+    pub(super) reply: &'a HttpReply,
     /// Whether a key was sent.
     pub(super) has_key: bool,
     /// Whether the endpoint answered a request before.
@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     fn judge(status: u16, body: &str, has_answered: bool, refusals: u32) -> AgentError {
-        let reply = Reply {
+        let reply = HttpReply {
             status: StatusCode::from_u16(status).unwrap(),
             headers: HeaderMap::new(),
             body: body.into(),
@@ -304,7 +304,7 @@ mod tests {
         ] {
             assert_eq!(status_within(&error), status, "{error}");
         }
-        let reply = Reply {
+        let reply = HttpReply {
             status: StatusCode::OK,
             headers: HeaderMap::new(),
             body: br#"{"error": {"message": "upstream broke"}}"#.to_vec(),

@@ -1,4 +1,4 @@
-//! `Template`: JSON with placeholders in its texts; `UrlTemplate`: an address with some.
+//! `JsonTemplate`: JSON with placeholders in its texts; `UrlTemplate`: an address with some.
 
 use std::fmt::Write as _;
 
@@ -82,13 +82,13 @@ impl Placeholder {
 
 /// A text in parts.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Part {
+pub(super) enum TextPart {
     Text(String),
     Hole(Placeholder),
 }
 
 /// Takes a text apart, in one pass: what is filled in is not looked at again.
-fn parts(text: &str) -> Result<Vec<Part>> {
+fn parts(text: &str) -> Result<Vec<TextPart>> {
     let mut parts = Vec::new();
     let mut plain = String::new();
     let mut rest = text;
@@ -115,13 +115,13 @@ fn parts(text: &str) -> Result<Vec<Part>> {
         let found = NAMES.iter().find(|(known, _)| *known == name);
         let (_, placeholder) = found.ok_or_else(|| unknown(name))?;
         if !plain.is_empty() {
-            parts.push(Part::Text(std::mem::take(&mut plain)));
+            parts.push(TextPart::Text(std::mem::take(&mut plain)));
         }
-        parts.push(Part::Hole(*placeholder));
+        parts.push(TextPart::Hole(*placeholder));
     }
     plain.push_str(rest);
     if !plain.is_empty() {
-        parts.push(Part::Text(plain));
+        parts.push(TextPart::Text(plain));
     }
     Ok(parts)
 }
@@ -143,14 +143,14 @@ fn unknown(name: &str) -> Error {
 
 /// JSON with placeholders in its texts.
 #[derive(Clone, Debug)]
-pub(super) enum Template {
+pub(super) enum JsonTemplate {
     Plain(Value),
-    Text(Vec<Part>),
-    List(Vec<Template>),
-    Map(Vec<(String, Template)>),
+    Text(Vec<TextPart>),
+    List(Vec<JsonTemplate>),
+    Map(Vec<(String, JsonTemplate)>),
 }
 
-impl Template {
+impl JsonTemplate {
     /// Reads a template; keys of maps are taken as they are.
     ///
     /// # Errors
@@ -171,7 +171,7 @@ impl Template {
         Ok(match self {
             Self::Plain(value) => value.clone(),
             Self::Text(parts) => match &parts[..] {
-                [Part::Hole(placeholder)] => placeholder.value(task)?,
+                [TextPart::Hole(placeholder)] => placeholder.value(task)?,
                 parts => {
                     let mut text = String::new();
                     for part in parts {
@@ -195,10 +195,10 @@ impl Template {
 }
 
 /// A part as text.
-fn written(part: &Part, task: &Task) -> Result<String, AgentError> {
+fn written(part: &TextPart, task: &Task) -> Result<String, AgentError> {
     match part {
-        Part::Text(text) => Ok(text.clone()),
-        Part::Hole(placeholder) => Ok(match placeholder.value(task)? {
+        TextPart::Text(text) => Ok(text.clone()),
+        TextPart::Hole(placeholder) => Ok(match placeholder.value(task)? {
             Value::String(text) => text,
             value => value.to_string(),
         }),
@@ -208,7 +208,7 @@ fn written(part: &Part, task: &Task) -> Result<String, AgentError> {
 /// An address with placeholders behind its host.
 #[derive(Clone, Debug)]
 pub(super) struct UrlTemplate {
-    parts: Vec<Part>,
+    parts: Vec<TextPart>,
     example: &'static str,
 }
 
@@ -217,7 +217,10 @@ impl UrlTemplate {
         let parts = parts(url)?;
         let begin = url.split_once("://").map_or("", |(_, rest)| rest);
         let host = begin.split(['/', '?']).next().unwrap_or_default();
-        let holds_json = |part: &Part| matches!(part, Part::Hole(hole) if ![Prompt, Question, Id, Epoch, Attempt].contains(hole));
+        let holds_json = |part: &TextPart| match part {
+            TextPart::Hole(hole) => ![Prompt, Question, Id, Epoch, Attempt].contains(hole),
+            TextPart::Text(_) => false,
+        };
         if host.contains('{') || parts.iter().any(holds_json) {
             let message = format!("`{url}` has a placeholder where none can stand");
             return Err(Error::usage(message).hint("write `{id}` or `{prompt}` behind the host"));
@@ -227,24 +230,28 @@ impl UrlTemplate {
 
     /// The address for messages, with what is filled in left out.
     pub(super) fn shown(&self) -> String {
-        let text = |part: &Part| match part {
-            Part::Text(text) => text.clone(),
-            Part::Hole(_) => "-".to_owned(),
+        let text = |part: &TextPart| match part {
+            TextPart::Text(text) => text.clone(),
+            TextPart::Hole(_) => "-".to_owned(),
         };
         self.parts.iter().map(text).collect()
     }
 
     /// The address for a task; `None` when it is the same for all.
     pub(super) fn fill(&self, task: &Task) -> Result<Option<Url>> {
-        if self.parts.iter().all(|part| matches!(part, Part::Text(_))) {
+        if self
+            .parts
+            .iter()
+            .all(|part| matches!(part, TextPart::Text(_)))
+        {
             return Ok(None);
         }
         let mut url = String::new();
         for part in &self.parts {
             let text = written(part, task).map_err(|error| Error::usage(error.message))?;
             match part {
-                Part::Text(_) => url.push_str(&text),
-                Part::Hole(_) => percent_encode(&text, &mut url),
+                TextPart::Text(_) => url.push_str(&text),
+                TextPart::Hole(_) => percent_encode(&text, &mut url),
             }
         }
         Url::new(url, self.example).map(Some)

@@ -19,7 +19,7 @@ fn task() -> Task {
 
 #[track_caller]
 fn check(template: &Value, expect: &Value) {
-    let filled = Template::new(template).unwrap().fill(&task()).unwrap();
+    let filled = JsonTemplate::new(template).unwrap().fill(&task()).unwrap();
     assert_eq!(&filled, expect);
 }
 
@@ -66,7 +66,7 @@ fn other_braces_are_braces() {
         check(&json!(text), &json!(text));
     }
     check(&json!("{{id}} {{nonsense}}"), &json!("{id} {nonsense}"));
-    let error = Template::new(&json!({"a": ["{promt}"]})).unwrap_err();
+    let error = JsonTemplate::new(&json!({"a": ["{promt}"]})).unwrap_err();
     assert!(
         error
             .message()
@@ -89,7 +89,7 @@ fn files_go_by_name_and_path_or_with_their_content() {
         name: "a.bin".to_owned(),
         path: path.clone(),
     }];
-    let fill = |text: &str| Template::new(&json!(text)).unwrap().fill(&task);
+    let fill = |text: &str| JsonTemplate::new(&json!(text)).unwrap().fill(&task);
     assert_eq!(
         fill("{files}").unwrap(),
         json!([{"name": "a.bin", "path": path}])

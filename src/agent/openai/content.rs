@@ -49,7 +49,7 @@ impl Default for Files {
 }
 
 /// What the model reads.
-pub(super) struct Content {
+pub(super) struct MessageContent {
     /// A text, or parts of which some are images.
     pub(super) value: Value,
     /// The names of files that are not in it.
@@ -57,7 +57,7 @@ pub(super) struct Content {
 }
 
 impl Files {
-    pub(super) fn content(&self, task: &Task) -> Result<Content, AgentError> {
+    pub(super) fn content(&self, task: &Task) -> Result<MessageContent, AgentError> {
         let mut text = task.prompt().to_owned();
         let mut images = Vec::new();
         let mut unsent = Vec::new();
@@ -94,7 +94,7 @@ impl Files {
             images.insert(0, json!({"type": "text", "text": text}));
             images.into()
         };
-        Ok(Content { value, unsent })
+        Ok(MessageContent { value, unsent })
     }
 
     fn read(&self, file: &TaskFile) -> Result<Read, AgentError> {

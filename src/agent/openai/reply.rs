@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::OpenAi;
 use crate::agent::command::whole;
 use crate::data::{AgentError, FailureKind, Output, Usage};
-use crate::system::http::Reply;
+use crate::system::http::HttpReply;
 use crate::system::process::excerpt::beginning;
 
 /// How much of a reply that cannot be read is shown.
@@ -15,7 +15,7 @@ const KEPT: [&str; 3] = ["model", "system_fingerprint", "id"];
 
 impl OpenAi {
     /// Reads a reply of success.
-    pub(super) fn read(&self, reply: &Reply) -> Result<Output, AgentError> {
+    pub(super) fn read(&self, reply: &HttpReply) -> Result<Output, AgentError> {
         let bad = |reason: &str| {
             let begins = beginning(reply.body.trim_ascii_start(), EXCERPT_BYTES);
             self.endpoint.garbled(&format!(

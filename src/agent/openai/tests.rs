@@ -9,7 +9,7 @@ use ureq::http::{HeaderMap, StatusCode};
 use super::*;
 use crate::data::task::Visible;
 use crate::data::{Sample, TaskFile, Usage};
-use crate::system::http::Reply;
+use crate::system::http::HttpReply;
 
 fn agent() -> OpenAi {
     OpenAi::new("http://127.0.0.1:1/v1", "m").unwrap()
@@ -19,8 +19,8 @@ fn body(agent: &OpenAi, task: &Task) -> Value {
     agent.body(task).unwrap().0.into()
 }
 
-fn reply(body: impl Into<Vec<u8>>) -> Reply {
-    Reply {
+fn reply(body: impl Into<Vec<u8>>) -> HttpReply {
+    HttpReply {
         status: StatusCode::OK,
         headers: HeaderMap::new(),
         body: body.into(),

@@ -8,12 +8,12 @@ use std::thread::JoinHandle;
 use super::cell::Cell;
 use super::failure::{error, not_started};
 use super::orders::Orders;
-use super::request::{Refusal, Request};
+use super::request::{WorkerRefusal, WorkerRequest};
 use super::talk::{Setup, Talk};
 use crate::data::{AgentError, FailureKind, Output};
 use crate::system::lock::lock;
 use crate::system::process::launch::NotStarted;
-use crate::system::process::worker::Worker;
+use crate::system::process::worker::WorkerProcess;
 
 /// A process that was started.
 pub(super) struct Driver {
@@ -26,7 +26,7 @@ pub(super) struct Driver {
 impl Driver {
     /// Starts a process and follows it, on a thread of its own: a sandbox ends with the thread that made it.
     pub(super) fn start(
-        begin: impl FnOnce() -> Result<Worker, NotStarted> + Send + 'static,
+        begin: impl FnOnce() -> Result<WorkerProcess, NotStarted> + Send + 'static,
         cell: Option<Cell>,
         setup: Setup,
     ) -> Result<Self, AgentError> {
@@ -73,19 +73,19 @@ impl Driver {
     }
 
     /// Hands a request over; false when the process is gone.
-    pub(super) fn ask(&self, request: Request) -> bool {
+    pub(super) fn ask(&self, request: WorkerRequest) -> bool {
         self.orders.give(|inbox| inbox.requests.push(request))
     }
 
     /// Waits until the process is ready.
-    pub(super) fn ready(&self) -> Result<(), Refusal> {
+    pub(super) fn ready(&self) -> Result<(), WorkerRefusal> {
         let (probe, reply) = channel();
         if !self.orders.give(|inbox| inbox.probes.push(probe)) {
-            return Err(Refusal::Unsent);
+            return Err(WorkerRefusal::Unsent);
         }
         reply
             .recv()
-            .unwrap_or(Err(Refusal::Unsent))
+            .unwrap_or(Err(WorkerRefusal::Unsent))
             .map(|_: Output| ())
     }
 

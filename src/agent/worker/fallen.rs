@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::agent::command::seconds;
 use crate::agent::worker::failure::error;
 use crate::agent::worker::orders::Inbox;
-use crate::agent::worker::request::{Open, Refusal, Reply, Request};
+use crate::agent::worker::request::{Open, WorkerRefusal, WorkerReply, WorkerRequest};
 use crate::data::{AgentError, FailureKind};
 use crate::system::process::group::how_it_ended;
 use crate::system::process::tail::Tail;
@@ -15,8 +15,8 @@ use crate::system::process::tail::Tail;
 /// A talk that is over: who is to be told what.
 pub(super) struct Fallen {
     pub(super) open: Vec<Open>,
-    pub(super) waiting: Vec<Request>,
-    pub(super) probes: Vec<Sender<Reply>>,
+    pub(super) waiting: Vec<WorkerRequest>,
+    pub(super) probes: Vec<Sender<WorkerReply>>,
     pub(super) open_reply: AgentError,
     /// Whether the one request that was open is known to be the reason.
     pub(super) is_own: bool,
@@ -36,9 +36,11 @@ impl Fallen {
     /// Tells everybody who waits.
     pub(super) fn tell(self, late: &Inbox) {
         let not_ready = || match &self.not_ready {
-            None => Refusal::Unsent,
-            Some(Refused { error, is_foreign }) if *is_foreign => Refusal::Foreign(error.clone()),
-            Some(Refused { error, .. }) => Refusal::NotReady(error.clone()),
+            None => WorkerRefusal::Unsent,
+            Some(Refused { error, is_foreign }) if *is_foreign => {
+                WorkerRefusal::Foreign(error.clone())
+            }
+            Some(Refused { error, .. }) => WorkerRefusal::NotReady(error.clone()),
         };
         for request in self.waiting.iter().chain(&late.requests) {
             let _ = request.reply.send(Err(not_ready()));
@@ -54,7 +56,7 @@ impl Fallen {
                     stderr_tail,
                     ..timed_out(allowed)
                 };
-                Refusal::Own(failure)
+                WorkerRefusal::Own(failure)
             } else {
                 let failure = AgentError {
                     stderr_tail,
@@ -63,10 +65,10 @@ impl Fallen {
                 match &self.not_ready {
                     Some(Refused {
                         is_foreign: true, ..
-                    }) => Refusal::Foreign(failure),
-                    _ if self.is_own => Refusal::Guilty(failure),
-                    _ if self.is_killed => Refusal::Killed(failure),
-                    _ => Refusal::Fell(failure),
+                    }) => WorkerRefusal::Foreign(failure),
+                    _ if self.is_own => WorkerRefusal::Guilty(failure),
+                    _ if self.is_killed => WorkerRefusal::Killed(failure),
+                    _ => WorkerRefusal::Fell(failure),
                 }
             };
             open.end(Err(refusal));

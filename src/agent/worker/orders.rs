@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::mpsc::Sender;
 use std::sync::{Mutex, MutexGuard};
 
-use super::request::{Reply, Request};
+use super::request::{WorkerReply, WorkerRequest};
 use crate::system::lock::lock;
 use crate::system::pipe;
 
@@ -17,9 +17,9 @@ pub(super) struct Orders {
 
 #[derive(Default)]
 pub(super) struct Inbox {
-    pub(super) requests: Vec<Request>,
+    pub(super) requests: Vec<WorkerRequest>,
     /// Those who want to know when the process is ready.
-    pub(super) probes: Vec<Sender<Reply>>,
+    pub(super) probes: Vec<Sender<WorkerReply>>,
     pub(super) close: bool,
     /// Whether the thread takes no more orders.
     pub(super) over: bool,

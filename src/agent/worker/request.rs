@@ -10,7 +10,7 @@ use crate::system::cancel::Cancel;
 
 /// A task on its way to a process.
 #[derive(Clone)]
-pub(super) struct Request {
+pub(super) struct WorkerRequest {
     pub(super) id: String,
     /// The task as a line.
     pub(super) line: Arc<Vec<u8>>,
@@ -18,14 +18,14 @@ pub(super) struct Request {
     pub(super) allowed: Option<Duration>,
     pub(super) cancel: Cancel,
     pub(super) live: Option<Live>,
-    pub(super) reply: Sender<Reply>,
+    pub(super) reply: Sender<WorkerReply>,
 }
 
-pub(super) type Reply = Result<Output, Refusal>;
+pub(super) type WorkerReply = Result<Output, WorkerRefusal>;
 
 /// Why there is no answer.
 #[derive(Debug)]
-pub(super) enum Refusal {
+pub(super) enum WorkerRefusal {
     /// For a reason of this request.
     Own(AgentError),
     /// The process ended or had to be ended while it had the request; perhaps another was the reason.
@@ -44,7 +44,7 @@ pub(super) enum Refusal {
 
 /// A request that the process has.
 pub(super) struct Open {
-    pub(super) request: Request,
+    pub(super) request: WorkerRequest,
     pub(super) deadline: Option<Instant>,
     /// Since when its time is over and the program knows.
     pub(super) overdue: Option<Instant>,
@@ -55,7 +55,7 @@ pub(super) struct Open {
 }
 
 impl Open {
-    pub(super) fn new(request: Request, stderr_before: u64) -> Self {
+    pub(super) fn new(request: WorkerRequest, stderr_before: u64) -> Self {
         let now = Instant::now();
         Self {
             deadline: request.allowed.and_then(|allowed| now.checked_add(allowed)),
@@ -67,7 +67,7 @@ impl Open {
     }
 
     /// Ends it. Whoever asked may be gone.
-    pub(super) fn end(self, reply: Reply) {
+    pub(super) fn end(self, reply: WorkerReply) {
         let _ = self.request.reply.send(reply);
     }
 }

@@ -17,14 +17,14 @@ use super::fallen::{Fallen, Refused, ended};
 use super::incoming::Incoming;
 use super::message::{self, PROTOCOL};
 use super::orders::{Inbox, Orders};
-use super::request::{Open, Refusal, Reply, Request};
+use super::request::{Open, WorkerRefusal, WorkerReply, WorkerRequest};
 use super::totals::Totals;
-use crate::agent::command::lines::Lines;
+use crate::agent::command::lines::LiveLines;
 use crate::agent::command::{self, StreamKind, seconds};
 use crate::data::task::Live;
 use crate::data::{AgentError, FailureKind, Output};
 use crate::system::process::group::was_killed;
-use crate::system::process::worker::Worker;
+use crate::system::process::worker::WorkerProcess;
 
 /// How long the end of a program that closed its stdout is waited for.
 const END: Duration = Duration::from_millis(200);
@@ -64,7 +64,7 @@ enum End {
 }
 
 pub(super) struct Talk<'a> {
-    worker: Worker,
+    worker: WorkerProcess,
     orders: &'a Orders,
     setup: Setup,
     incoming: Incoming,
@@ -72,11 +72,11 @@ pub(super) struct Talk<'a> {
     outgoing: VecDeque<Arc<Vec<u8>>>,
     written: usize,
     /// Requests that the process does not have yet.
-    waiting: VecDeque<Request>,
+    waiting: VecDeque<WorkerRequest>,
     open: Vec<Open>,
     /// Requests of which nobody wants to know any more, because the run is over.
     forgotten: HashSet<String>,
-    probes: Vec<Sender<Reply>>,
+    probes: Vec<Sender<WorkerReply>>,
     /// Until when it must greet; `None` once it is ready.
     starting: Option<Instant>,
     has_greeted: bool,
@@ -90,7 +90,7 @@ pub(super) struct Talk<'a> {
 }
 
 impl<'a> Talk<'a> {
-    pub(super) fn new(worker: Worker, orders: &'a Orders, setup: Setup) -> Self {
+    pub(super) fn new(worker: WorkerProcess, orders: &'a Orders, setup: Setup) -> Self {
         let mut outgoing = VecDeque::new();
         let starting = setup.handshake.map(|patience| Instant::now() + patience);
         if starting.is_some() {
@@ -126,7 +126,7 @@ impl<'a> Talk<'a> {
                 (live.0)(line);
             }
         }));
-        let lines = Lines::new(&live);
+        let lines = LiveLines::new(&live);
         let end = loop {
             if let Err(end) = self.turn(&lines) {
                 break end;
@@ -137,7 +137,7 @@ impl<'a> Talk<'a> {
     }
 
     /// Does what can be done now and sleeps until there is more.
-    fn turn(&mut self, stderr: &Lines<'_>) -> Result<(), End> {
+    fn turn(&mut self, stderr: &LiveLines<'_>) -> Result<(), End> {
         self.take_orders();
         self.admit();
         self.send();
@@ -191,7 +191,7 @@ impl<'a> Talk<'a> {
 
     /// Whether one of the waiting requests may go in.
     fn may_admit(&self) -> bool {
-        let is_free = |request: &Request| !self.has(&request.id);
+        let is_free = |request: &WorkerRequest| !self.has(&request.id);
         self.starting.is_none() && self.waiting.iter().any(is_free)
     }
 
@@ -247,11 +247,13 @@ impl<'a> Talk<'a> {
         if self.starting.is_some_and(|until| now >= until) {
             return Err(End::Silent);
         }
-        let cancelled = |request: &Request| request.cancel.is_cancelled();
+        let cancelled = |request: &WorkerRequest| request.cancel.is_cancelled();
         self.waiting.retain(|request| {
             let is_over = cancelled(request);
             if is_over {
-                let _ = request.reply.send(Err(Refusal::Own(command::cancelled())));
+                let _ = request
+                    .reply
+                    .send(Err(WorkerRefusal::Own(command::cancelled())));
             }
             !is_over
         });
@@ -265,7 +267,7 @@ impl<'a> Talk<'a> {
                         .push_back(Arc::new(message::cancel(&open.request.id)));
                 }
                 self.forgotten.insert(open.request.id.clone());
-                open.end(Err(Refusal::Own(command::cancelled())));
+                open.end(Err(WorkerRefusal::Own(command::cancelled())));
                 continue;
             }
             match open.overdue {

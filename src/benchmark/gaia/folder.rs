@@ -17,9 +17,9 @@ const EXTENSIONS: [&str; 3] = ["jsonl", "parquet", "csv"];
 
 /// Which files there are: those on this machine, or those that a dataset of the Hub has, fetched or not.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Files<'a>(pub(super) Option<&'a Dataset>);
+pub(super) struct KnownFiles<'a>(pub(super) Option<&'a Dataset>);
 
-impl Files<'_> {
+impl KnownFiles<'_> {
     fn is_file(self, path: &Path) -> Result<bool> {
         self.0
             .map_or_else(|| Ok(path.is_file()), |hub| hub.is_file(path))
@@ -70,7 +70,7 @@ impl Files<'_> {
 
 /// A metadata file with the folders that attachments are found in.
 #[derive(Clone, Debug)]
-pub(super) struct Source<'a> {
+pub(super) struct MetadataFile<'a> {
     /// The file of rows.
     pub(super) metadata: PathBuf,
     /// The dataset's folder, which no attachment may leave.
@@ -79,10 +79,10 @@ pub(super) struct Source<'a> {
     pub(super) beside: PathBuf,
     /// What people should know about the choice.
     pub(super) notices: Vec<String>,
-    files: Files<'a>,
+    files: KnownFiles<'a>,
 }
 
-impl Source<'_> {
+impl MetadataFile<'_> {
     /// Whether the dataset has something at a path in it.
     pub(super) fn has(&self, path: &Path) -> bool {
         let path = self.root.join(path);
@@ -95,12 +95,16 @@ impl Source<'_> {
 }
 
 /// Finds the metadata of a split in a dataset's folder, or takes the file that `path` is.
-pub(super) fn locate<'a>(path: &Path, split: Option<&str>, files: Files<'a>) -> Result<Source<'a>> {
+pub(super) fn locate<'a>(
+    path: &Path,
+    split: Option<&str>,
+    files: KnownFiles<'a>,
+) -> Result<MetadataFile<'a>> {
     let source = |metadata: PathBuf, root, beside, unused| {
         if let Some(hub) = files.0 {
             hub.fetch(std::slice::from_ref(&metadata))?;
         }
-        Ok(Source {
+        Ok(MetadataFile {
             notices: notices(&metadata, root, unused),
             root: root.to_owned(),
             metadata,
@@ -176,7 +180,7 @@ pub(super) fn holders(path: &Path) -> Vec<PathBuf> {
         return vec![path.to_owned()];
     }
     let files = EXTENSIONS.map(|extension| path.join("metadata").with_extension(extension));
-    let splits = Files(None).splits(path).unwrap_or_default();
+    let splits = KnownFiles(None).splits(path).unwrap_or_default();
     let splits = splits.iter().map(|split| path.join(split));
     files
         .into_iter()

@@ -9,7 +9,7 @@ use crate::data::{Attachment, Sample, Target};
 use crate::error::{Error, Result};
 use crate::system::file::is_inside;
 
-use super::folder::Source;
+use super::folder::MetadataFile;
 
 const PROMPT: [&str; 2] = ["question", "Question"];
 pub(super) const GROUND_TRUTH: [&str; 3] = ["final_answer", "Final answer", "answer"];
@@ -18,7 +18,7 @@ const LEVEL: [&str; 2] = ["level", "Level"];
 
 /// Which column plays which role in one file.
 #[derive(Debug)]
-pub(super) struct Layout {
+pub(super) struct GaiaLayout {
     prompt: String,
     pub(super) ground_truth: Option<String>,
     id: Option<String>,
@@ -27,7 +27,7 @@ pub(super) struct Layout {
     file_path: Option<String>,
 }
 
-impl Layout {
+impl GaiaLayout {
     pub(super) fn find(header: &Header<'_>, given: &Columns) -> Result<Self> {
         let find = |role: &str, given: &Option<String>, known: &[&str]| {
             header.find_column(role, given.as_deref(), known)
@@ -47,7 +47,7 @@ impl Layout {
         &self,
         mut fields: Map<String, Value>,
         index: usize,
-        source: &Source,
+        source: &MetadataFile,
     ) -> Result<Sample> {
         // One column may play two parts, the question as the id, say; the answer may not be shown to agents.
         if let Some(truth) = &self.ground_truth
@@ -111,7 +111,11 @@ fn is_hidden(truth: &str) -> bool {
 /// `file_path` counts from the dataset's folder. When nothing is there, as in a split that was copied
 /// out of its folder, it is `file_name` beside the metadata. A path that is not allowed stays what it is,
 /// so that using it is an error.
-fn attachment(name: Option<String>, path: Option<String>, source: &Source) -> Option<Attachment> {
+fn attachment(
+    name: Option<String>,
+    path: Option<String>,
+    source: &MetadataFile,
+) -> Option<Attachment> {
     let name = name.filter(|name| !name.trim().is_empty());
     let path = path.filter(|path| !path.trim().is_empty());
     let beside = |name: &str| source.beside.join(name);

@@ -27,7 +27,7 @@ const FILES: [&str; 2] = ["file_name", "files"];
 
 /// The columns of one file, by role.
 #[derive(Debug)]
-pub(super) struct Layout {
+pub(super) struct QaLayout {
     prompt: Prompt,
     pub(super) ground_truth: Option<Field>,
     id: Option<Field>,
@@ -46,7 +46,7 @@ enum Prompt {
     Template(Template, Vec<Field>),
 }
 
-impl Layout {
+impl QaLayout {
     pub(super) fn find(rows: &Header<'_>, qa: &Qa) -> Result<Self> {
         let columns = &qa.columns;
         let prompt = match &qa.template {

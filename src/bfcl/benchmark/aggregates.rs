@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use crate::stats::as_f64;
 
 /// What is right in a category, and how much there is: (correct, total).
-pub type Counts = BTreeMap<String, (u64, u64)>;
+pub type CategoryCounts = BTreeMap<String, (u64, u64)>;
 
 /// A figure of the leaderboard.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -74,7 +74,7 @@ const LIVE: [(&str, u64); 4] = [
 
 impl Aggregates {
     /// The figures for what each category scored. A category without entries was not run.
-    pub fn of(counts: &Counts) -> Self {
+    pub fn of(counts: &CategoryCounts) -> Self {
         let of = |name: &str| category(counts, name);
         let simple = mean(&["simple_python", "simple_java", "simple_javascript"].map(of));
         let [multiple, parallel, both] = ["multiple", "parallel", "parallel_multiple"].map(of);
@@ -113,7 +113,7 @@ impl Aggregates {
 }
 
 /// What a single category scored.
-pub fn category(counts: &Counts, name: &str) -> Figure {
+pub fn category(counts: &CategoryCounts, name: &str) -> Figure {
     match run(counts, name) {
         Some((correct, total)) => Figure {
             accuracy: as_f64(correct) / as_f64(total),
@@ -123,7 +123,7 @@ pub fn category(counts: &Counts, name: &str) -> Figure {
     }
 }
 
-fn run(counts: &Counts, name: &str) -> Option<(u64, u64)> {
+fn run(counts: &CategoryCounts, name: &str) -> Option<(u64, u64)> {
     counts.get(name).copied().filter(|&(_, total)| total > 0)
 }
 
@@ -153,7 +153,7 @@ mod tests {
     use crate::bfcl::data::Category;
     use crate::tests::parity;
 
-    fn counts(of: &[(&str, u64, u64)]) -> Counts {
+    fn counts(of: &[(&str, u64, u64)]) -> CategoryCounts {
         let counts = of.iter();
         counts
             .map(|&(name, correct, total)| (name.to_owned(), (correct, total)))
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_perfect_model_has_one_everywhere() {
-        let all: Counts = Category::official()
+        let all: CategoryCounts = Category::official()
             .map(|category| (category.name, (7, 7)))
             .collect();
         let found = Aggregates::of(&all);
@@ -199,7 +199,7 @@ mod tests {
         let Some(overall) = parity::text(&format!("{folder}/data_overall.csv")) else {
             return;
         };
-        let mut all = Counts::new();
+        let mut all = CategoryCounts::new();
         for category in Category::official().filter(Category::is_native) {
             let group = if category.name.starts_with("live") {
                 "live"

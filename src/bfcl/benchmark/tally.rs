@@ -1,4 +1,4 @@
-//! `Tally`: the figures of a run, gathered from its records one by one.
+//! `BfclTally`: the figures of a run, gathered from its records one by one.
 //!
 //! Denominators: samples with a verdict. An errored, skipped or unscored sample is in none, and not wrong; what the
 //! figures could be with the errored and skipped ones as wrong and as right stands under `bounds`.
@@ -26,8 +26,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::aggregates::{self, Aggregates, Counts};
-use crate::bfcl::data::{Category, Group};
+use super::aggregates::{self, Aggregates, CategoryCounts};
+use crate::bfcl::data::{Category, CategoryGroup};
 use crate::data::{Record, Score, Status};
 use crate::stats::{as_f64, ratio};
 use crate::verdict::check::BOUNDS;
@@ -41,10 +41,10 @@ const LISTED_TYPES: usize = 200;
 
 /// The figures of a run so far.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct BfclTally {
     categories: BTreeMap<String, Counted>,
-    calls: Part,
-    parameters: Part,
+    calls: CallCounts,
+    parameters: CallCounts,
     /// (function, parameter, problem)
     wrong: BTreeMap<[String; 3], u64>,
 }
@@ -62,13 +62,13 @@ struct Counted {
 
 /// How many are right, expected and given.
 #[derive(Clone, Copy, Debug, Default)]
-struct Part {
+struct CallCounts {
     right: u64,
     expected: u64,
     given: u64,
 }
 
-impl Tally {
+impl BfclTally {
     /// Adds a record.
     pub(crate) fn add(&mut self, record: &Record) {
         let Some(category) = record.slices.get("category").and_then(Value::as_str) else {
@@ -139,8 +139,8 @@ impl Tally {
 
     /// The figures.
     pub(crate) fn finish(&self, weights: &Weights) -> Map<String, Value> {
-        let figures = |counts: &Counts| figures(counts, weights);
-        let with = |count: fn(&Counted) -> (u64, u64)| -> Counts {
+        let figures = |counts: &CategoryCounts| figures(counts, weights);
+        let with = |count: fn(&Counted) -> (u64, u64)| -> CategoryCounts {
             let counts = self.categories.iter();
             counts
                 .map(|(name, counted)| (name.clone(), count(counted)))
@@ -197,7 +197,7 @@ impl Tally {
     }
 
     fn parts(&self) -> Map<String, Value> {
-        let Part {
+        let CallCounts {
             right,
             expected,
             given,
@@ -267,7 +267,7 @@ impl Tally {
     }
 }
 
-impl Part {
+impl CallCounts {
     fn add(&mut self, [right, expected, given]: [u64; 3]) {
         self.right += right;
         self.expected += expected;
@@ -288,7 +288,7 @@ impl Part {
 }
 
 /// Figures by name, in the order in which they are shown; `None` is N/A.
-type Figures = Vec<(&'static str, Option<f64>)>;
+type NamedFigures = Vec<(&'static str, Option<f64>)>;
 
 fn of(figures: &[(&str, Option<f64>)], name: &str) -> Option<f64> {
     figures.iter().find(|(known, _)| *known == name)?.1
@@ -303,14 +303,19 @@ pub(super) fn names(categories: &[Category], weights: &Weights) -> Vec<String> {
     let figures = figures.iter().filter(|(_, value)| value.is_some());
     let mut names: Vec<String> = figures.map(|(name, _)| (*name).to_owned()).collect();
     if categories.iter().any(Category::has_ground_truth) {
-        names.extend(Tally::default().parts().into_iter().map(|(name, _)| name));
+        names.extend(
+            BfclTally::default()
+                .parts()
+                .into_iter()
+                .map(|(name, _)| name),
+        );
     }
     names
 }
 
 /// The official figures, and those over all categories.
-fn figures(counts: &Counts, weights: &Weights) -> Figures {
-    let run: Counts = counts
+fn figures(counts: &CategoryCounts, weights: &Weights) -> NamedFigures {
+    let run: CategoryCounts = counts
         .iter()
         .filter(|(_, (_, total))| *total > 0)
         .map(|(name, _)| (name.clone(), (1, 1)))
@@ -318,7 +323,7 @@ fn figures(counts: &Counts, weights: &Weights) -> Figures {
     let official = official(&Aggregates::of(counts));
     // With every sample right a figure is above 0 if anything of it was run.
     let present = self::official(&Aggregates::of(&run));
-    let mut figures: Figures = official
+    let mut figures: NamedFigures = official
         .into_iter()
         .zip(present)
         .map(|((name, figure, counts_missing), (_, present, _))| {
@@ -360,7 +365,10 @@ fn official(of: &Aggregates) -> [(&'static str, aggregates::Figure, bool); 9] {
 /// Whether the overall figure has it.
 fn is_in_overall(category: &Category) -> bool {
     category.name != "live_relevance"
-        && !matches!(category.group, Group::FormatSensitivity | Group::Own)
+        && !matches!(
+            category.group,
+            CategoryGroup::FormatSensitivity | CategoryGroup::Own
+        )
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 use crate::benchmark::prompt::Prompt;
-use crate::bfcl::data::Group;
+use crate::bfcl::data::CategoryGroup;
 use crate::tests::parity;
 
 const ENTRIES: &str = r#"{"id": "simple_java_0", "question": [[{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Résumé?"}]], "function": [{"name": "Cv.read", "description": "Reads é.", "parameters": {"type": "dict", "required": ["lines"], "properties": {"lines": {"type": "ArrayList", "description": "Which.", "items": {"type": "integer"}}}}}], "ground_truth": [{"Cv.read": {"lines": [[1]]}}]}
@@ -125,13 +125,13 @@ fn documented() -> Vec<Vec<&'static str>> {
 fn the_documentation_lists_every_category_and_who_judges_it() {
     let known = Category::official().map(|category| {
         let group = match category.group {
-            Group::NonLive => "non-live",
-            Group::Live => "live",
-            Group::MultiTurn => "multi-turn",
-            Group::Memory => "memory",
-            Group::WebSearch => "web search",
-            Group::FormatSensitivity => "format sensitivity",
-            Group::Own => "own",
+            CategoryGroup::NonLive => "non-live",
+            CategoryGroup::Live => "live",
+            CategoryGroup::MultiTurn => "multi-turn",
+            CategoryGroup::Memory => "memory",
+            CategoryGroup::WebSearch => "web search",
+            CategoryGroup::FormatSensitivity => "format sensitivity",
+            CategoryGroup::Own => "own",
         };
         let judged = if category.is_native() {
             "here"

@@ -3,32 +3,36 @@
 use std::borrow::Cow;
 use std::ptr;
 
-use super::compare::{Checked, Refusal, Slot, Stop, refuse};
-use super::entry::{Argument, Entry, Expected, Function, Options, Property};
+use super::compare::{Slot, Stop, ValueCheck, ValueRefusal, refuse};
+use super::entry::{AnswerKey, Argument, Expected, FunctionDoc, PossibleValues, Property};
 use super::kind::{Check, Language};
-use super::verdict::{Attempt, Message};
+use super::verdict::{TriedCall, VerdictMessage};
 use crate::calls::crash::Crash;
 use crate::calls::repr::repr_str;
 use crate::calls::{Dict, Value, java_values, javascript_values};
 
 /// Why calls were refused.
-pub(super) struct Fault {
+pub(super) struct CallFault {
     pub(super) kind: &'static str,
-    pub(super) messages: Vec<Message>,
+    pub(super) messages: Vec<VerdictMessage>,
 }
 
-impl From<Refusal> for Fault {
-    fn from(refusal: Refusal) -> Self {
+impl From<ValueRefusal> for CallFault {
+    fn from(refusal: ValueRefusal) -> Self {
         Self {
             kind: refusal.kind,
-            messages: refusal.messages.into_iter().map(Message::Text).collect(),
+            messages: refusal
+                .messages
+                .into_iter()
+                .map(VerdictMessage::Text)
+                .collect(),
         }
     }
 }
 
 /// What the calls are checked by.
 pub(super) struct Checker<'a> {
-    pub(super) entry: &'a Entry,
+    pub(super) entry: &'a AnswerKey,
     pub(super) language: Language,
     /// Whether the model cannot have dots in names, so that `_` is expected for each.
     pub(super) underscore_to_dot: bool,
@@ -42,12 +46,14 @@ impl Checker<'_> {
         kind: Check,
         calls: &[Value],
         fits: &mut Vec<Option<usize>>,
-    ) -> Result<Result<(), Fault>, Crash> {
+    ) -> Result<Result<(), CallFault>, Crash> {
         let expected = &*self.entry.expected;
         let wrong_count = |kind| {
-            Ok(Err(Fault {
+            Ok(Err(CallFault {
                 kind,
-                messages: vec![Message::Text("Wrong number of functions.".to_owned())],
+                messages: vec![VerdictMessage::Text(
+                    "Wrong number of functions.".to_owned(),
+                )],
             }))
         };
         if kind == Check::Parallel {
@@ -82,7 +88,7 @@ impl Checker<'_> {
         }
     }
 
-    fn function(&self, expected: &Expected) -> Result<&Function, Crash> {
+    fn function(&self, expected: &Expected) -> Result<&FunctionDoc, Crash> {
         let missing = || Crash::new("TypeError: 'NoneType' object is not subscriptable");
         self.entry.function(&expected.name).ok_or_else(missing)
     }
@@ -92,7 +98,7 @@ impl Checker<'_> {
         &self,
         calls: &[Value],
         fits: &mut Vec<Option<usize>>,
-    ) -> Result<Result<(), Fault>, Crash> {
+    ) -> Result<Result<(), CallFault>, Crash> {
         let mut taken = vec![false; calls.len()];
         for (place, expected) in self.entry.expected.iter().enumerate() {
             let function = self.function(expected)?;
@@ -104,12 +110,14 @@ impl Checker<'_> {
                         found = Some(index);
                         break;
                     }
-                    Err(Stop::Refused(refusal)) => attempts.push(Message::Attempt(Attempt {
-                        call: index,
-                        expected: place,
-                        error: refusal.messages,
-                        error_type: refusal.kind,
-                    })),
+                    Err(Stop::Refused(refusal)) => {
+                        attempts.push(VerdictMessage::Attempt(TriedCall {
+                            call: index,
+                            expected: place,
+                            error: refusal.messages,
+                            error_type: refusal.kind,
+                        }));
+                    }
                     Err(Stop::Crashed(crash)) => return Err(crash),
                 }
             }
@@ -122,9 +130,9 @@ impl Checker<'_> {
                      of possible answers.",
                     left.join(", ")
                 );
-                let mut messages = vec![Message::Text(message)];
+                let mut messages = vec![VerdictMessage::Text(message)];
                 messages.append(&mut attempts);
-                return Ok(Err(Fault {
+                return Ok(Err(CallFault {
                     kind: "parallel_function_checker_no_order:cannot_find_match",
                     messages,
                 }));
@@ -135,7 +143,7 @@ impl Checker<'_> {
     }
 
     /// One call against one expected call.
-    fn call(&self, function: &Function, call: &Value, expected: &Expected) -> Checked {
+    fn call(&self, function: &FunctionDoc, call: &Value, expected: &Expected) -> ValueCheck {
         let parameters = function
             .parameters
             .as_ref()
@@ -221,7 +229,7 @@ impl Checker<'_> {
         parameters.property(&argument.name)
     }
 
-    fn value(&self, property: &Property, options: &Options, value: &Value) -> Checked {
+    fn value(&self, property: &Property, options: &PossibleValues, value: &Value) -> ValueCheck {
         let missing = || Stop::Crashed(Crash::new("KeyError: 'type'"));
         let type_name = property.kind.as_deref().ok_or_else(missing)?;
         let slot = Slot {
@@ -234,7 +242,7 @@ impl Checker<'_> {
         self.argument(slot, property.item.as_deref(), value)
     }
 
-    fn argument(&self, mut slot: Slot<'_>, item: Option<&str>, value: &Value) -> Checked {
+    fn argument(&self, mut slot: Slot<'_>, item: Option<&str>, value: &Value) -> ValueCheck {
         let has_items = self.language.has_items(slot.type_name);
         let item_kind = || {
             let missing = || Stop::Crashed(Crash::new("KeyError: 'items'"));
@@ -283,7 +291,7 @@ impl Checker<'_> {
     }
 
     /// Every expected argument is there or may be left out.
-    fn all_there(arguments: &Dict, expected: &Expected) -> Checked {
+    fn all_there(arguments: &Dict, expected: &Expected) -> ValueCheck {
         let missing = expected.arguments.iter().find(|argument| {
             !argument.options.optional && arguments.get_str(&argument.name).is_none()
         });

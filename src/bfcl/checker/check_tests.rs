@@ -4,7 +4,7 @@ use super::*;
 use crate::calls::{Dict, Value};
 
 /// A function `f` with a parameter `x` of a type, and the options of its ground truth.
-fn entry(kind: &str, options: &str) -> Entry {
+fn entry(kind: &str, options: &str) -> AnswerKey {
     let (kind, items) = kind.split_once('/').unwrap_or((kind, ""));
     let items = if items.is_empty() {
         String::new()
@@ -15,7 +15,7 @@ fn entry(kind: &str, options: &str) -> Entry {
         r#"[{{"name": "f", "parameters": {{"required": [], "properties": {{"x": {{"type": "{kind}"{items}}}}}}}}}]"#
     );
     let read = |text: &str| Value::from_json(text).unwrap();
-    Entry::new(
+    AnswerKey::new(
         &read(&functions),
         Some(&read(&format!(r#"[{{"f": {{"x": {options}}}}}]"#))),
     )
@@ -25,10 +25,10 @@ fn entry(kind: &str, options: &str) -> Entry {
 fn python(kind: &str, options: &str, value: &str, expect: Option<&str>) {
     let entry = entry(kind, options);
     let answer = Value::Str(format!("f(x={value})"));
-    let verdict = check(&Request::new(
+    let verdict = check(&CheckRequest::new(
         &entry,
         "simple_python",
-        Answer::Prompt(&answer),
+        ModelAnswer::Prompt(&answer),
     ));
     assert_eq!(
         verdict.error_type, expect,
@@ -162,7 +162,11 @@ fn typed_languages() {
         ));
         let call = Dict::of("f".into(), Value::Str(arguments.to_json_text()));
         let answer = Value::List(vec![Value::Dict(call)]);
-        let verdict = super::check(&Request::new(&entry, category, Answer::Native(&answer)));
+        let verdict = super::check(&CheckRequest::new(
+            &entry,
+            category,
+            ModelAnswer::Native(&answer),
+        ));
         assert_eq!(
             verdict.error_type, expect,
             "{kind} {value} {:?}",
@@ -213,16 +217,16 @@ fn calls() {
             _ => format!("[{one}]"),
         };
         let read = |text: &str| Value::from_json(text).unwrap();
-        let entry = Entry::new(&read(functions), Some(&read(&ground_truth))).unwrap();
+        let entry = AnswerKey::new(&read(functions), Some(&read(&ground_truth))).unwrap();
         let answer = Value::from(answer);
         for underscore_to_dot in [false, true] {
             let answer = match (underscore_to_dot, &answer) {
                 (true, Value::Str(text)) => Value::Str(text.replace("a.f", "a_f")),
                 (_, answer) => answer.clone(),
             };
-            let verdict = super::check(&Request {
+            let verdict = super::check(&CheckRequest {
                 underscore_to_dot,
-                ..Request::new(&entry, category, Answer::Prompt(&answer))
+                ..CheckRequest::new(&entry, category, ModelAnswer::Prompt(&answer))
             });
             assert_eq!(verdict.error_type, expect, "{answer:?}");
             assert_eq!(verdict.valid, expect.is_none());
@@ -289,14 +293,14 @@ fn malformed_data_is_named() {
         ("[]", "[{}]"),
         ("[]", r#"[{"f": {"x": 1}}]"#),
     ] {
-        assert!(Entry::new(&read(functions), Some(&read(ground_truth))).is_err());
+        assert!(AnswerKey::new(&read(functions), Some(&read(ground_truth))).is_err());
     }
-    let entry = Entry::new(&read(r#"[{"name": "f"}]"#), Some(&read(r#"[{"f": {}}]"#))).unwrap();
+    let entry = AnswerKey::new(&read(r#"[{"name": "f"}]"#), Some(&read(r#"[{"f": {}}]"#))).unwrap();
     let answer = Value::from("f()");
-    let verdict = check(&Request::new(
+    let verdict = check(&CheckRequest::new(
         &entry,
         "simple_python",
-        Answer::Prompt(&answer),
+        ModelAnswer::Prompt(&answer),
     ));
     assert_eq!(verdict.error_type, Some(CRASH));
 }

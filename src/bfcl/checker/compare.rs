@@ -1,7 +1,7 @@
 //! A value against the options of the ground truth.
 
-use super::entry::{Options, standard_value};
-use super::kind::Kind;
+use super::entry::{PossibleValues, standard_value};
+use super::kind::PythonType;
 use super::standard::standardize;
 use crate::calls::crash::Crash;
 use crate::calls::repr::{repr_list, repr_str};
@@ -9,7 +9,7 @@ use crate::calls::{Dict, Value};
 
 /// Why a value was refused: the official error type and messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Refusal {
+pub(super) struct ValueRefusal {
     pub(super) kind: &'static str,
     pub(super) messages: Vec<String>,
 }
@@ -17,7 +17,7 @@ pub(super) struct Refusal {
 /// A verdict on a value, or the exception on the way to it.
 #[derive(Debug)]
 pub(super) enum Stop {
-    Refused(Refusal),
+    Refused(ValueRefusal),
     Crashed(Crash),
 }
 
@@ -27,10 +27,10 @@ impl<T: Into<Crash>> From<T> for Stop {
     }
 }
 
-pub(super) type Checked = Result<(), Stop>;
+pub(super) type ValueCheck = Result<(), Stop>;
 
-pub(super) fn refuse(kind: &'static str, message: String) -> Checked {
-    Err(Stop::Refused(Refusal {
+pub(super) fn refuse(kind: &'static str, message: String) -> ValueCheck {
+    Err(Stop::Refused(ValueRefusal {
         kind,
         messages: vec![message],
     }))
@@ -45,13 +45,13 @@ pub(super) struct Slot<'a> {
     pub(super) name: &'a str,
     /// The type as the document has it.
     pub(super) type_name: &'a str,
-    pub(super) kind: Kind,
-    pub(super) item: Option<Kind>,
-    pub(super) options: &'a Options,
+    pub(super) kind: PythonType,
+    pub(super) item: Option<PythonType>,
+    pub(super) options: &'a PossibleValues,
 }
 
 impl Slot<'_> {
-    pub(super) fn check(&self, value: &Value) -> Checked {
+    pub(super) fn check(&self, value: &Value) -> ValueCheck {
         let options = self.options;
         // A value of another type than the document's is a "variable" if the options have that type.
         let is_variable =
@@ -59,14 +59,14 @@ impl Slot<'_> {
                 TypeCheck::Fits { is_variable } => is_variable,
                 misfit => return self.refuse_type(value, misfit),
             };
-        let list_of_dicts = self.item == Some(Kind::Dict);
+        let list_of_dicts = self.item == Some(PythonType::Dict);
         match (self.kind, value) {
-            (Kind::Dict, _) if !is_variable => check_dict(value, &options.values),
-            (Kind::List, Value::List(items)) if !is_variable && list_of_dicts => {
+            (PythonType::Dict, _) if !is_variable => check_dict(value, &options.values),
+            (PythonType::List, Value::List(items)) if !is_variable && list_of_dicts => {
                 check_dicts(items, &options.values)
             }
-            (Kind::Str, Value::Str(text)) if !is_variable => self.check_text(value, text),
-            (Kind::List, Value::List(items)) if !is_variable => self.check_list(value, items),
+            (PythonType::Str, Value::Str(text)) if !is_variable => self.check_text(value, text),
+            (PythonType::List, Value::List(items)) if !is_variable => self.check_list(value, items),
             _ if options.values.contains(value) => Ok(()),
             _ => refuse(
                 "value_error:others",
@@ -75,12 +75,12 @@ impl Slot<'_> {
         }
     }
 
-    fn refuse_type(&self, value: &Value, misfit: TypeCheck) -> Checked {
+    fn refuse_type(&self, value: &Value, misfit: TypeCheck) -> ValueCheck {
         let (name, repr) = (repr_str(self.name), value.repr()?);
         let type_name = self.type_name;
         let mut messages = Vec::new();
         if let TypeCheck::Nested | TypeCheck::NestedAndSimple = misfit {
-            let item = self.item.unwrap_or(Kind::Str).class();
+            let item = self.item.unwrap_or(PythonType::Str).class();
             messages.push(format!(
                 "Nested type checking failed for parameter {name}. Expected outer type {type_name} with \
                  inner type {item}. Parameter value: {repr}."
@@ -97,7 +97,7 @@ impl Slot<'_> {
             TypeCheck::Nested => "type_error:nested",
             _ => "type_error:simple",
         };
-        Err(Stop::Refused(Refusal { kind, messages }))
+        Err(Stop::Refused(ValueRefusal { kind, messages }))
     }
 
     fn unaccepted(&self, value: &Value) -> Result<String, Crash> {
@@ -108,7 +108,7 @@ impl Slot<'_> {
         ))
     }
 
-    fn check_text(&self, value: &Value, text: &str) -> Checked {
+    fn check_text(&self, value: &Value, text: &str) -> ValueCheck {
         // What is equal as it is needs no preparation.
         if self.options.values.contains(value) || self.options.texts.contains(&standardize(text)) {
             return Ok(());
@@ -117,7 +117,7 @@ impl Slot<'_> {
         refuse("value_error:string", message)
     }
 
-    fn check_list(&self, value: &Value, items: &[Value]) -> Checked {
+    fn check_list(&self, value: &Value, items: &[Value]) -> ValueCheck {
         let options = self.options.lists()?;
         let is_same = |option: &Value| option.as_list() == Some(items);
         if self.options.values.iter().any(is_same) {
@@ -146,11 +146,11 @@ enum TypeCheck {
 fn type_check(
     value: &Value,
     options: &[Value],
-    options_kind: Option<Kind>,
-    kind: Kind,
-    item: Option<Kind>,
+    options_kind: Option<PythonType>,
+    kind: PythonType,
+    item: Option<PythonType>,
 ) -> TypeCheck {
-    let own = Kind::of(value);
+    let own = PythonType::of(value);
     let is_variable = options_kind.is_some_and(|options_kind| options_kind != kind);
     let mut is_nested = false;
     if own == kind {
@@ -159,7 +159,7 @@ fn type_check(
         };
         let fits = |option: &Value| match (option, value) {
             (Value::List(inner), Value::List(items)) => {
-                let inner_kind = Kind::of_options(inner);
+                let inner_kind = PythonType::of_options(inner);
                 let item_fits = |value: &Value| {
                     let check = type_check(value, inner, inner_kind, item, None);
                     matches!(check, TypeCheck::Fits { .. })
@@ -183,8 +183,8 @@ fn type_check(
 }
 
 /// A dictionary against dictionaries of options: the first that fits, else the fault of the last one.
-fn check_dict(value: &Value, options: &[Value]) -> Checked {
-    let mut refusal = Refusal {
+fn check_dict(value: &Value, options: &[Value]) -> ValueCheck {
+    let mut refusal = ValueRefusal {
         kind: "dict_checker:unclear",
         messages: Vec::new(),
     };
@@ -209,12 +209,12 @@ fn check_dict(value: &Value, options: &[Value]) -> Checked {
     Err(Stop::Refused(refusal))
 }
 
-fn compare_dicts(dict: &Dict, option: &Dict) -> Result<Option<Refusal>, Stop> {
-    let mut refusal: Option<Refusal> = None;
+fn compare_dicts(dict: &Dict, option: &Dict) -> Result<Option<ValueRefusal>, Stop> {
+    let mut refusal: Option<ValueRefusal> = None;
     for (key, value) in dict {
         let Some(accepted) = option.get(key) else {
             let message = format!("Unexpected dict key parameter: '{}'.", plain(key)?);
-            refusal = Some(Refusal {
+            refusal = Some(ValueRefusal {
                 kind: "value_error:dict_key",
                 messages: vec![message],
             });
@@ -225,7 +225,7 @@ fn compare_dicts(dict: &Dict, option: &Dict) -> Result<Option<Refusal>, Stop> {
             let (key, value, accepted) = (key.repr()?, value.repr()?, repr_list(&accepted)?);
             let message =
                 format!("Invalid value for parameter {key}: {value}. Expected one of {accepted}.");
-            refusal = Some(Refusal {
+            refusal = Some(ValueRefusal {
                 kind: "value_error:dict_value",
                 messages: vec![message],
             });
@@ -235,7 +235,7 @@ fn compare_dicts(dict: &Dict, option: &Dict) -> Result<Option<Refusal>, Stop> {
     // A missing key is looked for in any case, and its fault names the verdict.
     for (key, accepted) in option {
         if dict.get(key).is_none() && !may_be_missing(accepted)? {
-            let refusal = refusal.get_or_insert_with(|| Refusal {
+            let refusal = refusal.get_or_insert_with(|| ValueRefusal {
                 kind: "",
                 messages: Vec::new(),
             });
@@ -293,8 +293,8 @@ fn may_be_missing(options: &Value) -> Result<bool, Stop> {
 }
 
 /// A list of dictionaries: each option is a list of as many, compared in order.
-fn check_dicts(items: &[Value], options: &[Value]) -> Checked {
-    let mut refusal = Refusal {
+fn check_dicts(items: &[Value], options: &[Value]) -> ValueCheck {
+    let mut refusal = ValueRefusal {
         kind: "list_dict_checker:unclear",
         messages: Vec::new(),
     };
@@ -311,7 +311,7 @@ fn check_dicts(items: &[Value], options: &[Value]) -> Checked {
             }
         };
         if count != items.len() {
-            refusal = Refusal {
+            refusal = ValueRefusal {
                 kind: "value_error:list_dict_count",
                 messages: vec!["Wrong number of dictionaries in the list.".to_owned()],
             };

@@ -4,15 +4,15 @@
 
 use std::sync::OnceLock;
 
-use super::kind::{Check, Kind};
+use super::kind::{Check, PythonType};
 use super::standard::standardize;
 use crate::calls::crash::Crash;
 use crate::calls::{Dict, Value};
 
 /// What answers to one question are checked against.
 #[derive(Clone, Debug)]
-pub struct Entry {
-    pub(super) functions: Vec<Function>,
+pub struct AnswerKey {
+    pub(super) functions: Vec<FunctionDoc>,
     pub(super) expected: Vec<Expected>,
     /// Why no answer can be right: where several calls are checked, and where one is. Every wrong answer asks.
     unsatisfiable: [OnceLock<Option<String>>; 2],
@@ -20,7 +20,7 @@ pub struct Entry {
 
 /// The document of a function.
 #[derive(Clone, Debug)]
-pub(super) struct Function {
+pub(super) struct FunctionDoc {
     pub(super) name: String,
     /// Without a name, properties or list of required parameters the official program dies.
     pub(super) parameters: Result<Parameters, Crash>,
@@ -53,23 +53,23 @@ pub(super) struct Expected {
 #[derive(Clone, Debug)]
 pub(super) struct Argument {
     pub(super) name: String,
-    pub(super) options: Options,
+    pub(super) options: PossibleValues,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Options {
+pub(super) struct PossibleValues {
     pub(super) values: Vec<Value>,
     /// Whether `""` is one of them: the argument may be left out.
     pub(super) optional: bool,
     /// The type of the first that is not `""`.
-    pub(super) kind: Option<Kind>,
+    pub(super) kind: Option<PythonType>,
     /// The texts among them as they are compared.
     pub(super) texts: Vec<String>,
     lists: OnceLock<Result<Vec<Vec<Value>>, Crash>>,
-    alone: OnceLock<Vec<Options>>,
+    alone: OnceLock<Vec<PossibleValues>>,
 }
 
-impl Entry {
+impl AnswerKey {
     /// From the `function` of an entry and its `ground_truth` (none for irrelevance and relevance).
     pub fn new(functions: &Value, ground_truth: Option<&Value>) -> Result<Self, String> {
         let functions = match functions {
@@ -78,7 +78,7 @@ impl Entry {
             Value::None => &[],
             _ => return Err("`function` is no list of function documents".to_owned()),
         };
-        let functions = functions.iter().map(Function::new);
+        let functions = functions.iter().map(FunctionDoc::new);
         let entry = Self {
             functions: functions.collect::<Result<_, _>>()?,
             expected: Vec::new(),
@@ -137,7 +137,7 @@ impl Entry {
     }
 
     /// The first document of a name.
-    pub(super) fn function(&self, name: &str) -> Option<&Function> {
+    pub(super) fn function(&self, name: &str) -> Option<&FunctionDoc> {
         self.functions.iter().find(|function| function.name == name)
     }
 }
@@ -171,7 +171,7 @@ fn unsatisfiable_call(expected: &Expected, parameters: &Parameters) -> Option<St
     })
 }
 
-impl Function {
+impl FunctionDoc {
     fn new(document: &Value) -> Result<Self, String> {
         let entry = |key| {
             document
@@ -243,7 +243,7 @@ impl Expected {
             };
             Ok(Argument {
                 name: name.to_owned(),
-                options: Options::new(values),
+                options: PossibleValues::new(values),
             })
         };
         Ok(Self {
@@ -258,13 +258,13 @@ impl Expected {
     }
 }
 
-impl Options {
+impl PossibleValues {
     pub(super) fn new(values: &[Value]) -> Self {
         let texts = values.iter().filter_map(Value::as_str);
         Self {
             values: values.to_vec(),
             optional: values.iter().any(Value::is_empty_text),
-            kind: Kind::of_options(values),
+            kind: PythonType::of_options(values),
             texts: texts.map(standardize).collect(),
             lists: OnceLock::new(),
             alone: OnceLock::new(),

@@ -3,9 +3,9 @@
 
 mod words;
 
-use super::entry::{Argument, Entry, Expected};
+use super::entry::{AnswerKey, Argument, Expected};
 use super::kind::{Check, Language};
-use super::{Message, Request, Verdict};
+use super::{BfclVerdict, CheckRequest, VerdictMessage};
 use crate::bfcl::checker::ast::Checker;
 use crate::calls::{Dict, Value};
 use words::{accepted, kinds, listed, shown};
@@ -96,7 +96,7 @@ impl Problem {
 }
 
 /// Explains the verdict on a request.
-pub fn explain(request: &Request<'_>, verdict: &Verdict) -> Explanation {
+pub fn explain(request: &CheckRequest<'_>, verdict: &BfclVerdict) -> Explanation {
     let calls = verdict.decoded.as_ref().and_then(Value::as_list);
     if let Check::Irrelevance | Check::Relevance = Check::of_category(request.category) {
         return Explanation {
@@ -126,15 +126,15 @@ pub fn explain(request: &Request<'_>, verdict: &Verdict) -> Explanation {
     } else if explanation.difference.is_none() {
         // Nothing that is compared here: the entry is at fault, or the official program.
         explanation.difference = verdict.error.iter().find_map(|message| match message {
-            Message::Text(text) => Some(text.clone()),
-            Message::Attempt(_) => None,
+            VerdictMessage::Text(text) => Some(text.clone()),
+            VerdictMessage::Attempt(_) => None,
         });
     }
     explanation
 }
 
 struct Explainer<'a> {
-    entry: &'a Entry,
+    entry: &'a AnswerKey,
     /// What the check has found.
     fits: &'a [Option<usize>],
     checker: Checker<'a>,

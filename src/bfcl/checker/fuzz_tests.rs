@@ -1,12 +1,12 @@
 //! Answers of any size and shape get a verdict: no panic, linear time, bounded stack.
 
-use crate::calls::{Dict, Format, Value};
+use crate::calls::{CallFormat, Dict, Value};
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use super::*;
 
-fn entry() -> Entry {
+fn entry() -> AnswerKey {
     let functions = r#"[{"name": "f", "parameters": {"type": "dict", "required": ["a"], "properties": {
         "a": {"type": "integer"}, "b": {"type": "string"}, "c": {"type": "float"}, "d": {"type": "dict"},
         "e": {"type": "array", "items": {"type": "integer"}},
@@ -15,11 +15,11 @@ fn entry() -> Entry {
     let ground_truth = r#"[{"f": {"a": [1, 2], "b": ["x", ""], "c": [1.5, ""], "d": [{"k": [1, ""]}, ""],
         "e": [[1, 2], ""], "g": [[{"k": [1]}], ""], "h": ["y", ""]}}]"#;
     let read = |text| Value::from_json(text).unwrap();
-    Entry::new(&read(functions), Some(&read(ground_truth))).unwrap()
+    AnswerKey::new(&read(functions), Some(&read(ground_truth))).unwrap()
 }
 
 /// The same parameters with the types of Java or JavaScript.
-fn typed_entry(types: [&str; 4]) -> Entry {
+fn typed_entry(types: [&str; 4]) -> AnswerKey {
     let [integer, list, map, text] = types;
     let functions = format!(
         r#"[{{"name": "f", "parameters": {{"required": [], "properties": {{
@@ -30,14 +30,14 @@ fn typed_entry(types: [&str; 4]) -> Entry {
     let ground_truth =
         r#"[{"f": {"a": [1, ""], "e": [[1], ""], "d": [{"k": [1]}, ""], "b": ["x", ""]}}]"#;
     let read = |text| Value::from_json(text).unwrap();
-    Entry::new(&read(&functions), Some(&read(ground_truth))).unwrap()
+    AnswerKey::new(&read(&functions), Some(&read(ground_truth))).unwrap()
 }
 
 struct Entries {
-    python: Entry,
-    java: Entry,
-    array: Entry,
-    javascript: Entry,
+    python: AnswerKey,
+    java: AnswerKey,
+    array: AnswerKey,
+    javascript: AnswerKey,
 }
 
 impl Entries {
@@ -54,11 +54,11 @@ impl Entries {
     fn check_all(&self, text: &str) -> usize {
         let answer = Value::from(text);
         let mut count = 0;
-        let mut run = |entry: &Entry, category: &str, answer: Answer<'_>, format, tag| {
-            let verdict = check(&Request {
+        let mut run = |entry: &AnswerKey, category: &str, answer: ModelAnswer<'_>, format, tag| {
+            let verdict = check(&CheckRequest {
                 format,
                 has_tool_call_tag: tag,
-                ..Request::new(entry, category, answer)
+                ..CheckRequest::new(entry, category, answer)
             });
             assert_eq!(verdict.valid, verdict.error_type.is_none());
             assert_eq!(verdict.valid, verdict.error.is_empty());
@@ -68,14 +68,14 @@ impl Entries {
             let _ = decoded.map(|value| (value.repr(), value.to_json(), value.to_json_text()));
             count += 1;
         };
-        let prompt = Answer::Prompt(&answer);
+        let prompt = ModelAnswer::Prompt(&answer);
         for (category, format) in [
             ("simple_python", None),
             ("live_parallel", None),
             ("live_irrelevance", None),
-            ("simple_python", Some(Format::Json)),
-            ("simple_python", Some(Format::VerboseXml)),
-            ("multiple", Some(Format::ConciseXml)),
+            ("simple_python", Some(CallFormat::Json)),
+            ("simple_python", Some(CallFormat::VerboseXml)),
+            ("multiple", Some(CallFormat::ConciseXml)),
         ] {
             run(&self.python, category, prompt, format, false);
         }
@@ -90,7 +90,7 @@ impl Entries {
         run(
             &self.python,
             "simple_python",
-            Answer::Native(&native),
+            ModelAnswer::Native(&native),
             None,
             false,
         );
@@ -104,7 +104,7 @@ impl Entries {
             (&self.array, "simple_java"),
             (&self.javascript, "simple_javascript"),
         ] {
-            run(entry, category, Answer::Native(&native), None, false);
+            run(entry, category, ModelAnswer::Native(&native), None, false);
         }
         for argument in ["e", "d"] {
             let arguments = Dict::of(Value::from(argument), answer.clone());
@@ -112,21 +112,21 @@ impl Entries {
             run(
                 &self.java,
                 "simple_java",
-                Answer::Native(&native),
+                ModelAnswer::Native(&native),
                 None,
                 false,
             );
             run(
                 &self.array,
                 "simple_java",
-                Answer::Native(&native),
+                ModelAnswer::Native(&native),
                 None,
                 false,
             );
             run(
                 &self.javascript,
                 "simple_javascript",
-                Answer::Native(&native),
+                ModelAnswer::Native(&native),
                 None,
                 false,
             );
@@ -210,11 +210,11 @@ const REPEATS: &[&str] = &[
 fn megabytes_are_read() {
     let entries = Entries::new();
     let long = "x".repeat(1 << 20);
-    let check = |entry: &Entry, category: &str, format, text: &str| {
+    let check = |entry: &AnswerKey, category: &str, format, text: &str| {
         let answer = Value::from(text);
-        let verdict = check(&Request {
+        let verdict = check(&CheckRequest {
             format,
-            ..Request::new(entry, category, Answer::Prompt(&answer))
+            ..CheckRequest::new(entry, category, ModelAnswer::Prompt(&answer))
         });
         assert_eq!(
             verdict.error_type,
@@ -243,7 +243,12 @@ fn megabytes_are_read() {
         &format!("[f(a=1, b='{long}')]"),
     );
     let json = format!(r#"[{{"function": "f", "parameters": {{"a": 1, "b": "{long}"}}}}]"#);
-    check(&entries.python, "simple_python", Some(Format::Json), &json);
+    check(
+        &entries.python,
+        "simple_python",
+        Some(CallFormat::Json),
+        &json,
+    );
     let xml = format!(
         "<functions><function name=\"f\"><param name=\"a\" type=\"integer\">1</param><param \
          name=\"b\">{long}</param></function></functions>"
@@ -251,7 +256,7 @@ fn megabytes_are_read() {
     check(
         &entries.python,
         "simple_python",
-        Some(Format::ConciseXml),
+        Some(CallFormat::ConciseXml),
         &xml,
     );
 }

@@ -4,7 +4,7 @@ use crate::calls::Value;
 
 /// A Python type, exactly: `bool` is no `int` here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum PythonType {
     None,
     Bool,
     Int,
@@ -19,7 +19,7 @@ pub(super) enum Kind {
     Ellipsis,
 }
 
-impl Kind {
+impl PythonType {
     pub(super) fn of(value: &Value) -> Self {
         match value {
             Value::None => Self::None,
@@ -81,23 +81,23 @@ impl Language {
     }
 
     /// The Python type of a type in a document.
-    pub(super) fn kind(self, name: &str) -> Option<Kind> {
+    pub(super) fn kind(self, name: &str) -> Option<PythonType> {
         use Language::{Java, JavaScript, Python};
         Some(match (self, name) {
             (_, "any")
             | (Python, "string")
             | (Java, "char" | "String")
-            | (JavaScript, "String") => Kind::Str,
+            | (JavaScript, "String") => PythonType::Str,
             (_, "integer") | (Java, "byte" | "short" | "long") | (JavaScript, "Bigint") => {
-                Kind::Int
+                PythonType::Int
             }
-            (_, "float") | (Java, "double") => Kind::Float,
-            (Python | Java, "boolean") | (JavaScript, "Boolean") => Kind::Bool,
+            (_, "float") | (Java, "double") => PythonType::Float,
+            (Python | Java, "boolean") | (JavaScript, "Boolean") => PythonType::Bool,
             (Python, "array" | "tuple")
             | (Java, "Array" | "ArrayList" | "Queue" | "Stack")
-            | (JavaScript, "array") => Kind::List,
-            (Python | JavaScript, "dict") | (Java, "HashMap" | "Hashtable") => Kind::Dict,
-            (Java, "Set") => Kind::Set,
+            | (JavaScript, "array") => PythonType::List,
+            (Python | JavaScript, "dict") | (Java, "HashMap" | "Hashtable") => PythonType::Dict,
+            (Java, "Set") => PythonType::Set,
             _ => return None,
         })
     }

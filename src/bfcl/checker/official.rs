@@ -12,7 +12,7 @@ pub(crate) const KEY: &str = "official";
 
 /// What the official program said of an answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Official {
+pub struct OfficialVerdict {
     /// Whether it is right.
     pub valid: bool,
     /// The official error type of a wrong answer.
@@ -21,7 +21,7 @@ pub struct Official {
     pub error: Json,
 }
 
-impl Official {
+impl OfficialVerdict {
     /// As a score.
     pub(super) fn score(self) -> Score {
         let value = if self.valid { 1.0 } else { 0.0 };
@@ -33,8 +33,8 @@ impl Official {
 }
 
 /// The verdict in the metadata of a sample.
-pub(super) fn of(metadata: &Map<String, Json>) -> Option<Official> {
-    Official::deserialize(metadata.get(KEY)?).ok()
+pub(super) fn of(metadata: &Map<String, Json>) -> Option<OfficialVerdict> {
+    OfficialVerdict::deserialize(metadata.get(KEY)?).ok()
 }
 
 /// Whether the metadata name a category that only the official program judges.

@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use super::*;
 use crate::calls::fast::switch::both_ways;
-use crate::calls::{DecodeFault, Format, Value, decode};
+use crate::calls::{CallFormat, DecodeFault, Value, decode};
 use crate::tests::parity;
 
 /// The lines of a file of the parity data, read as Python reads them.
@@ -45,7 +45,7 @@ const CATEGORIES: [&str; 13] = [
 ];
 
 /// All entries of the single-turn categories by id.
-fn entries() -> Option<HashMap<String, Entry>> {
+fn entries() -> Option<HashMap<String, AnswerKey>> {
     let mut entries = HashMap::new();
     for category in CATEGORIES {
         let answers = if category.contains("relevance") {
@@ -61,7 +61,7 @@ fn entries() -> Option<HashMap<String, Entry>> {
             .collect();
         for line in lines(&format!("bfcl/data/BFCL_v4_{category}.json"))? {
             let id = text(&line, "id");
-            let entry = Entry::new(get(&line, "function"), answers.get(id).copied()).expect(id);
+            let entry = AnswerKey::new(get(&line, "function"), answers.get(id).copied()).expect(id);
             entries.insert(id.to_owned(), entry);
         }
     }
@@ -78,18 +78,18 @@ struct Tally {
 }
 
 impl Tally {
-    fn compare(&mut self, line: &Value, entry: &Entry) {
+    fn compare(&mut self, line: &Value, entry: &AnswerKey) {
         self.lines += 1;
         let result = get(line, "model_result");
         let answer = match text(line, "mode") {
-            "fc" => Answer::Native(result),
-            _ => Answer::Prompt(result),
+            "fc" => ModelAnswer::Native(result),
+            _ => ModelAnswer::Prompt(result),
         };
-        let request = Request {
+        let request = CheckRequest {
             underscore_to_dot: get(line, "underscore_to_dot") == &Value::Bool(true),
-            format: Format::by_name(text(line, "return_format")),
+            format: CallFormat::by_name(text(line, "return_format")),
             has_tool_call_tag: get(line, "has_tool_call_tag") == &Value::Bool(true),
-            ..Request::new(entry, text(line, "category"), answer)
+            ..CheckRequest::new(entry, text(line, "category"), answer)
         };
         let verdict = both_ways(
             || check(&request),
@@ -182,7 +182,7 @@ fn verdicts_on_adversarial_answers() {
     };
     let mut tally = Tally::default();
     for line in &lines {
-        let entry = Entry::new(get(line, "function"), Some(get(line, "ground_truth"))).unwrap();
+        let entry = AnswerKey::new(get(line, "function"), Some(get(line, "ground_truth"))).unwrap();
         tally.compare(line, &entry);
     }
     tally.finish("bfcl_adversarial.jsonl");
@@ -228,7 +228,7 @@ fn decoded_values_are_those_of_the_official_program() {
     for line in &lines {
         let answer = text(line, "model_result");
         let got = both_ways(
-            || decode::prompt(answer, Format::Python, false),
+            || decode::prompt(answer, CallFormat::Python, false),
             |got| got.as_ref().map(Value::repr).map_err(DecodeFault::clone),
         );
         let repr = got.as_ref().ok().map(|value| value.repr().unwrap());
@@ -277,13 +277,13 @@ fn speed() {
     for line in &lines {
         let result = get(line, "model_result");
         let answer = match text(line, "mode") {
-            "fc" => Answer::Native(result),
-            _ => Answer::Prompt(result),
+            "fc" => ModelAnswer::Native(result),
+            _ => ModelAnswer::Prompt(result),
         };
         let start = now();
-        let verdict = check(&Request {
+        let verdict = check(&CheckRequest {
             underscore_to_dot: get(line, "underscore_to_dot") == &Value::Bool(true),
-            ..Request::new(&entries[text(line, "id")], text(line, "category"), answer)
+            ..CheckRequest::new(&entries[text(line, "id")], text(line, "category"), answer)
         });
         drop(verdict);
         let sum = by_category.entry(text(line, "category")).or_default();

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Explanation, Matched, Request, Share, Verdict, WrongParameter, explain};
+use super::{BfclVerdict, CheckRequest, Explanation, Matched, Share, WrongParameter, explain};
 use crate::calls::Value;
 use crate::calls::json::write_text;
 use crate::data::Score;
@@ -10,14 +10,14 @@ use crate::data::Score;
 /// A verdict with all that is told of it.
 #[derive(Debug)]
 pub struct Report<'a> {
-    request: &'a Request<'a>,
-    verdict: &'a Verdict,
+    request: &'a CheckRequest<'a>,
+    verdict: &'a BfclVerdict,
     explanation: Explanation,
 }
 
 impl<'a> Report<'a> {
     /// The report on the verdict of a request.
-    pub fn new(request: &'a Request<'a>, verdict: &'a Verdict) -> Self {
+    pub fn new(request: &'a CheckRequest<'a>, verdict: &'a BfclVerdict) -> Self {
         Self {
             request,
             verdict,

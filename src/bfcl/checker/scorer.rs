@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use super::{Answer as Calls, Entry, Report, Request, check, official};
+use super::{AnswerKey, CheckRequest, ModelAnswer, Report, check, official};
 use crate::bfcl::data::{Category, simple};
-use crate::calls::{Dict, Format, Value};
+use crate::calls::{CallFormat, Dict, Value};
 use crate::data::{Output, Sample, Score};
 use crate::error::{Error, Result};
 use crate::scorer::options::fingerprint;
@@ -62,14 +62,14 @@ pub(crate) const ENTRY: scorer::Entry = scorer::Entry {
             note: "text around the calls cannot be decoded",
         },
     ],
-    make: |options| Ok(Arc::new(Bfcl::from_options(options)?)),
+    make: |options| Ok(Arc::new(BfclScorer::from_options(options)?)),
 };
 
 /// The scorer `bfcl`.
 #[derive(Clone, Debug, Default)]
-pub struct Bfcl {
+pub struct BfclScorer {
     underscore_to_dot: Option<bool>,
-    format: Option<(&'static str, Format)>,
+    format: Option<(&'static str, CallFormat)>,
     has_tool_call_tag: bool,
 }
 
@@ -82,7 +82,7 @@ const FORMATS: [&str; 6] = [
     "concise_xml",
 ];
 
-impl Bfcl {
+impl BfclScorer {
     fn from_options(options: &OptionReader<'_>) -> Result<Self> {
         let format = options.word("return_format", &FORMATS)?;
         Ok(Self {
@@ -90,13 +90,13 @@ impl Bfcl {
             format: FORMATS
                 .into_iter()
                 .find(|name| Some(*name) == format)
-                .and_then(|name| Some((name, Format::by_name(name)?))),
+                .and_then(|name| Some((name, CallFormat::by_name(name)?))),
             has_tool_call_tag: options.flag("has_tool_call_tag")?,
         })
     }
 }
 
-impl Scorer for Bfcl {
+impl Scorer for BfclScorer {
     fn name(&self) -> &'static str {
         "bfcl"
     }
@@ -131,7 +131,7 @@ impl Scorer for Bfcl {
                 category.name
             )));
         }
-        let entry = Entry::new(&functions, ground_truth.as_ref()).map_err(Error::usage)?;
+        let entry = AnswerKey::new(&functions, ground_truth.as_ref()).map_err(Error::usage)?;
         let has_calls = !answer.output.tool_calls.is_empty();
         let is_native = match answer.metadata.get("mode").and_then(Json::as_str) {
             Some("fc") => true,
@@ -145,20 +145,20 @@ impl Scorer for Bfcl {
         };
         let underscore_to_dot = answer.metadata.get("underscore_to_dot");
         let underscore_to_dot = underscore_to_dot.and_then(Json::as_bool);
-        let request = Request {
+        let request = CheckRequest {
             underscore_to_dot: self
                 .underscore_to_dot
                 .or(underscore_to_dot)
                 .unwrap_or(is_native),
             format: self.format.map(|(_, format)| format),
             has_tool_call_tag: self.has_tool_call_tag,
-            ..Request::new(
+            ..CheckRequest::new(
                 &entry,
                 &category.name,
                 if is_native {
-                    Calls::Native(&said)
+                    ModelAnswer::Native(&said)
                 } else {
-                    Calls::Prompt(&said)
+                    ModelAnswer::Prompt(&said)
                 },
             )
         };
@@ -231,7 +231,7 @@ mod tests {
             let answer = Answer::new("math.add(a=1)", &target)
                 .output(&output)
                 .metadata(metadata);
-            let score = Bfcl::default().score(&answer).unwrap();
+            let score = BfclScorer::default().score(&answer).unwrap();
             assert_eq!(score.reason, expect, "{tool_calls}");
         };
         check(json!([]), "exact_match");
@@ -259,7 +259,7 @@ mod tests {
         let check = |category: &str, prediction: Option<&str>, expect: bool| {
             let (target, metadata) = (Target(Json::Null), json!({"category": category}));
             let answer = Answer::new(prediction, &target).metadata(metadata.as_object().unwrap());
-            let score = Bfcl::default().score(&answer).unwrap();
+            let score = BfclScorer::default().score(&answer).unwrap();
             assert_eq!(score.correct, expect, "{category} {prediction:?}");
         };
         check("irrelevance", Some("None of them fits."), true);
@@ -270,6 +270,6 @@ mod tests {
         let target = Target(Json::Null);
         let metadata = json!({"category": "multiple"});
         let answer = Answer::new("f()", &target).metadata(metadata.as_object().unwrap());
-        assert!(Bfcl::default().score(&answer).is_err());
+        assert!(BfclScorer::default().score(&answer).is_err());
     }
 }

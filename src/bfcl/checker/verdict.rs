@@ -1,18 +1,18 @@
 //! What the check says.
 
-use super::entry::Entry;
+use super::entry::AnswerKey;
 use crate::calls::json::write_text;
 use crate::calls::{Dict, Value};
 
 /// The verdict on an answer.
 #[derive(Clone, Debug)]
-pub struct Verdict {
+pub struct BfclVerdict {
     /// Whether the answer is correct.
     pub valid: bool,
     /// The official error type of a wrong answer, or [`CRASH`].
     pub error_type: Option<&'static str>,
     /// The official messages.
-    pub error: Vec<Message>,
+    pub error: Vec<VerdictMessage>,
     /// The calls, if the answer could be decoded.
     pub decoded: Option<Value>,
     /// Of the expected calls that were looked at, in their order: the place of the call that fits, or `None` if no call
@@ -25,16 +25,16 @@ pub const CRASH: &str = "checker_crash_in_official";
 
 /// A message of a verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Message {
+pub enum VerdictMessage {
     /// A sentence.
     Text(String),
     /// Why one of parallel calls does not fit an expected call.
-    Attempt(Attempt),
+    Attempt(TriedCall),
 }
 
 /// A call that was tried for an expected call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Attempt {
+pub struct TriedCall {
     /// Place of the call in the answer.
     pub call: usize,
     /// Place of the expected call in the ground truth.
@@ -45,7 +45,7 @@ pub struct Attempt {
     pub error_type: &'static str,
 }
 
-impl Verdict {
+impl BfclVerdict {
     pub(super) fn right(decoded: Option<Value>) -> Self {
         Self {
             valid: true,
@@ -60,29 +60,29 @@ impl Verdict {
         Self {
             valid: false,
             error_type: Some(kind),
-            error: vec![Message::Text(message)],
+            error: vec![VerdictMessage::Text(message)],
             decoded,
             fits: Vec::new(),
         }
     }
 
     /// The `error` of the official score file: sentences, and for parallel calls what was tried.
-    pub fn error_value(&self, entry: &Entry) -> Value {
-        let message = |message: &Message| match message {
-            Message::Text(text) => Value::from(text.as_str()),
-            Message::Attempt(attempt) => self.attempt_value(attempt, entry),
+    pub fn error_value(&self, entry: &AnswerKey) -> Value {
+        let message = |message: &VerdictMessage| match message {
+            VerdictMessage::Text(text) => Value::from(text.as_str()),
+            VerdictMessage::Attempt(attempt) => self.attempt_value(attempt, entry),
         };
         Value::List(self.error.iter().map(message).collect())
     }
 
-    /// As [`Verdict::error_value`], as JSON.
-    pub(super) fn write_error(&self, entry: &Entry, out: &mut String) {
+    /// As [`BfclVerdict::error_value`], as JSON.
+    pub(super) fn write_error(&self, entry: &AnswerKey, out: &mut String) {
         out.push('[');
         for (place, message) in self.error.iter().enumerate() {
             out.push_str(if place > 0 { ", " } else { "" });
             match message {
-                Message::Text(text) => write_text(text, out),
-                Message::Attempt(attempt) => {
+                VerdictMessage::Text(text) => write_text(text, out),
+                VerdictMessage::Attempt(attempt) => {
                     self.attempt_value(attempt, entry).write_standard_json(out);
                 }
             }
@@ -90,7 +90,7 @@ impl Verdict {
         out.push(']');
     }
 
-    fn attempt_value(&self, attempt: &Attempt, entry: &Entry) -> Value {
+    fn attempt_value(&self, attempt: &TriedCall, entry: &AnswerKey) -> Value {
         let error = attempt.error.iter().map(|text| Value::from(text.as_str()));
         let calls = self
             .decoded

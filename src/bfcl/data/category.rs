@@ -8,12 +8,12 @@ pub struct Category {
     /// Such as `simple_python`.
     pub name: String,
     /// What it belongs to.
-    pub group: Group,
+    pub group: CategoryGroup,
 }
 
 /// What categories have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Group {
+pub enum CategoryGroup {
     /// Written by the leaderboard's authors.
     NonLive,
     /// Given by users of models.
@@ -31,30 +31,30 @@ pub enum Group {
 }
 
 /// The official categories, in official order.
-const OFFICIAL: [(&str, Group); 23] = [
-    ("simple_python", Group::NonLive),
-    ("simple_java", Group::NonLive),
-    ("simple_javascript", Group::NonLive),
-    ("multiple", Group::NonLive),
-    ("parallel", Group::NonLive),
-    ("parallel_multiple", Group::NonLive),
-    ("irrelevance", Group::NonLive),
-    ("live_simple", Group::Live),
-    ("live_multiple", Group::Live),
-    ("live_parallel", Group::Live),
-    ("live_parallel_multiple", Group::Live),
-    ("live_irrelevance", Group::Live),
-    ("live_relevance", Group::Live),
-    ("multi_turn_base", Group::MultiTurn),
-    ("multi_turn_miss_func", Group::MultiTurn),
-    ("multi_turn_miss_param", Group::MultiTurn),
-    ("multi_turn_long_context", Group::MultiTurn),
-    ("memory_kv", Group::Memory),
-    ("memory_vector", Group::Memory),
-    ("memory_rec_sum", Group::Memory),
-    ("web_search_base", Group::WebSearch),
-    ("web_search_no_snippet", Group::WebSearch),
-    ("format_sensitivity", Group::FormatSensitivity),
+const OFFICIAL: [(&str, CategoryGroup); 23] = [
+    ("simple_python", CategoryGroup::NonLive),
+    ("simple_java", CategoryGroup::NonLive),
+    ("simple_javascript", CategoryGroup::NonLive),
+    ("multiple", CategoryGroup::NonLive),
+    ("parallel", CategoryGroup::NonLive),
+    ("parallel_multiple", CategoryGroup::NonLive),
+    ("irrelevance", CategoryGroup::NonLive),
+    ("live_simple", CategoryGroup::Live),
+    ("live_multiple", CategoryGroup::Live),
+    ("live_parallel", CategoryGroup::Live),
+    ("live_parallel_multiple", CategoryGroup::Live),
+    ("live_irrelevance", CategoryGroup::Live),
+    ("live_relevance", CategoryGroup::Live),
+    ("multi_turn_base", CategoryGroup::MultiTurn),
+    ("multi_turn_miss_func", CategoryGroup::MultiTurn),
+    ("multi_turn_miss_param", CategoryGroup::MultiTurn),
+    ("multi_turn_long_context", CategoryGroup::MultiTurn),
+    ("memory_kv", CategoryGroup::Memory),
+    ("memory_vector", CategoryGroup::Memory),
+    ("memory_rec_sum", CategoryGroup::Memory),
+    ("web_search_base", CategoryGroup::WebSearch),
+    ("web_search_no_snippet", CategoryGroup::WebSearch),
+    ("format_sensitivity", CategoryGroup::FormatSensitivity),
 ];
 
 /// The official names for several categories.
@@ -86,13 +86,16 @@ impl Category {
         let official = OFFICIAL.iter().find(|(official, _)| *official == name);
         Self {
             name: name.to_owned(),
-            group: official.map_or(Group::Own, |&(_, group)| group),
+            group: official.map_or(CategoryGroup::Own, |&(_, group)| group),
         }
     }
 
     /// Whether answers are judged here; the others need the official tool.
     pub fn is_native(&self) -> bool {
-        matches!(self.group, Group::NonLive | Group::Live | Group::Own)
+        matches!(
+            self.group,
+            CategoryGroup::NonLive | CategoryGroup::Live | CategoryGroup::Own
+        )
     }
 
     /// Whether its entries have expected calls: irrelevance and relevance have none.
@@ -103,8 +106,8 @@ impl Category {
     /// The end of its file's name, `BFCL_v4_<…>.json`: some categories share one.
     pub(crate) fn file(&self) -> &str {
         match self.group {
-            Group::Memory => "memory",
-            Group::WebSearch => "web_search",
+            CategoryGroup::Memory => "memory",
+            CategoryGroup::WebSearch => "web_search",
             _ => &self.name,
         }
     }
@@ -112,19 +115,19 @@ impl Category {
     /// Whether a collection has it. A category of the user's own is in `all`.
     fn is_in(&self, collection: &str) -> bool {
         let is_other_language = ["simple_java", "simple_javascript"].contains(&&*self.name);
-        let is_single_turn = matches!(self.group, Group::NonLive | Group::Live);
+        let is_single_turn = matches!(self.group, CategoryGroup::NonLive | CategoryGroup::Live);
         match collection {
             "all" => true,
-            "all_scoring" => self.group != Group::FormatSensitivity,
+            "all_scoring" => self.group != CategoryGroup::FormatSensitivity,
             "single_turn" => is_single_turn,
-            "live" => self.group == Group::Live,
-            "non_live" => self.group == Group::NonLive,
+            "live" => self.group == CategoryGroup::Live,
+            "non_live" => self.group == CategoryGroup::NonLive,
             "python" => is_single_turn && !is_other_language,
             "non_python" => is_other_language,
-            "multi_turn" => self.group == Group::MultiTurn,
-            "memory" => self.group == Group::Memory,
-            "web_search" => self.group == Group::WebSearch,
-            "agentic" => matches!(self.group, Group::Memory | Group::WebSearch),
+            "multi_turn" => self.group == CategoryGroup::MultiTurn,
+            "memory" => self.group == CategoryGroup::Memory,
+            "web_search" => self.group == CategoryGroup::WebSearch,
+            "agentic" => matches!(self.group, CategoryGroup::Memory | CategoryGroup::WebSearch),
             _ => false,
         }
     }

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 
 use once_cell::sync::OnceCell;
 
-use super::{Category, Data, Question, category};
+use super::{BfclQuestion, Category, Data, category};
 use crate::error::{Error, Result};
 
 /// The entries of a folder by category and id.
 #[derive(Debug)]
 pub struct Index {
     data: Data,
-    categories: Vec<(Category, OnceCell<HashMap<String, Question>>)>,
+    categories: Vec<(Category, OnceCell<HashMap<String, BfclQuestion>>)>,
 }
 
 impl Index {
@@ -29,7 +29,7 @@ impl Index {
     /// An entry.
     ///
     /// Where the category of an answer is the id of an entry, as it is for format sensitivity, that entry is meant.
-    pub fn get(&self, category: &str, id: &str) -> Result<&Question> {
+    pub fn get(&self, category: &str, id: &str) -> Result<&BfclQuestion> {
         if let Some(questions) = self.category(category) {
             return questions?.get(id).ok_or_else(|| {
                 Error::usage(format!(
@@ -48,7 +48,7 @@ impl Index {
         Err(category::unknown(self.data.categories(), category))
     }
 
-    fn category(&self, name: &str) -> Option<Result<&HashMap<String, Question>>> {
+    fn category(&self, name: &str) -> Option<Result<&HashMap<String, BfclQuestion>>> {
         let is_it = |(category, _): &&(Category, _)| category.name == name;
         let (category, questions) = self.categories.iter().find(is_it)?;
         Some(questions.get_or_try_init(|| {

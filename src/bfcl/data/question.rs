@@ -1,18 +1,18 @@
-//! `Question`: an entry with what its answers are checked against, and the lines it is read from.
+//! `BfclQuestion`: an entry with what its answers are checked against, and the lines it is read from.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Category, Entry, Value, simple};
+use super::{AnswerKey, Category, Value, simple};
 use crate::calls::{Dict, JsonFault};
 use crate::data::dataset::{jsonl, read_text};
 use crate::error::{Error, Result};
 
 /// An entry of the leaderboard.
 #[derive(Clone, Debug)]
-pub struct Question {
+pub struct BfclQuestion {
     /// Its id.
     pub id: String,
     /// Its category.
@@ -25,53 +25,53 @@ pub struct Question {
     /// The expected calls; none for irrelevance and relevance.
     pub ground_truth: Option<Value>,
     /// Both, ready for checking answers.
-    pub entry: Entry,
+    pub entry: AnswerKey,
     /// Why no answer can satisfy it, if that is so.
     pub unsatisfiable: Option<String>,
 }
 
 /// A line of a file.
-pub(super) struct Line {
-    place: Place,
+pub(super) struct QuestionLine {
+    place: LinePlace,
     id: String,
     fields: Dict,
     ground_truth: Option<Value>,
     /// Where the ground truth stands, if that is in a file of its own.
-    answered: Option<Place>,
+    answered: Option<LinePlace>,
 }
 
 /// Where a line stands, for errors.
 #[derive(Clone)]
-pub(super) struct Place {
+pub(super) struct LinePlace {
     path: Arc<Path>,
     number: usize,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for LinePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.path.display(), self.number)
     }
 }
 
 /// The objects of a file, one per line. Each has an `id` of its own.
-pub(super) fn lines(path: &Path) -> Result<Vec<Line>> {
+pub(super) fn lines(path: &Path) -> Result<Vec<QuestionLine>> {
     lines_of(&read_text(path)?, path)
 }
 
 /// Those of the text of a file.
-pub(super) fn lines_of(text: &str, path: &Path) -> Result<Vec<Line>> {
+pub(super) fn lines_of(text: &str, path: &Path) -> Result<Vec<QuestionLine>> {
     let path: Arc<Path> = path.into();
     let mut places = HashMap::new();
-    let mut lines: Vec<Line> = Vec::new();
+    let mut lines: Vec<QuestionLine> = Vec::new();
     for (text, number) in text.split('\n').zip(1..) {
         if text.trim_ascii().is_empty() {
             continue;
         }
-        let place = Place {
+        let place = LinePlace {
             path: Arc::clone(&path),
             number,
         };
-        let line = Line::read(text, place)?;
+        let line = QuestionLine::read(text, place)?;
         if let Some(first) = places.insert(line.id.clone(), number) {
             return Err(Error::usage(format!(
                 "the id `{}` is taken by line {first}",
@@ -87,8 +87,8 @@ pub(super) fn lines_of(text: &str, path: &Path) -> Result<Vec<Line>> {
     Ok(lines)
 }
 
-impl Line {
-    fn read(text: &str, place: Place) -> Result<Self> {
+impl QuestionLine {
+    fn read(text: &str, place: LinePlace) -> Result<Self> {
         let value = Value::from_json(text).map_err(|fault| broken(text, fault).at(&place))?;
         let Value::Dict(mut fields) = value else {
             return Err(Error::usage("an entry is an object, one per line").at(&place));
@@ -112,7 +112,7 @@ impl Line {
     }
 
     /// `file:line`, for errors.
-    pub(super) fn place(&self) -> &Place {
+    pub(super) fn place(&self) -> &LinePlace {
         &self.place
     }
 
@@ -121,13 +121,13 @@ impl Line {
     }
 
     /// Takes the ground truth of a line of `possible_answer/`.
-    pub(super) fn set_ground_truth(&mut self, answer: &Line) {
+    pub(super) fn set_ground_truth(&mut self, answer: &QuestionLine) {
         self.ground_truth.clone_from(&answer.ground_truth);
         self.answered = Some(answer.place.clone());
     }
 
     /// Without a category of the file, it is that of the line.
-    pub(super) fn into_question(mut self, category: Option<&Category>) -> Result<Question> {
+    pub(super) fn into_question(mut self, category: Option<&Category>) -> Result<BfclQuestion> {
         let place = self.place.clone();
         let answered = self.answered.take().unwrap_or_else(|| place.clone());
         let ground_truth = self.ground_truth.take().map(simple::ground_truth);
@@ -151,7 +151,7 @@ impl Line {
         mut self,
         category: Option<&Category>,
         ground_truth: Option<Value>,
-    ) -> Result<Question> {
+    ) -> Result<BfclQuestion> {
         let messages = messages(self.fields.take("question").unwrap_or(Value::None))?;
         let functions = match self.fields.take("function") {
             None | Some(Value::None) => {
@@ -175,8 +175,8 @@ impl Line {
                 category.name
             )));
         }
-        let entry = Entry::new(&functions, None).map_err(Error::usage)?;
-        Ok(Question {
+        let entry = AnswerKey::new(&functions, None).map_err(Error::usage)?;
+        Ok(BfclQuestion {
             unsatisfiable: None,
             id: self.id,
             category,

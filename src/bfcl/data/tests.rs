@@ -1,7 +1,7 @@
 use std::fs;
 
 use super::*;
-use crate::bfcl::checker::{Answer, Request, check};
+use crate::bfcl::checker::{CheckRequest, ModelAnswer, check};
 use crate::tests::parity;
 
 const FUNCTION: &str = r#""function": [{"name": "add", "parameters": {"type": "dict", "required": ["a"], "properties": {"a": {"type": "integer"}}}}]"#;
@@ -17,7 +17,7 @@ fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
     folder
 }
 
-fn read(files: &[(&str, &str)], category: &str) -> Result<Vec<Question>> {
+fn read(files: &[(&str, &str)], category: &str) -> Result<Vec<BfclQuestion>> {
     let folder = folder(files);
     let strip = |error: Error| {
         let path = format!("{}/", folder.path().display());
@@ -46,10 +46,10 @@ fn questions_meet_their_answers() {
         assert_eq!(questions.len(), 1);
         let question = &questions[0];
         let right = Value::from("[add(a=1)]");
-        let request = Request::new(
+        let request = CheckRequest::new(
             &question.entry,
             &question.category.name,
-            Answer::Prompt(&right),
+            ModelAnswer::Prompt(&right),
         );
         assert!(check(&request).valid);
         assert_eq!(question.unsatisfiable, None);
@@ -216,7 +216,7 @@ fn the_simple_form() {
         let question = index.get(category, id).unwrap();
         assert_eq!(question.unsatisfiable, None);
         let answer = Value::from(answer);
-        let request = Request::new(&question.entry, category, Answer::Prompt(&answer));
+        let request = CheckRequest::new(&question.entry, category, ModelAnswer::Prompt(&answer));
         assert_eq!(check(&request).valid, expect, "{answer:?}");
     };
     check("simple_python", "one", "f(d={'k': [1]}, a=2-1)", true);

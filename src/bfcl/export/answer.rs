@@ -8,14 +8,14 @@ use crate::calls::Value;
 use crate::data::{Output, Record};
 
 /// The `result` of a line.
-pub(super) struct Answer {
+pub(super) struct ResultField {
     /// A text; native calls, `[{name: arguments as JSON text}]`; or turns of steps, each one of both.
     pub(super) result: Value,
     /// Whether it is read as native calls.
     pub(super) is_native: bool,
 }
 
-impl Answer {
+impl ResultField {
     /// Of a record that has an output. Without a call and without a text it is empty, which the official
     /// program reads as no calls in both modes.
     ///
@@ -101,7 +101,7 @@ mod tests {
         if let Some(mode) = mode {
             record.metadata.insert("mode".to_owned(), mode.into());
         }
-        let answer = Answer::of(&record, category).unwrap();
+        let answer = ResultField::of(&record, category).unwrap();
         assert_eq!(answer.result.to_json_text(), expect);
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Exported, Options, Written};
+use super::{BfclExport, ExportOptions, WrittenCategory};
 use crate::store::Manifest;
 use crate::text::{clean, shell_word};
 
@@ -15,8 +15,8 @@ const NAMED: usize = 20;
 /// The guide to the files of a run, by the name under which its directory is found.
 pub(super) fn guide(
     manifest: &Manifest,
-    exported: &Exported,
-    options: &Options,
+    exported: &BfclExport,
+    options: &ExportOptions,
     run_dir: &str,
 ) -> String {
     let mut out = String::new();
@@ -27,8 +27,8 @@ pub(super) fn guide(
 
 fn write(
     manifest: &Manifest,
-    exported: &Exported,
-    options: &Options,
+    exported: &BfclExport,
+    options: &ExportOptions,
     run_dir: &str,
     out: &mut String,
 ) -> std::fmt::Result {
@@ -104,8 +104,8 @@ fn write(
 
 /// What to look at before anything is published.
 fn before(
-    exported: &Exported,
-    options: &Options,
+    exported: &BfclExport,
+    options: &ExportOptions,
     manifest: &Manifest,
     out: &mut String,
 ) -> std::fmt::Result {
@@ -126,7 +126,7 @@ fn before(
 }
 
 /// What is worth knowing of an export, a sentence each.
-pub(super) fn notes(exported: &Exported, options: &Options) -> Vec<String> {
+pub(super) fn notes(exported: &BfclExport, options: &ExportOptions) -> Vec<String> {
     let mut notes = Vec::new();
     if !exported.left_out.is_empty() {
         let ids = exported.left_out.iter();
@@ -178,9 +178,9 @@ pub(super) fn notes(exported: &Exported, options: &Options) -> Vec<String> {
 }
 
 /// Which categories have no score file.
-pub(super) fn unjudged(exported: &Exported) -> Vec<String> {
+pub(super) fn unjudged(exported: &BfclExport) -> Vec<String> {
     let unjudged = exported.categories.iter().filter(|one| one.unjudged > 0);
-    let note = |one: &Written| {
+    let note = |one: &WrittenCategory| {
         // What was imported without the data has verdicts, but nothing to write its score file from.
         format!(
             "`{}` has no score file: {} of its answers cannot be judged by what the run has; `cargo evaltest \

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::bfcl::data::{Category, Group};
+use crate::bfcl::data::{Category, CategoryGroup};
 use crate::error::{Error, Result};
 
 /// What the names of all files start with.
@@ -10,14 +10,14 @@ const PREFIX: &str = "BFCL_v4_";
 
 /// The kinds of files, which are also the names of their folders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ExportKind {
     /// What a model answered.
     Result,
     /// What the checker said of it.
     Score,
 }
 
-impl Kind {
+impl ExportKind {
     /// The folder's name.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -28,7 +28,7 @@ impl Kind {
 }
 
 /// The category of a file, `BFCL_v4_<category>_<kind>.json`; the format of a name decides, not its folder.
-pub fn category_of(path: &Path, kind: Kind) -> Option<&str> {
+pub fn category_of(path: &Path, kind: ExportKind) -> Option<&str> {
     let name = path.file_name()?.to_str()?.strip_prefix(PREFIX)?;
     let category = name.strip_suffix(".json")?;
     let category = category.strip_suffix(kind.as_str())?.strip_suffix('_')?;
@@ -36,7 +36,7 @@ pub fn category_of(path: &Path, kind: Kind) -> Option<&str> {
 }
 
 /// The place of a file below the folder of a model, which begins with the category's group.
-pub(super) fn file(category: &str, kind: Kind) -> Result<PathBuf> {
+pub(super) fn file(category: &str, kind: ExportKind) -> Result<PathBuf> {
     if !is_word(category) {
         return Err(Error::usage(format!(
             "the category `{}` is no name of a file",
@@ -81,7 +81,10 @@ pub fn needs_official(category: &str) -> bool {
 /// Whether answers are turns of steps.
 pub fn has_steps(category: &str) -> bool {
     let group = Category::named(category).group;
-    matches!(group, Group::MultiTurn | Group::Memory | Group::WebSearch)
+    matches!(
+        group,
+        CategoryGroup::MultiTurn | CategoryGroup::Memory | CategoryGroup::WebSearch
+    )
 }
 
 /// What lines are sorted by: the number in ids such as `simple_python_7` and `live_simple_7-3-15`. `None`
@@ -102,10 +105,10 @@ mod tests {
     #[test]
     fn files_stand_where_the_official_program_looks() {
         let check = |category: &str, expect: &str| {
-            let found = file(category, Kind::Score).unwrap();
+            let found = file(category, ExportKind::Score).unwrap();
             assert_eq!(found, Path::new(expect), "{category}");
-            assert_eq!(category_of(&found, Kind::Score), Some(category));
-            assert_eq!(category_of(&found, Kind::Result), None);
+            assert_eq!(category_of(&found, ExportKind::Score), Some(category));
+            assert_eq!(category_of(&found, ExportKind::Result), None);
         };
         check("simple_java", "non_live/BFCL_v4_simple_java_score.json");
         check("irrelevance", "non_live/BFCL_v4_irrelevance_score.json");
@@ -127,7 +130,7 @@ mod tests {
             "format_sensitivity/BFCL_v4_format_sensitivity_score.json",
         );
         for name in ["", "a/b", "..", "a b", "ä", "a\0"] {
-            assert!(file(name, Kind::Result).is_err(), "{name:?}");
+            assert!(file(name, ExportKind::Result).is_err(), "{name:?}");
         }
     }
 

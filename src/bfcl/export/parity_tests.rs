@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 
-use super::{Exported, Model, Options, find, write};
+use super::{BfclExport, ExportOptions, Model, find, write};
 use crate::engine::leaderboard::{Import, Mode};
 use crate::store::{RunDir, read_records};
 use crate::tests::parity;
@@ -13,7 +13,7 @@ use crate::tests::parity;
 const FOLDER: &str = "bfcl/official-run";
 
 /// The exported files, and the official ones; `None` without them.
-fn exported(to: &Path) -> Option<(Exported, PathBuf)> {
+fn exported(to: &Path) -> Option<(BfclExport, PathBuf)> {
     parity::text(&format!("{FOLDER}/score/data_overall.csv"))?;
     let official = parity::path(FOLDER);
     let import = Import {
@@ -37,7 +37,7 @@ fn exported(to: &Path) -> Option<(Exported, PathBuf)> {
     }
     let records = read_records(&dir.file("samples.jsonl")).unwrap();
     let manifest = dir.manifest().unwrap();
-    let options = Options::new(model);
+    let options = ExportOptions::new(model);
     let exported = write(records, (&manifest, "run"), &options, &to.join("files")).unwrap();
     Some((exported, official))
 }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 
-use super::layout::{Kind, category_of};
-use crate::bfcl::checker::Official;
+use super::layout::{ExportKind, category_of};
+use crate::bfcl::checker::OfficialVerdict;
 use crate::bfcl::data::{Category, broken};
 use crate::calls::{Dict, Value};
 use crate::data::dataset::read_text;
@@ -14,7 +14,7 @@ use crate::error::{Error, Result, nearest};
 
 /// The files of a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Files {
+pub struct ModelFiles {
     /// The name of its folder: that of the model with `_` for `/`.
     pub model: String,
     /// Its result files by category.
@@ -28,12 +28,12 @@ pub struct Files {
 ///
 /// # Errors
 /// When there is no result file, or it is not clear whose are meant.
-pub fn find(folder: &Path, model: Option<&str>, scores: Option<&Path>) -> Result<Files> {
+pub fn find(folder: &Path, model: Option<&str>, scores: Option<&Path>) -> Result<ModelFiles> {
     // A project may hold exports and earlier runs as well.
-    let results = folder.join(Kind::Result.as_str());
+    let results = folder.join(ExportKind::Result.as_str());
     let folder = if results.is_dir() { &results } else { folder };
     let mut models: BTreeMap<PathBuf, BTreeMap<String, PathBuf>> = BTreeMap::new();
-    for (category, path) in files_in(folder, Kind::Result)? {
+    for (category, path) in files_in(folder, ExportKind::Result)? {
         let of_model = model_folder(&path, folder);
         let known = models.entry(of_model).or_default();
         if let Some(first) = known.insert(category.clone(), path.clone()) {
@@ -91,7 +91,7 @@ pub fn find(folder: &Path, model: Option<&str>, scores: Option<&Path>) -> Result
             None => BTreeMap::new(),
         },
     };
-    Ok(Files {
+    Ok(ModelFiles {
         model,
         results,
         scores,
@@ -102,11 +102,11 @@ pub fn find(folder: &Path, model: Option<&str>, scores: Option<&Path>) -> Result
 pub fn score_files(folder: &Path, model: Option<&str>) -> Result<BTreeMap<String, PathBuf>> {
     let own = model.map(|model| folder.join(model));
     let folder = own.as_deref().filter(|own| own.is_dir()).unwrap_or(folder);
-    files_in(folder, Kind::Score).map(|files| files.into_iter().collect())
+    files_in(folder, ExportKind::Score).map(|files| files.into_iter().collect())
 }
 
 /// All files of a kind, by category, in the order of their paths.
-fn files_in(folder: &Path, kind: Kind) -> Result<Vec<(String, PathBuf)>> {
+fn files_in(folder: &Path, kind: ExportKind) -> Result<Vec<(String, PathBuf)>> {
     let mut files = Vec::new();
     for entry in walkdir::WalkDir::new(folder).sort_by_file_name() {
         let entry = entry.map_err(|error| {
@@ -156,8 +156,11 @@ fn model_folder(file: &Path, root: &Path) -> PathBuf {
 fn beside(folder: &Path, model: &str) -> Option<PathBuf> {
     let folder = std::path::absolute(folder).ok()?;
     let results = folder.parent()?;
-    let scores = results.parent()?.join(Kind::Score.as_str()).join(model);
-    (results.file_name()? == Kind::Result.as_str() && scores.is_dir()).then_some(scores)
+    let scores = results
+        .parent()?
+        .join(ExportKind::Score.as_str())
+        .join(model);
+    (results.file_name()? == ExportKind::Result.as_str() && scores.is_dir()).then_some(scores)
 }
 
 /// A line of a result file.
@@ -209,13 +212,13 @@ pub struct Scores {
     /// How many answers were judged.
     pub total: u64,
     /// The wrong ones by id.
-    wrong: HashMap<String, Official>,
+    wrong: HashMap<String, OfficialVerdict>,
 }
 
 impl Scores {
     /// The verdict on an answer that was judged.
-    pub fn of(&self, id: &str) -> Official {
-        self.wrong.get(id).cloned().unwrap_or(Official {
+    pub fn of(&self, id: &str) -> OfficialVerdict {
+        self.wrong.get(id).cloned().unwrap_or(OfficialVerdict {
             valid: true,
             error_type: None,
             error: Json::Array(Vec::new()),
@@ -249,7 +252,7 @@ pub fn scores(path: &Path) -> Result<Scores> {
         let kind = fields
             .get_str("error_type")
             .or_else(|| inside?.get_str("error_type"));
-        let verdict = Official {
+        let verdict = OfficialVerdict {
             valid: false,
             error_type: kind.and_then(Value::as_str).map(str::to_owned),
             error: error.map_or(Json::Null, Value::to_json),

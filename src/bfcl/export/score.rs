@@ -2,15 +2,15 @@
 
 use serde_json::Value as Json;
 
-use super::answer::Answer;
+use super::answer::ResultField;
 use super::layout;
-use crate::bfcl::checker::{self, CRASH, Entry, Request, Verdict, check};
+use crate::bfcl::checker::{self, AnswerKey, BfclVerdict, CRASH, CheckRequest, check};
 use crate::calls::Value;
 use crate::data::{Record, Status};
 use crate::error::Result;
 
 /// What is said of an answer.
-pub(super) struct Judged {
+pub(super) struct AnswerVerdict {
     /// Whether it is right.
     pub(super) correct: bool,
     /// Whether the official program dies of it.
@@ -23,10 +23,10 @@ pub(super) struct Judged {
 pub(super) fn judge(
     record: &Record,
     category: &str,
-    answer: &Answer,
+    answer: &ResultField,
     underscore_to_dot: Option<bool>,
     model: &str,
-) -> Result<Option<Judged>> {
+) -> Result<Option<AnswerVerdict>> {
     let ground_truth = Some(&record.ground_truth).filter(|truth| !truth.is_null());
     let wrong = Wrong {
         record,
@@ -45,19 +45,19 @@ pub(super) fn judge(
     if ground_truth.is_none() && !is_relevance {
         return Ok(None);
     }
-    let entry = Entry::new(&Value::from(functions), wrong.ground_truth.as_ref());
+    let entry = AnswerKey::new(&Value::from(functions), wrong.ground_truth.as_ref());
     let entry = entry.map_err(|fault| crate::Error::usage(fault).at(&record.sample_id))?;
-    let request = Request {
+    let request = CheckRequest {
         underscore_to_dot: underscore_to_dot
             .or_else(|| record.metadata.get("underscore_to_dot")?.as_bool())
             .unwrap_or(answer.is_native),
-        ..Request::new(
+        ..CheckRequest::new(
             &entry,
             category,
             if answer.is_native {
-                checker::Answer::Native(&answer.result)
+                checker::ModelAnswer::Native(&answer.result)
             } else {
-                checker::Answer::Prompt(&answer.result)
+                checker::ModelAnswer::Prompt(&answer.result)
             },
         )
     };
@@ -69,7 +69,7 @@ pub(super) fn judge(
             wrong.calls(&verdict, &entry)
         }
     });
-    Ok(Some(Judged {
+    Ok(Some(AnswerVerdict {
         correct: verdict.valid,
         is_crash: verdict.error_type == Some(CRASH),
         line,
@@ -77,10 +77,10 @@ pub(super) fn judge(
 }
 
 /// The verdict in the record, where only the official program gives one.
-fn told(record: &Record, wrong: &Wrong<'_>) -> Option<Judged> {
+fn told(record: &Record, wrong: &Wrong<'_>) -> Option<AnswerVerdict> {
     let score = record.result.score.as_ref();
     let score = score.filter(|_| record.result.status == Status::Scored)?;
-    Some(Judged {
+    Some(AnswerVerdict {
         correct: score.correct,
         is_crash: false,
         line: (!score.correct).then(|| {
@@ -109,7 +109,7 @@ struct Wrong<'a> {
 }
 
 impl Wrong<'_> {
-    fn calls(&self, verdict: &Verdict, entry: &Entry) -> String {
+    fn calls(&self, verdict: &BfclVerdict, entry: &AnswerKey) -> String {
         let kind = verdict.error_type.unwrap_or_default();
         let text = |value: &Value| Value::Str(python_str(value));
         let as_texts = kind == "ast_decoder:decoder_wrong_output_format";
@@ -132,7 +132,7 @@ impl Wrong<'_> {
         line(members)
     }
 
-    fn relevance(&self, verdict: &Verdict, entry: &Entry) -> String {
+    fn relevance(&self, verdict: &BfclVerdict, entry: &AnswerKey) -> String {
         let mut members = self.start();
         members.push(("prompt", self.prompt()));
         members.push(("model_result", self.result.clone()));

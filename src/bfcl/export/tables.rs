@@ -2,7 +2,7 @@
 //! newline stands at the end.
 
 use super::Model;
-use crate::bfcl::benchmark::aggregates::{Aggregates, Counts, Figure, category};
+use crate::bfcl::benchmark::aggregates::{Aggregates, CategoryCounts, Figure, category};
 use crate::stats::as_f64;
 use crate::text::py_repr_float;
 
@@ -23,7 +23,11 @@ const MACHINE_ANSWERS: f64 = 100.0;
 const MISSING: &str = "N/A";
 
 /// The tables' names and texts.
-pub(super) fn tables(counts: &Counts, costs: &Costs, model: &Model) -> [(&'static str, String); 6] {
+pub(super) fn tables(
+    counts: &CategoryCounts,
+    costs: &Costs,
+    model: &Model,
+) -> [(&'static str, String); 6] {
     let all = Aggregates::of(counts);
     let row = Row {
         counts,
@@ -41,7 +45,7 @@ pub(super) fn tables(counts: &Counts, costs: &Costs, model: &Model) -> [(&'stati
 }
 
 struct Row<'a> {
-    counts: &'a Counts,
+    counts: &'a CategoryCounts,
     all: &'a Aggregates,
     model: &'a Model,
 }

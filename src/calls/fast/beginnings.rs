@@ -60,13 +60,13 @@ impl Reach {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calls::syntax_tree::Reader;
+    use crate::calls::syntax_tree::TreeReader;
     use crate::calls::syntax_tree::tests::LANGUAGES;
 
     #[test]
     fn a_lost_beginning_is_kept_and_known_again() {
         for language in LANGUAGES {
-            let mut reader = Reader::new(&language()).unwrap();
+            let mut reader = TreeReader::new(&language()).unwrap();
             let text = "<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call>";
             assert!(reader.tree(text).is_none());
             assert_eq!(reader.lost.count(), 1);

@@ -27,15 +27,15 @@ mod signs;
 #[cfg(test)]
 mod tests;
 
-use brackets::Brackets;
-use signs::{Language, Sign, Signs};
+use brackets::OpenBrackets;
+use signs::{BraceLanguage, Sign, Signs};
 
 pub(super) use javascript::in_javascript;
 
 /// Whether a Java text has an error node for certain.
 pub(super) fn in_java(text: &str) -> bool {
-    let mut signs = Signs::new(text, Language::Java);
-    let mut brackets = Brackets::default();
+    let mut signs = Signs::new(text, BraceLanguage::Java);
+    let mut brackets = OpenBrackets::default();
     // Whether the last sign is a brace, and whether it is a text behind one.
     let (mut is_brace, mut is_key) = (false, false);
     // `new A<B, C>()` may stand in square brackets.

@@ -1,21 +1,21 @@
 use super::derived_texts::derived;
 use super::switch::{both_ways, without};
 use super::*;
-use crate::calls::decode::{DecodeFault, Format, prompt};
+use crate::calls::decode::{CallFormat, DecodeFault, prompt};
 use crate::calls::python::{PlainCall, literal_eval, nesting, plain_calls};
-use crate::calls::syntax_tree::Reader;
+use crate::calls::syntax_tree::TreeReader;
 use crate::calls::syntax_tree::tests::LANGUAGES;
 
 /// Reads a text in every way that calls have, with the shortcuts and without.
 fn check(text: &str) {
-    let shown = |got: &Result<Value>| {
+    let shown = |got: &DecodeResult<Value>| {
         (
             text.to_owned(),
             got.as_ref().map(Value::repr).map_err(DecodeFault::clone),
         )
     };
-    let compare = |work: &dyn Fn() -> Result<Value>| drop(both_ways(work, shown));
-    for format in [Format::Python, Format::Java, Format::JavaScript] {
+    let compare = |work: &dyn Fn() -> DecodeResult<Value>| drop(both_ways(work, shown));
+    for format in [CallFormat::Python, CallFormat::Java, CallFormat::JavaScript] {
         let bracketed = format!("[{text}]");
         compare(&|| prompt(text, format, false));
         compare(&|| prompt(&bracketed, format, false));
@@ -42,7 +42,7 @@ fn check(text: &str) {
 #[test]
 fn switched_off_nothing_is_told() {
     let lost = "<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call>";
-    let mut reader = Reader::new(&LANGUAGES[0]()).unwrap();
+    let mut reader = TreeReader::new(&LANGUAGES[0]()).unwrap();
     assert!(reader.tree(lost).is_none());
     let mut outlook = Outlook::default();
     outlook.hear("process version:0, version_count:1, state:0, row:0");

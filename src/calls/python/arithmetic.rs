@@ -4,7 +4,7 @@ use num_bigint::{BigInt, Sign};
 use num_traits::{Signed as _, ToPrimitive as _, Zero as _};
 use ruff_python_ast::{Operator, UnaryOp};
 
-use super::super::fault::{DecodeFault, Result};
+use super::super::fault::{DecodeFault, DecodeResult};
 use super::super::integer::Int;
 use super::super::value::{Dict, Value};
 use super::percent;
@@ -25,7 +25,7 @@ pub(super) fn negated(value: &Value) -> Option<Value> {
 }
 
 /// A unary operator as `eval` applies it.
-pub(super) fn unary(op: UnaryOp, value: &Value) -> Result<Value> {
+pub(super) fn unary(op: UnaryOp, value: &Value) -> DecodeResult<Value> {
     let result = match op {
         UnaryOp::USub => negated(value),
         UnaryOp::UAdd => negated(value).and_then(|value| negated(&value)),
@@ -58,7 +58,12 @@ pub(super) fn truth(value: &Value) -> bool {
 }
 
 /// A binary operator. What it costs is taken from `fuel`; without fuel it fails.
-pub(super) fn binary(op: Operator, left: &Value, right: &Value, fuel: &mut u64) -> Result<Value> {
+pub(super) fn binary(
+    op: Operator,
+    left: &Value,
+    right: &Value,
+    fuel: &mut u64,
+) -> DecodeResult<Value> {
     if let Some(result) = sequences(op, left, right, fuel)? {
         return Ok(result);
     }
@@ -87,7 +92,7 @@ fn mismatch(op: Operator, left: &Value, right: &Value) -> DecodeFault {
     ))
 }
 
-fn spend(fuel: &mut u64, cost: u64) -> Result<()> {
+fn spend(fuel: &mut u64, cost: u64) -> DecodeResult<()> {
     *fuel = fuel.checked_sub(cost).ok_or_else(too_large)?;
     Ok(())
 }
@@ -100,7 +105,7 @@ fn zero_division() -> DecodeFault {
     DecodeFault::new("division by zero")
 }
 
-fn as_float(value: &Value) -> Result<Option<f64>> {
+fn as_float(value: &Value) -> DecodeResult<Option<f64>> {
     if let Value::Float(value) = value {
         return Ok(Some(*value));
     }
@@ -112,7 +117,7 @@ fn as_float(value: &Value) -> Result<Option<f64>> {
     Ok(Some(float))
 }
 
-fn as_complex(value: &Value) -> Result<Option<(f64, f64)>> {
+fn as_complex(value: &Value) -> DecodeResult<Option<(f64, f64)>> {
     match value {
         Value::Complex(re, im) => Ok(Some((*re, *im))),
         other => Ok(as_float(other)?.map(|re| (re, 0.0))),
@@ -120,7 +125,12 @@ fn as_complex(value: &Value) -> Result<Option<(f64, f64)>> {
 }
 
 /// Joining and repeating.
-fn sequences(op: Operator, left: &Value, right: &Value, fuel: &mut u64) -> Result<Option<Value>> {
+fn sequences(
+    op: Operator,
+    left: &Value,
+    right: &Value,
+    fuel: &mut u64,
+) -> DecodeResult<Option<Value>> {
     match op {
         Operator::Add => {
             let Some(joined) = joined(left, right) else {
@@ -186,7 +196,7 @@ fn joined<'a>(left: &'a Value, right: &'a Value) -> Option<Box<dyn FnOnce() -> V
     })
 }
 
-fn repeated(sequence: &Value, count: &Value, fuel: &mut u64) -> Result<Option<Value>> {
+fn repeated(sequence: &Value, count: &Value, fuel: &mut u64) -> DecodeResult<Option<Value>> {
     let Some(count) = count.as_integer() else {
         return Ok(None);
     };
@@ -215,7 +225,13 @@ fn repeated(sequence: &Value, count: &Value, fuel: &mut u64) -> Result<Option<Va
     }))
 }
 
-fn integers(op: Operator, a: &Int, b: &Int, bools: bool, fuel: &mut u64) -> Result<Option<Value>> {
+fn integers(
+    op: Operator,
+    a: &Int,
+    b: &Int,
+    bools: bool,
+    fuel: &mut u64,
+) -> DecodeResult<Option<Value>> {
     let words = |int: &Int| int.bits() / 64 + 1;
     spend(fuel, words(a).saturating_mul(words(b)))?;
     if a.bits().max(b.bits()) > MAX_BITS {
@@ -277,7 +293,7 @@ fn floor_division(a: &BigInt, b: &BigInt) -> (BigInt, BigInt) {
 }
 
 /// The double nearest to a quotient of integers.
-fn quotient(a: &BigInt, b: &BigInt) -> Result<f64> {
+fn quotient(a: &BigInt, b: &BigInt) -> DecodeResult<f64> {
     let exact = |int: &BigInt| int.to_f64().filter(|_| int.bits() <= 53);
     if let (Some(a), Some(b)) = (exact(a), exact(b)) {
         return Ok(a / b);
@@ -307,7 +323,7 @@ fn quotient(a: &BigInt, b: &BigInt) -> Result<f64> {
     Ok(if negative { -value } else { value })
 }
 
-fn power(base: &Int, exponent: &Int, fuel: &mut u64) -> Result<Value> {
+fn power(base: &Int, exponent: &Int, fuel: &mut u64) -> DecodeResult<Value> {
     if exponent < &Int::from(0) {
         let message = "int too large to convert to float";
         let float = |int: &Int| int.to_f64().ok_or_else(|| DecodeFault::new(message));
@@ -332,7 +348,7 @@ fn power(base: &Int, exponent: &Int, fuel: &mut u64) -> Result<Value> {
     Ok(Value::Int(Int::from(base.big().pow(exponent))))
 }
 
-fn floats(op: Operator, a: f64, b: f64) -> Result<Option<Value>> {
+fn floats(op: Operator, a: f64, b: f64) -> DecodeResult<Option<Value>> {
     Ok(Some(Value::Float(match op {
         Operator::Add => a + b,
         Operator::Sub => a - b,
@@ -371,7 +387,7 @@ fn float_division(a: f64, b: f64) -> (f64, f64) {
     (whole, rest)
 }
 
-fn float_power(a: f64, b: f64) -> Result<Value> {
+fn float_power(a: f64, b: f64) -> DecodeResult<Value> {
     if a == 0.0 && b < 0.0 {
         let message = "0.0 cannot be raised to a negative power";
         return Err(DecodeFault::new(message));
@@ -387,7 +403,7 @@ fn float_power(a: f64, b: f64) -> Result<Value> {
     Ok(Value::Float(result))
 }
 
-fn complexes(op: Operator, a: (f64, f64), b: (f64, f64)) -> Result<Option<Value>> {
+fn complexes(op: Operator, a: (f64, f64), b: (f64, f64)) -> DecodeResult<Option<Value>> {
     let (re, im) = match op {
         Operator::Add => (a.0 + b.0, a.1 + b.1),
         Operator::Sub => (a.0 - b.0, a.1 - b.1),

@@ -5,11 +5,11 @@
 
 use ruff_python_ast::{Expr, ExprCall, Operator};
 
-use super::super::fault::{DecodeFault, Result};
+use super::super::fault::{DecodeFault, DecodeResult};
 use super::super::integer::Int;
 use super::super::value::{Dict, Value};
 use super::fault::{class_name, unhashable};
-use super::literal::{self, Source};
+use super::literal::{self, SourceText};
 use super::{arithmetic, unparse};
 use crate::text::py_float;
 
@@ -20,21 +20,21 @@ const FUEL: u64 = 1 << 22;
 const MAXIMUM_STEP_LIMIT: i64 = 20;
 
 pub(super) struct Evaluator<'a> {
-    source: Source<'a>,
+    source: SourceText<'a>,
     fuel: u64,
 }
 
 impl<'a> Evaluator<'a> {
-    pub(super) fn new(source: Source<'a>) -> Self {
+    pub(super) fn new(source: SourceText<'a>) -> Self {
         Self { source, fuel: FUEL }
     }
 
     /// The value of an expression.
-    pub(super) fn run(&mut self, expr: &Expr) -> Result<Value> {
+    pub(super) fn run(&mut self, expr: &Expr) -> DecodeResult<Value> {
         self.value(expr, 0)
     }
 
-    fn value(&mut self, expr: &Expr, depth: usize) -> Result<Value> {
+    fn value(&mut self, expr: &Expr, depth: usize) -> DecodeResult<Value> {
         // The official program writes the expression out first, and fails where that does.
         if depth > unparse::MAX_DEPTH {
             return Err(unparse::too_deep());
@@ -93,11 +93,11 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    fn values(&mut self, items: &[Expr], depth: usize) -> Result<Vec<Value>> {
+    fn values(&mut self, items: &[Expr], depth: usize) -> DecodeResult<Vec<Value>> {
         items.iter().map(|item| self.value(item, depth)).collect()
     }
 
-    fn builtin(&mut self, call: &ExprCall, depth: usize) -> Result<Value> {
+    fn builtin(&mut self, call: &ExprCall, depth: usize) -> DecodeResult<Value> {
         let Expr::Name(name) = &*call.func else {
             return Err(unknown(&call.func));
         };
@@ -156,7 +156,7 @@ fn unknown(expr: &Expr) -> DecodeFault {
     DecodeFault::new(format!("a {class} is not evaluated"))
 }
 
-fn items(value: &Value) -> Result<&[Value]> {
+fn items(value: &Value) -> DecodeResult<&[Value]> {
     match value {
         Value::List(items) | Value::Tuple(items) => Ok(items),
         _ => Err(DecodeFault::new("not a list")),

@@ -7,27 +7,27 @@ use ruff_python_ast::{
     ConversionFlag, ExprFString, FStringPart, InterpolatedElement, InterpolatedStringElement,
 };
 
-use super::super::fault::{DecodeFault, Result};
+use super::super::fault::{DecodeFault, DecodeResult};
 use super::super::printable::is_printable;
 use super::super::repr::repr_str;
 use super::super::value::lone_surrogate;
-use super::literal::{self, Source};
+use super::literal::{self, SourceText};
 use super::unparse::unparse_inner;
 
 const ALL_QUOTES: [&str; 4] = ["'", "\"", "\"\"\"", "'''"];
 
 /// A constant part or one in braces.
-struct Part {
+struct FstringPart {
     text: String,
     is_constant: bool,
 }
 
 pub(super) fn unparse(
     node: &ExprFString,
-    source: Source<'_>,
+    source: SourceText<'_>,
     avoid_backslashes: bool,
     depth: usize,
-) -> Result<String> {
+) -> DecodeResult<String> {
     let parts = parts(node, source, depth)?;
     if avoid_backslashes {
         let text: String = parts.iter().map(|part| &*part.text).collect();
@@ -60,8 +60,12 @@ pub(super) fn without_backslashes(text: &str) -> String {
 }
 
 /// The parts, with the constants of neighbouring literals joined.
-fn parts(node: &ExprFString, source: Source<'_>, depth: usize) -> Result<Vec<Part>> {
-    let mut parts: Vec<Part> = Vec::new();
+fn parts(
+    node: &ExprFString,
+    source: SourceText<'_>,
+    depth: usize,
+) -> DecodeResult<Vec<FstringPart>> {
+    let mut parts: Vec<FstringPart> = Vec::new();
     for part in node.value.as_slice() {
         match part {
             FStringPart::Literal(part) => push_constant(&mut parts, &literal::text(part, source)),
@@ -75,12 +79,12 @@ fn parts(node: &ExprFString, source: Source<'_>, depth: usize) -> Result<Vec<Par
     Ok(parts)
 }
 
-fn push_constant(parts: &mut Vec<Part>, text: &str) {
+fn push_constant(parts: &mut Vec<FstringPart>, text: &str) {
     let text = text.replace('{', "{{").replace('}', "}}");
     match parts.last_mut() {
         Some(last) if last.is_constant => last.text.push_str(&text),
         _ if text.is_empty() => {}
-        _ => parts.push(Part {
+        _ => parts.push(FstringPart {
             text,
             is_constant: true,
         }),
@@ -88,11 +92,11 @@ fn push_constant(parts: &mut Vec<Part>, text: &str) {
 }
 
 fn push_element(
-    parts: &mut Vec<Part>,
+    parts: &mut Vec<FstringPart>,
     element: &InterpolatedStringElement,
-    source: Source<'_>,
+    source: SourceText<'_>,
     depth: usize,
-) -> Result<()> {
+) -> DecodeResult<()> {
     match element {
         InterpolatedStringElement::Literal(text) => push_constant(parts, &text.value),
         InterpolatedStringElement::Interpolation(field) => {
@@ -105,7 +109,7 @@ fn push_element(
                 );
                 push_constant(parts, &text);
             }
-            parts.push(Part {
+            parts.push(FstringPart {
                 text: braces(field, source, depth)?,
                 is_constant: false,
             });
@@ -114,7 +118,11 @@ fn push_element(
     Ok(())
 }
 
-fn braces(field: &InterpolatedElement, source: Source<'_>, depth: usize) -> Result<String> {
+fn braces(
+    field: &InterpolatedElement,
+    source: SourceText<'_>,
+    depth: usize,
+) -> DecodeResult<String> {
     let inner = unparse_inner(&field.expression, source, depth)?;
     if inner.contains('\\') {
         let message = "Unable to avoid backslash in f-string expression part";

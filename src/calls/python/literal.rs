@@ -3,7 +3,7 @@
 use ruff_python_ast::{Expr, Number, Operator, StringLiteral, UnaryOp};
 use ruff_text_size::Ranged;
 
-use super::super::fault::{DecodeFault, Result};
+use super::super::fault::{DecodeFault, DecodeResult};
 use super::super::integer::{Int, MAX_DIGITS};
 use super::super::value::{Dict, Value, surrogate};
 use super::arithmetic;
@@ -11,16 +11,16 @@ use super::fault::unhashable;
 
 /// The text that was parsed: some constants are read from it, because the tree does not keep all of them.
 #[derive(Clone, Copy)]
-pub(in crate::calls) struct Source<'a>(pub(super) &'a str);
+pub(in crate::calls) struct SourceText<'a>(pub(super) &'a str);
 
-impl Source<'_> {
+impl SourceText<'_> {
     pub(super) fn of(&self, node: &impl Ranged) -> &str {
         &self.0[node.range()]
     }
 }
 
 /// The value of what Python's `ast` calls a `Constant`, but for the ellipsis as itself.
-pub(super) fn constant(expr: &Expr, source: Source<'_>) -> Option<Result<Value>> {
+pub(super) fn constant(expr: &Expr, source: SourceText<'_>) -> Option<DecodeResult<Value>> {
     Some(Ok(match expr {
         Expr::NoneLiteral(_) => Value::None,
         Expr::BooleanLiteral(literal) => Value::Bool(literal.value),
@@ -69,7 +69,7 @@ fn big(token: &str) -> Option<Int> {
 
 /// The text of a string literal. The parser turns an escaped lone surrogate into U+FFFD; here it comes
 /// back, by reading the escapes along with the characters they became.
-pub(super) fn text(literal: &StringLiteral, source: Source<'_>) -> String {
+pub(super) fn text(literal: &StringLiteral, source: SourceText<'_>) -> String {
     let value = &*literal.value;
     let raw = source.of(literal);
     if !value.contains(char::REPLACEMENT_CHARACTER) || !raw.contains('\\') {
@@ -129,7 +129,7 @@ fn octal_digits(text: &str) -> usize {
 }
 
 /// What `ast.literal_eval` accepts: constants, collections of them, signed numbers and `1 + 2j`.
-pub(super) fn literal(expr: &Expr, source: Source<'_>) -> Result<Value> {
+pub(super) fn literal(expr: &Expr, source: SourceText<'_>) -> DecodeResult<Value> {
     if let Some(value) = constant(expr, source) {
         return value;
     }
@@ -137,7 +137,7 @@ pub(super) fn literal(expr: &Expr, source: Source<'_>) -> Result<Value> {
         items
             .iter()
             .map(|item| literal(item, source))
-            .collect::<Result<Vec<_>>>()
+            .collect::<DecodeResult<Vec<_>>>()
     };
     match expr {
         Expr::List(list) => all(&list.elts).map(Value::List),
@@ -192,7 +192,7 @@ pub(super) fn literal(expr: &Expr, source: Source<'_>) -> Result<Value> {
     }
 }
 
-fn signed(expr: &Expr, source: Source<'_>) -> Result<Value> {
+fn signed(expr: &Expr, source: SourceText<'_>) -> DecodeResult<Value> {
     match expr {
         Expr::UnaryOp(unary) if unary.op == UnaryOp::USub => {
             let value = number(&unary.operand, source)?;
@@ -204,7 +204,7 @@ fn signed(expr: &Expr, source: Source<'_>) -> Result<Value> {
 }
 
 /// A number, which for `literal_eval` no `bool` is.
-fn number(expr: &Expr, source: Source<'_>) -> Result<Value> {
+fn number(expr: &Expr, source: SourceText<'_>) -> DecodeResult<Value> {
     match constant(expr, source).ok_or_else(malformed)?? {
         value @ (Value::Int(_) | Value::Float(_) | Value::Complex(..)) => Ok(value),
         _ => Err(malformed()),

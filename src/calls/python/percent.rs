@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::super::fault::{DecodeFault, Result};
+use super::super::fault::{DecodeFault, DecodeResult};
 use super::super::integer::Int;
 use super::super::repr::TooManyDigits;
 use super::super::value::Value;
@@ -11,7 +11,7 @@ use super::super::value::Value;
 const MAX_WIDTH: usize = 1 << 16;
 
 /// The formatted text.
-pub(super) fn format(format: &str, values: &Value) -> Result<String> {
+pub(super) fn format(format: &str, values: &Value) -> DecodeResult<String> {
     let single = std::slice::from_ref(values);
     let mut formatter = Formatter {
         values,
@@ -60,7 +60,7 @@ struct Layout {
 
 impl<'a> Formatter<'a> {
     /// Reads one place behind its `%`, writes its value, and returns what follows.
-    fn place<'t>(&mut self, text: &'t str, out: &mut String) -> Result<&'t str> {
+    fn place<'t>(&mut self, text: &'t str, out: &mut String) -> DecodeResult<&'t str> {
         let mut rest = text;
         let mut key = None;
         if let Some(after) = rest.strip_prefix('(') {
@@ -99,7 +99,7 @@ impl<'a> Formatter<'a> {
         Ok(chars.as_str())
     }
 
-    fn value(&mut self, key: Option<&str>) -> Result<&'a Value> {
+    fn value(&mut self, key: Option<&str>) -> DecodeResult<&'a Value> {
         if let Some(key) = key {
             self.used_keys = true;
             let dict = self
@@ -116,7 +116,7 @@ impl<'a> Formatter<'a> {
     }
 }
 
-fn number(text: &str) -> Result<(usize, &str)> {
+fn number(text: &str) -> DecodeResult<(usize, &str)> {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let digits = &text[..text.len() - rest.len()];
     if digits.is_empty() {
@@ -129,7 +129,7 @@ fn number(text: &str) -> Result<(usize, &str)> {
 }
 
 impl Layout {
-    fn write(&self, conversion: char, value: &Value, out: &mut String) -> Result<()> {
+    fn write(&self, conversion: char, value: &Value, out: &mut String) -> DecodeResult<()> {
         let too_long = |_| fault("Exceeds the limit (4300 digits) for integer string conversion");
         match conversion {
             's' | 'r' => {

@@ -9,9 +9,9 @@ use ruff_python_ast::{Expr, ExprCall};
 
 use super::evaluate::Evaluator;
 use super::fault::{class_name, unhashable, unsupported};
-use super::literal::{self, Source};
+use super::literal::{self, SourceText};
 use super::{parse, unparse};
-use crate::calls::fault::{DecodeFault, Result};
+use crate::calls::fault::{DecodeFault, DecodeResult};
 use crate::calls::{Dict, Value};
 use crate::text::is_py_space;
 
@@ -28,9 +28,9 @@ pub(crate) struct PlainCall {
 }
 
 /// The calls of a text: `f(a=1)`, `[f(a=1), g.h('b')]`, `f(), g()`.
-pub(crate) fn plain_calls(text: &str) -> Result<Vec<PlainCall>> {
+pub(crate) fn plain_calls(text: &str) -> DecodeResult<Vec<PlainCall>> {
     parse(text.trim_matches(is_py_space), &|body, source| {
-        let mut reader = Reader {
+        let mut reader = PlainReader {
             source,
             evaluator: Evaluator::new(source),
             bare_names: 0,
@@ -53,14 +53,14 @@ fn no_call(expr: &Expr) -> DecodeFault {
     DecodeFault::new(format!("`{}` is no call", class_name(expr)))
 }
 
-struct Reader<'a> {
-    source: Source<'a>,
+struct PlainReader<'a> {
+    source: SourceText<'a>,
     evaluator: Evaluator<'a>,
     bare_names: usize,
 }
 
-impl Reader<'_> {
-    fn call(&mut self, call: &ExprCall) -> Result<PlainCall> {
+impl PlainReader<'_> {
+    fn call(&mut self, call: &ExprCall) -> DecodeResult<PlainCall> {
         let mut read = PlainCall {
             name: name(&call.func).ok_or_else(|| no_call(&call.func))?,
             ..PlainCall::default()
@@ -96,7 +96,7 @@ impl Reader<'_> {
         Ok(read)
     }
 
-    fn value(&mut self, expr: &Expr) -> Result<Value> {
+    fn value(&mut self, expr: &Expr) -> DecodeResult<Value> {
         if let Some(value) = literal::constant(expr, self.source) {
             return value;
         }
@@ -139,7 +139,7 @@ impl Reader<'_> {
         }
     }
 
-    fn values(&mut self, items: &[Expr]) -> Result<Vec<Value>> {
+    fn values(&mut self, items: &[Expr]) -> DecodeResult<Vec<Value>> {
         items.iter().map(|item| self.value(item)).collect()
     }
 }

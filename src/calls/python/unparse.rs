@@ -5,11 +5,11 @@ use ruff_python_ast::{
     ParameterWithDefault, UnaryOp,
 };
 
-use super::super::fault::{DecodeFault, Result};
+use super::super::fault::{DecodeFault, DecodeResult};
 use super::super::repr::repr_str;
 use super::super::value::Value;
 use super::fstring;
-use super::literal::{self, Source};
+use super::literal::{self, SourceText};
 use super::precedence::Precedence;
 
 /// Each level takes three of the 1000 calls that Python nests; the official program has some open already.
@@ -24,22 +24,26 @@ pub(super) fn too_many_digits() -> DecodeFault {
 }
 
 /// The text of an expression.
-pub(super) fn unparse(expr: &Expr, source: Source<'_>) -> Result<String> {
+pub(super) fn unparse(expr: &Expr, source: SourceText<'_>) -> DecodeResult<String> {
     unparse_at(expr, source, Precedence::Test, false, 0)
 }
 
 /// Inside the braces of an f-string, where no backslash may stand.
-pub(super) fn unparse_inner(expr: &Expr, source: Source<'_>, depth: usize) -> Result<String> {
+pub(super) fn unparse_inner(
+    expr: &Expr,
+    source: SourceText<'_>,
+    depth: usize,
+) -> DecodeResult<String> {
     unparse_at(expr, source, Precedence::Or, true, depth)
 }
 
 fn unparse_at(
     expr: &Expr,
-    source: Source<'_>,
+    source: SourceText<'_>,
     precedence: Precedence,
     avoid_backslashes: bool,
     depth: usize,
-) -> Result<String> {
+) -> DecodeResult<String> {
     let mut unparser = Unparser {
         out: String::new(),
         source,
@@ -52,14 +56,14 @@ fn unparse_at(
 
 struct Unparser<'a> {
     out: String,
-    source: Source<'a>,
+    source: SourceText<'a>,
     avoid_backslashes: bool,
     depth: usize,
 }
 
 impl Unparser<'_> {
     /// Writes an expression where at least the given precedence is asked for.
-    fn write(&mut self, expr: &Expr, at: Precedence) -> Result<()> {
+    fn write(&mut self, expr: &Expr, at: Precedence) -> DecodeResult<()> {
         if self.depth > MAX_DEPTH {
             return Err(too_deep());
         }
@@ -77,11 +81,11 @@ impl Unparser<'_> {
         Ok(())
     }
 
-    fn test(&mut self, expr: &Expr) -> Result<()> {
+    fn test(&mut self, expr: &Expr) -> DecodeResult<()> {
         self.write(expr, Precedence::Test)
     }
 
-    fn bare(&mut self, expr: &Expr) -> Result<()> {
+    fn bare(&mut self, expr: &Expr) -> DecodeResult<()> {
         match expr {
             Expr::Name(name) => self.out.push_str(&name.id),
             Expr::Call(call) => self.call(call)?,
@@ -154,7 +158,7 @@ impl Unparser<'_> {
         Ok(())
     }
 
-    fn operation(&mut self, expr: &Expr) -> Result<()> {
+    fn operation(&mut self, expr: &Expr) -> DecodeResult<()> {
         match expr {
             Expr::BinOp(node) => {
                 let own = Precedence::of_operator(node.op);
@@ -237,7 +241,7 @@ impl Unparser<'_> {
         self.out.push(' ');
     }
 
-    fn constant(&mut self, value: &Value, expr: &Expr) -> Result<()> {
+    fn constant(&mut self, value: &Value, expr: &Expr) -> DecodeResult<()> {
         if let Expr::StringLiteral(literal) = expr {
             let first = literal.value.as_slice().first();
             if first.is_some_and(|part| self.source.of(part).starts_with('u')) {
@@ -263,7 +267,7 @@ impl Unparser<'_> {
         Ok(())
     }
 
-    fn items(&mut self, items: &[Expr]) -> Result<()> {
+    fn items(&mut self, items: &[Expr]) -> DecodeResult<()> {
         for (place, item) in items.iter().enumerate() {
             if place > 0 {
                 self.out.push_str(", ");
@@ -273,7 +277,7 @@ impl Unparser<'_> {
         Ok(())
     }
 
-    fn tuple_items(&mut self, items: &[Expr]) -> Result<()> {
+    fn tuple_items(&mut self, items: &[Expr]) -> DecodeResult<()> {
         self.items(items)?;
         if items.len() == 1 {
             self.out.push(',');
@@ -281,14 +285,14 @@ impl Unparser<'_> {
         Ok(())
     }
 
-    fn delimited(&mut self, open: &str, items: &[Expr], close: &str) -> Result<()> {
+    fn delimited(&mut self, open: &str, items: &[Expr], close: &str) -> DecodeResult<()> {
         self.out.push_str(open);
         self.items(items)?;
         self.out.push_str(close);
         Ok(())
     }
 
-    fn dict(&mut self, dict: &ExprDict) -> Result<()> {
+    fn dict(&mut self, dict: &ExprDict) -> DecodeResult<()> {
         self.out.push('{');
         for (place, item) in dict.iter().enumerate() {
             if place > 0 {
@@ -307,7 +311,7 @@ impl Unparser<'_> {
         Ok(())
     }
 
-    fn call(&mut self, call: &ExprCall) -> Result<()> {
+    fn call(&mut self, call: &ExprCall) -> DecodeResult<()> {
         self.write(&call.func, Precedence::Atom)?;
         self.out.push('(');
         self.items(&call.arguments.args)?;
@@ -336,7 +340,7 @@ impl Unparser<'_> {
         item: &Expr,
         generators: &[Comprehension],
         close: &str,
-    ) -> Result<()> {
+    ) -> DecodeResult<()> {
         self.out.push_str(open);
         self.test(item)?;
         self.generators(generators)?;
@@ -344,7 +348,7 @@ impl Unparser<'_> {
         Ok(())
     }
 
-    fn generators(&mut self, generators: &[Comprehension]) -> Result<()> {
+    fn generators(&mut self, generators: &[Comprehension]) -> DecodeResult<()> {
         for generator in generators {
             self.spaced(if generator.is_async {
                 "async for"
@@ -362,7 +366,7 @@ impl Unparser<'_> {
         Ok(())
     }
 
-    fn lambda(&mut self, lambda: &ExprLambda) -> Result<()> {
+    fn lambda(&mut self, lambda: &ExprLambda) -> DecodeResult<()> {
         self.out.push_str("lambda");
         if let Some(parameters) = &lambda.parameters {
             let mut separator = " ";
@@ -398,7 +402,7 @@ impl Unparser<'_> {
         self.test(&lambda.body)
     }
 
-    fn parameter(&mut self, separator: &str, parameter: &ParameterWithDefault) -> Result<()> {
+    fn parameter(&mut self, separator: &str, parameter: &ParameterWithDefault) -> DecodeResult<()> {
         self.out.push_str(separator);
         self.out.push_str(&parameter.parameter.name);
         if let Some(default) = &parameter.default {

@@ -9,7 +9,7 @@ use crate::calls::Value;
 use crate::data::Output;
 
 /// Calls that were made at once.
-pub(crate) type Step = Vec<Call>;
+pub(crate) type ParallelCalls = Vec<Call>;
 
 /// The calls in `tool_calls`. One that cannot be read has no name, and matches nothing.
 pub(crate) fn native(output: &Output) -> Vec<Call> {
@@ -33,13 +33,13 @@ fn call(value: &Json) -> Call {
 pub(crate) fn trajectory(
     output: &Output,
     pattern: Option<&Pattern>,
-) -> Result<Vec<Step>, TooComplex> {
-    let mut steps: Vec<Step> = Vec::new();
+) -> Result<Vec<ParallelCalls>, TooComplex> {
+    let mut steps: Vec<ParallelCalls> = Vec::new();
     let mut ids: HashSet<&str> = HashSet::new();
     for message in &output.messages {
         let calls = of_message(message);
         ids.extend(calls.iter().filter_map(|call| id(call)));
-        let mut step: Step = calls.into_iter().map(self::call).collect();
+        let mut step: ParallelCalls = calls.into_iter().map(self::call).collect();
         if let Some(pattern) = pattern {
             for text in texts(message) {
                 step.extend(pattern.find(text)?);
@@ -57,7 +57,7 @@ pub(crate) fn trajectory(
     let rest = rest.filter(|call| id(call).is_none_or(|id| !ids.contains(id)));
     let rest: Vec<&Json> = rest.collect();
     let has_ids = rest.iter().any(|call| id(call).is_some());
-    let rest: Step = rest.into_iter().map(call).collect();
+    let rest: ParallelCalls = rest.into_iter().map(call).collect();
     // Calls without ids are those of the last messages, most often.
     let all: Vec<&Call> = steps.iter().flatten().collect();
     let is_known = !has_ids

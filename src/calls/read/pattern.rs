@@ -6,7 +6,7 @@ use super::outside::{Brackets, Outside};
 use super::{Call, Effort, TooComplex, arguments, is_name};
 use crate::calls::Value;
 use crate::error::{Error, Result};
-use crate::text::{Scope, compile, snippet};
+use crate::text::{MatchScope, compile, snippet};
 
 const NAMES: [&str; 2] = ["{name}", "{tool_name}"];
 const ARGUMENTS: [&str; 3] = ["{args}", "{arguments}", "{parameters}"];
@@ -35,7 +35,7 @@ impl Pattern {
     /// Reads a pattern.
     pub(crate) fn parse(text: &str) -> Result<Self> {
         let Some((name, name_end)) = place_in(text, &NAMES) else {
-            let regex = compile(text, Scope::Part, false)?;
+            let regex = compile(text, MatchScope::Part, false)?;
             if regex.capture_names().flatten().any(|group| group == "name") {
                 return Ok(Self::Regex(regex));
             }

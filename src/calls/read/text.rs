@@ -1,6 +1,6 @@
 //! Calls in free text.
 
-use super::{Call, Effort, Found, TooComplex, json};
+use super::{Call, Effort, FoundCalls, TooComplex, json};
 use crate::calls::Value;
 use crate::calls::python::{PlainCall, literal_eval, plain_calls};
 use crate::text::is_py_space;
@@ -19,9 +19,9 @@ const DEEPEST: usize = 200;
 
 /// The calls of an answer in the first of these forms that has any: the whole text as JSON or as call text; tags;
 /// fenced code; JSON in prose; `f(a=1)` in prose. An answer that is an empty list has none, in that form.
-pub(crate) fn find(text: &str) -> Result<Option<Found>, TooComplex> {
+pub(crate) fn find(text: &str) -> Result<Option<FoundCalls>, TooComplex> {
     let mut effort = Effort::for_text(text);
-    let found = |form, calls| Ok(Some(Found { calls, form }));
+    let found = |form, calls| Ok(Some(FoundCalls { calls, form }));
     if let Some(calls) = as_json(text) {
         return found("json", calls);
     }

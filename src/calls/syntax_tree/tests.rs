@@ -7,14 +7,14 @@ pub(in crate::calls) const LANGUAGES: [fn() -> Language; 2] = [tree_sitter_java:
 }];
 
 /// Whether a text has no error node, by a parser that is not watched.
-pub(in crate::calls) fn is_read(reader: &mut Reader, text: &str) -> bool {
+pub(in crate::calls) fn is_read(reader: &mut TreeReader, text: &str) -> bool {
     let tree = reader.parser.parse(text, None).unwrap();
     !has_error_node(tree.root_node())
 }
 
 #[test]
 fn made_up_signs_are_forgiven_however_much_is_tried_besides() {
-    let mut reader = Reader::new(&tree_sitter_java::language()).unwrap();
+    let mut reader = TreeReader::new(&tree_sitter_java::language()).unwrap();
     let text = "None of the provided functions can be used to answer the question \"What are the ingredients for \
                 lasagna?\". The only available function is related to flight schedules, which is not relevant to the \
                 given question about lasagna ingre";
@@ -28,7 +28,7 @@ fn made_up_signs_are_forgiven_however_much_is_tried_besides() {
 fn characters_are_handed_over_whole() {
     let broken = "ding\": \"utf-8\", \"f\": \"y(x\"}, \"én 漢 😀";
     for language in LANGUAGES {
-        let mut reader = Reader::new(&language()).unwrap();
+        let mut reader = TreeReader::new(&language()).unwrap();
         for start in 0..2 * STEP {
             for space in 0..2 * STEP {
                 let text = format!("{}{}{broken}", "a ".repeat(start), " ".repeat(space));
@@ -49,7 +49,7 @@ const PIECES: &[&str] = &[
 /// `EVALTEST_FUZZ_CASES=1000000` makes it a million.
 #[test]
 fn only_texts_with_an_error_are_called_lost() {
-    let mut readers = LANGUAGES.map(|language| Reader::new(&language()).unwrap());
+    let mut readers = LANGUAGES.map(|language| TreeReader::new(&language()).unwrap());
     let (mut lost, mut read, mut all) = (0, 0, 0);
     crate::tests::fuzz::fuzz(|dice| {
         let mut text = dice.text(PIECES, 12);

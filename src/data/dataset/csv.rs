@@ -16,7 +16,7 @@ const TEXT_COLUMNS: [&str; 2] = ["file_name", "file_path"];
 /// The rows of a text.
 pub(super) fn rows(path: &Path, text: &str) -> Result<Vec<Row>> {
     // The reader's own line numbers are off by one after CRLF; its byte positions are right.
-    let mut lines = Lines {
+    let mut lines = LineNumbers {
         text: text.as_bytes(),
         byte: 0,
         line: 1,
@@ -100,13 +100,13 @@ fn is_unclosed(record: &str) -> bool {
 }
 
 /// Turns byte positions, which only grow, into line numbers.
-struct Lines<'a> {
+struct LineNumbers<'a> {
     text: &'a [u8],
     byte: usize,
     line: u64,
 }
 
-impl Lines<'_> {
+impl LineNumbers<'_> {
     /// The line of the first byte from `start` on that does not end a line.
     fn at(&mut self, start: u64) -> u64 {
         let mut start = usize::try_from(start).unwrap_or(usize::MAX);

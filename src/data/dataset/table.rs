@@ -24,12 +24,12 @@ pub(crate) struct Table {
 }
 
 enum Kept {
-    Lines { text: String, lines: Vec<Line> },
+    Lines { text: String, lines: Vec<LineSpan> },
     Rows(Rows),
 }
 
 /// Where a row stands in the text.
-struct Line {
+struct LineSpan {
     number: u64,
     start: usize,
     end: usize,
@@ -52,7 +52,7 @@ impl Table {
     }
 
     fn of_lines(path: &Path, text: String) -> Result<Self, Error> {
-        let mut columns = Columns::default();
+        let mut columns = ColumnNames::default();
         let mut lines = Vec::new();
         for (number, line) in jsonl::lines(&text) {
             if !columns.add(line) {
@@ -62,7 +62,7 @@ impl Table {
             }
             let start = line.as_ptr().addr() - text.as_ptr().addr();
             let end = start + line.len();
-            lines.push(Line { number, start, end });
+            lines.push(LineSpan { number, start, end });
         }
         if lines.is_empty() {
             return Err(empty(path));
@@ -121,7 +121,7 @@ impl Table {
             index,
         };
         let sample = |index: usize| {
-            let Line { number, start, end } = lines[index];
+            let LineSpan { number, start, end } = lines[index];
             let fields = jsonl::fields(&path, number, &text[start..end])?;
             make(fields, index).map_err(|error| error.at(place(index)))
         };
@@ -167,13 +167,13 @@ const CHUNK: usize = 64;
 
 /// The names of columns.
 #[derive(Default)]
-struct Columns {
+struct ColumnNames {
     /// In the order in which they come up.
     names: Vec<String>,
     known: HashSet<String>,
 }
 
-impl Columns {
+impl ColumnNames {
     fn name(&mut self, name: &str) {
         if !self.known.contains(name) {
             self.known.insert(name.to_owned());
@@ -190,7 +190,7 @@ impl Columns {
 }
 
 /// Reads the keys of an object and passes over everything else.
-struct Names<'a>(&'a mut Columns);
+struct Names<'a>(&'a mut ColumnNames);
 
 impl<'de> Visitor<'de> for Names<'_> {
     type Value = ();
@@ -208,7 +208,7 @@ impl<'de> Visitor<'de> for Names<'_> {
 }
 
 /// Reads one key.
-struct Name<'a>(&'a mut Columns);
+struct Name<'a>(&'a mut ColumnNames);
 
 impl<'de> DeserializeSeed<'de> for Name<'_> {
     type Value = ();

@@ -11,9 +11,9 @@ use once_cell::sync::OnceCell;
 use super::address::{Address, is_commit, is_relative};
 use super::blob::{self, Lock};
 use super::layout::{BLOBS, DATASETS, Snapshot, holds};
-use super::listing::Listing;
+use super::listing::HubListing;
 use super::server::Server;
-use super::settings::Settings;
+use super::settings::HubSettings;
 use super::transfer;
 use crate::error::{Error, Result};
 
@@ -24,15 +24,15 @@ const MAIN: &str = "main";
 
 /// A dataset at one commit. Clones are the same dataset.
 #[derive(Clone, Debug)]
-pub(crate) struct Dataset(Arc<Inner>);
+pub(crate) struct Dataset(Arc<HubCommit>);
 
 #[derive(Debug)]
-struct Inner {
+struct HubCommit {
     server: Server,
     address: Address,
     snapshot: Snapshot,
     /// Which files it has, once somebody asked.
-    listing: OnceCell<Listing>,
+    listing: OnceCell<HubListing>,
 }
 
 impl Dataset {
@@ -41,14 +41,14 @@ impl Dataset {
     /// # Errors
     /// When it is in neither, or may not be seen.
     pub(crate) fn open(address: &Address) -> Result<Self> {
-        Self::with(Server::new(Settings::from_env()?)?, address)
+        Self::with(Server::new(HubSettings::from_env()?)?, address)
     }
 
     fn with(server: Server, address: &Address) -> Result<Self> {
         let name = address.repository.replace('/', "--");
         let folder = server.settings.cache.join(format!("{DATASETS}{name}"));
         let commit = commit(&server, address, &folder)?;
-        Ok(Self(Arc::new(Inner {
+        Ok(Self(Arc::new(HubCommit {
             server,
             snapshot: Snapshot {
                 folder,
@@ -153,7 +153,7 @@ impl Dataset {
     }
 
     fn fetch_one(&self, path: &str) -> Result<()> {
-        let Inner {
+        let HubCommit {
             server, snapshot, ..
         } = &*self.0;
         let at = snapshot.root().join(path);
@@ -203,8 +203,8 @@ impl Dataset {
         )))
     }
 
-    fn listing(&self) -> Result<&Listing> {
-        let Inner {
+    fn listing(&self) -> Result<&HubListing> {
+        let HubCommit {
             server,
             address,
             snapshot,
@@ -213,11 +213,11 @@ impl Dataset {
         listing.get_or_try_init(|| {
             let path = snapshot.folder.join("trees").join(&snapshot.commit);
             let path = path.with_extension("json");
-            if let Some(listing) = Listing::read(&path) {
+            if let Some(listing) = HubListing::read(&path) {
                 return Ok(listing);
             }
             let cached = || {
-                let found = Listing::of_folder(&snapshot.root());
+                let found = HubListing::of_folder(&snapshot.root());
                 (!found.is_empty()).then_some(found)
             };
             let address = address.to_string();

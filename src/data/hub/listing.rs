@@ -1,4 +1,4 @@
-//! `Listing`: which files a commit has, kept in the cache as `huggingface_hub` keeps it.
+//! `HubListing`: which files a commit has, kept in the cache as `huggingface_hub` keeps it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -16,15 +16,15 @@ const FORMAT_VERSION: u32 = 1;
 
 /// The files of a commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Listing {
-    files: BTreeMap<String, Entry>,
+pub(super) struct HubListing {
+    files: BTreeMap<String, ListedFile>,
     /// All folders on the way to them.
     folders: BTreeSet<String>,
 }
 
 /// What the Hub says of a file; the names are those of `huggingface_hub`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Entry {
+struct ListedFile {
     size: u64,
     blob_id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -38,10 +38,10 @@ struct Entry {
 #[derive(Serialize, Deserialize)]
 struct OnDisk {
     format_version: u32,
-    files: BTreeMap<String, Entry>,
+    files: BTreeMap<String, ListedFile>,
 }
 
-impl Listing {
+impl HubListing {
     /// Adds what the Hub says of a path.
     pub(super) fn add(&mut self, path: &str, said: &Value) {
         if said.get("type").and_then(Value::as_str) != Some("file") {
@@ -49,7 +49,7 @@ impl Listing {
         }
         let text = |place: &str| Some(said.pointer(place)?.as_str()?.to_owned());
         let number = |place: &str| said.pointer(place)?.as_u64();
-        let entry = Entry {
+        let entry = ListedFile {
             size: number("/size").unwrap_or_default(),
             blob_id: text("/oid").unwrap_or_default(),
             lfs_sha256: text("/lfs/oid"),
@@ -59,7 +59,7 @@ impl Listing {
         self.insert(path, entry);
     }
 
-    fn insert(&mut self, path: &str, entry: Entry) {
+    fn insert(&mut self, path: &str, entry: ListedFile) {
         for (end, _) in path.match_indices('/') {
             if !self.folders.contains(&path[..end]) {
                 self.folders.insert(path[..end].to_owned());
@@ -91,7 +91,7 @@ impl Listing {
                 continue;
             };
             if entry.path().is_file() {
-                listing.insert(path, Entry::default());
+                listing.insert(path, ListedFile::default());
             }
         }
         listing
@@ -136,8 +136,8 @@ mod tests {
 
     use super::*;
 
-    fn listing() -> Listing {
-        let mut listing = Listing::default();
+    fn listing() -> HubListing {
+        let mut listing = HubListing::default();
         for (path, said) in [
             ("README.md", json!({"type": "file", "size": 3, "oid": "ab"})),
             ("2023", json!({"type": "directory", "oid": "cd"})),
@@ -173,14 +173,14 @@ mod tests {
             "README.md": {"size": 3, "blob_id": "ab"},
         }});
         assert_eq!(text, expect);
-        assert_eq!(Listing::read(&path), Some(listing()));
+        assert_eq!(HubListing::read(&path), Some(listing()));
         fs::write(&path, r#"{"format_version": 2, "files": {}}"#).unwrap();
-        assert_eq!(Listing::read(&path), None);
+        assert_eq!(HubListing::read(&path), None);
         fs::write(
             &path,
             r#"{"format_version": 1, "files": {"../x": {"size": 1, "blob_id": ""}}}"#,
         )
         .unwrap();
-        assert!(Listing::read(&path).unwrap().is_empty());
+        assert!(HubListing::read(&path).unwrap().is_empty());
     }
 }

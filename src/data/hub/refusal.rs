@@ -1,10 +1,10 @@
-//! `Refusal`: why the Hub gave nothing, and what to do about it.
+//! `HubRefusal`: why the Hub gave nothing, and what to do about it.
 
 use std::time::Duration;
 
 use ureq::http::HeaderMap;
 
-use super::settings::{Settings, Token};
+use super::settings::{HubSettings, Token};
 use crate::error::Error;
 use crate::system::http::{Cause, Failure, hide, retry_after};
 use crate::system::process::excerpt::beginning;
@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Why there is no answer.
 #[derive(Debug)]
-pub(super) struct Refusal {
+pub(super) struct HubRefusal {
     pub(super) error: Error,
     pub(super) again: Again,
     /// That of the reply, if there was one.
@@ -35,15 +35,15 @@ pub(super) enum Again {
 
 /// What was asked for, as messages name it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked<'a> {
-    pub(super) settings: &'a Settings,
+pub(super) struct AskedAddress<'a> {
+    pub(super) settings: &'a HubSettings,
     /// `ORG/NAME`.
     pub(super) repository: &'a str,
     /// `hf://datasets/…`.
     pub(super) address: &'a str,
 }
 
-impl From<Error> for Refusal {
+impl From<Error> for HubRefusal {
     fn from(error: Error) -> Self {
         Self {
             error,
@@ -53,7 +53,7 @@ impl From<Error> for Refusal {
     }
 }
 
-impl Refusal {
+impl HubRefusal {
     /// The same, where asking again may help after all.
     pub(super) fn soon(self) -> Self {
         Self {
@@ -73,9 +73,9 @@ impl Refusal {
     }
 }
 
-impl Asked<'_> {
+impl AskedAddress<'_> {
     /// The refusal that a reply without success is.
-    pub(super) fn refused(&self, status: u16, headers: &HeaderMap) -> Refusal {
+    pub(super) fn refused(&self, status: u16, headers: &HeaderMap) -> HubRefusal {
         let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let code = header("x-error-code").unwrap_or_default();
         let said = header("x-error-message").unwrap_or_default();
@@ -101,7 +101,7 @@ impl Asked<'_> {
             408 | 425 | 429 | 500..=599 => Error::infrastructure(message),
             _ => Error::usage(message),
         };
-        Refusal {
+        HubRefusal {
             error: error.hint(hint),
             again,
             status: Some(status),
@@ -110,13 +110,13 @@ impl Asked<'_> {
 
     /// The refusal of a host that the Hub sent us to. It knows nothing of datasets and tokens; what it refuses is an
     /// address that was good for minutes, so that another may do.
-    pub(super) fn refused_elsewhere(&self, status: u16, host: &str) -> Refusal {
+    pub(super) fn refused_elsewhere(&self, status: u16, host: &str) -> HubRefusal {
         let message = format!(
             "`{}`: the Hub leads to `{host}`, which answers {status}",
             self.address
         );
         let error = Error::infrastructure(message);
-        Refusal {
+        HubRefusal {
             error: error
                 .hint("try again later; a proxy or firewall may know the Hub and not this host"),
             again: Again::Soon,
@@ -196,7 +196,7 @@ impl Asked<'_> {
     }
 
     /// The refusal that no reply is.
-    pub(super) fn failed(&self, failure: &Failure) -> Refusal {
+    pub(super) fn failed(&self, failure: &Failure) -> HubRefusal {
         let endpoint = self.settings.endpoint.as_str();
         let message = format!("`{}`: `{endpoint}` {}", self.address, failure.message);
         let error = Error::infrastructure(message).hint(
@@ -206,7 +206,7 @@ impl Asked<'_> {
             Cause::Unreachable | Cause::Broken | Cause::TimedOut => Again::Soon,
             Cause::TooLarge | Cause::Cancelled | Cause::BadRequest => Again::Never,
         };
-        Refusal {
+        HubRefusal {
             error,
             again,
             status: None,
@@ -214,7 +214,7 @@ impl Asked<'_> {
     }
 
     /// An answer of success that is none.
-    pub(super) fn garbled(&self, what: impl std::fmt::Display) -> Refusal {
+    pub(super) fn garbled(&self, what: impl std::fmt::Display) -> HubRefusal {
         let endpoint = self.settings.endpoint.as_str();
         let message = format!("`{}`: `{endpoint}` {what}", self.address);
         let error = Error::infrastructure(message);

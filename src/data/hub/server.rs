@@ -10,13 +10,13 @@ use ureq::http::{HeaderMap, Response};
 
 use super::address::{is_commit, is_relative};
 use super::blob::Checksum;
-use super::listing::Listing;
+use super::listing::HubListing;
 use super::redirect::{encoded, is_same_origin, origin, target};
-use super::refusal::{Asked, Refusal};
-use super::settings::Settings;
+use super::refusal::{AskedAddress, HubRefusal};
+use super::settings::HubSettings;
 use crate::error::{Error, Result};
 use crate::system::cancel::Cancel;
-use crate::system::http::{Client, Failure, Reply, Request, Url};
+use crate::system::http::{Client, Failure, HttpReply, HttpRequest, Url};
 
 /// How often something is asked for before it is given up, if nothing comes.
 const TRIES: u32 = 4;
@@ -35,7 +35,7 @@ const REDIRECTS: usize = 8;
 /// Asks the Hub.
 #[derive(Debug)]
 pub(super) struct Server {
-    pub(super) settings: Settings,
+    pub(super) settings: HubSettings,
     client: Client,
     cancel: Cancel,
 }
@@ -48,7 +48,7 @@ pub(super) struct Head {
 }
 
 impl Server {
-    pub(super) fn new(settings: Settings) -> Result<Self> {
+    pub(super) fn new(settings: HubSettings) -> Result<Self> {
         Ok(Self {
             settings,
             client: Client::new()?,
@@ -56,8 +56,8 @@ impl Server {
         })
     }
 
-    pub(super) fn asked<'a>(&'a self, repository: &'a str, address: &'a str) -> Asked<'a> {
-        Asked {
+    pub(super) fn asked<'a>(&'a self, repository: &'a str, address: &'a str) -> AskedAddress<'a> {
+        AskedAddress {
             settings: &self.settings,
             repository,
             address,
@@ -65,7 +65,7 @@ impl Server {
     }
 
     /// The commit that a revision stands for.
-    pub(super) fn commit(&self, asked: Asked<'_>, revision: &str) -> Result<String> {
+    pub(super) fn commit(&self, asked: AskedAddress<'_>, revision: &str) -> Result<String> {
         let revision = encoded(revision, b"");
         let path = format!("/api/datasets/{}/revision/{revision}", asked.repository);
         let reply = patiently(|| self.get(asked, &self.url(&path)?))?;
@@ -78,13 +78,13 @@ impl Server {
     }
 
     /// Which files a commit has.
-    pub(super) fn listing(&self, asked: Asked<'_>, commit: &str) -> Result<Listing> {
+    pub(super) fn listing(&self, asked: AskedAddress<'_>, commit: &str) -> Result<HubListing> {
         let path = format!(
             "/api/datasets/{}/tree/{commit}?recursive=true",
             asked.repository
         );
         let mut url = self.url(&path)?;
-        let mut listing = Listing::default();
+        let mut listing = HubListing::default();
         let mut bytes = 0;
         for _ in 0..PAGES {
             let reply = patiently(|| self.get(asked, &url))?;
@@ -119,7 +119,7 @@ impl Server {
     }
 
     /// What is known of a file before it is fetched.
-    pub(super) fn head(&self, asked: Asked<'_>, commit: &str, file: &str) -> Result<Head> {
+    pub(super) fn head(&self, asked: AskedAddress<'_>, commit: &str, file: &str) -> Result<Head> {
         let url = self.file(asked, commit, file)?;
         patiently(|| {
             let response = self.follow(asked, "HEAD", &url, &[], TIME, &is_file)?;
@@ -148,11 +148,11 @@ impl Server {
     /// Begins to fetch a file, from a byte on.
     pub(super) fn body(
         &self,
-        asked: Asked<'_>,
+        asked: AskedAddress<'_>,
         url: &Url,
         from: u64,
         time: Duration,
-    ) -> Result<Response<Body>, Refusal> {
+    ) -> Result<Response<Body>, HubRefusal> {
         let mut headers = vec![];
         if from > 0 {
             headers.push(("Range".to_owned(), format!("bytes={from}-")));
@@ -161,7 +161,7 @@ impl Server {
     }
 
     /// The address of a file.
-    pub(super) fn file(&self, asked: Asked<'_>, commit: &str, file: &str) -> Result<Url> {
+    pub(super) fn file(&self, asked: AskedAddress<'_>, commit: &str, file: &str) -> Result<Url> {
         let file = encoded(file, b"/");
         self.url(&format!(
             "/datasets/{}/resolve/{commit}/{file}",
@@ -174,12 +174,12 @@ impl Server {
         Url::new(format!("{endpoint}{path}"), endpoint)
     }
 
-    fn get(&self, asked: Asked<'_>, url: &Url) -> Result<Reply, Refusal> {
+    fn get(&self, asked: AskedAddress<'_>, url: &Url) -> Result<HttpReply, HubRefusal> {
         let response = self.follow(asked, "GET", url, &[], TIME, &|_| false)?;
         let (parts, mut body) = response.into_parts();
         let body = body.with_config().limit(MAX_BYTES).read_to_vec();
         let body = body.map_err(|error| asked.failed(&Failure::of(&error, TIME)))?;
-        Ok(Reply {
+        Ok(HttpReply {
             status: parts.status,
             headers: parts.headers,
             body,
@@ -190,13 +190,13 @@ impl Server {
     /// the Hub's own origin only, and to nobody any more once another was on the way.
     fn follow(
         &self,
-        asked: Asked<'_>,
+        asked: AskedAddress<'_>,
         method: &str,
         url: &Url,
         headers: &[(String, String)],
         time: Duration,
         wanted: &dyn Fn(&HeaderMap) -> bool,
-    ) -> Result<Response<Body>, Refusal> {
+    ) -> Result<Response<Body>, HubRefusal> {
         let deadline = Instant::now().checked_add(time);
         let mut url = url.clone();
         let mut token = self.settings.token.as_ref();
@@ -211,7 +211,7 @@ impl Server {
                 let bearer = format!("Bearer {}", token.value);
                 headers.push(("Authorization".to_owned(), bearer));
             }
-            let request = Request {
+            let request = HttpRequest {
                 method,
                 url: &url,
                 headers: &headers,
@@ -248,7 +248,7 @@ impl Server {
 }
 
 /// Asks again while that may help.
-fn patiently<T>(mut ask: impl FnMut() -> Result<T, Refusal>) -> Result<T> {
+fn patiently<T>(mut ask: impl FnMut() -> Result<T, HubRefusal>) -> Result<T> {
     let mut usual = PAUSE;
     for _ in 1..TRIES {
         let refusal = match ask() {

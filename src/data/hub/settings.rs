@@ -1,4 +1,4 @@
-//! `Settings`: the Hub's variables, with the meanings that `huggingface_hub` gives them.
+//! `HubSettings`: the Hub's variables, with the meanings that `huggingface_hub` gives them.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ const ENDPOINT: &str = "https://huggingface.co";
 
 /// Where the Hub is, where its files are kept, and who asks.
 #[derive(Clone, Debug)]
-pub(super) struct Settings {
+pub(super) struct HubSettings {
     /// `HF_ENDPOINT`, without a `/` at its end.
     pub(super) endpoint: Url,
     /// `HF_HUB_CACHE`, `HF_HOME/hub`, `XDG_CACHE_HOME/huggingface/hub`, `~/.cache/huggingface/hub`.
@@ -36,7 +36,7 @@ impl std::fmt::Debug for Token {
     }
 }
 
-impl Settings {
+impl HubSettings {
     pub(super) fn from_env() -> Result<Self> {
         Self::from(&|name| std::env::var_os(name), &|name| {
             // Of a file with other lines than it knows, only those who name a variable want to hear.
@@ -133,12 +133,12 @@ fn expanded(path: PathBuf, home: Option<&Path>) -> PathBuf {
 mod tests {
     use super::*;
 
-    fn settings(variables: &[(&str, &str)]) -> Settings {
+    fn settings(variables: &[(&str, &str)]) -> HubSettings {
         let of = |name: &str| {
             let found = variables.iter().find(|(key, _)| *key == name);
             found.map(|(_, value)| OsString::from(value))
         };
-        Settings::from(&of, &|_| None).unwrap()
+        HubSettings::from(&of, &|_| None).unwrap()
     }
 
     #[test]
@@ -153,7 +153,7 @@ mod tests {
         check(&[home, ("XDG_CACHE_HOME", "/x"), hf], "/h/hf/hub");
         check(&[home, hf, ("HF_HUB_CACHE", "/c")], "/c");
         check(&[home, hf, ("HF_HUB_CACHE", "")], "/h/hf/hub");
-        assert!(Settings::from(&|_| None, &|_| None).is_err());
+        assert!(HubSettings::from(&|_| None, &|_| None).is_err());
     }
 
     #[test]
@@ -181,14 +181,17 @@ mod tests {
     fn a_dot_env_file_has_the_token_if_the_environment_has_none() {
         let variable = |name: &str| (name == "HOME").then(|| "/h".into());
         let dot_env = |name: &str| (name == "HF_TOKEN").then(|| "hf_dot".to_owned());
-        let found = Settings::from(&variable, &dot_env).unwrap().token.unwrap();
+        let found = HubSettings::from(&variable, &dot_env)
+            .unwrap()
+            .token
+            .unwrap();
         assert_eq!(
             (&*found.value, &*found.origin),
             ("hf_dot", "`HF_TOKEN` in `.env`")
         );
         let both =
             |name: &str| variable(name).or_else(|| (name == "HF_TOKEN").then(|| "hf_set".into()));
-        let found = Settings::from(&both, &dot_env).unwrap().token.unwrap();
+        let found = HubSettings::from(&both, &dot_env).unwrap().token.unwrap();
         assert_eq!(found.value, "hf_set");
     }
 
@@ -203,7 +206,7 @@ mod tests {
         }
         let wrong = |name: &str| (name == "HF_ENDPOINT").then(|| "mirror".into());
         let with_home = |name: &str| wrong(name).or_else(|| (name == "HOME").then(|| "/h".into()));
-        let error = Settings::from(&with_home, &|_| None).unwrap_err();
+        let error = HubSettings::from(&with_home, &|_| None).unwrap_err();
         assert!(error.message().contains("`HF_ENDPOINT`"), "{error}");
     }
 }

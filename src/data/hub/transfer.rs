@@ -10,7 +10,7 @@ use ureq::Body;
 use ureq::http::header::CONTENT_RANGE;
 use ureq::http::{Response, StatusCode};
 
-use super::refusal::{Asked, Refusal};
+use super::refusal::{AskedAddress, HubRefusal};
 use super::server::{Head, Server};
 use crate::error::{Error, Result};
 use crate::system::http::{Failure, Url};
@@ -30,7 +30,7 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// When it cannot be had, or is not what its checksum says; the latter is not kept.
 pub(super) fn fetch(
     server: &Server,
-    asked: Asked<'_>,
+    asked: AskedAddress<'_>,
     url: &Url,
     head: &Head,
     path: &Path,
@@ -70,7 +70,7 @@ pub(super) fn fetch(
 
 fn download(
     server: &Server,
-    asked: Asked<'_>,
+    asked: AskedAddress<'_>,
     url: &Url,
     size: Option<u64>,
     path: &Path,
@@ -99,12 +99,12 @@ fn download(
 /// One request, and as much of its body as comes.
 fn part(
     server: &Server,
-    asked: Asked<'_>,
+    asked: AskedAddress<'_>,
     url: &Url,
     size: Option<u64>,
     path: &Path,
     time: Duration,
-) -> Result<(), Refusal> {
+) -> Result<(), HubRefusal> {
     if size.is_some_and(|size| length(path) > size) {
         remove(path)?;
     }
@@ -127,7 +127,7 @@ fn part(
             .garbled("answers with another part of the file")
             .soon());
     }
-    let io = |error: &std::io::Error| Refusal::from(Error::io("write", path, error));
+    let io = |error: &std::io::Error| HubRefusal::from(Error::io("write", path, error));
     let mut options = File::options();
     options.create(true).write(true);
     let options = if goes_on {

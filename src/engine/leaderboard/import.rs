@@ -12,11 +12,11 @@ use self::output::{FAILURE, answer, conversation, has_calls, is_failure};
 use crate::agent::Agent;
 use crate::benchmark::Benchmark;
 use crate::benchmark::prompt::Prompt;
-use crate::bfcl::benchmark::tally::Tally;
+use crate::bfcl::benchmark::tally::BfclTally;
 use crate::bfcl::benchmark::{Weights, prompt, sample};
 use crate::bfcl::checker::{self, OFFICIAL};
 use crate::bfcl::data::{COLLECTIONS, Category, Data};
-use crate::bfcl::export::{Files, ResultLine, has_steps, is_preparation, results, scores};
+use crate::bfcl::export::{ModelFiles, ResultLine, has_steps, is_preparation, results, scores};
 use crate::data::{AgentError, FailureKind, Output, Record, Sample, Task, Usage};
 use crate::error::{Error, Result};
 use crate::eval::{Eval, Limits};
@@ -38,7 +38,7 @@ pub enum Mode {
 #[derive(Clone, Debug)]
 pub struct Import {
     /// The files.
-    pub files: Files,
+    pub files: ModelFiles,
     /// The leaderboard's data, against which single-turn answers are judged. Without it all verdicts are those of
     /// the score files.
     pub data: Option<PathBuf>,
@@ -268,7 +268,10 @@ impl Loading<'_> {
         }
         let agent = json!({ "type": "imported", "model": self.import.files.model });
         self.benchmark.own = eval.as_ref().map(|eval| Arc::clone(&eval.benchmark));
-        let (benchmark, again) = (Arc::new(self.benchmark), Arc::new(Again(self.answers)));
+        let (benchmark, again) = (
+            Arc::new(self.benchmark),
+            Arc::new(ImportedAnswers(self.answers)),
+        );
         let mut eval = if let Some(mut eval) = eval {
             eval.benchmark = benchmark;
             eval.agent = again;
@@ -373,14 +376,14 @@ impl Benchmark for ImportedBfcl {
     }
 
     fn scorer(&self) -> Option<Box<dyn Scorer>> {
-        Some(Box::new(checker::Bfcl::default()))
+        Some(Box::new(checker::BfclScorer::default()))
     }
 
     fn metrics(&self, records: &[Record]) -> Map<String, Json> {
         if let Some(own) = &self.own {
             return own.metrics(records);
         }
-        let mut tally = Tally::default();
+        let mut tally = BfclTally::default();
         for record in records {
             tally.add(record);
         }
@@ -405,9 +408,9 @@ struct Given {
 }
 
 /// Gives the answers of the files again.
-struct Again(HashMap<String, Given>);
+struct ImportedAnswers(HashMap<String, Given>);
 
-impl Agent for Again {
+impl Agent for ImportedAnswers {
     fn answer(&self, task: &Task) -> Result<Output, AgentError> {
         let given = self.0.get(task.id());
         given

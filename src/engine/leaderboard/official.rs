@@ -2,8 +2,8 @@
 //!
 //! [`judge`] exports the answers ([`report::bfcl`](crate::bfcl::export)), starts the program on them in a
 //! folder and an environment of its own, and reads its score files. What it says is held against the verdicts of
-//! the run, sample by sample ([`Agreement`]); [`record`] makes a run directory of it, whose gates then count also what is
-//! not judged here: `multi_turn`, `memory`, `web_search`.
+//! the run, sample by sample ([`OfficialAgreement`]); [`record`] makes a run directory of it, whose gates then count
+//! also what is not judged here: `multi_turn`, `memory`, `web_search`.
 //!
 //! No model is asked. The program sets up the interface of a model nevertheless, and some want a key for that: it
 //! gets placeholders, never the keys of the user.
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::bfcl::checker;
-use crate::bfcl::export::{self, Exported, Options, Scores};
+use crate::bfcl::export::{self, BfclExport, ExportOptions, Scores};
 use crate::error::{Error, Result};
 use crate::run::rescore::{Rescore, rescore_told};
 use crate::store::{RunDir, read_records};
@@ -26,11 +26,11 @@ use crate::system::cancel::Cancel;
 use crate::system::project::shown;
 use crate::verdict::run::Run;
 
-pub use agreement::{Agreement, CategoryAgreement, Disagreement};
+pub use agreement::{CategoryAgreement, Disagreement, OfficialAgreement};
 
 /// How the official program is run.
 #[derive(Clone, Debug)]
-pub struct Official {
+pub struct OfficialProgram {
     /// The program, found as a shell finds it.
     pub program: PathBuf,
     /// How long it may take.
@@ -41,11 +41,11 @@ pub struct Official {
 
 /// What came of it.
 #[derive(Clone, Debug)]
-pub struct Judged {
+pub struct OfficialOutcome {
     /// What was exported.
-    pub exported: Exported,
+    pub exported: BfclExport,
     /// The verdicts of both sides.
-    pub agreement: Agreement,
+    pub agreement: OfficialAgreement,
     /// The official score files.
     pub scores: PathBuf,
     verdicts: BTreeMap<String, Scores>,
@@ -58,7 +58,7 @@ const SCORES: &str = "score-official";
 ///
 /// # Errors
 /// With the command that installs it.
-pub fn check(official: &Official) -> Result<()> {
+pub fn check(official: &OfficialProgram) -> Result<()> {
     program::check(official)
 }
 
@@ -68,10 +68,10 @@ pub fn check(official: &Official) -> Result<()> {
 /// When it is not there, or cannot be started, ends with an error, takes too long or leaves no verdicts.
 pub fn judge(
     dir: &RunDir,
-    options: &Options,
-    official: &Official,
+    options: &ExportOptions,
+    official: &OfficialProgram,
     cancel: &Cancel,
-) -> Result<Judged> {
+) -> Result<OfficialOutcome> {
     program::check(official)?;
     let folder = &official.folder;
     let run = (&dir.manifest()?, &*shown(dir.path()));
@@ -93,7 +93,7 @@ pub fn judge(
         .map_err(|error| explain(error, &exported))?;
     let scores = folder.join(SCORES);
     let verdicts = read(&scores, &exported, options)?;
-    let mut agreement = Agreement::new(&options.model.name);
+    let mut agreement = OfficialAgreement::new(&options.model.name);
     for record in read_records(&dir.file("samples.jsonl"))? {
         let record = record?;
         let is_exported = record.epoch == 0 && export::is_answered(record.result.status);
@@ -104,7 +104,7 @@ pub fn judge(
             agreement.add(&record, category, &scores.of(&record.sample_id));
         }
     }
-    Ok(Judged {
+    Ok(OfficialOutcome {
         exported,
         agreement,
         scores,
@@ -117,7 +117,7 @@ pub fn judge(
 ///
 /// # Errors
 /// As [`rescore`](crate::run::rescore::rescore()).
-pub fn record(dir: &RunDir, judged: &Judged, output_root: Option<PathBuf>) -> Result<Run> {
+pub fn record(dir: &RunDir, judged: &OfficialOutcome, output_root: Option<PathBuf>) -> Result<Run> {
     let mut told = HashMap::new();
     for record in read_records(&dir.file("samples.jsonl"))? {
         let record = record?;
@@ -130,7 +130,7 @@ pub fn record(dir: &RunDir, judged: &Judged, output_root: Option<PathBuf>) -> Re
         }
     }
     let how = Rescore {
-        scorers: vec![Arc::new(checker::Bfcl::default())],
+        scorers: vec![Arc::new(checker::BfclScorer::default())],
         specs: Vec::new(),
         extract: None,
         output_root,
@@ -139,7 +139,7 @@ pub fn record(dir: &RunDir, judged: &Judged, output_root: Option<PathBuf>) -> Re
 }
 
 /// An exception that was to be expected has a reason that its message does not tell.
-fn explain(error: Error, exported: &Exported) -> Error {
+fn explain(error: Error, exported: &BfclExport) -> Error {
     if error.hint_text().is_some() || exported.crashes.is_empty() {
         return error;
     }
@@ -150,7 +150,11 @@ fn explain(error: Error, exported: &Exported) -> Error {
 }
 
 /// The official score files. There is one for each category that was exported, on as many answers.
-fn read(folder: &Path, exported: &Exported, options: &Options) -> Result<BTreeMap<String, Scores>> {
+fn read(
+    folder: &Path,
+    exported: &BfclExport,
+    options: &ExportOptions,
+) -> Result<BTreeMap<String, Scores>> {
     let unusable = |message: String| {
         Error::infrastructure(format!("the official program ended well, but {message}"))
             .hint("is it version 2026.3.23? `pip show bfcl-eval`")

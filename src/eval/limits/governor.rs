@@ -74,7 +74,7 @@ pub(crate) enum Over {
 
 /// How a question ended.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum End<'a> {
+pub(crate) enum QuestionEnd<'a> {
     /// With an answer, which took this.
     Answered(Option<&'a Usage>),
     /// The agent was refused because it asks too often; perhaps it was told how long to wait.
@@ -165,16 +165,16 @@ impl Governor {
     }
 
     /// A question ended.
-    pub(crate) fn finish(&mut self, now: Duration, permit: &Permit, end: End<'_>) {
+    pub(crate) fn finish(&mut self, now: Duration, permit: &Permit, end: QuestionEnd<'_>) {
         let took = match end {
-            End::Answered(usage) => {
+            QuestionEnd::Answered(usage) => {
                 self.spent.add(usage);
                 self.window.grow();
                 self.refusals = 0;
                 self.outage.answered();
                 usage.and_then(tokens).unwrap_or(0)
             }
-            End::RateLimited(retry_after) => {
+            QuestionEnd::RateLimited(retry_after) => {
                 if self.window.halve(now, permit.asked, self.in_flight) {
                     self.refusals += 1;
                 }
@@ -182,7 +182,7 @@ impl Governor {
                 self.be_quiet(now, self.refusals, retry_after);
                 0
             }
-            End::Out(sample, retry_after) => {
+            QuestionEnd::Out(sample, retry_after) => {
                 let tries = self.outage.failed(sample, permit.asked, now);
                 if retry_after.is_some() {
                     self.window.halve(now, permit.asked, self.in_flight);
@@ -192,11 +192,11 @@ impl Governor {
                 }
                 0
             }
-            End::Failed => {
+            QuestionEnd::Failed => {
                 self.outage.replied();
                 0
             }
-            End::SentAway(pause) => {
+            QuestionEnd::SentAway(pause) => {
                 self.sent_away = self.sent_away.max(Some(pause));
                 0
             }

@@ -45,7 +45,7 @@ enum Body {
 }
 
 /// What a [`Body::Text`] holds. A target of `null` is not the same as none.
-type Parts = (String, Option<[Value; 1]>, Map<String, Value>, Vec<Value>);
+type BodyParts = (String, Option<[Value; 1]>, Map<String, Value>, Vec<Value>);
 
 /// Packs samples; what they have in common is shared.
 #[derive(Default)]
@@ -91,7 +91,7 @@ impl Packed {
         let body = match &self.body {
             // What was written here can be read here.
             Body::Text(text) => {
-                let (prompt, target, metadata, tools): Parts =
+                let (prompt, target, metadata, tools): BodyParts =
                     serde_json::from_str(text).unwrap_or_default();
                 Sample {
                     prompt,

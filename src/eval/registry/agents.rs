@@ -1,6 +1,6 @@
 //! The built-in kinds of agents, as specs name them: one file with its page for each.
 //!
-//! A new one is a file with its `Keys` and its `ENTRY`, a page of Markdown with the same name, and a name in the list
+//! A new one is a file with its keys and its `ENTRY`, a page of Markdown with the same name, and a name in the list
 //! below.
 
 // An entry that is not in the list must not be overlooked.
@@ -49,6 +49,6 @@ mod tests {
     fn rows_name_the_keys_within() {
         check_row::<UlimitKeys>(&command::ENTRY.about, "ulimits");
         check_row::<openai::PriceKeys>(&openai::ENTRY.about, "price");
-        check_row::<replay::Fields>(&replay::ENTRY.about, "fields");
+        check_row::<replay::ReplayFields>(&replay::ENTRY.about, "fields");
     }
 }

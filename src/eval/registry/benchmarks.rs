@@ -1,6 +1,6 @@
 //! The built-in kinds of benchmarks, as specs name them: one file with its page for each.
 //!
-//! A new one is a file with its `Keys` and its `ENTRY`, a page of Markdown with the same name, and a name in the list
+//! A new one is a file with its keys and its `ENTRY`, a page of Markdown with the same name, and a name in the list
 //! below.
 
 // An entry that is not in the list must not be overlooked.

@@ -1,6 +1,6 @@
 //! From a name and its keys to an agent or a benchmark: one door for what is built in and what is registered.
 //!
-//! A built-in kind is a file that has its `Keys`, as serde reads them, and its `ENTRY`, a [`Recipe`]: what is told of it
+//! A built-in kind is a file that has its keys, as serde reads them, and its `ENTRY`, a [`Recipe`]: what is told of it
 //! and how it is made of the keys. [`entries!`] makes the list of the files that there are, and the function `read`,
 //! by which a spec gets a [`Chosen`] of a name and the rest of its map. Reading finds mistakes in keys, where the
 //! parser knows their place; making happens later, in [`Surroundings`] that are known by then.
@@ -112,7 +112,7 @@ pub(super) fn unknown<'a>(
 /// The list of the files of a folder, one for each built-in kind: `entries!(MadeAgent, of_own: echo, demo)`.
 ///
 /// A file with a `mod` that is not in the list has an `ENTRY` that nobody uses, which the folder denies; one in the
-/// list without a `mod`, an `ENTRY` or `Keys` is not found. So neither compiles.
+/// list without a `mod` or an `ENTRY` is not found. So neither compiles.
 macro_rules! entries {
     ($made:ty, $of_own:ident: $($kind:ident),+ $(,)?) => {
         /// The built-in kinds, in the order in which messages name them.

@@ -29,8 +29,8 @@ impl CacheKey {
 
 impl<'de> Deserialize<'de> for CacheKey {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor;
-        impl<'de> serde::de::Visitor<'de> for Visitor {
+        struct CacheVisitor;
+        impl<'de> serde::de::Visitor<'de> for CacheVisitor {
             type Value = CacheKey;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -55,6 +55,6 @@ impl<'de> Deserialize<'de> for CacheKey {
                 Ok(CacheKey::On(Some(keys.path)))
             }
         }
-        deserializer.deserialize_any(Visitor)
+        deserializer.deserialize_any(CacheVisitor)
     }
 }

@@ -126,8 +126,8 @@ pub(super) struct AssertKey(pub(super) Assert);
 impl<'de> Deserialize<'de> for AssertKey {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         const WORDS: &[&str] = &["baseline", "exact", "correct", "off"];
-        struct Visitor;
-        impl serde::de::Visitor<'_> for Visitor {
+        struct AssertVisitor;
+        impl serde::de::Visitor<'_> for AssertVisitor {
             type Value = Assert;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -149,7 +149,7 @@ impl<'de> Deserialize<'de> for AssertKey {
                 Ok(if on { Assert::Baseline } else { Assert::Off })
             }
         }
-        deserializer.deserialize_any(Visitor).map(Self)
+        deserializer.deserialize_any(AssertVisitor).map(Self)
     }
 }
 
@@ -171,8 +171,8 @@ impl From<AnswersKey> for Answers {
 
 /// A preset's name or `{ template: … }`.
 fn prompt<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Prompt, D::Error> {
-    struct Visitor;
-    impl<'de> serde::de::Visitor<'de> for Visitor {
+    struct PromptVisitor;
+    impl<'de> serde::de::Visitor<'de> for PromptVisitor {
         type Value = Prompt;
 
         fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -198,13 +198,13 @@ fn prompt<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Prompt, D::Error
             Ok(Prompt::Template(keys.template))
         }
     }
-    deserializer.deserialize_any(Visitor)
+    deserializer.deserialize_any(PromptVisitor)
 }
 
 /// A list of gates; an error is about one of them.
 fn gates<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Gate>, D::Error> {
-    struct Visitor;
-    impl<'de> serde::de::Visitor<'de> for Visitor {
+    struct GatesVisitor;
+    impl<'de> serde::de::Visitor<'de> for GatesVisitor {
         type Value = Vec<Gate>;
 
         fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -222,5 +222,5 @@ fn gates<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Gate>, D::Err
             Ok(gates)
         }
     }
-    deserializer.deserialize_seq(Visitor)
+    deserializer.deserialize_seq(GatesVisitor)
 }

@@ -156,7 +156,7 @@ agent:
         })
         .scorer("mine", move |options| {
             read(options)?;
-            Ok(crate::scorer::gaia::Gaia)
+            Ok(crate::scorer::gaia::GaiaScorer)
         });
     let check = |from: &str, to: &str, message: &str| {
         let marked = SPEC.replacen(from, to, 1);

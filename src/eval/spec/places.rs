@@ -14,12 +14,12 @@ use crate::system::panics;
 
 /// A place in a text, counted from 1; columns count characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct Position {
     pub(super) line: usize,
     pub(super) column: usize,
 }
 
-impl Place {
+impl Position {
     pub(super) const START: Self = Self { line: 1, column: 1 };
 
     fn of(mark: Mark) -> Self {
@@ -31,7 +31,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.line, self.column)
     }
@@ -39,28 +39,28 @@ impl fmt::Display for Place {
 
 /// The places of a spec.
 #[derive(Default)]
-pub(super) struct Places {
+pub(super) struct SpecPlaces {
     /// The first is the top, if there is one.
     nodes: Vec<Node>,
     /// Where a second document begins.
-    second_document: Option<Place>,
+    second_document: Option<Position>,
 }
 
 struct Node {
-    place: Place,
+    place: Position,
     content: Content,
 }
 
 enum Content {
     Scalar(String),
     List(Vec<Id>),
-    Map(Vec<Entry>),
+    Map(Vec<MapEntry>),
     Alias(Id),
 }
 
-struct Entry {
+struct MapEntry {
     key: String,
-    place: Place,
+    place: Position,
     value: Id,
 }
 
@@ -69,7 +69,7 @@ type Id = usize;
 /// The top of the tree.
 const TOP: Id = 0;
 
-impl Places {
+impl SpecPlaces {
     /// Reads a text as far as it is YAML.
     pub(super) fn of(text: &str) -> Self {
         let read = || {
@@ -80,7 +80,7 @@ impl Places {
             // Else it would look for a byte order mark, which then takes no column.
             parser.set_encoding(Encoding::Utf8);
             for event in parser.map_while(Result::ok) {
-                let place = Place::of(event.start_mark);
+                let place = Position::of(event.start_mark);
                 if reading.take(event.data, place).is_none() {
                     break;
                 }
@@ -92,7 +92,7 @@ impl Places {
     }
 
     /// Where this key or value stands. Of what is not there, the innermost of what is around it.
-    pub(super) fn at(&self, path: &KeyPath) -> Option<Place> {
+    pub(super) fn at(&self, path: &KeyPath) -> Option<Position> {
         let mut node = TOP;
         let steps = path.steps();
         let last = steps.len();
@@ -114,25 +114,25 @@ impl Places {
     }
 
     /// The node of a path as messages of `serde_yaml` have it in front: `benchmark.samples[0]`.
-    pub(super) fn named(&self, path: &str) -> Option<Named<'_>> {
+    pub(super) fn named(&self, path: &str) -> Option<NamedNode<'_>> {
         let node = self.follow(TOP, path)?;
-        Some(Named { places: self, node })
+        Some(NamedNode { places: self, node })
     }
 
     /// The whole spec.
-    pub(super) fn top(&self) -> Named<'_> {
-        Named {
+    pub(super) fn top(&self) -> NamedNode<'_> {
+        NamedNode {
             places: self,
             node: TOP,
         }
     }
 
     /// Where a second document begins.
-    pub(super) fn second_document(&self) -> Option<Place> {
+    pub(super) fn second_document(&self) -> Option<Position> {
         self.second_document
     }
 
-    fn place(&self, node: Id) -> Option<Place> {
+    fn place(&self, node: Id) -> Option<Position> {
         self.nodes.get(node).map(|node| node.place)
     }
 
@@ -149,7 +149,7 @@ impl Places {
     }
 
     /// The place of the key, if it is one, and the value. Of a key that is there twice, the last counts.
-    fn entry(&self, node: Id, step: &Step) -> Option<(Option<Place>, Id)> {
+    fn entry(&self, node: Id, step: &Step) -> Option<(Option<Position>, Id)> {
         match (self.content(node)?, step) {
             (Content::Map(entries), Step::Key(key)) => {
                 let entry = entries.iter().rfind(|entry| entry.key == *key)?;
@@ -186,21 +186,21 @@ impl Places {
 }
 
 /// A node that a message of `serde_yaml` names.
-pub(super) struct Named<'a> {
-    places: &'a Places,
+pub(super) struct NamedNode<'a> {
+    places: &'a SpecPlaces,
     node: Id,
 }
 
-impl Named<'_> {
+impl NamedNode<'_> {
     /// Where it stands, if it is an alias for what stands at `place`.
-    pub(super) fn alias_of(&self, place: Place) -> Option<Place> {
+    pub(super) fn alias_of(&self, place: Position) -> Option<Position> {
         let target = self.places.resolved(self.node);
         let is_alias = target != self.node && self.places.place(target) == Some(place);
         self.places.place(self.node).filter(|_| is_alias)
     }
 
     /// Where one of these keys stands for the second time.
-    pub(super) fn second(&self, keys: &[&str]) -> Option<Place> {
+    pub(super) fn second(&self, keys: &[&str]) -> Option<Position> {
         let Content::Map(entries) = self.places.content(self.node)? else {
             return None;
         };
@@ -211,7 +211,7 @@ impl Named<'_> {
     }
 
     /// Where what lies in it stands.
-    pub(super) fn inside(&self, path: &str) -> Option<Place> {
+    pub(super) fn inside(&self, path: &str) -> Option<Position> {
         let node = self.places.follow(self.node, path)?;
         self.places.place(node)
     }
@@ -220,7 +220,7 @@ impl Named<'_> {
 /// The tree as it grows.
 #[derive(Default)]
 struct Reading {
-    places: Places,
+    places: SpecPlaces,
     /// Maps and lists that are not at their end.
     open: Vec<Open>,
     anchors: HashMap<String, Id>,
@@ -230,12 +230,12 @@ struct Reading {
 struct Open {
     node: Id,
     /// The key whose value comes next.
-    key: Option<(String, Place)>,
+    key: Option<(String, Position)>,
 }
 
 impl Reading {
     /// Takes one event; `None` when no more are needed.
-    fn take(&mut self, event: EventData, place: Place) -> Option<()> {
+    fn take(&mut self, event: EventData, place: Position) -> Option<()> {
         let (anchor, content) = match event {
             EventData::StreamStart { .. } | EventData::DocumentEnd { .. } => return Some(()),
             EventData::DocumentStart { .. } => {
@@ -267,7 +267,7 @@ impl Reading {
     }
 
     /// Puts a node into the map or list that it lies in.
-    fn hang(&mut self, node: Id, place: Place) {
+    fn hang(&mut self, node: Id, place: Position) {
         let Some(around) = self.open.last_mut() else {
             return;
         };
@@ -279,7 +279,7 @@ impl Reading {
             Content::List(items) => items.push(node),
             Content::Map(entries) => match around.key.take() {
                 None => around.key = Some((text, place)),
-                Some((key, place)) => entries.push(Entry {
+                Some((key, place)) => entries.push(MapEntry {
                     key,
                     place,
                     value: node,

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::places::Place;
-use super::places::Places;
+use super::places::Position;
+use super::places::SpecPlaces;
 use crate::error::Error;
 use crate::error::nearest;
 use crate::error::split_inside;
@@ -43,12 +43,12 @@ pub(super) fn explain(path: &Path, text: &str, error: &YamlError) -> Error {
 
 /// Where a mistake stands that serde found. What serde says is the place of the value that it had at hand, and
 /// where an alias stands for it, that of the anchor.
-fn place(text: &str, bare: &str, inside: Option<&str>, error: &YamlError) -> Place {
-    let said = error.place.map(|(line, column)| Place { line, column });
-    let places = Places::of(text);
+fn place(text: &str, bare: &str, inside: Option<&str>, error: &YamlError) -> Position {
+    let said = error.place.map(|(line, column)| Position { line, column });
+    let places = SpecPlaces::of(text);
     let Some(said) = said else {
         let second = places.second_document();
-        return second.unwrap_or(Place::START);
+        return second.unwrap_or(Position::START);
     };
     // The path to the value stands before the message, unless it is the whole spec.
     let mut ends = bare.match_indices(": ");

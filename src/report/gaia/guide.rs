@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::Exported;
+use super::GaiaExport;
 use crate::store::Manifest;
 use crate::text::{clean, shell_word};
 
@@ -12,11 +12,11 @@ const SPACE: &str = "gaia-benchmark/leaderboard";
 /// Writes the guide for a file that was exported from a run, both by the names under which they are found.
 pub fn guide(
     manifest: &Manifest,
-    exported: &Exported,
+    exported: &GaiaExport,
     (file, run_dir): (&str, &str),
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let Exported {
+    let GaiaExport {
         lines,
         empty,
         redacted,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::table::{self, cut};
-use crate::report::metrics::Metrics;
+use crate::report::metrics::ReportedMetrics;
 use crate::text::{clean, percent};
 use crate::verdict::summary::{Group, Summary};
 
@@ -116,7 +116,7 @@ fn others(slice: &Group) -> String {
 
 /// The benchmark's own metrics.
 pub(super) fn metrics(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    let metrics = Metrics::of(summary);
+    let metrics = ReportedMetrics::of(summary);
     let numbers = metrics.numbers.iter().map(|number| {
         let bounds = number.bounds.as_ref();
         let bounds = bounds.filter(|[low, high]| low != high);

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 #[cfg(feature = "bfcl")]
-use crate::bfcl::benchmark::tally::Tally;
+use crate::bfcl::benchmark::tally::BfclTally;
 use crate::data::Record;
 use crate::store::{Manifest, RunDir};
 #[cfg(feature = "bfcl")]
@@ -13,7 +13,7 @@ use crate::verdict::summary::Summary;
 /// The metrics so far.
 #[cfg(feature = "bfcl")]
 pub(super) struct Metrics {
-    tally: Tally,
+    tally: BfclTally,
     weights: Map<String, Value>,
 }
 
@@ -29,7 +29,7 @@ impl Metrics {
         let weights =
             summary.and_then(|summary| summary.metrics.get("weights")?.as_object().cloned());
         Some(Self {
-            tally: Tally::default(),
+            tally: BfclTally::default(),
             weights: weights.unwrap_or_default(),
         })
     }

@@ -22,13 +22,13 @@ use crate::scorer::{Answer, Entry, Example, OptionReader, Scorer};
 use crate::system::process::environment::Environment;
 use crate::system::process::excerpt::{beginning, ending};
 use crate::system::process::launch::Launch;
-use crate::system::process::worker::Worker;
+use crate::system::process::worker::WorkerProcess;
 use crate::system::process::worker::ask::Fault;
 use crate::system::variables;
 use crate::text::hash::Hasher;
 use crate::text::redact::Redactor;
-use pool::Pool;
-use reply::Reply;
+use pool::ProcessPool;
+use reply::ScorerReply;
 
 /// The longest reply.
 const LONGEST_LINE: usize = 1 << 20;
@@ -99,7 +99,9 @@ fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
     let needs_target = options.read("needs_target", "true or false", Value::as_bool)?;
 
     let vars = variables::from_dot_env(&env, options.folder()).under("env")?;
-    let mut command = Command::new(argv, options.folder()).env(env).vars(vars);
+    let mut command = CommandScorer::new(argv, options.folder())
+        .env(env)
+        .vars(vars);
     if let Some(seconds) = timeout {
         command = command.timeout(Duration::from_secs_f64(seconds));
     }
@@ -118,21 +120,21 @@ fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
 ///
 /// ```
 /// use std::time::Duration;
-/// use evaltest::scorer::ask::command::Command;
+/// use evaltest::scorer::ask::command::CommandScorer;
 ///
-/// let judge = Command::new(["python3", "judge.py"], "evals")
+/// let judge = CommandScorer::new(["python3", "judge.py"], "evals")
 ///     .env(["JUDGE_MODEL"])
 ///     .timeout(Duration::from_secs(20))
 ///     .processes(4);
 /// # let _: Box<dyn evaltest::Scorer> = Box::new(judge);
 /// ```
-pub struct Command {
+pub struct CommandScorer {
     argv: Vec<String>,
     folder: PathBuf,
     environment: Environment,
     timeout: Duration,
     needs_target: bool,
-    pool: Pool,
+    pool: ProcessPool,
     asked: AtomicU64,
 }
 
@@ -153,7 +155,7 @@ struct Said<'a> {
     tool_calls: &'a [Value],
 }
 
-impl Command {
+impl CommandScorer {
     /// A program with its arguments, and the folder in which it runs (the spec's).
     ///
     /// A program with a `/` is looked for from that folder, a bare name in `PATH`. It starts with the first
@@ -168,7 +170,7 @@ impl Command {
             environment: Environment::of_process(),
             timeout: TIMEOUT,
             needs_target: true,
-            pool: Pool::new(1),
+            pool: ProcessPool::new(1),
             asked: AtomicU64::new(0),
         }
     }
@@ -181,7 +183,7 @@ impl Command {
         self
     }
 
-    /// Values, such as those of a `.env` file, for names given to [`Command::env`] that the process
+    /// Values, such as those of a `.env` file, for names given to [`CommandScorer::env`] that the process
     /// environment lacks.
     #[must_use]
     pub fn vars(mut self, vars: BTreeMap<String, String>) -> Self {
@@ -199,7 +201,7 @@ impl Command {
     /// How many answers are judged at once, each by a process of its own; by default one.
     #[must_use]
     pub fn processes(mut self, processes: usize) -> Self {
-        self.pool = Pool::new(processes.max(1));
+        self.pool = ProcessPool::new(processes.max(1));
         self
     }
 
@@ -237,17 +239,17 @@ impl Command {
         crate::system::file::absolute(&Path::new(".").join(&self.folder))
     }
 
-    fn start(&self) -> Result<Worker> {
+    fn start(&self) -> Result<WorkerProcess> {
         let folder = self.absolute_folder()?;
-        let started = Worker::start(&self.argv, &folder, self.environment.vars());
+        let started = WorkerProcess::start(&self.argv, &folder, self.environment.vars());
         started.map_err(|reason| Error::infrastructure(reason.message))
     }
 
     /// The reply to a line. A process that ends meanwhile is replaced once; one that did so before is no
     /// matter of this answer.
-    fn ask(&self, line: &[u8], id: u64) -> Result<Reply> {
+    fn ask(&self, line: &[u8], id: u64) -> Result<ScorerReply> {
         let mut lease = self.pool.lease();
-        if lease.worker.as_mut().is_some_and(Worker::has_ended) {
+        if lease.worker.as_mut().is_some_and(WorkerProcess::has_ended) {
             lease.worker = None;
         }
         let mut ended = false;
@@ -331,7 +333,7 @@ impl Command {
     }
 }
 
-impl Scorer for Command {
+impl Scorer for CommandScorer {
     fn name(&self) -> &'static str {
         "command"
     }
@@ -353,11 +355,11 @@ impl Scorer for Command {
             .map_err(|error| Error::usage(format!("the answer cannot be written: {error}")))?;
         line.push(b'\n');
         match self.ask(&line, id)? {
-            Reply::Error(message) => {
+            ScorerReply::Error(message) => {
                 let message = beginning(message.as_bytes(), STDERR_BYTES);
                 Err(self.error(&format!("cannot judge this answer: {message}"), None))
             }
-            Reply::Score(score) => {
+            ScorerReply::Score(score) => {
                 let text = |text: Option<&str>| text.map_or(Normalized::None, Normalized::from);
                 Ok(score.normalized(text(answer.prediction), text(answer.target.as_text())))
             }

@@ -24,23 +24,23 @@ pub(in crate::scorer) struct Made {
 
 /// A call that is expected.
 #[derive(Clone, Debug)]
-pub(in crate::scorer) struct Expected {
+pub(in crate::scorer) struct ExpectedCall {
     pub(in crate::scorer) name: Text,
     /// Sorted by the number of the name.
-    pub(in crate::scorer) arguments: Vec<(Text, Accepted)>,
+    pub(in crate::scorer) arguments: Vec<(Text, AcceptedValues)>,
 }
 
 /// The values that an argument may have; most often one.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::scorer) struct Accepted {
+pub(in crate::scorer) struct AcceptedValues {
     pub(super) values: Vec<Text>,
     pub(super) may_be_left_out: bool,
 }
 
-impl Expected {
+impl ExpectedCall {
     /// The only call that it matches without a difference, if there is only one.
     pub(super) fn only(&self) -> Option<Made> {
-        let only = |(name, accepted): &(Text, Accepted)| match accepted.values[..] {
+        let only = |(name, accepted): &(Text, AcceptedValues)| match accepted.values[..] {
             [value] if !accepted.may_be_left_out => Some((*name, value)),
             _ => None,
         };
@@ -54,7 +54,7 @@ impl Expected {
 
 /// Numbers texts, and calls with them.
 #[derive(Debug, Default)]
-pub(in crate::scorer) struct Names {
+pub(in crate::scorer) struct Interner {
     numbers: HashMap<Rc<str>, Text>,
     texts: Vec<Rc<str>>,
     /// The names of a function's arguments, in order.
@@ -62,7 +62,7 @@ pub(in crate::scorer) struct Names {
     types: Types,
 }
 
-impl Names {
+impl Interner {
     /// `parameters`: of functions whose documents are known.
     pub(in crate::scorer) fn new(types: Types, parameters: HashMap<String, Vec<String>>) -> Self {
         Self {
@@ -138,7 +138,11 @@ impl Names {
     }
 
     /// A call that is expected. With `accepted` each argument is a list of accepted values.
-    pub(in crate::scorer) fn expected(&mut self, call: &Call, accepted: bool) -> Result<Expected> {
+    pub(in crate::scorer) fn expected(
+        &mut self,
+        call: &Call,
+        accepted: bool,
+    ) -> Result<ExpectedCall> {
         let mut arguments = Vec::with_capacity(call.named.len());
         let read: Vec<(String, Value)> = self
             .arguments(call)
@@ -165,14 +169,14 @@ impl Names {
             let mut values: Vec<Text> = values.into_iter().map(|text| self.number(text)).collect();
             values.sort_unstable();
             values.dedup();
-            let accepted = Accepted {
+            let accepted = AcceptedValues {
                 values,
                 may_be_left_out,
             };
             arguments.push((self.number(name), accepted));
         }
         arguments.sort_unstable_by_key(|(name, _)| *name);
-        Ok(Expected {
+        Ok(ExpectedCall {
             name: self.number(call.name.clone()),
             arguments,
         })
@@ -188,7 +192,7 @@ impl Names {
     }
 
     /// An expected call for people: `f(a=1 or 2, [b=3])`.
-    pub(in crate::scorer) fn show_expected(&self, call: &Expected) -> String {
+    pub(in crate::scorer) fn show_expected(&self, call: &ExpectedCall) -> String {
         let arguments = call
             .arguments
             .iter()
@@ -196,7 +200,7 @@ impl Names {
         self.show_call(call.name, arguments.collect())
     }
 
-    pub(super) fn show_accepted(&self, accepted: &Accepted) -> String {
+    pub(super) fn show_accepted(&self, accepted: &AcceptedValues) -> String {
         let values: Vec<&str> = accepted
             .values
             .iter()

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::super::matching;
-use super::known::{Accepted, Expected, Made, Text};
+use super::known::{AcceptedValues, ExpectedCall, Made, Text};
 
 /// How many steps the comparison of calls may take. 300 calls of one function, all of them wrong, are within that,
 /// and so are any number of right ones.
@@ -21,14 +21,14 @@ pub(in crate::scorer) struct Rule {
 
 /// How far two calls of one function agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Overlap {
+pub(super) struct CallOverlap {
     /// Arguments that agree.
     pub(super) right: usize,
     /// Arguments that are expected, or there without being expected.
     pub(super) all: usize,
 }
 
-impl Overlap {
+impl CallOverlap {
     fn is_whole(self) -> bool {
         self.right == self.all
     }
@@ -53,17 +53,17 @@ pub(super) fn ratio(part: usize, whole: usize) -> f64 {
 
 /// The outcome.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::scorer) struct Pairing {
+pub(in crate::scorer) struct CallPairing {
     /// How many calls match wholly, at most.
     pub(in crate::scorer) matched: usize,
     /// Pairs of the expected and the made call, in the order of the expected ones, whose arguments agree as far as
     /// they can.
-    pub(super) pairs: Vec<(usize, usize, Overlap)>,
+    pub(super) pairs: Vec<(usize, usize, CallOverlap)>,
     /// Whether only calls that are equal were paired, because more would have taken too long.
     pub(super) is_cut_short: bool,
 }
 
-impl Pairing {
+impl CallPairing {
     /// Expected calls that none matches wholly, of so many.
     pub(in crate::scorer) fn missing(&self, expected: usize) -> Vec<usize> {
         let mut is_matched = vec![false; expected];
@@ -76,7 +76,7 @@ impl Pairing {
 
 impl Rule {
     /// Pairs calls off.
-    pub(in crate::scorer) fn pair(self, expected: &[Expected], made: &[Made]) -> Pairing {
+    pub(in crate::scorer) fn pair(self, expected: &[ExpectedCall], made: &[Made]) -> CallPairing {
         let mut pairing = if self.ordered {
             self.in_order(expected, made)
         } else {
@@ -87,11 +87,11 @@ impl Rule {
     }
 
     /// How far two calls agree; `None` for those of two functions.
-    fn overlap(self, expected: &Expected, made: &Made) -> Option<Overlap> {
+    fn overlap(self, expected: &ExpectedCall, made: &Made) -> Option<CallOverlap> {
         if expected.name != made.name {
             return None;
         }
-        let mut overlap = Overlap { right: 0, all: 0 };
+        let mut overlap = CallOverlap { right: 0, all: 0 };
         let mut there = made.arguments.iter().peekable();
         for (name, accepted) in &expected.arguments {
             let mut value = None;
@@ -118,13 +118,13 @@ impl Rule {
     }
 
     /// Pairs that keep the order. Those at both ends that match wholly are in some best choice.
-    fn in_order(self, expected: &[Expected], made: &[Made]) -> Pairing {
+    fn in_order(self, expected: &[ExpectedCall], made: &[Made]) -> CallPairing {
         let shorter = expected.len().min(made.len());
         let whole = |e: usize, m: usize| {
             let overlap = self.overlap(&expected[e], &made[m]);
             overlap.filter(|overlap| overlap.is_whole())
         };
-        let mut pairing = Pairing::default();
+        let mut pairing = CallPairing::default();
         let mut head = 0;
         while head < shorter
             && let Some(overlap) = whole(head, head)
@@ -165,8 +165,8 @@ impl Rule {
 
     /// Pairs in any order. Equal calls are paired first, in linear time; then function by function as many as
     /// match wholly are counted, and pairs are chosen so that as much as possible of them agrees.
-    fn as_a_set(self, expected: &[Expected], made: &[Made]) -> Pairing {
-        let mut pairing = Pairing::default();
+    fn as_a_set(self, expected: &[ExpectedCall], made: &[Made]) -> CallPairing {
+        let mut pairing = CallPairing::default();
         let mut places: HashMap<&Made, Vec<usize>> = HashMap::new();
         for (place, call) in made.iter().enumerate().rev() {
             places.entry(call).or_default().push(place);
@@ -179,7 +179,7 @@ impl Rule {
                 Some(m) => {
                     is_left[m] = false;
                     let all = call.arguments.len();
-                    pairing.pairs.push((e, m, Overlap { right: all, all }));
+                    pairing.pairs.push((e, m, CallOverlap { right: all, all }));
                 }
                 None => groups.entry(call.name).or_default().0.push(e),
             }
@@ -202,7 +202,7 @@ impl Rule {
             return pairing;
         }
         for (rows, columns) in groups.into_values() {
-            let overlaps: Vec<Vec<Overlap>> = rows
+            let overlaps: Vec<Vec<CallOverlap>> = rows
                 .iter()
                 .map(|&e| {
                     let overlaps = columns
@@ -235,14 +235,14 @@ impl Rule {
     }
 }
 
-impl Accepted {
+impl AcceptedValues {
     fn has(&self, value: Text) -> bool {
         self.values.binary_search(&value).is_ok()
     }
 }
 
 /// What comparing all with all takes.
-fn steps(expected: &[Expected], made: &[Made]) -> usize {
+fn steps(expected: &[ExpectedCall], made: &[Made]) -> usize {
     let of_made: usize = made.iter().map(|call| call.arguments.len() + 1).sum();
     let of_expected: usize = expected.iter().map(|call| call.arguments.len() + 1).sum();
     (expected.len() * of_made).saturating_add(made.len() * of_expected)

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::known::{Expected, Made, Names, Text};
-use super::pairing::{Overlap, Pairing, Rule, ratio};
+use super::known::{ExpectedCall, Interner, Made, Text};
+use super::pairing::{CallOverlap, CallPairing, Rule, ratio};
 use crate::calls::read::TooComplex;
 use crate::data::Score;
 use crate::text::snippet;
@@ -11,19 +11,19 @@ use crate::text::snippet;
 /// Calls that the details name.
 const NAMED: usize = 20;
 
-pub(super) struct Verdict<'a> {
-    pub(super) names: &'a Names,
-    pub(super) expected: &'a [Expected],
+pub(super) struct CallVerdict<'a> {
+    pub(super) names: &'a Interner,
+    pub(super) expected: &'a [ExpectedCall],
     pub(super) made: &'a [Made],
     pub(super) rule: Rule,
-    pub(super) pairing: Pairing,
+    pub(super) pairing: CallPairing,
     /// Where calls were found.
     pub(super) found: Result<Option<&'static str>, &'a TooComplex>,
     /// Whether the agent said anything.
     pub(super) has_answer: bool,
 }
 
-impl Verdict<'_> {
+impl CallVerdict<'_> {
     /// The score; with `partial` its value is the share that is right.
     pub(super) fn score(&self, partial: bool) -> Score {
         let (expected, made) = (self.expected.len(), self.made.len());
@@ -78,9 +78,11 @@ impl Verdict<'_> {
     /// Arguments that agree, of those that are expected or there without being expected.
     fn parameter_accuracy(&self) -> f64 {
         let overlaps = self.pairing.pairs.iter().map(|pair| pair.2);
-        let sum = overlaps.fold(Overlap { right: 0, all: 0 }, |sum, overlap| Overlap {
-            right: sum.right + overlap.right,
-            all: sum.all + overlap.all,
+        let sum = overlaps.fold(CallOverlap { right: 0, all: 0 }, |sum, overlap| {
+            CallOverlap {
+                right: sum.right + overlap.right,
+                all: sum.all + overlap.all,
+            }
         });
         let missing = self.unpaired().into_iter();
         let missing = missing.map(|place| {
@@ -188,7 +190,7 @@ impl Verdict<'_> {
         }
     }
 
-    fn argument_difference(&self, expected: &Expected, made: &Made) -> Option<String> {
+    fn argument_difference(&self, expected: &ExpectedCall, made: &Made) -> Option<String> {
         let names = self.names;
         let function = names.text(made.name);
         for (name, accepted) in &expected.arguments {

@@ -127,7 +127,7 @@ fn a_score_carries_kind_note_and_warning() {
 
 #[test]
 fn a_target_that_is_no_string_is_an_error() {
-    let error = Gaia.score(&Answer::new("19", &Target::from(19)));
+    let error = GaiaScorer.score(&Answer::new("19", &Target::from(19)));
     assert_eq!(
         error.expect_err("no verdict").message(),
         "`ground_truth` must be a string for scorer `gaia`"

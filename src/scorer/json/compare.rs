@@ -12,7 +12,7 @@ const MAX_STEPS: u64 = 10_000_000;
 
 /// Why a comparison ends before everything was found equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stop {
+pub(super) enum EarlyEnd {
     /// Something differs.
     Differs,
     /// There are too many ways to pair off the elements of lists.
@@ -23,7 +23,7 @@ pub(super) enum Stop {
 pub(super) struct Comparison<'a> {
     rule: &'a Json,
     /// Where the values under comparison are.
-    path: Vec<Place<'a>>,
+    path: Vec<PathStep<'a>>,
     difference: String,
     /// Whether elements of lists are tried out: then a difference is of no interest.
     is_trial: bool,
@@ -31,12 +31,12 @@ pub(super) struct Comparison<'a> {
 }
 
 #[derive(Clone, Copy)]
-enum Place<'a> {
+enum PathStep<'a> {
     Key(&'a str),
     Index(usize),
 }
 
-type Compared = Result<(), Stop>;
+type Compared = Result<(), EarlyEnd>;
 
 impl<'a> Comparison<'a> {
     pub(super) fn new(rule: &'a Json) -> Self {
@@ -56,7 +56,7 @@ impl<'a> Comparison<'a> {
 
     pub(super) fn compare(&mut self, got: &'a Value, expected: &'a Value) -> Compared {
         if self.is_trial {
-            self.steps = self.steps.checked_sub(1).ok_or(Stop::TooComplex)?;
+            self.steps = self.steps.checked_sub(1).ok_or(EarlyEnd::TooComplex)?;
         }
         let is_equal = match (got, expected) {
             (Value::Object(_), Value::Object(_)) => return self.objects(got, expected),
@@ -77,7 +77,7 @@ impl<'a> Comparison<'a> {
         let rule = self.rule;
         let counts = |key: &String| !rule.ignore_keys.contains(key);
         for (key, expected) in expected.iter().filter(|entry| counts(entry.0)) {
-            self.path.push(Place::Key(key));
+            self.path.push(PathStep::Key(key));
             match got.get(key) {
                 Some(got) => self.compare(got, expected)?,
                 None => self.differs(|| format!("missing, expected {}", shown(expected)))?,
@@ -91,7 +91,7 @@ impl<'a> Comparison<'a> {
         match others.find(|entry| !expected.contains_key(entry.0)) {
             None => Ok(()),
             Some((key, value)) => {
-                self.path.push(Place::Key(key));
+                self.path.push(PathStep::Key(key));
                 self.differs(|| format!("got {}, expected no such key", shown(value)))
             }
         }
@@ -109,7 +109,7 @@ impl<'a> Comparison<'a> {
             };
         }
         for (place, (got, expected)) in got.iter().zip(expected).enumerate() {
-            self.path.push(Place::Index(place));
+            self.path.push(PathStep::Index(place));
             self.compare(got, expected)?;
             self.path.pop();
         }
@@ -125,7 +125,7 @@ impl<'a> Comparison<'a> {
         &mut self,
         got: &'a [Value],
         expected: &'a [Value],
-    ) -> Result<Option<&'a Value>, Stop> {
+    ) -> Result<Option<&'a Value>, EarlyEnd> {
         let is_strict = !self.rule.subset && self.rule.tolerance == super::Tolerance::default();
         let mut pairs = Pairs {
             free: (0..got.len()).collect(),
@@ -158,7 +158,7 @@ impl<'a> Comparison<'a> {
         start: usize,
         got: &'a [Value],
         expected: &'a [Value],
-    ) -> Result<bool, Stop> {
+    ) -> Result<bool, EarlyEnd> {
         let mut reached_from: Vec<Option<usize>> = vec![None; got.len()];
         let mut queue = VecDeque::from([start]);
         while let Some(place) = queue.pop_front() {
@@ -187,7 +187,7 @@ impl<'a> Comparison<'a> {
         Ok(false)
     }
 
-    fn is_equal(&mut self, got: &'a Value, expected: &'a Value) -> Result<bool, Stop> {
+    fn is_equal(&mut self, got: &'a Value, expected: &'a Value) -> Result<bool, EarlyEnd> {
         let (depth, is_trial) = (self.path.len(), self.is_trial);
         self.is_trial = true;
         let compared = self.compare(got, expected);
@@ -195,7 +195,7 @@ impl<'a> Comparison<'a> {
         self.path.truncate(depth);
         match compared {
             Ok(()) => Ok(true),
-            Err(Stop::Differs) => Ok(false),
+            Err(EarlyEnd::Differs) => Ok(false),
             Err(stop) => Err(stop),
         }
     }
@@ -212,7 +212,7 @@ impl<'a> Comparison<'a> {
         if !self.is_trial {
             self.difference = format!("{}: {}", pointer(&self.path), text());
         }
-        Err(Stop::Differs)
+        Err(EarlyEnd::Differs)
     }
 }
 
@@ -256,7 +256,7 @@ fn is_whole(double: &Number, whole: i128) -> bool {
         .is_some_and(|double| double.fract() == 0.0 && double as i128 == whole)
 }
 
-fn pointer(path: &[Place<'_>]) -> String {
+fn pointer(path: &[PathStep<'_>]) -> String {
     if path.is_empty() {
         return "the whole".to_owned();
     }
@@ -264,8 +264,8 @@ fn pointer(path: &[Place<'_>]) -> String {
     for place in path {
         text.push('/');
         match place {
-            Place::Key(key) => text += &snippet(&key.replace('~', "~0").replace('/', "~1")),
-            Place::Index(index) => text += &index.to_string(),
+            PathStep::Key(key) => text += &snippet(&key.replace('~', "~0").replace('/', "~1")),
+            PathStep::Index(index) => text += &index.to_string(),
         }
     }
     text

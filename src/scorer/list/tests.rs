@@ -99,7 +99,7 @@ fn splitting() {
     check(json!({}), " , ", "", (1.0, "all_matched"));
     check(json!({}), "a", json!([]), (0.0, "none_matched"));
     check(json!({}), "", "a", (0.0, "none_matched"));
-    let whole = List::new(gaia::Gaia).separator("");
+    let whole = List::new(gaia::GaiaScorer).separator("");
     assert!(
         judge(&whole, Some("a, b"), &json!(["a, b"]))
             .unwrap()

@@ -1,10 +1,10 @@
-//! `Number`: a decimal of any length, or a fraction; equal numbers are equal values.
+//! `ExactNumber`: a decimal of any length, or a fraction; equal numbers are equal values.
 
 use crate::text::py_repr_float;
 
 /// A number, exactly.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Number {
+pub(super) struct ExactNumber {
     is_negative: bool,
     magnitude: Magnitude,
 }
@@ -24,7 +24,7 @@ const EXPONENT_DIGITS: usize = 9;
 /// The parts of a fraction have up to so many digits.
 const RATIO_DIGITS: usize = 18;
 
-impl Number {
+impl ExactNumber {
     /// The number that digits before and after the decimal sign make; each may be missing.
     pub(super) fn decimal(whole: &str, fraction: &str) -> Self {
         Self::new(format!("{whole}{fraction}"), -length(fraction))
@@ -176,7 +176,7 @@ fn greatest_common_divisor(mut a: u128, mut b: u128) -> u128 {
 
 /// As Python prints a float where that is the whole truth: `42.0`, `0.1`, `1e+16`. Else all digits, or the
 /// fraction: `12345678901234567890123`, `1/3`.
-impl std::fmt::Display for Number {
+impl std::fmt::Display for ExactNumber {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let sign = if self.is_negative { "-" } else { "" };
         let (digits, exponent) = match &self.magnitude {
@@ -211,7 +211,7 @@ impl std::fmt::Display for Number {
     }
 }
 
-impl Number {
+impl ExactNumber {
     /// Reads what a double prints.
     fn from_repr(text: &str) -> Option<Self> {
         let (is_negative, text) = match text.strip_prefix('-') {
@@ -237,7 +237,7 @@ impl Number {
 mod tests {
     use super::*;
 
-    fn check(number: Option<Number>, text: &str, double: f64) {
+    fn check(number: Option<ExactNumber>, text: &str, double: f64) {
         let number = number.expect("a number");
         assert_eq!(number.to_string(), text);
         let error = (number.to_f64() - double).abs();
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn decimals() {
-        let decimal = |whole, fraction| Some(Number::decimal(whole, fraction));
+        let decimal = |whole, fraction| Some(ExactNumber::decimal(whole, fraction));
         check(decimal("0042", "00"), "42.0", 42.0);
         check(decimal("", "10"), "0.1", 0.1);
         check(decimal("0", ""), "0.0", 0.0);
@@ -266,43 +266,51 @@ mod tests {
             0.001_234_567_890_123_456_8,
         );
         check(
-            decimal("12345678901234567891", "").map(Number::negated),
+            decimal("12345678901234567891", "").map(ExactNumber::negated),
             "-12345678901234567891",
             -1.234_567_890_123_456_8e19,
         );
-        let tiny = Number::decimal("1", "").scaled(-999_999_999);
+        let tiny = ExactNumber::decimal("1", "").scaled(-999_999_999);
         check(tiny, "1e-999999999", 0.0);
-        let huge = Number::decimal("12", "").scaled(400).expect("a number");
+        let huge = ExactNumber::decimal("12", "")
+            .scaled(400)
+            .expect("a number");
         assert_eq!(
             (huge.to_string().as_str(), huge.to_f64()),
             ("1.2e+401", f64::INFINITY)
         );
-        assert_eq!(Number::decimal("0", "0").negated(), Number::decimal("", ""));
+        assert_eq!(
+            ExactNumber::decimal("0", "0").negated(),
+            ExactNumber::decimal("", "")
+        );
     }
 
     #[test]
     fn fractions() {
-        check(Number::mixed("", "3", "4"), "0.75", 0.75);
-        check(Number::mixed("1", "1", "2"), "1.5", 1.5);
-        check(Number::mixed("", "6", "9"), "2/3", 2.0 / 3.0);
+        check(ExactNumber::mixed("", "3", "4"), "0.75", 0.75);
+        check(ExactNumber::mixed("1", "1", "2"), "1.5", 1.5);
+        check(ExactNumber::mixed("", "6", "9"), "2/3", 2.0 / 3.0);
         check(
-            Number::mixed("", "1", "562949953421312"),
+            ExactNumber::mixed("", "1", "562949953421312"),
             "1.7763568394002504646778106689453125e-15",
             1.776_356_839_400_250_5e-15,
         );
         check(
-            Number::ratio(1, 3).and_then(|third| third.scaled(3)),
+            ExactNumber::ratio(1, 3).and_then(|third| third.scaled(3)),
             "1000/3",
             1000.0 / 3.0,
         );
         check(
-            Number::ratio(100, 3).and_then(|number| number.scaled(-2)),
+            ExactNumber::ratio(100, 3).and_then(|number| number.scaled(-2)),
             "1/3",
             1.0 / 3.0,
         );
-        assert_eq!(Number::mixed("", "1", "0"), None);
-        assert_eq!(Number::mixed("", "1", ""), None);
-        assert_eq!(Number::mixed("", "1", "1234567890123456789"), None);
-        assert_eq!(Number::ratio(1, 3).and_then(|third| third.scaled(50)), None);
+        assert_eq!(ExactNumber::mixed("", "1", "0"), None);
+        assert_eq!(ExactNumber::mixed("", "1", ""), None);
+        assert_eq!(ExactNumber::mixed("", "1", "1234567890123456789"), None);
+        assert_eq!(
+            ExactNumber::ratio(1, 3).and_then(|third| third.scaled(50)),
+            None
+        );
     }
 }

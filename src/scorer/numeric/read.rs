@@ -5,13 +5,13 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::number::{Number, exponent};
+use super::number::{ExactNumber, exponent};
 use super::{DecimalSign, Percent, Units, words};
 use crate::text::py_digit;
 
 /// How texts are read.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reader {
+pub(super) struct NumberReader {
     pub(super) decimal: DecimalSign,
     pub(super) percent: Percent,
     pub(super) units: Units,
@@ -48,9 +48,9 @@ const FRACTIONS: [(char, &str, &str); 18] = [
 
 const SUPERSCRIPTS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
 
-impl Reader {
+impl NumberReader {
     /// The number that the text is; nothing when it is none, or more than that.
-    pub(super) fn read(self, text: &str) -> Option<Number> {
+    pub(super) fn read(self, text: &str) -> Option<ExactNumber> {
         let plain = plain(text);
         let mut rest = plain.trim();
         rest = rest.strip_suffix('.').unwrap_or(rest).trim_end();
@@ -75,12 +75,12 @@ impl Reader {
         })
     }
 
-    fn magnitude(self, text: &str) -> Option<(Number, &str)> {
+    fn magnitude(self, text: &str) -> Option<(ExactNumber, &str)> {
         if text.starts_with(char::is_alphabetic) {
             return words::read(text);
         }
         if let Some((over, under, rest)) = fraction(text) {
-            return Some((Number::mixed("", over, under)?, rest));
+            return Some((ExactNumber::mixed("", over, under)?, rest));
         }
         let (whole, rest) = self.whole(text)?;
         if let Some((number, rest)) = self.with_fraction(&whole, rest) {
@@ -96,9 +96,9 @@ impl Reader {
             after
         };
         let is_ten = whole == "10" && decimals.is_empty();
-        let number = Number::decimal(&whole, decimals);
+        let number = ExactNumber::decimal(&whole, decimals);
         if is_ten && let Some((power, rest)) = power(rest) {
-            return Some((Number::whole(1).scaled(power?)?, rest));
+            return Some((ExactNumber::whole(1).scaled(power?)?, rest));
         }
         match times_ten(rest) {
             Some((power, rest)) => Some((number.scaled(power?)?, rest)),
@@ -142,25 +142,29 @@ impl Reader {
 
     /// `3/4`, `1 3/4`, `1½`, `1\frac{3}{4}`: digits that a fraction follows. The number is missing when they
     /// make none, as `1/0`.
-    fn with_fraction<'a>(self, whole: &str, rest: &'a str) -> Option<(Option<Number>, &'a str)> {
+    fn with_fraction<'a>(
+        self,
+        whole: &str,
+        rest: &'a str,
+    ) -> Option<(Option<ExactNumber>, &'a str)> {
         if whole.is_empty() {
             return None;
         }
         if let Some(under) = rest.trim_start().strip_prefix('/') {
             let (under, rest) = self.whole(under.trim_start())?;
-            return Some((Number::mixed("", whole, &under), rest));
+            return Some((ExactNumber::mixed("", whole, &under), rest));
         }
         let after = rest.trim_start();
         if let Some((over, under, rest)) = fraction(after) {
-            return Some((Number::mixed(whole, over, under), rest));
+            return Some((ExactNumber::mixed(whole, over, under), rest));
         }
         let (over, after) = digits(rest.strip_prefix(' ')?);
         let (under, rest) = digits(after.trim_start().strip_prefix('/')?.trim_start());
-        Some((Number::mixed(whole, over, under), rest))
+        Some((ExactNumber::mixed(whole, over, under), rest))
     }
 
     /// Percent, a currency, a unit: what may stand behind a number.
-    fn suffix(self, mut number: Number, text: &str) -> Option<Number> {
+    fn suffix(self, mut number: ExactNumber, text: &str) -> Option<ExactNumber> {
         // One more than before the number: `$5 USD`.
         let (mut has_currency, mut has_percent) = (false, false);
         let mut rest = text;
@@ -362,7 +366,7 @@ fn power(text: &str) -> Option<(Option<i64>, &str)> {
 }
 
 /// The number with the scales that follow it: `2.5 million`.
-fn scaled(mut number: Number, mut rest: &str) -> Option<(Number, &str)> {
+fn scaled(mut number: ExactNumber, mut rest: &str) -> Option<(ExactNumber, &str)> {
     while let Some((power, after)) = words::read_scale(rest) {
         number = number.scaled(i64::from(power))?;
         rest = after;

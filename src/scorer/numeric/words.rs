@@ -1,10 +1,10 @@
 //! Numbers in English words: `forty-two`, `a hundred and one`, `minus two point five million`.
 
-use super::number::Number;
+use super::number::ExactNumber;
 
 /// Reads the number that the text begins with; it and the rest. Nothing when there is none, or when the words
 /// after it are a number, too: `nineteen ninety`, `five six`.
-pub(super) fn read(text: &str) -> Option<(Number, &str)> {
+pub(super) fn read(text: &str) -> Option<(ExactNumber, &str)> {
     let mut words = Words { rest: text };
     let number = words.number()?;
     match words.peek() {
@@ -69,14 +69,14 @@ impl<'a> Words<'a> {
         is_next
     }
 
-    fn number(&mut self) -> Option<Number> {
+    fn number(&mut self) -> Option<ExactNumber> {
         let mut after = *self;
         let number = if let Some(number) = after.half_a() {
             number
         } else {
             after = *self;
             if let Some((over, under)) = after.fraction() {
-                Number::ratio(over, under)?
+                ExactNumber::ratio(over, under)?
             } else {
                 after = *self;
                 let whole = after.whole();
@@ -88,23 +88,23 @@ impl<'a> Words<'a> {
     }
 
     /// `half a`, before a scale.
-    fn half_a(&mut self) -> Option<Number> {
+    fn half_a(&mut self) -> Option<ExactNumber> {
         let is_half = self.take("half") && self.take("a");
         let scale = self.peek().and_then(scale)?;
         is_half.then_some(())?;
         self.word();
-        Number::ratio(1, 2)?.scaled(i64::from(scale))
+        ExactNumber::ratio(1, 2)?.scaled(i64::from(scale))
     }
 
     /// What follows a whole number, or the beginning: `point five`, `and a half`.
-    fn after_whole(&mut self, whole: Option<u128>) -> Option<Number> {
+    fn after_whole(&mut self, whole: Option<u128>) -> Option<ExactNumber> {
         let mut after = *self;
         if after.take("point") {
             let digits = after.digits();
             if !digits.is_empty() {
                 *self = after;
                 let whole = whole.map_or(String::new(), |whole| whole.to_string());
-                return Some(Number::decimal(&whole, &digits));
+                return Some(ExactNumber::decimal(&whole, &digits));
             }
         }
         let whole = whole?;
@@ -113,9 +113,9 @@ impl<'a> Words<'a> {
             && let Some((over, under)) = after.fraction()
         {
             *self = after;
-            return Number::ratio(whole.checked_mul(under)?.checked_add(over)?, under);
+            return ExactNumber::ratio(whole.checked_mul(under)?.checked_add(over)?, under);
         }
-        Some(Number::whole(whole))
+        Some(ExactNumber::whole(whole))
     }
 
     /// `half`, `a third`, `three quarters`, `two thirds`.
@@ -238,7 +238,7 @@ impl<'a> Words<'a> {
     }
 
     /// `million` after `two point five`, or after `a million`.
-    fn scales(&mut self, mut number: Number) -> Option<Number> {
+    fn scales(&mut self, mut number: ExactNumber) -> Option<ExactNumber> {
         let mut after = *self;
         while let Some(power) = after.word().and_then(scale).filter(|power| *power > 2) {
             number = number.scaled(i64::from(power))?;

@@ -9,7 +9,7 @@ use super::*;
 use crate::data::{Output, Target};
 use crate::eval::registry::Registry;
 use crate::eval::registry::scorers::{Context, from_value};
-use crate::scorer::gaia::Gaia;
+use crate::scorer::gaia::GaiaScorer;
 use crate::scorer::{All, Any, AnyOf, List, Not, Weighted};
 
 /// Correct when the prediction is the ground truth; its own extraction takes what follows `=>`.
@@ -190,7 +190,7 @@ fn not_turns_around() {
     check(&twice, "A", "a", (1.0, true, "part_wrong"));
     check(&twice, "b", "a", (0.0, false, "part_correct"));
     // Nothing is not right, except beside a tool call.
-    let scorer = Not::new(Gaia);
+    let scorer = Not::new(GaiaScorer);
     let score = judge_with(&scorer, None, &"a".into(), false).unwrap();
     assert_eq!(
         (score.correct, score.reason.as_ref()),
@@ -380,8 +380,8 @@ fn closures_and_scorers_of_any_kind_compose() {
     };
     let scorer = All::new([
         Arc::new(Any::new([
-            Arc::new(AnyOf::new(Gaia)),
-            Arc::new(List::new(Gaia).unordered().separator("/")),
+            Arc::new(AnyOf::new(GaiaScorer)),
+            Arc::new(List::new(GaiaScorer).unordered().separator("/")),
         ])),
         Arc::new(Not::new(("polite", polite))),
     ]);

@@ -11,7 +11,7 @@ use crate::text::snippet;
 const NAMED: usize = 20;
 
 /// A run and what is expected of it.
-pub(super) struct Run<'a> {
+pub(super) struct TrajectoryRun<'a> {
     pub(super) expected: &'a Expectation,
     pub(super) steps: &'a [Vec<Call>],
     /// How many of the expected calls were made.
@@ -56,7 +56,7 @@ impl Checks {
     }
 }
 
-impl Run<'_> {
+impl TrajectoryRun<'_> {
     pub(super) fn score(&self) -> Score {
         let mut calls: HashMap<&str, Calls> = HashMap::new();
         for (step, call) in self

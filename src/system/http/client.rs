@@ -1,4 +1,4 @@
-//! `Client`, its `Request`s and their `Reply`s.
+//! `Client`, its `HttpRequest`s and their `HttpReply`s.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use ureq::{Agent, AsSendBody, Body};
 use super::connect::{Noting, Pace, noted};
 use super::failure::Failure;
 use super::proxy::Proxies;
-use super::resolve::Names;
+use super::resolve::HostCache;
 use super::tls;
 use super::url::Url;
 use crate::error::Result;
@@ -41,7 +41,7 @@ pub(crate) struct Client {
     /// at once a flag has several.
     pools: Mutex<Vec<Pool>>,
     pace: Arc<Pace>,
-    names: Names,
+    names: HostCache,
 }
 
 #[derive(Debug)]
@@ -57,7 +57,7 @@ const SHARED: usize = 64;
 
 /// What is asked.
 #[derive(Clone, Debug)]
-pub(crate) struct Request<'a> {
+pub(crate) struct HttpRequest<'a> {
     pub(crate) method: &'a str,
     pub(crate) url: &'a Url,
     /// Names and values; those that cannot be headers fail the request.
@@ -71,7 +71,7 @@ pub(crate) struct Request<'a> {
 
 /// What came back, whatever its status.
 #[derive(Debug)]
-pub(crate) struct Reply {
+pub(crate) struct HttpReply {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Vec<u8>,
@@ -104,7 +104,7 @@ impl Client {
             proxies: Proxies::from_env()?,
             pools: Mutex::default(),
             pace: Arc::default(),
-            names: Names::default(),
+            names: HostCache::default(),
         })
     }
 
@@ -114,9 +114,9 @@ impl Client {
     /// A reply of any status is one; see [`Failure`] for what is none.
     pub(crate) fn send(
         &self,
-        request: &Request<'_>,
+        request: &HttpRequest<'_>,
         cancel: &Cancel,
-    ) -> std::result::Result<Reply, Failure> {
+    ) -> std::result::Result<HttpReply, Failure> {
         let started = Instant::now();
         let allowed = request.deadline.map_or(FOREVER, |deadline| {
             deadline.saturating_duration_since(started)
@@ -135,7 +135,7 @@ impl Client {
         let limited = response.body_mut().with_config().limit(request.max_bytes);
         let body = limited.read_to_vec().map_err(|error| failure(&error))?;
         let (parts, _) = response.into_parts();
-        Ok(Reply {
+        Ok(HttpReply {
             status: parts.status,
             headers: parts.headers,
             body,
@@ -148,7 +148,7 @@ impl Client {
     /// Those of ureq, for [`Failure::of`].
     pub(crate) fn open(
         &self,
-        request: &Request<'_>,
+        request: &HttpRequest<'_>,
         cancel: &Cancel,
     ) -> std::result::Result<http::Response<Body>, ureq::Error> {
         let started = Instant::now();
@@ -169,7 +169,7 @@ impl Client {
     fn ask(
         &self,
         agent: &Agent,
-        request: &Request<'_>,
+        request: &HttpRequest<'_>,
         idle_age: Duration,
     ) -> std::result::Result<http::Response<Body>, ureq::Error> {
         match request.body {
@@ -181,7 +181,7 @@ impl Client {
     fn run(
         &self,
         agent: &Agent,
-        request: &Request<'_>,
+        request: &HttpRequest<'_>,
         body: impl AsSendBody,
         idle_age: Duration,
     ) -> std::result::Result<http::Response<Body>, ureq::Error> {
@@ -230,7 +230,7 @@ impl Client {
     }
 }
 
-impl Reply {
+impl HttpReply {
     /// The body without the mark with which some servers begin what is UTF-8.
     pub(crate) fn text(&self) -> &[u8] {
         self.body

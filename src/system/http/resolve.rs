@@ -1,4 +1,4 @@
-//! `Names`: where hosts are. ureq asks before every request, also when it has a connection already, and starts a
+//! `HostCache`: where hosts are. ureq asks before every request, also when it has a connection already, and starts a
 //! thread to do so.
 
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ const HOSTS: usize = 256;
 
 /// Remembers where hosts are. Of many threads that ask for one host, one looks it up and the others wait.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Names(Arc<Memory>);
+pub(super) struct HostCache(Arc<Memory>);
 
 #[derive(Debug, Default)]
 struct Memory {
@@ -37,7 +37,7 @@ enum Known {
     At(Vec<SocketAddr>, Instant),
 }
 
-impl Resolver for Names {
+impl Resolver for HostCache {
     fn resolve(
         &self,
         uri: &Uri,
@@ -90,7 +90,7 @@ impl Resolver for Names {
     }
 }
 
-impl Names {
+impl HostCache {
     fn known(&self) -> MutexGuard<'_, HashMap<String, Known>> {
         lock(&self.0.known)
     }

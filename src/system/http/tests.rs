@@ -47,12 +47,17 @@ impl Server {
         }
     }
 
-    fn ask(&self, client: &Client, cancel: &Cancel) -> Result<Reply, Failure> {
+    fn ask(&self, client: &Client, cancel: &Cancel) -> Result<HttpReply, Failure> {
         self.ask_in(client, cancel, Duration::from_secs(20))
     }
 
-    fn ask_in(&self, client: &Client, cancel: &Cancel, time: Duration) -> Result<Reply, Failure> {
-        let request = Request {
+    fn ask_in(
+        &self,
+        client: &Client,
+        cancel: &Cancel,
+        time: Duration,
+    ) -> Result<HttpReply, Failure> {
+        let request = HttpRequest {
             method: "POST",
             url: &self.url,
             headers: &[("Authorization".to_owned(), "Bearer k".to_owned())],
@@ -259,7 +264,7 @@ fn nobody_there_and_no_such_name_are_unreachable() {
         .local_addr()
         .unwrap();
     let ask = |url: String| {
-        let request = Request {
+        let request = HttpRequest {
             method: "GET",
             url: &Url::new(url, "").unwrap(),
             headers: &[],
@@ -274,7 +279,7 @@ fn nobody_there_and_no_such_name_are_unreachable() {
     assert!(failure.message.contains("refused"), "{failure:?}");
     // A header that cannot be sent.
     let url = Url::new(format!("http://{gone}/"), "").unwrap();
-    let request = Request {
+    let request = HttpRequest {
         method: "GET",
         url: &url,
         headers: &[("A".to_owned(), "b\nC: d".to_owned())],

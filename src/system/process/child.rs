@@ -15,7 +15,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio, ioctl_fionread};
 use rustix::process::Signal;
 
-use super::group::{Group, KILL_PATIENCE, TICK};
+use super::group::{KILL_PATIENCE, ProcessGroup, TICK};
 use super::tail::Tail;
 use crate::system::cancel::Cancel;
 
@@ -36,7 +36,7 @@ const PIECE_BYTES: usize = 16 * 1024;
 const MAX_GRACE: Duration = Duration::from_hours(1);
 
 /// What ends a process that does not end by itself.
-pub(crate) struct Limits<'a> {
+pub(crate) struct ProcessLimits<'a> {
     pub(crate) deadline: Option<Instant>,
     pub(crate) cancel: &'a Cancel,
     pub(crate) max_output_bytes: u64,
@@ -67,10 +67,10 @@ pub(crate) type Watcher<'a> = dyn Fn(StreamKind, &[u8]) + 'a;
 pub(crate) fn run(
     child: Child,
     input: &[u8],
-    limits: &Limits<'_>,
+    limits: &ProcessLimits<'_>,
     watcher: Option<&Watcher<'_>>,
 ) -> Finished {
-    let mut group = Group::new(child);
+    let mut group = ProcessGroup::new(child);
     let leader = group.leader();
     let mut process = Process {
         stdin: leader.stdin.take(),
@@ -97,7 +97,7 @@ pub(crate) fn run(
 }
 
 struct Process<'a> {
-    group: Group,
+    group: ProcessGroup,
     stdin: Option<ChildStdin>,
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
@@ -107,7 +107,7 @@ struct Process<'a> {
     stop: Option<Stop>,
     /// Whether the leader has ended.
     ended: bool,
-    limits: &'a Limits<'a>,
+    limits: &'a ProcessLimits<'a>,
     watcher: Option<&'a Watcher<'a>>,
 }
 

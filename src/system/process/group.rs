@@ -1,7 +1,7 @@
 //! A started program and its process group.
 //!
 //! The program leads a group of its own, so its pid names the group. A pid can be used again as soon as
-//! its process is reaped; therefore signals go out only before [`Group::reap`], while the leader, dead or
+//! its process is reaped; therefore signals go out only before [`ProcessGroup::reap`], while the leader, dead or
 //! alive, still holds the number.
 
 use std::collections::HashSet;
@@ -37,8 +37,8 @@ pub(crate) fn kill_all() {
 /// The leader and everything that stayed in its group.
 ///
 /// Dropping it kills and reaps, which only matters when a live-output callback panics or `poll` fails:
-/// every other way goes through [`Group::reap`] or [`Group::abandon`].
-pub(crate) struct Group {
+/// every other way goes through [`ProcessGroup::reap`] or [`ProcessGroup::abandon`].
+pub(crate) struct ProcessGroup {
     child: Child,
     /// Readable once the leader has ended. `None` where the system has no descriptor left.
     pidfd: Option<OwnedFd>,
@@ -46,7 +46,7 @@ pub(crate) struct Group {
     gone: bool,
 }
 
-impl Group {
+impl ProcessGroup {
     pub(crate) fn new(child: Child) -> Self {
         let mut group = Self {
             child,
@@ -143,7 +143,7 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         if !self.gone {
             self.signal(Signal::KILL);

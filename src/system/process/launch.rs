@@ -12,7 +12,7 @@ use std::time::Duration;
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 
-use crate::system::process::named::Named;
+use crate::system::process::named::FileHashes;
 use crate::text::hash::Fingerprint;
 
 /// Where a system without `PATH` looks.
@@ -108,7 +108,7 @@ impl Launch<'_> {
     }
 
     /// What of it can change an answer: the words, the files that they name, the folders, the variables.
-    pub(crate) fn fingerprint(&self, agent: &str, named: &Named) -> Fingerprint {
+    pub(crate) fn fingerprint(&self, agent: &str, named: &FileHashes) -> Fingerprint {
         let name = self.args.first().map_or("", String::as_str);
         let program = self.resolve(name).ok();
         let arguments = self.args.get(1..).unwrap_or_default();

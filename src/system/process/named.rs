@@ -19,20 +19,20 @@ const LONGEST_WORD: usize = 4096;
 
 /// Hashes of files. A file that is as it was is not read again.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Named {
-    known: Arc<Mutex<HashMap<PathBuf, (State, String)>>>,
+pub(crate) struct FileHashes {
+    known: Arc<Mutex<HashMap<PathBuf, (FileState, String)>>>,
 }
 
 /// By what a file is known to be as it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct State {
+struct FileState {
     file: (u64, u64),
     bytes: u64,
     changed: (i64, i64),
     status_changed: (i64, i64),
 }
 
-impl Named {
+impl FileHashes {
     /// A hash of the contents of all files that the words of a command name, seen from any of `folders`.
     pub(crate) fn hash(
         &self,
@@ -58,7 +58,7 @@ impl Named {
     /// The hash of a file; `None` if it is none, or cannot be read.
     fn file(&self, path: &Path) -> Option<String> {
         let about = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-        let state = State {
+        let state = FileState {
             file: (about.dev(), about.ino()),
             bytes: about.len(),
             changed: (about.mtime(), about.mtime_nsec()),
@@ -78,7 +78,7 @@ impl Named {
     }
 
     /// Locks; a map cannot be half changed here.
-    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<PathBuf, (State, String)>> {
+    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<PathBuf, (FileState, String)>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -100,7 +100,7 @@ mod tests {
     fn a_file_that_a_command_names_in_any_way_changes_its_hash() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("agent.py");
-        let named = Named::default();
+        let named = FileHashes::default();
         let other = folder.path().join("other.py");
         fs::write(&other, "0").unwrap();
         let absolute = file.display().to_string();
@@ -130,7 +130,7 @@ mod tests {
     fn a_changed_file_of_the_same_length_is_read_again_and_odd_words_harm_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a");
-        let named = Named::default();
+        let named = FileHashes::default();
         let hash = || named.hash(None, &["a".to_owned()], &[folder.path()]);
         fs::write(&file, "1").unwrap();
         let before = hash();

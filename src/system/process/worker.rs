@@ -22,7 +22,7 @@ use rustix::io::{Errno, ioctl_fionbio};
 use rustix::process::Signal;
 
 use super::escapees;
-use super::group::{Group, TICK};
+use super::group::{ProcessGroup, TICK};
 use super::launch::{Launch, NotStarted};
 use super::tail::Tail;
 
@@ -36,8 +36,8 @@ const STDERR_BYTES: usize = 8 * 1024;
 const PIECE_BYTES: usize = 16 * 1024;
 
 /// A program that was started.
-pub(crate) struct Worker {
-    group: Group,
+pub(crate) struct WorkerProcess {
+    group: ProcessGroup,
     stdin: Option<ChildStdin>,
     stdout: ChildStdout,
     /// A pipe whose other end is closed would be readable for ever.
@@ -48,7 +48,7 @@ pub(crate) struct Worker {
     grace: Duration,
 }
 
-impl Worker {
+impl WorkerProcess {
     /// Starts a program that is named by `args` and runs in `folder`.
     pub(crate) fn start(
         args: &[String],
@@ -65,7 +65,7 @@ impl Worker {
             folder,
             env,
         };
-        let mut group = Group::new(launch.start(true)?);
+        let mut group = ProcessGroup::new(launch.start(true)?);
         let leader = group.leader();
         let pipes = (leader.stdin.take(), leader.stdout.take());
         let stderr = leader.stderr.take();
@@ -238,7 +238,7 @@ fn waiting(pipe: &impl AsFd) -> u64 {
     rustix::io::ioctl_fionread(pipe).unwrap_or(0)
 }
 
-impl Drop for Worker {
+impl Drop for WorkerProcess {
     fn drop(&mut self) {
         self.stdin = None;
         self.group.wait(self.grace);

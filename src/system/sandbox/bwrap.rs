@@ -92,7 +92,7 @@ impl Sandbox {
 
     /// The arguments that run a program in a sandbox of its own; the first is `bwrap`.
     pub(crate) fn wrap(&self, inmate: &Inmate<'_>, limits: Ulimits) -> Result<Vec<String>> {
-        let mut line = Line::default();
+        let mut line = BwrapArguments::default();
         line.words([BWRAP]).words(self.isolation());
         line.words(["--proc", "/proc", "--dev", "/dev"]);
         let bytes = self.disk_bytes.max(1).to_string();
@@ -170,7 +170,7 @@ impl Sandbox {
     }
 
     /// Brings the relayed ports in; gives what serves them inside.
-    fn relayed(&self, line: &mut Line) -> Result<Vec<String>> {
+    fn relayed(&self, line: &mut BwrapArguments) -> Result<Vec<String>> {
         let Network::Loopback(ports) = &self.network else {
             return Ok(Vec::new());
         };
@@ -193,9 +193,9 @@ impl Sandbox {
 
 /// Arguments that are put together; paths that are not UTF-8 are refused.
 #[derive(Default)]
-struct Line(Vec<String>);
+struct BwrapArguments(Vec<String>);
 
-impl Line {
+impl BwrapArguments {
     fn words(&mut self, words: impl IntoIterator<Item = impl Into<String>>) -> &mut Self {
         self.0.extend(words.into_iter().map(Into::into));
         self

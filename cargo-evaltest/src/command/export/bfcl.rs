@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use evaltest::bfcl::export::{self, Exported, Model, Options};
+use evaltest::bfcl::export::{self, BfclExport, ExportOptions, Model};
 use evaltest::store::{RunDir, read_records, stamp};
 use evaltest::system::project::shown;
 use evaltest::{Error, Result};
@@ -45,8 +45,8 @@ impl ModelArgs {
     }
 
     /// How a run is exported.
-    pub(crate) fn options(&self, dir: &RunDir) -> Result<Options> {
-        let mut options = Options::of_run(self.model()?, &dir.manifest()?);
+    pub(crate) fn options(&self, dir: &RunDir) -> Result<ExportOptions> {
+        let mut options = ExportOptions::of_run(self.model()?, &dir.manifest()?);
         if self.underscore_to_dot.is_some() {
             options.underscore_to_dot = self.underscore_to_dot;
         }
@@ -57,9 +57,9 @@ impl ModelArgs {
 /// Writes all files into a folder, a new one in the current folder unless one is named; tells where it is.
 pub(crate) fn to_folder(
     dir: &RunDir,
-    options: &Options,
+    options: &ExportOptions,
     output: Option<&Path>,
-) -> Result<(PathBuf, Exported)> {
+) -> Result<(PathBuf, BfclExport)> {
     let folder = match output {
         Some(folder) => folder.to_owned(),
         None => free(&format!("bfcl_{}_{}", options.model.folder(), stamp())),

@@ -70,7 +70,7 @@ impl RunArgs {
         let found = if named.is_empty() {
             discover::find()?
         } else {
-            discover::Found {
+            discover::Discovered {
                 specs: named,
                 tests: Vec::new(),
             }

@@ -7,16 +7,18 @@
 use std::mem::ManuallyDrop;
 use std::path::Path;
 
-use evaltest::bfcl::checker::{Answer, CRASH, Entry, Message, Report, Request, Verdict, check};
-use evaltest::bfcl::data::{Data, Index, Question};
+use evaltest::bfcl::checker::{
+    AnswerKey, BfclVerdict, CRASH, CheckRequest, ModelAnswer, Report, VerdictMessage, check,
+};
+use evaltest::bfcl::data::{BfclQuestion, Data, Index};
 use evaltest::calls::{JsonFault, Value};
 use evaltest::{Error, Result, Score};
 
-use super::memo::{Memo, Way};
+use super::memo::{Memo, MemoKey};
 use crate::answers::{Calls, Fields};
 
 /// Checks answers.
-pub(super) struct Checker {
+pub(super) struct CallChecker {
     /// Never taken apart: the process ends then, and what other threads have made takes longest to give back.
     index: ManuallyDrop<Option<Index>>,
     fields: Fields,
@@ -25,7 +27,7 @@ pub(super) struct Checker {
     memo: ManuallyDrop<Memo>,
 }
 
-impl Checker {
+impl CallChecker {
     /// With the data of a folder, or for lines that bring their own.
     pub(super) fn new(data: Option<&Path>, replace: bool) -> Result<Self> {
         let data = data.map(Data::open).transpose()?;
@@ -48,9 +50,9 @@ impl Checker {
         line.splice("score", out, |out| {
             match found {
                 // Elsewhere the category is the id of an entry.
-                Found::Data(question) if question.category.name == calls.category => {
+                FoundQuestion::Data(question) if question.category.name == calls.category => {
                     let (answer, is_text) = calls.raw_result();
-                    let way = Way {
+                    let way = MemoKey {
                         question: question.into(),
                         format: calls.format,
                         flags: [
@@ -64,10 +66,10 @@ impl Checker {
                         judge(&calls, &question.entry, |report| report.write(out));
                     });
                 }
-                Found::Data(question) => {
+                FoundQuestion::Data(question) => {
                     judge(&calls, &question.entry, |report| report.write(out));
                 }
-                Found::Inline(entry) => judge(&calls, &entry, |report| report.write(out)),
+                FoundQuestion::Inline(entry) => judge(&calls, &entry, |report| report.write(out)),
             }
             Ok(())
         })
@@ -78,8 +80,8 @@ impl Checker {
         let (_, calls) = Calls::parse(text, &self.fields, "score", &mut Vec::new())?;
         let found = self.entry(&calls)?;
         let (entry, of_data) = match &found {
-            Found::Data(question) => (&question.entry, question.ground_truth.as_ref()),
-            Found::Inline(entry) => (entry, None),
+            FoundQuestion::Data(question) => (&question.entry, question.ground_truth.as_ref()),
+            FoundQuestion::Inline(entry) => (entry, None),
         };
         let ground_truth = calls.ground_truth.as_ref().or(of_data);
         let id = calls.id.as_deref().unwrap_or("without id");
@@ -102,9 +104,9 @@ impl Checker {
     }
 
     /// What an answer is checked against.
-    fn entry(&self, calls: &Calls<'_>) -> Result<Found<'_>> {
+    fn entry(&self, calls: &Calls<'_>) -> Result<FoundQuestion<'_>> {
         if calls.function.is_none() && calls.ground_truth.is_none() {
-            return self.question(calls).map(Found::Data);
+            return self.question(calls).map(FoundQuestion::Data);
         }
         let has_calls = !calls.category.contains("relevance");
         let (functions, ground_truth) = match (&calls.function, &calls.ground_truth) {
@@ -113,12 +115,12 @@ impl Checker {
             (Some(functions), None) => (functions, self.question(calls)?.ground_truth.as_ref()),
             (None, expected) => (&self.question(calls)?.functions, expected.as_ref()),
         };
-        Entry::new(functions, ground_truth.filter(|_| has_calls))
-            .map(Found::Inline)
+        AnswerKey::new(functions, ground_truth.filter(|_| has_calls))
+            .map(FoundQuestion::Inline)
             .map_err(Error::usage)
     }
 
-    fn question(&self, calls: &Calls<'_>) -> Result<&Question> {
+    fn question(&self, calls: &Calls<'_>) -> Result<&BfclQuestion> {
         let Some(index) = &*self.index else {
             return Err(
                 Error::usage("there is no `function` and `ground_truth` on the line")
@@ -131,9 +133,9 @@ impl Checker {
     }
 }
 
-enum Found<'a> {
-    Data(&'a Question),
-    Inline(Entry),
+enum FoundQuestion<'a> {
+    Data(&'a BfclQuestion),
+    Inline(AnswerKey),
 }
 
 /// A line with its verdict.
@@ -145,20 +147,20 @@ pub(super) struct Explained {
     pub(super) score: Score,
 }
 
-fn judge<T>(calls: &Calls<'_>, entry: &Entry, tell: impl FnOnce(&Report<'_>) -> T) -> T {
+fn judge<T>(calls: &Calls<'_>, entry: &AnswerKey, tell: impl FnOnce(&Report<'_>) -> T) -> T {
     let read = calls.model_result();
     let nothing = Value::None;
     let result = read.as_ref().unwrap_or(&nothing);
     let answer = if calls.is_native {
-        Answer::Native(result)
+        ModelAnswer::Native(result)
     } else {
-        Answer::Prompt(result)
+        ModelAnswer::Prompt(result)
     };
-    let request = Request {
+    let request = CheckRequest {
         underscore_to_dot: calls.underscore_to_dot,
         format: calls.format,
         has_tool_call_tag: calls.has_tool_call_tag,
-        ..Request::new(entry, &calls.category, answer)
+        ..CheckRequest::new(entry, &calls.category, answer)
     };
     let verdict = match read {
         Ok(_) => check(&request),
@@ -168,7 +170,7 @@ fn judge<T>(calls: &Calls<'_>, entry: &Entry, tell: impl FnOnce(&Report<'_>) -> 
 }
 
 /// The verdict on what the official program could not even read from its file.
-fn unreadable(fault: JsonFault) -> Verdict {
+fn unreadable(fault: JsonFault) -> BfclVerdict {
     let message = match fault {
         JsonFault::TooDeep => "RecursionError: maximum recursion depth exceeded",
         JsonFault::TooManyDigits => {
@@ -176,10 +178,10 @@ fn unreadable(fault: JsonFault) -> Verdict {
         }
         JsonFault::Syntax => "JSONDecodeError: no JSON",
     };
-    Verdict {
+    BfclVerdict {
         valid: false,
         error_type: Some(CRASH),
-        error: vec![Message::Text(message.to_owned())],
+        error: vec![VerdictMessage::Text(message.to_owned())],
         decoded: None,
         fits: Vec::new(),
     }

@@ -10,8 +10,8 @@ use evaltest::text::clean;
 use evaltest::{Error, Exit, Extraction, Output, Result, Target};
 use serde_json::Value;
 
-use super::calls::Checker;
-use crate::answers::{Answered, Answers, AnswersArgs, Wanted};
+use super::calls::CallChecker;
+use crate::answers::{AnswerInput, AnsweredSample, AnswersArgs, Wanted};
 use crate::console;
 use evaltest::eval::registry::scorers;
 
@@ -66,7 +66,7 @@ impl ExplainArgs {
 struct Explanation<'a> {
     scorer: &'a dyn Scorer,
     extraction: &'a Extraction,
-    answered: &'a Answered,
+    answered: &'a AnsweredSample,
 }
 
 pub(super) fn run(
@@ -76,18 +76,18 @@ pub(super) fn run(
 ) -> Result<Exit> {
     let (answered, extraction) = match (&args.ground_truth, args.line) {
         (Some(truth), _) => {
-            let answered = Answered {
+            let answered = AnsweredSample {
                 output: Output {
                     text: args.prediction.clone(),
                     ..Output::default()
                 },
                 target: target(truth),
-                ..Answered::default()
+                ..AnsweredSample::default()
             };
             (answered, input.extraction()?)
         }
         (None, Some(line)) => {
-            let answers = Answers::open(input)?;
+            let answers = AnswerInput::open(input)?;
             let extraction = answers.extraction.clone();
             (answers.at(line, Wanted::by(scorers))?, extraction)
         }
@@ -120,10 +120,10 @@ pub(super) fn run(
 pub(super) fn run_calls(
     args: &ExplainArgs,
     input: &AnswersArgs,
-    checker: &Checker,
+    checker: &CallChecker,
 ) -> Result<Exit> {
     let line = args.line.ok_or_else(nothing_named)?;
-    let explained = Answers::open(input)?.on_line(line, |text| checker.explained(text))?;
+    let explained = AnswerInput::open(input)?.on_line(line, |text| checker.explained(text))?;
     console::print(|out| {
         write_head("bfcl", out)?;
         writeln!(out, "entry: {}", clean(&explained.entry))?;

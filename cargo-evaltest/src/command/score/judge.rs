@@ -7,14 +7,14 @@ use evaltest::scorer::Scorer;
 use evaltest::{Error, Extract, Extraction, Result};
 use serde_json::json;
 
-use super::calls::Checker;
+use super::calls::CallChecker;
 use super::write;
-use crate::answers::{Answered, Chunk, Entry, Fields, Layout, Line, Wanted};
+use crate::answers::{AnsweredSample, Fields, InputChunk, Layout, Line, RecordedAnswer, Wanted};
 
 /// Scores lines.
-pub(super) struct Judge {
+pub(super) struct LineJudge {
     /// Judges lines that are answers to the function-calling leaderboard, in place of all scorers.
-    checker: Option<Checker>,
+    checker: Option<CallChecker>,
     /// At least one without a checker. The results of one go into `score`, of several into `scores`, by name.
     scorers: Vec<Way>,
     layout: Layout,
@@ -36,16 +36,16 @@ struct Way {
 
 /// The results of a chunk.
 #[derive(Default)]
-pub(super) struct Judged {
+pub(super) struct JudgedLines {
     pub(super) bytes: Vec<u8>,
     /// The malformed line that ended it all.
-    pub(super) fault: Option<Fault>,
-    pub(super) counts: Counts,
+    pub(super) fault: Option<LineFault>,
+    pub(super) counts: LineCounts,
 }
 
 /// What befell the lines, as far as people should know.
 #[derive(Default)]
-pub(super) struct Counts {
+pub(super) struct LineCounts {
     /// How many lines were read.
     pub(super) lines: u64,
     /// How many malformed lines were passed over.
@@ -63,7 +63,7 @@ pub(super) struct Counts {
 }
 
 /// What is wrong with a line.
-pub(super) struct Fault {
+pub(super) struct LineFault {
     pub(super) line: u64,
     pub(super) error: Error,
 }
@@ -72,10 +72,10 @@ pub(super) struct Fault {
 #[derive(Default)]
 struct Buffers {
     open: Vec<u8>,
-    answered: Answered,
+    answered: AnsweredSample,
 }
 
-impl Judge {
+impl LineJudge {
     /// Scores lines of a layout, each of which has no score yet.
     pub(super) fn new(
         scorers: Vec<Arc<dyn Scorer>>,
@@ -105,7 +105,7 @@ impl Judge {
     }
 
     /// Lets this one judge the lines.
-    pub(super) fn checker(self, checker: Option<Checker>) -> Self {
+    pub(super) fn checker(self, checker: Option<CallChecker>) -> Self {
         Self { checker, ..self }
     }
 
@@ -125,7 +125,7 @@ impl Judge {
     }
 
     /// Fields that should have been on some line, see [`Fields::missing`].
-    pub(super) fn missing(&self, counts: &Counts) -> Result<Vec<String>> {
+    pub(super) fn missing(&self, counts: &LineCounts) -> Result<Vec<String>> {
         match &self.layout {
             Layout::Lines(fields) if counts.lines > 0 => fields.missing(counts.found, self.wanted),
             _ => Ok(Vec::new()),
@@ -133,10 +133,10 @@ impl Judge {
     }
 
     /// Scores the lines of a chunk, up to the first malformed one unless it is to keep going.
-    pub(super) fn chunk(&self, chunk: &Chunk) -> Judged {
-        let mut judged = Judged {
+    pub(super) fn chunk(&self, chunk: &InputChunk) -> JudgedLines {
+        let mut judged = JudgedLines {
             bytes: self.spare().pop().unwrap_or_default(),
-            ..Judged::default()
+            ..JudgedLines::default()
         };
         let mut buffers = Buffers::default();
         chunk.lines(|number, bytes, line| {
@@ -149,7 +149,7 @@ impl Judge {
             judged.counts.first_malformed.get_or_insert(number);
             judged.counts.malformed += 1;
             if !self.keep_going {
-                judged.fault = Some(Fault {
+                judged.fault = Some(LineFault {
                     line: number,
                     error,
                 });
@@ -164,7 +164,7 @@ impl Judge {
     }
 
     /// Writes the scored line, or nothing for a blank one.
-    fn line(&self, text: &str, buffers: &mut Buffers, judged: &mut Judged) -> Result<()> {
+    fn line(&self, text: &str, buffers: &mut Buffers, judged: &mut JudgedLines) -> Result<()> {
         if text.trim_ascii().is_empty() {
             return Ok(());
         }
@@ -183,7 +183,7 @@ impl Judge {
         text: &str,
         fields: &Fields,
         buffers: &mut Buffers,
-        judged: &mut Judged,
+        judged: &mut JudgedLines,
     ) -> Result<()> {
         let Buffers { open, answered } = buffers;
         let member = self.member();
@@ -200,7 +200,7 @@ impl Judge {
     }
 
     /// What a record of a run says of its answer, and the score.
-    fn record(&self, text: &str, buffers: &mut Buffers, judged: &mut Judged) -> Result<()> {
+    fn record(&self, text: &str, buffers: &mut Buffers, judged: &mut JudgedLines) -> Result<()> {
         let answered = &mut buffers.answered;
         answered.fill_from_record(text)?;
         let Some(entry) = answered.entry.as_ref().filter(|entry| entry.is_answered()) else {
@@ -225,7 +225,12 @@ impl Judge {
     }
 
     /// Everything of a record's line but the score.
-    fn write_entry(&self, entry: &Entry, answered: &Answered, out: &mut Vec<u8>) -> Result<()> {
+    fn write_entry(
+        &self,
+        entry: &RecordedAnswer,
+        answered: &AnsweredSample,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
         out.extend_from_slice(b"{\"sample_id\":");
         write::json(&entry.sample_id, out)?;
         if entry.epoch > 0 {
@@ -249,7 +254,7 @@ impl Judge {
         }
     }
 
-    fn scores(&self, answered: &Answered, out: &mut Vec<u8>) -> Result<()> {
+    fn scores(&self, answered: &AnsweredSample, out: &mut Vec<u8>) -> Result<()> {
         if let [way] = &self.scorers[..] {
             return way.score(answered, out);
         }
@@ -267,12 +272,12 @@ impl Judge {
 }
 
 impl Way {
-    fn extract<'a>(&self, answered: &'a Answered) -> Option<Cow<'a, str>> {
+    fn extract<'a>(&self, answered: &'a AnsweredSample) -> Option<Cow<'a, str>> {
         let raw = answered.output.text.as_deref();
         raw.and_then(|raw| self.extract.apply(raw))
     }
 
-    fn score(&self, answered: &Answered, out: &mut Vec<u8>) -> Result<()> {
+    fn score(&self, answered: &AnsweredSample, out: &mut Vec<u8>) -> Result<()> {
         let prediction = self.extract(answered);
         let answer = answered.answer(prediction.as_deref(), self.extract_is_given);
         let score = self.scorer.score(&answer)?;
@@ -280,7 +285,7 @@ impl Way {
     }
 }
 
-impl Counts {
+impl LineCounts {
     /// Takes in those of a further chunk.
     pub(super) fn add(&mut self, other: &Self) {
         self.lines += other.lines;
@@ -310,7 +315,7 @@ mod tests {
 
     use super::*;
 
-    fn judge(keep_going: bool) -> Judge {
+    fn judge(keep_going: bool) -> LineJudge {
         let long = |answer: &Answer<'_>| {
             if answer.prediction == Some("?") {
                 return Err(Error::usage("cannot judge"));
@@ -327,13 +332,13 @@ mod tests {
             extract: Extract::none(),
             is_given: false,
         };
-        Judge::new(scorers.into(), &extraction, Layout::Lines(fields))
+        LineJudge::new(scorers.into(), &extraction, Layout::Lines(fields))
             .replace(true)
             .keep_going(keep_going)
     }
 
-    fn chunk(text: &str) -> Chunk {
-        Chunk::new(text.as_bytes().to_vec(), 10)
+    fn chunk(text: &str) -> InputChunk {
+        InputChunk::new(text.as_bytes().to_vec(), 10)
     }
 
     #[test]

@@ -6,8 +6,8 @@
 use std::hash::{Hash as _, Hasher as _};
 use std::sync::{Mutex, PoisonError};
 
-use evaltest::bfcl::data::Question;
-use evaltest::calls::Format;
+use evaltest::bfcl::data::BfclQuestion;
+use evaltest::calls::CallFormat;
 use rustc_hash::FxHasher;
 
 /// How many scores are kept. Each has one place where it can be, in which the last one stays.
@@ -18,9 +18,9 @@ const LONGEST: usize = 1536;
 
 /// What a score depends on, besides the answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Way {
+pub(super) struct MemoKey {
     pub(super) question: Id,
-    pub(super) format: Option<Format>,
+    pub(super) format: Option<CallFormat>,
     /// The other fields of the line that say how the answer is read.
     pub(super) flags: [bool; 4],
 }
@@ -29,8 +29,8 @@ pub(super) struct Way {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Id(usize);
 
-impl From<&Question> for Id {
-    fn from(question: &Question) -> Self {
+impl From<&BfclQuestion> for Id {
+    fn from(question: &BfclQuestion) -> Self {
         Self(std::ptr::from_ref(question).addr())
     }
 }
@@ -41,7 +41,7 @@ pub(super) struct Memo {
 }
 
 struct Kept {
-    way: Way,
+    way: MemoKey,
     /// The answer, and from here on its score.
     score: usize,
     bytes: Box<[u8]>,
@@ -57,7 +57,7 @@ impl Memo {
     /// Writes the score of an answer: the one that is kept, or else what `judge` writes.
     pub(super) fn score(
         &self,
-        way: Way,
+        way: MemoKey,
         answer: &str,
         out: &mut Vec<u8>,
         judge: impl FnOnce(&mut Vec<u8>),
@@ -89,7 +89,7 @@ impl Memo {
     }
 }
 
-fn place(way: Way, answer: &[u8]) -> usize {
+fn place(way: MemoKey, answer: &[u8]) -> usize {
     let mut hasher = FxHasher::default();
     hasher.write(answer);
     way.question.hash(&mut hasher);
@@ -102,13 +102,13 @@ fn place(way: Way, answer: &[u8]) -> usize {
 mod tests {
     use super::*;
 
-    const WAY: Way = Way {
+    const WAY: MemoKey = MemoKey {
         question: Id(1),
         format: None,
         flags: [false; 4],
     };
 
-    fn score(memo: &Memo, way: Way, answer: &str, judged: &str) -> String {
+    fn score(memo: &Memo, way: MemoKey, answer: &str, judged: &str) -> String {
         let mut out = b"before ".to_vec();
         memo.score(way, answer, &mut out, |out| {
             out.extend_from_slice(judged.as_bytes());
@@ -123,15 +123,15 @@ mod tests {
         assert_eq!(score(&memo, WAY, "f()", "2"), "before 1");
         assert_eq!(score(&memo, WAY, "f( )", "3"), "before 3");
         let others = [
-            Way {
+            MemoKey {
                 question: Id(2),
                 ..WAY
             },
-            Way {
-                format: Some(Format::Json),
+            MemoKey {
+                format: Some(CallFormat::Json),
                 ..WAY
             },
-            Way {
+            MemoKey {
                 flags: [false, true, false, false],
                 ..WAY
             },

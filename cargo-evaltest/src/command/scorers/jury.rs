@@ -13,7 +13,7 @@ use evaltest::{Error, Extract, Extraction, Result};
 use serde_json::{Value, json};
 
 use super::ScorersArgs;
-use crate::answers::Answered;
+use crate::answers::AnsweredSample;
 use crate::scorers;
 
 /// Built-in scorers that need no options and yet are compared only when somebody asks for them: those that
@@ -46,11 +46,11 @@ pub(super) struct Jury {
 /// One of them.
 pub(super) struct Member {
     pub(super) name: String,
-    verdict: Verdict,
+    verdict: VerdictSource,
 }
 
 /// Where its verdicts come from.
-enum Verdict {
+enum VerdictSource {
     /// The run's deciding scorer, as it is recorded.
     Deciding,
     /// Another scorer of the run, as it is recorded.
@@ -150,7 +150,7 @@ impl Jury {
     fn now(&self, scorer: Arc<dyn Scorer>) -> Member {
         Member {
             name: scorer.name().to_owned(),
-            verdict: Verdict::Now {
+            verdict: VerdictSource::Now {
                 extract: self.extraction.of(&*scorer).into_owned(),
                 extract_is_given: self.extraction.is_given,
                 scorer,
@@ -161,28 +161,28 @@ impl Jury {
     /// How many of the first members have verdicts in the run itself.
     pub(super) fn recorded(&self) -> usize {
         let members = self.members.iter();
-        let is_recorded = |member: &&Member| !matches!(member.verdict, Verdict::Now { .. });
+        let is_recorded = |member: &&Member| !matches!(member.verdict, VerdictSource::Now { .. });
         members.take_while(is_recorded).count()
     }
 
     /// What the scorers look at.
     pub(super) fn reads(&self) -> Reads {
         let reads = self.members.iter().map(|member| match &member.verdict {
-            Verdict::Now { scorer, .. } => scorer.reads(),
-            Verdict::Deciding | Verdict::Recorded => Reads::Text,
+            VerdictSource::Now { scorer, .. } => scorer.reads(),
+            VerdictSource::Deciding | VerdictSource::Recorded => Reads::Text,
         });
         reads.max().unwrap_or(Reads::Text)
     }
 
     /// What each says of an answer.
-    pub(super) fn votes(&self, answered: &Answered) -> Vec<Vote> {
+    pub(super) fn votes(&self, answered: &AnsweredSample) -> Vec<Vote> {
         let lost = answered.is_lost();
         let votes = self.members.iter();
         votes.map(|member| member.vote(answered, lost)).collect()
     }
 
     /// The prediction, as the run or the command line takes it from the answer.
-    pub(super) fn prediction<'a>(&self, answered: &'a Answered) -> Option<Cow<'a, str>> {
+    pub(super) fn prediction<'a>(&self, answered: &'a AnsweredSample) -> Option<Cow<'a, str>> {
         let raw = answered.output.text.as_deref();
         raw.and_then(|raw| self.extraction.extract.apply(raw))
     }
@@ -193,20 +193,20 @@ impl Member {
         Self {
             name: name.to_owned(),
             verdict: if decides {
-                Verdict::Deciding
+                VerdictSource::Deciding
             } else {
-                Verdict::Recorded
+                VerdictSource::Recorded
             },
         }
     }
 
-    fn vote(&self, answered: &Answered, lost: bool) -> Vote {
+    fn vote(&self, answered: &AnsweredSample, lost: bool) -> Vote {
         let entry = answered.entry.as_ref();
         match &self.verdict {
-            Verdict::Deciding => entry?.correct,
-            Verdict::Recorded => entry?.scores.get(&self.name)?.get("correct")?.as_bool(),
-            Verdict::Now { .. } if lost => None,
-            Verdict::Now {
+            VerdictSource::Deciding => entry?.correct,
+            VerdictSource::Recorded => entry?.scores.get(&self.name)?.get("correct")?.as_bool(),
+            VerdictSource::Now { .. } if lost => None,
+            VerdictSource::Now {
                 scorer,
                 extract,
                 extract_is_given,

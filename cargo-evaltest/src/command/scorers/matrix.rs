@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::ScorersArgs;
 use super::jury::Jury;
-use crate::answers::{Answered, Answers, Chunk, Layout, Line, Source, Wanted};
+use crate::answers::{AnswerInput, AnsweredSample, InputChunk, Layout, Line, Source, Wanted};
 
 /// The votes on all answers of an input.
 pub(super) struct Matrix {
@@ -22,14 +22,14 @@ pub(super) struct Matrix {
     pub(super) reference: usize,
     /// Who could judge too few of the answers, and was not asked for.
     pub(super) silent: Vec<String>,
-    pub(super) counts: Counts,
+    pub(super) counts: Uncompared,
     /// The first answers that divide the scorers.
     pub(super) divided: Vec<Divided>,
 }
 
 /// Answers that are not compared, and those that are not compared by all.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Counts {
+pub(super) struct Uncompared {
     pub(super) unanswered: u64,
     pub(super) hidden: u64,
     /// Answers of which only recorded verdicts count, for a secret in them was blanked.
@@ -56,7 +56,7 @@ type Patterns = HashMap<Vec<Vote>, (u64, Vec<Divided>)>;
 #[derive(Default)]
 struct Counted {
     patterns: Patterns,
-    counts: Counts,
+    counts: Uncompared,
     /// The line that ended it all.
     fault: Option<Error>,
 }
@@ -72,12 +72,12 @@ struct Session {
 
 /// Puts every answer to the vote, and keeps `most` of those that divide the scorers.
 pub(super) fn judge(args: &ScorersArgs, most: usize) -> Result<Matrix> {
-    let Answers {
+    let AnswerInput {
         layout,
         extraction,
         source,
         chunks,
-    } = Answers::open(&args.answers)?;
+    } = AnswerInput::open(&args.answers)?;
     let jury = Jury::new(args, extraction)?;
     let names: Vec<String> = jury
         .members
@@ -182,9 +182,9 @@ fn only(places: &[usize], patterns: Patterns) -> Patterns {
 }
 
 impl Session {
-    fn chunk(&self, chunk: &Chunk) -> Counted {
+    fn chunk(&self, chunk: &InputChunk) -> Counted {
         let mut counted = Counted::default();
-        let mut answered = Answered::default();
+        let mut answered = AnsweredSample::default();
         let mut open = Vec::new();
         chunk.lines(|number, bytes, line| {
             if bytes.trim_ascii().is_empty() {
@@ -205,7 +205,7 @@ impl Session {
         counted
     }
 
-    fn read(&self, line: &str, answered: &mut Answered, open: &mut Vec<u8>) -> Result<()> {
+    fn read(&self, line: &str, answered: &mut AnsweredSample, open: &mut Vec<u8>) -> Result<()> {
         match &self.layout {
             Layout::Records => answered.fill_from_record(line),
             Layout::Lines(fields) => {
@@ -215,7 +215,7 @@ impl Session {
         }
     }
 
-    fn count(&self, answered: &Answered, number: u64, counted: &mut Counted) {
+    fn count(&self, answered: &AnsweredSample, number: u64, counted: &mut Counted) {
         let entry = answered.entry.as_ref();
         if entry.is_some_and(|entry| !entry.is_answered()) {
             counted.counts.unanswered += 1;
@@ -246,7 +246,7 @@ impl Session {
     }
 }
 
-impl Counts {
+impl Uncompared {
     fn add(&mut self, other: Self) {
         self.unanswered += other.unanswered;
         self.hidden += other.hidden;

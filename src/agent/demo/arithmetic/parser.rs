@@ -6,7 +6,7 @@
 
 use super::super::number::Number;
 use super::operation::{KINDS, digit_sum, factorial, fold, range_sum};
-use super::token::Token;
+use super::token::MathToken;
 
 /// Deeper nesting is not followed.
 const MAX_DEPTH: usize = 48;
@@ -15,7 +15,7 @@ const MAX_FUEL: usize = 200_000;
 
 /// A recursive-descent parser that stops where the words stop making sense.
 pub(super) struct Parser<'a> {
-    tokens: &'a [Token],
+    tokens: &'a [MathToken],
     at: usize,
     steps: usize,
     depth: usize,
@@ -26,7 +26,7 @@ pub(super) struct Parser<'a> {
 
 impl<'a> Parser<'a> {
     /// A parser at the beginning of a question.
-    pub(super) fn new(tokens: &'a [Token]) -> Self {
+    pub(super) fn new(tokens: &'a [MathToken]) -> Self {
         Self {
             tokens,
             at: 0,
@@ -70,7 +70,8 @@ impl<'a> Parser<'a> {
 
     /// Takes the sign `sign` if it is next.
     fn sign(&mut self, sign: char) -> bool {
-        let here = matches!(self.tokens.get(self.at), Some(Token::Sign(found)) if *found == sign);
+        let here =
+            matches!(self.tokens.get(self.at), Some(MathToken::Sign(found)) if *found == sign);
         self.at += usize::from(here);
         here
     }
@@ -80,7 +81,7 @@ impl<'a> Parser<'a> {
         let mut at = self.at;
         for word in words.split(' ') {
             match self.tokens.get(at) {
-                Some(Token::Word(found)) if found == word => at += 1,
+                Some(MathToken::Word(found)) if found == word => at += 1,
                 _ => return false,
             }
         }
@@ -229,7 +230,7 @@ impl<'a> Parser<'a> {
     /// A number, a percentage of something, brackets or a named operation.
     fn atom(&mut self) -> Option<Number> {
         let start = self.at;
-        if let Some(value) = self.tokens.get(self.at).and_then(Token::number) {
+        if let Some(value) = self.tokens.get(self.at).and_then(MathToken::number) {
             self.at += 1;
             let after = self.at;
             if (self.sign('%') || self.any(&["percent", "per cent"])) && self.words("of") {

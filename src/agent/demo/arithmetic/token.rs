@@ -47,7 +47,7 @@ const TENS: [&str; 8] = [
 
 /// One piece of a question.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Token {
+pub(super) enum MathToken {
     /// A number in digits or words.
     Number(Number),
     /// An operator, bracket, comma or other punctuation.
@@ -56,7 +56,7 @@ pub(super) enum Token {
     Word(String),
 }
 
-impl Token {
+impl MathToken {
     /// The number, if this is one.
     pub(super) fn number(&self) -> Option<Number> {
         match self {
@@ -67,13 +67,13 @@ impl Token {
 }
 
 /// Cuts a question into tokens.
-pub(super) fn tokens(question: &str) -> Vec<Token> {
+pub(super) fn tokens(question: &str) -> Vec<MathToken> {
     let plain = MOMENT.as_ref().map_or_else(
         || question.to_owned(),
         |pattern| pattern.replace_all(question, " ; ").into_owned(),
     );
     let letters: Vec<char> = plain.chars().collect();
-    let mut found: Vec<Token> = Vec::new();
+    let mut found: Vec<MathToken> = Vec::new();
     let mut at = 0;
     while let Some(&letter) = letters.get(at)
         && found.len() < MAX_TOKENS
@@ -85,8 +85,8 @@ pub(super) fn tokens(question: &str) -> Vec<Token> {
             at += taken;
             let glued = letters.get(at).is_some_and(|next| next.is_alphabetic());
             found.push(match Number::parse(&text) {
-                Some(number) if !glued => Token::Number(number),
-                _ => Token::Word(text),
+                Some(number) if !glued => MathToken::Number(number),
+                _ => MathToken::Word(text),
             });
         } else if letter.is_alphabetic() {
             let taken = rest.iter().take_while(|c| c.is_alphanumeric()).count();
@@ -96,11 +96,11 @@ pub(super) fn tokens(question: &str) -> Vec<Token> {
         } else {
             at += 1;
             match letter {
-                '×' | '·' | '∗' => found.push(Token::Sign('*')),
-                '÷' => found.push(Token::Sign('/')),
-                '−' | '–' => found.push(Token::Sign('-')),
+                '×' | '·' | '∗' => found.push(MathToken::Sign('*')),
+                '÷' => found.push(MathToken::Sign('/')),
+                '−' | '–' => found.push(MathToken::Sign('-')),
                 _ if letter.is_whitespace() => {}
-                _ => found.push(Token::Sign(letter)),
+                _ => found.push(MathToken::Sign(letter)),
             }
         }
     }
@@ -130,15 +130,17 @@ fn number_length(letters: &[char]) -> usize {
 }
 
 /// Adds a word, as a number if it spells one; `twenty` `-` `one` become one number.
-fn spell(word: String, found: &mut Vec<Token>) {
+fn spell(word: String, found: &mut Vec<MathToken>) {
     let position = |names: &[&str]| names.iter().position(|name| *name == word);
     if let Some(tens) = position(&TENS) {
-        found.push(Token::Number(Number::count(tens * 10 + 20)));
+        found.push(MathToken::Number(Number::count(tens * 10 + 20)));
     } else if let Some(units) = position(&NAMES) {
         let joined = match found.as_slice() {
-            [.., Token::Number(Number::Whole(tens)), Token::Sign('-')]
-                if (1..10).contains(&units) && tens % 10 == 0 && (20..100).contains(tens) =>
-            {
+            [
+                ..,
+                MathToken::Number(Number::Whole(tens)),
+                MathToken::Sign('-'),
+            ] if (1..10).contains(&units) && tens % 10 == 0 && (20..100).contains(tens) => {
                 Number::count(units).add(Number::Whole(*tens))
             }
             _ => None,
@@ -146,9 +148,9 @@ fn spell(word: String, found: &mut Vec<Token>) {
         if joined.is_some() {
             found.truncate(found.len() - 2);
         }
-        found.push(Token::Number(joined.unwrap_or(Number::count(units))));
+        found.push(MathToken::Number(joined.unwrap_or(Number::count(units))));
     } else {
-        found.push(Token::Word(word));
+        found.push(MathToken::Word(word));
     }
 }
 
@@ -160,9 +162,9 @@ mod tests {
         let shown: Vec<String> = tokens(input)
             .into_iter()
             .map(|token| match token {
-                Token::Number(number) => number.render(None).unwrap_or_default(),
-                Token::Sign(sign) => sign.to_string(),
-                Token::Word(word) => word,
+                MathToken::Number(number) => number.render(None).unwrap_or_default(),
+                MathToken::Sign(sign) => sign.to_string(),
+                MathToken::Word(word) => word,
             })
             .collect();
         assert_eq!(shown.join(" "), expected, "{input}");

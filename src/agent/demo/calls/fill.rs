@@ -4,24 +4,24 @@
 //! then the required ones what is left, in order. No value is given twice. Optional parameters that are not
 //! mentioned stay out.
 
-use super::function::{Function, Kind, Parameter, Shape};
-use super::token::{self, Token, stem};
+use super::function::{Function, Parameter, ParameterKind, Shape};
+use super::token::{TextToken, TokenKind, stem};
 
 /// The value of an argument.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Value {
+pub(super) enum ArgumentValue {
     /// As digits.
     Number(String),
     Text(String),
     /// Source, such as the name of a variable.
     Code(String),
     Flag(bool),
-    List(Vec<Value>),
-    Dict(Vec<(String, Value)>),
+    List(Vec<ArgumentValue>),
+    Dict(Vec<(String, ArgumentValue)>),
 }
 
 /// The arguments of a call: for each parameter its value or none.
-pub(super) type Arguments = Vec<Option<Value>>;
+pub(super) type FilledArguments = Vec<Option<ArgumentValue>>;
 
 /// How much a parameter asks for before it is given a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,13 +35,13 @@ enum Claim {
 }
 
 /// The arguments of a call, if the tokens have all that the function requires.
-pub(super) fn fill(function: &Function, tokens: &[Token]) -> Option<Arguments> {
+pub(super) fn fill(function: &Function, tokens: &[TextToken]) -> Option<FilledArguments> {
     let mut filler = Filler {
         tokens,
         used: vec![false; tokens.len()],
     };
     let arguments = filler.all(&function.parameters);
-    let is_complete = |(parameter, value): (&Parameter, &Option<Value>)| {
+    let is_complete = |(parameter, value): (&Parameter, &Option<ArgumentValue>)| {
         value.is_some() || !parameter.is_required
     };
     let mut pairs = function.parameters.iter().zip(&arguments);
@@ -55,15 +55,15 @@ const BETWEEN: [&str; 16] = [
 ];
 
 struct Filler<'a> {
-    tokens: &'a [Token],
+    tokens: &'a [TextToken],
     used: Vec<bool>,
 }
 
 impl Filler<'_> {
-    fn all(&mut self, parameters: &[Parameter]) -> Arguments {
-        let mut values: Arguments = vec![None; parameters.len()];
+    fn all(&mut self, parameters: &[Parameter]) -> FilledArguments {
+        let mut values: FilledArguments = vec![None; parameters.len()];
         for (parameter, value) in parameters.iter().zip(&mut values) {
-            if parameter.kind == Kind::List {
+            if parameter.kind == ParameterKind::List {
                 *value = self.list(parameter);
             }
         }
@@ -77,18 +77,22 @@ impl Filler<'_> {
         values
     }
 
-    fn one(&mut self, parameter: &Parameter, claim: Claim) -> Option<Value> {
+    fn one(&mut self, parameter: &Parameter, claim: Claim) -> Option<ArgumentValue> {
         match (parameter.kind, claim) {
-            (Kind::Integer | Kind::Float | Kind::Text | Kind::Any, _) => {
-                self.single(parameter, claim)
-            }
-            (Kind::Dict, Claim::Named) => self.dict(parameter),
-            (Kind::Boolean, Claim::Mentioned) => self.flag(parameter),
+            (
+                ParameterKind::Integer
+                | ParameterKind::Float
+                | ParameterKind::Text
+                | ParameterKind::Any,
+                _,
+            ) => self.single(parameter, claim),
+            (ParameterKind::Dict, Claim::Named) => self.dict(parameter),
+            (ParameterKind::Boolean, Claim::Mentioned) => self.flag(parameter),
             _ => None,
         }
     }
 
-    fn single(&mut self, parameter: &Parameter, claim: Claim) -> Option<Value> {
+    fn single(&mut self, parameter: &Parameter, claim: Claim) -> Option<ArgumentValue> {
         if !parameter.options.is_empty() {
             return self.option(parameter, claim);
         }
@@ -101,18 +105,18 @@ impl Filler<'_> {
     }
 
     /// The fields that are mentioned by name.
-    fn dict(&mut self, parameter: &Parameter) -> Option<Value> {
+    fn dict(&mut self, parameter: &Parameter) -> Option<ArgumentValue> {
         let values = self.all(&parameter.fields);
         let names = parameter.fields.iter().map(|field| field.name.clone());
-        let given: Vec<(String, Value)> = names
+        let given: Vec<(String, ArgumentValue)> = names
             .zip(values)
             .filter_map(|(name, value)| Some((name, value?)))
             .collect();
-        (!given.is_empty()).then_some(Value::Dict(given))
+        (!given.is_empty()).then_some(ArgumentValue::Dict(given))
     }
 
     /// Values of one kind in a row, such as `3, 5 and 8`.
-    fn list(&mut self, parameter: &Parameter) -> Option<Value> {
+    fn list(&mut self, parameter: &Parameter) -> Option<ArgumentValue> {
         let items = parameter.items.as_deref()?;
         let is_free = |at: usize| !self.used[at] && fits(items, &self.tokens[at]);
         let series = series(self.tokens);
@@ -125,29 +129,29 @@ impl Filler<'_> {
             let fits = |at: usize| fits_strictly(items, &self.tokens[at]);
             vec![self.after_names(parameter, fits)?]
         };
-        Some(Value::List(
+        Some(ArgumentValue::List(
             places.into_iter().map(|at| self.take(at)).collect(),
         ))
     }
 
     /// Whether a boolean's words are there, and whether something denies them.
-    fn flag(&self, parameter: &Parameter) -> Option<Value> {
+    fn flag(&self, parameter: &Parameter) -> Option<ArgumentValue> {
         let mut mentions = (0..self.tokens.len()).filter(|&at| {
             let mut stems = self.tokens[at].stems.iter();
             stems.any(|stem| stem.len() > 3 && parameter.stems.contains(stem))
         });
         let at = mentions.next()?;
         let before = &self.tokens[at.saturating_sub(3)..at];
-        let denies = |token: &Token| {
+        let denies = |token: &TextToken| {
             token.is_any(&["not", "no", "without", "never", "cannot"])
                 || token.text.ends_with("n't")
                 || token.text.ends_with("n’t")
         };
-        Some(Value::Flag(!before.iter().any(denies)))
+        Some(ArgumentValue::Flag(!before.iter().any(denies)))
     }
 
     /// An option of which the question speaks.
-    fn option(&mut self, parameter: &Parameter, claim: Claim) -> Option<Value> {
+    fn option(&mut self, parameter: &Parameter, claim: Claim) -> Option<ArgumentValue> {
         let places: Vec<(usize, usize, &String)> = parameter
             .options
             .iter()
@@ -168,7 +172,7 @@ impl Filler<'_> {
         };
         let &(at, length, option) = chosen?;
         self.used[at..at + length].fill(true);
-        Some(Value::Text(option.clone()))
+        Some(ArgumentValue::Text(option.clone()))
     }
 
     /// Where words stand one after the other, or together as one value.
@@ -180,12 +184,12 @@ impl Filler<'_> {
         };
         let starts = |at: usize| {
             let token = &self.tokens[at];
-            let is_value = matches!(token.kind, token::Kind::Quoted | token::Kind::Name)
+            let is_value = matches!(token.kind, TokenKind::Quoted | TokenKind::Name)
                 && token.text.eq_ignore_ascii_case(&whole);
             let are_words = words.iter().enumerate().all(|(n, word)| {
                 let token = self.tokens.get(at + n);
                 token.is_some_and(|token| {
-                    token.kind == token::Kind::Word && single(&token.text) == single(word)
+                    token.kind == TokenKind::Word && single(&token.text) == single(word)
                 })
             });
             (is_value && words.len() == 1) || are_words
@@ -202,7 +206,7 @@ impl Filler<'_> {
     ) -> Option<usize> {
         let is_free = |at: &usize| !self.used[*at] && is_wanted(*at);
         for cue in self.cues(parameter) {
-            let is_number = |at: &usize| self.tokens[*at].kind == token::Kind::Number;
+            let is_number = |at: &usize| self.tokens[*at].kind == TokenKind::Number;
             if let Some(at) = cue.checked_sub(1).filter(is_number).filter(is_free) {
                 return Some(at);
             }
@@ -212,7 +216,7 @@ impl Filler<'_> {
                     return Some(at);
                 }
                 let is_between =
-                    token.is_any(&BETWEEN) || (token.kind == token::Kind::Comma && at == cue + 1);
+                    token.is_any(&BETWEEN) || (token.kind == TokenKind::Comma && at == cue + 1);
                 if !is_between || at > cue + 4 {
                     break;
                 }
@@ -230,7 +234,7 @@ impl Filler<'_> {
         };
         let has = |at: usize, stem: &String| {
             let token = self.tokens.get(at);
-            token.is_some_and(|token| token.kind == token::Kind::Word && token.stems.contains(stem))
+            token.is_some_and(|token| token.kind == TokenKind::Word && token.stems.contains(stem))
         };
         let places = 0..self.tokens.len();
         let whole = places.clone().filter(|&at| {
@@ -254,14 +258,14 @@ impl Filler<'_> {
         fitting.min_by_key(|&at| (order(parameter, &self.tokens[at]), at))
     }
 
-    fn take(&mut self, at: usize) -> Value {
+    fn take(&mut self, at: usize) -> ArgumentValue {
         self.used[at] = true;
         let token = &self.tokens[at];
         let text = token.text.clone();
         match token.kind {
-            token::Kind::Number => Value::Number(text),
-            token::Kind::Code => Value::Code(text),
-            _ => Value::Text(text),
+            TokenKind::Number => ArgumentValue::Number(text),
+            TokenKind::Code => ArgumentValue::Code(text),
+            _ => ArgumentValue::Text(text),
         }
     }
 }
@@ -279,22 +283,22 @@ fn preposition(stems: &[String]) -> Option<&'static str> {
 }
 
 /// Whether a value can be that of a parameter whose name stands with it.
-fn fits(parameter: &Parameter, token: &Token) -> bool {
-    let is_text = parameter.kind == Kind::Text && parameter.shape == Shape::Free;
-    fits_strictly(parameter, token) || (is_text && token.kind == token::Kind::Number)
+fn fits(parameter: &Parameter, token: &TextToken) -> bool {
+    let is_text = parameter.kind == ParameterKind::Text && parameter.shape == Shape::Free;
+    fits_strictly(parameter, token) || (is_text && token.kind == TokenKind::Number)
 }
 
-fn fits_strictly(parameter: &Parameter, token: &Token) -> bool {
+fn fits_strictly(parameter: &Parameter, token: &TextToken) -> bool {
     let is_value = matches!(
         token.kind,
-        token::Kind::Quoted | token::Kind::Name | token::Kind::Code
+        TokenKind::Quoted | TokenKind::Name | TokenKind::Code
     );
     match parameter.kind {
-        Kind::Integer => token.kind == token::Kind::Number && !token.text.contains('.'),
-        Kind::Float => token.kind == token::Kind::Number,
-        Kind::Any => is_value || token.kind == token::Kind::Number,
-        Kind::Text => is_value && shape(&token.text) == parameter.shape,
-        Kind::Boolean | Kind::List | Kind::Dict => false,
+        ParameterKind::Integer => token.kind == TokenKind::Number && !token.text.contains('.'),
+        ParameterKind::Float => token.kind == TokenKind::Number,
+        ParameterKind::Any => is_value || token.kind == TokenKind::Number,
+        ParameterKind::Text => is_value && shape(&token.text) == parameter.shape,
+        ParameterKind::Boolean | ParameterKind::List | ParameterKind::Dict => false,
     }
 }
 
@@ -314,23 +318,23 @@ fn shape(text: &str) -> Shape {
     }
 }
 
-fn order(parameter: &Parameter, token: &Token) -> u8 {
+fn order(parameter: &Parameter, token: &TextToken) -> u8 {
     match token.kind {
-        token::Kind::Code if parameter.kind == Kind::Any => 0,
-        token::Kind::Quoted => 1,
-        token::Kind::Code => 2,
+        TokenKind::Code if parameter.kind == ParameterKind::Any => 0,
+        TokenKind::Quoted => 1,
+        TokenKind::Code => 2,
         _ => 3,
     }
 }
 
 /// Two or more values of one kind in a row, with commas, `and` and `or` between.
-pub(super) fn series(tokens: &[Token]) -> Vec<Vec<usize>> {
+pub(super) fn series(tokens: &[TextToken]) -> Vec<Vec<usize>> {
     let mut found: Vec<Vec<usize>> = Vec::new();
     let mut current: Vec<usize> = Vec::new();
     let mut is_joined = false;
     for (at, token) in tokens.iter().enumerate() {
         match token.kind {
-            token::Kind::Number | token::Kind::Quoted | token::Kind::Name | token::Kind::Code => {
+            TokenKind::Number | TokenKind::Quoted | TokenKind::Name | TokenKind::Code => {
                 let goes_on = current
                     .last()
                     .is_some_and(|&last| tokens[last].kind == token.kind);
@@ -340,8 +344,8 @@ pub(super) fn series(tokens: &[Token]) -> Vec<Vec<usize>> {
                 current.push(at);
                 is_joined = false;
             }
-            token::Kind::Comma if token.text != ":" => is_joined = true,
-            token::Kind::Word if token.is_any(&["and", "or"]) => is_joined = true,
+            TokenKind::Comma if token.text != ":" => is_joined = true,
+            TokenKind::Word if token.is_any(&["and", "or"]) => is_joined = true,
             _ => found.push(std::mem::take(&mut current)),
         }
     }

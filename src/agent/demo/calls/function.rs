@@ -18,7 +18,7 @@ const COMMON: &str = "a all an and another any are as at be by can code current 
 
 /// What kind of value a parameter takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ParameterKind {
     Integer,
     Float,
     Boolean,
@@ -42,7 +42,7 @@ pub(super) enum Shape {
 pub(super) struct Parameter {
     pub(super) name: String,
     pub(super) stems: Vec<String>,
-    pub(super) kind: Kind,
+    pub(super) kind: ParameterKind,
     /// The type as the document names it.
     pub(super) type_name: String,
     pub(super) shape: Shape,
@@ -145,14 +145,14 @@ fn parameter(name: &str, property: &Value, depth: usize) -> Parameter {
     }
 }
 
-fn kind(type_name: &str) -> Kind {
+fn kind(type_name: &str) -> ParameterKind {
     match type_name {
-        "integer" | "int" | "byte" | "short" | "long" | "Bigint" => Kind::Integer,
-        "float" | "double" | "number" => Kind::Float,
-        "boolean" | "bool" | "Boolean" => Kind::Boolean,
-        "string" | "String" | "char" | "Character" => Kind::Text,
-        "array" | "list" | "tuple" | "Array" | "ArrayList" => Kind::List,
-        "dict" | "object" | "HashMap" | "Hashtable" => Kind::Dict,
-        _ => Kind::Any,
+        "integer" | "int" | "byte" | "short" | "long" | "Bigint" => ParameterKind::Integer,
+        "float" | "double" | "number" => ParameterKind::Float,
+        "boolean" | "bool" | "Boolean" => ParameterKind::Boolean,
+        "string" | "String" | "char" | "Character" => ParameterKind::Text,
+        "array" | "list" | "tuple" | "Array" | "ArrayList" => ParameterKind::List,
+        "dict" | "object" | "HashMap" | "Hashtable" => ParameterKind::Dict,
+        _ => ParameterKind::Any,
     }
 }

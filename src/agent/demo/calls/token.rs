@@ -11,7 +11,7 @@ const STEM_CHARS: usize = 6;
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     Word,
     /// A number, in digits or as a word.
     Number,
@@ -28,19 +28,19 @@ pub(super) enum Kind {
 
 /// A word, a value or a mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Token {
-    pub(super) kind: Kind,
+pub(super) struct TextToken {
+    pub(super) kind: TokenKind,
     /// As it is written; a number without commas, a quoted text without quotes.
     pub(super) text: String,
     /// The stems of its words; none for values other than names.
     pub(super) stems: Vec<String>,
 }
 
-impl Token {
-    fn new(kind: Kind, text: impl Into<String>) -> Self {
+impl TextToken {
+    fn new(kind: TokenKind, text: impl Into<String>) -> Self {
         let text = text.into();
         let stems = match kind {
-            Kind::Word => vec![stem(&text)],
+            TokenKind::Word => vec![stem(&text)],
             _ => Vec::new(),
         };
         Self { kind, text, stems }
@@ -48,7 +48,7 @@ impl Token {
 
     /// Whether it is this word, whatever its case.
     pub(super) fn is(&self, word: &str) -> bool {
-        self.kind == Kind::Word && self.text.eq_ignore_ascii_case(word)
+        self.kind == TokenKind::Word && self.text.eq_ignore_ascii_case(word)
     }
 
     pub(super) fn is_any(&self, words: &[&str]) -> bool {
@@ -82,7 +82,7 @@ pub(super) fn stems(text: &str) -> Vec<String> {
 }
 
 /// Cuts a text into tokens.
-pub(super) fn tokens(text: &str) -> Vec<Token> {
+pub(super) fn tokens(text: &str) -> Vec<TextToken> {
     let letters: Vec<char> = text.chars().collect();
     let mut found = Vec::new();
     let mut at = 0;
@@ -92,11 +92,11 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
         if let Some(length) = quoted(rest).filter(|_| !previous.is_alphanumeric()) {
             let inside: String = rest[1..length - 1].iter().collect();
             let kind = if letter == '`' {
-                Kind::Code
+                TokenKind::Code
             } else {
-                Kind::Quoted
+                TokenKind::Quoted
             };
-            found.push(Token::new(kind, inside));
+            found.push(TextToken::new(kind, inside));
             at += length;
             continue;
         }
@@ -114,10 +114,10 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
         }
         match letter {
             ',' | ':' | '(' | ')' | '–' | '，' | '、' => {
-                found.push(Token::new(Kind::Comma, letter));
+                found.push(TextToken::new(TokenKind::Comma, letter));
             }
             '.' | '?' | '!' | ';' | '\n' | '。' | '？' => {
-                found.push(Token::new(Kind::Stop, letter));
+                found.push(TextToken::new(TokenKind::Stop, letter));
             }
             _ => {}
         }
@@ -147,7 +147,7 @@ fn quoted(letters: &[char]) -> Option<usize> {
 }
 
 /// The number at the beginning, and its length.
-fn number(letters: &[char], previous: char) -> Option<(Token, usize)> {
+fn number(letters: &[char], previous: char) -> Option<(TextToken, usize)> {
     let is_digit = |at: usize| letters.get(at).is_some_and(char::is_ascii_digit);
     if previous.is_alphanumeric() {
         return None;
@@ -179,7 +179,7 @@ fn number(letters: &[char], previous: char) -> Option<(Token, usize)> {
     let length = run(letters).max(at);
     let rest = &letters[at..length];
     let is_unit = rest.len() <= 3 && rest.iter().all(|c| c.is_alphabetic());
-    is_unit.then(|| (Token::new(Kind::Number, text), at))
+    is_unit.then(|| (TextToken::new(TokenKind::Number, text), at))
 }
 
 /// The length of a word or of code: letters and digits with single marks between them.
@@ -204,7 +204,7 @@ fn is_mark(letter: char) -> bool {
     matches!(letter, '-' | '\'' | '’' | '.' | ':' | '/' | '@')
 }
 
-fn classify(word: String) -> Token {
+fn classify(word: String) -> TextToken {
     const NUMBERS: [&str; 19] = [
         "two",
         "three",
@@ -228,7 +228,7 @@ fn classify(word: String) -> Token {
     ];
     let lower = word.to_lowercase();
     if let Some(place) = NUMBERS.iter().position(|number| *number == lower) {
-        return Token::new(Kind::Number, (place + 2).to_string());
+        return TextToken::new(TokenKind::Number, (place + 2).to_string());
     }
     let inner_capital = || {
         let mut letters = word.chars();
@@ -237,29 +237,29 @@ fn classify(word: String) -> Token {
     };
     let is_code = word.contains(|c: char| c.is_ascii_digit() || "_.:/@".contains(c));
     if is_code || inner_capital() {
-        return Token::new(Kind::Code, word);
+        return TextToken::new(TokenKind::Code, word);
     }
-    Token::new(Kind::Word, word)
+    TextToken::new(TokenKind::Word, word)
 }
 
 /// Makes one name of the capitalised words that stand together.
-fn join_names(tokens: Vec<Token>) -> Vec<Token> {
-    let mut joined: Vec<Token> = Vec::with_capacity(tokens.len());
+fn join_names(tokens: Vec<TextToken>) -> Vec<TextToken> {
+    let mut joined: Vec<TextToken> = Vec::with_capacity(tokens.len());
     let mut starts_sentence = true;
     for token in tokens {
-        let is_name = token.kind == Kind::Word
+        let is_name = token.kind == TokenKind::Word
             && token.text.starts_with(char::is_uppercase)
             && !starts_sentence
             && token.text != "I";
-        starts_sentence = token.kind == Kind::Stop;
+        starts_sentence = token.kind == TokenKind::Stop;
         match joined.last_mut() {
-            Some(last) if is_name && last.kind == Kind::Name => {
+            Some(last) if is_name && last.kind == TokenKind::Name => {
                 last.text.push(' ');
                 last.text.push_str(&token.text);
                 last.stems.extend(token.stems);
             }
-            _ if is_name => joined.push(Token {
-                kind: Kind::Name,
+            _ if is_name => joined.push(TextToken {
+                kind: TokenKind::Name,
                 ..token
             }),
             _ => joined.push(token),

@@ -1,17 +1,17 @@
 //! Calls as source: Python, Java or JavaScript.
 
-use super::fill::{Arguments, Value};
+use super::fill::{ArgumentValue, FilledArguments};
 use super::function::{Function, Parameter};
 
 /// The language in which calls are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Language {
+pub(super) enum CallLanguage {
     Python,
     Java,
     JavaScript,
 }
 
-impl Language {
+impl CallLanguage {
     /// That of the functions of a category.
     pub(super) fn of(category: &str) -> Self {
         if category.contains("javascript") {
@@ -23,7 +23,7 @@ impl Language {
         }
     }
 
-    pub(super) fn calls(self, calls: &[(&Function, Arguments)]) -> String {
+    pub(super) fn calls(self, calls: &[(&Function, FilledArguments)]) -> String {
         let calls: Vec<String> = calls
             .iter()
             .map(|(function, arguments)| self.call(function, arguments))
@@ -35,7 +35,7 @@ impl Language {
         }
     }
 
-    fn call(self, function: &Function, arguments: &Arguments) -> String {
+    fn call(self, function: &Function, arguments: &FilledArguments) -> String {
         let pairs = function.parameters.iter().zip(arguments);
         let given = pairs.filter_map(|(parameter, value)| {
             let value = self.value(value.as_ref()?, Some(parameter));
@@ -45,25 +45,25 @@ impl Language {
         format!("{}({})", function.name, given.join(", "))
     }
 
-    fn value(self, value: &Value, parameter: Option<&Parameter>) -> String {
+    fn value(self, value: &ArgumentValue, parameter: Option<&Parameter>) -> String {
         let type_name = parameter.map_or("", |parameter| &parameter.type_name);
         match value {
-            Value::Number(digits) if matches!(type_name, "string" | "String") => {
+            ArgumentValue::Number(digits) if matches!(type_name, "string" | "String") => {
                 self.text(digits, type_name)
             }
-            Value::Number(digits) => format!("{digits}{}", self.suffix(type_name)),
+            ArgumentValue::Number(digits) => format!("{digits}{}", self.suffix(type_name)),
             // Texts are wanted for texts; a variable has no meaning in Python.
-            Value::Code(source) if self == Self::Python || type_name != "any" => {
+            ArgumentValue::Code(source) if self == Self::Python || type_name != "any" => {
                 self.text(source, type_name)
             }
-            Value::Code(source) => source.clone(),
-            Value::Text(text) => self.text(text, type_name),
-            Value::Flag(flag) if self == Self::Python => {
+            ArgumentValue::Code(source) => source.clone(),
+            ArgumentValue::Text(text) => self.text(text, type_name),
+            ArgumentValue::Flag(flag) if self == Self::Python => {
                 if *flag { "True" } else { "False" }.into()
             }
-            Value::Flag(flag) => flag.to_string(),
-            Value::List(items) => self.list(items, parameter),
-            Value::Dict(entries) => self.dict(entries, parameter),
+            ArgumentValue::Flag(flag) => flag.to_string(),
+            ArgumentValue::List(items) => self.list(items, parameter),
+            ArgumentValue::Dict(entries) => self.dict(entries, parameter),
         }
     }
 
@@ -100,7 +100,7 @@ impl Language {
         written
     }
 
-    fn list(self, items: &[Value], parameter: Option<&Parameter>) -> String {
+    fn list(self, items: &[ArgumentValue], parameter: Option<&Parameter>) -> String {
         let item = parameter.and_then(|parameter| parameter.items.as_deref());
         let items: Vec<String> = items.iter().map(|value| self.value(value, item)).collect();
         let items = items.join(", ");
@@ -125,7 +125,7 @@ impl Language {
         }
     }
 
-    fn dict(self, entries: &[(String, Value)], parameter: Option<&Parameter>) -> String {
+    fn dict(self, entries: &[(String, ArgumentValue)], parameter: Option<&Parameter>) -> String {
         let fields = parameter.map_or(&[][..], |parameter| &parameter.fields);
         let entries = entries.iter().map(|(name, value)| {
             let field = fields.iter().find(|field| field.name == *name);

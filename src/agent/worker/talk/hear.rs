@@ -7,7 +7,7 @@ use crate::agent::command::reply;
 use crate::agent::worker::failure::error;
 use crate::agent::worker::fallen::timed_out;
 use crate::agent::worker::message::{self, Message, PROTOCOL};
-use crate::agent::worker::request::{Open, Refusal};
+use crate::agent::worker::request::{Open, WorkerRefusal};
 use crate::data::{AgentError, FailureKind, Output};
 use crate::system::process::excerpt::beginning;
 
@@ -89,7 +89,7 @@ impl Talk<'_> {
         self.noise = 0;
         if open.overdue.is_some() {
             let allowed = open.request.allowed.unwrap_or_default();
-            let refusal = Refusal::Own(self.with_stderr(timed_out(allowed), &open));
+            let refusal = WorkerRefusal::Own(self.with_stderr(timed_out(allowed), &open));
             open.end(Err(refusal));
             return Ok(());
         }
@@ -108,7 +108,7 @@ impl Talk<'_> {
             Ok(total) => total.map(|total| self.totals.difference(total)),
             Err(reason) => {
                 let failure = self.with_stderr(bad(format!("`total_usage`: {reason}")), &open);
-                open.end(Err(Refusal::Own(failure)));
+                open.end(Err(WorkerRefusal::Own(failure)));
                 return Ok(());
             }
         };
@@ -117,7 +117,7 @@ impl Talk<'_> {
                 usage: output.usage.or(used),
                 ..output
             })
-            .map_err(|failure| Refusal::Own(self.with_stderr(failure, &open)));
+            .map_err(|failure| WorkerRefusal::Own(self.with_stderr(failure, &open)));
         open.end(answer);
         Ok(())
     }

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::bfcl::checker::Bfcl;
+use crate::bfcl::checker::BfclScorer;
 use crate::data::Target;
 use crate::scorer::{Answer, Scorer as _};
 use crate::verdict::summary::tests::record;
@@ -19,7 +19,7 @@ fn answered(category: &str, answer: &str) -> Record {
         "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}, "required": ["a"],
     }}]});
     let metadata = metadata.as_object().unwrap();
-    let score = Bfcl::default()
+    let score = BfclScorer::default()
         .score(&Answer::new(answer, &target).metadata(metadata))
         .unwrap();
     let mut record = unjudged(category, Status::Scored);
@@ -34,7 +34,7 @@ fn unjudged(category: &str, status: Status) -> Record {
 }
 
 fn metrics(records: &[Record], weights: &[(&str, f64)]) -> Map<String, Value> {
-    let mut tally = Tally::default();
+    let mut tally = BfclTally::default();
     for record in records {
         tally.add(record);
     }

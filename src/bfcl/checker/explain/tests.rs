@@ -1,5 +1,5 @@
 use super::*;
-use crate::bfcl::checker::{Answer, check};
+use crate::bfcl::checker::{ModelAnswer, check};
 
 fn explained(category: &str, answer: &str) -> Explanation {
     let functions = r#"[{"name": "weather.get", "parameters": {"required": ["city"], "properties": {
@@ -14,9 +14,9 @@ fn explained(category: &str, answer: &str) -> Explanation {
         _ => format!("[{call}]"),
     };
     let read = |text: &str| Value::from_json(text).unwrap();
-    let entry = Entry::new(&read(functions), Some(&read(&ground_truth))).unwrap();
+    let entry = AnswerKey::new(&read(functions), Some(&read(&ground_truth))).unwrap();
     let answer = Value::from(answer);
-    let request = Request::new(&entry, category, Answer::Prompt(&answer));
+    let request = CheckRequest::new(&entry, category, ModelAnswer::Prompt(&answer));
     explain(&request, &check(&request))
 }
 

@@ -1,13 +1,13 @@
 //! Values and lists of them in words.
 
-use crate::bfcl::checker::entry::{Argument, Options};
+use crate::bfcl::checker::entry::{Argument, PossibleValues};
 use crate::calls::Value;
 
 /// The most values of a list that are told.
 const LISTED: usize = 8;
 
 /// `a`, `b` or nothing.
-pub(super) fn accepted(options: &Options) -> String {
+pub(super) fn accepted(options: &PossibleValues) -> String {
     let values = options.values.iter();
     let mut texts: Vec<String> = values
         .filter(|option| !option.is_empty_text())

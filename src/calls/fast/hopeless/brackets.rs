@@ -5,14 +5,14 @@ const MAX_DEPTH: usize = 32;
 
 /// The brackets that are open.
 #[derive(Default)]
-pub(super) struct Brackets {
+pub(super) struct OpenBrackets {
     open: [u8; MAX_DEPTH],
     /// Whether a comma stands in them, not deeper.
     has_comma: [bool; MAX_DEPTH],
     depth: usize,
 }
 
-impl Brackets {
+impl OpenBrackets {
     /// Whether the innermost one is round or square.
     pub(super) fn is_within_list(&self) -> bool {
         let last = self.depth.checked_sub(1).map(|last| self.open[last]);

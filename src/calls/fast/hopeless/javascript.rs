@@ -1,13 +1,13 @@
 //! Words of JavaScript that have nothing behind them of what has to be there, and values side by side in brackets.
 
-use super::brackets::Brackets;
-use super::signs::{Language, Sign, Signs};
+use super::brackets::OpenBrackets;
+use super::signs::{BraceLanguage, Sign, Signs};
 
 /// Whether a text has an error node for certain.
 pub(crate) fn in_javascript(text: &str) -> bool {
     let mut look = Look {
-        signs: Signs::new(text, Language::JavaScript),
-        brackets: Brackets::default(),
+        signs: Signs::new(text, BraceLanguage::JavaScript),
+        brackets: OpenBrackets::default(),
         place: Place::Statement,
         is_behind_word: false,
     };
@@ -20,7 +20,7 @@ pub(crate) fn in_javascript(text: &str) -> bool {
 
 struct Look<'a> {
     signs: Signs<'a>,
-    brackets: Brackets,
+    brackets: OpenBrackets,
     place: Place,
     is_behind_word: bool,
 }
@@ -63,7 +63,9 @@ impl Look<'_> {
                 return Some(true);
             }
             Sign::Word(word) => match (self.place, asks_for(word)) {
-                (_, Next::Anything) | (Place::Operator, Next::Bracket(_)) => Place::Value,
+                (_, AwaitedToken::Anything) | (Place::Operator, AwaitedToken::Bracket(_)) => {
+                    Place::Value
+                }
                 (Place::Operator | Place::Unsure, _) => return Some(false),
                 (_, next) => return Some(self.is_missing(next)),
             },
@@ -88,35 +90,35 @@ impl Look<'_> {
     }
 
     /// Whether what comes is not what has to.
-    fn is_missing(&mut self, next: Next) -> bool {
+    fn is_missing(&mut self, next: AwaitedToken) -> bool {
         let sign = self.signs.next();
         match (next, sign) {
-            (Next::Anything, _)
-            | (Next::Function, Sign::Mark(b'*'))
-            | (Next::Class, Sign::Word("extends")) => false,
-            (Next::Bracket(bracket), sign) => sign.is_not(bracket),
-            (Next::Function, Sign::Word(_)) => self.signs.next().is_not(b'('),
-            (Next::Function, sign) => sign.is_not(b'('),
-            (Next::Class, Sign::Word(_)) => match self.signs.next() {
+            (AwaitedToken::Anything, _)
+            | (AwaitedToken::Function, Sign::Mark(b'*'))
+            | (AwaitedToken::Class, Sign::Word("extends")) => false,
+            (AwaitedToken::Bracket(bracket), sign) => sign.is_not(bracket),
+            (AwaitedToken::Function, Sign::Word(_)) => self.signs.next().is_not(b'('),
+            (AwaitedToken::Function, sign) => sign.is_not(b'('),
+            (AwaitedToken::Class, Sign::Word(_)) => match self.signs.next() {
                 Sign::Word("extends") => false,
                 sign => sign.is_not(b'{'),
             },
-            (Next::Class, sign) => sign.is_not(b'{'),
-            (Next::Import, Sign::Word(_)) => match self.signs.next() {
+            (AwaitedToken::Class, sign) => sign.is_not(b'{'),
+            (AwaitedToken::Import, Sign::Word(_)) => match self.signs.next() {
                 Sign::Word("from") => false,
                 Sign::Mark(b',') => {
                     matches!(self.signs.next(), Sign::Word(_) | Sign::Number | Sign::Text)
                 }
                 sign => sign.is_not(b','),
             },
-            (Next::Import, _) => false,
+            (AwaitedToken::Import, _) => false,
         }
     }
 }
 
 /// What has to be behind a word that starts a statement.
 #[derive(Clone, Copy)]
-enum Next {
+enum AwaitedToken {
     Anything,
     Bracket(u8),
     /// `name(` or `(`.
@@ -127,14 +129,14 @@ enum Next {
     Import,
 }
 
-fn asks_for(word: &str) -> Next {
+fn asks_for(word: &str) -> AwaitedToken {
     match word {
-        "for" | "if" | "while" | "with" | "switch" => Next::Bracket(b'('),
-        "try" => Next::Bracket(b'{'),
-        "function" => Next::Function,
-        "class" => Next::Class,
-        "import" => Next::Import,
-        _ => Next::Anything,
+        "for" | "if" | "while" | "with" | "switch" => AwaitedToken::Bracket(b'('),
+        "try" => AwaitedToken::Bracket(b'{'),
+        "function" => AwaitedToken::Function,
+        "class" => AwaitedToken::Class,
+        "import" => AwaitedToken::Import,
+        _ => AwaitedToken::Anything,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The signs of a text, told as the parser tells them wherever it still has a reading without an error.
 
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Language {
+pub(super) enum BraceLanguage {
     Java,
     JavaScript,
 }
@@ -37,11 +37,11 @@ impl Sign<'_> {
 pub(super) struct Signs<'a> {
     text: &'a str,
     place: usize,
-    language: Language,
+    language: BraceLanguage,
 }
 
 impl<'a> Signs<'a> {
-    pub(super) fn new(text: &'a str, language: Language) -> Self {
+    pub(super) fn new(text: &'a str, language: BraceLanguage) -> Self {
         Self {
             text,
             place: 0,
@@ -71,7 +71,7 @@ impl<'a> Signs<'a> {
         };
         self.place += 1;
         let next = self.peek();
-        let is_java = self.language == Language::Java;
+        let is_java = self.language == BraceLanguage::Java;
         match byte {
             _ if is_word_start(byte) => {
                 self.skip_while(is_word);

@@ -2,7 +2,7 @@ use std::io::Write as _;
 
 use super::super::derived_texts::derived;
 use super::*;
-use crate::calls::syntax_tree::Reader;
+use crate::calls::syntax_tree::TreeReader;
 use crate::calls::syntax_tree::tests::{LANGUAGES, is_read};
 
 #[test]
@@ -120,7 +120,7 @@ fn javascript_that_is_left_to_the_parser() {
 /// `EVALTEST_FUZZ_CASES=1000000` makes it a million.
 #[test]
 fn every_hopeless_text_has_an_error_node() {
-    let mut readers = LANGUAGES.map(|language| Reader::new(&language()).unwrap());
+    let mut readers = LANGUAGES.map(|language| TreeReader::new(&language()).unwrap());
     let (mut hopeless, mut read, mut all) = (0, 0, 0);
     crate::tests::fuzz::fuzz(|dice| {
         let text = derived(dice);

@@ -4,7 +4,7 @@ use tree_sitter::{Parser, Tree};
 
 use super::super::derived_texts::derived;
 use super::*;
-use crate::calls::fault::Result;
+use crate::calls::fault::DecodeResult;
 use crate::calls::syntax_tree::has_error_node;
 
 fn check(language: fn(&str) -> Option<Value>, text: &str, expect: &str) {
@@ -97,7 +97,7 @@ fn what_is_left_to_the_parser() {
 fn the_syntax_tree_holds_the_same() {
     type Sides = (
         fn(&str) -> Option<Value>,
-        fn(&Tree, &str) -> Result<Value>,
+        fn(&Tree, &str) -> DecodeResult<Value>,
         Parser,
     );
     let sides = |language, plain, read| -> Sides {
@@ -109,7 +109,7 @@ fn the_syntax_tree_holds_the_same() {
         sides(
             tree_sitter_java::language(),
             java as fn(&str) -> Option<Value>,
-            crate::calls::java::calls_in as fn(&Tree, &str) -> Result<Value>,
+            crate::calls::java::calls_in as fn(&Tree, &str) -> DecodeResult<Value>,
         ),
         sides(
             tree_sitter_javascript::LANGUAGE.into(),

@@ -4,14 +4,14 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::bfcl::checker::Official as Verdict;
+use crate::bfcl::checker::OfficialVerdict;
 use crate::data::{Record, Status};
 use crate::report::terminal::table;
 use crate::text::clean;
 
 /// How far the verdicts of a run and those of the official program agree.
 #[derive(Clone, Debug, Serialize)]
-pub struct Agreement {
+pub struct OfficialAgreement {
     /// Under which name the official program judged.
     pub model: String,
     /// By category, in the order of the run.
@@ -47,21 +47,21 @@ pub struct Disagreement {
     /// Its category.
     pub category: String,
     /// Whether it is right to the run, and why.
-    pub ours: Side,
+    pub ours: VerdictSide,
     /// Whether it is right to the official program, and why.
-    pub official: Side,
+    pub official: VerdictSide,
 }
 
 /// A verdict with its reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Side {
+pub struct VerdictSide {
     /// Whether the answer is right.
     pub correct: bool,
     /// The error type, or `exact_match`.
     pub reason: String,
 }
 
-impl Agreement {
+impl OfficialAgreement {
     pub(super) fn new(model: &str) -> Self {
         Self {
             model: model.to_owned(),
@@ -70,7 +70,7 @@ impl Agreement {
         }
     }
 
-    pub(super) fn add(&mut self, record: &Record, category: &str, official: &Verdict) {
+    pub(super) fn add(&mut self, record: &Record, category: &str, official: &OfficialVerdict) {
         let place = self
             .categories
             .iter()
@@ -100,11 +100,11 @@ impl Agreement {
         self.disagreements.push(Disagreement {
             sample_id: record.sample_id.clone(),
             category: category.to_owned(),
-            ours: Side {
+            ours: VerdictSide {
                 correct: score.correct,
                 reason: score.reason.clone().into_owned(),
             },
-            official: Side {
+            official: VerdictSide {
                 correct: official.valid,
                 reason: reason.to_owned(),
             },
@@ -187,7 +187,7 @@ impl Agreement {
             writeln!(out, "  {count} disagreement{s}:")?;
         }
         for one in &self.disagreements {
-            let side = |side: &Side| {
+            let side = |side: &VerdictSide| {
                 let verdict = if side.correct { "correct" } else { "wrong" };
                 format!("{verdict} ({})", clean(&side.reason))
             };

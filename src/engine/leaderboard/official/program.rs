@@ -4,10 +4,10 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::Official;
+use super::OfficialProgram;
 use crate::error::{Error, Result};
 use crate::system::cancel::Cancel;
-use crate::system::process::child::{self, End, Limits};
+use crate::system::process::child::{self, End, ProcessLimits};
 use crate::system::process::environment::Environment;
 use crate::system::process::escapees;
 use crate::system::process::group::how_it_ended;
@@ -49,7 +49,7 @@ const GRACE: Duration = Duration::from_secs(2);
 const LAST_LINES: usize = 12;
 
 fn with_program<T>(
-    official: &Official,
+    official: &OfficialProgram,
     arguments: &[&str],
     cwd: &Path,
     act: impl FnOnce(&Launch<'_>) -> T,
@@ -77,7 +77,7 @@ fn with_program<T>(
 }
 
 /// Whether there is such a program.
-pub(super) fn check(official: &Official) -> Result<()> {
+pub(super) fn check(official: &OfficialProgram) -> Result<()> {
     with_program(official, &[], Path::new("."), |launch| {
         let found = launch.check();
         found
@@ -88,7 +88,7 @@ pub(super) fn check(official: &Official) -> Result<()> {
 
 /// Has it judge the categories in its folder.
 pub(super) fn run(
-    official: &Official,
+    official: &OfficialProgram,
     model: &str,
     categories: &[&str],
     scores: &str,
@@ -111,7 +111,7 @@ pub(super) fn run(
         launch.start(false)
     });
     let child = child.map_err(|fault| not_started(official, &fault))?;
-    let limits = Limits {
+    let limits = ProcessLimits {
         deadline: Instant::now().checked_add(official.timeout),
         cancel,
         max_output_bytes: MAX_OUTPUT,
@@ -145,7 +145,7 @@ pub(super) fn run(
     Err(error)
 }
 
-fn not_started(official: &Official, fault: &NotStarted) -> Error {
+fn not_started(official: &OfficialProgram, fault: &NotStarted) -> Error {
     let error = Error::usage(format!("the official program: {}", fault.message));
     if !fault.not_found {
         return error;

@@ -36,7 +36,7 @@ fn no_more_than_the_concurrency_is_in_flight() {
     let first = go(&mut governor, SECOND);
     go(&mut governor, SECOND);
     assert_eq!(governor.admit(SECOND), Admission::Wait(None));
-    governor.finish(SECOND, &first, End::Failed);
+    governor.finish(SECOND, &first, QuestionEnd::Failed);
     go(&mut governor, SECOND);
 }
 
@@ -48,7 +48,11 @@ fn a_refusal_quiets_all_and_halves_what_is_in_flight() {
     });
     let permits: Vec<_> = (0..8).map(|_| go(&mut governor, SECOND)).collect();
     for permit in &permits {
-        governor.finish(2 * SECOND, permit, End::RateLimited(Some(3 * SECOND)));
+        governor.finish(
+            2 * SECOND,
+            permit,
+            QuestionEnd::RateLimited(Some(3 * SECOND)),
+        );
     }
     assert_eq!(
         governor.admit(3 * SECOND),
@@ -57,12 +61,12 @@ fn a_refusal_quiets_all_and_halves_what_is_in_flight() {
     let permits: Vec<_> = (0..4).map(|_| go(&mut governor, 5 * SECOND)).collect();
     assert_eq!(governor.admit(5 * SECOND), Admission::Wait(None));
     for permit in &permits {
-        governor.finish(6 * SECOND, permit, End::Answered(None));
+        governor.finish(6 * SECOND, permit, QuestionEnd::Answered(None));
     }
     // Four answers made room for nearly one more; the next for one.
     let permits: Vec<_> = (0..4).map(|_| go(&mut governor, 6 * SECOND)).collect();
     assert_eq!(governor.admit(6 * SECOND), Admission::Wait(None));
-    governor.finish(6 * SECOND, &permits[0], End::Answered(None));
+    governor.finish(6 * SECOND, &permits[0], QuestionEnd::Answered(None));
     for _ in 0..2 {
         go(&mut governor, 6 * SECOND);
     }
@@ -70,7 +74,7 @@ fn a_refusal_quiets_all_and_halves_what_is_in_flight() {
     governor.finish(
         7 * SECOND,
         &permits[1],
-        End::RateLimited(Some(Duration::MAX)),
+        QuestionEnd::RateLimited(Some(Duration::MAX)),
     );
     assert_eq!(governor.admit(7 * SECOND), Admission::Wait(None));
 }
@@ -88,7 +92,7 @@ fn an_agent_that_refuses_everything_is_asked_ever_more_rarely_and_then_no_more()
                 // Another one that was in flight is no news.
                 let other = governor.admit(now);
                 for permit in std::iter::once(permit).chain(as_permit(other)) {
-                    governor.finish(now, &permit, End::RateLimited(None));
+                    governor.finish(now, &permit, QuestionEnd::RateLimited(None));
                 }
             }
             Admission::Wait(until) => {
@@ -106,7 +110,7 @@ fn an_agent_that_refuses_everything_is_asked_ever_more_rarely_and_then_no_more()
 fn an_agent_that_wants_to_be_left_alone_for_hours_is_asked_no_more() {
     let mut governor = governor(&at_once(3));
     let permits: Vec<_> = (0..3).map(|_| go(&mut governor, SECOND)).collect();
-    let ends = [3600, 7200].map(|pause| End::SentAway(pause * SECOND));
+    let ends = [3600, 7200].map(|pause| QuestionEnd::SentAway(pause * SECOND));
     for (permit, end) in permits.iter().zip(ends) {
         governor.finish(2 * SECOND, permit, end);
     }
@@ -139,12 +143,12 @@ fn a_rate_of_tokens_is_not_overrun_before_an_answer_tells_how_many_it_takes() {
     let mut one = governor(&limits);
     let permits = started(&mut one);
     assert_eq!(permits.len(), 10);
-    one.finish(SECOND, &permits[0], End::Answered(Some(&usage(5))));
+    one.finish(SECOND, &permits[0], QuestionEnd::Answered(Some(&usage(5))));
     assert_eq!(started(&mut one).len(), 91);
     // An agent that does not tell is not held back for it.
     let mut other = governor(&limits);
     for permit in started(&mut other) {
-        other.finish(SECOND, &permit, End::Answered(None));
+        other.finish(SECOND, &permit, QuestionEnd::Answered(None));
     }
     assert_eq!(started(&mut other).len(), 100);
 }
@@ -162,7 +166,11 @@ fn the_rates_are_kept_side_by_side() {
         Admission::Wait(Some(SECOND))
     );
     // It took 60 tokens, of which the bucket held 10: the rest comes in 5 s, and one token in 0.1 s.
-    governor.finish(Duration::ZERO, &first, End::Answered(Some(&usage(60))));
+    governor.finish(
+        Duration::ZERO,
+        &first,
+        QuestionEnd::Answered(Some(&usage(60))),
+    );
     let wait = Duration::from_millis(5100);
     assert_eq!(governor.admit(Duration::ZERO), Admission::Wait(Some(wait)));
     // The next is expected to take as much, and gives it back when it fails.
@@ -171,7 +179,7 @@ fn the_rates_are_kept_side_by_side() {
         governor.admit(8 * SECOND),
         Admission::Wait(Some(SECOND * 121 / 10))
     );
-    governor.finish(8 * SECOND, &second, End::Failed);
+    governor.finish(8 * SECOND, &second, QuestionEnd::Failed);
     go(&mut governor, 8 * SECOND);
 }
 
@@ -192,11 +200,11 @@ fn a_budget_ends_the_run_and_is_not_overspent_by_what_is_in_flight() {
             // The first answer tells what one costs.
             Admission::Go(permit) if asked > 0 => flying.push(permit),
             Admission::Go(permit) => {
-                governor.finish(SECOND, &permit, End::Answered(Some(&usage(1))));
+                governor.finish(SECOND, &permit, QuestionEnd::Answered(Some(&usage(1))));
             }
             Admission::Wait(None) => {
                 let permit = flying.pop().unwrap();
-                governor.finish(SECOND, &permit, End::Answered(Some(&usage(1))));
+                governor.finish(SECOND, &permit, QuestionEnd::Answered(Some(&usage(1))));
                 continue;
             }
             Admission::Wait(_) => panic!("time changes nothing"),
@@ -253,7 +261,7 @@ fn times_that_go_back_or_far_ahead_are_survived() {
     governor.finish(
         Duration::ZERO,
         &permit,
-        End::RateLimited(Some(Duration::MAX)),
+        QuestionEnd::RateLimited(Some(Duration::MAX)),
     );
     for now in [Duration::ZERO, SECOND, Duration::MAX] {
         assert!(matches!(governor.admit(now), Admission::Wait(Some(_))));
@@ -272,7 +280,7 @@ fn out_until_over(
             Admission::Go(permit) => {
                 let sample = samples[turn % samples.len()];
                 turn += 1;
-                governor.finish(now, &permit, End::Out(sample, None));
+                governor.finish(now, &permit, QuestionEnd::Out(sample, None));
             }
             Admission::Wait(until) => {
                 pauses.push(until.unwrap().saturating_sub(now).as_secs());
@@ -296,11 +304,11 @@ fn an_agent_that_answers_nobody_is_tried_by_one_question_at_a_time_and_then_no_m
     // One that answered before is waited for longer.
     let mut asleep = governor(&limits);
     let first = go(&mut asleep, SECOND);
-    asleep.finish(SECOND, &first, End::Answered(None));
+    asleep.finish(SECOND, &first, QuestionEnd::Answered(None));
     let permits: Vec<_> = names.map(|name| (name, go(&mut asleep, SECOND))).into();
     for (name, permit) in &permits {
         assert!(!asleep.is_out());
-        asleep.finish(2 * SECOND, permit, End::Out(name, None));
+        asleep.finish(2 * SECOND, permit, QuestionEnd::Out(name, None));
     }
     assert!(asleep.is_out());
     assert_eq!(asleep.admit(2 * SECOND), Admission::Wait(Some(3 * SECOND)));
@@ -308,12 +316,12 @@ fn an_agent_that_answers_nobody_is_tried_by_one_question_at_a_time_and_then_no_m
     assert_eq!(asleep.admit(3 * SECOND), Admission::Wait(None));
     // What it answers, all others may ask again at once.
     let mut awake = asleep.clone();
-    awake.finish(4 * SECOND, &probe, End::Answered(None));
+    awake.finish(4 * SECOND, &probe, QuestionEnd::Answered(None));
     assert!(!awake.is_out());
     for _ in 0..10 {
         go(&mut awake, 4 * SECOND);
     }
-    asleep.finish(4 * SECOND, &probe, End::Out("a", None));
+    asleep.finish(4 * SECOND, &probe, QuestionEnd::Out("a", None));
     let (pauses, over) = out_until_over(&mut asleep, &names, 4 * SECOND);
     assert_eq!((pauses.len(), over), (13, Over::Out));
 }
@@ -324,7 +332,7 @@ fn a_few_samples_that_always_fail_are_no_outage() {
     for turn in 0..100 {
         let permit = go(&mut governor, SECOND);
         let name = ["a", "b", "c"][turn % 3];
-        governor.finish(SECOND, &permit, End::Out(name, None));
+        governor.finish(SECOND, &permit, QuestionEnd::Out(name, None));
         assert!(!governor.is_out());
     }
     // Nor is it one where something else is said in between.
@@ -332,8 +340,8 @@ fn a_few_samples_that_always_fail_are_no_outage() {
         let permit = go(&mut governor, SECOND);
         let name = turn.to_string();
         let end = match turn % 4 {
-            0 => End::Failed,
-            _ => End::Out(&name, None),
+            0 => QuestionEnd::Failed,
+            _ => QuestionEnd::Out(&name, None),
         };
         governor.finish(SECOND, &permit, end);
         assert!(!governor.is_out());

@@ -12,7 +12,7 @@ use crate::eval::registry::recipe::{Recipe, Surroundings};
 use crate::eval::registry::{BuiltIn, KeepKey, MadeAgent};
 use crate::system::variables;
 
-pub(super) const ENTRY: Recipe<Keys, MadeAgent> = Recipe {
+pub(super) const ENTRY: Recipe<CommandKeys, MadeAgent> = Recipe {
     about: BuiltIn {
         name: "command",
         summary: "a program, started for each sample",
@@ -23,7 +23,7 @@ pub(super) const ENTRY: Recipe<Keys, MadeAgent> = Recipe {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Keys {
+pub(super) struct CommandKeys {
     #[serde(default)]
     command: Vec<String>,
     /// A line for `sh -c`, instead of `command`.
@@ -62,7 +62,7 @@ enum CwdKey {
     Scratch,
 }
 
-fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> {
+fn make(keys: CommandKeys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> {
     let wrong = |message: &str, hint: &str| Error::usage(message).hint(hint);
     let argv = match (keys.command.is_empty(), keys.shell) {
         (false, None) => keys.command,

@@ -8,7 +8,7 @@ use crate::agent::demo::Demo;
 use crate::eval::registry::recipe::Recipe;
 use crate::eval::registry::{BuiltIn, MadeAgent};
 
-pub(super) const ENTRY: Recipe<Keys, MadeAgent> = Recipe {
+pub(super) const ENTRY: Recipe<DemoKeys, MadeAgent> = Recipe {
     about: BuiltIn {
         name: "demo",
         summary: "a small agent that really works on easy questions",
@@ -23,7 +23,7 @@ pub(super) const ENTRY: Recipe<Keys, MadeAgent> = Recipe {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(not(feature = "demo"), expect(dead_code, reason = "read, and refused"))]
-pub(super) struct Keys {
+pub(super) struct DemoKeys {
     #[serde(default)]
     options: Map<String, Value>,
 }

@@ -7,7 +7,7 @@ use crate::agent::echo::Echo;
 use crate::eval::registry::recipe::Recipe;
 use crate::eval::registry::{BuiltIn, MadeAgent};
 
-pub(super) const ENTRY: Recipe<Keys, MadeAgent> = Recipe {
+pub(super) const ENTRY: Recipe<EchoKeys, MadeAgent> = Recipe {
     about: BuiltIn {
         name: "echo",
         summary: "the question itself, or a fixed text",
@@ -18,7 +18,7 @@ pub(super) const ENTRY: Recipe<Keys, MadeAgent> = Recipe {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Keys {
+pub(super) struct EchoKeys {
     text: Option<String>,
     #[serde(default)]
     options: Map<String, Value>,

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::eval::registry::recipe::Recipe;
 use crate::eval::registry::{BuiltIn, MadeAgent};
 
-pub(super) const ENTRY: Recipe<Keys, MadeAgent> = Recipe {
+pub(super) const ENTRY: Recipe<HttpKeys, MadeAgent> = Recipe {
     about: BuiltIn {
         name: "http",
         summary: "any endpoint that speaks JSON",
@@ -23,7 +23,7 @@ pub(super) const ENTRY: Recipe<Keys, MadeAgent> = Recipe {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "read, and refused"))]
-pub(super) struct Keys {
+pub(super) struct HttpKeys {
     url: String,
     method: Option<String>,
     #[serde(default)]
@@ -51,13 +51,13 @@ enum ReplyForm {
 
 #[cfg(feature = "http")]
 mod made {
-    use super::{Keys, ReplyForm};
+    use super::{HttpKeys, ReplyForm};
     use crate::agent::http::{Http, Places};
     use crate::error::{Error, Result, Under};
     use crate::eval::registry::MadeAgent;
     use crate::eval::registry::recipe::Surroundings;
 
-    pub(super) fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> {
+    pub(super) fn make(keys: HttpKeys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> {
         let folder = surroundings.folder;
         let at = |error: Error| error.at("agent `http`");
         let method = keys.method.as_deref().unwrap_or("POST");

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::eval::registry::recipe::Recipe;
 use crate::eval::registry::{BuiltIn, MadeAgent};
 
-pub(super) const ENTRY: Recipe<Keys, MadeAgent> = Recipe {
+pub(super) const ENTRY: Recipe<OpenAiKeys, MadeAgent> = Recipe {
     about: BuiltIn {
         name: "openai",
         summary: "a model behind Chat Completions of any compatible endpoint",
@@ -23,7 +23,7 @@ pub(super) const ENTRY: Recipe<Keys, MadeAgent> = Recipe {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "read, and refused"))]
-pub(super) struct Keys {
+pub(super) struct OpenAiKeys {
     base_url: String,
     model: String,
     api_key_env: Option<String>,
@@ -81,13 +81,13 @@ pub(super) struct PriceKeys {
 
 #[cfg(feature = "http")]
 mod made {
-    use super::{FileKey, Keys, PriceKeys, ToolsKey, UnsendableKey};
+    use super::{FileKey, OpenAiKeys, PriceKeys, ToolsKey, UnsendableKey};
     use crate::agent::openai::{FileKind, OpenAi, Price, Tools, Unsendable, check_extra};
     use crate::error::{Error, Result, Under};
     use crate::eval::registry::MadeAgent;
     use crate::eval::registry::recipe::Surroundings;
 
-    pub(super) fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> {
+    pub(super) fn make(keys: OpenAiKeys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> {
         let folder = surroundings.folder;
         let at = |key: &'static str| move |error: Error| error.at("agent `openai`").under(key);
         if keys.model.trim().is_empty() {

@@ -10,7 +10,7 @@ use crate::error::{Result, Under};
 use crate::eval::registry::recipe::{Recipe, Surroundings};
 use crate::eval::registry::{BuiltIn, MadeAgent};
 
-pub(super) const ENTRY: Recipe<Keys, MadeAgent> = Recipe {
+pub(super) const ENTRY: Recipe<ReplayKeys, MadeAgent> = Recipe {
     about: BuiltIn {
         name: "replay",
         summary: "recorded answers, of an earlier run or of a file",
@@ -21,22 +21,22 @@ pub(super) const ENTRY: Recipe<Keys, MadeAgent> = Recipe {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Keys {
+pub(super) struct ReplayKeys {
     path: PathBuf,
     #[serde(default)]
-    fields: Fields,
+    fields: ReplayFields,
     #[serde(default)]
     options: Map<String, Value>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Fields {
+pub(super) struct ReplayFields {
     id: Option<String>,
     answer: Option<String>,
 }
 
-fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> {
+fn make(keys: ReplayKeys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> {
     let path = surroundings.folder.join(&keys.path);
     let replay = Replay::open(
         &path,

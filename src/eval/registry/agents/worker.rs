@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::Map;
 use serde_json::Value;
 
-pub(super) const ENTRY: Recipe<Keys, MadeAgent> = Recipe {
+pub(super) const ENTRY: Recipe<WorkerKeys, MadeAgent> = Recipe {
     about: BuiltIn {
         name: "worker",
         summary: "a program that stays, and answers lines with lines",
@@ -29,7 +29,7 @@ const START_TIMEOUT: Duration = Duration::from_mins(1);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Keys {
+pub(super) struct WorkerKeys {
     #[serde(default)]
     command: Vec<String>,
     processes: Option<usize>,
@@ -50,7 +50,7 @@ pub(super) struct Keys {
     keep_scratch: Option<KeepKey>,
 }
 
-fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> {
+fn make(keys: WorkerKeys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> {
     let wrong = |key: &str, message: String, hint: &str| {
         let error = Error::usage(message).hint(hint);
         Err(error.under(key))

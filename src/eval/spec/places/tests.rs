@@ -118,18 +118,18 @@ impl Visitor<'_> for KeySeed<'_> {
 }
 
 /// What `serde_yaml` says of the end of a way.
-fn said(text: &str, steps: &[Step], to_key: bool) -> Option<Place> {
+fn said(text: &str, steps: &[Step], to_key: bool) -> Option<Position> {
     let way = Way { steps, to_key };
     let error = way.deserialize(serde_yaml::Deserializer::from_str(text));
     let place = error.unwrap_err().location()?;
-    Some(Place {
+    Some(Position {
         line: place.line(),
         column: place.column(),
     })
 }
 
 /// Compares all that lies in a node; returns how many places were the same.
-fn compare(places: &Places, node: Id, steps: &mut Vec<Step>, text: &str) -> usize {
+fn compare(places: &SpecPlaces, node: Id, steps: &mut Vec<Step>, text: &str) -> usize {
     // What an alias stands for is said of its anchor.
     let place = places.place(places.resolved(node));
     assert_eq!(place, said(text, steps, false), "{steps:?} in {text}");
@@ -172,7 +172,7 @@ fn the_marks_are_those_of_the_parser_that_reads_specs() {
             format!("\u{feff}{}", text.trim_start_matches("%YAML 1.1\n")),
             text,
         ] {
-            same += compare(&Places::of(&text), TOP, &mut Vec::new(), &text);
+            same += compare(&SpecPlaces::of(&text), TOP, &mut Vec::new(), &text);
         }
     }
     assert!(same > 500, "{same}");
@@ -189,7 +189,7 @@ e:
 f.g[0]: { h: 1 }
 short: name
 ";
-    let places = Places::of(TEXT);
+    let places = SpecPlaces::of(TEXT);
     let check = |path: &str, steps: &[Step], expect: &str| {
         let at = places.at(&steps.iter().cloned().collect());
         assert_eq!(at.unwrap().to_string(), expect, "{path}");
@@ -230,7 +230,7 @@ short: name
 #[test]
 fn broken_texts_have_the_places_before_the_fault() {
     let check = |text: &str, expect: Option<&str>| {
-        let at = Places::of(text).at(&["a", "b"].into_iter().collect());
+        let at = SpecPlaces::of(text).at(&["a", "b"].into_iter().collect());
         assert_eq!(
             at.map(|place| place.to_string()).as_deref(),
             expect,
@@ -246,6 +246,6 @@ fn broken_texts_have_the_places_before_the_fault() {
     check("@", None);
     // Here the parser panics.
     check("a: { b: [!x, y] }", None);
-    let second = Places::of("a: 1\n--- \nb: 2").second_document();
+    let second = SpecPlaces::of("a: 1\n--- \nb: 2").second_document();
     assert_eq!(second.unwrap().to_string(), "2:1");
 }

@@ -6,7 +6,7 @@ use crate::eval::registry::Registry;
 use crate::eval::registry::scorers::Context;
 use crate::scorer::Answer;
 use crate::scorer::extract::Extract;
-use crate::scorer::gaia::Gaia;
+use crate::scorer::gaia::GaiaScorer;
 use crate::scorer::per_sample::PerSample;
 use crate::verdict::summary::tests::record;
 
@@ -34,7 +34,7 @@ fn judge(scorers: Vec<Arc<dyn Scorer>>, extract: Extract) -> Judge {
 }
 
 fn gaia() -> Judge {
-    judge(vec![Arc::new(Gaia)], Extract::final_answer())
+    judge(vec![Arc::new(GaiaScorer)], Extract::final_answer())
 }
 
 /// A record with everything in it.
@@ -95,7 +95,7 @@ fn a_line_is_what_the_whole_record_would_be() {
 
 #[test]
 fn several_scorers_see_metadata_and_messages() {
-    let scorers: Vec<Arc<dyn Scorer>> = vec![Arc::new(("nosy", nosy)), Arc::new(Gaia)];
+    let scorers: Vec<Arc<dyn Scorer>> = vec![Arc::new(("nosy", nosy)), Arc::new(GaiaScorer)];
     let (_, text) = line(&judge(scorers, Extract::none()), &full());
     let record: Record = serde_json::from_str(&text).expect("a record");
     let result = &record.result;

@@ -3,31 +3,31 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::system::lock::lock;
-use crate::system::process::worker::Worker;
+use crate::system::process::worker::WorkerProcess;
 
 /// Processes that wait, and how many more there may be.
-pub(super) struct Pool {
-    state: Mutex<State>,
+pub(super) struct ProcessPool {
+    state: Mutex<PoolState>,
     freed: Condvar,
 }
 
-struct State {
-    idle: Vec<Worker>,
+struct PoolState {
+    idle: Vec<WorkerProcess>,
     /// How many leases may be given out besides those for `idle`.
     free: usize,
 }
 
 /// The right to use one process.
-pub(super) struct Lease<'a> {
-    pool: &'a Pool,
+pub(super) struct ProcessLease<'a> {
+    pool: &'a ProcessPool,
     /// The process; none when it is yet to be started. What is here in the end is used again.
-    pub(super) worker: Option<Worker>,
+    pub(super) worker: Option<WorkerProcess>,
 }
 
-impl Pool {
+impl ProcessPool {
     pub(super) fn new(processes: usize) -> Self {
         Self {
-            state: Mutex::new(State {
+            state: Mutex::new(PoolState {
                 idle: Vec::new(),
                 free: processes,
             }),
@@ -36,18 +36,18 @@ impl Pool {
     }
 
     /// Waits for a process that nobody uses, or for the right to start one.
-    pub(super) fn lease(&self) -> Lease<'_> {
+    pub(super) fn lease(&self) -> ProcessLease<'_> {
         let mut state = self.state();
         loop {
             // The one that was used last: its memory is warm, and no more are started than are needed.
             if let Some(worker) = state.idle.pop() {
                 let worker = Some(worker);
-                return Lease { pool: self, worker };
+                return ProcessLease { pool: self, worker };
             }
             if state.free > 0 {
                 state.free -= 1;
                 let worker = None;
-                return Lease { pool: self, worker };
+                return ProcessLease { pool: self, worker };
             }
             state = self
                 .freed
@@ -56,12 +56,12 @@ impl Pool {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, PoolState> {
         lock(&self.state)
     }
 }
 
-impl Drop for Lease<'_> {
+impl Drop for ProcessLease<'_> {
     fn drop(&mut self) {
         let mut state = self.pool.state();
         match self.worker.take() {
@@ -73,11 +73,11 @@ impl Drop for Lease<'_> {
     }
 }
 
-impl Drop for Pool {
+impl Drop for ProcessPool {
     fn drop(&mut self) {
         let mut state = self.state();
         // All may end at once; dropping them waits for each.
-        state.idle.iter_mut().for_each(Worker::dismiss);
+        state.idle.iter_mut().for_each(WorkerProcess::dismiss);
         state.idle.clear();
     }
 }

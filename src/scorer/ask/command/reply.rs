@@ -6,7 +6,7 @@ use crate::data::{Details, Score};
 
 /// A line of the program.
 #[derive(Debug, PartialEq)]
-pub(super) enum Reply {
+pub(super) enum ScorerReply {
     /// A verdict.
     Score(Score),
     /// It cannot judge, and says why.
@@ -14,7 +14,7 @@ pub(super) enum Reply {
 }
 
 /// Reads the reply to the line with this number; the error says what is wrong with it.
-pub(super) fn read(line: &[u8], id: u64) -> Result<Reply, String> {
+pub(super) fn read(line: &[u8], id: u64) -> Result<ScorerReply, String> {
     let reply: Value = serde_json::from_slice(line)
         .map_err(|error| format!("which is no JSON object: {error}"))?;
     let Value::Object(mut reply) = reply else {
@@ -29,7 +29,7 @@ pub(super) fn read(line: &[u8], id: u64) -> Result<Reply, String> {
         return Err(format!("the reply to line {other}, after line {id}"));
     }
     if let Some(error) = member(&mut reply, "error", "a string", text)? {
-        return Ok(Reply::Error(error));
+        return Ok(ScorerReply::Error(error));
     }
     let correct = member(&mut reply, "correct", "true or false", |value| {
         value.as_bool()
@@ -49,7 +49,7 @@ pub(super) fn read(line: &[u8], id: u64) -> Result<Reply, String> {
         Value::Object(details) => Some(Details::from(details)),
         _ => None,
     })?;
-    Ok(Reply::Score(Score {
+    Ok(ScorerReply::Score(Score {
         details: details.unwrap_or_default(),
         ..score
     }))
@@ -81,8 +81,8 @@ mod tests {
     fn check(line: &str, expect: Result<(f64, bool, &str), &str>) {
         let read = read(line.as_bytes(), 7);
         let read = read.as_ref().map(|reply| match reply {
-            Reply::Score(score) => (score.value, score.correct, score.reason.as_ref()),
-            Reply::Error(message) => (-1.0, false, message.as_str()),
+            ScorerReply::Score(score) => (score.value, score.correct, score.reason.as_ref()),
+            ScorerReply::Error(message) => (-1.0, false, message.as_str()),
         });
         assert_eq!(read.map_err(String::as_str), expect, "{line}");
     }
@@ -108,7 +108,7 @@ mod tests {
             Ok((-1.0, false, "no model")),
         );
         let line = br#"{"correct": true, "details": {"b": 1, "a": [2]}}"#;
-        let Ok(Reply::Score(score)) = read(line, 1) else {
+        let Ok(ScorerReply::Score(score)) = read(line, 1) else {
             panic!("no verdict");
         };
         assert_eq!(

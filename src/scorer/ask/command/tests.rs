@@ -30,12 +30,13 @@ impl Project {
         self.folder.path().join(name)
     }
 
-    fn sh(&self, script: &str) -> Command {
+    fn sh(&self, script: &str) -> CommandScorer {
         self.command(&["sh", "-c", script])
     }
 
-    fn command(&self, argv: &[&str]) -> Command {
-        let mut command = Command::new(argv.iter().copied(), self.folder.path()).timeout(LONG);
+    fn command(&self, argv: &[&str]) -> CommandScorer {
+        let mut command =
+            CommandScorer::new(argv.iter().copied(), self.folder.path()).timeout(LONG);
         // The keys of whoever runs the tests would show in the messages.
         let path = (
             "PATH".into(),

@@ -14,8 +14,7 @@ use crate::error::{Error, Result, Under};
 use crate::scorer::{OptionReader, Scorer};
 use crate::system::cancel::Cancel;
 use crate::system::http::{
-    Cause, Client, Reply as HttpReply, Request as HttpRequest, Url, from_variable, hide,
-    retry_after,
+    Cause, Client, HttpReply, HttpRequest, Url, from_variable, hide, retry_after,
 };
 use crate::system::process::excerpt::beginning;
 
@@ -62,18 +61,18 @@ pub struct HttpEmbedder {
 }
 
 #[derive(Serialize)]
-struct Request<'a> {
+struct EmbeddingsRequest<'a> {
     model: &'a str,
     input: &'a [&'a str],
 }
 
 #[derive(Deserialize)]
 struct Reply {
-    data: Vec<Entry>,
+    data: Vec<EmbeddingEntry>,
 }
 
 #[derive(Deserialize)]
-struct Entry {
+struct EmbeddingEntry {
     index: Option<usize>,
     embedding: Vec<f32>,
 }
@@ -209,7 +208,7 @@ impl Embedder for HttpEmbedder {
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
-        let request = Request {
+        let request = EmbeddingsRequest {
             model: &self.model,
             input: texts,
         };

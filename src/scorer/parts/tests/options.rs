@@ -48,7 +48,7 @@ fn fingerprints_hold_all_that_changes_a_verdict() {
                 Some((self.0)())
             }
         }
-        All::new([Arc::new(With(extract)), Arc::new(Gaia)]).fingerprint()
+        All::new([Arc::new(With(extract)), Arc::new(GaiaScorer)]).fingerprint()
     };
     assert_ne!(with(Extract::boxed), with(Extract::number));
 }
@@ -99,7 +99,7 @@ fn wrong_options_are_named() {
         "",
         "scorer `weighted`, option `threshold`: `2` is not a number from 0 to 1",
     );
-    let error = Weighted::new([(f64::NAN, Arc::new(Gaia))]).err();
+    let error = Weighted::new([(f64::NAN, Arc::new(GaiaScorer))]).err();
     assert_eq!(
         error.map(|error| error.to_string()).as_deref(),
         Some("[NaN] are no weights for scorer `weighted`\n\nhint: use numbers from 0, not all 0"),

@@ -62,7 +62,7 @@ fn values_and_verdicts_fit_together() {
 
 #[test]
 fn a_list_in_another_order_is_the_same_list() {
-    let unordered = List::new(Gaia).unordered();
+    let unordered = List::new(GaiaScorer).unordered();
     let mut random = Dice::new(11);
     for _ in 0..cases() / 10 {
         let number = random.below(12);

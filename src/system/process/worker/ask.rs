@@ -6,7 +6,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use super::Worker;
+use super::WorkerProcess;
 use crate::system::process::group::how_it_ended;
 
 /// How long the end of a program that closed its stdout is waited for.
@@ -27,7 +27,7 @@ pub(crate) enum Fault {
     Lost(io::Error),
 }
 
-impl Worker {
+impl WorkerProcess {
     /// Sends a line and waits for one, which is given without its end and has at most `longest` bytes.
     pub(crate) fn ask(
         &mut self,
