@@ -20,14 +20,14 @@ pub struct Agreement {
     /// Samples on which not all who can judge agree.
     pub disagreements: u64,
     /// The scorers, in the order given.
-    pub scorers: Vec<Judged>,
+    pub scorers: Vec<ScorerFigures>,
     /// Every two of them.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<ScorerPair>,
 }
 
 /// The figures of one scorer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Judged {
+pub struct ScorerFigures {
     /// Its name.
     pub name: String,
     /// Samples that it can judge.
@@ -44,7 +44,7 @@ pub struct Judged {
 
 /// Two scorers over the samples that both can judge.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Pair {
+pub struct ScorerPair {
     /// One of them.
     pub one: String,
     /// The other.
@@ -117,7 +117,7 @@ impl Agreement {
         let Some(reference) = self.scorers.get(reference).map(|scorer| &scorer.name) else {
             return Vec::new();
         };
-        let against = |pair: &Pair| {
+        let against = |pair: &ScorerPair| {
             let (scorer, more, fewer) = if pair.one == *reference {
                 (&pair.other, pair.only_other, pair.only_one)
             } else if pair.other == *reference {
@@ -199,7 +199,7 @@ impl Ballot {
     pub fn finish(&self) -> Agreement {
         let judged = |(name, [correct, wrong]): (&String, &[u64; 2])| {
             let judged = correct + wrong;
-            Judged {
+            ScorerFigures {
                 name: name.clone(),
                 judged,
                 correct: *correct,
@@ -225,9 +225,9 @@ impl Ballot {
     }
 }
 
-fn pair(one: &str, other: &str, [both, neither, only_one, only_other]: [u64; 4]) -> Pair {
+fn pair(one: &str, other: &str, [both, neither, only_one, only_other]: [u64; 4]) -> ScorerPair {
     let judged = both + neither + only_one + only_other;
-    Pair {
+    ScorerPair {
         one: one.to_owned(),
         other: other.to_owned(),
         judged,

@@ -45,10 +45,10 @@ mod tests {
 
     #[test]
     fn rows_name_the_columns_that_can_be_named() {
-        check_row::<aime::Columns>(&aime::ENTRY.about, "columns");
-        check_row::<gaia::Columns>(&gaia::ENTRY.about, "columns");
-        check_row::<gsm8k::Columns>(&gsm8k::ENTRY.about, "columns");
-        check_row::<qa::Columns>(&qa::ENTRY.about, "columns");
+        check_row::<aime::AimeColumnKeys>(&aime::ENTRY.about, "columns");
+        check_row::<gaia::GaiaColumnKeys>(&gaia::ENTRY.about, "columns");
+        check_row::<gsm8k::Gsm8kColumnKeys>(&gsm8k::ENTRY.about, "columns");
+        check_row::<qa::QaColumnKeys>(&qa::ENTRY.about, "columns");
     }
 
     #[test]

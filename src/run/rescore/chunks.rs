@@ -26,7 +26,7 @@ pub(super) struct Chunk {
 }
 
 /// A chunk whose records are judged.
-pub(super) struct Judged {
+pub(super) struct JudgedChunk {
     /// The new lines.
     pub(super) lines: Vec<u8>,
     /// Where each of them ends.
@@ -77,8 +77,8 @@ impl Iterator for Chunks {
 
 impl Chunk {
     /// Judges every line; an error has the number of its line.
-    pub(super) fn judge(&self, judge: &Judge) -> Result<Judged, (u64, Error)> {
-        let mut judged = Judged {
+    pub(super) fn judge(&self, judge: &Judge) -> Result<JudgedChunk, (u64, Error)> {
+        let mut judged = JudgedChunk {
             lines: Vec::with_capacity(self.bytes.len() + self.bytes.len() / 4),
             ends: Vec::new(),
             seen: Vec::new(),

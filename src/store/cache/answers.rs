@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use super::buckets::Buckets;
-use super::entry::Entry;
+use super::entry::CacheEntry;
 use crate::data::Output;
 use crate::error::Error;
 use crate::system::file::make_root;
@@ -49,7 +49,7 @@ impl AnswerCache {
         match self.buckets.read(key) {
             Ok(None) => (None, None),
             Err(error) => unusable(&error),
-            Ok(Some(content)) => match Entry::from_bytes(&content, key) {
+            Ok(Some(content)) => match CacheEntry::from_bytes(&content, key) {
                 Ok(entry) => (Some((entry.output, entry.latency_s)), None),
                 Err(why) => unusable(&why),
             },
@@ -58,7 +58,7 @@ impl AnswerCache {
 
     /// Keeps an answer; a notice if it cannot be kept.
     pub(crate) fn put(&self, key: &str, output: &Output, latency_s: f64) -> Notice {
-        let entry = Entry {
+        let entry = CacheEntry {
             key: key.to_owned(),
             created: format!("{:.0}", jiff::Timestamp::now()),
             // JSON has no other numbers.

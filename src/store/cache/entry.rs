@@ -7,12 +7,12 @@ use crate::text::hash::Hasher;
 
 /// What every file begins with; the number is the version.
 ///
-/// - 1: this line with the SHA-256 (hex) of what follows, then an [`Entry`] as a line of JSON.
+/// - 1: this line with the SHA-256 (hex) of what follows, then a [`CacheEntry`] as a line of JSON.
 const MARK: &str = "evaltest-answer 1 ";
 
 /// An answer, with what there is to know of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Entry {
+pub(super) struct CacheEntry {
     /// The key it was kept under: a file that was moved is not taken for another's.
     pub(super) key: String,
     /// When it was given.
@@ -22,7 +22,7 @@ pub(super) struct Entry {
     pub(super) output: Output,
 }
 
-impl Entry {
+impl CacheEntry {
     /// The file's content.
     pub(super) fn to_bytes(&self) -> serde_json::Result<Vec<u8>> {
         let body = serde_json::to_vec(self)?;
@@ -61,8 +61,8 @@ fn sum(body: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    fn entry() -> Entry {
-        Entry {
+    fn entry() -> CacheEntry {
+        CacheEntry {
             key: "ab".repeat(32),
             created: "2026-01-31T00:00:00Z".to_owned(),
             latency_s: 1.25,
@@ -74,7 +74,7 @@ mod tests {
     fn an_answer_comes_back_as_it_was() {
         let entry = entry();
         let content = entry.to_bytes().unwrap();
-        assert_eq!(Entry::from_bytes(&content, &entry.key), Ok(entry));
+        assert_eq!(CacheEntry::from_bytes(&content, &entry.key), Ok(entry));
     }
 
     #[test]
@@ -82,7 +82,7 @@ mod tests {
         let entry = entry();
         let good = entry.to_bytes().unwrap();
         let check = |content: &[u8], says: &str| {
-            let told = Entry::from_bytes(content, &entry.key).unwrap_err();
+            let told = CacheEntry::from_bytes(content, &entry.key).unwrap_err();
             assert!(told.contains(says), "{told}");
         };
         check(b"", "none of ours");
@@ -96,12 +96,12 @@ mod tests {
             newer.replacen("answer 1", "answer 2", 1).as_bytes(),
             "another version",
         );
-        assert!(Entry::from_bytes(&good, &"cd".repeat(32)).is_err());
+        assert!(CacheEntry::from_bytes(&good, &"cd".repeat(32)).is_err());
         for place in 0..good.len() {
             let mut flipped = good.clone();
             flipped[place] ^= 4;
             assert!(
-                Entry::from_bytes(&flipped, &entry.key).is_err(),
+                CacheEntry::from_bytes(&flipped, &entry.key).is_err(),
                 "byte {place}"
             );
         }

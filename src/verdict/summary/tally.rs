@@ -178,7 +178,7 @@ impl ScorerTally {
 
 /// Sums by name.
 #[derive(Clone, Debug, Default)]
-struct Means(BTreeMap<String, Entry>);
+struct Means(BTreeMap<String, ValueTally>);
 
 impl Means {
     /// Adds a score and the numeric and boolean entries of its details. A detail that is also called
@@ -202,7 +202,7 @@ impl Means {
             return;
         }
         if !self.0.contains_key(name) {
-            let entry = Entry {
+            let entry = ValueTally {
                 sum: Sum::default(),
                 min: number,
                 max: number,
@@ -231,13 +231,13 @@ impl Means {
 
 /// The sum and the extremes of the values of one name.
 #[derive(Clone, Debug)]
-struct Entry {
+struct ValueTally {
     sum: Sum,
     min: f64,
     max: f64,
 }
 
-impl Entry {
+impl ValueTally {
     fn add(&mut self, number: f64) {
         self.sum.add(number);
         self.min = self.min.min(number);

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use evaltest::report::terminal::table::{self, cut};
 use evaltest::text::{clean, excerpt, percent};
-use evaltest::verdict::agreement::Pair;
+use evaltest::verdict::agreement::ScorerPair;
 use serde_json::Value;
 
 use super::matrix::{Divided, Matrix};
@@ -96,7 +96,7 @@ fn pairs(matrix: &Matrix, out: &mut dyn Write) -> io::Result<()> {
         })
     };
     let cell = |row: usize, column: usize| {
-        let figure = |pair: &Pair| {
+        let figure = |pair: &ScorerPair| {
             if row < column {
                 pair.agreement.map(|share| in_percent(share * 100.0))
             } else {

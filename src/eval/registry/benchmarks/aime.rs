@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::eval::registry::BuiltIn;
 use crate::eval::registry::recipe::{Recipe, Surroundings};
 
-pub(super) const ENTRY: Recipe<Keys, Arc<dyn Benchmark>> = Recipe {
+pub(super) const ENTRY: Recipe<AimeKeys, Arc<dyn Benchmark>> = Recipe {
     about: BuiltIn {
         name: "aime",
         summary: "competition problems whose answers are integers from 0 to 999",
@@ -23,10 +23,10 @@ pub(super) const ENTRY: Recipe<Keys, Arc<dyn Benchmark>> = Recipe {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Keys {
+pub(super) struct AimeKeys {
     path: PathBuf,
     #[serde(default)]
-    columns: Columns,
+    columns: AimeColumnKeys,
     #[serde(default)]
     years: Vec<u16>,
     ids: Option<Vec<String>>,
@@ -34,14 +34,14 @@ pub(super) struct Keys {
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Columns {
+pub(super) struct AimeColumnKeys {
     prompt: Option<String>,
     ground_truth: Option<String>,
     id: Option<String>,
     year: Option<String>,
 }
 
-fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Result<Arc<dyn Benchmark>> {
+fn make(keys: AimeKeys, surroundings: &Surroundings<'_>) -> Result<Arc<dyn Benchmark>> {
     let mut aime = surroundings
         .open(&keys.path, Aime::open)?
         .years(keys.years)

@@ -17,7 +17,7 @@ use crate::error::Under;
 use crate::eval::registry::BuiltIn;
 use crate::eval::registry::recipe::{Recipe, Surroundings};
 
-pub(super) const ENTRY: Recipe<Keys, Arc<dyn Benchmark>> = Recipe {
+pub(super) const ENTRY: Recipe<BfclKeys, Arc<dyn Benchmark>> = Recipe {
     about: BuiltIn {
         name: "bfcl",
         summary: "function calling: the Berkeley Function Calling Leaderboard",
@@ -32,7 +32,7 @@ pub(super) const ENTRY: Recipe<Keys, Arc<dyn Benchmark>> = Recipe {
     not(feature = "bfcl"),
     expect(dead_code, reason = "read to tell mistakes in keys all the same")
 )]
-pub(super) struct Keys {
+pub(super) struct BfclKeys {
     path: PathBuf,
     categories: Option<Vec<String>>,
     ids: Option<Vec<String>>,
@@ -41,7 +41,7 @@ pub(super) struct Keys {
 }
 
 #[cfg(feature = "bfcl")]
-fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Result<Arc<dyn Benchmark>> {
+fn make(keys: BfclKeys, surroundings: &Surroundings<'_>) -> Result<Arc<dyn Benchmark>> {
     let mut bfcl = surroundings.open(&keys.path, Bfcl::open)?;
     if let Some(categories) = keys.categories {
         // Found here, so that the error has the line in the spec.
@@ -59,7 +59,7 @@ fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Result<Arc<dyn Benchmark
 }
 
 #[cfg(not(feature = "bfcl"))]
-fn make(_: Keys, _: &Surroundings<'_>) -> Result<Arc<dyn Benchmark>> {
+fn make(_: BfclKeys, _: &Surroundings<'_>) -> Result<Arc<dyn Benchmark>> {
     let error = Error::usage("benchmark `bfcl` needs the cargo feature `bfcl` of evaltest");
     let error = error.hint("`cargo add --dev evaltest --features bfcl`, or use `cargo evaltest`");
     Err(error.under("type"))

@@ -20,7 +20,7 @@ use crate::scorer::per_sample::KEY;
 use crate::scorer::{Answer, Scorer};
 use crate::system::file::is_inside;
 
-pub(super) const ENTRY: Recipe<Keys, Arc<dyn Benchmark>> = Recipe {
+pub(super) const ENTRY: Recipe<CustomKeys, Arc<dyn Benchmark>> = Recipe {
     about: BuiltIn {
         name: "custom",
         summary: "questions written into the spec itself",
@@ -43,7 +43,7 @@ impl Custom {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Keys {
+pub(super) struct CustomKeys {
     samples: Vec<SampleKeys>,
     /// Of samples that name none.
     scorer: Option<Value>,
@@ -69,7 +69,7 @@ pub(super) struct SampleKeys {
 }
 
 /// The benchmark, checked: an error is about a key of a sample.
-fn custom(keys: Keys, surroundings: &Surroundings<'_>) -> Result<Custom> {
+fn custom(keys: CustomKeys, surroundings: &Surroundings<'_>) -> Result<Custom> {
     let Surroundings {
         folder, registry, ..
     } = *surroundings;

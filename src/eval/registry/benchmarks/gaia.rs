@@ -13,7 +13,7 @@ use crate::error::{Result, Under};
 use crate::eval::registry::BuiltIn;
 use crate::eval::registry::recipe::{Recipe, Surroundings};
 
-pub(super) const ENTRY: Recipe<Keys, Arc<dyn Benchmark>> = Recipe {
+pub(super) const ENTRY: Recipe<GaiaKeys, Arc<dyn Benchmark>> = Recipe {
     about: BuiltIn {
         name: "gaia",
         summary: "questions for a general assistant, or any of your own in GAIA's layout",
@@ -24,20 +24,20 @@ pub(super) const ENTRY: Recipe<Keys, Arc<dyn Benchmark>> = Recipe {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Keys {
+pub(super) struct GaiaKeys {
     /// Without it, the dataset as it is published.
     path: Option<PathBuf>,
     split: Option<String>,
     levels: Option<Vec<Value>>,
     ids: Option<Vec<String>>,
     #[serde(default)]
-    columns: Columns,
+    columns: GaiaColumnKeys,
 }
 
 /// Names of columns, where they differ from what is looked for.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Columns {
+pub(super) struct GaiaColumnKeys {
     prompt: Option<String>,
     ground_truth: Option<String>,
     id: Option<String>,
@@ -46,13 +46,13 @@ pub(super) struct Columns {
     file_path: Option<String>,
 }
 
-fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Result<Arc<dyn Benchmark>> {
+fn make(keys: GaiaKeys, surroundings: &Surroundings<'_>) -> Result<Arc<dyn Benchmark>> {
     // Without a path, the name of the benchmark is what it is about.
     let key = keys.path.as_ref().map_or("type", |_| "path");
     Ok(Arc::new(gaia(keys, surroundings.folder).under(key)?))
 }
 
-fn gaia(keys: Keys, folder: &Path) -> Result<Gaia> {
+fn gaia(keys: GaiaKeys, folder: &Path) -> Result<Gaia> {
     let path = keys.path.unwrap_or_else(|| HUB.into());
     let mut gaia = Gaia::open(hub::resolve(&path, folder))?.columns(columns(keys.columns));
     if let Some(split) = keys.split {
@@ -71,8 +71,8 @@ fn gaia(keys: Keys, folder: &Path) -> Result<Gaia> {
     Ok(gaia)
 }
 
-fn columns(keys: Columns) -> dataset::Columns {
-    let Columns {
+fn columns(keys: GaiaColumnKeys) -> dataset::Columns {
+    let GaiaColumnKeys {
         prompt,
         ground_truth,
         id,

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::eval::registry::BuiltIn;
 use crate::eval::registry::recipe::{Recipe, Surroundings};
 
-pub(super) const ENTRY: Recipe<Keys, Arc<dyn Benchmark>> = Recipe {
+pub(super) const ENTRY: Recipe<Gsm8kKeys, Arc<dyn Benchmark>> = Recipe {
     about: BuiltIn {
         name: "gsm8k",
         summary: "grade-school word problems with worked solutions",
@@ -23,22 +23,22 @@ pub(super) const ENTRY: Recipe<Keys, Arc<dyn Benchmark>> = Recipe {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Keys {
+pub(super) struct Gsm8kKeys {
     path: PathBuf,
     #[serde(default)]
-    columns: Columns,
+    columns: Gsm8kColumnKeys,
     ids: Option<Vec<String>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Columns {
+pub(super) struct Gsm8kColumnKeys {
     prompt: Option<String>,
     ground_truth: Option<String>,
     id: Option<String>,
 }
 
-fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Result<Arc<dyn Benchmark>> {
+fn make(keys: Gsm8kKeys, surroundings: &Surroundings<'_>) -> Result<Arc<dyn Benchmark>> {
     let gsm8k = surroundings
         .open(&keys.path, Gsm8k::open)?
         .columns(dataset::Columns {

@@ -11,7 +11,7 @@ use crate::error::{Result, Under};
 use crate::eval::registry::BuiltIn;
 use crate::eval::registry::recipe::{Recipe, Surroundings};
 
-pub(super) const ENTRY: Recipe<Keys, Arc<dyn Benchmark>> = Recipe {
+pub(super) const ENTRY: Recipe<QaKeys, Arc<dyn Benchmark>> = Recipe {
     about: BuiltIn {
         name: "qa",
         summary: "questions and answers in any table",
@@ -22,10 +22,10 @@ pub(super) const ENTRY: Recipe<Keys, Arc<dyn Benchmark>> = Recipe {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Keys {
+pub(super) struct QaKeys {
     path: PathBuf,
     #[serde(default)]
-    columns: Columns,
+    columns: QaColumnKeys,
     template: Option<String>,
     separator: Option<String>,
     slices: Option<Vec<String>>,
@@ -36,7 +36,7 @@ pub(super) struct Keys {
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Columns {
+pub(super) struct QaColumnKeys {
     prompt: Option<String>,
     #[serde(alias = "target", alias = "targets")]
     ground_truth: Option<String>,
@@ -45,9 +45,9 @@ pub(super) struct Columns {
     metadata: Option<Vec<String>>,
 }
 
-fn make(keys: Keys, surroundings: &Surroundings<'_>) -> Result<Arc<dyn Benchmark>> {
+fn make(keys: QaKeys, surroundings: &Surroundings<'_>) -> Result<Arc<dyn Benchmark>> {
     let mut qa = surroundings.open(&keys.path, Qa::open)?;
-    let Columns {
+    let QaColumnKeys {
         prompt,
         ground_truth,
         id,
