@@ -10,6 +10,7 @@ mod packages;
 
 mod imports;
 mod machine;
+mod names;
 mod rooms;
 mod tokens;
 
