@@ -1,31 +1,74 @@
-//! The `Agent` trait, what an agent gives back, and how it fails.
+//! The `Agent` trait, and the agents that need no code of one's own.
 //!
 //! An agent answers one [`Task`]. Closures implement the trait. An answer that is wrong is an [`Output`];
 //! an agent that cannot answer (a crash, an outage, a timeout) is an [`AgentError`] and never counts as
 //! a wrong answer.
+//!
+//! | agent | asks |
+//! |---|---|
+//! | [`Command`] | a program, once for each task. [`Input`] and [`Reply`] say in which form, [`Cwd`] where it runs, [`vars`](Command::vars) and [`secret_values`](Command::secret_values) with which variables; [`Stream`] follows what it writes ([`StreamKind`]); [`term_grace`](Command::term_grace) is the time it has to clean up |
+//! | [`Worker`] | programs that stay and answer many tasks, each [`capacity`](Worker::capacity) at a time; [`close_grace`](Worker::close_grace) is the time they have to end; [`vars`](Worker::vars) and [`secret_values`](Worker::secret_values) as for `Command` |
+//! | `OpenAi` | an endpoint for chat completions (feature `http`): `FileKind` and `Unsendable` say what becomes of a sample's files, `Tools` what of its tools, `Price` what tokens cost |
+//! | `Http` | any endpoint that takes and gives JSON (feature `http`): `with_method` is the verb, `Places` says where the answer stands in a reply |
+//! | [`Replay`] | nobody: it gives the answers of a recording |
+//! | [`Echo`] | nobody: it gives the question, to try an eval out |
+//! | `Demo` | nobody: it works easy questions out (feature `demo`), for examples and tests |
+//! | `Asynchronous` | an async closure, made by `asynchronous` (feature `tokio`) |
+//!
+//! `Command` and `Worker` can run in a [`Sandbox`], with or without a [`Network`] and with so much room on disk
+//! ([`disk_bytes`](Sandbox::disk_bytes)), and with [`Ulimits`] (`memory_bytes`, `file_bytes`, …).
 
 #[cfg(feature = "tokio")]
 mod asynchronous;
-pub mod command;
+pub(crate) mod command;
 #[cfg(feature = "demo")]
-pub mod demo;
-pub mod echo;
+pub(crate) mod demo;
+pub(crate) mod echo;
 #[cfg(feature = "http")]
 mod endpoint;
 #[cfg(feature = "http")]
-pub mod http;
+pub(crate) mod http;
 #[cfg(feature = "http")]
-pub mod openai;
-pub mod replay;
-pub mod worker;
+pub(crate) mod openai;
+pub(crate) mod replay;
+pub(crate) mod worker;
 
+pub use crate::system::sandbox::{Network, Sandbox, Ulimits};
 #[cfg(feature = "tokio")]
 pub use asynchronous::{Asynchronous, asynchronous};
+pub use command::{Command, Cwd, Input, Reply, Stream, StreamKind};
+#[cfg(feature = "demo")]
+pub use demo::Demo;
+pub use echo::Echo;
+#[cfg(feature = "http")]
+pub use http::{Http, Places};
+#[cfg(feature = "http")]
+pub use openai::{FileKind, OpenAi, Price, Tools, Unsendable};
+pub use replay::Replay;
+pub use worker::Worker;
 
 use crate::data::{AgentError, Output, Task};
 use crate::error::Result;
 
 /// The thing under test.
+///
+/// ```
+/// use evaltest::{Agent, AgentError, Output, Task};
+///
+/// /// Asks a client of yours; an error of it is an [`AgentError`], never a wrong answer.
+/// struct Client { model: String }
+///
+/// impl Agent for Client {
+///     fn answer(&self, task: &Task) -> Result<Output, AgentError> {
+///         let answer = format!("{}: {}", self.model, task.prompt());
+///         Ok(Output::text(answer))
+///     }
+///
+///     fn fingerprint(&self) -> Option<String> {
+///         Some(self.model.clone())
+///     }
+/// }
+/// ```
 pub trait Agent: Send + Sync {
     /// Answers one task, or says why it could not.
     fn answer(&self, task: &Task) -> Result<Output, AgentError>;
@@ -81,7 +124,7 @@ pub trait Agent: Send + Sync {
     }
 
     /// A text that changes whenever the agent may answer the same task differently, so that answers can be
-    /// [kept](crate::store::cache): its model, its sampling parameters, the version of its code. Only a hash of it is written.
+    /// kept: its model, its sampling parameters, the version of its code. Only a hash of it is written.
     /// `None`: nothing is kept of what the agent says.
     ///
     /// The agents `command` and `worker` name their keys, the contents of the program and of every file that the

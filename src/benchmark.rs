@@ -16,12 +16,12 @@
 //!
 //! `fixtures/` has a spec of each to copy.
 
-pub mod aime;
-pub mod custom;
-pub mod gaia;
-pub mod gsm8k;
-pub mod prompt;
-pub mod qa;
+pub(crate) mod aime;
+pub(crate) mod custom;
+pub(crate) mod gaia;
+pub(crate) mod gsm8k;
+pub(crate) mod prompt;
+pub(crate) mod qa;
 
 use std::path::PathBuf;
 
@@ -35,6 +35,7 @@ use crate::scorer::{Maker, Scorer};
 
 /// A category of a benchmark's data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct CategoryCount {
     /// Its name.
     pub category: String,
@@ -47,6 +48,27 @@ pub struct CategoryCount {
 /// A set of samples with the rules of its field.
 ///
 /// A benchmark of one's own needs a name, samples and `score`; the rest has defaults.
+///
+/// ```
+/// use evaltest::{Benchmark, Output, Result, Sample, Score, Target};
+///
+/// struct Riddles;
+///
+/// impl Benchmark for Riddles {
+///     fn name(&self) -> &str {
+///         "riddles"
+///     }
+///
+///     fn samples(&self) -> Result<Vec<Sample>> {
+///         Ok(vec![Sample::new("egg", "A box without hinges, key or lid?").target("egg")])
+///     }
+///
+///     fn score(&self, sample: &Sample, output: &Output) -> Result<Score> {
+///         let truth = sample.target.as_ref().and_then(Target::as_text);
+///         Ok(Score::binary(output.text.as_deref() == truth))
+///     }
+/// }
+/// ```
 pub trait Benchmark: Send + Sync {
     /// The name of the benchmark, which is the eval's name unless that has one of its own.
     fn name(&self) -> &str;

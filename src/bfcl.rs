@@ -1,7 +1,7 @@
 //! The Berkeley Function Calling Leaderboard: its data, its checker, the benchmark, and its files.
 
-pub mod checker;
-pub mod data;
+pub(crate) mod checker;
+pub(crate) mod data;
 
-pub mod benchmark;
-pub mod export;
+pub(crate) mod benchmark;
+pub(crate) mod export;

@@ -28,13 +28,13 @@ pub(crate) mod javascript_values;
 pub(crate) mod json_calls;
 pub(crate) mod xml;
 
-pub mod decode;
+pub(crate) mod decode;
 pub(crate) mod read;
 
 pub use decode::CallFormat;
-pub use fault::DecodeFault;
 pub use integer::Int;
 pub use json::JsonFault;
 pub use repr::TooManyDigits;
 pub(crate) use repr::repr_str;
-pub use value::{Dict, Value};
+pub use value::Dict;
+pub use value::Value;

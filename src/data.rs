@@ -1,15 +1,15 @@
 //! What flows through a run, as plain data: samples, what agents say of them, scores, records; and where samples come
 //! from: [`dataset`], `hub`.
 
-pub mod output;
-pub mod record;
-pub mod sample;
-pub mod score;
-pub mod task;
+pub(crate) mod output;
+pub(crate) mod record;
+pub(crate) mod sample;
+pub(crate) mod score;
+pub(crate) mod task;
 
 mod attachment;
 
-pub mod dataset;
+pub(crate) mod dataset;
 pub(crate) mod hub;
 
 pub use output::{AgentError, EndedBy, FailureKind, Output, Usage};

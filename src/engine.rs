@@ -1,7 +1,161 @@
-//! What `cargo evaltest` builds on beside a run: what is wrong with an agent, results of the leaderboard.
+//! What `cargo evaltest` builds on: the rooms of the library as the command uses them.
 //!
-//! Without a promise of stability.
+//! Without a promise of stability: anything here may change or go in any release. What programs of one's own
+//! need is at the root of the crate.
 
 pub mod doctor;
 #[cfg(feature = "bfcl")]
 pub mod leaderboard;
+
+/// Texts as people are shown them, and the readers that answers are read with.
+pub mod text {
+    pub use crate::text::json_cursor::{Cursor, JsonNumber, JsonWord, Raw, Unexpected};
+    pub use crate::text::redact::REDACTED;
+    pub use crate::text::setting::Override;
+    pub use crate::text::{clean, excerpt, is_json_plain, percent};
+}
+
+/// What gates are worth.
+pub mod stats {
+    pub use crate::stats::{power, smallest_detectable_drop};
+}
+
+/// Threads, signals, processes and the folder of a project.
+pub mod system {
+    /// The processes that a run leaves when it is killed.
+    pub mod orphans {
+        pub use crate::system::orphans::{adopt, kill_all, watch_if_asked};
+    }
+    /// Work on several threads, in order.
+    pub mod parallel {
+        pub use crate::system::parallel::detached;
+    }
+    /// What a panic says.
+    pub mod panics {
+        pub use crate::system::panics::quiet;
+    }
+    /// The folder of a project, and whether this is CI.
+    pub mod project {
+        pub use crate::system::project::{current_root, is_ci, root, shown};
+    }
+    /// The confinement of agents.
+    pub mod sandbox {
+        pub use crate::system::sandbox::serve_if_asked;
+    }
+    /// Ctrl-C and its kin.
+    pub mod signal {
+        pub use crate::system::signal::{Interrupt, cancel_on_signals, shield};
+    }
+}
+
+/// JSON as Python writes it.
+pub mod data {
+    pub use crate::data::dataset::python_json;
+}
+
+/// Run directories and the cache of answers.
+pub mod store {
+    pub use crate::store::{
+        DEFAULT_OUTPUT_ROOT, Manifest, RunDir, RunStatus, read_records, runs_in, stamp,
+    };
+    /// The cache of answers.
+    pub mod cache {
+        pub use crate::store::cache::{Cleared, Contents, FOLDER, clear, contents};
+    }
+}
+
+/// Calls of tools, read from text.
+#[cfg(feature = "bfcl")]
+pub mod calls {
+    pub use crate::calls::{CallFormat, Dict, Int, JsonFault, TooManyDigits, Value};
+}
+
+/// The scorers by name.
+pub mod scorers {
+    pub use crate::eval::registry::scorers::{Context, ENTRIES, by_name, entry, from_value, names};
+    pub use crate::scorer::entry::{Entry, Example, GUIDE};
+}
+
+/// Gates of one name, what they are judged by, and how far answers and verdicts agree.
+pub mod verdict {
+    pub use crate::verdict::agreement::{
+        Agreement, Ballot, Leniency, ScorerFigures, ScorerPair, Vote,
+    };
+    pub use crate::verdict::baseline::{
+        Baseline, BaselineSample, CurrentSample, Pair, Pairing, Standing,
+    };
+    pub use crate::verdict::check::Counts;
+    pub use crate::verdict::facts::{Facts, Stop};
+    pub use crate::verdict::gate::Slice;
+    pub use crate::verdict::gate::check_unique;
+}
+
+/// Accepting a run as the baseline.
+pub mod snapshot {
+    pub use crate::snapshot::{Accepted, accept};
+}
+
+/// Events, and what a run looks like to people.
+pub mod report {
+    pub use crate::report::event::Event;
+    /// Files for the leaderboard of GAIA.
+    pub mod gaia {
+        pub use crate::report::gaia::{
+            Checked, GaiaExport, Traces, check, file_name, guide, write,
+        };
+    }
+    /// `summary.md`.
+    pub mod markdown {
+        pub use crate::report::markdown::write;
+    }
+    /// Lines for a terminal.
+    pub mod terminal {
+        pub use crate::report::terminal::{epochs, event, in_epoch, run};
+        /// Columns that stand below each other.
+        pub mod table {
+            pub use crate::report::terminal::table::{cut, write};
+        }
+    }
+}
+
+/// The Berkeley Function Calling Leaderboard.
+#[cfg(feature = "bfcl")]
+pub mod bfcl {
+    /// Files as the leaderboard's own program writes them.
+    pub mod export {
+        pub use crate::bfcl::export::{
+            BfclExport, ExportOptions, Model, ModelFiles, WrittenCategory, find, write,
+        };
+    }
+    /// The official checker.
+    pub mod checker {
+        pub use crate::bfcl::checker::{
+            AnswerKey, BfclVerdict, CRASH, CheckRequest, ModelAnswer, OfficialVerdict, Report,
+            TriedCall, VerdictMessage, check,
+        };
+    }
+    /// The files of the leaderboard.
+    pub mod data {
+        pub use crate::bfcl::data::{BfclQuestion, Category, CategoryGroup, Data, Index};
+    }
+}
+
+/// Specs, and the kinds that they name.
+pub mod eval {
+    pub use crate::eval::registry::{BuiltIn, agents, benchmarks};
+    /// Reading specs.
+    pub mod spec {
+        pub use crate::eval::spec::{load, names, parse};
+    }
+}
+
+/// Running evals as the command does, and scoring stored answers anew.
+pub mod run {
+    pub use crate::run::{drive, listing};
+    /// Scoring stored answers anew.
+    pub mod rescore {
+        pub use crate::run::rescore::{
+            Origin, Rescore, extraction_of, reload, rescore, scorers_of,
+        };
+    }
+}

@@ -2,8 +2,8 @@
 
 pub(crate) mod limits;
 pub(crate) mod plan;
-pub mod registry;
-pub mod spec;
+pub(crate) mod registry;
+pub(crate) mod spec;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +16,8 @@ use crate::benchmark::Benchmark;
 use crate::benchmark::prompt::Prompt;
 use crate::data::Sample;
 use crate::error::Result;
-pub use crate::eval::limits::{Budget, Limits};
+pub use crate::eval::limits::Budget;
+pub(crate) use crate::eval::limits::Limits;
 use crate::scorer::Scorer;
 use crate::scorer::extract::{Extract, Extraction};
 use crate::store::cache::{CacheUse, Settings};
@@ -26,13 +27,17 @@ use crate::verdict::gate::Gate;
 /// One evaluation: what is asked, who answers, who judges, and what must hold.
 ///
 /// ```no_run
-/// use evaltest::{Eval, Gate, Output, Task, benchmark::gaia::Gaia};
+/// use std::time::Duration;
+///
+/// use evaltest::{Eval, Gaia, Gate, Output, Task};
 ///
 /// fn main() -> evaltest::Result<evaltest::Conclusion> {
 ///     let agent = |task: &Task| Ok(Output::text(task.question().len().to_string()));
 ///     let gaia = Eval::new(Gaia::open("data/gaia")?.levels([1]), agent)
 ///         .gate(Gate::accuracy(0.60))
-///         .concurrency(8);
+///         .concurrency(8)
+///         .sample_timeout(Duration::from_secs(120))
+///         .cached_in("answers");
 ///     evaltest::run([gaia])
 /// }
 /// ```
@@ -72,7 +77,8 @@ pub struct Eval {
 /// Which folders of attempts stay on disk, for looking into them. What an agent itself writes there is
 /// not redacted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum KeepScratch {
+#[non_exhaustive]
+pub(crate) enum KeepScratch {
     /// None.
     #[default]
     Never,
@@ -84,6 +90,7 @@ pub enum KeepScratch {
 
 /// What makes a sample's test fail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Assert {
     /// A sample fails if it was correct in the baseline and is not now; without a snapshot, if it is wrong.
     #[default]
@@ -105,6 +112,7 @@ impl Assert {
 
 /// Whether snapshots show correct answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Answers {
     /// As they are.
     Plain,
@@ -114,7 +122,7 @@ pub enum Answers {
 
 /// Snapshots of an eval.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SnapshotConfig {
+pub(crate) struct SnapshotConfig {
     /// What makes a sample's test fail.
     pub assert: Assert,
     /// Whether correct answers are shown; the benchmark decides unless this is set.
@@ -227,7 +235,7 @@ impl Eval {
         self
     }
 
-    /// How long the whole run may take; see [`Limits::deadline`].
+    /// How long the whole run may take.
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.limits.deadline = Some(deadline);
@@ -321,7 +329,7 @@ impl Eval {
         self
     }
 
-    /// What is done with answers that were given before, see [`crate::store::cache`]; by default nothing.
+    /// What is done with answers that were given before; by default nothing.
     #[must_use]
     pub fn cache(mut self, usage: CacheUse) -> Self {
         self.cache.usage = usage;

@@ -53,7 +53,7 @@ impl Exit {
     }
 
     /// That with this number, if there is one.
-    pub fn of_code(code: u8) -> Option<Self> {
+    pub(crate) fn of_code(code: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|exit| exit.code() == code)
     }
 

@@ -36,6 +36,7 @@ use verdict::TestVerdict;
 /// How a test binary ended. Return it from `main`.
 #[derive(Clone, Copy, Debug)]
 #[must_use = "return it from `main`, or the exit code is lost"]
+#[non_exhaustive]
 pub struct Conclusion {
     /// Tests that passed.
     pub passed: u64,

@@ -1,11 +1,17 @@
 //! Evaluating an LLM agent as a `cargo test`.
 //!
-//! Each sample of a benchmark becomes a libtest case; the agent under test is asked, a scorer judges, and
-//! the normalised answer is compared with a snapshot. Gates over the whole run are test cases too. The
-//! same evals run under `cargo evaltest`, which needs no Rust code: a spec in YAML is enough.
+//! Each sample of a benchmark becomes a test: the agent under test is asked, a scorer judges, and the answer is
+//! compared with the run that was accepted before. Gates over the whole run, such as an accuracy or "no worse than the
+//! baseline", are tests too. The same evals run under `cargo evaltest`, which needs no Rust code: a spec in YAML is
+//! enough. The README tells of the command, the specs and the benchmarks; this page of the library.
+//!
+//! An eval is a [`Benchmark`] (what is asked), an [`Agent`] (who answers), one or several [`Scorer`]s (who judges) and
+//! [`Gate`]s (what must hold). [`Eval`] puts them together, and [`run()`] runs evals as the whole of a test binary.
+//!
+//! # An eval from a spec
 //!
 //! ```no_run
-//! // tests/gaia.rs, with `harness = false`
+//! // tests/gaia.rs, with `harness = false` in Cargo.toml
 //! use evaltest::Eval;
 //!
 //! fn main() -> evaltest::Result<evaltest::Conclusion> {
@@ -13,35 +19,106 @@
 //! }
 //! ```
 //!
-//! # Code map, in the order in which a run passes through
+//! # A closure as the agent
 //!
-//! | room | what |
-//! |---|---|
-//! | [`text`], [`stats`] | texts and figures; pure |
-//! | [`system`] | the machine: files, threads, processes, sandboxes, signals, requests |
-//! | [`data`] | what flows: samples, what agents say, scores, records; datasets |
-//! | [`store`] | what lies on disk: run directories, the cache |
-//! | [`agent`] | the trait, and what answers |
-//! | `calls` | from text to calls of tools (feature `bfcl`) |
-//! | [`scorer`] | extraction, rules, compositions, scorers that ask |
-//! | [`benchmark`] | the trait, prompts, the benchmarks |
-//! | [`verdict`] | gates, summary, baseline, what came of it; pure |
-//! | [`snapshot`] | insta |
-//! | [`report`] | events, and one file a format |
-//! | `bfcl` | the Berkeley Function Calling Leaderboard (feature `bfcl`) |
-//! | [`eval`] | what is asked: builder, limits, registry, spec, plan |
-//! | [`mod@run`] | session, asking, ledger, judge, finish; rescoring |
-//! | `harness` | libtest-mimic |
-//! | [`engine`] | what `cargo evaltest` builds on |
+//! Any error of yours becomes an [`AgentError`] by `?`: an outage, which is never counted as a wrong answer.
 //!
-//! # Invariants
+//! ```no_run
+//! use evaltest::{Eval, Gaia, Task};
+//!
+//! fn ask(prompt: &str) -> std::io::Result<String> {
+//!     std::fs::read_to_string(prompt)
+//! }
+//!
+//! fn main() -> evaltest::Result<evaltest::Conclusion> {
+//!     let agent = |task: &Task| Ok(ask(task.prompt())?.into());
+//!     evaltest::run([Eval::new(Gaia::open("data/gaia")?.levels([1]), agent).concurrency(8)])
+//! }
+//! ```
+//!
+//! # An async closure
+//!
+#![cfg_attr(feature = "tokio", doc = "```no_run")]
+#![cfg_attr(not(feature = "tokio"), doc = "```ignore")]
+//! // with the feature `tokio`
+//! use evaltest::agent::asynchronous;
+//! use evaltest::{Eval, Gsm8k, Task};
+//!
+//! fn main() -> evaltest::Result<evaltest::Conclusion> {
+//!     let agent = asynchronous(async |task: &Task| {
+//!         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+//!         Ok(format!("the answer to {}", task.question()).into())
+//!     });
+//!     evaltest::run([Eval::new(Gsm8k::open("data/gsm8k.jsonl")?, agent)])
+//! }
+//! ```
+//!
+//! # A benchmark and a scorer of one's own
+//!
+//! ```no_run
+//! use evaltest::{Answer, Benchmark, Eval, Output, Result, Sample, Score, Target, Task};
+//!
+//! struct Riddles;
+//!
+//! impl Benchmark for Riddles {
+//!     fn name(&self) -> &str {
+//!         "riddles"
+//!     }
+//!
+//!     fn samples(&self) -> Result<Vec<Sample>> {
+//!         Ok(vec![Sample::new("egg", "A box without hinges, key or lid?").target("egg")])
+//!     }
+//!
+//!     fn score(&self, sample: &Sample, output: &Output) -> Result<Score> {
+//!         let truth = sample.target.as_ref().and_then(Target::as_text);
+//!         Ok(Score::binary(output.text.as_deref() == truth))
+//!     }
+//! }
+//!
+//! fn main() -> Result<evaltest::Conclusion> {
+//!     let agent = |task: &Task| Ok(task.id().to_owned().into());
+//!     let brief = ("brief", |answer: &Answer<'_>| {
+//!         Ok(Score::binary(answer.prediction.is_some_and(|text| text.len() < 80)))
+//!     });
+//!     // Without the last call the benchmark's own rule judges.
+//!     evaltest::run([Eval::new(Riddles, agent).scorer(brief)])
+//! }
+//! ```
+//!
+//! # Gates and a baseline
+//!
+//! ```no_run
+//! use evaltest::{Eval, Gate, Qa, Task};
+//!
+//! fn main() -> evaltest::Result<evaltest::Conclusion> {
+//!     let agent = |task: &Task| Ok(task.question().to_uppercase().into());
+//!     let eval = Eval::new(Qa::open("data/questions.jsonl")?, agent)
+//!         .gate(Gate::accuracy(0.60))
+//!         .gate(Gate::accuracy(0.75).slice("level", "1"))
+//!         .gate(Gate::no_regression().alpha(0.05));
+//!     // `cargo evaltest accept` makes the last run the baseline; commit the snapshots that it writes.
+//!     evaltest::run([eval])
+//! }
+//! ```
+//!
+//! [`Eval::run`] does the same without being a test and gives back the [`Run`] with its [`Summary`].
+//!
+//! # What holds
 //!
 //! * The ground truth cannot reach an agent: [`Task`] has no field for it.
-//! * An answer is on disk before it is scored.
+//! * An answer is on disk before it is scored, so that a crash loses nothing that was paid for.
 //! * Secrets are blanked on the way into the run directory, after scoring.
-//! * Summary, statistics and gates know no clock, no environment and no file. Nor do scorers, but for two that ask
-//!   others: `command` a program, `semantic` an endpoint (and the folder of its cache).
 //! * The library prints nothing, except as a test harness.
+//!
+//! # Features
+//!
+//! | feature | what it brings |
+//! |---|---|
+//! | `tokio` | async closures as agents |
+//! | `http` | the agents `openai` and `http`, the scorer `semantic`, datasets of the Hub |
+//! | `parquet` | datasets in `.parquet` files, the format of GAIA |
+//! | `bfcl` | the Berkeley Function Calling Leaderboard and the scorers `ast_match` and `trajectory` |
+//! | `demo` | the agent `demo`, for examples and tests |
 
 #![warn(missing_docs)]
 // docs.rs says at each item which feature it needs; it sets `docsrs` and builds with a nightly compiler.
@@ -50,68 +127,90 @@
 mod error;
 mod exit;
 
-pub mod text;
+mod text;
 
-pub mod stats;
+mod stats;
 
-pub mod system;
+mod system;
 
-pub mod data;
+mod data;
 
-pub mod store;
+mod store;
 
 pub mod agent;
 
 #[cfg(feature = "bfcl")]
-pub mod calls;
+mod calls;
 
 pub mod scorer;
 
-pub mod benchmark;
+mod benchmark;
 
-pub mod verdict;
+mod verdict;
 
-pub mod snapshot;
+mod snapshot;
 
-pub mod report;
+mod report;
 
 #[cfg(feature = "bfcl")]
-pub mod bfcl;
+mod bfcl;
 
-pub mod eval;
+mod eval;
 
-pub mod run;
+mod run;
 
 mod harness;
 
 pub mod engine;
 
+pub mod summary {
+    //! What a [`Summary`](crate::Summary) consists of: figures of slices ([`Group`]) and scorers ([`ScorerSummary`]), of
+    //! epochs ([`EpochFigures`]: [`Estimate`]s with their `standard_error` and `disagreement`, [`Majority`], [`Flaky`]
+    //! samples), of labels ([`Labels`], [`LabelFigures`], [`Confusion`]), [`UsageTotal`], [`Latency`] (`p50` to `p99`),
+    //! what retries saved ([`Recovered`]), how accuracy falls with difficulty ([`DifficultyDrop`], in
+    //! `difficulty_drop`), and what `no_regression` found ([`Regression`]: `baseline_run`, `baseline_accuracy` with
+    //! `baseline_ci95`, `became_correct`, the `assumption` of the smallest drop that could be seen).
+
+    pub use crate::verdict::regression::Regression;
+    pub use crate::verdict::summary::{
+        Confusion, DifficultyDrop, EpochFigures, Estimate, Flaky, Group, LabelFigures, Labels,
+        Latency, Majority, Range, Recovered, ScorerSummary, UsageTotal,
+    };
+}
+
+pub mod dataset {
+    //! Reading samples from files, for [benchmarks](crate::Benchmark) of one's own.
+
+    pub use crate::data::dataset::{Columns, Filter, Format, Place, Row, Rows};
+}
+
 #[cfg(test)]
 mod tests;
 
 pub use agent::Agent;
-pub use benchmark::Benchmark;
 pub use benchmark::aime::Aime;
 pub use benchmark::custom::Custom;
 pub use benchmark::gaia::Gaia;
 pub use benchmark::gsm8k::Gsm8k;
 pub use benchmark::prompt::Prompt;
 pub use benchmark::qa::Qa;
+pub use benchmark::{Benchmark, CategoryCount};
 #[cfg(feature = "bfcl")]
 pub use bfcl::benchmark::Bfcl;
-pub use data::{AgentError, FailureKind, Output, Usage};
+pub use data::{AgentError, EndedBy, FailureKind, Output, Usage};
 pub use data::{Attachment, Sample, Target, Task, TaskFile};
-pub use data::{Normalized, Score};
+pub use data::{Details, Normalized, Score};
 pub use data::{Outcome, Record, Status};
 pub use error::{Error, Result};
 pub use eval::registry::{Options, Registry};
-pub use eval::{Answers, Assert, Eval, KeepScratch};
+pub use eval::{Answers, Assert, Budget, Eval};
 pub use exit::Exit;
 pub use harness::{Conclusion, run};
 pub use scorer::extract::{Extract, Extraction};
 pub use scorer::{Answer, Scorer};
+pub use store::cache::CacheUse;
 pub use system::cancel::Cancel;
-pub use verdict::baseline::{Baseline, BaselineSample, Flip};
+pub use verdict::baseline::Flip;
 pub use verdict::gate::Gate;
 pub use verdict::result::{GateResult, Verdict};
 pub use verdict::run::Run;

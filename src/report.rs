@@ -1,7 +1,7 @@
 //! Reports: a summary in a form that people or other tools read, one format in each file.
 
-pub mod event;
-pub mod gaia;
-pub mod markdown;
+pub(crate) mod event;
+pub(crate) mod gaia;
+pub(crate) mod markdown;
 mod metrics;
-pub mod terminal;
+pub(crate) mod terminal;

@@ -36,7 +36,7 @@ pub mod listing;
 mod options;
 mod outcome;
 mod question;
-pub mod rescore;
+pub(crate) mod rescore;
 mod retry;
 mod run_eval;
 mod scratch;

@@ -1,50 +1,58 @@
-//! The `Scorer` trait and `Score`: what a scorer says about one answer.
+//! The `Scorer` trait, and the scorers that need no code of one's own.
 //!
-//! Scorers are pure: no clock, no environment, no file. Two are not, because they ask others: `command` asks
-//! a program, `semantic` an endpoint. A scorer that cannot judge returns an error, which is recorded as
-//! `scorer_failed` and is no wrong answer.
+//! Scorers are pure: no clock, no environment, no file. Two are not, because they ask others: [`CommandScorer`] asks
+//! a program, [`Semantic`] an endpoint (by an [`Embedder`] of one's own, or `HttpEmbedder` with the feature `http`). A
+//! scorer that cannot judge returns an error, which is recorded as `scorer_failed` and is no wrong answer.
+//!
+//! By name in a spec and as types here: `aime` [`AimeScorer`], `all` [`All`], `any` [`Any`], `any_of` [`AnyOf`], `ast_match`
+//! `AstMatch` (its `Types` say how strictly; feature `bfcl`), `command` [`CommandScorer`] (also [`without_target`](CommandScorer::without_target)),
+//! `exact` [`Exact`] (with [`LabelSet`], and a [`Folding`] to a [`Form`] of Unicode), `fuzzy` [`Fuzzy`], `gaia` [`GaiaScorer`], which is [`question_scorer`] with its [`GaiaVerdict`] by [`TruthKind`],
+//! `gsm8k` [`Gsm8kScorer`], `includes` [`Includes`], `json` [`Json`], `list` [`List`], `not` [`Not`], `numeric` [`Numeric`]
+//! (with [`Percent`], [`Units`], [`DecimalSign`] and a [`Tolerance`]), `qa_f1` [`QaF1`], `qa_f1_format` [`QaF1Format`],
+//! `quasi_exact` [`QuasiExact`] (or [`as_documented`](QuasiExact::as_documented)), `semantic` [`Semantic`], `substring` [`Substring`], `token_f1` [`TokenF1`], `trajectory`
+//! `Trajectory` (feature `bfcl`), `weighted` [`Weighted`].
 //!
 #![doc = include_str!("scorer/guide.md")]
 
-mod entry;
-pub mod extract;
+pub(crate) mod entry;
+pub(crate) mod extract;
 
-pub mod aime;
-pub mod all;
-pub mod any;
-pub mod any_of;
+pub(crate) mod aime;
+pub(crate) mod all;
+pub(crate) mod any;
+pub(crate) mod any_of;
 #[cfg(feature = "bfcl")]
-pub mod ast_match;
-pub mod choice;
-pub mod exact;
-pub mod folding;
+pub(crate) mod ast_match;
+pub(crate) mod choice;
+pub(crate) mod exact;
+pub(crate) mod folding;
 pub(crate) mod forward;
-pub mod fuzzy;
-pub mod gaia;
+pub(crate) mod fuzzy;
+pub(crate) mod gaia;
 mod golds;
-pub mod gsm8k;
+pub(crate) mod gsm8k;
 pub(crate) mod hash;
-pub mod includes;
-pub mod json;
-pub mod list;
+pub(crate) mod includes;
+pub(crate) mod json;
+pub(crate) mod list;
 mod maker;
 mod matching;
-pub mod not;
-pub mod numeric;
+pub(crate) mod not;
+pub(crate) mod numeric;
 pub(crate) mod options;
 mod parts;
-pub mod per_sample;
-pub mod qa_f1;
-pub mod quasi_exact;
-pub mod regex;
-pub mod substring;
-pub mod token_f1;
-pub mod tolerance;
+pub(crate) mod per_sample;
+pub(crate) mod qa_f1;
+pub(crate) mod quasi_exact;
+pub(crate) mod regex;
+pub(crate) mod substring;
+pub(crate) mod token_f1;
+pub(crate) mod tolerance;
 #[cfg(feature = "bfcl")]
-pub mod trajectory;
-pub mod weighted;
+pub(crate) mod trajectory;
+pub(crate) mod weighted;
 
-pub mod ask;
+pub(crate) mod ask;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -58,15 +66,38 @@ use crate::error::Result;
 use crate::scorer::extract::Extract;
 use forward::forward;
 
+pub use aime::AimeScorer;
 pub use all::All;
 pub use any::Any;
 pub use any_of::AnyOf;
-pub use entry::{Entry, Example};
+pub use ask::command::CommandScorer;
+#[cfg(feature = "http")]
+pub use ask::semantic::http::HttpEmbedder;
+pub use ask::semantic::{Embedder, Semantic};
+#[cfg(feature = "bfcl")]
+pub use ast_match::{AstMatch, Types};
+pub(crate) use entry::{Entry, Example};
+pub use exact::{Exact, LabelSet};
+pub use folding::{Folding, Form};
+pub use fuzzy::Fuzzy;
+pub use gaia::{GaiaScorer, GaiaVerdict, TruthKind, question_scorer};
+pub use gsm8k::Gsm8kScorer;
+pub use includes::Includes;
+pub use json::Json;
 pub use list::List;
 pub use maker::Maker;
 pub use not::Not;
+pub use numeric::{DecimalSign, Numeric, Percent, Units};
 pub(crate) use options::OptionReader;
 pub(crate) use parts::verdict;
+pub use qa_f1::{QaF1, QaF1Format};
+pub use quasi_exact::QuasiExact;
+pub use substring::Substring;
+pub use token_f1::TokenF1;
+pub use tolerance::Tolerance;
+#[cfg(feature = "bfcl")]
+pub use trajectory::Trajectory;
+pub use weighted::Weighted;
 
 /// Whether a ground truth is data of calls, as `ast_match` and `trajectory` read them: an object or an array of them.
 pub(crate) fn are_calls(truth: &Value) -> bool {
@@ -86,14 +117,10 @@ pub(crate) fn are_calls(truth: &Value) -> bool {
     };
     calls
 }
-pub use crate::scorer::ask::semantic::{Embedder, Semantic};
-pub use weighted::Weighted;
-
-/// Which scorer to choose, and how each departs from the official GAIA rule: the page above, in Markdown.
-pub const GUIDE: &str = include_str!("scorer/guide.md");
 
 /// What a scorer judges.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Answer<'a> {
     /// What was extracted from the raw answer; `None` when the agent gave none.
     pub prediction: Option<&'a str>,
@@ -115,7 +142,7 @@ impl<'a> Answer<'a> {
     /// and no sample. It is what a test of a scorer needs.
     ///
     /// ```
-    /// use evaltest::scorer::gaia::GaiaScorer;
+    /// use evaltest::scorer::GaiaScorer;
     /// use evaltest::{Answer, Scorer, Target};
     ///
     /// # fn main() -> evaltest::Result<()> {
@@ -151,6 +178,26 @@ impl<'a> Answer<'a> {
 }
 
 /// Judges one answer.
+///
+/// A closure with a name is a scorer, too: `("brief", |answer: &Answer<'_>| Ok(Score::binary(…)))`.
+///
+/// ```
+/// use evaltest::{Answer, Result, Score, Scorer};
+///
+/// /// Correct if the answer ends as the ground truth does.
+/// struct EndsWith;
+///
+/// impl Scorer for EndsWith {
+///     fn name(&self) -> &str {
+///         "ends_with"
+///     }
+///
+///     fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+///         let truth = answer.target.as_text().unwrap_or_default();
+///         Ok(Score::binary(answer.prediction.is_some_and(|text| text.ends_with(truth))))
+///     }
+/// }
+/// ```
 pub trait Scorer: Send + Sync {
     /// The name under which its scores are recorded.
     fn name(&self) -> &str;

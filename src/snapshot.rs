@@ -23,7 +23,8 @@ mod accept;
 mod baseline;
 pub(crate) mod update;
 
-pub use accept::{Accepted, accept};
+pub use accept::Accepted;
+pub use accept::accept;
 pub(crate) use baseline::{check_scorer, read as read_baseline};
 
 /// Version of the snapshots' content and of `_baseline.json`.

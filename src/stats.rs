@@ -12,9 +12,9 @@ mod sign_test;
 mod sum;
 
 pub(crate) use clusters::Clusters;
-pub use pass::{pass_at, pass_hat};
+pub(crate) use pass::{pass_at, pass_hat};
 pub use power::{power, smallest_detectable_drop};
-pub use sign_test::sign_test_p;
+pub(crate) use sign_test::sign_test_p;
 pub(crate) use sum::Sum;
 
 /// The 97.5th percentile of the standard normal distribution.
@@ -25,7 +25,7 @@ const Z95: f64 = 1.959_963_984_540_054;
 /// Source: E. B. Wilson, *Probable inference, the law of succession, and statistical inference*, JASA 22
 /// (1927). Unlike the textbook interval it does not collapse to a point at 0 or at `whole`. `None` when
 /// `whole` is 0.
-pub fn wilson95(part: u64, whole: u64) -> Option<[f64; 2]> {
+pub(crate) fn wilson95(part: u64, whole: u64) -> Option<[f64; 2]> {
     let share = ratio(part.min(whole), whole)?;
     Some(wilson(share, as_f64(whole)))
 }
@@ -43,19 +43,19 @@ fn wilson(share: f64, n: f64) -> [f64; 2] {
 }
 
 /// `part / whole`, correctly rounded; `None` when `whole` is 0.
-pub fn ratio(part: u64, whole: u64) -> Option<f64> {
+pub(crate) fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| as_f64(part) / as_f64(whole))
 }
 
 /// The mean, rounded hardly more than once; `None` of nothing, or when the sum is no finite number.
-pub fn mean(values: &[f64]) -> Option<f64> {
+pub(crate) fn mean(values: &[f64]) -> Option<f64> {
     values.iter().copied().collect::<Sum>().mean()
 }
 
 /// The `percent`-th percentile (0 to 100) of values in ascending order, interpolated linearly between the
 /// two nearest ranks: `numpy.percentile` with its default method `linear`, bit for bit. `None` of nothing
 /// or for a `percent` out of range.
-pub fn percentile(sorted: &[f64], percent: f64) -> Option<f64> {
+pub(crate) fn percentile(sorted: &[f64], percent: f64) -> Option<f64> {
     let last = u64::try_from(sorted.len()).ok()?.checked_sub(1)?;
     if !(0.0..=100.0).contains(&percent) {
         return None;

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::system::file::{absolute, make_root, write_atomically};
 
-pub mod cache;
+pub(crate) mod cache;
 pub(crate) mod events;
 pub(crate) mod manifest;
 pub(crate) mod records;
@@ -37,7 +37,7 @@ pub use records::read as read_records;
 ///
 /// * 1: the first. Members added since, which a reader may leave alone: the manifest's `parent_run_id` and
 ///   `epochs`. With several epochs `samples.jsonl` has a record for each, those of a sample side by side.
-pub const FORMAT_VERSION: u32 = 1;
+pub(crate) const FORMAT_VERSION: u32 = 1;
 
 /// The folder of runs unless the spec names another, in the project's root.
 pub const DEFAULT_OUTPUT_ROOT: &str = "evaltest-runs";

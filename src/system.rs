@@ -7,22 +7,22 @@ pub(crate) mod permission;
 
 pub(crate) mod beside;
 pub(crate) mod lock;
-pub mod parallel;
+pub(crate) mod parallel;
 
 pub(crate) mod cancel;
-pub mod panics;
+pub(crate) mod panics;
 
-pub mod project;
+pub(crate) mod project;
 pub(crate) mod variables;
 
 pub(crate) mod pipe;
 pub(crate) mod process;
 
-pub mod sandbox;
+pub(crate) mod sandbox;
 
-pub mod orphans;
+pub(crate) mod orphans;
 
-pub mod signal;
+pub(crate) mod signal;
 
 #[cfg(feature = "http")]
 pub(crate) mod http;

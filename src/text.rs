@@ -10,15 +10,15 @@
 pub(crate) mod hash;
 mod js;
 mod json;
-pub mod json_cursor;
+pub(crate) mod json_cursor;
 mod line;
 mod lower;
 pub(crate) mod name;
 mod number;
 mod pattern;
 mod punctuation;
-pub mod redact;
-pub mod setting;
+pub(crate) mod redact;
+pub(crate) mod setting;
 mod shown;
 mod snippet;
 pub(crate) mod splice;
@@ -26,31 +26,32 @@ mod whole_word;
 mod word;
 pub(crate) mod yaml;
 
-pub use js::is_js_space;
+pub(crate) use js::is_js_space;
 pub(crate) use js::js_lower_word;
-pub use json::{is_json_plain, json_special};
+pub use json::is_json_plain;
+pub(crate) use json::json_special;
 pub(crate) use line::on_one_line;
 pub(crate) use lower::push_py_lower;
-pub use lower::py_lower;
-pub use number::{py_digit, py_float, py_repr_float};
+pub(crate) use lower::py_lower;
+pub(crate) use number::{py_digit, py_float, py_repr_float};
 pub(crate) use pattern::{MatchScope, compile};
 pub(crate) use punctuation::without_punctuation;
 pub use shown::{clean, excerpt, percent};
 pub(crate) use shown::{quoted, shell_word};
 pub(crate) use snippet::snippet;
 pub(crate) use whole_word::contains_whole;
-pub use word::is_py_word;
+pub(crate) use word::is_py_word;
 
 /// Whether Python's `str.isspace` holds, which is also `\s` of its regular expressions and what
 /// `str.strip()` and `str.split()` cut at.
 ///
 /// Unlike [`char::is_whitespace`] it includes the four ASCII separators U+001C to U+001F.
-pub fn is_py_space(c: char) -> bool {
+pub(crate) fn is_py_space(c: char) -> bool {
     matches!(c, '\x1c'..='\x1f') || c.is_whitespace()
 }
 
 /// Whether the character is in Python's `string.punctuation`: the 32 of ASCII, none of Unicode's.
-pub fn is_py_punct(c: char) -> bool {
+pub(crate) fn is_py_punct(c: char) -> bool {
     c.is_ascii_punctuation()
 }
 

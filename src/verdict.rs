@@ -4,20 +4,20 @@
 //! judged by: they are gathered from its records, the gates are [`check`]ed against them, and the conclusion is part of
 //! the [`Run`](run::Run).
 
-pub mod gate;
+pub(crate) mod gate;
 
-pub mod regression;
-pub mod result;
+pub(crate) mod regression;
+pub(crate) mod result;
 
-pub mod baseline;
-pub mod poll;
+pub(crate) mod baseline;
+pub(crate) mod poll;
 
-pub mod agreement;
-pub mod summary;
+pub(crate) mod agreement;
+pub(crate) mod summary;
 
-pub mod facts;
+pub(crate) mod facts;
 pub(crate) mod gather;
 
-pub mod check;
+pub(crate) mod check;
 pub(crate) mod conclude;
-pub mod run;
+pub(crate) mod run;

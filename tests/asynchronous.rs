@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use evaltest::Gaia;
 use evaltest::agent::asynchronous;
-use evaltest::benchmark::gaia::Gaia;
 use evaltest::{Agent, Assert, Eval, FailureKind, Output, Run, Status, Task};
 use tokio::runtime::Builder;
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use evaltest::{
     Agent, AgentError, Answer, Benchmark, Error, Eval, Exit, FailureKind, Gate, Output, Record,
-    Result, Run, Sample, Score, Scorer, Status, Target, Task, Verdict,
+    Result, Run, Sample, Score, Scorer, Status, Task, Verdict,
 };
 
 /// Samples `0`, `1`, …, each with its id for an answer.
@@ -18,12 +18,8 @@ impl Benchmark for Numbers {
     }
 
     fn samples(&self) -> Result<Vec<Sample>> {
-        let sample = |n: usize| Sample {
-            id: n.to_string(),
-            prompt: format!("Say {n}."),
-            target: Some(Target(n.to_string().into())),
-            ..Sample::default()
-        };
+        let sample =
+            |n: usize| Sample::new(n.to_string(), format!("Say {n}.")).target(n.to_string());
         Ok((0..self.0).map(sample).collect())
     }
 
@@ -130,10 +126,7 @@ impl Scorer for Moody {
         match answer.prediction {
             Some("1") => Err(Error::usage("cannot judge this")),
             Some("2") => panic!("out of my mind"),
-            Some("3") => Ok(Score {
-                value: f64::NAN,
-                ..Score::binary(true)
-            }),
+            Some("3") => Ok(Score::new(f64::NAN, true, "exact_match")),
             other => Ok(Score::binary(other == answer.target.0.as_str())),
         }
     }

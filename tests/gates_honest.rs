@@ -1,12 +1,12 @@
 //! The gates are honest: an unchanged agent fails `no_regression` no more often than alpha, and a worse one
 //! is caught as often as the power that is printed. Simulated with a fixed seed.
 
-use evaltest::verdict::baseline::{CurrentSample, Standing};
-use evaltest::verdict::check::Counts;
-use evaltest::verdict::facts::Facts;
-use evaltest::{
-    Baseline, BaselineSample, Gate, Outcome, Record, Score, Status, Summary, Verdict, stats,
-};
+use evaltest::engine::stats;
+use evaltest::engine::verdict::Counts;
+use evaltest::engine::verdict::Facts;
+use evaltest::engine::verdict::{Baseline, BaselineSample};
+use evaltest::engine::verdict::{CurrentSample, Standing};
+use evaltest::{Gate, Record, Score, Summary, Verdict};
 
 const ALPHA: f64 = 0.05;
 const SAMPLES: usize = 165;
@@ -194,22 +194,7 @@ fn current((i, correct): (usize, &bool)) -> CurrentSample {
 }
 
 fn record(correct: bool) -> Record {
-    Record {
-        sample_id: String::new(),
-        eval: String::new(),
-        epoch: 0,
-        prompt: "".into(),
-        ground_truth: serde_json::Value::Null,
-        metadata: serde_json::Map::new(),
-        slices: serde_json::Map::new(),
-        input_hash: String::new(),
-        target_hash: String::new(),
-        result: Outcome {
-            status: Status::Scored,
-            score: Some(Score::binary(correct)),
-            attempts: 1,
-            latency_s: 1.0,
-            ..Outcome::default()
-        },
-    }
+    let mut record = Record::scored("", Score::binary(correct));
+    record.result.latency_s = 1.0;
+    record
 }

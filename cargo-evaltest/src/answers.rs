@@ -19,8 +19,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use evaltest::store::RunDir;
-use evaltest::text::setting::Override;
+use evaltest::engine::store::RunDir;
+use evaltest::engine::text::Override;
 use evaltest::{Error, Extract, Extraction, Result};
 
 pub(crate) use answered::{AnsweredSample, Wanted};
@@ -167,12 +167,12 @@ impl AnswerInput {
                 }
                 let dir = RunDir::open(path)?;
                 if !extraction.is_given {
-                    extraction = evaltest::run::rescore::extraction_of(&dir.manifest()?)?;
+                    extraction = evaltest::engine::run::rescore::extraction_of(&dir.manifest()?)?;
                 }
                 layout = Layout::Records;
                 source.path = dir.file("samples.jsonl");
                 // The library's reader knows why the file may not be there.
-                drop(evaltest::store::read_records(&source.path)?);
+                drop(evaltest::engine::store::read_records(&source.path)?);
                 chunks_of(&source.path, open(&source.path)?)
             }
         };

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use evaltest::system::project;
+use evaltest::engine::system::project;
 use evaltest::{Error, Result};
 use serde::Deserialize;
 

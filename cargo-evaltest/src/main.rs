@@ -21,12 +21,12 @@ use args::{Arguments, CliCommand};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let asked = evaltest::system::sandbox::serve_if_asked();
-    if let Some(code) = asked.or_else(evaltest::system::orphans::watch_if_asked) {
+    let asked = evaltest::engine::system::sandbox::serve_if_asked();
+    if let Some(code) = asked.or_else(evaltest::engine::system::orphans::watch_if_asked) {
         return code;
     }
-    evaltest::system::panics::quiet();
-    evaltest::system::orphans::adopt();
+    evaltest::engine::system::panics::quiet();
+    evaltest::engine::system::orphans::adopt();
     let arguments = Arguments::parse_from(args::without_subcommand_name(std::env::args_os()));
     let done = match arguments.command {
         None => command::run::run(&arguments.run),
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
         Some(CliCommand::Init(args)) => command::init::run(&args),
         Some(CliCommand::Doctor(args)) => command::doctor::run(&args),
     };
-    evaltest::system::orphans::kill_all();
+    evaltest::engine::system::orphans::kill_all();
     let exit = done.unwrap_or_else(|error| {
         // With stderr gone there is nobody left to tell.
         let _ = writeln!(std::io::stderr(), "error: {error}");

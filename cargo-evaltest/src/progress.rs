@@ -6,9 +6,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use evaltest::report::event::Event;
-use evaltest::report::terminal;
-use evaltest::text::clean;
+use evaltest::engine::report::Event;
+use evaltest::engine::report::terminal;
+use evaltest::engine::text::clean;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Shows how far a run is.

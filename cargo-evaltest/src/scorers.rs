@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use evaltest::eval::registry::scorers::{self, Context};
+use evaltest::engine::scorers::{self, Context};
+use evaltest::engine::text::Override;
 use evaltest::scorer::Scorer;
-use evaltest::text::setting::Override;
 use evaltest::{Error, Result};
 use serde_json::{Map, Value};
 

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use evaltest::run::drive::{self, Drive};
-use evaltest::run::listing::Listing;
-use evaltest::system::signal::{self, Interrupt};
+use evaltest::engine::run::drive::{self, Drive};
+use evaltest::engine::run::listing::Listing;
+use evaltest::engine::system::signal::{self, Interrupt};
 use evaltest::{Error, Exit, Result};
 use serde::Deserialize;
 

@@ -52,7 +52,7 @@ const PROMPT: &str = "{prompt}";
 /// An agent that is a program.
 ///
 /// ```
-/// use evaltest::agent::command::{Command, Input, Reply};
+/// use evaltest::agent::{Command, Input, Reply};
 ///
 /// let agent = Command::new(["python3", "agent.py"], "evals")
 ///     .input(Input::Json)
@@ -78,6 +78,7 @@ pub struct Command {
 
 /// The folder in which the program runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Cwd {
     /// A folder; a relative one counts from the folder given to [`Command::new`].
     Folder(PathBuf),
@@ -160,7 +161,7 @@ impl Command {
         self
     }
 
-    /// Runs the program in a sandbox of its own, see [`crate::system::sandbox`]. Its scratch folder is then in memory, and its
+    /// Runs the program in a sandbox of its own, see [`Sandbox`]. Its scratch folder is then in memory, and its
     /// home; it is killed at once when its time is up.
     #[must_use]
     pub fn sandbox(mut self, sandbox: Sandbox) -> Self {

@@ -31,7 +31,7 @@ const BODY: &str = r#"{"id": "{id}", "prompt": "{prompt}", "question": "{questio
 /// An agent behind an address.
 ///
 /// ```no_run
-/// use evaltest::agent::http::Http;
+/// use evaltest::agent::Http;
 /// use serde_json::json;
 ///
 /// # fn main() -> evaltest::Result<()> {

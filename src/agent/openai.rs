@@ -38,7 +38,7 @@ const MODELS: usize = 10;
 /// A model behind an endpoint that speaks Chat Completions.
 ///
 /// ```no_run
-/// use evaltest::agent::openai::OpenAi;
+/// use evaltest::agent::OpenAi;
 ///
 /// # fn main() -> evaltest::Result<()> {
 /// let agent = OpenAi::new("http://127.0.0.1:8102/v1", "local")?

@@ -64,7 +64,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// An agent that is a program which stays and answers many tasks.
 ///
 /// ```
-/// use evaltest::agent::worker::Worker;
+/// use evaltest::agent::Worker;
 ///
 /// let agent = Worker::new(["python3", "worker.py"], "evals")
 ///     .processes(2)
@@ -143,7 +143,7 @@ impl Worker {
         self
     }
 
-    /// Runs each process in a sandbox of its own, see [`crate::system::sandbox`]. It sees the files of the tasks that it has,
+    /// Runs each process in a sandbox of its own, see [`Sandbox`]. It sees the files of the tasks that it has,
     /// and those of no other process; its home is in memory. A folder of [`Worker::scratch`] is outside and not seen.
     #[must_use]
     pub fn sandbox(mut self, sandbox: Sandbox) -> Self {

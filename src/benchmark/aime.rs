@@ -40,12 +40,12 @@ static YEAR_IN_ID: LazyLock<Regex> = LazyLock::new(|| {
 /// | `year` | `year`, `Year`; else the year in the id, as in `2024-I-3` | slice `year` |
 ///
 /// Every other column is kept as metadata that agents do not see. The scorer is
-/// [`aime`](crate::scorer::aime). There is no official prompt: unless the eval says otherwise, agents are asked
+/// [`aime`](crate::scorer::AimeScorer). There is no official prompt: unless the eval says otherwise, agents are asked
 /// to end with `\boxed{42}`.
 ///
 /// ```no_run
 /// # fn main() -> evaltest::Result<()> {
-/// let aime = evaltest::benchmark::aime::Aime::open("data/aime.jsonl")?.years([2024, 2025]);
+/// let aime = evaltest::Aime::open("data/aime.jsonl")?.year_column("Jahr").years([2024, 2025]);
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Debug)]

@@ -18,12 +18,12 @@ const SCORER: &str = "gaia";
 /// Samples of one's own, each with the scorer that fits it.
 ///
 /// A sample's scorer is its metadata entry `scorer`, see [`Sample::scorer`]; samples without one get the
-/// default. They are judged by [`per_sample`](crate::scorer::per_sample). An agent may end its answer with
+/// default. They are judged by `per_sample`. An agent may end its answer with
 /// `FINAL ANSWER: …`; without such a line the whole answer counts.
 ///
 /// ```
 /// # fn main() -> evaltest::Result<()> {
-/// use evaltest::{Eval, Sample, Task, benchmark::custom::Custom};
+/// use evaltest::{Custom, Eval, Sample, Task};
 /// use serde_json::json;
 ///
 /// let samples = [

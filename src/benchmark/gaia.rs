@@ -25,7 +25,7 @@ use folder::{KnownFiles, MetadataFile};
 use row::{GROUND_TRUTH, GaiaLayout};
 
 /// GAIA itself, as it is published. It is gated: its terms are accepted on its page.
-pub const HUB: &str = "hf://datasets/gaia-benchmark/GAIA";
+pub(crate) const HUB: &str = "hf://datasets/gaia-benchmark/GAIA";
 
 /// The system prompt of the benchmark's protocol, word for word: GAIA, a benchmark for General AI
 /// Assistants (arXiv 2311.12983); also on the leaderboard's page
@@ -44,7 +44,7 @@ be put in the list is a number or a string.";
 
 /// The GAIA benchmark, or any dataset in its layout.
 ///
-/// The path is an address of the Hugging Face Hub such as [`HUB`] (feature `http`), or the dataset's folder (`2023/<split>/metadata.parquet` or `metadata.jsonl`, attachments
+/// The path is an address of the Hugging Face Hub such as `hf://datasets/gaia-benchmark/GAIA` (feature `http`), or the dataset's folder (`2023/<split>/metadata.parquet` or `metadata.jsonl`, attachments
 /// beside it), a folder of splits, a folder with the metadata in it, or one `.jsonl`, `.csv` or `.parquet`
 /// file with the attachments beside it.
 ///
@@ -62,7 +62,7 @@ be put in the list is a number or a string.";
 ///
 /// ```no_run
 /// # fn main() -> evaltest::Result<()> {
-/// let gaia = evaltest::benchmark::gaia::Gaia::open("data/gaia")?.split("validation").levels([1, 2]);
+/// let gaia = evaltest::Gaia::open("data/gaia")?.split("validation").levels([1, 2]);
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Debug)]

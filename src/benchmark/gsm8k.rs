@@ -30,12 +30,12 @@ nothing but `####` and the result as a plain number, without a unit, like this:\
 /// | `ground_truth` | `answer`, `ground_truth`, `solution` | a worked solution that ends in `#### 18` or `A: 18`, or a number. The number is [`Sample::target`]; the solution, without calculator annotations, is metadata `solution` that agents do not see |
 /// | `id` | `id`, `task_id` | [`Sample::id`]; without the column, the row's index from 0 |
 ///
-/// The scorer is [`gsm8k`](crate::scorer::gsm8k). There is no official prompt: unless the eval says otherwise,
+/// The scorer is [`gsm8k`](crate::scorer::Gsm8kScorer). There is no official prompt: unless the eval says otherwise,
 /// agents are asked to end with `#### 42`.
 ///
 /// ```no_run
 /// # fn main() -> evaltest::Result<()> {
-/// let gsm8k = evaltest::benchmark::gsm8k::Gsm8k::open("data/test.jsonl")?;
+/// let gsm8k = evaltest::Gsm8k::open("data/test.jsonl")?;
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Debug)]

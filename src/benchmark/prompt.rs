@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 
 /// What is put around a question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Prompt {
     /// The benchmark's instructions where it has some (official ones, or ours that tell the form of the
     /// answer), else the question alone.

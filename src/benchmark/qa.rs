@@ -39,14 +39,18 @@ use template::Template;
 /// the JSON pointer `/answers/text`. A name that meets an array is looked for in each of its elements, so that
 /// several right answers are found whether they are `{"text": ["a", "b"]}` or `[{"text": "a"}, {"text": "b"}]`.
 ///
-/// The scorer is [`token_f1`](crate::scorer::token_f1), unless the eval names another.
+/// The scorer is [`token_f1`](crate::scorer::TokenF1), unless the eval names another.
 ///
 /// ```no_run
 /// # fn main() -> evaltest::Result<()> {
-/// use evaltest::benchmark::qa::Qa;
+/// use evaltest::Qa;
 /// let qa = Qa::open("data/squad.parquet")?
 ///     .template("Passage: {context}\n\nQuestion: {question}")?
+///     .id_column("key")
+///     .prompt_column("ask")
 ///     .ground_truth_column("answers.text")
+///     .file_columns(["image"])
+///     .metadata_columns(["title", "topic"])
 ///     .slices(["title"]);
 /// # Ok(()) }
 /// ```

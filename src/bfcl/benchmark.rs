@@ -11,7 +11,7 @@
 //!
 #![doc = include_str!("benchmark/categories.md")]
 
-pub mod aggregates;
+pub(crate) mod aggregates;
 pub(crate) mod prompt;
 pub(crate) mod tally;
 mod tools;
@@ -39,7 +39,7 @@ pub(crate) use tally::Weights;
 ///
 /// ```no_run
 /// # fn main() -> evaltest::Result<()> {
-/// use evaltest::bfcl::benchmark::Bfcl;
+/// use evaltest::Bfcl;
 ///
 /// let bfcl = Bfcl::open("bfcl_eval/data")?.categories(["simple_python", "live"]);
 /// # Ok(()) }

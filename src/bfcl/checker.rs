@@ -2,8 +2,8 @@
 //! verdicts, error types and messages of the official program (bfcl-eval 2026.3.23).
 //!
 //! ```
-//! use evaltest::bfcl::checker::{AnswerKey, CheckRequest, ModelAnswer, check};
-//! use evaltest::calls::Value;
+//! use evaltest::engine::bfcl::checker::{AnswerKey, CheckRequest, ModelAnswer, check};
+//! use evaltest::engine::calls::Value;
 //!
 //! let functions = r#"[{"name": "math.add", "parameters": {
 //!     "type": "dict",
@@ -58,11 +58,11 @@ mod verdict;
 
 pub use check::{CheckRequest, ModelAnswer, check};
 pub use entry::AnswerKey;
-pub use explain::{Explanation, Matched, Partial, Problem, Share, WrongParameter, explain};
+pub(crate) use explain::{Explanation, Matched, Share, WrongParameter, explain};
 pub(crate) use official::KEY as OFFICIAL;
 pub use official::OfficialVerdict;
 pub use report::Report;
-pub use scorer::BfclScorer;
+pub(crate) use scorer::BfclScorer;
 pub(crate) use scorer::ENTRY;
 pub(crate) use scorer::native_calls;
 pub use verdict::{BfclVerdict, CRASH, TriedCall, VerdictMessage};

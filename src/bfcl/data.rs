@@ -26,7 +26,8 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub use category::{COLLECTIONS, Category, CategoryGroup};
+pub(crate) use category::COLLECTIONS;
+pub use category::{Category, CategoryGroup};
 pub use index::Index;
 pub use question::BfclQuestion;
 pub(crate) use question::broken;
@@ -98,7 +99,7 @@ impl Data {
     }
 
     /// The files with entries and the folder of their answers.
-    pub fn holders(&self) -> Vec<PathBuf> {
+    pub(crate) fn holders(&self) -> Vec<PathBuf> {
         if self.is_file {
             return vec![self.path.clone()];
         }

@@ -54,9 +54,13 @@ use answer::ResultField;
 use score::AnswerVerdict;
 use tables::Costs;
 
-pub use layout::{ExportKind, category_of, has_steps, needs_official};
+pub(crate) use layout::ExportKind;
+pub(crate) use layout::has_steps;
 pub use model::Model;
-pub use read::{ModelFiles, ResultLine, Scores, find, results, score_files, scores};
+pub use read::ModelFiles;
+pub use read::find;
+pub(crate) use read::score_files;
+pub(crate) use read::{ResultLine, Scores, results, scores};
 pub(crate) use read::{is_preparation, objects};
 
 /// How a run is exported.
@@ -102,13 +106,13 @@ pub struct BfclExport {
     /// Samples in whose answer a secret was blanked.
     pub redacted: Vec<String>,
     /// Samples that the run judged otherwise than its score file does.
-    pub disputed: Vec<String>,
+    pub(crate) disputed: Vec<String>,
     /// Samples on whose answer the official program dies.
     pub crashes: Vec<String>,
     /// Samples whose id is of no form that the official program reads.
-    pub odd_ids: Vec<String>,
+    pub(crate) odd_ids: Vec<String>,
     /// The only sample with a latency, of which nothing is written: the official tables need two or none.
-    pub lone_latency: Option<String>,
+    pub(crate) lone_latency: Option<String>,
 }
 
 impl BfclExport {
@@ -143,9 +147,9 @@ pub struct WrittenCategory {
     /// How many of them are right; `None` without a score file.
     pub correct: Option<usize>,
     /// How many have no verdict.
-    pub unjudged: usize,
+    pub(crate) unjudged: usize,
     /// Whether the official program knows it.
-    pub is_official: bool,
+    pub(crate) is_official: bool,
 }
 
 /// An answer on its way into the files.

@@ -8,7 +8,7 @@ use super::value::{Dict, Value};
 use super::{java, javascript, json_calls, python, xml};
 use crate::text::is_py_space;
 
-pub use super::fault::DecodeFault;
+pub(crate) use super::fault::DecodeFault;
 
 /// How answers are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,11 @@ impl CallFormat {
 
 /// Decodes the text of a model without native tool calling. With `has_tool_call_tag` the calls stand
 /// between `<TOOLCALL>` and `</TOOLCALL>`.
-pub fn prompt(text: &str, format: CallFormat, has_tool_call_tag: bool) -> DecodeResult<Value> {
+pub(crate) fn prompt(
+    text: &str,
+    format: CallFormat,
+    has_tool_call_tag: bool,
+) -> DecodeResult<Value> {
     let text = text.trim_matches(['`', '\n', ' ']);
     let bracketed = match (text.starts_with('['), text.ends_with(']')) {
         (true, true) => Cow::Borrowed(text),
@@ -101,7 +105,7 @@ fn inside(text: &str) -> &str {
 }
 
 /// Decodes the calls of a model with native tool calling: a list of `{name: arguments as JSON text}`.
-pub fn native(result: &Value) -> DecodeResult<Value> {
+pub(crate) fn native(result: &Value) -> DecodeResult<Value> {
     let items = match result {
         Value::List(items) => &**items,
         // Nothing to go through is no fault.

@@ -6,7 +6,7 @@ use super::value::lone_surrogate;
 
 /// Why an answer holds no calls: the text of the exception in the official program, or close to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DecodeFault(String);
+pub(crate) struct DecodeFault(String);
 
 impl DecodeFault {
     pub(crate) fn new(message: impl Into<String>) -> Self {
@@ -14,7 +14,7 @@ impl DecodeFault {
     }
 
     /// The message.
-    pub fn message(&self) -> &str {
+    pub(crate) fn message(&self) -> &str {
         &self.0
     }
 }

@@ -99,7 +99,7 @@ impl Int {
     }
 
     /// The machine word, if it fits one.
-    pub fn to_i64(&self) -> Option<i64> {
+    pub(crate) fn to_i64(&self) -> Option<i64> {
         match &self.0 {
             Repr::Small(value) => Some(*value),
             Repr::Big(_) => None,
@@ -151,7 +151,7 @@ impl Int {
     }
 
     /// Its decimal digits; `None` where Python refuses because they are too many.
-    pub fn to_text(&self) -> Option<String> {
+    pub(crate) fn to_text(&self) -> Option<String> {
         match &self.0 {
             Repr::Small(value) => Some(value.to_string()),
             // 2¹⁴²⁸⁴ has 4300 digits: nothing with more bits needs to be written to be refused.

@@ -44,7 +44,7 @@ impl Value {
     }
 
     /// The name of its type, as Python's `type(value).__name__`.
-    pub fn type_name(&self) -> &'static str {
+    pub(crate) fn type_name(&self) -> &'static str {
         match self {
             Self::None => "NoneType",
             Self::Bool(_) => "bool",
@@ -70,7 +70,7 @@ impl Value {
     }
 
     /// The dictionary, if it is one.
-    pub fn as_dict(&self) -> Option<&Dict> {
+    pub(crate) fn as_dict(&self) -> Option<&Dict> {
         match self {
             Self::Dict(dict) => Some(dict),
             _ => None,
@@ -78,7 +78,7 @@ impl Value {
     }
 
     /// The items of a list.
-    pub fn as_list(&self) -> Option<&[Value]> {
+    pub(crate) fn as_list(&self) -> Option<&[Value]> {
         match self {
             Self::List(items) => Some(items),
             _ => None,
@@ -232,7 +232,7 @@ impl Dict {
     }
 
     /// The value of a key that is a text.
-    pub fn get_str(&self, key: &str) -> Option<&Value> {
+    pub(crate) fn get_str(&self, key: &str) -> Option<&Value> {
         if self.index.is_none() {
             let entry = self.entries.iter().find(|(k, _)| k.as_str() == Some(key));
             return entry.map(|(_, value)| value);

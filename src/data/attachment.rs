@@ -51,7 +51,7 @@ impl Attachment {
     /// The copy has the last component of the attachment's name, without control characters. A name that
     /// is taken gets a number: `data.csv`, `data-2.csv`. Nothing is ever overwritten. A disk that is full is
     /// of kind [`FailureKind::NotStarted`]: it is no fault of the sample.
-    pub fn copy_into(&self, folder: &Path) -> Result<TaskFile, AgentError> {
+    pub(crate) fn copy_into(&self, folder: &Path) -> Result<TaskFile, AgentError> {
         let source = self.resolve()?;
         let mut from = File::open(&source).map_err(|error| self.error(&source, &reason(&error)))?;
         let folder = std::path::absolute(folder)

@@ -38,6 +38,7 @@ pub(crate) use table::Table;
 
 /// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Format {
     /// `.jsonl`: one object per line.
     Jsonl,
@@ -146,7 +147,7 @@ pub(crate) fn check_file(path: &Path) -> Result<()> {
 }
 
 /// Checks that no two samples have one id; the error names both places.
-pub fn unique_ids<'a>(ids: impl IntoIterator<Item = (&'a str, Place<'a>)>) -> Result<()> {
+pub(crate) fn unique_ids<'a>(ids: impl IntoIterator<Item = (&'a str, Place<'a>)>) -> Result<()> {
     let mut seen = HashMap::new();
     for (id, place) in ids {
         if let Some(first) = seen.insert(id, place) {

@@ -18,8 +18,23 @@ pub(crate) const LONGEST_RETRY_AFTER: f64 = 600.0;
 const STDERR_BYTES: usize = 500;
 
 /// What an agent said.
+///
+/// A text is one already; what else an agent tells is chained.
+///
+/// ```
+/// use evaltest::{Output, Usage};
+/// use serde_json::json;
+///
+/// let plain: Output = "Paris".to_owned().into();
+/// let told = Output::text("Paris")
+///     .messages([json!({"role": "user", "content": "The capital of France?"})])
+///     .tool_calls([json!({"name": "lookup", "arguments": {"country": "France"}})])
+///     .usage(Usage::tokens(120, 8).cost_usd(0.0004));
+/// assert_eq!(plain.text, told.text);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[non_exhaustive]
 pub struct Output {
     /// The raw answer, before extraction. `None` when the agent ended well and gave no answer.
     pub text: Option<String>,
@@ -43,6 +58,27 @@ impl Output {
             text: Some(text.into()),
             ..Self::default()
         }
+    }
+
+    /// The conversation that led to the answer, in Chat Completions form.
+    #[must_use]
+    pub fn messages(mut self, messages: impl IntoIterator<Item = Value>) -> Self {
+        self.messages = messages.into_iter().collect();
+        self
+    }
+
+    /// The calls of tools that are the answer.
+    #[must_use]
+    pub fn tool_calls(mut self, calls: impl IntoIterator<Item = Value>) -> Self {
+        self.tool_calls = calls.into_iter().collect();
+        self
+    }
+
+    /// What the answer cost.
+    #[must_use]
+    pub fn usage(mut self, usage: Usage) -> Self {
+        self.usage = Some(usage);
+        self
     }
 
     /// The model that answered, with its fingerprint, if the agent tells: `gpt-4o-2024-08-06 (fp_1)`.
@@ -71,6 +107,7 @@ impl From<&str> for Output {
 /// What an answer cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[non_exhaustive]
 pub struct Usage {
     /// Tokens read by the model.
     pub input_tokens: Option<u64>,
@@ -80,11 +117,30 @@ pub struct Usage {
     pub cost_usd: Option<f64>,
 }
 
+impl Usage {
+    /// Tokens read and written by the model.
+    pub fn tokens(input: u64, output: u64) -> Self {
+        Self {
+            input_tokens: Some(input),
+            output_tokens: Some(output),
+            cost_usd: None,
+        }
+    }
+
+    /// The price, in US dollars.
+    #[must_use]
+    pub fn cost_usd(mut self, cost: f64) -> Self {
+        self.cost_usd = Some(cost);
+        self
+    }
+}
+
 /// Why an attempt has no answer.
 ///
 /// Anything that displays converts into it, so `?` works in an agent on every error, and on a text. The
 /// type itself displays nothing for that reason; see its `message`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct AgentError {
     /// The class of the failure.
     pub kind: FailureKind,

@@ -19,6 +19,7 @@ pub(crate) use abridged::read_abridged;
 /// How a sample ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Status {
     /// A scorer gave a verdict.
     Scored,
@@ -59,6 +60,7 @@ impl Status {
 
 /// One sample with its outcome: a line of `samples.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Record {
     /// The sample's id.
     pub sample_id: String,
@@ -87,6 +89,7 @@ pub struct Record {
 
 /// What became of a sample; by default nothing, for it was never asked.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Outcome {
     /// How it ended.
     pub status: Status,
@@ -108,8 +111,8 @@ pub struct Outcome {
     /// Seconds that the answer that counted took; the last attempt's when none did. Of an answer that was given
     /// before, what it took then.
     pub latency_s: f64,
-    /// The answer was given before, to an earlier run, and came from the [cache](crate::store::cache). Neither its latency
-    /// nor its usage counts in a figure.
+    /// The answer was given before, to an earlier run, and came from the cache. Neither its latency nor its
+    /// usage counts in a figure.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cached: bool,
     /// How many secrets were blanked in this record.
@@ -139,6 +142,36 @@ const ABRIDGED: usize = 4096;
 pub(crate) static NO_PROMPT: LazyLock<Arc<str>> = LazyLock::new(|| "".into());
 
 impl Record {
+    /// A sample that was asked once and judged, as a test of [`Benchmark::metrics`](crate::Benchmark::metrics) needs
+    /// it; what else there is to say can be set.
+    ///
+    /// ```
+    /// use evaltest::{Record, Score};
+    ///
+    /// let mut record = Record::scored("capital-of-france", Score::binary(true));
+    /// record.result.latency_s = 0.4;
+    /// assert!(record.result.is_correct());
+    /// ```
+    pub fn scored(sample_id: impl Into<String>, score: Score) -> Self {
+        Self {
+            sample_id: sample_id.into(),
+            eval: String::new(),
+            epoch: 0,
+            prompt: Arc::clone(&NO_PROMPT),
+            ground_truth: Value::Null,
+            metadata: Map::new(),
+            slices: Map::new(),
+            input_hash: String::new(),
+            target_hash: String::new(),
+            result: Outcome {
+                status: Status::Scored,
+                score: Some(score),
+                attempts: 1,
+                ..Outcome::default()
+            },
+        }
+    }
+
     /// Drops what no verdict and no report needs once it is on disk.
     pub(crate) fn forget(&mut self) {
         self.result.output = None;

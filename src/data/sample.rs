@@ -5,7 +5,17 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 
 /// One question of a benchmark, with its ground truth.
+///
+/// ```
+/// use evaltest::{Sample, Target};
+///
+/// let sample = Sample::new("capital-of-france", "What is the capital of France?")
+///     .target("Paris")
+///     .slice("level", "1");
+/// assert_eq!(sample.target.as_ref().and_then(Target::as_text), Some("Paris"));
+/// ```
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Sample {
     /// Unique within its eval.
     pub id: String,
@@ -51,7 +61,7 @@ impl Sample {
     }
 
     /// Names a scorer for this sample alone, as a spec writes it: `json!("gsm8k")`. The scorer
-    /// [`per_sample`](crate::scorer::per_sample) reads it, which is that of the benchmark `custom`.
+    /// `per_sample` reads it, which is that of the benchmark `custom`.
     #[must_use]
     pub fn scorer(mut self, scorer: impl Into<Value>) -> Self {
         let key = SCORER;
@@ -89,6 +99,7 @@ impl<T: Into<Value>> From<T> for Target {
 
 /// A file that belongs to a sample. It must lie inside `root`, symbolic links followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Attachment {
     /// The name under which the agent finds it.
     pub name: String,

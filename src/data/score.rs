@@ -10,7 +10,19 @@ use serde_json::Value;
 pub use details::Details;
 
 /// The verdict on one answer.
+///
+/// ```
+/// use evaltest::Score;
+///
+/// let right = Score::binary("paris" == "paris").normalized("paris", "paris");
+/// assert!(right.correct && right.reason == "exact_match");
+///
+/// // Half right, which does not count as correct; the entry `words` gets its mean in the summary.
+/// let half = Score::new(0.5, false, "some_words").detail("words", 3);
+/// assert_eq!(half.value, 0.5);
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Score {
     /// From 0.0 (worst) to 1.0 (best).
     pub value: f64,
@@ -121,4 +133,4 @@ impl<'de> Deserialize<'de> for Normalized {
 }
 
 /// The column of the confusion matrix for predictions that are no label.
-pub const OTHER: &str = "(other)";
+pub(crate) const OTHER: &str = "(other)";

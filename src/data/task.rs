@@ -14,6 +14,7 @@ use crate::system::cancel::Cancel;
 
 /// A copy of an attachment, made for one attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TaskFile {
     /// The file's name, as the prompt gives it.
     pub name: String,

@@ -16,13 +16,13 @@ mod window;
 
 /// Bounds of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Limits {
+pub(crate) struct Limits {
     /// Questions in flight at once: samples, or with several epochs epochs of samples.
     pub concurrency: usize,
     /// How long one attempt may take.
     pub timeout: Duration,
     /// How long all attempts of a sample may take together, with the pauses between them; in each epoch anew.
-    pub sample_timeout: Option<Duration>,
+    pub(crate) sample_timeout: Option<Duration>,
     /// How long the whole run may take, from its start or from where it is resumed. What is in flight then is
     /// cut off, and asked again when the run is resumed.
     pub deadline: Option<Duration>,
@@ -33,7 +33,7 @@ pub struct Limits {
     /// Tokens that answers may take in a minute, read and written, as the agent tells.
     pub tokens_per_minute: Option<f64>,
     /// How long it takes at the start until `concurrency` questions are in flight; else 0.2 ms for each.
-    pub ramp_up: Option<Duration>,
+    pub(crate) ramp_up: Option<Duration>,
     /// How often a failed attempt is repeated. Wrong answers and timeouts are not. An agent behind a network has a
     /// default of its own: [`Agent::default_retries`](crate::Agent::default_retries).
     pub retries: u32,
@@ -76,6 +76,7 @@ impl Default for Limits {
 /// until the first tells. So it is overspent by what those in flight cost above the average, and by attempts that
 /// fail after the agent has paid for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Budget {
     /// US dollars, as the agent tells the cost of its answers.
     pub cost_usd: Option<f64>,

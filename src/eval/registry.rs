@@ -27,7 +27,7 @@ mod made_agent;
 #[cfg(test)]
 mod pages;
 mod recipe;
-pub mod scorers;
+pub(crate) mod scorers;
 
 pub use built_in::BuiltIn;
 pub(crate) use keep::KeepKey;

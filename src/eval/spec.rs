@@ -28,7 +28,7 @@ mod places;
 mod problem;
 mod tagged;
 
-pub use crate::text::setting::Override;
+pub(crate) use crate::text::setting::Override;
 pub(crate) use builder::override_built;
 
 use keys::SpecFile;

@@ -73,4 +73,4 @@ pub enum Event<'a> {
 }
 
 /// Consumes events; called from many threads at once.
-pub type Observer<'a> = dyn Fn(&Event<'_>) + Sync + Send + 'a;
+pub(crate) type Observer<'a> = dyn Fn(&Event<'_>) + Sync + Send + 'a;

@@ -3,7 +3,7 @@
 mod epochs;
 mod metrics;
 mod scorers;
-pub mod table;
+pub(crate) mod table;
 
 use std::io::{self, Write};
 
@@ -278,7 +278,7 @@ fn reason(error: &AgentError) -> String {
 }
 
 /// The one command to type next: for what is worst, or to make a first baseline.
-pub fn next_command(run: &Run) -> Option<String> {
+pub(crate) fn next_command(run: &Run) -> Option<String> {
     let dir = shell_word(&shown(&run.dir));
     let show = |id: &str| format!("cargo evaltest show {dir} {}", shell_word(id));
     let show_record = |record: &Record| {

@@ -67,7 +67,7 @@ pub struct Rescore {
     pub output_root: Option<PathBuf>,
 }
 
-/// Scores the answers of a run again, into a new run directory; see [the module](self). Of its records the
+/// Scores the answers of a run again, into a new run directory. Of its records the
 /// run that is returned holds those that ended without a verdict, and the first that is wrong.
 ///
 /// # Errors

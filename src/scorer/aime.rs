@@ -1,6 +1,4 @@
 //! AIME: an integer from 0 to 999.
-//!
-#![doc = include_str!("aime.md")]
 
 use std::sync::{Arc, LazyLock};
 
@@ -68,6 +66,8 @@ static INTEGER: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Compares integers from 0 to 999.
+///
+#[doc = include_str!("aime.md")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AimeScorer;
 

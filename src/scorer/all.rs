@@ -1,6 +1,4 @@
 //! `all`: every part must find the answer correct.
-//!
-#![doc = include_str!("all.md")]
 
 use std::sync::Arc;
 
@@ -44,7 +42,7 @@ pub(crate) const ENTRY: Entry = Entry {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use evaltest::scorer::{All, gaia::GaiaScorer};
+/// use evaltest::scorer::{All, GaiaScorer};
 /// use evaltest::{Answer, Score};
 ///
 /// let short = |answer: &Answer<'_>| {
@@ -54,6 +52,8 @@ pub(crate) const ENTRY: Entry = Entry {
 /// let strict = All::new([Arc::new(GaiaScorer), Arc::new(("short", short))]);
 /// # let _: Box<dyn evaltest::Scorer> = Box::new(strict);
 /// ```
+///
+#[doc = include_str!("all.md")]
 pub struct All(NamedScorers);
 
 impl All {

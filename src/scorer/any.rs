@@ -1,6 +1,4 @@
 //! `any`: one part that finds the answer correct is enough.
-//!
-#![doc = include_str!("any.md")]
 
 use std::sync::Arc;
 
@@ -42,11 +40,13 @@ pub(crate) const ENTRY: Entry = Entry {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use evaltest::scorer::{Any, List, gaia::GaiaScorer};
+/// use evaltest::scorer::{Any, List, GaiaScorer};
 ///
 /// let lenient = Any::new([Arc::new(GaiaScorer), Arc::new(List::new(GaiaScorer).unordered())]);
 /// # let _: Box<dyn evaltest::Scorer> = Box::new(lenient);
 /// ```
+///
+#[doc = include_str!("any.md")]
 pub struct Any(NamedScorers);
 
 impl Any {

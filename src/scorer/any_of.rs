@@ -1,6 +1,4 @@
 //! `any_of`: several accepted answers.
-//!
-#![doc = include_str!("any_of.md")]
 
 use std::slice;
 use std::sync::Arc;
@@ -54,11 +52,13 @@ pub(crate) const ENTRY: Entry = Entry {
 /// Compares with each of several accepted answers.
 ///
 /// ```
-/// use evaltest::scorer::{AnyOf, gaia::GaiaScorer};
+/// use evaltest::scorer::{AnyOf, GaiaScorer};
 ///
 /// let lenient = AnyOf::new(GaiaScorer);
 /// # let _: Box<dyn evaltest::Scorer> = Box::new(lenient);
 /// ```
+///
+#[doc = include_str!("any_of.md")]
 pub struct AnyOf(Arc<dyn Scorer>);
 
 impl AnyOf {

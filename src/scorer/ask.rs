@@ -2,5 +2,5 @@
 //!
 //! They lie apart from the rules, which know no file, clock, process or environment.
 
-pub mod command;
-pub mod semantic;
+pub(crate) mod command;
+pub(crate) mod semantic;

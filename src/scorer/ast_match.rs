@@ -1,6 +1,4 @@
 //! `ast_match`: tool calls against the ones that are expected.
-//!
-#![doc = include_str!("ast_match.md")]
 
 mod canonical;
 pub(super) mod documents;
@@ -107,7 +105,10 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 /// Scores tool calls.
+///
+#[doc = include_str!("ast_match.md")]
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct AstMatch {
     /// The order of calls counts.
     pub ordered: bool,

@@ -6,6 +6,9 @@ use crate::data::{Output, Score, Target};
 use crate::error::Result;
 use crate::scorer::{Answer, OptionReader, Scorer};
 
+/// Which scorer to choose, and how each departs from the official GAIA rule, in Markdown.
+pub const GUIDE: &str = include_str!("guide.md");
+
 /// A built-in scorer, as `cargo evaltest scorers` tells of it.
 #[derive(Debug)]
 pub struct Entry {

@@ -1,6 +1,4 @@
 //! Equal texts.
-//!
-#![doc = include_str!("exact.md")]
 
 use std::sync::Arc;
 
@@ -80,7 +78,10 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 /// Scores equal texts, or labels.
+///
+#[doc = include_str!("exact.md")]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Exact {
     /// Which differences do not count.
     pub folding: Folding,
@@ -91,6 +92,7 @@ pub struct Exact {
 /// Which texts are labels.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum LabelSet {
     /// The answers are no labels.
     None,

@@ -31,7 +31,7 @@ pub(crate) use json::find as find_json;
 /// |---|---|
 /// | `none` | the whole answer, unchanged |
 /// | `final_answer` | what follows the last `FINAL ANSWER:` (any case) on its line, or on the next line that is not blank; without the brackets, backticks and asterisks that people put around an answer: `[17]`, `**17**`. Without a marker the whole answer, trimmed |
-/// | `{ type: final_answer, first: true }` | what follows the first marker, as `HelloAgents` takes it; else what follows `答案：`, `Final answer:` or `Answer:`; else the last line that is no heading |
+/// | `{ type: final_answer, first: true }` | what follows the first marker, as `HelloAgents` takes it ([`Extract::first_answer`]); else what follows `答案：`, `Final answer:` or `Answer:`; else the last line that is no heading |
 /// | `last_line` | the last line that is not blank, trimmed |
 /// | `{ after: "####" }` | what follows the last such marker on its line, or on the next line that is not blank |
 /// | `{ regex: 'is (\d+)', group: 1 }` | what the group matched where the pattern first matches; the first group when there is one, else the whole match. For the last place write `(?s).*is (\d+)` |

@@ -17,6 +17,7 @@ use crate::text::without_punctuation;
     clippy::struct_excessive_bools,
     reason = "each is a switch of its own in specs"
 )]
+#[non_exhaustive]
 pub struct Folding {
     /// How characters that Unicode calls equivalent are written.
     pub unicode: Form,
@@ -33,6 +34,7 @@ pub struct Folding {
 /// How characters that Unicode calls equivalent are written before they are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Form {
     /// As they are.
     None,
@@ -94,7 +96,7 @@ impl Folding {
     /// The text without what does not count.
     ///
     /// ```
-    /// use evaltest::scorer::folding::Folding;
+    /// use evaltest::scorer::Folding;
     /// assert_eq!(Folding::LOOSE.apply(" New\n York"), "new york");
     /// ```
     pub fn apply<'a>(&self, text: &'a str) -> Cow<'a, str> {

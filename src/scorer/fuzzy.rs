@@ -1,6 +1,4 @@
 //! Edit distance with a threshold.
-//!
-#![doc = include_str!("fuzzy.md")]
 
 use std::sync::Arc;
 
@@ -77,7 +75,10 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 /// Scores similar texts.
+///
+#[doc = include_str!("fuzzy.md")]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Fuzzy {
     /// Which differences do not count.
     pub folding: Folding,

@@ -1,7 +1,5 @@
 //! GAIA's own scorer: quasi-exact match of a number, a list or a text, chosen by the ground truth.
 //!
-#![doc = include_str!("gaia.md")]
-//!
 //! The rule is that of `question_scorer` of the GAIA leaderboard (`scorer.py`, Apache-2.0, The GAIA
 //! Benchmark Authors, 2023), oddities included: a verdict is only worth something if it is the one the
 //! leaderboard would give. Where the rule surprises, the verdict stands and `details` has a `warning`.
@@ -62,6 +60,8 @@ pub(crate) const ENTRY: Entry = Entry {
 /// Scores as the GAIA leaderboard does, see [`question_scorer`].
 ///
 /// `details` holds the `kind` of the ground truth, and a `note` or a `warning` where there is one.
+///
+#[doc = include_str!("gaia.md")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GaiaScorer;
 
@@ -108,6 +108,7 @@ impl TruthKind {
 
 /// What [`question_scorer`] says.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct GaiaVerdict {
     /// The verdict of the official program.
     pub correct: bool,
@@ -162,7 +163,7 @@ const NULL_IS_NONE: &str =
 /// Without a prediction the text `None` is judged, as officially.
 ///
 /// ```
-/// use evaltest::scorer::gaia::question_scorer;
+/// use evaltest::scorer::question_scorer;
 /// assert!(question_scorer(Some("$1,234.50"), "1234.5").correct);
 /// assert!(question_scorer(Some("Red; 3.0"), "red, 3").correct);
 /// assert!(question_scorer(Some("Sea gull."), "seagull").correct);

@@ -1,6 +1,4 @@
 //! GSM8K: the number at the end of a worked solution.
-//!
-#![doc = include_str!("gsm8k.md")]
 
 use std::sync::Arc;
 
@@ -51,6 +49,8 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 /// Compares the numbers at the end of two solutions.
+///
+#[doc = include_str!("gsm8k.md")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gsm8kScorer;
 

@@ -1,6 +1,4 @@
 //! The prediction contains the ground truth.
-//!
-#![doc = include_str!("includes.md")]
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -79,7 +77,10 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 /// Scores predictions that contain the ground truth.
+///
+#[doc = include_str!("includes.md")]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Includes {
     /// Which differences do not count.
     pub folding: Folding,

@@ -1,6 +1,4 @@
 //! Equal JSON.
-//!
-#![doc = include_str!("json.md")]
 
 mod compare;
 
@@ -82,6 +80,8 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 /// Scores equal JSON.
+///
+#[doc = include_str!("json.md")]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Json {
     /// How far numbers may be apart.

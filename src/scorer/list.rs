@@ -1,6 +1,4 @@
 //! `list`: a list, element by element.
-//!
-#![doc = include_str!("list.md")]
 
 #[cfg(test)]
 mod tests;
@@ -82,11 +80,13 @@ const SEPARATOR: &str = ",";
 /// Compares lists, element by element.
 ///
 /// ```
-/// use evaltest::scorer::{List, gaia::GaiaScorer};
+/// use evaltest::scorer::{List, GaiaScorer};
 ///
 /// let tags = List::new(GaiaScorer).unordered().separator(";");
 /// # let _: Box<dyn evaltest::Scorer> = Box::new(tags);
 /// ```
+///
+#[doc = include_str!("list.md")]
 pub struct List {
     element: Arc<dyn Scorer>,
     ordered: bool,

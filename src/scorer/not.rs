@@ -1,6 +1,4 @@
 //! `not`: a verdict turned around.
-//!
-#![doc = include_str!("not.md")]
 
 use std::sync::Arc;
 
@@ -40,11 +38,13 @@ pub(crate) const ENTRY: Entry = Entry {
 /// Correct when its part is wrong.
 ///
 /// ```
-/// use evaltest::scorer::{Not, gaia::GaiaScorer};
+/// use evaltest::scorer::{Not, GaiaScorer};
 ///
 /// let other = Not::new(GaiaScorer);
 /// # let _: Box<dyn evaltest::Scorer> = Box::new(other);
 /// ```
+///
+#[doc = include_str!("not.md")]
 pub struct Not(Arc<dyn Scorer>, NamedScorers);
 
 impl Not {

@@ -1,6 +1,4 @@
 //! Equal numbers, however they are written.
-//!
-#![doc = include_str!("numeric.md")]
 
 mod number;
 mod read;
@@ -106,7 +104,10 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 /// Scores equal numbers.
+///
+#[doc = include_str!("numeric.md")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Numeric {
     /// How far the prediction may be from the ground truth.
     pub tolerance: Tolerance,
@@ -121,6 +122,7 @@ pub struct Numeric {
 /// What a percent sign means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Percent {
     /// Nothing, like any unit.
     #[default]
@@ -132,6 +134,7 @@ pub enum Percent {
 /// Whether words may follow a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Units {
     /// They make it no number.
     #[default]
@@ -143,6 +146,7 @@ pub enum Units {
 /// What stands before the decimals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum DecimalSign {
     /// `1,234.5`.
     #[default]
@@ -226,20 +230,6 @@ impl Numeric {
             None => error,
         }
     }
-}
-
-/// Reads a number as the scorer does by default; tells its double.
-///
-/// ```
-/// use evaltest::scorer::numeric::parse;
-/// assert_eq!(parse("$1,234.50"), Some(1234.5));
-/// assert_eq!(parse("minus forty-two"), Some(-42.0));
-/// assert_eq!(parse("1 ½"), Some(1.5));
-/// assert_eq!(parse("1,2"), None);
-/// ```
-pub fn parse(text: &str) -> Option<f64> {
-    let number = Numeric::default().reader().read(text)?;
-    Some(number.to_f64())
 }
 
 impl Scorer for Numeric {

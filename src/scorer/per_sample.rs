@@ -14,10 +14,10 @@ use crate::error::{Error, Result, Under};
 use crate::scorer::{Answer, Entry, Example, Maker, Scorer};
 
 /// The name of the scorer.
-pub const NAME: &str = "per_sample";
+pub(crate) const NAME: &str = "per_sample";
 
 /// The metadata entry that names a sample's scorer, unless the option `key` says another.
-pub const KEY: &str = SCORER;
+pub(crate) const KEY: &str = SCORER;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: NAME,
@@ -56,7 +56,7 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 /// Judges each sample by the scorer that its metadata names.
-pub struct PerSample {
+pub(crate) struct PerSample {
     key: String,
     default: Option<Value>,
     maker: Maker,

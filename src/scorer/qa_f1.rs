@@ -1,12 +1,4 @@
 //! Common words of answer and ground truth (F1), with and without a look at the tool calls.
-//!
-//! # `qa_f1`
-//!
-#![doc = include_str!("qa_f1.md")]
-//!
-//! # `qa_f1_format`
-//!
-#![doc = include_str!("qa_f1_format.md")]
 
 mod normal;
 
@@ -74,11 +66,17 @@ pub(crate) const FORMAT_ENTRY: Entry = Entry {
     make: |_| Ok(Arc::new(QaF1Format)),
 };
 
-/// Scores as `AgentFly`'s `qa_f1_reward`, see [the module](self).
+/// Scores as `AgentFly`'s `qa_f1_reward`.
+///
+#[doc = include_str!("qa_f1.md")]
+#[expect(clippy::doc_markdown, reason = "the page is also printed in terminals")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QaF1;
 
-/// Scores as `AgentFly`'s `qa_f1_reward_format`, see [the module](self).
+/// Scores as `AgentFly`'s `qa_f1_reward_format`.
+///
+#[doc = include_str!("qa_f1_format.md")]
+#[expect(clippy::doc_markdown, reason = "the page is also printed in terminals")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QaF1Format;
 

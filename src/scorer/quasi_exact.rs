@@ -1,6 +1,4 @@
 //! The quasi-exact match of `HelloAgents`: exact, partial or neither, after some cleaning.
-//!
-#![doc = include_str!("quasi_exact.md")]
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -81,7 +79,9 @@ pub(crate) const ENTRY: Entry = Entry {
     },
 };
 
-/// Scores as `HelloAgents` does, see [the module](self).
+/// Scores as `HelloAgents` does.
+///
+#[doc = include_str!("quasi_exact.md")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QuasiExact {
     documented: bool,

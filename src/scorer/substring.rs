@@ -1,6 +1,4 @@
 //! Correct when one text contains the other, after some cleaning.
-//!
-#![doc = include_str!("substring.md")]
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -78,7 +76,9 @@ const EMPTY_PREDICTION: &str =
 const NO_WORD: &str =
     "the ground truth has no ASCII letter or digit, and this rule compares nothing else";
 
-/// Looks for one text in the other, see [the module](self).
+/// Looks for one text in the other.
+///
+#[doc = include_str!("substring.md")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Substring {
     compat: bool,

@@ -1,6 +1,4 @@
 //! Words in common: F1 and exact match over several accepted answers.
-//!
-#![doc = include_str!("token_f1.md")]
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -69,7 +67,10 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 /// Scores words in common.
+///
+#[doc = include_str!("token_f1.md")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct TokenF1 {
     /// The F1 that counts as correct; without it the words must be equal.
     pub threshold: Option<f64>,
@@ -84,7 +85,7 @@ const FOLDING: Folding = Folding {
 
 /// What two texts have in common.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Overlap {
+pub(crate) struct Overlap {
     /// The harmonic mean of precision and recall.
     pub f1: f64,
     /// The share of the prediction's words that are in the ground truth.
@@ -96,12 +97,8 @@ pub struct Overlap {
 }
 
 /// Compares two texts by their words.
-///
-/// ```
-/// let overlap = evaltest::scorer::token_f1::overlap("in Paris, France", "Paris");
-/// assert_eq!((overlap.precision, overlap.recall, overlap.f1), (1.0 / 3.0, 1.0, 0.5));
-/// ```
-pub fn overlap(prediction: &str, ground_truth: &str) -> Overlap {
+#[cfg(test)]
+fn overlap(prediction: &str, ground_truth: &str) -> Overlap {
     compare(&normalize(prediction), &normalize(ground_truth))
 }
 

@@ -7,6 +7,7 @@ use crate::error::Result;
 
 /// How far a number may be from the expected one; the larger of both counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Tolerance {
     /// By how much.
     pub abs: f64,

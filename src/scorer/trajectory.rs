@@ -1,6 +1,4 @@
 //! `trajectory`: what calls an agent made over its whole run, and in which order.
-//!
-#![doc = include_str!("trajectory.md")]
 
 mod expectation;
 #[cfg(test)]
@@ -87,6 +85,8 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 /// Scores the calls of a whole run.
+///
+#[doc = include_str!("trajectory.md")]
 #[derive(Clone, Debug)]
 pub struct Trajectory {
     /// Of every sample.

@@ -1,6 +1,4 @@
 //! `weighted`: the weighted mean of several scorers.
-//!
-#![doc = include_str!("weighted.md")]
 
 use std::sync::Arc;
 
@@ -69,7 +67,7 @@ pub(crate) const ENTRY: Entry = Entry {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use evaltest::scorer::{Weighted, gaia::GaiaScorer};
+/// use evaltest::scorer::{Weighted, GaiaScorer};
 /// use evaltest::{Answer, Score};
 ///
 /// # fn main() -> evaltest::Result<()> {
@@ -86,6 +84,8 @@ pub(crate) const ENTRY: Entry = Entry {
 /// # Ok(())
 /// # }
 /// ```
+///
+#[doc = include_str!("weighted.md")]
 pub struct Weighted {
     parts: NamedScorers,
     weights: Vec<f64>,

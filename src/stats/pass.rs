@@ -7,7 +7,7 @@ use super::as_f64;
 ///
 /// Source: M. Chen et al., *Evaluating large language models trained on code* (2021), arXiv:2107.03374. The
 /// naive `1 - (1 - c/n)^k` is too low.
-pub fn pass_at(n: u64, c: u64, k: u64) -> Option<f64> {
+pub(crate) fn pass_at(n: u64, c: u64, k: u64) -> Option<f64> {
     all_among(n, n.checked_sub(c)?, k).map(|none| 1.0 - none)
 }
 
@@ -15,7 +15,7 @@ pub fn pass_at(n: u64, c: u64, k: u64) -> Option<f64> {
 /// were correct: `C(c, k) / C(n, k)`. `None` when `k` is 0 or above `n`.
 ///
 /// Source: S. Yao et al., *tau-bench* (2024), arXiv:2406.12045, where it is called pass^k.
-pub fn pass_hat(n: u64, c: u64, k: u64) -> Option<f64> {
+pub(crate) fn pass_hat(n: u64, c: u64, k: u64) -> Option<f64> {
     all_among(n, c, k)
 }
 

@@ -12,7 +12,7 @@ const EXACT_TRIALS: u64 = 120;
 /// direction and do not enter. Source: Q. `McNemar`, *Note on the sampling error of the difference between
 /// correlated proportions*, Psychometrika 12 (1947), in its exact form. Correctly rounded up to 120
 /// changes, beyond that accurate to about 1e-13; 1 when nothing changed.
-pub fn sign_test_p(worse: u64, better: u64) -> f64 {
+pub(crate) fn sign_test_p(worse: u64, better: u64) -> f64 {
     let changed = worse.saturating_add(better);
     if changed > EXACT_TRIALS {
         return upper_tail(worse, changed, 0.5);

@@ -26,7 +26,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-pub use upkeep::{Cleared, Contents, clear, contents};
+pub use upkeep::{Cleared, Contents};
+pub use upkeep::{clear, contents};
 
 /// The folder of answers below that of runs.
 pub const FOLDER: &str = ".cache";
@@ -34,6 +35,7 @@ pub const FOLDER: &str = ".cache";
 /// What a run does with answers that were given before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum CacheUse {
     /// Nothing: everything is asked, nothing is kept.
     #[default]
@@ -46,7 +48,7 @@ pub enum CacheUse {
 
 /// The variable that says under `cargo test` what `--cache`, `--no-cache` and `--refresh` say on the command line:
 /// `on`, `off` or `refresh`.
-pub const VARIABLE: &str = "EVALTEST_CACHE";
+pub(crate) const VARIABLE: &str = "EVALTEST_CACHE";
 
 /// What [`VARIABLE`] asks for, if it is set.
 pub(crate) fn of_environment() -> Result<Option<CacheUse>> {

@@ -28,7 +28,7 @@ pub enum RunStatus {
 /// What was run, when, with which hashes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Manifest {
-    /// [`super::FORMAT_VERSION`] of the program that wrote it.
+    /// The version of the format, of the program that wrote it.
     pub format_version: u32,
     /// The version of evaltest.
     pub evaltest_version: String,
@@ -82,7 +82,7 @@ pub struct Manifest {
     pub snapshots: PathBuf,
     /// The snapshots' folder relative to the project's root.
     #[serde(default)]
-    pub snapshots_in_project: Option<PathBuf>,
+    pub(crate) snapshots_in_project: Option<PathBuf>,
     /// Whether snapshots hide answers that are correct.
     #[serde(default)]
     pub masked: bool,
@@ -92,7 +92,7 @@ pub struct Manifest {
     /// Hash of all ids, inputs and ground truths.
     pub dataset_hash: String,
     /// Hash of everything that decides what is asked; a resumed run must have the same.
-    pub request_hash: String,
+    pub(crate) request_hash: String,
     /// Hash of the extraction and the scorer that decides; only runs with the same are compared.
     pub scorer_hash: String,
     /// Hash of the extraction and all scorers; a resumed run must have the same.

@@ -17,7 +17,7 @@ const HALF_SECRET: usize = 512;
 
 impl Redactor {
     /// Blanks what an agent said.
-    pub fn output(&self, output: &mut Output, count: &mut u32) {
+    pub(crate) fn output(&self, output: &mut Output, count: &mut u32) {
         if let Some(text) = &mut output.text {
             self.string(text, count);
         }
@@ -31,7 +31,7 @@ impl Redactor {
     ///
     /// The cut comes second: cutting first could leave the unrecognisable half of a token. A long tail may
     /// have been cut before it came here, so that its beginning goes in any case.
-    pub fn agent_error(&self, error: &mut AgentError, count: &mut u32) {
+    pub(crate) fn agent_error(&self, error: &mut AgentError, count: &mut u32) {
         self.string(&mut error.message, count);
         if let Some(tail) = &mut error.stderr_tail {
             let is_long = tail.len() > STDERR_TAIL;
@@ -46,7 +46,7 @@ impl Redactor {
     }
 
     /// Blanks a whole record and notes how many places were blanked.
-    pub fn record(&self, record: &mut Record) {
+    pub(crate) fn record(&self, record: &mut Record) {
         let mut count = record.result.redacted;
         if let Cow::Owned(clean) = self.text(&record.prompt, &mut count) {
             record.prompt = clean.into();

@@ -39,7 +39,7 @@ pub fn current_root() -> Option<PathBuf> {
 
 /// The cargo workspace that holds `folder`: the nearest manifest upwards with `[workspace]`, else the
 /// nearest manifest at all.
-pub fn workspace_root(folder: &Path) -> Option<PathBuf> {
+pub(crate) fn workspace_root(folder: &Path) -> Option<PathBuf> {
     let mut nearest = None;
     for folder in folder.ancestors() {
         if let Ok(manifest) = std::fs::read_to_string(folder.join("Cargo.toml")) {

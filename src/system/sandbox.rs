@@ -60,6 +60,7 @@ pub struct Sandbox {
 
 /// What of the network a sandboxed agent reaches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Network {
     /// All of it.
     #[default]

@@ -5,7 +5,7 @@
 /// Whether JavaScript's `\s` matches the character, which is also what `trim()` cuts off.
 ///
 /// Unlike Python's white space it includes U+FEFF, and neither U+001C to U+001F nor U+0085.
-pub fn is_js_space(c: char) -> bool {
+pub(crate) fn is_js_space(c: char) -> bool {
     c == '\u{feff}' || (c.is_whitespace() && c != '\u{85}')
 }
 

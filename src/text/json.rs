@@ -3,7 +3,7 @@
 /// Where in a string of JSON something stands that is not the string as it is: a quote, a backslash or a
 /// control character.
 #[inline]
-pub fn json_special(bytes: &[u8]) -> Option<usize> {
+pub(crate) fn json_special(bytes: &[u8]) -> Option<usize> {
     let (words, rest) = bytes.as_chunks();
     for (place, word) in words.iter().enumerate() {
         let found = specials(*word);

@@ -56,10 +56,10 @@ pub struct JsonNumber {
     /// The place behind it.
     pub end: usize,
     /// Whether it has no fraction and no exponent, and is finite.
-    pub is_integer: bool,
+    pub(crate) is_integer: bool,
     /// Whether a fraction or an exponent without digits was read behind it, which is an error in a whole text. Where
     /// JSON is the start of a text, the number ends before that.
-    pub breaks_off: bool,
+    pub(crate) breaks_off: bool,
 }
 
 /// What stands for a value by its name.
@@ -161,7 +161,7 @@ impl<'a> Cursor<'a> {
         reason = "a call would pass the value through memory"
     )]
     #[inline(always)]
-    pub fn plain_string(&mut self) -> Result<Option<&'a str>, Unexpected> {
+    pub(crate) fn plain_string(&mut self) -> Result<Option<&'a str>, Unexpected> {
         let start = self.place + 1;
         if self.peek() != Some(b'"') {
             return Err(Unexpected::String);

@@ -4,7 +4,7 @@
 ///
 /// [`str::to_lowercase`] is the same algorithm on newer tables, so only the 55 letters that Unicode
 /// gained a lower case for after version 14 (Python 3.11) are kept as they are.
-pub fn py_lower(text: &str) -> String {
+pub(crate) fn py_lower(text: &str) -> String {
     if !text.contains(is_newer) {
         return text.to_lowercase();
     }

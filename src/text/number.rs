@@ -17,7 +17,7 @@ const ZEROS: [u32; 65] = [
 
 /// The value of a decimal digit of any script, as Python's `int()` and `float()` read it and `\d` of its
 /// regular expressions matches it.
-pub fn py_digit(c: char) -> Option<u8> {
+pub(crate) fn py_digit(c: char) -> Option<u8> {
     if c.is_ascii() {
         return c.is_ascii_digit().then(|| c as u8 - b'0');
     }
@@ -31,14 +31,8 @@ pub fn py_digit(c: char) -> Option<u8> {
 /// Surrounding white space, digits of any script, single underscores between digits, `inf`, `infinity`
 /// and `nan` are read; a number beyond the range of a double is infinite.
 ///
-/// ```
-/// use evaltest::text::py_float;
-/// assert_eq!(py_float(" 1_000.5\n"), Some(1000.5));
-/// assert_eq!(py_float("١٢"), Some(12.0));
-/// assert_eq!(py_float("1e400"), Some(f64::INFINITY));
-/// assert_eq!(py_float("1,000"), None);
-/// ```
-pub fn py_float(text: &str) -> Option<f64> {
+/// `" 1_000.5\n"` is 1000.5, `"١٢"` is 12, `"1e400"` is infinite, `"1,000"` is no number.
+pub(crate) fn py_float(text: &str) -> Option<f64> {
     // Most texts are words, whose first letter tells. Spaces and digits beyond ASCII are seen to below.
     if let Some(first) = text.bytes().next()
         && first.is_ascii_alphabetic()
@@ -83,7 +77,7 @@ fn without_underscores(text: &str) -> Option<Cow<'_, str>> {
 
 /// Python's `repr` of a float: the shortest text that reads back as the same number, as `19.0`, `1e+16`,
 /// `1e-05`, `inf` or `nan`.
-pub fn py_repr_float(number: f64) -> String {
+pub(crate) fn py_repr_float(number: f64) -> String {
     if number.is_nan() {
         return "nan".to_owned();
     }

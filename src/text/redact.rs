@@ -63,14 +63,14 @@ fn looks_random(candidate: &str) -> bool {
 
 /// Blanks secrets. Cheap to ask about texts that hold none.
 #[derive(Clone, Debug, Default)]
-pub struct Redactor {
+pub(crate) struct Redactor {
     custom: Vec<Regex>,
     secrets: Vec<String>,
 }
 
 impl Redactor {
     /// A redactor with the default patterns, `patterns` (regular expressions) and literal `secrets`.
-    pub fn new(patterns: &[String], secrets: &[String]) -> Result<Self> {
+    pub(crate) fn new(patterns: &[String], secrets: &[String]) -> Result<Self> {
         let compile = |pattern: &String| {
             Regex::new(pattern).map_err(|error| {
                 let reason = error
@@ -96,7 +96,7 @@ impl Redactor {
     }
 
     /// `text` without secrets; `count` grows by the number of places.
-    pub fn text<'a>(&self, text: &'a str, count: &mut u32) -> Cow<'a, str> {
+    pub(crate) fn text<'a>(&self, text: &'a str, count: &mut u32) -> Cow<'a, str> {
         let mut result = Cow::Borrowed(text);
         for secret in &self.secrets {
             if result.contains(secret.as_str()) {
@@ -160,19 +160,19 @@ impl Redactor {
     }
 
     /// Applies [`Redactor::text`] in place.
-    pub fn string(&self, text: &mut String, count: &mut u32) {
+    pub(crate) fn string(&self, text: &mut String, count: &mut u32) {
         if let Cow::Owned(clean) = self.text(text, count) {
             *text = clean;
         }
     }
 
     /// Applies the value patterns to every string in `value`, keys of objects included.
-    pub fn value(&self, value: &mut Value, count: &mut u32) {
+    pub(crate) fn value(&self, value: &mut Value, count: &mut u32) {
         self.walk(value, false, count);
     }
 
     /// Applies the value patterns and the key-name rule: for configuration and error bodies.
-    pub fn config(&self, value: &mut Value) {
+    pub(crate) fn config(&self, value: &mut Value) {
         self.walk(value, true, &mut 0);
     }
 
@@ -229,7 +229,7 @@ fn forms(secret: &str) -> Vec<String> {
 }
 
 /// Whether a key names a secret: one of the words stands in it whole. `max_tokens` does not.
-pub fn is_secret_name(key: &str) -> bool {
+pub(crate) fn is_secret_name(key: &str) -> bool {
     words(key).any(|word| {
         matches!(
             word.as_str(),

@@ -4,7 +4,7 @@
 /// is: letters, whatever has a numeric value (`²`, `½`, `Ⅷ`), and `_`.
 ///
 /// Unlike `\w` of the crate `regex` it leaves out combining marks, joiners and all connectors but `_`.
-pub fn is_py_word(c: char) -> bool {
+pub(crate) fn is_py_word(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_alphanumeric() || c == '_';
     }

@@ -92,7 +92,7 @@ impl CurrentSample {
     }
 
     /// Whether the sample belongs to a slice; every sample belongs to `None`.
-    pub fn is_in(&self, slice: Option<&Slice>) -> bool {
+    pub(crate) fn is_in(&self, slice: Option<&Slice>) -> bool {
         slice.is_none_or(|slice| self.slices.contains(slice))
     }
 }
@@ -125,6 +125,7 @@ pub struct Pair<'a> {
 
 /// A sample that was correct in the baseline and is not now, or the other way round.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Flip {
     /// The sample's id.
     pub id: String,
@@ -188,7 +189,7 @@ impl Baseline {
     /// Refuses, before any agent starts, a comparison that could say nothing or something untrue: another scorer,
     /// scorer option or extraction, another number of epochs (the majority of five is correct more often than one
     /// answer, without any change of the agent), or no common sample.
-    pub fn check_comparable<'a>(
+    pub(crate) fn check_comparable<'a>(
         &self,
         scorer_hash: &str,
         epochs: u32,

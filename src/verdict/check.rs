@@ -14,10 +14,9 @@ use crate::verdict::result::{GateResult, Verdict};
 use figures::Figures;
 use measured::show;
 
-pub use mean::KnownMeans;
 pub use no_regression::Counts;
 pub(crate) use own::BOUNDS;
-pub use validate::Known;
+pub(crate) use validate::Known;
 
 impl Gate {
     /// What becomes of the gate in a finished run.

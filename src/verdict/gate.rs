@@ -1,31 +1,4 @@
 //! `Gate`: a condition that a run must meet, such as `accuracy[level=1] >= 0.75` or `no_regression`.
-//!
-//! A gate is written as a text ([`FromStr`](std::str::FromStr), serde) or built in Rust, checked on its own
-//! and against the samples before anything starts ([`Gate::validate`], [`check_unique`]), and applied to a
-//! finished run by [`Gate::check`], which is a pure function of its [`Facts`](crate::verdict::facts::Facts).
-//!
-//! Errored and skipped samples have no verdict, so every gate but `error_rate` is evaluated with them as
-//! wrong and as right: it passes if both pass, fails if both fail, and is inconclusive otherwise. That way
-//! an outage neither breaks a build nor lets a worse agent through.
-//!
-//! With several scorers a metric may name one: `accuracy(substring)`, `macro_f1(choice)`, `mean(qa_f1.f1)`;
-//! without a name it is that of the deciding scorer, and `mean(f1)` finds the detail of another scorer
-//! where only one has it. A name that nothing has is an error that lists what there is: before the run for
-//! scorers, which are known then, and for details in the verdict (`inconclusive`) or, when a finished run
-//! is checked again, at once.
-//!
-//! `metric(NAME)` is an aggregate of the benchmark's own, such as `metric(overall)` of `bfcl`; the summary has them
-//! under `metrics`. A name that a benchmark does not have is an error before anything starts where it tells its
-//! names ([`Benchmark::metric_names`](crate::Benchmark::metric_names)). One without a value (N/A) is inconclusive.
-//!
-//! ```
-//! use evaltest::Gate;
-//!
-//! let gate: Gate = "accuracy[level=1] >= 75%".parse()?;
-//! assert_eq!(gate, Gate::accuracy(0.75).slice("level", "1"));
-//! assert_eq!(gate.name(), "accuracy[level=1]");
-//! # Ok::<(), evaltest::Error>(())
-//! ```
 
 mod legal;
 mod metric;
@@ -37,17 +10,52 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use legal::check_unique;
-pub use metric::{LatencyStatistic, Metric, Op};
+pub(crate) use metric::{LatencyStatistic, Metric, Op};
 pub use slice::Slice;
 
 /// The level of `no_regression` unless the gate says otherwise: how often an unchanged agent fails it at
 /// most.
-pub const DEFAULT_ALPHA: f64 = 0.05;
+pub(crate) const DEFAULT_ALPHA: f64 = 0.05;
 
 /// A condition that a run must meet.
 ///
-/// Built in Rust a gate may be senseless (`accuracy >= 60`); [`Gate::validate`] finds that before anything
-/// starts. Parsed ones are sound on their own.
+/// A gate is written as a text, as in a spec, or built in Rust. It is checked against the samples before anything
+/// starts, so that a senseless one (`accuracy >= 60`) costs nothing, and applied to the run when that is over.
+///
+/// Errored and skipped samples have no verdict, so every gate but `error_rate` is evaluated with them as
+/// wrong and as right: it passes if both pass, fails if both fail, and is inconclusive otherwise. That way
+/// an outage neither breaks a build nor lets a worse agent through.
+///
+/// With several scorers a metric may name one: `accuracy(substring)`, `macro_f1(choice)`, `mean(qa_f1.f1)`;
+/// without a name it is that of the deciding scorer, and `mean(f1)` finds the detail of another scorer
+/// where only one has it. A name that nothing has is an error that lists what there is: before the run for
+/// scorers, which are known then, and for details in the verdict (`inconclusive`) or, when a finished run
+/// is checked again, at once.
+///
+/// `metric(NAME)` is an aggregate of the benchmark's own, such as `metric(overall)` of `bfcl`; the summary has them
+/// under `metrics`. A name that a benchmark does not have is an error before anything starts where it tells its
+/// names ([`Benchmark::metric_names`](crate::Benchmark::metric_names)). One without a value (N/A) is inconclusive.
+///
+/// | in a spec | in Rust |
+/// |---|---|
+/// | `accuracy >= 60%`, `accuracy(NAME) >= 60%` | [`accuracy`](Gate::accuracy), [`accuracy_of`](Gate::accuracy_of) |
+/// | `no_regression(alpha=0.05, max_drop=0.02)` | [`no_regression`](Gate::no_regression) with [`alpha`](Gate::alpha) and [`max_drop`](Gate::max_drop) |
+/// | `error_rate <= 2%`, `failure_rate <= 40%` | [`error_rate`](Gate::error_rate), [`failure_rate`](Gate::failure_rate) |
+/// | `min_samples >= 100` | [`min_samples`](Gate::min_samples) |
+/// | `mean(NAME) >= 0.5`, `metric(NAME) >= 0.5` | [`mean`](Gate::mean), [`own_metric`](Gate::own_metric) |
+/// | `macro_f1 >= 0.5`, `macro_f1(NAME) >= 0.5` | [`macro_f1`](Gate::macro_f1), [`macro_f1_of`](Gate::macro_f1_of) |
+/// | `pass@3 >= 0.8`, `pass^3 >= 0.5`, `majority >= 0.7` | [`pass_at`](Gate::pass_at), [`pass_hat`](Gate::pass_hat), [`majority`](Gate::majority) |
+/// | `latency_p95 <= 20s`, `latency_mean <= 5s` | [`latency_percentile`](Gate::latency_percentile), [`latency_mean`](Gate::latency_mean) |
+/// | `cost_usd <= 2`, `tokens <= 9000` | [`cost_usd`](Gate::cost_usd), [`tokens`](Gate::tokens), [`input_tokens`](Gate::input_tokens), [`output_tokens`](Gate::output_tokens) |
+///
+/// ```
+/// use evaltest::Gate;
+///
+/// let gate: Gate = "accuracy[level=1] >= 75%".parse()?;
+/// assert_eq!(gate, Gate::accuracy(0.75).slice("level", "1"));
+/// assert_eq!(gate.name(), "accuracy[level=1]");
+/// # Ok::<(), evaltest::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
     pub(super) metric: Metric,
@@ -87,7 +95,7 @@ impl Gate {
     }
 
     /// The mean of a detail, or of the score itself (`value`), is at least this. With several scorers
-    /// `SCORER.DETAIL` says whose; see [`Metric::Mean`].
+    /// `SCORER.DETAIL` says whose.
     pub fn mean(name: impl Into<String>, at_least: f64) -> Self {
         Self::bounded(Metric::Mean(name.into()), Op::AtLeast, at_least)
     }
@@ -157,7 +165,7 @@ impl Gate {
     }
 
     /// The run is not worse than the accepted baseline, by an exact paired test
-    /// ([`sign_test_p`](crate::stats::sign_test_p)) over the samples scored on both sides.
+    /// over the samples scored on both sides.
     pub fn no_regression() -> Self {
         Self {
             metric: Metric::NoRegression,
@@ -175,7 +183,7 @@ impl Gate {
         self
     }
 
-    /// `no_regression` fails if p is below this (default [`DEFAULT_ALPHA`]): an unchanged agent fails at
+    /// `no_regression` fails if p is below this (default 0.05): an unchanged agent fails at
     /// most so often.
     #[must_use]
     pub fn alpha(mut self, alpha: f64) -> Self {
@@ -200,7 +208,7 @@ impl Gate {
     }
 
     /// Whether the gate compares with a baseline.
-    pub fn needs_baseline(&self) -> bool {
+    pub(crate) fn needs_baseline(&self) -> bool {
         matches!(self.metric, Metric::NoRegression)
     }
 
@@ -218,7 +226,7 @@ impl Gate {
     }
 
     /// What the gate measures.
-    pub fn metric(&self) -> &Metric {
+    pub(crate) fn metric(&self) -> &Metric {
         &self.metric
     }
 

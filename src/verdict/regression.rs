@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The comparison of a run with its baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Regression {
     /// The accepted run.
     pub baseline_run: String,

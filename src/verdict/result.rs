@@ -8,6 +8,7 @@ use crate::verdict::regression::Regression;
 
 /// What became of a gate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct GateResult {
     /// The gate as it is written in a spec.
     pub gate: Gate,
@@ -54,6 +55,7 @@ impl GateResult {
 /// What became of a gate, in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Verdict {
     /// It holds.
     Passed,

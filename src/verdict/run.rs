@@ -30,6 +30,7 @@ impl Notable {
 
 /// A finished run.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Run {
     /// The eval's name.
     pub eval: String,
@@ -37,7 +38,7 @@ pub struct Run {
     pub dir: PathBuf,
     /// Every sample with its outcome, in dataset order. Prompts, outputs and metadata are on disk only, and long
     /// texts are abridged; see [`Run::whole_records`]. Of a run that was [driven](crate::run::drive) or
-    /// [scored again](crate::run::rescore) those without a verdict, and the first that is wrong.
+    /// scored again those without a verdict, and the first that is wrong.
     pub records: Vec<Record>,
     /// Figures, and the verdicts of the gates.
     pub summary: Summary,

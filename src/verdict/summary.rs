@@ -23,12 +23,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use crate::data::score::OTHER;
-pub use builder::SummaryBuilder;
+pub(crate) use builder::SummaryBuilder;
 pub use difficulty::DifficultyDrop;
 pub use epochs::{EpochFigures, Estimate, Flaky, Majority};
 pub use group::{Group, Latency, Range, ScorerSummary, UsageTotal};
-pub use labels::{Confusion, LabelFigures, Labels, MAX_LABELS};
+pub(crate) use labels::MAX_LABELS;
+pub use labels::{Confusion, LabelFigures, Labels};
 pub(crate) use tally::VALUE;
 
 use crate::data::Record;
@@ -40,15 +40,16 @@ use crate::verdict::result::GateResult;
 /// - 1: the first. Members added since, which a reader may leave alone: `scorer`, `labels`, and `mean_ranges` and
 ///   `labels` of each of several scorers; with several epochs `epochs`, also of slices and scorers, and `flaky`;
 ///   `cached`, also of slices, where there are such.
-pub const FORMAT_VERSION: u32 = 1;
+pub(crate) const FORMAT_VERSION: u32 = 1;
 
 /// So many flaky samples are named; [`EpochFigures::flaky`] counts all.
-pub const MAX_FLAKY: usize = 1000;
+pub(crate) const MAX_FLAKY: usize = 1000;
 
 /// What a run amounts to: the content of `summary.json`, in its order of keys.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Summary {
-    /// [`FORMAT_VERSION`] of the writer.
+    /// The version of the format, of the writer.
     pub format_version: u32,
     /// The eval's name.
     pub eval: String,
@@ -65,7 +66,7 @@ pub struct Summary {
     pub unscored: u64,
     /// Samples that were never asked, because the run stopped before.
     pub skipped: u64,
-    /// Samples whose answers were given before and came from the [cache](crate::store::cache). They count in every figure but
+    /// Samples whose answers were given before and came from the cache. They count in every figure but
     /// `usage`, `latency_s` and `attempts`.
     #[serde(default, skip_serializing_if = "no_samples")]
     pub cached: u64,
@@ -101,7 +102,7 @@ pub struct Summary {
     /// What several answers to each sample say together, when there are several epochs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epochs: Option<EpochFigures>,
-    /// Samples that are correct in some epochs and wrong in others, in dataset order, at most [`MAX_FLAKY`].
+    /// Samples that are correct in some epochs and wrong in others, in dataset order, at most 1,000.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flaky: Vec<Flaky>,
     /// Tokens and cost of what was asked in this run.
@@ -132,6 +133,7 @@ fn no_samples(samples: &u64) -> bool {
 
 /// What the retries were good for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Recovered {
     /// Samples that were asked more than once.
     pub retried: u64,

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio, Termination};
 use std::time::{Duration, Instant};
 
-use evaltest::benchmark::gaia::Gaia;
+use evaltest::Gaia;
 use evaltest::{Assert, Eval, Output, Task};
 use figure::{Figure, is_bench, report};
 

@@ -11,7 +11,7 @@ use std::io;
 use std::process::{Command, ExitCode, Termination};
 
 use evaltest::Eval;
-use evaltest::store::RunDir;
+use evaltest::engine::store::RunDir;
 use figure::{Figure, is_bench, report};
 
 /// Set in the process that is the test binary.
@@ -34,8 +34,8 @@ fn main() -> io::Result<ExitCode> {
     // Wrong answers fail without a baseline; accepted, they do not.
     let first = Eval::from_yaml(&spec).and_then(|eval| eval.run());
     let first = first.map_err(io::Error::other)?;
-    let accepted =
-        RunDir::open(&first.dir).and_then(|dir| evaltest::snapshot::accept(&dir, None, false));
+    let accepted = RunDir::open(&first.dir)
+        .and_then(|dir| evaltest::engine::snapshot::accept(&dir, None, false));
     accepted.map_err(io::Error::other)?;
     let mut best = program::run(&mut test, &runs)?;
     for _ in 0..2 {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use evaltest::benchmark::gaia::Gaia;
+use evaltest::Gaia;
 use evaltest::{Benchmark, Sample};
 
 use crate::project::Project;

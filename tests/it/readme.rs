@@ -49,7 +49,7 @@ fn the_matrix_of_scorers_is_that_of_the_fixtures() {
 fn the_departures_are_told_everywhere() {
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
     let help = Project::new().run("scorers --help").exits(0).out;
-    let rows = evaltest::scorer::GUIDE
+    let rows = evaltest::engine::scorers::GUIDE
         .lines()
         .filter(|line| line.starts_with('|'));
     let departures: Vec<&str> = rows
@@ -120,7 +120,7 @@ fn the_smallest_spec_of_each_agent_works_as_it_stands() {
     }
     types.sort_unstable();
     types.dedup();
-    let kinds = evaltest::eval::registry::agents::BUILT_IN.iter();
+    let kinds = evaltest::engine::eval::agents::BUILT_IN.iter();
     let mut kinds: Vec<_> = kinds.map(|kind| kind.name).collect();
     kinds.sort_unstable();
     assert_eq!(types, kinds);
@@ -131,7 +131,7 @@ fn each_benchmark_is_told_of() {
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
     let (_, section) = readme.split_once("\n### Benchmarks\n").unwrap();
     let section = section.split("\n### ").next().unwrap();
-    for kind in evaltest::eval::registry::benchmarks::BUILT_IN {
+    for kind in evaltest::engine::eval::benchmarks::BUILT_IN {
         let starts = ["\n`", "| `"].map(|before| format!("{before}{}`", kind.name));
         assert!(
             starts.iter().any(|start| section.contains(start)),

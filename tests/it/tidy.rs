@@ -171,7 +171,8 @@ fn every_spec_of_the_fixtures_parses() {
         for entry in fs::read_dir(&folder).into_iter().flatten() {
             let path = entry.unwrap().path();
             if path.extension().is_some_and(|end| end == "yaml") {
-                let eval = evaltest::eval::spec::load(&path, &evaltest::Registry::new(), &[]);
+                let eval =
+                    evaltest::engine::eval::spec::load(&path, &evaltest::Registry::new(), &[]);
                 eval.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
                 specs += 1;
             }

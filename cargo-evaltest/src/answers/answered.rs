@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use evaltest::data::dataset::python_json;
+use evaltest::engine::data::python_json;
+use evaltest::engine::text::REDACTED;
+use evaltest::engine::text::Raw;
 use evaltest::scorer::{Reads, Scorer};
-use evaltest::text::json_cursor::Raw;
-use evaltest::text::redact::REDACTED;
 use evaltest::{Answer, Error, Output, Result, Target};
 use serde_json::{Map, Value};
 
@@ -139,14 +139,11 @@ impl AnsweredSample {
         prediction: Option<&'a str>,
         extract_is_given: bool,
     ) -> Answer<'a> {
-        Answer {
-            prediction,
-            target: &self.target,
-            output: &self.output,
-            metadata: &self.metadata,
-            sample: None,
-            extract_is_given,
-        }
+        let mut answer = Answer::new(prediction, &self.target)
+            .output(&self.output)
+            .metadata(&self.metadata);
+        answer.extract_is_given = extract_is_given;
+        answer
     }
 
     /// Whether redaction took something of what is judged: what is left is not what the agent said.

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use evaltest::calls::{CallFormat, JsonFault, Value};
-use evaltest::text::json_cursor::Raw;
+use evaltest::engine::calls::{CallFormat, JsonFault, Value};
+use evaltest::engine::text::Raw;
 use evaltest::{Error, Result};
 
 use super::fields::Fields;

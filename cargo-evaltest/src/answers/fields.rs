@@ -1,8 +1,8 @@
 //! `Fields`: where on a line things stand, as `--map` says it.
 
-use evaltest::data::dataset::Rows;
+use evaltest::dataset::Rows;
+use evaltest::engine::text::{Cursor, Raw};
 use evaltest::scorer::Reads;
-use evaltest::text::json_cursor::{Cursor, Raw};
 use evaltest::{Error, Result};
 
 use super::answered::Wanted;

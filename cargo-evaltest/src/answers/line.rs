@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use evaltest::Result;
-use evaltest::text::json_cursor::{Cursor, Raw};
+use evaltest::engine::text::{Cursor, Raw};
 
 use super::fields::{Fields, ID, MANY};
 

@@ -1,7 +1,7 @@
 //! The messages of a conversation, as far as a scorer wants them.
 
-use evaltest::data::dataset::python_json;
-use evaltest::text::json_cursor::{Cursor, Raw};
+use evaltest::engine::data::python_json;
+use evaltest::engine::text::{Cursor, Raw};
 use serde_json::{Map, Value};
 
 /// Fills in the messages with nothing but their roles; what is no object stays whole. No messages for null;

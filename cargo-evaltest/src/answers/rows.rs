@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use evaltest::data::dataset::{self, Row, Rows};
+use evaltest::dataset::{self, Row, Rows};
 use evaltest::{Error, Result};
 
 use super::InputFormat;

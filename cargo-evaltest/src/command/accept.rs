@@ -4,11 +4,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use evaltest::eval::spec;
-use evaltest::snapshot::accept;
-use evaltest::store::{DEFAULT_OUTPUT_ROOT, Manifest, RunDir, RunStatus, runs_in};
-use evaltest::system::project::shown;
-use evaltest::text::clean;
+use evaltest::engine::eval::spec;
+use evaltest::engine::snapshot::accept;
+use evaltest::engine::store::{DEFAULT_OUTPUT_ROOT, Manifest, RunDir, RunStatus, runs_in};
+use evaltest::engine::system::project::shown;
+use evaltest::engine::text::clean;
 use evaltest::{Error, Exit, Registry, Result};
 use serde_json::Value;
 

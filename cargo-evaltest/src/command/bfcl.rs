@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use evaltest::engine::leaderboard::official::{self, OfficialAgreement, OfficialProgram};
-use evaltest::report::terminal;
-use evaltest::store::RunDir;
-use evaltest::system::project::shown;
-use evaltest::system::signal;
-use evaltest::text::clean;
+use evaltest::engine::report::terminal;
+use evaltest::engine::store::RunDir;
+use evaltest::engine::system::project::shown;
+use evaltest::engine::system::signal;
+use evaltest::engine::text::clean;
 use evaltest::{Cancel, Error, Exit, Result, Run};
 use serde_json::{Value, json};
 

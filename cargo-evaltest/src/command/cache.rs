@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use clap::{Args, Subcommand};
-use evaltest::eval::spec;
-use evaltest::store::DEFAULT_OUTPUT_ROOT;
-use evaltest::store::cache::{self, FOLDER};
-use evaltest::system::project::{self, shown};
-use evaltest::text::clean;
+use evaltest::engine::eval::spec;
+use evaltest::engine::store::DEFAULT_OUTPUT_ROOT;
+use evaltest::engine::store::cache::{self, FOLDER};
+use evaltest::engine::system::project::{self, shown};
+use evaltest::engine::text::clean;
 use evaltest::{Error, Exit, Registry, Result};
 use serde_json::json;
 

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use clap::Args;
 use evaltest::engine::doctor::{Finding, Health, examine};
-use evaltest::eval::spec;
-use evaltest::system::project::shown;
-use evaltest::system::signal;
-use evaltest::text::clean;
-use evaltest::text::setting::Override;
+use evaltest::engine::eval::spec;
+use evaltest::engine::system::project::shown;
+use evaltest::engine::system::signal;
+use evaltest::engine::text::Override;
+use evaltest::engine::text::clean;
 use evaltest::{Cancel, Error, Exit, Registry, Result};
 use serde_json::{Value, json};
 

@@ -6,11 +6,11 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use evaltest::eval::spec;
-use evaltest::report::gaia::{self, Checked, GaiaExport, Traces};
-use evaltest::store::{Manifest, RunDir, read_records, stamp};
-use evaltest::system::project::shown;
-use evaltest::text::clean;
+use evaltest::engine::eval::spec;
+use evaltest::engine::report::gaia::{self, Checked, GaiaExport, Traces};
+use evaltest::engine::store::{Manifest, RunDir, read_records, stamp};
+use evaltest::engine::system::project::shown;
+use evaltest::engine::text::clean;
 use evaltest::{Benchmark, Error, Exit, Gaia, Registry, Result};
 
 use crate::console;

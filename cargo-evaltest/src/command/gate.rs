@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use evaltest::report::terminal;
-use evaltest::run::rescore;
-use evaltest::store::RunDir;
+use evaltest::engine::report::terminal;
+use evaltest::engine::run::rescore;
+use evaltest::engine::store::RunDir;
 use evaltest::{Exit, Gate, Result};
 
 use crate::console;
@@ -31,9 +31,9 @@ pub(crate) fn run(args: &GateArgs) -> Result<Exit> {
         .iter()
         .map(|text| text.parse::<Gate>())
         .collect::<Result<Vec<_>>>()?;
-    evaltest::verdict::gate::check_unique(&gates)?;
+    evaltest::engine::verdict::check_unique(&gates)?;
     let gates = (!gates.is_empty()).then_some(gates);
-    let ci = evaltest::system::project::is_ci();
+    let ci = evaltest::engine::system::project::is_ci();
     let run = rescore::reload(&RunDir::open(&args.run_dir)?, gates, ci)?;
     if args.json {
         console::print_json(&serde_json::json!({

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use evaltest::bfcl::export;
+use evaltest::engine::bfcl::export;
+use evaltest::engine::eval::spec;
 use evaltest::engine::leaderboard::{Import, Mode};
-use evaltest::eval::spec;
-use evaltest::report::terminal;
-use evaltest::run::drive::Drive;
-use evaltest::system::signal;
-use evaltest::text::clean;
+use evaltest::engine::report::terminal;
+use evaltest::engine::run::drive::Drive;
+use evaltest::engine::system::signal;
+use evaltest::engine::text::clean;
 use evaltest::{Cancel, Error, Exit, Registry, Result};
 
 use crate::{console, discover};
@@ -113,7 +113,9 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Exit> {
         partial: !imported.whole && !args.partial_eval,
         run_id: args.run_id.clone(),
         output_root: args.output_root.clone(),
-        default_output_root: Some(discover::root()?.join(evaltest::store::DEFAULT_OUTPUT_ROOT)),
+        default_output_root: Some(
+            discover::root()?.join(evaltest::engine::store::DEFAULT_OUTPUT_ROOT),
+        ),
         ..Drive::default()
     };
     let mut notices = imported.notices;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use evaltest::system::project::shown;
+use evaltest::engine::system::project::shown;
 use evaltest::{Error, Exit, Result};
 
 use crate::console;

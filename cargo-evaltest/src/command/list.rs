@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use evaltest::eval::spec;
-use evaltest::run::listing::Listing;
-use evaltest::text::clean;
+use evaltest::engine::eval::spec;
+use evaltest::engine::run::listing::Listing;
+use evaltest::engine::text::clean;
 use evaltest::{Error, Exit, Registry, Result};
 
 use crate::discover::{self, Discovered};

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use evaltest::report::terminal;
-use evaltest::run::rescore::{Origin, Rescore, rescore, scorers_of};
-use evaltest::store::RunDir;
-use evaltest::text::clean;
-use evaltest::text::setting::Override;
+use evaltest::engine::report::terminal;
+use evaltest::engine::run::rescore::{Origin, Rescore, rescore, scorers_of};
+use evaltest::engine::store::RunDir;
+use evaltest::engine::text::Override;
+use evaltest::engine::text::clean;
 use evaltest::{Exit, Extract, Result};
 
 use crate::{console, scorers};

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use evaltest::report::event::Event;
-use evaltest::report::gaia::Traces;
-use evaltest::report::terminal;
-use evaltest::run::drive::{Drive, DryRun};
-use evaltest::store::{RunDir, runs_in};
-use evaltest::system::project::shown;
-use evaltest::system::signal::{self, Interrupt};
-use evaltest::text::clean;
+use evaltest::engine::report::Event;
+use evaltest::engine::report::gaia::Traces;
+use evaltest::engine::report::terminal;
+use evaltest::engine::run::drive::{Drive, DryRun};
+use evaltest::engine::store::{RunDir, runs_in};
+use evaltest::engine::system::project::shown;
+use evaltest::engine::system::signal::{self, Interrupt};
+use evaltest::engine::text::clean;
 use evaltest::{Cancel, Error, Exit, Result, Run};
 use serde_json::{Value, json};
 
@@ -397,5 +397,7 @@ fn results_of(drive: &Drive, known: &[Value]) -> Result<Vec<Value>> {
 }
 
 fn read_result(dir: &RunDir) -> Result<Value> {
-    Ok(result(&evaltest::run::rescore::reload(dir, None, false)?))
+    Ok(result(&evaltest::engine::run::rescore::reload(
+        dir, None, false,
+    )?))
 }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::thread;
 
 use clap::Args;
-use evaltest::system::parallel;
+use evaltest::engine::system::parallel;
 use evaltest::{Error, Exit, Result};
 
 use crate::answers::{AnswerInput, AnswersArgs, InputFormat, Source};

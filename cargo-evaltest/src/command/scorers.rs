@@ -21,7 +21,7 @@ use crate::console;
 /// much of a score is leniency. Of a run directory the verdicts that it records count as they are; other
 /// scorers judge its answers now. No agent runs, and the exit code is 0 whatever the verdicts are.
 #[derive(Debug, Args)]
-#[command(after_long_help = evaltest::scorer::GUIDE)]
+#[command(after_long_help = evaltest::engine::scorers::GUIDE)]
 pub(crate) struct ScorersArgs {
     /// The scorers, names or maps as in a spec: `gaia,substring,{type: substring, compat: true, name:
     /// loose}`. When left out, those of the run and every built-in one that compares texts without options

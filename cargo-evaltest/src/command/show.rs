@@ -4,9 +4,9 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use evaltest::report::terminal::in_epoch;
-use evaltest::store::{RunDir, read_records};
-use evaltest::text::{clean, excerpt};
+use evaltest::engine::report::terminal::in_epoch;
+use evaltest::engine::store::{RunDir, read_records};
+use evaltest::engine::text::{clean, excerpt};
 use evaltest::{Error, Exit, Normalized, Outcome, Record, Result, Score};
 use serde_json::{Map, Value};
 

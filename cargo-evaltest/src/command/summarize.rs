@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use evaltest::report::{markdown, terminal};
-use evaltest::run::rescore;
-use evaltest::store::RunDir;
+use evaltest::engine::report::{markdown, terminal};
+use evaltest::engine::run::rescore;
+use evaltest::engine::store::RunDir;
 use evaltest::{Exit, Result};
 
 use crate::console;

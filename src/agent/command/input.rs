@@ -9,6 +9,7 @@ use crate::data::{AgentError, FailureKind, Task};
 
 /// The form in which a program gets its task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Input {
     /// The prompt, as it is.
     #[default]

@@ -12,6 +12,7 @@ const ERROR_BYTES: usize = 1000;
 
 /// The form in which a program answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Reply {
     /// Stdout is the answer, less one line ending at its end.
     #[default]

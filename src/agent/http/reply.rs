@@ -13,6 +13,7 @@ const ERROR_BYTES: usize = 1000;
 
 /// JSON pointers into a reply. Only the answer has to be there.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Places {
     /// The answer: a text, a number, `true`, `false`, or anything else as JSON; `null` is no answer. `None`: the reply
     /// is the answer, as text.

@@ -16,6 +16,7 @@ const LARGEST_IMAGE: u64 = 20 << 20;
 
 /// A kind of attached file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FileKind {
     /// PNG, JPEG, GIF and WebP, by their first bytes, sent as data URLs; up to 20 MiB.
     Image,
@@ -25,6 +26,7 @@ pub enum FileKind {
 
 /// What becomes of a sample with a file that cannot be sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Unsendable {
     /// The model is told that it cannot see the file. The record names it, as `files_not_sent`.
     #[default]

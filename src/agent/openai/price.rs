@@ -2,6 +2,7 @@
 
 /// US dollars for a million tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Price {
     /// Tokens that the model reads.
     pub input: f64,

@@ -7,6 +7,7 @@ use crate::data::{AgentError, Task};
 
 /// How the tools of a sample reach the model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Tools {
     /// As `tools` of the request; calls come back as `tool_calls`. A sample that brings its own messages (`bfcl`)
     /// is asked with these, for its prompt would tell the model to write calls as text.

@@ -23,27 +23,27 @@ use std::collections::BTreeMap;
 use crate::stats::as_f64;
 
 /// What is right in a category, and how much there is: (correct, total).
-pub type CategoryCounts = BTreeMap<String, (u64, u64)>;
+pub(crate) type CategoryCounts = BTreeMap<String, (u64, u64)>;
 
 /// A figure of the leaderboard.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Figure {
+pub(crate) struct Figure {
     /// 0 to 1, with 0 for what was not run.
     pub accuracy: f64,
     /// Whether every category of it was run. The official tables mostly write "N/A" otherwise.
-    pub is_complete: bool,
+    pub(crate) is_complete: bool,
 }
 
 impl Figure {
     /// The accuracy, unless something of it is missing.
-    pub fn complete(self) -> Option<f64> {
+    pub(crate) fn complete(self) -> Option<f64> {
         self.is_complete.then_some(self.accuracy)
     }
 }
 
 /// The figures of the leaderboard.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Aggregates {
+pub(crate) struct Aggregates {
     /// Simple calls in three languages.
     pub simple: Figure,
     /// All that the leaderboard's authors wrote, without irrelevance.
@@ -74,7 +74,7 @@ const LIVE: [(&str, u64); 4] = [
 
 impl Aggregates {
     /// The figures for what each category scored. A category without entries was not run.
-    pub fn of(counts: &CategoryCounts) -> Self {
+    pub(crate) fn of(counts: &CategoryCounts) -> Self {
         let of = |name: &str| category(counts, name);
         let simple = mean(&["simple_python", "simple_java", "simple_javascript"].map(of));
         let [multiple, parallel, both] = ["multiple", "parallel", "parallel_multiple"].map(of);
@@ -113,7 +113,7 @@ impl Aggregates {
 }
 
 /// What a single category scored.
-pub fn category(counts: &CategoryCounts, name: &str) -> Figure {
+pub(crate) fn category(counts: &CategoryCounts, name: &str) -> Figure {
     match run(counts, name) {
         Some((correct, total)) => Figure {
             accuracy: as_f64(correct) / as_f64(total),

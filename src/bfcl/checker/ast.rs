@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ptr;
 
-use super::compare::{Slot, Stop, ValueCheck, ValueRefusal, refuse};
+use super::compare::{NoMatch, Slot, ValueCheck, ValueRefusal, refuse};
 use super::entry::{AnswerKey, Argument, Expected, FunctionDoc, PossibleValues, Property};
 use super::kind::{Check, Language};
 use super::verdict::{TriedCall, VerdictMessage};
@@ -83,8 +83,8 @@ impl Checker<'_> {
         }
         match found {
             Ok(()) => Ok(Ok(())),
-            Err(Stop::Refused(refusal)) => Ok(Err(refusal.into())),
-            Err(Stop::Crashed(crash)) => Err(crash),
+            Err(NoMatch::Refused(refusal)) => Ok(Err(refusal.into())),
+            Err(NoMatch::Crashed(crash)) => Err(crash),
         }
     }
 
@@ -110,7 +110,7 @@ impl Checker<'_> {
                         found = Some(index);
                         break;
                     }
-                    Err(Stop::Refused(refusal)) => {
+                    Err(NoMatch::Refused(refusal)) => {
                         attempts.push(VerdictMessage::Attempt(TriedCall {
                             call: index,
                             expected: place,
@@ -118,7 +118,7 @@ impl Checker<'_> {
                             error_type: refusal.kind,
                         }));
                     }
-                    Err(Stop::Crashed(crash)) => return Err(crash),
+                    Err(NoMatch::Crashed(crash)) => return Err(crash),
                 }
             }
             fits.push(found);
@@ -147,7 +147,7 @@ impl Checker<'_> {
         let parameters = function
             .parameters
             .as_ref()
-            .map_err(|crash| Stop::Crashed(crash.clone()))?;
+            .map_err(|crash| NoMatch::Crashed(crash.clone()))?;
         let name = self.expected_name(&function.name);
         let arguments = call.as_dict().and_then(|call| call.get_str(&name));
         let Some(Value::Dict(arguments)) = arguments else {
@@ -230,7 +230,7 @@ impl Checker<'_> {
     }
 
     fn value(&self, property: &Property, options: &PossibleValues, value: &Value) -> ValueCheck {
-        let missing = || Stop::Crashed(Crash::new("KeyError: 'type'"));
+        let missing = || NoMatch::Crashed(Crash::new("KeyError: 'type'"));
         let type_name = property.kind.as_deref().ok_or_else(missing)?;
         let slot = Slot {
             name: &property.name,
@@ -245,7 +245,7 @@ impl Checker<'_> {
     fn argument(&self, mut slot: Slot<'_>, item: Option<&str>, value: &Value) -> ValueCheck {
         let has_items = self.language.has_items(slot.type_name);
         let item_kind = || {
-            let missing = || Stop::Crashed(Crash::new("KeyError: 'items'"));
+            let missing = || NoMatch::Crashed(Crash::new("KeyError: 'items'"));
             let kind = item.and_then(|item| self.language.kind(item));
             kind.ok_or_else(missing)
         };

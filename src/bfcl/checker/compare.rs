@@ -16,28 +16,28 @@ pub(super) struct ValueRefusal {
 
 /// A verdict on a value, or the exception on the way to it.
 #[derive(Debug)]
-pub(super) enum Stop {
+pub(super) enum NoMatch {
     Refused(ValueRefusal),
     Crashed(Crash),
 }
 
-impl<T: Into<Crash>> From<T> for Stop {
+impl<T: Into<Crash>> From<T> for NoMatch {
     fn from(crash: T) -> Self {
         Self::Crashed(crash.into())
     }
 }
 
-pub(super) type ValueCheck = Result<(), Stop>;
+pub(super) type ValueCheck = Result<(), NoMatch>;
 
 pub(super) fn refuse(kind: &'static str, message: String) -> ValueCheck {
-    Err(Stop::Refused(ValueRefusal {
+    Err(NoMatch::Refused(ValueRefusal {
         kind,
         messages: vec![message],
     }))
 }
 
-fn crash(exception: impl Into<String>) -> Stop {
-    Stop::Crashed(Crash::new(exception))
+fn crash(exception: impl Into<String>) -> NoMatch {
+    NoMatch::Crashed(Crash::new(exception))
 }
 
 /// What is known of a parameter when its value is checked.
@@ -97,7 +97,7 @@ impl Slot<'_> {
             TypeCheck::Nested => "type_error:nested",
             _ => "type_error:simple",
         };
-        Err(Stop::Refused(ValueRefusal { kind, messages }))
+        Err(NoMatch::Refused(ValueRefusal { kind, messages }))
     }
 
     fn unaccepted(&self, value: &Value) -> Result<String, Crash> {
@@ -206,10 +206,10 @@ fn check_dict(value: &Value, options: &[Value]) -> ValueCheck {
             Some(refusal) => refusal,
         };
     }
-    Err(Stop::Refused(refusal))
+    Err(NoMatch::Refused(refusal))
 }
 
-fn compare_dicts(dict: &Dict, option: &Dict) -> Result<Option<ValueRefusal>, Stop> {
+fn compare_dicts(dict: &Dict, option: &Dict) -> Result<Option<ValueRefusal>, NoMatch> {
     let mut refusal: Option<ValueRefusal> = None;
     for (key, value) in dict {
         let Some(accepted) = option.get(key) else {
@@ -259,7 +259,7 @@ fn plain(key: &Value) -> Result<String, Crash> {
 }
 
 /// The options of a key, texts standardised. A text is a list of its letters.
-fn standard_options(options: &Value) -> Result<Vec<Value>, Stop> {
+fn standard_options(options: &Value) -> Result<Vec<Value>, NoMatch> {
     match options {
         Value::List(options) => Ok(options.iter().map(standard_value).collect()),
         Value::Str(text) => {
@@ -278,7 +278,7 @@ fn standard_options(options: &Value) -> Result<Vec<Value>, Stop> {
 }
 
 /// Whether `""` is among the options of a key.
-fn may_be_missing(options: &Value) -> Result<bool, Stop> {
+fn may_be_missing(options: &Value) -> Result<bool, NoMatch> {
     match options {
         Value::List(options) => Ok(options.iter().any(Value::is_empty_text)),
         Value::Str(_) => Ok(true),
@@ -325,7 +325,7 @@ fn check_dicts(items: &[Value], options: &[Value]) -> ValueCheck {
             };
             match check_dict(item, std::slice::from_ref(&single)) {
                 Ok(()) => {}
-                Err(Stop::Refused(fault)) => {
+                Err(NoMatch::Refused(fault)) => {
                     refusal = fault;
                     continue 'options;
                 }
@@ -334,5 +334,5 @@ fn check_dicts(items: &[Value], options: &[Value]) -> ValueCheck {
         }
         return Ok(());
     }
-    Err(Stop::Refused(refusal))
+    Err(NoMatch::Refused(refusal))
 }

@@ -15,7 +15,7 @@ const MOST_WRONG: usize = 50;
 
 /// What an answer met, and where it went wrong.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Explanation {
+pub(crate) struct Explanation {
     /// The option that each argument met, for the calls that fit an expected call.
     pub matched: Vec<Matched>,
     /// The first difference, such as ``"`unit`: got `kelvin`, accepted `celsius` or nothing"``.
@@ -26,7 +26,7 @@ pub struct Explanation {
 
 /// An argument that met an option.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Matched {
+pub(crate) struct Matched {
     /// Place of the call in the answer.
     pub call: usize,
     /// Name of the argument.
@@ -42,7 +42,7 @@ pub struct Matched {
 /// may be and is. The parameters of an expected call without a counterpart are expected and not there; those of
 /// a call without one are given and not expected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Partial {
+pub(crate) struct Partial {
     /// Calls that fit an expected one.
     pub calls: Share,
     /// Parameters with an accepted value.
@@ -53,7 +53,7 @@ pub struct Partial {
 
 /// How many are right, of those expected and of those given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Share {
+pub(crate) struct Share {
     /// Expected and given.
     pub right: u64,
     /// In the ground truth.
@@ -64,7 +64,7 @@ pub struct Share {
 
 /// A parameter that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WrongParameter {
+pub(crate) struct WrongParameter {
     /// The function, by its name in the ground truth.
     pub function: String,
     /// The parameter; names that the model made up are cut.
@@ -75,7 +75,7 @@ pub struct WrongParameter {
 
 /// What is wrong with a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Problem {
+pub(crate) enum Problem {
     /// Its value, or the type of it.
     Value,
     /// It is not there.
@@ -86,7 +86,7 @@ pub enum Problem {
 
 impl Problem {
     /// The word in `details`.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Value => "value",
             Self::Missing => "missing",
@@ -96,7 +96,7 @@ impl Problem {
 }
 
 /// Explains the verdict on a request.
-pub fn explain(request: &CheckRequest<'_>, verdict: &BfclVerdict) -> Explanation {
+pub(crate) fn explain(request: &CheckRequest<'_>, verdict: &BfclVerdict) -> Explanation {
     let calls = verdict.decoded.as_ref().and_then(Value::as_list);
     if let Check::Irrelevance | Check::Relevance = Check::of_category(request.category) {
         return Explanation {

@@ -5,7 +5,8 @@ use std::io::Write as _;
 
 use super::*;
 use crate::calls::fast::switch::both_ways;
-use crate::calls::{CallFormat, DecodeFault, Value, decode};
+use crate::calls::fault::DecodeFault;
+use crate::calls::{CallFormat, Value, decode};
 use crate::tests::parity;
 
 /// The lines of a file of the parity data, read as Python reads them.

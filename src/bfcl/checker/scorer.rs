@@ -67,7 +67,7 @@ pub(crate) const ENTRY: scorer::Entry = scorer::Entry {
 
 /// The scorer `bfcl`.
 #[derive(Clone, Debug, Default)]
-pub struct BfclScorer {
+pub(crate) struct BfclScorer {
     underscore_to_dot: Option<bool>,
     format: Option<(&'static str, CallFormat)>,
     has_tool_call_tag: bool,

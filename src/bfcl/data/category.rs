@@ -58,7 +58,7 @@ const OFFICIAL: [(&str, CategoryGroup); 23] = [
 ];
 
 /// The official names for several categories.
-pub const COLLECTIONS: [&str; 11] = [
+pub(crate) const COLLECTIONS: [&str; 11] = [
     "all",
     "all_scoring",
     "single_turn",
@@ -99,7 +99,7 @@ impl Category {
     }
 
     /// Whether its entries have expected calls: irrelevance and relevance have none.
-    pub fn has_ground_truth(&self) -> bool {
+    pub(crate) fn has_ground_truth(&self) -> bool {
         !self.name.contains("relevance")
     }
 

@@ -10,7 +10,7 @@ const PREFIX: &str = "BFCL_v4_";
 
 /// The kinds of files, which are also the names of their folders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExportKind {
+pub(crate) enum ExportKind {
     /// What a model answered.
     Result,
     /// What the checker said of it.
@@ -19,7 +19,7 @@ pub enum ExportKind {
 
 impl ExportKind {
     /// The folder's name.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Result => "result",
             Self::Score => "score",
@@ -28,7 +28,7 @@ impl ExportKind {
 }
 
 /// The category of a file, `BFCL_v4_<category>_<kind>.json`; the format of a name decides, not its folder.
-pub fn category_of(path: &Path, kind: ExportKind) -> Option<&str> {
+pub(super) fn category_of(path: &Path, kind: ExportKind) -> Option<&str> {
     let name = path.file_name()?.to_str()?.strip_prefix(PREFIX)?;
     let category = name.strip_suffix(".json")?;
     let category = category.strip_suffix(kind.as_str())?.strip_suffix('_')?;
@@ -74,12 +74,12 @@ fn is_word(name: &str) -> bool {
 
 /// Whether only the official program judges a category: conversations of several turns or steps, and
 /// questions asked in several formats.
-pub fn needs_official(category: &str) -> bool {
+pub(crate) fn needs_official(category: &str) -> bool {
     !Category::named(category).is_native()
 }
 
 /// Whether answers are turns of steps.
-pub fn has_steps(category: &str) -> bool {
+pub(crate) fn has_steps(category: &str) -> bool {
     let group = Category::named(category).group;
     matches!(
         group,

@@ -99,7 +99,7 @@ pub fn find(folder: &Path, model: Option<&str>, scores: Option<&Path>) -> Result
 }
 
 /// The score files of a model in a folder: in one of its name if there is one, else anywhere.
-pub fn score_files(folder: &Path, model: Option<&str>) -> Result<BTreeMap<String, PathBuf>> {
+pub(crate) fn score_files(folder: &Path, model: Option<&str>) -> Result<BTreeMap<String, PathBuf>> {
     let own = model.map(|model| folder.join(model));
     let folder = own.as_deref().filter(|own| own.is_dir()).unwrap_or(folder);
     files_in(folder, ExportKind::Score).map(|files| files.into_iter().collect())
@@ -165,7 +165,7 @@ fn beside(folder: &Path, model: &str) -> Option<PathBuf> {
 
 /// A line of a result file.
 #[derive(Clone, Debug)]
-pub struct ResultLine {
+pub(crate) struct ResultLine {
     /// Where it stands: file and line.
     pub place: String,
     /// The entry's id.
@@ -179,7 +179,7 @@ pub struct ResultLine {
 }
 
 /// The lines of a result file. Every id is its own.
-pub fn results(path: &Path) -> Result<Vec<ResultLine>> {
+pub(crate) fn results(path: &Path) -> Result<Vec<ResultLine>> {
     let mut places: HashMap<String, String> = HashMap::new();
     let mut lines = Vec::new();
     for (place, fields) in objects(path)? {
@@ -208,7 +208,7 @@ pub fn results(path: &Path) -> Result<Vec<ResultLine>> {
 
 /// What a score file says.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Scores {
+pub(crate) struct Scores {
     /// How many answers were judged.
     pub total: u64,
     /// The wrong ones by id.
@@ -217,7 +217,7 @@ pub struct Scores {
 
 impl Scores {
     /// The verdict on an answer that was judged.
-    pub fn of(&self, id: &str) -> OfficialVerdict {
+    pub(crate) fn of(&self, id: &str) -> OfficialVerdict {
         self.wrong.get(id).cloned().unwrap_or(OfficialVerdict {
             valid: true,
             error_type: None,
@@ -226,13 +226,13 @@ impl Scores {
     }
 
     /// The ids of wrong answers.
-    pub fn wrong(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn wrong(&self) -> impl Iterator<Item = &str> {
         self.wrong.keys().map(String::as_str)
     }
 }
 
 /// Reads a score file: the first line has counts, the others are the wrong answers.
-pub fn scores(path: &Path) -> Result<Scores> {
+pub(crate) fn scores(path: &Path) -> Result<Scores> {
     let mut lines = objects(path)?.into_iter();
     let Some((place, header)) = lines.next() else {
         return Err(Error::usage("there is no line with `total_count`").at(path.display()));

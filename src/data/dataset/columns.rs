@@ -13,6 +13,7 @@ use super::row::Rows;
 ///
 /// `Columns::default().prompt("Query")` is `columns: { prompt: Query }` of a spec.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Columns {
     /// The question.
     pub prompt: Option<String>,

@@ -1,6 +1,6 @@
 //! Having the official program of the function-calling leaderboard judge a run, `bfcl evaluate`.
 //!
-//! [`judge`] exports the answers ([`report::bfcl`](crate::bfcl::export)), starts the program on them in a
+//! [`judge`] exports the answers (`bfcl::export`), starts the program on them in a
 //! folder and an environment of its own, and reads its score files. What it says is held against the verdicts of
 //! the run, sample by sample ([`OfficialAgreement`]); [`record`] makes a run directory of it, whose gates then count
 //! also what is not judged here: `multi_turn`, `memory`, `web_search`.

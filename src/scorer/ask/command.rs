@@ -1,6 +1,4 @@
 //! `command`: a program judges, one line in, one line out.
-//!
-#![doc = include_str!("command.md")]
 
 mod pool;
 mod reply;
@@ -120,7 +118,7 @@ fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
 ///
 /// ```
 /// use std::time::Duration;
-/// use evaltest::scorer::ask::command::CommandScorer;
+/// use evaltest::scorer::CommandScorer;
 ///
 /// let judge = CommandScorer::new(["python3", "judge.py"], "evals")
 ///     .env(["JUDGE_MODEL"])
@@ -128,6 +126,8 @@ fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
 ///     .processes(4);
 /// # let _: Box<dyn evaltest::Scorer> = Box::new(judge);
 /// ```
+///
+#[doc = include_str!("command.md")]
 pub struct CommandScorer {
     argv: Vec<String>,
     folder: PathBuf,

@@ -1,10 +1,8 @@
 //! `semantic`: how near two texts are in meaning.
-//!
-#![doc = include_str!("semantic.md")]
 
 mod cache;
 #[cfg(feature = "http")]
-pub mod http;
+pub(crate) mod http;
 #[cfg(test)]
 mod tests;
 
@@ -129,6 +127,8 @@ where
 /// let near = Semantic::new(("letters", letters)).threshold(0.8);
 /// # let _: Box<dyn evaltest::Scorer> = Box::new(near);
 /// ```
+///
+#[doc = include_str!("semantic.md")]
 pub struct Semantic {
     embedder: Box<dyn Embedder>,
     threshold: f64,

@@ -9,6 +9,7 @@ use crate::text::py_repr_float;
 /// How much the type of a value counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Types {
     /// `1` is neither `1.0` nor `"1"`.
     Strict,

@@ -21,6 +21,7 @@ use crate::system::cancel::Cancel;
 
 /// Which of the agent's outputs a piece of live output came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum StreamKind {
     /// Standard output: the reply.
     Stdout,

@@ -4,6 +4,7 @@
 
 /// Limits of an agent's program. What is not given stays as it is for `evaltest` itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Ulimits {
     /// Processes and threads. Without a sandbox all processes of the user count, and root has no limit.
     pub processes: Option<u64>,

@@ -10,11 +10,11 @@ pub(super) const LISTED: usize = 20;
 
 /// What there are means of, in a run that is over.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct KnownMeans {
+pub(crate) struct KnownMeans {
     /// Of the deciding scorer.
     pub first: BTreeSet<String>,
     /// Of each scorer by name, that one included.
-    pub by_scorer: BTreeMap<String, BTreeSet<String>>,
+    pub(crate) by_scorer: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// The mean that a gate asks for.
@@ -27,7 +27,7 @@ pub(super) struct Found {
 
 impl KnownMeans {
     /// The means of a summary.
-    pub fn of(summary: &Summary) -> Self {
+    pub(crate) fn of(summary: &Summary) -> Self {
         let of_first: BTreeSet<String> = summary.means.keys().cloned().collect();
         let all = summary.scorers.iter().map(|(name, scorer)| {
             let means = scorer.means.keys().cloned().collect();

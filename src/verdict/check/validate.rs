@@ -5,14 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::mean::{KnownMeans, LISTED};
 use super::own;
-use crate::data::Sample;
 use crate::error::{Error, Result, nearest};
 use crate::verdict::gate::{Gate, Metric, Slice};
 use crate::verdict::summary::Summary;
 
 /// What a gate may refer to.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
+pub(crate) struct Known {
     /// The values of each slice dimension.
     pub slices: BTreeMap<String, BTreeSet<String>>,
     /// The names of the eval's scorers, the deciding one first.
@@ -27,7 +26,11 @@ pub struct Known {
 
 impl Known {
     /// The slices of some samples, and the names of the scorers.
-    pub fn of(samples: &[Sample], scorers: impl IntoIterator<Item = impl Into<String>>) -> Self {
+    #[cfg(test)]
+    pub(crate) fn of(
+        samples: &[crate::data::Sample],
+        scorers: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Self {
         let mut slices = BTreeMap::<String, BTreeSet<String>>::new();
         for (dimension, value) in samples.iter().flat_map(|sample| &sample.slices) {
             if !slices.contains_key(dimension) {
@@ -49,7 +52,7 @@ impl Known {
     }
 
     /// What a finished run has.
-    pub fn of_run(summary: &Summary, scorers: &[String], epochs: u32) -> Self {
+    pub(crate) fn of_run(summary: &Summary, scorers: &[String], epochs: u32) -> Self {
         let slices = summary.slices.iter();
         let slices = slices.map(|(dimension, values)| {
             let values = values.keys().cloned().collect();
@@ -67,7 +70,7 @@ impl Known {
 
 impl Gate {
     /// Refuses a gate that makes no sense, or whose slice or scorer does not exist.
-    pub fn validate(&self, known: &Known) -> Result<()> {
+    pub(crate) fn validate(&self, known: &Known) -> Result<()> {
         self.validate_alone()?;
         // A name with a closing bracket, say, would make a summary that cannot be read back.
         if !self
@@ -149,6 +152,7 @@ fn choices<'a>(title: &str, given: &str, legal: impl Iterator<Item = &'a str> + 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Sample;
     use crate::verdict::gate::check_unique;
 
     #[test]

@@ -5,7 +5,7 @@ use std::fmt;
 /// What a gate measures.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Metric {
+pub(crate) enum Metric {
     /// `accuracy`: correct / scored; `accuracy(NAME)` by one of several scorers.
     Accuracy(Option<String>),
     /// `error_rate`: errors / asked samples.
@@ -44,7 +44,7 @@ pub enum Metric {
 
 /// Which of the latencies.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum LatencyStatistic {
+pub(crate) enum LatencyStatistic {
     /// The mean.
     Mean,
     /// A percentile, 0 to 100.
@@ -159,7 +159,7 @@ fn named(metric: &str, scorer: Option<&str>, f: &mut fmt::Formatter<'_>) -> fmt:
 
 /// How a metric is compared with the threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Op {
+pub(crate) enum Op {
     /// `>=`
     AtLeast,
     /// `>`
@@ -172,7 +172,7 @@ pub enum Op {
 
 impl Op {
     /// Whether `value` meets the threshold.
-    pub fn holds(self, value: f64, threshold: f64) -> bool {
+    pub(crate) fn holds(self, value: f64, threshold: f64) -> bool {
         match self {
             Self::AtLeast => value >= threshold,
             Self::Above => value > threshold,

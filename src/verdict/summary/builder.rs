@@ -18,7 +18,7 @@ use crate::verdict::poll::Poll;
 ///
 /// Sums of floats depend on their order in the last digit: add the records in dataset order.
 #[derive(Clone, Debug)]
-pub struct SummaryBuilder {
+pub(crate) struct SummaryBuilder {
     eval: String,
     scorer: Option<String>,
     total: Tally,
@@ -45,7 +45,7 @@ struct Gathering {
 
 impl SummaryBuilder {
     /// The summary of no records yet.
-    pub fn new(eval: impl Into<String>) -> Self {
+    pub(crate) fn new(eval: impl Into<String>) -> Self {
         Self {
             eval: eval.into(),
             scorer: None,
@@ -63,27 +63,27 @@ impl SummaryBuilder {
 
     /// Says how often each sample is asked. The records of a sample must then come one after the other.
     #[must_use]
-    pub fn epochs(mut self, epochs: u32) -> Self {
+    pub(crate) fn epochs(mut self, epochs: u32) -> Self {
         self.epochs = epochs;
         self
     }
 
     /// Sets the benchmark's own aggregates.
     #[must_use]
-    pub fn metrics(mut self, metrics: Map<String, Value>) -> Self {
+    pub(crate) fn metrics(mut self, metrics: Map<String, Value>) -> Self {
         self.metrics = metrics;
         self
     }
 
     /// Names the scorer that decides.
     #[must_use]
-    pub fn scorer(mut self, name: Option<&str>) -> Self {
+    pub(crate) fn scorer(mut self, name: Option<&str>) -> Self {
         self.scorer = name.map(str::to_owned);
         self
     }
 
     /// Adds a record.
-    pub fn add(&mut self, record: &Record) {
+    pub(crate) fn add(&mut self, record: &Record) {
         let outcome = &record.result;
         self.total.add(outcome);
         for (dimension, value) in slices_of(record) {
@@ -162,7 +162,7 @@ impl SummaryBuilder {
     }
 
     /// The summary of what was added. `gates` is empty and `exit_code` is `Passed` until the caller fills them in.
-    pub fn finish(mut self) -> Summary {
+    pub(crate) fn finish(mut self) -> Summary {
         self.end_sample();
         let total = self.total.finish();
         let slices: BTreeMap<_, BTreeMap<_, _>> = self

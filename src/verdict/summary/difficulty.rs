@@ -8,6 +8,7 @@ use super::group::Group;
 
 /// How much accuracy falls from one level to the next that occurs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct DifficultyDrop {
     /// The easier level.
     pub from: String,

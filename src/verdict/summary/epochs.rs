@@ -9,6 +9,7 @@ use crate::verdict::poll::Poll;
 
 /// What several answers to each sample say together. Samples without a verdict to get are in no figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct EpochFigures {
     /// How often each sample is asked.
     pub epochs: u32,
@@ -35,6 +36,7 @@ pub struct EpochFigures {
 
 /// A mean over samples of what their epochs say.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Estimate {
     /// The mean over the samples with at least k verdicts; `null` without any.
     pub value: Option<f64>,
@@ -50,6 +52,7 @@ pub struct Estimate {
 
 /// How often the answer that most epochs gave is correct.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Majority {
     /// Samples whose majority is correct.
     pub correct: u64,
@@ -65,6 +68,7 @@ pub struct Majority {
 
 /// A sample that is correct in some epochs and wrong in others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Flaky {
     /// The sample's id.
     pub sample_id: String,

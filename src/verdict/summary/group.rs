@@ -9,6 +9,7 @@ use super::{EpochFigures, Labels};
 /// The figures of the samples of one slice. The fields mean what those of
 /// [`Summary`](super::Summary) mean.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Group {
     /// All records of the slice.
     pub samples: u64,
@@ -55,6 +56,7 @@ pub struct Group {
 
 /// What a mean was taken over.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Range {
     /// The number of samples that have the entry.
     pub count: u64,
@@ -66,6 +68,7 @@ pub struct Range {
 
 /// The figures of one of several scorers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ScorerSummary {
     /// Samples that this scorer judged.
     pub scored: u64,
@@ -93,6 +96,7 @@ pub struct ScorerSummary {
 /// Tokens and cost of the answers that counted; those that were given before cost nothing again. A sum is `null`
 /// when no sample tells the number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct UsageTotal {
     /// Tokens read by the model.
     pub input_tokens: Option<u64>,
@@ -114,8 +118,9 @@ impl UsageTotal {
     }
 }
 
-/// How long answers took, in seconds. Percentiles as [`percentile`](crate::stats::percentile).
+/// How long answers took, in seconds. Percentiles are interpolated, as those of `NumPy`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Latency {
     /// The mean.
     pub mean: f64,

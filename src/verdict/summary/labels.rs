@@ -13,7 +13,7 @@ use crate::data::score::OTHER;
 use crate::stats::{self, Sum};
 
 /// More labels than this are no classification: then nothing but their number is told.
-pub const MAX_LABELS: usize = 64;
+pub(crate) const MAX_LABELS: usize = 64;
 
 /// A longer text is no label.
 const MAX_LABEL_BYTES: usize = 256;
@@ -24,8 +24,9 @@ const MAX_LABEL_BYTES: usize = 256;
 /// prediction that is no label (the scorer says so, or it is longer than 256 bytes) counts as `(other)`:
 /// it misses its ground truth, and has no figures of its own.
 ///
-/// With more than [`MAX_LABELS`] labels there is only the number of samples, and `left_out` is true.
+/// With more than 64 labels there is only the number of samples, and `left_out` is true.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Labels {
     /// Samples with a label as ground truth.
     pub samples: u64,
@@ -43,6 +44,7 @@ pub struct Labels {
 
 /// The figures of one label. A share of nothing is 0 here, as with `zero_division=0`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct LabelFigures {
     /// Of the samples with this prediction, the share whose ground truth it is.
     pub precision: f64,
@@ -58,6 +60,7 @@ pub struct LabelFigures {
 
 /// A confusion matrix.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Confusion {
     /// The labels of the rows (ground truths) and of the columns (predictions).
     pub labels: Vec<String>,

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use evaltest::bfcl::export::{self, BfclExport, ExportOptions, Model};
-use evaltest::store::{RunDir, read_records, stamp};
-use evaltest::system::project::shown;
+use evaltest::engine::bfcl::export::{self, BfclExport, ExportOptions, Model};
+use evaltest::engine::store::{RunDir, read_records, stamp};
+use evaltest::engine::system::project::shown;
 use evaltest::{Error, Result};
 
 use crate::console;

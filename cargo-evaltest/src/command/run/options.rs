@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use evaltest::run::drive::Drive;
-use evaltest::store::cache::CacheUse;
-use evaltest::text::setting::Override;
+use evaltest::CacheUse;
+use evaltest::engine::run::drive::Drive;
+use evaltest::engine::text::Override;
 use evaltest::{Error, Result};
 use serde_json::{Value, json};
 
@@ -49,7 +49,7 @@ impl RunArgs {
             cache: self.cache(),
             stream: self.stream,
             dry_run: self.dry_run,
-            ci: evaltest::system::project::is_ci(),
+            ci: evaltest::engine::system::project::is_ci(),
             ..Drive::default()
         })
     }

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use evaltest::eval::spec;
-use evaltest::run::drive::Drive;
-use evaltest::store::{Manifest, RunDir};
-use evaltest::system::project::shown;
-use evaltest::text::clean;
+use evaltest::engine::eval::spec;
+use evaltest::engine::run::drive::Drive;
+use evaltest::engine::store::{Manifest, RunDir};
+use evaltest::engine::system::project::shown;
+use evaltest::engine::text::clean;
 use evaltest::{Error, Eval, Registry, Result};
 
 use super::RunArgs;
@@ -32,7 +32,7 @@ impl RunArgs {
     /// Everything there is to run. Every spec is read before anything starts.
     pub(super) fn work(&self, drive: &mut Drive) -> Result<Work> {
         drive.default_output_root =
-            Some(discover::root()?.join(evaltest::store::DEFAULT_OUTPUT_ROOT));
+            Some(discover::root()?.join(evaltest::engine::store::DEFAULT_OUTPUT_ROOT));
         if let Some(eval) = self.without_spec(drive)? {
             // The flags are all the spec there is.
             drive.partial = self.limit.is_some();

@@ -4,16 +4,16 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use clap::Args;
-use evaltest::data::{Normalized, Score};
+use evaltest::engine::text::clean;
 use evaltest::scorer::Scorer;
-use evaltest::text::clean;
-use evaltest::{Error, Exit, Extraction, Output, Result, Target};
+use evaltest::{Error, Exit, Extraction, Result, Target};
+use evaltest::{Normalized, Score};
 use serde_json::Value;
 
 use super::calls::CallChecker;
 use crate::answers::{AnswerInput, AnsweredSample, AnswersArgs, Wanted};
 use crate::console;
-use evaltest::eval::registry::scorers;
+use evaltest::engine::scorers;
 
 /// What is explained.
 #[derive(Debug, Args)]
@@ -76,14 +76,11 @@ pub(super) fn run(
 ) -> Result<Exit> {
     let (answered, extraction) = match (&args.ground_truth, args.line) {
         (Some(truth), _) => {
-            let answered = AnsweredSample {
-                output: Output {
-                    text: args.prediction.clone(),
-                    ..Output::default()
-                },
+            let mut answered = AnsweredSample {
                 target: target(truth),
                 ..AnsweredSample::default()
             };
+            answered.output.text.clone_from(&args.prediction);
             (answered, input.extraction()?)
         }
         (None, Some(line)) => {

@@ -3,9 +3,9 @@
 //! There are as many scores as lines, and nearly all of their texts hold nothing to escape: writing them
 //! without asking about every byte saves a quarter of the time.
 
-use evaltest::data::{Normalized, Score};
-use evaltest::text::is_json_plain;
+use evaltest::engine::text::is_json_plain;
 use evaltest::{Error, Result};
+use evaltest::{Normalized, Score};
 use serde::Serialize;
 use serde_json::Value;
 

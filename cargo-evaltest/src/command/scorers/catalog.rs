@@ -2,15 +2,15 @@
 
 use std::io::{self, Write};
 
-use evaltest::eval::registry::scorers::{Context, ENTRIES};
-use evaltest::scorer::{Entry, Example};
-use evaltest::text::clean;
-use evaltest::text::setting::Override;
+use evaltest::engine::scorers::{Context, ENTRIES};
+use evaltest::engine::scorers::{Entry, Example};
+use evaltest::engine::text::Override;
+use evaltest::engine::text::clean;
 use evaltest::{Exit, Result, Score};
 use serde_json::{Map, Value, json};
 
 use crate::console;
-use evaltest::eval::registry::scorers;
+use evaltest::engine::scorers;
 
 /// Prints the name and the rule in a line of each scorer.
 pub(super) fn list(as_json: bool) -> Result<Exit> {

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-use evaltest::eval::registry::scorers::{Context, from_value, names};
+use evaltest::engine::scorers::{Context, from_value, names};
+use evaltest::engine::store::{Manifest, RunDir};
+use evaltest::engine::text::Override;
+use evaltest::engine::verdict::Vote;
 use evaltest::scorer::{Reads, Scorer};
-use evaltest::store::{Manifest, RunDir};
-use evaltest::text::setting::Override;
-use evaltest::verdict::agreement::Vote;
 use evaltest::{Error, Extract, Extraction, Result};
 use serde_json::{Value, json};
 

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::thread;
 
-use evaltest::system::parallel;
-use evaltest::verdict::agreement::{Agreement, Ballot, Vote};
+use evaltest::engine::system::parallel;
+use evaltest::engine::verdict::{Agreement, Ballot, Vote};
 use evaltest::{Error, Result};
 use serde_json::{Map, Value, json};
 

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use evaltest::report::terminal::table::{self, cut};
-use evaltest::text::{clean, excerpt, percent};
-use evaltest::verdict::agreement::ScorerPair;
+use evaltest::engine::report::terminal::table::{self, cut};
+use evaltest::engine::text::{clean, excerpt, percent};
+use evaltest::engine::verdict::ScorerPair;
 use serde_json::Value;
 
 use super::matrix::{Divided, Matrix};

@@ -34,9 +34,9 @@ pub struct CategoryAgreement {
     /// How many both judged alike.
     pub agreed: u64,
     /// How many are wrong to both, for the same reason.
-    pub same_error_type: u64,
+    pub(crate) same_error_type: u64,
     /// How many are wrong to both.
-    pub both_wrong: u64,
+    pub(crate) both_wrong: u64,
 }
 
 /// A sample that one side takes for right and the other for wrong.

@@ -39,7 +39,7 @@ const EXCERPT_BYTES: usize = 300;
 ///
 /// ```
 /// use evaltest::scorer::Semantic;
-/// use evaltest::scorer::ask::semantic::http::HttpEmbedder;
+/// use evaltest::scorer::HttpEmbedder;
 ///
 /// # fn main() -> evaltest::Result<()> {
 /// let embedder = HttpEmbedder::new("http://127.0.0.1:8080/v1", "all-MiniLM-L6-v2")?;
