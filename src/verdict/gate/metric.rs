@@ -51,27 +51,30 @@ pub(crate) enum LatencyStatistic {
     Percentile(f64),
 }
 
-/// The metrics as people are told of them.
-pub(super) const METRICS: [&str; 19] = [
-    "accuracy",
-    "accuracy(SCORER)",
-    "error_rate",
-    "failure_rate",
-    "min_samples",
-    "mean(NAME)",
-    "metric(NAME)",
-    "macro_f1",
-    "macro_f1(SCORER)",
-    "pass@3",
-    "pass^3",
-    "majority",
-    "latency_p95",
-    "latency_mean",
-    "cost_usd",
-    "tokens",
-    "input_tokens",
-    "output_tokens",
-    "no_regression",
+/// The metrics as people are told of them; with what it means, where the name says all.
+pub(super) const METRICS: &[(&str, Option<Metric>)] = &[
+    ("accuracy", None),
+    ("accuracy(SCORER)", None),
+    ("error_rate", Some(Metric::ErrorRate)),
+    ("failure_rate", Some(Metric::FailureRate)),
+    ("min_samples", None),
+    ("mean(NAME)", None),
+    ("metric(NAME)", None),
+    ("macro_f1", None),
+    ("macro_f1(SCORER)", None),
+    ("pass@3", None),
+    ("pass^3", None),
+    ("majority", None),
+    ("latency_p95", None),
+    (
+        "latency_mean",
+        Some(Metric::Latency(LatencyStatistic::Mean)),
+    ),
+    ("cost_usd", Some(Metric::CostUsd)),
+    ("tokens", Some(Metric::Tokens)),
+    ("input_tokens", Some(Metric::InputTokens)),
+    ("output_tokens", Some(Metric::OutputTokens)),
+    ("no_regression", None),
 ];
 
 impl Metric {

@@ -161,16 +161,11 @@ fn metric(name: &str, argument: Option<&str>) -> Result<Metric> {
         }
         "no_regression" => return Ok(Metric::NoRegression),
         "min_samples" | "samples" => return Ok(Metric::MinSamples),
-        "error_rate" => Metric::ErrorRate,
-        "failure_rate" => Metric::FailureRate,
-        "cost_usd" | "cost" => Metric::CostUsd,
-        "tokens" => Metric::Tokens,
-        "input_tokens" => Metric::InputTokens,
-        "output_tokens" => Metric::OutputTokens,
-        "latency_mean" => Metric::Latency(LatencyStatistic::Mean),
+        "cost" => Metric::CostUsd,
         "latency_max" => Metric::Latency(LatencyStatistic::Percentile(100.0)),
-        _ => match name.strip_prefix("latency_p").map(str::parse) {
-            Some(Ok(percent)) => Metric::Latency(LatencyStatistic::Percentile(percent)),
+        _ => match (plain(name), name.strip_prefix("latency_p").map(str::parse)) {
+            (Some(metric), _) => metric,
+            (_, Some(Ok(percent))) => Metric::Latency(LatencyStatistic::Percentile(percent)),
             _ => return Err(unknown(name)),
         },
     };
@@ -178,6 +173,12 @@ fn metric(name: &str, argument: Option<&str>) -> Result<Metric> {
         None => Ok(metric),
         Some(argument) => Err(Error::usage(format!("`{name}` takes no `({argument})`"))),
     }
+}
+
+/// A metric that is a name and nothing else.
+fn plain(name: &str) -> Option<Metric> {
+    let (_, metric) = METRICS.iter().find(|(told, _)| *told == name)?;
+    metric.clone()
 }
 
 /// `pass@3` and `pass^3`.
@@ -202,8 +203,10 @@ fn named(metric: &str, argument: Option<&str>) -> Result<Option<String>> {
 }
 
 fn unknown(name: &str) -> Error {
-    let legal = METRICS.map(|metric| format!("`{metric}`")).join(", ");
-    let bare = METRICS.map(|metric| metric.split('(').next().unwrap_or(metric));
+    let names = || METRICS.iter().map(|(name, _)| *name);
+    let legal: Vec<String> = names().map(|name| format!("`{name}`")).collect();
+    let legal = legal.join(", ");
+    let bare = names().map(|name| name.split('(').next().unwrap_or(name));
     let hint = match nearest(name, bare) {
         Some(near) => format!("did you mean `{near}`? the metrics are {legal}"),
         None => format!("the metrics are {legal}"),

@@ -144,6 +144,15 @@ fn reads_other_metrics() {
 }
 
 #[test]
+fn a_metric_is_written_as_it_is_told() {
+    for (name, metric) in METRICS {
+        if let Some(metric) = metric {
+            assert_eq!(metric.to_string(), *name);
+        }
+    }
+}
+
+#[test]
 fn refuses_what_makes_no_sense() {
     fn check(text: &str, message: &str, hint: &str) {
         let error = text.parse::<Gate>().unwrap_err();
