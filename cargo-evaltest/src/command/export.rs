@@ -75,6 +75,24 @@ pub(crate) enum ExportFormat {
     Bfcl,
 }
 
+impl ExportFormat {
+    /// Whether a run can be exported so when it is over, before anything is asked.
+    pub(crate) fn check(self, model: &ModelArgs) -> Result<()> {
+        match self {
+            Self::Gaia => Ok(()),
+            Self::Bfcl => model.model().map(drop),
+        }
+    }
+
+    /// Exports a run that was just made into the current folder; tells where it is.
+    pub(crate) fn export(self, dir: &RunDir, model: &ModelArgs) -> Result<PathBuf> {
+        Ok(match self {
+            Self::Gaia => to_file(dir, 0, Traces::Written, None)?.0,
+            Self::Bfcl => bfcl::to_folder(dir, &model.options(dir)?, None)?.0,
+        })
+    }
+}
+
 pub(crate) fn run(args: &ExportArgs) -> Result<Exit> {
     check_format(args)?;
     if let Some(file) = &args.check {
@@ -84,25 +102,29 @@ pub(crate) fn run(args: &ExportArgs) -> Result<Exit> {
         return Err(Error::usage("no run is named").hint("name a run directory"));
     };
     let dir = RunDir::open(path)?;
-    if let ExportFormat::Bfcl = args.format {
-        let options = args.model.options(&dir)?;
-        let (folder, _) = bfcl::to_folder(&dir, &options, args.output.as_deref())?;
-        console::print(|out| writeln!(out, "{}", shown(&folder)))?;
-        return Ok(Exit::Passed);
+    let output = args.output.as_deref();
+    match args.format {
+        ExportFormat::Gaia => {
+            let traces = if args.no_trace {
+                Traces::LeftOut
+            } else {
+                Traces::Written
+            };
+            if output == Some(Path::new("-")) {
+                return to_stdout(&dir, args.epoch, traces);
+            }
+            let (file, guide) = to_file(&dir, args.epoch, traces, output)?;
+            console::print(|out| {
+                writeln!(out, "{}", shown(&file))?;
+                writeln!(out, "{}", shown(&guide))
+            })?;
+        }
+        ExportFormat::Bfcl => {
+            let options = args.model.options(&dir)?;
+            let (folder, _) = bfcl::to_folder(&dir, &options, output)?;
+            console::print(|out| writeln!(out, "{}", shown(&folder)))?;
+        }
     }
-    let traces = if args.no_trace {
-        Traces::LeftOut
-    } else {
-        Traces::Written
-    };
-    if args.output.as_deref() == Some(Path::new("-")) {
-        return to_stdout(&dir, args.epoch, traces);
-    }
-    let (file, guide) = to_file(&dir, args.epoch, traces, args.output.as_deref())?;
-    console::print(|out| {
-        writeln!(out, "{}", shown(&file))?;
-        writeln!(out, "{}", shown(&guide))
-    })?;
     Ok(Exit::Passed)
 }
 
@@ -162,7 +184,7 @@ fn to_stdout(dir: &RunDir, epoch: u32, traces: Traces) -> Result<Exit> {
 }
 
 /// Writes the file and the guide beside it; tells where they are.
-pub(crate) fn to_file(
+fn to_file(
     dir: &RunDir,
     epoch: u32,
     traces: Traces,

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use clap::Args;
 use evaltest::engine::report::Event;
-use evaltest::engine::report::gaia::Traces;
 use evaltest::engine::report::terminal;
 use evaltest::engine::run::drive::{Drive, DryRun};
 use evaltest::engine::store::{RunDir, runs_in};
@@ -17,8 +16,8 @@ use evaltest::{Cancel, Error, Exit, Result, Run};
 use serde_json::{Value, json};
 
 use crate::command::bfcl::{self, ProgramArgs, Where};
+use crate::command::export::ExportFormat;
 use crate::command::export::bfcl::ModelArgs;
-use crate::command::export::{self, ExportFormat};
 use crate::console;
 use crate::progress::Progress;
 
@@ -268,8 +267,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
 impl RunArgs {
     /// Whether what comes after the run can be done, before anything is asked.
     fn check_export(&self) -> Result<()> {
-        if matches!(self.export, Some(ExportFormat::Bfcl)) {
-            self.model.model()?;
+        if let Some(format) = self.export {
+            format.check(&self.model)?;
         }
         if self.official {
             self.model.model()?;
@@ -307,12 +306,7 @@ impl RunArgs {
             return Ok(());
         }
         let dir = RunDir::open(Path::new(result["run_dir"].as_str().unwrap_or_default()))?;
-        let file = match format {
-            ExportFormat::Gaia => export::to_file(&dir, 0, Traces::Written, None)?.0,
-            ExportFormat::Bfcl => {
-                export::bfcl::to_folder(&dir, &self.model.options(&dir)?, None)?.0
-            }
-        };
+        let file = format.export(&dir, &self.model)?;
         if !self.json {
             console::print(|out| writeln!(out, "  exported: {}", shown(&file)))?;
         }
