@@ -15,9 +15,7 @@ use std::time::{Duration, Instant};
 pub use crate::system::process::watch::watch_if_asked;
 
 use crate::system::process::watch;
-use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, kill_process, set_child_subreaper, waitid,
-};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 /// The variable that tells an agent its scratch folder, which no other attempt has; orphans are known by it.
 pub(crate) const MARK: &str = "EVALTEST_SCRATCH";
@@ -31,8 +29,19 @@ static LIVING: LazyLock<Mutex<HashSet<OsString>>> = LazyLock::new(Mutex::default
 /// Makes this process the parent of orphans among its descendants, for its whole life. For programs that start nothing
 /// but agents and wait for all that they start.
 pub fn adopt() {
-    let adopts = set_child_subreaper(Some(rustix::process::getpid())).is_ok();
-    ADOPTS.store(adopts, Ordering::Relaxed);
+    ADOPTS.store(became_adopter(), Ordering::Relaxed);
+}
+
+/// Becomes the parent of orphans, where the system knows of such.
+#[cfg(target_os = "linux")]
+fn became_adopter() -> bool {
+    use rustix::process::{getpid, set_child_subreaper};
+    set_child_subreaper(Some(getpid())).is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn became_adopter() -> bool {
+    false
 }
 
 /// Kills every process that was adopted, before the program ends.
