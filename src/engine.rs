@@ -72,7 +72,9 @@ pub mod calls {
 
 /// The scorers by name.
 pub mod scorers {
-    pub use crate::eval::registry::scorers::{Context, ENTRIES, by_name, entry, from_value, names};
+    pub use crate::eval::registry::scorers::{
+        Context, ENTRIES, by_name, entry, from_value, names, without_type,
+    };
     pub use crate::scorer::entry::{Entry, Example, GUIDE};
 }
 

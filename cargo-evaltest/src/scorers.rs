@@ -78,6 +78,9 @@ impl Named {
         };
         match kind {
             Some(Value::String(kind)) => Ok(Self { kind, options }),
+            None => Err(scorers::without_type(&format!(
+                "`--scorer {text}` names no scorer"
+            ))),
             _ => Err(Error::usage(format!("`--scorer {text}` names no scorer"))
                 .hint("write a name, or a map: `--scorer '{ type: substring, compat: true }'`")),
         }

@@ -1,17 +1,19 @@
-//! Specs: YAML to [`Eval`]. The only place that parses YAML.
+//! Specs: YAML to [`Eval`].
 //!
-//! `keys` holds the types that serde reads, `tagged` the `{ type: …, … }` maps, of which the
+//! `keys` holds the types that serde reads, `tagged` the `{ type: …, … }` maps, `parts` the benchmark and the agent, whose
+//! keys only the registry knows; `places` and `problem` say where a mistake stands.
 
 use std::cell::LazyCell;
 use std::path::Path;
 
 use serde::Deserialize;
+use serde::de::DeserializeSeed;
 use serde_json::Value;
 
 use crate::error::{Error, KeyPath, Result, Step};
 use crate::eval::Eval;
 use crate::eval::registry::Registry;
-use crate::text::yaml;
+use crate::text::yaml::{self, YamlError};
 
 mod build;
 mod builder;
@@ -24,6 +26,7 @@ mod mutations;
 mod overrides;
 #[cfg(test)]
 mod pages;
+mod parts;
 mod places;
 mod problem;
 mod tagged;
@@ -32,6 +35,7 @@ pub(crate) use crate::text::setting::Override;
 pub(crate) use builder::override_built;
 
 use keys::SpecFile;
+use parts::{ChosenParts, PartsOf};
 use places::SpecPlaces;
 
 impl Eval {
@@ -84,32 +88,42 @@ pub fn load(path: &Path, registry: &Registry, overrides: &[Override]) -> Result<
 pub fn names(path: &Path) -> Result<(String, String)> {
     let text =
         std::fs::read_to_string(path).map_err(|error| Error::io("read the spec", path, &error))?;
-    let spec: SpecFile =
-        yaml::read(&text).map_err(|error| problem::explain(path, &text, &error))?;
-    let benchmark = spec.benchmark.0.name().to_owned();
+    let (spec, _) = read(&text).map_err(|error| problem::explain(path, &text, &error))?;
+    let benchmark = spec.benchmark.name;
     Ok((spec.name.unwrap_or_else(|| benchmark.clone()), benchmark))
+}
+
+fn read(text: &str) -> std::result::Result<(SpecFile, ChosenParts), YamlError> {
+    let spec = yaml::read(text)?;
+    let parts = yaml::read_by(PartsOf(&spec), text)?;
+    Ok((spec, parts))
+}
+
+/// The same of a value.
+fn read_value(value: &Value) -> serde_json::Result<(SpecFile, ChosenParts)> {
+    let spec = SpecFile::deserialize(value)?;
+    let parts = PartsOf(&spec).deserialize(value)?;
+    Ok((spec, parts))
 }
 
 /// As [`load`], for a spec that is not a file; `path` is where it would be.
 pub fn parse(text: &str, path: &Path, registry: &Registry, overrides: &[Override]) -> Result<Eval> {
-    let spec: SpecFile = yaml::read(text).map_err(|error| problem::explain(path, text, &error))?;
-    let value: Value = yaml::read(text).map_err(|error| problem::explain(path, text, &error))?;
-    let (spec, value) = if overrides.is_empty() {
-        (spec, value)
-    } else {
-        let value = overrides::apply(value, overrides)?;
-        let spec = SpecFile::deserialize(&value).map_err(|error| {
+    let explain = |error| problem::explain(path, text, &error);
+    let (mut spec, mut parts) = read(text).map_err(explain)?;
+    let mut value = yaml::read_json(text).map_err(explain)?;
+    if !overrides.is_empty() {
+        value = overrides::apply(value, overrides)?;
+        (spec, parts) = read_value(&value).map_err(|error| {
             let given: Vec<_> = overrides.iter().map(ToString::to_string).collect();
             problem::explain_override(path, &given.join("`, `"), &error.to_string())
         })?;
-        (spec, value)
-    };
+    }
     let places = LazyCell::new(|| SpecPlaces::of(text));
     let place = |path: &KeyPath| {
         let is_given = overrides.iter().any(|change| change.decides(path, &places));
         places.at(path).filter(|_| !is_given)
     };
-    let eval = build::build(spec, value, path, registry);
+    let eval = build::build(spec, parts, value, path, registry);
     let mut eval = eval.map_err(|error| match error.key_path().and_then(place) {
         Some(place) => error.at(format_args!("{}:{place}", path.display())),
         None => error.at(path.display()),

@@ -51,7 +51,11 @@ impl Override {
 
     /// Reads a value as YAML.
     pub fn value(text: &str) -> Result<Value> {
-        let value = yaml::read(text).map_err(|error| {
+        let value = yaml::read_json(text).map_err(|error| {
+            if error.to_string().contains("duplicate field `type`") {
+                return Error::usage(format!("`{text}`: duplicate key `type`"))
+                    .hint("keep one of the two");
+            }
             let hint = if text.contains('\\') {
                 r"in YAML a backslash is itself between single quotes: `{ regex: 'is (\d+)' }`"
             } else {
@@ -93,6 +97,10 @@ mod tests {
         check(
             ".nan",
             "`.nan` holds a number that is not finite\n\nhint: write digits, as in `1e9`",
+        );
+        check(
+            "{ type: any, scorers: [{ type: exact, type: gaia }] }",
+            "`{ type: any, scorers: [{ type: exact, type: gaia }] }`: duplicate key `type`\n\nhint: keep one of the two",
         );
         let error = Override::value(r#"regex: "is (\d+)""#).expect_err("no YAML");
         assert!(

@@ -3,7 +3,11 @@
 use std::fmt;
 
 use serde::Deserialize;
-use serde_yaml::Value;
+use serde::de::DeserializeSeed;
+use serde_json::Value as Json;
+use serde_yaml::{Deserializer, Value};
+
+mod json;
 
 /// Why a text is not the YAML that was wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,12 +24,32 @@ impl fmt::Display for YamlError {
     }
 }
 
-/// Reads a value or a type.
+impl From<serde_yaml::Error> for YamlError {
+    fn from(error: serde_yaml::Error) -> Self {
+        Self {
+            message: error.to_string(),
+            place: error.location().map(|place| (place.line(), place.column())),
+        }
+    }
+}
+
+/// Reads a type.
 pub(crate) fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, YamlError> {
-    serde_yaml::from_str(text).map_err(|error| YamlError {
-        message: error.to_string(),
-        place: error.location().map(|place| (place.line(), place.column())),
-    })
+    serde_yaml::from_str(text).map_err(YamlError::from)
+}
+
+/// Reads what somebody who knows more than a type does makes of it.
+pub(crate) fn read_by<'a, S: DeserializeSeed<'a>>(
+    seed: S,
+    text: &'a str,
+) -> Result<S::Value, YamlError> {
+    let value = seed.deserialize(Deserializer::from_str(text));
+    value.map_err(YamlError::from)
+}
+
+/// Reads a value of JSON. A map in it that has two `type`s is an error, as only one of them could count.
+pub(crate) fn read_json(text: &str) -> Result<Json, YamlError> {
+    read_by(json::OneType, text)
 }
 
 /// Whether there is a `.inf` or `.nan` in it, which values of JSON do not show.
@@ -57,6 +81,24 @@ mod tests {
             Some((2, 3)),
         );
         assert_eq!(read("[1, 2]"), Ok(vec![1_u8, 2]));
+    }
+
+    #[test]
+    fn a_map_has_one_type() {
+        for text in [
+            "{ a: [1, -2, 0.5, ~, true, x, .inf], 7: { type: b, k: 1, k: 2 }, type: c }",
+            "",
+            "!a b",
+            "123456789012345678901234567890",
+        ] {
+            assert_eq!(read_json(text), read(text), "{text}");
+        }
+        let error = read_json("- { a: 1 }\n- a: { type: b, k: 1, type: b }\n").expect_err("two");
+        let expect = ".[1].a: duplicate field `type` at line 2 column 6";
+        assert_eq!(
+            (error.to_string().as_str(), error.place),
+            (expect, Some((2, 6)))
+        );
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::fs;
 use crate::project::{Project, Ran};
 
 mod data;
+mod kinds;
 
 const GOOD: &str = "name: e
 benchmark: { type: gaia, path: data.jsonl }
@@ -242,31 +243,6 @@ fn unknown_names_list_the_legal_ones() {
 }
 
 #[test]
-fn type_stands_first() {
-    check_spec(
-        "type: gaia, path: data.jsonl",
-        "path: data.jsonl, type: gaia",
-        "eval.yaml:2:",
-        "benchmark: `type` must be the first key of a benchmark",
-        "{ type: NAME",
-    );
-    check_spec(
-        "type: command, ",
-        "",
-        "eval.yaml:4:",
-        "agent: `type` must be the first key of an agent",
-        "{ type: NAME",
-    );
-    check_spec(
-        "{ type: command, command: [./agent.sh] }",
-        "{}",
-        "eval.yaml:4:",
-        "`type` must be",
-        "{ type: NAME",
-    );
-}
-
-#[test]
 fn gates_that_cannot_be_checked() {
     let check = |gates: &str, place: &str, error: &str, hint: &str| {
         check_more(
@@ -398,8 +374,8 @@ fn flags_that_make_no_sense() {
     check_flags(
         &["--agent", "{path: x}"],
         "eval.yaml with ",
-        "`type` must be the first key of an agent",
-        "{ type: NAME",
+        "missing key `type` of an agent",
+        "add `type: NAME`; legal names: `command`",
     );
     check_flags(
         &["--redact-pattern", "a("],

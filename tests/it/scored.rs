@@ -157,7 +157,7 @@ fn options_that_nobody_has_are_answered_with_those_that_are_legal() {
     );
     check(
         &["--scorer", "{ compat: true }"],
-        "`--scorer { compat: true }` names no scorer\n",
+        "`--scorer { compat: true }` names no scorer: missing key `type`\n\nhint: add one",
     );
     check(
         &[

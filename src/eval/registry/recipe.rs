@@ -78,11 +78,6 @@ impl<T: 'static> Chosen<T> {
         })
     }
 
-    /// The name behind `type`.
-    pub(crate) fn name(&self) -> &str {
-        &self.name
-    }
-
     /// Makes it.
     pub(crate) fn make(self, surroundings: &Surroundings<'_>) -> Result<T> {
         (self.make)(&self.name, surroundings)

@@ -96,12 +96,25 @@ pub fn from_value(value: &Value, context: &Context<'_>) -> Result<Arc<dyn Scorer
         Value::Object(_) => options.shift_remove("type"),
         other => Some(other.clone()),
     };
-    match name.as_ref().and_then(Value::as_str) {
-        Some(name) => by_name(name, &options, context),
-        None => Err(Error::usage(format!("`{value}` names no scorer"))
-            .hint("write a name, or a map: `{ type: substring, compat: true }`")
-            .under("type")),
+    if let Some(name) = name.as_ref().and_then(Value::as_str) {
+        return by_name(name, &options, context);
     }
+    let message = format!("`{value}` names no scorer");
+    let error = match (value, name) {
+        (Value::Object(_), None) => without_type(&message),
+        _ => Error::usage(message)
+            .hint("write a name, or a map: `{ type: substring, compat: true }`"),
+    };
+    Err(error.under("type"))
+}
+
+/// The error for a scorer that is a map without a `type`.
+pub fn without_type(message: &str) -> Error {
+    let legal: Vec<_> = names().collect();
+    Error::usage(format!("{message}: missing key `type`")).hint(format!(
+        "add one, as in `{{ type: substring, compat: true }}`; legal names: `{}`",
+        legal.join("`, `")
+    ))
 }
 
 /// The scorer of a name, with its options as a spec gives them.
@@ -273,6 +286,15 @@ mod tests {
             &json!(17),
             "`17` names no scorer\n\nhint: write a name, or a map: `{ type: substring, compat: true }`",
         );
+        let error = from_value(&json!({"typ": "gaia"}), &Context::here()).err();
+        let text = error.expect("an error").to_string();
+        assert!(
+            text.starts_with(
+                "`{\"typ\":\"gaia\"}` names no scorer: missing key `type`\n\nhint: add one"
+            ),
+            "{text}"
+        );
+        assert!(text.contains("legal names: `aime`, `all`, "), "{text}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::keys::{ScorerKeys, SpecFile};
 use super::limits::limits;
-use super::tagged::Tagged;
+use super::parts::ChosenParts;
 use crate::benchmark::prompt::Prompt;
 use crate::error::{Error, Result, Under};
 use crate::eval::plan::check_scorer_names;
@@ -21,6 +21,7 @@ use crate::verdict::gate;
 
 pub(super) fn build(
     spec: SpecFile,
+    parts: ChosenParts,
     config: Value,
     path: &Path,
     registry: &Registry,
@@ -33,14 +34,14 @@ pub(super) fn build(
         registry,
         max_output_bytes: limits.max_output_bytes,
     };
-    let benchmark = spec.benchmark.0.make(&surroundings).under("benchmark")?;
+    let benchmark = parts.benchmark.make(&surroundings).under("benchmark")?;
     let MadeAgent {
         agent,
         options,
         secrets,
         keep_scratch,
         concurrency,
-    } = spec.agent.0.make(&surroundings).under("agent")?;
+    } = parts.agent.make(&surroundings).under("agent")?;
     if spec.limits.concurrency.is_none() {
         limits.concurrency = concurrency.unwrap_or(limits.concurrency);
     }
@@ -69,9 +70,9 @@ pub(super) fn build(
             let error = error.hint("write all of them into `scorers`");
             return Err(error.of_key("scorers"));
         }
-        (Some(one), None) => vec![scorer(one, folder, registry).under("scorer")?],
+        (Some(one), None) => vec![scorer(&one, folder, registry).under("scorer")?],
         (None, Some(list)) => list
-            .into_iter()
+            .iter()
             .enumerate()
             .map(|(item, one)| scorer(one, folder, registry).under(item))
             .collect::<Result<_>>()
@@ -114,14 +115,10 @@ pub(super) fn build(
     Ok(eval)
 }
 
-fn scorer(
-    Tagged(ScorerKeys { name, options }): Tagged<ScorerKeys>,
-    folder: &Path,
-    registry: &Registry,
-) -> Result<Arc<dyn Scorer>> {
+fn scorer(keys: &ScorerKeys, folder: &Path, registry: &Registry) -> Result<Arc<dyn Scorer>> {
     let context = Context {
         folder,
         registry: Some(registry),
     };
-    scorers::by_name(&name, &options, &context)
+    scorers::by_name(&keys.name, &keys.rest, &context)
 }

@@ -1,7 +1,6 @@
 //! The keys of a spec, as serde reads them. The only types that face the YAML.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error as _, MapAccess, SeqAccess};
@@ -9,26 +8,28 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use super::cache::CacheKey;
-use super::tagged::{Tagged, Typed};
+use super::tagged::{Tagged, TaggedKind};
+use crate::agent::Agent;
 use crate::benchmark::Benchmark;
 use crate::benchmark::prompt::Prompt;
 use crate::error::inside;
-use crate::eval::registry::{Chosen, KeepKey, MadeAgent, agents, benchmarks};
+use crate::eval::registry::{KeepKey, agents, benchmarks, scorers};
 use crate::eval::{Answers, Assert};
+use crate::scorer::Scorer;
 use crate::verdict::gate::Gate;
 
-/// A whole spec.
+/// A whole spec, but for the keys that only kinds of benchmarks and agents know: those are [`ChosenParts`](super::parts::ChosenParts).
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SpecFile {
     pub(super) name: Option<String>,
-    pub(super) benchmark: Tagged<Chosen<Arc<dyn Benchmark>>>,
+    pub(super) benchmark: Tagged<dyn Benchmark>,
     #[serde(default, deserialize_with = "prompt")]
     pub(super) prompt: Prompt,
-    pub(super) agent: Tagged<Chosen<MadeAgent>>,
+    pub(super) agent: Tagged<dyn Agent>,
     pub(super) extract: Option<Value>,
-    pub(super) scorer: Option<Tagged<ScorerKeys>>,
-    pub(super) scorers: Option<Vec<Tagged<ScorerKeys>>>,
+    pub(super) scorer: Option<ScorerKeys>,
+    pub(super) scorers: Option<Vec<ScorerKeys>>,
     #[serde(default)]
     pub(super) limits: LimitsKeys,
     pub(super) shuffle: Option<ShuffleKeys>,
@@ -44,39 +45,35 @@ pub(super) struct SpecFile {
     pub(super) cache: Option<CacheKey>,
 }
 
-impl Typed for Chosen<MadeAgent> {
+impl TaggedKind for dyn Agent {
     const WHAT: &'static str = "agent";
     const EXAMPLE: &'static str = agents::BUILT_IN[0].name;
 
-    fn read<'de, A: MapAccess<'de>>(name: String, rest: A) -> Result<Self, A::Error> {
-        agents::read(name, rest)
+    fn names() -> impl Iterator<Item = &'static str> {
+        agents::BUILT_IN.iter().map(|about| about.name)
     }
 }
 
-impl Typed for Chosen<Arc<dyn Benchmark>> {
+impl TaggedKind for dyn Benchmark {
     const WHAT: &'static str = "benchmark";
     const EXAMPLE: &'static str = benchmarks::BUILT_IN[0].name;
 
-    fn read<'de, A: MapAccess<'de>>(name: String, rest: A) -> Result<Self, A::Error> {
-        benchmarks::read(name, rest)
+    fn names() -> impl Iterator<Item = &'static str> {
+        benchmarks::BUILT_IN.iter().map(|about| about.name)
+    }
+}
+
+impl TaggedKind for dyn Scorer {
+    const WHAT: &'static str = "scorer";
+    const EXAMPLE: &'static str = "gaia";
+
+    fn names() -> impl Iterator<Item = &'static str> {
+        scorers::names()
     }
 }
 
 /// Scorers are made from a name and options, whether they are built in or registered.
-pub(super) struct ScorerKeys {
-    pub(super) name: String,
-    pub(super) options: Map<String, Value>,
-}
-
-impl Typed for ScorerKeys {
-    const WHAT: &'static str = "scorer";
-    const EXAMPLE: &'static str = "gaia";
-
-    fn read<'de, A: MapAccess<'de>>(name: String, rest: A) -> Result<Self, A::Error> {
-        let options = Map::deserialize(MapAccessDeserializer::new(rest))?;
-        Ok(Self { name, options })
-    }
-}
+pub(super) type ScorerKeys = Tagged<dyn Scorer, Map<String, Value>>;
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,15 +1,19 @@
 //! Specs with one mistake each, made from good ones: the error begins with its place.
 //!
 //! `cases.txt` has the mistakes, each with a mark where the error is to point. The word that stands there is
-//! strewn before it: in a comment, in the name, in a prompt and in a list.
+//! strewn before it: in a comment, in the name, in a prompt and in a list. Each stands there three times: with every
+//! `type` first in its map, in the middle and last.
 
 use std::path::Path;
 
 use serde_json::json;
 
+use self::moved::{Goal, moved};
 use super::{Override, parse};
 use crate::eval::Eval;
 use crate::eval::registry::Registry;
+
+mod moved;
 
 const CASES: &str = include_str!("mutations/cases.txt");
 const SPECS: [(&str, &str); 6] = [
@@ -80,6 +84,16 @@ fn the_good_specs_are_good() {
             let text = text.replace("HEAD\r\n", "HEAD\n");
             load(&with_decoys(&text, "word")).unwrap_or_else(|error| panic!("{name}: {error}"));
         }
+        // What is moved is no other spec.
+        let config = |text: &str| {
+            let eval = load(&with_decoys(text, "word"));
+            eval.unwrap_or_else(|error| panic!("{name}: {error}\n{text}"))
+                .config
+        };
+        for goal in [Goal::Middle, Goal::Last] {
+            let moved = moved(spec, goal).expect("a `type` that can be moved");
+            assert_eq!(config(&moved), config(spec), "{name} {goal:?}");
+        }
     }
 }
 
@@ -103,8 +117,13 @@ fn every_mistake_is_placed() {
         let word = to.split(MARK).nth(1).unwrap_or_default();
         let is_end = |c: char| !(c.is_alphanumeric() || c == '_');
         let word = word.trim_start_matches(is_end).split(is_end).next();
-        let mutated = with_decoys(&mutated, word.unwrap_or_default());
-        for text in [mutated.replace('\n', "\r\n"), mutated] {
+        // Of what is wrong with a `type` itself the place would be another.
+        let goals = [Goal::Middle, Goal::Last].map(|goal| moved(&mutated, goal));
+        let goals = goals.into_iter().flatten();
+        let goals = goals.filter(|_| !message.contains("type`"));
+        let texts = std::iter::once(mutated.clone()).chain(goals);
+        let texts = texts.map(|text| with_decoys(&text, word.unwrap_or_default()));
+        for text in texts.flat_map(|text| [text.replace('\n', "\r\n"), text]) {
             checked += 1;
             wrong.extend(
                 check(&text, message)
@@ -119,7 +138,7 @@ fn every_mistake_is_placed() {
         wrong.len(),
         wrong.join("\n\n")
     );
-    assert!(checked > 300, "{checked}");
+    assert!(checked > 1000, "{checked}");
 }
 
 #[test]

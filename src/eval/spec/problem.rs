@@ -164,8 +164,5 @@ fn rephrase_other(message: &str) -> Error {
         return Error::usage(message.replace("duplicate field", "duplicate key"))
             .hint("keep one of the two");
     }
-    if message.contains("must be the first key") {
-        return Error::usage(message).hint("write `{ type: NAME, … }`, the other keys behind it");
-    }
     Error::usage(message).hint(CHECK_YAML)
 }

@@ -1,0 +1,94 @@
+//! Values of JSON of which no map has two `type`s.
+//!
+//! A value keeps the last of the entries of one key. Of a `type` that would be another thing than the reader sees first.
+
+use std::fmt;
+
+use serde::Deserializer;
+use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+/// Reads a value as [`Value`] does, but for the second `type` of a map.
+#[derive(Clone, Copy)]
+pub(super) struct OneType;
+
+impl<'de> DeserializeSeed<'de> for OneType {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for OneType {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any valid JSON value")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_none<E: Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        self.deserialize(deserializer)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i128<E: Error>(self, value: i128) -> Result<Value, E> {
+        let number = Number::from_i128(value);
+        number.map(Value::from).ok_or_else(out_of_range)
+    }
+
+    fn visit_u128<E: Error>(self, value: u128) -> Result<Value, E> {
+        let number = Number::from_u128(value);
+        number.map(Value::from).ok_or_else(out_of_range)
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element_seed(self)? {
+            list.push(item);
+        }
+        Ok(list.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut map = Map::new();
+        while let Some(key) = entries.next_key::<String>()? {
+            if key == "type" && map.contains_key(&key) {
+                return Err(A::Error::duplicate_field("type"));
+            }
+            map.insert(key, entries.next_value_seed(self)?);
+        }
+        Ok(map.into())
+    }
+}
+
+fn out_of_range<E: Error>() -> E {
+    E::custom("JSON number out of range")
+}
