@@ -3,6 +3,8 @@
 //! [`decode`] reads an answer that is nothing but calls, as the Function Calling Leaderboard does; `read` finds calls
 //! wherever an answer has them. What is read is a [`Value`]. The short cuts lie in `fast`, which may be left out:
 //! with it and without, every text is read alike.
+//!
+//! `without` stands in its place where it is not built.
 
 pub(crate) mod crash;
 pub(crate) mod fault;
@@ -36,5 +38,15 @@ pub use integer::Int;
 pub use json::JsonFault;
 pub use repr::TooManyDigits;
 pub(crate) use repr::repr_str;
-pub use value::Dict;
-pub use value::Value;
+pub use value::{Dict, Value};
+
+/// Whether a ground truth is data of calls, as `ast_match` and `trajectory` read them: an object or an array of them.
+pub(crate) fn are_calls(truth: &serde_json::Value) -> bool {
+    let is_made_of_objects = match truth {
+        serde_json::Value::Array(items) => {
+            !items.is_empty() && items.iter().all(serde_json::Value::is_object)
+        }
+        truth => truth.is_object(),
+    };
+    is_made_of_objects && read::calls_or_reason(&Value::from(truth)).is_ok()
+}

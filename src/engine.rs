@@ -64,16 +64,10 @@ pub mod store {
     }
 }
 
-/// Calls of tools, read from text.
-#[cfg(feature = "bfcl")]
-pub mod calls {
-    pub use crate::calls::{CallFormat, Dict, Int, JsonFault, TooManyDigits, Value};
-}
-
 /// The scorers by name.
 pub mod scorers {
     pub use crate::eval::registry::scorers::{
-        Context, ENTRIES, by_name, entry, from_value, names, without_type,
+        Context, by_name, entries, entry, from_value, names, without_type,
     };
     pub use crate::scorer::entry::{Entry, Example, GUIDE};
 }
@@ -117,28 +111,6 @@ pub mod report {
         pub mod table {
             pub use crate::report::terminal::table::{cut, write};
         }
-    }
-}
-
-/// The Berkeley Function Calling Leaderboard.
-#[cfg(feature = "bfcl")]
-pub mod bfcl {
-    /// Files as the leaderboard's own program writes them.
-    pub mod export {
-        pub use crate::bfcl::export::{
-            BfclExport, ExportOptions, Model, ModelFiles, WrittenCategory, find, write,
-        };
-    }
-    /// The official checker.
-    pub mod checker {
-        pub use crate::bfcl::checker::{
-            AnswerKey, BfclVerdict, CRASH, CheckRequest, ModelAnswer, OfficialVerdict, Report,
-            TriedCall, VerdictMessage, check,
-        };
-    }
-    /// The files of the leaderboard.
-    pub mod data {
-        pub use crate::bfcl::data::{BfclQuestion, Category, CategoryGroup, Data, Index};
     }
 }
 

@@ -141,6 +141,9 @@ pub mod agent;
 
 #[cfg(feature = "bfcl")]
 mod calls;
+#[cfg(not(feature = "bfcl"))]
+#[path = "calls/without.rs"]
+mod calls;
 
 pub mod scorer;
 
@@ -153,6 +156,9 @@ mod snapshot;
 mod report;
 
 #[cfg(feature = "bfcl")]
+mod bfcl;
+#[cfg(not(feature = "bfcl"))]
+#[path = "bfcl/without.rs"]
 mod bfcl;
 
 mod eval;

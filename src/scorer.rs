@@ -66,6 +66,11 @@ use crate::error::Result;
 use crate::scorer::extract::Extract;
 use forward::forward;
 
+#[cfg(feature = "bfcl")]
+pub use self::{
+    ast_match::{AstMatch, Types},
+    trajectory::Trajectory,
+};
 pub use aime::AimeScorer;
 pub use all::All;
 pub use any::Any;
@@ -74,8 +79,6 @@ pub use ask::command::CommandScorer;
 #[cfg(feature = "http")]
 pub use ask::semantic::http::HttpEmbedder;
 pub use ask::semantic::{Embedder, Semantic};
-#[cfg(feature = "bfcl")]
-pub use ast_match::{AstMatch, Types};
 pub(crate) use entry::{Entry, Example};
 pub use exact::{Exact, LabelSet};
 pub use folding::{Folding, Form};
@@ -95,28 +98,7 @@ pub use quasi_exact::QuasiExact;
 pub use substring::Substring;
 pub use token_f1::TokenF1;
 pub use tolerance::Tolerance;
-#[cfg(feature = "bfcl")]
-pub use trajectory::Trajectory;
 pub use weighted::Weighted;
-
-/// Whether a ground truth is data of calls, as `ast_match` and `trajectory` read them: an object or an array of them.
-pub(crate) fn are_calls(truth: &Value) -> bool {
-    #[cfg(feature = "bfcl")]
-    let calls = {
-        let is_made_of_objects = match truth {
-            Value::Array(items) => !items.is_empty() && items.iter().all(Value::is_object),
-            truth => truth.is_object(),
-        };
-        is_made_of_objects
-            && crate::calls::read::calls_or_reason(&crate::calls::Value::from(truth)).is_ok()
-    };
-    #[cfg(not(feature = "bfcl"))]
-    let calls = {
-        let _ = truth;
-        false
-    };
-    calls
-}
 
 /// What a scorer judges.
 #[derive(Clone, Copy, Debug)]

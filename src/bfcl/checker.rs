@@ -2,8 +2,8 @@
 //! verdicts, error types and messages of the official program (bfcl-eval 2026.3.23).
 //!
 //! ```
-//! use evaltest::engine::bfcl::checker::{AnswerKey, CheckRequest, ModelAnswer, check};
-//! use evaltest::engine::calls::Value;
+//! use evaltest::engine::leaderboard::bfcl::checker::{AnswerKey, CheckRequest, ModelAnswer, check};
+//! use evaltest::engine::leaderboard::calls::Value;
 //!
 //! let functions = r#"[{"name": "math.add", "parameters": {
 //!     "type": "dict",

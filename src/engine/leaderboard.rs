@@ -4,3 +4,29 @@ mod import;
 pub mod official;
 
 pub use import::{Import, Imported, Mode};
+
+/// Calls of tools, read from text.
+pub mod calls {
+    pub use crate::calls::{CallFormat, Dict, Int, JsonFault, TooManyDigits, Value};
+}
+
+/// The Berkeley Function Calling Leaderboard.
+pub mod bfcl {
+    /// Files as the leaderboard's own program writes them.
+    pub mod export {
+        pub use crate::bfcl::export::{
+            BfclExport, ExportOptions, Model, ModelFiles, WrittenCategory, find, write,
+        };
+    }
+    /// The official checker.
+    pub mod checker {
+        pub use crate::bfcl::checker::{
+            AnswerKey, BfclVerdict, CRASH, CheckRequest, ModelAnswer, OfficialVerdict, Report,
+            TriedCall, VerdictMessage, check,
+        };
+    }
+    /// The files of the leaderboard.
+    pub mod data {
+        pub use crate::bfcl::data::{BfclQuestion, Category, CategoryGroup, Data, Index};
+    }
+}

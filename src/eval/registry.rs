@@ -3,7 +3,7 @@
 //!
 //! [`Registry`] has what a user registers. The built-in kinds are a file each, with its page, in `agents` and
 //! `benchmarks`; `recipe` is what such a file says, and the one door by which a spec gets at both. The built-in scorers
-//! are in [`scorers::ENTRIES`].
+//! are in [`scorers::entries`].
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

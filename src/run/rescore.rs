@@ -20,7 +20,6 @@
 
 mod chunks;
 mod line;
-mod metrics;
 mod origin;
 mod reload;
 
@@ -30,6 +29,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::bfcl::Metrics;
 use crate::data::{Record, Status};
 use crate::error::{Error, Result};
 use crate::eval::plan;
@@ -49,7 +49,6 @@ use crate::verdict::summary::SummaryBuilder;
 
 use chunks::Chunks;
 use line::Judge;
-use metrics::Metrics;
 use reload::gates_of;
 
 pub use origin::{Origin, scorers_of};

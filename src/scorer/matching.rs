@@ -1,14 +1,4 @@
-//! Pairs of things that fit: as many as there can be, or those that weigh most.
-
-#[cfg(feature = "bfcl")]
-mod aligned;
-#[cfg(feature = "bfcl")]
-mod heaviest;
-
-#[cfg(feature = "bfcl")]
-pub(super) use aligned::aligned;
-#[cfg(feature = "bfcl")]
-pub(super) use heaviest::heaviest;
+//! Pairs of things that fit: as many as there can be.
 
 /// The largest matching. `fits` says for each left thing which right ones it fits, out of `right`; the result,
 /// which right one it is paired with.

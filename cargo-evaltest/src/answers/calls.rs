@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use evaltest::engine::calls::{CallFormat, JsonFault, Value};
+use evaltest::engine::leaderboard::calls::{CallFormat, JsonFault, Value};
 use evaltest::engine::text::Raw;
 use evaltest::{Error, Result};
 

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use evaltest::engine::bfcl::export;
 use evaltest::engine::eval::spec;
+use evaltest::engine::leaderboard::bfcl::export;
 use evaltest::engine::leaderboard::{Import, Mode};
 use evaltest::engine::report::terminal;
 use evaltest::engine::run::drive::Drive;

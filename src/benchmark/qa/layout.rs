@@ -6,10 +6,10 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::{Qa, Template};
+use crate::calls::are_calls;
 use crate::data::dataset::{Field, Header, kind, required, scalar, slice_value};
 use crate::data::{Attachment, Sample, Target};
 use crate::error::{Error, Result, nearest};
-use crate::scorer;
 use crate::text::quoted;
 
 const PROMPT: [&str; 6] = ["prompt", "question", "input", "Prompt", "Question", "Input"];
@@ -191,7 +191,7 @@ impl QaLayout {
             Some(field) => {
                 let cell = field.get(&fields);
                 match cell.as_deref() {
-                    Some(calls) if scorer::are_calls(calls) => Some(Target(calls.clone())),
+                    Some(calls) if are_calls(calls) => Some(Target(calls.clone())),
                     cell => self.target(field, cell)?,
                 }
             }

@@ -221,11 +221,11 @@ pub(crate) fn broken(text: &str, fault: JsonFault) -> Error {
     match fault {
         JsonFault::TooDeep => Error::usage("the JSON is nested too deeply"),
         JsonFault::TooManyDigits => Error::usage("a number has more than 4300 digits"),
-        JsonFault::Syntax => match jsonl::column_of_fault(text) {
-            Some((column, reason)) => {
+        JsonFault::Syntax => match jsonl::parse(text) {
+            Err((column, reason)) => {
                 Error::usage(format!("broken JSON in column {column}: {reason}"))
             }
-            None => Error::usage("broken JSON"),
+            Ok(_) => Error::usage("broken JSON"),
         },
     }
 }

@@ -50,14 +50,9 @@ pub fn python_json(text: &str) -> Option<Value> {
     parse(text).ok()
 }
 
-/// Where a line stops being JSON, and why; `None` if it does not.
-#[cfg(feature = "bfcl")]
-pub(crate) fn column_of_fault(line: &str) -> Option<(usize, String)> {
-    parse(line).err()
-}
-
-/// Parses a line, if need be with Python's bare `NaN` and `Infinity` as null.
-fn parse(line: &str) -> Result<Value, (usize, String)> {
+/// Parses a line, if need be with Python's bare `NaN` and `Infinity` as null. An error is the column where it stops
+/// being JSON, and why.
+pub(crate) fn parse(line: &str) -> Result<Value, (usize, String)> {
     let first = match serde_json::from_str(line) {
         Ok(value) => return Ok(value),
         Err(error) => error,

@@ -1,13 +1,14 @@
 //! The catalog: every built-in scorer with its rule, options and examples; scorers by name, for specs and
 //! the command line.
 //!
-//! A new scorer is a file with its rule, a page of Markdown with the same name, and a line in [`ENTRIES`].
+//! A new scorer is a file with its rule, a page of Markdown with the same name, and a line in `ENTRIES`.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value};
 
+use crate::bfcl;
 use crate::data::Score;
 use crate::error::{Error, Result, Under};
 use crate::eval::registry::{Options, Registry};
@@ -15,16 +16,12 @@ use crate::scorer::forward::forward;
 use crate::scorer::options::{OptionReader, unknown};
 use crate::scorer::{self, Answer, Entry, Maker, Scorer};
 
-/// The built-in scorers, in alphabetical order.
-pub const ENTRIES: &[Entry] = &[
+/// The scorers that every build has; those that judge calls are in `bfcl::SCORERS`.
+const ENTRIES: &[Entry] = &[
     scorer::aime::ENTRY,
     scorer::all::ENTRY,
     scorer::any::ENTRY,
     scorer::any_of::ENTRY,
-    #[cfg(feature = "bfcl")]
-    scorer::ast_match::ENTRY,
-    #[cfg(feature = "bfcl")]
-    crate::bfcl::checker::ENTRY,
     scorer::choice::ENTRY,
     scorer::ask::command::ENTRY,
     scorer::exact::ENTRY,
@@ -44,10 +41,18 @@ pub const ENTRIES: &[Entry] = &[
     scorer::ask::semantic::ENTRY,
     scorer::substring::ENTRY,
     scorer::token_f1::ENTRY,
-    #[cfg(feature = "bfcl")]
-    scorer::trajectory::ENTRY,
     scorer::weighted::ENTRY,
 ];
+
+/// The built-in scorers, in alphabetical order.
+pub fn entries() -> &'static [&'static Entry] {
+    static SORTED: LazyLock<Vec<&Entry>> = LazyLock::new(|| {
+        let mut entries: Vec<_> = ENTRIES.iter().chain(bfcl::SCORERS).collect();
+        entries.sort_unstable_by_key(|entry| entry.name);
+        entries
+    });
+    &SORTED
+}
 
 /// What scorers are made in.
 #[derive(Clone, Copy)]
@@ -79,12 +84,13 @@ impl Context<'_> {
 
 /// The entry of a built-in scorer.
 pub fn entry(name: &str) -> Option<&'static Entry> {
-    ENTRIES.iter().find(|entry| entry.name == name)
+    let mut entries = entries().iter().copied();
+    entries.find(|entry| entry.name == name)
 }
 
 /// The names of the built-in scorers.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    ENTRIES.iter().map(|entry| entry.name)
+    entries().iter().map(|entry| entry.name)
 }
 
 /// The scorer that a spec means with a name, or with a map of `type` and options.
@@ -157,11 +163,8 @@ fn registered(
 ) -> Result<Arc<dyn Scorer>> {
     let options = Options::new(format!("scorer `{name}`"), options, folder);
     let Some(scorer) = registry.make_scorer(name, &options) else {
-        let known: Vec<_> = ENTRIES
-            .iter()
-            .map(|entry| entry.name)
-            .chain(registry.scorer_names())
-            .collect();
+        let known = entries().iter().map(|entry| entry.name);
+        let known: Vec<_> = known.chain(registry.scorer_names()).collect();
         return Err(unknown("scorer", name, &known).under("type"));
     };
     let scorer = scorer.or_under("type")?;
@@ -233,7 +236,7 @@ mod tests {
     #[test]
     fn the_entries_are_in_order_and_whole() {
         assert!(names().is_sorted());
-        for entry in ENTRIES {
+        for entry in entries() {
             assert!(
                 !entry.summary.is_empty() && !entry.summary.ends_with('.'),
                 "{}",
@@ -247,8 +250,8 @@ mod tests {
     #[test]
     fn every_example_is_true() {
         // Without the feature `http` a spec cannot name it.
-        let can_be_made = |entry: &&Entry| entry.name != "semantic" || cfg!(feature = "http");
-        for entry in ENTRIES.iter().filter(can_be_made) {
+        let can_be_made = |entry: &&&Entry| entry.name != "semantic" || cfg!(feature = "http");
+        for entry in entries().iter().filter(can_be_made) {
             for example in entry.examples {
                 let options: Option<Map<String, Value>> =
                     serde_json::from_value(Override::value(example.options).expect("YAML"))

@@ -50,7 +50,7 @@ fn check(told: &BuiltIn, rest: &str) {
         let loaded = parse(&text, &path, &Registry::new(), &[]);
         let feature = match told.name {
             "openai" | "http" => (!cfg!(feature = "http")).then_some("http"),
-            "bfcl" => (!cfg!(feature = "bfcl")).then_some("bfcl"),
+            "bfcl" => (!crate::bfcl::IS_BUILT).then_some("bfcl"),
             _ => None,
         };
         match (loaded, feature) {

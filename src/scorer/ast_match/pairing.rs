@@ -1,7 +1,12 @@
 //! Which call is held against which expected one.
 
+mod aligned;
+mod heaviest;
+
 use std::collections::HashMap;
 
+use self::aligned::aligned;
+use self::heaviest::heaviest;
 use super::super::matching;
 use super::known::{AcceptedValues, ExpectedCall, Made, Text};
 
@@ -150,7 +155,7 @@ impl Rule {
             return pairing;
         }
         let cell = |e: usize, m: usize| self.overlap(&expected[head + e], &made[head + m]);
-        let (count, pairs) = matching::aligned(rows.len(), columns.len(), |e, m| {
+        let (count, pairs) = aligned(rows.len(), columns.len(), |e, m| {
             cell(e, m).map_or((0, 0), |overlap| {
                 (overlap.weight(), usize::from(overlap.is_whole()))
             })
@@ -223,10 +228,7 @@ impl Rule {
                 .iter()
                 .map(|row| row.iter().map(|overlap| overlap.weight()).collect())
                 .collect();
-            for (row, column) in matching::heaviest(&weights, columns.len())
-                .into_iter()
-                .enumerate()
-            {
+            for (row, column) in heaviest(&weights, columns.len()).into_iter().enumerate() {
                 let pair = column.map(|column| (rows[row], columns[column], overlaps[row][column]));
                 pairing.pairs.extend(pair);
             }

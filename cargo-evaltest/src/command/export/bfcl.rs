@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use evaltest::engine::bfcl::export::{self, BfclExport, ExportOptions, Model};
+use evaltest::engine::leaderboard::bfcl::export::{self, BfclExport, ExportOptions, Model};
 use evaltest::engine::store::{RunDir, read_records, stamp};
 use evaltest::engine::system::project::shown;
 use evaltest::{Error, Result};

@@ -6,8 +6,8 @@
 use std::hash::{Hash as _, Hasher as _};
 use std::sync::{Mutex, PoisonError};
 
-use evaltest::engine::bfcl::data::BfclQuestion;
-use evaltest::engine::calls::CallFormat;
+use evaltest::engine::leaderboard::bfcl::data::BfclQuestion;
+use evaltest::engine::leaderboard::calls::CallFormat;
 use rustc_hash::FxHasher;
 
 /// How many scores are kept. Each has one place where it can be, in which the last one stays.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use evaltest::engine::scorers::{Context, ENTRIES};
+use evaltest::engine::scorers::{Context, entries};
 use evaltest::engine::scorers::{Entry, Example};
 use evaltest::engine::text::Override;
 use evaltest::engine::text::clean;
@@ -15,7 +15,7 @@ use evaltest::engine::scorers;
 /// Prints the name and the rule in a line of each scorer.
 pub(super) fn list(as_json: bool) -> Result<Exit> {
     if as_json {
-        let entries: Vec<Value> = ENTRIES
+        let entries: Vec<Value> = entries()
             .iter()
             .map(|entry| {
                 let options = options(entry);
@@ -26,9 +26,9 @@ pub(super) fn list(as_json: bool) -> Result<Exit> {
         return Ok(Exit::Passed);
     }
     console::print(|out| {
-        let width = ENTRIES.iter().map(|entry| entry.name.len()).max();
+        let width = entries().iter().map(|entry| entry.name.len()).max();
         let width = width.unwrap_or_default();
-        for Entry { name, summary, .. } in ENTRIES {
+        for Entry { name, summary, .. } in entries() {
             writeln!(out, "{name:<width$}  {summary}")?;
         }
         Ok(())

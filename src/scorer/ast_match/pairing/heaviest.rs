@@ -6,7 +6,7 @@
 ///
 /// The Hungarian method with potentials (Kuhn, Munkres; Jonker and Volgenant's way of adding rows one by one), whose
 /// time grows with the square of the shorter side times the longer one.
-pub(in crate::scorer) fn heaviest(weights: &[Vec<i64>], right: usize) -> Vec<Option<usize>> {
+pub(super) fn heaviest(weights: &[Vec<i64>], right: usize) -> Vec<Option<usize>> {
     let left = weights.len();
     if left > right {
         let turned: Vec<Vec<i64>> = (0..right)

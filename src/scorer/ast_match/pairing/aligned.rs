@@ -5,7 +5,7 @@
 /// none.
 ///
 /// The longest common subsequence with weights, in time and memory that grow with the product of the sides.
-pub(in crate::scorer) fn aligned(
+pub(super) fn aligned(
     left: usize,
     right: usize,
     cell: impl Fn(usize, usize) -> (i64, usize),
