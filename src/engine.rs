@@ -26,6 +26,10 @@ pub mod system {
     pub mod orphans {
         pub use crate::system::orphans::{adopt, kill_all, watch_if_asked};
     }
+    /// Locks that outlive a panic.
+    pub mod lock {
+        pub use crate::system::lock::lock;
+    }
     /// Work on several threads, in order.
     pub mod parallel {
         pub use crate::system::parallel::detached;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use evaltest::engine::report::Event;
 use evaltest::engine::report::terminal;
+use evaltest::engine::system::lock::lock;
 use evaltest::engine::text::clean;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -54,9 +55,7 @@ impl Progress {
         match self {
             Self::Bar(bar, correct) => on_bar(bar, correct, event),
             Self::Lines(lines) => {
-                let mut lines = lines
-                    .lock()
-                    .unwrap_or_else(std::sync::PoisonError::into_inner);
+                let mut lines = lock(lines);
                 // With stderr gone there is nobody to show progress to.
                 let _ = lines.event(event, &mut std::io::stderr());
             }

@@ -11,6 +11,7 @@ use crate::eval::plan::Plan;
 use crate::run::{Keep, RunOptions, Scope, Session};
 use crate::snapshot::update::Policy;
 use crate::system::cancel::Cancel;
+use crate::system::lock::lock;
 use crate::system::project;
 use crate::verdict::run::Run;
 
@@ -47,19 +48,14 @@ struct Release<'a>(&'a Board);
 
 impl Drop for Release<'_> {
     fn drop(&mut self) {
-        let mut left = self
-            .0
-            .latch
-            .left
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut left = lock(&self.0.latch.left);
         *left = left.saturating_sub(1);
         if *left == 0 {
             self.0.latch.opened.notify_all();
         }
         drop(left);
         if let Some((free, freed)) = &self.0.slots {
-            *free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+            *lock(free) += 1;
             freed.notify_one();
         }
     }
@@ -103,18 +99,14 @@ impl Board {
         let places =
             (0..self.names.len()).filter(|&place| trials.contains(self.names[place].as_str()));
         let places: HashSet<usize> = places.collect();
-        *self
-            .latch
-            .left
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = places.len();
+        *lock(&self.latch.left) = places.len();
         let _ = self.selected.set(places);
     }
 
     /// Runs one sample's trial.
     pub(super) fn sample(&self, place: usize) -> TestVerdict {
         if let Some((free, freed)) = &self.slots {
-            let free = free.lock().unwrap_or_else(PoisonError::into_inner);
+            let free = lock(free);
             let waited = freed.wait_while(free, |free| *free == 0);
             *waited.unwrap_or_else(PoisonError::into_inner) -= 1;
         }
@@ -135,11 +127,7 @@ impl Board {
         if selected < total {
             return TestVerdict::Ignored(format!("{selected} of {total} samples selected"));
         }
-        let left = self
-            .latch
-            .left
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let left = lock(&self.latch.left);
         drop(self.latch.opened.wait_while(left, |left| *left > 0));
         match self.finish() {
             Ok(run) => verdict::of_gate(&run.summary.gates[number], &run.dir),
@@ -168,11 +156,7 @@ impl Board {
         }
         self.session
             .get_or_try_init(|| {
-                let plan = self
-                    .plan
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .take();
+                let plan = lock(&self.plan).take();
                 let plan =
                     plan.ok_or_else(|| Error::infrastructure("the run could not be started"))?;
                 let options = RunOptions {

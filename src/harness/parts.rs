@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::verdict::{self, TestVerdict};
 use crate::data::Record;
@@ -17,6 +17,7 @@ use crate::snapshot::update::Policy;
 use crate::store::{RunDir, RunStatus, events, read_records, runs_in};
 use crate::system::cancel::Cancel;
 use crate::system::file::make_root;
+use crate::system::lock::lock;
 use crate::system::project;
 use crate::text::name;
 use crate::verdict::summary::Summary;
@@ -112,11 +113,7 @@ impl TrialRun {
     }
 
     fn take_plan(&self) -> Result<Plan> {
-        let plan = self
-            .plan
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let plan = lock(&self.plan).take();
         plan.ok_or_else(|| Error::infrastructure("this process has run its trial already"))
     }
 

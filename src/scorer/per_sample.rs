@@ -3,7 +3,7 @@
 #![doc = include_str!("per_sample.md")]
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value};
 
@@ -12,6 +12,7 @@ use crate::data::sample::SCORER;
 use crate::data::{Sample, Score};
 use crate::error::{Error, Result, Under};
 use crate::scorer::{Answer, Entry, Example, Maker, Scorer};
+use crate::system::lock::lock;
 
 /// The name of the scorer.
 pub(crate) const NAME: &str = "per_sample";
@@ -89,8 +90,7 @@ impl PerSample {
 
     fn make(&self, spec: &Value) -> Result<Arc<dyn Scorer>> {
         let text = spec.to_string();
-        let lock = || self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(made) = lock().get(&text) {
+        if let Some(made) = lock(&self.made).get(&text) {
             return Ok(Arc::clone(made));
         }
         if names_itself(spec) {
@@ -101,7 +101,7 @@ impl PerSample {
             );
         }
         let made = self.maker.scorer(spec)?;
-        lock().insert(text, Arc::clone(&made));
+        lock(&self.made).insert(text, Arc::clone(&made));
         Ok(made)
     }
 }
@@ -150,7 +150,7 @@ impl Scorer for PerSample {
 
     /// Those of the scorers that are known by now: every sample is looked at before anything is written.
     fn secrets(&self) -> Vec<String> {
-        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = lock(&self.made);
         made.values().flat_map(Scorer::secrets).collect()
     }
 }

@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{AgentError, Outcome, Output};
 use crate::error::{Error, Result};
+use crate::system::lock::lock;
 use crate::text::hash::Hasher;
 
 /// What happened.
@@ -140,10 +141,7 @@ impl EventLog {
     /// Writes one event, whole. After an error the file is as it was before.
     pub(crate) fn append(&self, event: &StoredEvent) -> Result<()> {
         let unnumbered = Unnumbered::new(event)?;
-        let mut state = self
-            .state
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut state = lock(&self.state);
         let line = unnumbered.number(state.next_index);
         if let Err(error) = state.file.write_all(&line) {
             let _ = state.file.set_len(state.length);
@@ -162,10 +160,7 @@ impl EventLog {
 
     /// Syncs the file and gives its SHA-256.
     pub(crate) fn close(&self) -> Result<String> {
-        let state = self
-            .state
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let state = lock(&self.state);
         let synced = state.file.sync_data();
         synced.map_err(|error| Error::io("sync", &state.path, &error))?;
         Ok(state.hash.clone().hex())

@@ -9,11 +9,12 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex};
 use std::time::{Duration, Instant};
 
 pub use crate::system::process::watch::watch_if_asked;
 
+use crate::system::lock::lock;
 use crate::system::process::watch;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
@@ -76,7 +77,7 @@ impl Drop for Attempt {
 }
 
 fn living<T>(work: impl FnOnce(&mut HashSet<OsString>) -> T) -> T {
-    work(&mut LIVING.lock().unwrap_or_else(PoisonError::into_inner))
+    work(&mut lock(&LIVING))
 }
 
 /// Kills adopted processes that are meant. Their own children are then adopted, so it looks again.

@@ -1,9 +1,10 @@
 //! Live output in lines, so that a secret is not cut in two before it is blanked.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use super::StreamKind;
 use crate::data::task::Live;
+use crate::system::lock::lock;
 
 /// The rest of a longer line is not shown: shown in pieces, a secret could be cut in two.
 const LONGEST_LINE: usize = 8 * 1024;
@@ -32,7 +33,7 @@ impl<'a> LiveLines<'a> {
     }
 
     pub(in crate::agent) fn piece(&self, kind: StreamKind, piece: &[u8]) {
-        let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut begun = lock(&self.begun);
         let begun = &mut begun[usize::from(kind == StreamKind::Stderr)];
         for part in piece.split_inclusive(|&byte| byte == b'\n') {
             let room = LONGEST_LINE - begun.bytes.len();
@@ -56,7 +57,7 @@ impl<'a> LiveLines<'a> {
 
 impl Drop for LiveLines<'_> {
     fn drop(&mut self) {
-        let begun = std::mem::take(&mut *self.begun.lock().unwrap_or_else(PoisonError::into_inner));
+        let begun = std::mem::take(&mut *lock(&self.begun));
         for line in begun.into_iter().filter(|line| !line.bytes.is_empty()) {
             self.show(&line);
         }

@@ -9,7 +9,7 @@ use std::collections::{HashSet, VecDeque};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::failure::error;
@@ -23,6 +23,7 @@ use crate::agent::command::lines::LiveLines;
 use crate::agent::command::{self, StreamKind, seconds};
 use crate::data::task::Live;
 use crate::data::{AgentError, FailureKind, Output};
+use crate::system::lock::lock;
 use crate::system::process::group::was_killed;
 use crate::system::process::worker::WorkerProcess;
 
@@ -121,7 +122,7 @@ impl<'a> Talk<'a> {
     pub(super) fn run(mut self) -> Fallen {
         let shown = Arc::clone(&self.shown);
         let live = Live(Arc::new(move |line: &str| {
-            let live = shown.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let live = lock(&shown).clone();
             if let Some(live) = live {
                 (live.0)(line);
             }
@@ -239,7 +240,7 @@ impl<'a> Talk<'a> {
     fn show_to_whom(&self) {
         // Who wrote a line to stderr is not known; with one request at a time it is clear.
         let live = self.open.iter().find_map(|open| open.request.live.clone());
-        *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = live;
+        *lock(&self.shown) = live;
     }
 
     /// Keeps the time of the greeting and of every request, and looks whether the run is over.

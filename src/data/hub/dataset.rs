@@ -16,6 +16,7 @@ use super::server::Server;
 use super::settings::HubSettings;
 use super::transfer;
 use crate::error::{Error, Result};
+use crate::system::lock::lock;
 
 /// Files that are fetched at once.
 const WORKERS: usize = 8;
@@ -128,7 +129,7 @@ impl Dataset {
                 if let Err(error) = self.fetch_one(path) {
                     // The others stop at the file that they are at.
                     next.store(wanted.len(), Ordering::Relaxed);
-                    let mut problem = problem.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut problem = lock(&problem);
                     problem.get_or_insert(error);
                 }
             }

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use super::buckets::Buckets;
 use super::entry::CacheEntry;
 use crate::data::Output;
 use crate::error::Error;
 use crate::system::file::make_root;
+use crate::system::lock::lock;
 
 /// What the files of answers end with.
 pub(super) const EXTENSION: &str = "answer";
@@ -88,7 +89,7 @@ impl AnswerCache {
 
     /// A notice of a sort that was not told yet.
     pub(crate) fn once(&self, sort: &'static str, notice: &str) -> Notice {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = lock(&self.told);
         told.insert(sort).then(|| notice.to_owned())
     }
 }

@@ -1,6 +1,6 @@
 //! `Client`, its `HttpRequest`s and their `HttpReply`s.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use ureq::http::{self, HeaderMap, StatusCode};
@@ -14,6 +14,7 @@ use super::tls;
 use super::url::Url;
 use crate::error::Result;
 use crate::system::cancel::{Cancel, Handle};
+use crate::system::lock::lock;
 
 /// Who asks.
 const USER_AGENT: &str = concat!("evaltest/", env!("CARGO_PKG_VERSION"));
@@ -208,7 +209,7 @@ impl Client {
 
     /// Connections that are closed when this flag is set, with what says that somebody asks over them.
     fn agent(&self, cancel: &Cancel) -> (Agent, Arc<()>) {
-        let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pools = lock(&self.pools);
         let has_room =
             |pool: &&Pool| pool.flag.is_of(cancel) && Arc::strong_count(&pool.asking) <= SHARED;
         if let Some(pool) = pools.iter().find(has_room) {

@@ -1,9 +1,10 @@
 //! `Noting`: ureq's own way to connect, which notes that a connection is a fresh one, and takes its time.
 
 use std::cell::Cell;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use crate::system::lock::lock;
 use ureq::Error;
 use ureq::unversioned::transport::{ConnectionDetails, Connector, DefaultConnector, Transport};
 
@@ -40,7 +41,7 @@ pub(super) struct Pace(Mutex<Option<Instant>>);
 impl Pace {
     /// How long to wait for a turn that is asked for now.
     fn turn(&self, now: Instant) -> Duration {
-        let mut next = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut next = lock(&self.0);
         let earliest = now.checked_sub(GAP * BURST).unwrap_or(now);
         let turn = next.map_or(earliest, |next| next.max(earliest));
         *next = Some(turn + GAP);

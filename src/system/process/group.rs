@@ -9,9 +9,10 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use crate::system::lock::lock;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
@@ -24,7 +25,7 @@ pub(crate) const KILL_PATIENCE: Duration = Duration::from_secs(5);
 static LIVING: LazyLock<Mutex<HashSet<Pid>>> = LazyLock::new(Mutex::default);
 
 fn living() -> MutexGuard<'static, HashSet<Pid>> {
-    LIVING.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&LIVING)
 }
 
 /// Kills every group, for a program that ends at once.

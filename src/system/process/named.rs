@@ -6,9 +6,10 @@ use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::system::file;
+use crate::system::lock::lock;
 use crate::text::hash::Hasher;
 
 /// Of larger files, such as models, size and time of change stand for the content.
@@ -79,7 +80,7 @@ impl FileHashes {
 
     /// Locks; a map cannot be half changed here.
     fn known(&self) -> std::sync::MutexGuard<'_, HashMap<PathBuf, (FileState, String)>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.known)
     }
 }
 

@@ -8,10 +8,11 @@ use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use super::escapees;
+use crate::system::lock::lock;
 
 /// The variable that tells every program whose it is: the process id of the one that started it.
 const MARK: &str = "EVALTEST_PID";
@@ -82,10 +83,7 @@ pub(crate) fn mark() -> Option<(&'static OsStr, OsString)> {
 /// The program ends by itself.
 pub(crate) fn dismiss() {
     let Some(watcher) = WATCHER.get() else { return };
-    let watcher = watcher
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .take();
+    let watcher = lock(watcher).take();
     if let Some(mut watcher) = watcher {
         if let Some(mut pipe) = watcher.stdin.take() {
             let _ = pipe.write_all(&[DISMISSAL]);

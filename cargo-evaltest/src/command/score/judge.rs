@@ -1,8 +1,9 @@
 //! What happens to a chunk of lines: each line is scored or found malformed.
 
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use evaltest::engine::system::lock::lock;
 use evaltest::scorer::Scorer;
 use evaltest::{Error, Extract, Extraction, Result};
 use serde_json::json;
@@ -121,7 +122,7 @@ impl LineJudge {
     }
 
     fn spare(&self) -> MutexGuard<'_, Vec<Vec<u8>>> {
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.spare)
     }
 
     /// Fields that should have been on some line, see [`Fields::missing`].

@@ -4,10 +4,11 @@
 //! entry, the answer and how it is read, so that whether one is found here changes no result.
 
 use std::hash::{Hash as _, Hasher as _};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use evaltest::engine::leaderboard::bfcl::data::BfclQuestion;
 use evaltest::engine::leaderboard::calls::CallFormat;
+use evaltest::engine::system::lock::lock;
 use rustc_hash::FxHasher;
 
 /// How many scores are kept. Each has one place where it can be, in which the last one stays.
@@ -67,8 +68,7 @@ impl Memo {
             return judge(out);
         }
         let place = &self.places[place(way, answer)];
-        let lock = || place.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(kept) = &*lock()
+        if let Some(kept) = &*lock(place)
             && kept.way == way
             && kept.bytes[..kept.score] == *answer
         {
@@ -84,7 +84,7 @@ impl Memo {
                 score: answer.len(),
                 bytes: [answer, score].concat().into(),
             };
-            *lock() = Some(kept);
+            *lock(place) = Some(kept);
         }
     }
 }

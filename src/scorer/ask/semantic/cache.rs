@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::error::Result;
 use crate::store::cache::buckets::Buckets;
+use crate::system::lock::lock;
 use crate::text::hash::Hasher;
 
 /// The first bytes of a file; the last is the version.
@@ -94,7 +95,7 @@ impl Cache {
 
     /// Locks; a map cannot be half changed here.
     fn memory(&self) -> MutexGuard<'_, Memory> {
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.memory)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Instant;
 
 use serde_json::json;
@@ -10,6 +10,7 @@ use serde_json::json;
 use super::*;
 use crate::eval::registry::scorers::{Context, from_value};
 use crate::scorer::ask::semantic::tests::judge;
+use crate::system::lock::lock;
 
 /// What the server is asked, head and body.
 type Asked = (String, Value);
@@ -32,9 +33,7 @@ impl Server {
                     return;
                 };
                 let request = read(&stream);
-                seen.lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .extend(request);
+                lock(&seen).extend(request);
                 let _ = (&stream).write_all(&reply);
             }
         });
@@ -42,10 +41,7 @@ impl Server {
     }
 
     fn asked(&self) -> Vec<Asked> {
-        self.asked
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        lock(&self.asked).clone()
     }
 
     fn embedder(&self) -> HttpEmbedder {
