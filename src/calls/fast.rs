@@ -10,6 +10,7 @@
 //! values, faults and messages. `tests` compares the two, and so does every test of parity.
 
 mod beginnings;
+mod cursor;
 #[cfg(test)]
 mod derived_texts;
 mod hopeless;

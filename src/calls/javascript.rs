@@ -79,13 +79,12 @@ pub(super) fn insert_once(dict: &mut Dict, name: Value, value: Value) -> DecodeR
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::calls::tests::check_calls;
 
     #[test]
     fn calls_in_texts() {
         fn check(text: &str, expect: Option<&str>) {
-            let got = calls(text);
-            let repr = got.as_ref().ok().map(|value| value.repr().unwrap());
-            assert_eq!(repr.as_deref(), expect, "{text:?} {got:?}");
+            check_calls(text, &calls(text), expect);
         }
         check("f(a=1)", Some("[{'f': {'a': '1'}}]"));
         check(

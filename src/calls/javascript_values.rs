@@ -173,10 +173,10 @@ fn unquoted(text: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::calls::tests::check_value;
 
     fn check(text: &str, kind: &str, item: Option<&str>, expect: &str) {
-        let got = convert(text, kind, item).unwrap();
-        assert_eq!(got.repr().unwrap(), expect, "{text:?} as {kind}");
+        check_value(text, convert(text, kind, item), expect);
     }
 
     #[test]

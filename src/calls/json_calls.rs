@@ -71,13 +71,12 @@ fn followed_by(text: &str, a: char, b: char) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::calls::tests::check_calls;
 
     #[test]
     fn calls_in_texts() {
         fn check(text: &str, expect: Option<&str>) {
-            let got = calls(text);
-            let repr = got.as_ref().ok().map(|value| value.repr().unwrap());
-            assert_eq!(repr.as_deref(), expect, "{text:?} {got:?}");
+            check_calls(text, &calls(text), expect);
         }
         let one = Some("[{'f': {'a': 1}}]");
         check(r#"[{"function": "f", "parameters": {"a": 1}}]"#, one);

@@ -8,6 +8,7 @@
 mod tests;
 
 use super::super::value::{Dict, Value};
+use super::cursor::CodeCursor;
 
 /// Deeper lists and objects are the parser's.
 const MAX_DEPTH: usize = 8;
@@ -26,8 +27,8 @@ enum Language {
 pub(super) fn java(text: &str) -> Option<Value> {
     let mut reader = Reader::new(text, Language::Java);
     let call = reader.call()?;
-    let is_ended = reader.eat(b';') || text.len() >= LONG;
-    (is_ended && reader.is_at_end()).then_some(call)
+    let is_ended = reader.at.eat(b';') || text.len() >= LONG;
+    (is_ended && reader.at.is_at_end()).then_some(call)
 }
 
 /// A whole JavaScript text that is one call, or an object in its place, which is `None`, also behind a name.
@@ -35,62 +36,31 @@ pub(super) fn javascript(text: &str) -> Option<Value> {
     let mut reader = Reader::new(text, Language::JavaScript);
     let call = match reader.call() {
         Some(call) => {
-            reader.eat(b';');
+            reader.at.eat(b';');
             call
         }
         None => reader.object_alone()?,
     };
-    reader.is_at_end().then_some(call)
+    reader.at.is_at_end().then_some(call)
 }
 
 struct Reader<'a> {
-    text: &'a str,
-    place: usize,
+    at: CodeCursor<'a>,
     language: Language,
 }
 
 impl<'a> Reader<'a> {
     fn new(text: &'a str, language: Language) -> Self {
         Self {
-            text,
-            place: 0,
+            at: CodeCursor::new(text),
             language,
         }
-    }
-
-    fn is_at_end(&self) -> bool {
-        self.place == self.text.len()
-    }
-
-    fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.place).copied()
-    }
-
-    fn eat(&mut self, byte: u8) -> bool {
-        let found = self.peek() == Some(byte);
-        self.place += usize::from(found);
-        found
-    }
-
-    fn space(&mut self) {
-        while let Some(b' ' | b'\n') = self.peek() {
-            self.place += 1;
-        }
-    }
-
-    fn eat_while(&mut self, is_in: impl Fn(u8) -> bool) -> &'a str {
-        let start = self.place;
-        while self.peek().is_some_and(&is_in) {
-            self.place += 1;
-        }
-        &self.text[start..self.place]
     }
 
     /// An ASCII word. That the next letter is none beyond ASCII shows in the sign that has to follow.
     fn word(&mut self) -> Option<&'a str> {
         let is_letter = |byte: u8| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'$');
-        self.peek().filter(|&byte| is_letter(byte))?;
-        Some(self.eat_while(|byte| is_letter(byte) || byte.is_ascii_digit()))
+        self.at.word(is_letter)
     }
 
     /// A word that is a name wherever it stands.
@@ -100,7 +70,7 @@ impl<'a> Reader<'a> {
 
     /// `a.b.c`.
     fn dotted_name(&mut self) -> Option<&'a str> {
-        let start = self.place;
+        let start = self.at.place();
         self.name()?;
         self.rest_of_dotted_name(start)
     }
@@ -108,7 +78,7 @@ impl<'a> Reader<'a> {
     /// `.b.c`, in Java also `.b.class`.
     fn rest_of_dotted_name(&mut self, start: usize) -> Option<&'a str> {
         let mut parts = 1;
-        while self.eat(b'.') {
+        while self.at.eat(b'.') {
             let part = self.word()?;
             if self.language == Language::Java && part == "class" {
                 break;
@@ -121,34 +91,34 @@ impl<'a> Reader<'a> {
                 return None;
             }
         }
-        Some(&self.text[start..self.place])
+        Some(self.at.since(start))
     }
 
     fn call(&mut self) -> Option<Value> {
         let name = self.dotted_name()?;
         let is_class = name.rsplit('.').next() == Some("class");
-        if is_class || !self.eat(b'(') {
+        if is_class || !self.at.eat(b'(') {
             return None;
         }
         let mut arguments = Dict::new();
         loop {
-            self.space();
+            self.at.space();
             let argument = self.name()?;
             if arguments.get_str(argument).is_some() {
                 return None;
             }
-            self.space();
-            if !self.eat(b'=') {
+            self.at.space();
+            if !self.at.eat(b'=') {
                 return None;
             }
-            self.space();
+            self.at.space();
             let value = self.argument()?;
             arguments.insert(Value::from(argument), Value::from(value));
-            self.space();
-            if self.eat(b')') {
+            self.at.space();
+            if self.at.eat(b')') {
                 break;
             }
-            if !self.eat(b',') {
+            if !self.at.eat(b',') {
                 return None;
             }
         }
@@ -158,22 +128,23 @@ impl<'a> Reader<'a> {
 
     /// The text of a value, of a string without its quotes.
     fn argument(&mut self) -> Option<&'a str> {
-        let start = self.place;
-        match self.peek()? {
+        let start = self.at.place();
+        match self.at.peek()? {
             b'\'' | b'"' => {
                 self.string()?;
-                Some(&self.text[start + 1..self.place - 1])
+                let quoted = self.at.since(start);
+                Some(&quoted[1..quoted.len() - 1])
             }
             _ => {
                 self.value(0)?;
-                Some(&self.text[start..self.place])
+                Some(self.at.since(start))
             }
         }
     }
 
     /// A value; that nothing else belongs to it shows in the comma or bracket that has to follow.
     fn value(&mut self, depth: usize) -> Option<()> {
-        match self.peek()? {
+        match self.at.peek()? {
             b'\'' | b'"' => self.string(),
             b'-' | b'0'..=b'9' => self.number(),
             _ if self.language == Language::Java => self.word_value(),
@@ -184,7 +155,7 @@ impl<'a> Reader<'a> {
     }
 
     fn word_value(&mut self) -> Option<()> {
-        let start = self.place;
+        let start = self.at.place();
         match self.word()? {
             "true" | "false" | "null" => {}
             word if self.is_special(word) => return None,
@@ -197,17 +168,17 @@ impl<'a> Reader<'a> {
 
     /// A string on one line, or a Java character, which may have any length but none.
     fn string(&mut self) -> Option<()> {
-        let quote = self.peek()?;
+        let quote = self.at.peek()?;
         let is_java = self.language == Language::Java;
-        self.place += 1;
-        let start = self.place;
+        self.at.skip(1);
+        let start = self.at.place();
         loop {
-            match self.peek()? {
+            match self.at.peek()? {
                 byte if byte == quote => break,
                 b'\\' => {
-                    self.place += 1;
+                    self.at.skip(1);
                     // Not of a number, nor Java's `\{`.
-                    self.peek().filter(|byte| {
+                    self.at.peek().filter(|byte| {
                         matches!(byte, b'"' | b'\'' | b'\\' | b'/' | b'b' | b'n' | b't')
                     })?;
                 }
@@ -215,87 +186,87 @@ impl<'a> Reader<'a> {
                 0x80.. if is_java => return None,
                 _ => {}
             }
-            self.place += 1;
+            self.at.skip(1);
         }
-        let is_empty = self.place == start;
-        self.place += 1;
+        let is_empty = self.at.place() == start;
+        self.at.skip(1);
         // Two quotes may be the start of three.
-        let is_odd = is_java && is_empty && (quote == b'\'' || self.peek() == Some(quote));
+        let is_odd = is_java && is_empty && (quote == b'\'' || self.at.peek() == Some(quote));
         (!is_odd).then_some(())
     }
 
     /// Decimal, with no digit more than needed in front.
     fn number(&mut self) -> Option<()> {
-        self.eat(b'-');
-        let digits = self.eat_while(|byte| byte.is_ascii_digit());
+        self.at.eat(b'-');
+        let digits = self.at.eat_while(|byte| byte.is_ascii_digit());
         if digits.is_empty() || (digits.starts_with('0') && digits.len() > 1) {
             return None;
         }
-        if self.eat(b'.') && self.eat_while(|byte| byte.is_ascii_digit()).is_empty() {
+        if self.at.eat(b'.') && self.at.eat_while(|byte| byte.is_ascii_digit()).is_empty() {
             return None;
         }
         Some(())
     }
 
     fn list(&mut self, depth: usize) -> Option<()> {
-        self.place += 1;
-        self.space();
-        if self.eat(b']') {
+        self.at.skip(1);
+        self.at.space();
+        if self.at.eat(b']') {
             return Some(());
         }
         loop {
             self.value(depth)?;
-            self.space();
-            if self.eat(b']') {
+            self.at.space();
+            if self.at.eat(b']') {
                 return Some(());
             }
-            if !self.eat(b',') {
+            if !self.at.eat(b',') {
                 return None;
             }
-            self.space();
+            self.at.space();
         }
     }
 
     fn object(&mut self, depth: usize) -> Option<()> {
-        self.place += 1;
-        self.space();
-        if self.eat(b'}') {
+        self.at.skip(1);
+        self.at.space();
+        if self.at.eat(b'}') {
             return Some(());
         }
         loop {
-            match self.peek()? {
+            match self.at.peek()? {
                 b'\'' | b'"' => self.string()?,
                 _ => {
                     self.name()?;
                 }
             }
-            self.space();
-            if !self.eat(b':') {
+            self.at.space();
+            if !self.at.eat(b':') {
                 return None;
             }
-            self.space();
+            self.at.space();
             self.value(depth)?;
-            self.space();
-            if self.eat(b'}') {
+            self.at.space();
+            if self.at.eat(b'}') {
                 return Some(());
             }
-            if !self.eat(b',') {
+            if !self.at.eat(b',') {
                 return None;
             }
-            self.space();
+            self.at.space();
         }
     }
 
     /// An object as a statement, which its first key shows, maybe on the line after a name.
     fn object_alone(&mut self) -> Option<Value> {
-        self.place = 0;
-        if self.peek() != Some(b'{') {
+        self.at.go_to(0);
+        if self.at.peek() != Some(b'{') {
             self.dotted_name()?;
-            if !self.eat(b'\n') || self.peek() != Some(b'{') {
+            if !self.at.eat(b'\n') || self.at.peek() != Some(b'{') {
                 return None;
             }
         }
-        let rest = self.text[self.place + 1..].trim_start_matches([' ', '\n']);
+        let rest = self.at.rest()[1..].trim_start_matches([' ', '\n']);
         if !rest.starts_with('"') {
             return None;
         }

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 
 use super::super::keyword::is_keyword;
 use super::super::value::{Dict, Value};
+use super::cursor::CodeCursor;
 
 /// What a text turned out to be.
 #[derive(Debug)]
@@ -28,52 +29,27 @@ const MAX_DIGITS: usize = 18;
 
 /// Looks at a text in brackets.
 pub(super) fn calls(text: &str) -> Plain {
-    let mut reader = Reader { text, place: 0 };
-    if !reader.eat(b'[') {
+    let mut reader = Reader {
+        at: CodeCursor::new(text),
+    };
+    if !reader.at.eat(b'[') {
         return Plain::Other;
     }
     match reader.calls() {
-        Some(plain) if reader.place == text.len() => plain,
+        Some(plain) if reader.at.is_at_end() => plain,
         _ => Plain::Other,
     }
 }
 
 struct Reader<'a> {
-    text: &'a str,
-    place: usize,
+    at: CodeCursor<'a>,
 }
 
 impl<'a> Reader<'a> {
-    fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.place).copied()
-    }
-
-    fn eat(&mut self, byte: u8) -> bool {
-        let found = self.peek() == Some(byte);
-        self.place += usize::from(found);
-        found
-    }
-
-    /// Blanks and line breaks, which mean nothing in brackets. Others are left to the parser.
-    fn space(&mut self) {
-        while let Some(b' ' | b'\n') = self.peek() {
-            self.place += 1;
-        }
-    }
-
-    fn eat_while(&mut self, is_in: impl Fn(u8) -> bool) -> &'a str {
-        let start = self.place;
-        while self.peek().is_some_and(&is_in) {
-            self.place += 1;
-        }
-        &self.text[start..self.place]
-    }
-
     /// An ASCII word that starts with a letter.
     fn word(&mut self) -> Option<&'a str> {
         let is_letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
-        self.peek().filter(|&byte| is_letter(byte))?;
-        Some(self.eat_while(|byte| is_letter(byte) || byte.is_ascii_digit()))
+        self.at.word(is_letter)
     }
 
     /// A word that is a name wherever it stands.
@@ -86,45 +62,45 @@ impl<'a> Reader<'a> {
     fn calls(&mut self) -> Option<Plain> {
         let mut calls = Vec::new();
         let mut has_constant = false;
-        self.space();
-        if self.eat(b']') {
+        self.at.space();
+        if self.at.eat(b']') {
             return Some(Plain::Calls(calls));
         }
         loop {
-            if let Some(b'{' | b'[' | b'\'' | b'"' | b'-' | b'0'..=b'9') = self.peek() {
+            if let Some(b'{' | b'[' | b'\'' | b'"' | b'-' | b'0'..=b'9') = self.at.peek() {
                 self.value(0)?;
                 has_constant = true;
             } else {
                 calls.push(self.call()?);
             }
-            self.space();
-            if self.eat(b']') {
+            self.at.space();
+            if self.at.eat(b']') {
                 return Some(if has_constant {
                     Plain::Constants
                 } else {
                     Plain::Calls(calls)
                 });
             }
-            if !self.eat(b',') {
+            if !self.at.eat(b',') {
                 return None;
             }
-            self.space();
+            self.at.space();
         }
     }
 
     fn call(&mut self) -> Option<Value> {
-        let start = self.place;
+        let start = self.at.place();
         self.name()?;
         let mut parts = 1;
-        while self.eat(b'.') {
+        while self.at.eat(b'.') {
             self.name()?;
             parts += 1;
             if parts > MAX_DEPTH {
                 return None;
             }
         }
-        let name = &self.text[start..self.place];
-        if !self.eat(b'(') {
+        let name = self.at.since(start);
+        if !self.at.eat(b'(') {
             return None;
         }
         let arguments = self.arguments()?;
@@ -136,8 +112,8 @@ impl<'a> Reader<'a> {
 
     fn arguments(&mut self) -> Option<Dict> {
         let mut arguments = Dict::new();
-        self.space();
-        if self.eat(b')') {
+        self.at.space();
+        if self.at.eat(b')') {
             return Some(arguments);
         }
         loop {
@@ -145,27 +121,27 @@ impl<'a> Reader<'a> {
             if arguments.get_str(name).is_some() {
                 return None;
             }
-            self.space();
-            if !self.eat(b'=') {
+            self.at.space();
+            if !self.at.eat(b'=') {
                 return None;
             }
-            self.space();
+            self.at.space();
             let value = self.value(0)?;
             arguments.insert(Value::from(name), value);
-            self.space();
-            if self.eat(b')') {
+            self.at.space();
+            if self.at.eat(b')') {
                 return Some(arguments);
             }
-            if !self.eat(b',') {
+            if !self.at.eat(b',') {
                 return None;
             }
-            self.space();
+            self.at.space();
         }
     }
 
     /// A value; that nothing else belongs to it shows in the comma or bracket that has to follow.
     fn value(&mut self, depth: usize) -> Option<Value> {
-        match self.peek()? {
+        match self.at.peek()? {
             quote @ (b'\'' | b'"') => {
                 let text = self.string(quote)?;
                 Some(Value::Str(text.into_owned()))
@@ -186,124 +162,124 @@ impl<'a> Reader<'a> {
 
     /// A string on one line, with the usual escapes at most.
     fn string(&mut self, quote: u8) -> Option<Cow<'a, str>> {
-        self.place += 1;
+        self.at.skip(1);
         let text = self.run(quote)?;
-        if self.eat(quote) {
+        if self.at.eat(quote) {
             // Two quotes may be the start of three.
-            let may_be_three = text.is_empty() && self.peek() == Some(quote);
+            let may_be_three = text.is_empty() && self.at.peek() == Some(quote);
             return (!may_be_three).then_some(Cow::Borrowed(text));
         }
         let mut out = text.to_owned();
-        while self.eat(b'\\') {
-            out.push(match self.peek()? {
+        while self.at.eat(b'\\') {
+            out.push(match self.at.peek()? {
                 b'n' => '\n',
                 b't' => '\t',
                 same @ (b'\\' | b'\'' | b'"') => char::from(same),
                 _ => return None,
             });
-            self.place += 1;
+            self.at.skip(1);
             out.push_str(self.run(quote)?);
         }
-        self.eat(quote).then_some(Cow::Owned(out))
+        self.at.eat(quote).then_some(Cow::Owned(out))
     }
 
     /// What stands as it is, up to an escape or the closing quote. Lone surrogates, which start with the last of
     /// these bytes here, are the parser's.
     fn run(&mut self, quote: u8) -> Option<&'a str> {
-        let start = self.place;
-        let rest = &self.text.as_bytes()[start..];
-        self.place += rest
-            .iter()
-            .position(|&byte| byte == quote || matches!(byte, b'\\' | 0..b' ' | 0xf4))?;
-        Some(&self.text[start..self.place])
+        let start = self.at.place();
+        let mut rest = self.at.rest().bytes();
+        let length =
+            rest.position(|byte| byte == quote || matches!(byte, b'\\' | 0..b' ' | 0xf4))?;
+        self.at.skip(length);
+        Some(self.at.since(start))
     }
 
     /// Decimal, with no digit more than needed in front.
     fn number(&mut self) -> Option<Value> {
-        let start = self.place;
-        let is_negative = self.eat(b'-');
-        let digits = self.eat_while(|byte| byte.is_ascii_digit());
+        let start = self.at.place();
+        let is_negative = self.at.eat(b'-');
+        let digits = self.at.eat_while(|byte| byte.is_ascii_digit());
         if digits.is_empty() || digits.len() > MAX_DIGITS {
             return None;
         }
         if digits.starts_with('0') && digits.len() > 1 {
             return None;
         }
-        if !self.eat(b'.') {
+        if !self.at.eat(b'.') {
             let value: i64 = digits.parse().ok()?;
             return Some(Value::from(if is_negative { -value } else { value }));
         }
-        if self.eat_while(|byte| byte.is_ascii_digit()).is_empty() {
+        if self.at.eat_while(|byte| byte.is_ascii_digit()).is_empty() {
             return None;
         }
-        let text = &self.text[start..self.place];
+        let text = self.at.since(start);
         text.parse().ok().map(Value::Float)
     }
 
     fn list(&mut self, depth: usize) -> Option<Value> {
-        self.place += 1;
-        self.space();
+        self.at.skip(1);
+        self.at.space();
         let mut items = Vec::new();
-        if self.eat(b']') {
+        if self.at.eat(b']') {
             return Some(Value::List(items));
         }
         loop {
             items.push(self.value(depth)?);
-            self.space();
-            if self.eat(b']') {
+            self.at.space();
+            if self.at.eat(b']') {
                 return Some(Value::List(items));
             }
-            if !self.eat(b',') {
+            if !self.at.eat(b',') {
                 return None;
             }
-            self.space();
+            self.at.space();
         }
     }
 
     /// Of two values at least: with a single one the comma decides.
     fn tuple(&mut self, depth: usize) -> Option<Value> {
-        self.place += 1;
-        self.space();
+        self.at.skip(1);
+        self.at.space();
         let mut items = Vec::new();
         loop {
             items.push(self.value(depth)?);
-            self.space();
-            if self.eat(b')') {
+            self.at.space();
+            if self.at.eat(b')') {
                 return (items.len() > 1).then_some(Value::Tuple(items));
             }
-            if !self.eat(b',') {
+            if !self.at.eat(b',') {
                 return None;
             }
-            self.space();
+            self.at.space();
         }
     }
 
     /// With texts as keys.
     fn dict(&mut self, depth: usize) -> Option<Value> {
-        self.place += 1;
-        self.space();
+        self.at.skip(1);
+        self.at.space();
         let mut dict = Dict::new();
-        if self.eat(b'}') {
+        if self.at.eat(b'}') {
             return Some(Value::Dict(dict));
         }
         loop {
-            let quote = self.peek().filter(|byte| matches!(byte, b'\'' | b'"'))?;
+            let quote = self.at.peek().filter(|byte| matches!(byte, b'\'' | b'"'))?;
             let key = self.string(quote)?;
-            self.space();
-            if !self.eat(b':') {
+            self.at.space();
+            if !self.at.eat(b':') {
                 return None;
             }
-            self.space();
+            self.at.space();
             let value = self.value(depth)?;
             dict.insert(Value::Str(key.into_owned()), value);
-            self.space();
-            if self.eat(b'}') {
+            self.at.space();
+            if self.at.eat(b'}') {
                 return Some(Value::Dict(dict));
             }
-            if !self.eat(b',') {
+            if !self.at.eat(b',') {
                 return None;
             }
-            self.space();
+            self.at.space();
         }
     }
 }
