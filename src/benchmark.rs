@@ -20,6 +20,7 @@ pub(crate) mod aime;
 pub(crate) mod custom;
 pub(crate) mod gaia;
 pub(crate) mod gsm8k;
+mod problems;
 pub(crate) mod prompt;
 pub(crate) mod qa;
 

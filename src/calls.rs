@@ -30,6 +30,9 @@ pub(crate) mod javascript_values;
 pub(crate) mod json_calls;
 pub(crate) mod xml;
 
+#[cfg(test)]
+mod tests;
+
 pub(crate) mod decode;
 pub(crate) mod read;
 

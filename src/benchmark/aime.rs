@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::benchmark::Benchmark;
-use crate::data::dataset::{Columns, Field, Filter, Rows, check_file, required, scalar};
+use crate::benchmark::problems::{ProblemRow, Roles, Usual};
+use crate::data::dataset::{Columns, Filter, Rows, check_file, scalar};
 use crate::data::{Sample, Target, hub};
 use crate::error::{Error, Result};
 use crate::scorer::Scorer;
@@ -14,9 +15,11 @@ use crate::scorer::aime::ground_truth;
 use crate::scorer::extract::Extract;
 use crate::text::quoted;
 
-const PROMPT: [&str; 5] = ["problem", "question", "prompt", "Problem", "Question"];
-const GROUND_TRUTH: [&str; 4] = ["answer", "Answer", "ground_truth", "expected_answer"];
-const ID: [&str; 4] = ["id", "ID", "task_id", "problem_id"];
+const USUAL: Usual = Usual {
+    prompt: &["problem", "question", "prompt", "ProblemRow", "Question"],
+    ground_truth: &["answer", "Answer", "ground_truth", "expected_answer"],
+    id: &["id", "ID", "task_id", "problem_id"],
+};
 const YEAR: [&str; 2] = ["year", "Year"];
 
 const INSTRUCTIONS: &str = "Solve the problem below. Its answer is an integer from 0 to 999. Reason step \
@@ -34,7 +37,7 @@ static YEAR_IN_ID: LazyLock<Regex> = LazyLock::new(|| {
 ///
 /// | role | columns, the first that is there | becomes |
 /// |---|---|---|
-/// | `prompt` | `problem`, `question`, `prompt`, `Problem`, `Question` | [`Sample::prompt`] |
+/// | `prompt` | `problem`, `question`, `prompt`, `ProblemRow`, `Question` | [`Sample::prompt`] |
 /// | `ground_truth` | `answer`, `Answer`, `ground_truth`, `expected_answer` | [`Sample::target`], without leading zeros; anything but an integer from 0 to 999 is an error |
 /// | `id` | `id`, `ID`, `task_id`, `problem_id` | [`Sample::id`]; without the column, the row's index from 0 |
 /// | `year` | `year`, `Year`; else the year in the id, as in `2024-I-3` | slice `year` |
@@ -153,11 +156,7 @@ impl Benchmark for Aime {
     fn samples(&self) -> Result<Vec<Sample>> {
         let rows = Rows::read(&self.path)?;
         let header = rows.header();
-        let named = &self.columns;
-        let prompt = header.require_field("prompt", named.prompt.as_deref(), &PROMPT)?;
-        let truth = named.ground_truth.as_deref();
-        let truth = header.require_field("ground_truth", truth, &GROUND_TRUTH)?;
-        let id = header.find_field("id", named.id.as_deref(), &ID)?;
+        let roles = Roles::find(&header, &self.columns, &USUAL)?;
         let year = header.find_field("year", self.year_column.as_deref(), &YEAR)?;
         let samples = rows.into_samples(|mut fields, index| {
             let given = match &year {
@@ -167,18 +166,12 @@ impl Benchmark for Aime {
                     .transpose()?,
                 None => None,
             };
-            let mut read = |field: &Field| field.take(&mut fields);
-            let problem = required(prompt.name(), "prompt", read(&prompt)?)?;
-            let id = match &id {
-                Some(field) => required(field.name(), "id", read(field)?)?,
-                None => index.to_string(),
-            };
-            let answer = required(truth.name(), "ground truth", read(&truth)?)?;
-            let answer = ground_truth(&Target::from(answer))
-                .map_err(|error| error.at(format_args!("column `{}`", truth.name())))?;
+            let ProblemRow { id, prompt, truth } = roles.take(&mut fields, index)?;
+            let answer = ground_truth(&Target::from(truth));
+            let answer = answer.map_err(|error| roles.of_truth(error))?;
             let in_id = || Some(YEAR_IN_ID.captures(&id)?[1].to_owned());
             let year = given.or_else(in_id);
-            let mut sample = Sample::new(id, problem).target(answer.to_string());
+            let mut sample = Sample::new(id, prompt).target(answer.to_string());
             if let Some(year) = year {
                 sample = sample.slice("year", year);
             }

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use crate::benchmark::Benchmark;
-use crate::data::dataset::{Columns, Field, Filter, Rows, check_file, required};
+use crate::benchmark::problems::{ProblemRow, Roles, Usual};
+use crate::data::dataset::{Columns, Filter, Rows, check_file};
 use crate::data::{Sample, Target, hub};
 use crate::error::Result;
 use crate::scorer::Scorer;
@@ -11,9 +12,11 @@ use crate::scorer::extract::Extract;
 use crate::scorer::extract::gsm8k::without_annotations;
 use crate::scorer::gsm8k::ground_truth;
 
-const PROMPT: [&str; 3] = ["question", "prompt", "problem"];
-const GROUND_TRUTH: [&str; 3] = ["answer", "ground_truth", "solution"];
-const ID: [&str; 2] = ["id", "task_id"];
+const USUAL: Usual = Usual {
+    prompt: &["question", "prompt", "problem"],
+    ground_truth: &["answer", "ground_truth", "solution"],
+    id: &["id", "task_id"],
+};
 /// Where the worked solution is kept.
 const SOLUTION: &str = "solution";
 
@@ -79,27 +82,20 @@ impl Benchmark for Gsm8k {
 
     fn samples(&self) -> Result<Vec<Sample>> {
         let rows = Rows::read(&self.path)?;
-        let header = rows.header();
-        let named = &self.columns;
-        let prompt = header.require_field("prompt", named.prompt.as_deref(), &PROMPT)?;
-        let truth = named.ground_truth.as_deref();
-        let truth = header.require_field("ground_truth", truth, &GROUND_TRUTH)?;
-        let id = header.find_field("id", named.id.as_deref(), &ID)?;
+        let roles = Roles::find(&rows.header(), &self.columns, &USUAL)?;
         let samples = rows.into_samples(|mut fields, index| {
-            let mut read = |field: &Field| field.take(&mut fields);
-            let question = required(prompt.name(), "prompt", read(&prompt)?)?;
-            let id = match &id {
-                Some(field) => required(field.name(), "id", read(field)?)?,
-                None => index.to_string(),
-            };
-            let solution = required(truth.name(), "ground truth", read(&truth)?)?;
-            let number = ground_truth(&Target::from(solution.as_str()))
-                .map_err(|error| error.at(format_args!("column `{}`", truth.name())))?;
+            let ProblemRow {
+                id,
+                prompt,
+                truth: solution,
+            } = roles.take(&mut fields, index)?;
+            let number = ground_truth(&Target::from(solution.as_str()));
+            let number = number.map_err(|error| roles.of_truth(error))?;
             if number != solution {
                 let solution = without_annotations(&solution);
                 fields.entry(SOLUTION).or_insert(solution.into());
             }
-            let sample = Sample::new(id, question).target(number);
+            let sample = Sample::new(id, prompt).target(number);
             Ok(Sample {
                 metadata: fields,
                 ..sample

@@ -1,12 +1,12 @@
 //! What the tests of several languages share.
 
 use super::crash::Crash;
-use super::fault;
+use super::fault::DecodeResult;
 use super::value::Value;
 
 /// Asserts what is read of a text, as Python shows it; `None` for what cannot be read.
 #[track_caller]
-pub(super) fn check_calls(text: &str, got: &fault::Result<Value>, expect: Option<&str>) {
+pub(super) fn check_calls(text: &str, got: &DecodeResult<Value>, expect: Option<&str>) {
     let repr = got.as_ref().ok().map(|value| value.repr().unwrap());
     assert_eq!(repr.as_deref(), expect, "{text:?} {got:?}");
 }

@@ -22,7 +22,7 @@ fn check_error(rows: &[Value], change: impl Fn(Aime) -> Aime, expect: &str) {
 }
 
 fn row(id: &str, answer: impl Into<Value>) -> Value {
-    json!({"ID": id, "Problem": "Find n.", "Answer": answer.into(), "Solution": "n = …"})
+    json!({"ID": id, "ProblemRow": "Find n.", "Answer": answer.into(), "Solution": "n = …"})
 }
 
 #[test]

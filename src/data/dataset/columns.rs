@@ -41,6 +41,20 @@ macro_rules! chained {
 }
 
 impl Columns {
+    /// Of the roles that every dataset has.
+    pub(crate) fn of(
+        prompt: Option<String>,
+        ground_truth: Option<String>,
+        id: Option<String>,
+    ) -> Self {
+        Self {
+            prompt,
+            ground_truth,
+            id,
+            ..Self::default()
+        }
+    }
+
     chained!(prompt, ground_truth, id, level, file_name, file_path);
 }
 

@@ -42,16 +42,11 @@ pub(super) struct AimeColumnKeys {
 }
 
 fn make(keys: AimeKeys, surroundings: &Surroundings<'_>) -> Result<Arc<dyn Benchmark>> {
-    let mut aime = surroundings
-        .open(&keys.path, Aime::open)?
-        .years(keys.years)
-        .columns(dataset::Columns {
-            prompt: keys.columns.prompt,
-            ground_truth: keys.columns.ground_truth,
-            id: keys.columns.id,
-            ..dataset::Columns::default()
-        });
-    if let Some(column) = keys.columns.year {
+    let named = keys.columns;
+    let columns = dataset::Columns::of(named.prompt, named.ground_truth, named.id);
+    let aime = surroundings.open(&keys.path, Aime::open)?;
+    let mut aime = aime.years(keys.years).columns(columns);
+    if let Some(column) = named.year {
         aime = aime.year_column(column);
     }
     Ok(Arc::new(match keys.ids {

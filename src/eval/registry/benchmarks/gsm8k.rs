@@ -39,14 +39,9 @@ pub(super) struct Gsm8kColumnKeys {
 }
 
 fn make(keys: Gsm8kKeys, surroundings: &Surroundings<'_>) -> Result<Arc<dyn Benchmark>> {
-    let gsm8k = surroundings
-        .open(&keys.path, Gsm8k::open)?
-        .columns(dataset::Columns {
-            prompt: keys.columns.prompt,
-            ground_truth: keys.columns.ground_truth,
-            id: keys.columns.id,
-            ..dataset::Columns::default()
-        });
+    let named = keys.columns;
+    let columns = dataset::Columns::of(named.prompt, named.ground_truth, named.id);
+    let gsm8k = surroundings.open(&keys.path, Gsm8k::open)?.columns(columns);
     Ok(Arc::new(match keys.ids {
         Some(ids) => gsm8k.ids(ids),
         None => gsm8k,
