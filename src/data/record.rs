@@ -1,9 +1,11 @@
 //! `Record`: one sample with its outcome, as a line of `samples.jsonl`; `Status`: the outcome in a word.
 //!
 //! The shape of a line stands here alone: it is read whole, abridged or in parts by what is derived of it. A
-//! member that is added here, one that may be missing in older files, needs no edit elsewhere.
+//! member that is added here, one that may be missing in older files, needs no edit elsewhere; what scoring makes of
+//! it goes by way of its [`Judgement`].
 
 mod abridged;
+mod judgement;
 pub(crate) mod parts;
 
 use std::sync::{Arc, LazyLock};
@@ -15,6 +17,7 @@ use super::output::{AgentError, Output, Usage};
 use super::score::Score;
 
 pub(crate) use abridged::read_abridged;
+pub(crate) use judgement::Judgement;
 
 /// How a sample ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::question::Question;
+use crate::data::record::Judgement;
 use crate::data::{AgentError, Outcome, Output, Sample, Score, Status, Target};
 use crate::error::{Error, Result};
 use crate::eval::plan::Plan;
@@ -21,8 +22,7 @@ pub(super) fn judge(plan: &Plan, question: &Question, answer: Answered) -> Outco
         redacted,
         cached,
     } = answer;
-    let mut outcome = Outcome {
-        status: Status::Unscored,
+    let outcome = Outcome {
         usage: output.usage,
         attempts,
         latency_s,
@@ -38,7 +38,8 @@ pub(super) fn judge(plan: &Plan, question: &Question, answer: Answered) -> Outco
         output: &output,
         extraction: &plan.extraction,
     };
-    score_all(&plan.scorers, &judged, &mut outcome);
+    let judgement = score_all(&plan.scorers, &judged);
+    let mut outcome = outcome.judged(judgement);
     outcome.output = Some(output);
     if redacted > 0 {
         doubt(&mut outcome);
@@ -75,18 +76,18 @@ pub(crate) struct Judged<'a> {
 
 /// Extracts the prediction and asks every scorer that can judge without what is missing; the first of all
 /// decides, and its prediction is recorded.
-pub(crate) fn score_all(
-    scorers: &[std::sync::Arc<dyn Scorer>],
-    judged: &Judged<'_>,
-    outcome: &mut Outcome,
-) {
+pub(crate) fn score_all(scorers: &[std::sync::Arc<dyn Scorer>], judged: &Judged<'_>) -> Judgement {
+    let mut judgement = Judgement {
+        status: Status::Unscored,
+        ..Judgement::default()
+    };
     let hidden = Target(Value::Null);
     let raw = judged.output.text.as_deref();
     for (number, scorer) in scorers.iter().enumerate() {
         let extract = judged.extraction.of(&**scorer);
         let prediction = raw.and_then(|raw| extract.apply(raw));
         if number == 0 {
-            outcome.prediction = prediction.as_deref().map(str::to_owned);
+            judgement.prediction = prediction.as_deref().map(str::to_owned);
         }
         let answer = Answer {
             prediction: prediction.as_deref(),
@@ -105,23 +106,24 @@ pub(crate) fn score_all(
                 Ok(score) => serde_json::to_value(score).unwrap_or_default(),
                 Err(error) => serde_json::json!({ "error": error.message() }),
             };
-            outcome.scores.insert(scorer.name().to_owned(), entry);
+            judgement.scores.insert(scorer.name().to_owned(), entry);
         }
         if number > 0 {
             continue;
         }
         match score {
             Ok(score) => {
-                outcome.status = Status::Scored;
-                outcome.score = Some(score);
+                judgement.status = Status::Scored;
+                judgement.score = Some(score);
             }
             Err(error) => {
-                outcome.status = Status::ScorerFailed;
+                judgement.status = Status::ScorerFailed;
                 let message = format!("scorer `{}`: {}", scorer.name(), error.message());
-                outcome.error = Some(AgentError::new(message));
+                judgement.error = Some(AgentError::new(message));
             }
         }
     }
+    judgement
 }
 
 /// One verdict; a panic and a value that is no number are errors.

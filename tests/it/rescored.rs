@@ -88,20 +88,19 @@ fn outputs_are_shared_and_nobody_is_asked() {
         json_lines(&dir.join("samples.jsonl")),
         json_lines(&new.join("samples.jsonl")),
     );
-    for (old, mut new) in before.into_iter().zip(after) {
-        for key in ["status", "prediction", "score", "scores", "error"] {
-            new["result"][key] = old["result"][key].clone();
-        }
-        new["result"]
-            .as_object_mut()
-            .unwrap()
-            .retain(|_, value| !value.is_null());
-        let mut old = old;
-        old["result"]
-            .as_object_mut()
-            .unwrap()
-            .retain(|_, value| !value.is_null());
+    for (mut old, mut new) in before.into_iter().zip(after) {
+        let (was, is) = (old["result"].take(), new["result"].take());
         assert_eq!(old, new);
+        for key in [
+            "output",
+            "usage",
+            "attempts",
+            "latency_s",
+            "cached",
+            "redacted",
+        ] {
+            assert_eq!(was.get(key), is.get(key), "{key}");
+        }
     }
     let errors = json_lines(&new.join("errors.jsonl"));
     assert_eq!(errors, json_lines(&dir.join("errors.jsonl")));

@@ -33,6 +33,8 @@ pub(crate) enum Part {
     Dropped,
     /// It is not decoded: its text is seen, and the record has nothing in its place.
     Apart,
+    /// It is not decoded: its text is seen, and the record is read as if the line did not have it.
+    Missing,
     /// It is decoded, and its text is seen too.
     Both,
     /// It is an object, some of whose members are set apart.
@@ -151,12 +153,16 @@ where
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, A::Error> {
-        let Some(Name(key)) = self.inner.next_key()? else {
-            return Ok(None);
-        };
-        let part = self.parts.iter().find(|(name, _)| *name == key);
-        self.part = part.copied();
-        seed.deserialize(key.into_deserializer()).map(Some)
+        while let Some(Name(key)) = self.inner.next_key()? {
+            let part = self.parts.iter().find(|(name, _)| *name == key);
+            if let Some((name, Part::Missing)) = part {
+                (self.see)(name, self.inner.next_value()?);
+                continue;
+            }
+            self.part = part.copied();
+            return seed.deserialize(key.into_deserializer()).map(Some);
+        }
+        Ok(None)
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
@@ -168,7 +174,7 @@ where
                 self.inner.next_value::<IgnoredAny>()?;
                 seed.deserialize(Nothing(PhantomData))
             }
-            Part::Apart => {
+            Part::Apart | Part::Missing => {
                 (self.see)(name, self.inner.next_value()?);
                 seed.deserialize(Nothing(PhantomData))
             }

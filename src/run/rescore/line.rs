@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::data::record::NO_PROMPT;
 use crate::data::record::parts::{Part, Parts, read_parts};
+use crate::data::record::{Judgement, NO_PROMPT};
 use crate::data::{Output, Record, Status, Target};
 use crate::error::{Error, Result};
 use crate::run::judge::{Judged, score_all};
@@ -43,21 +43,25 @@ const PARTS: Parts = &[
     ("prompt", Part::Dropped),
     ("ground_truth", Part::Apart),
     ("metadata", Part::Apart),
-    (
-        "result",
-        Part::Inside(&[
-            ("status", Part::Both),
-            ("output", Part::Apart),
-            ("prediction", Part::Apart),
-            ("score", Part::Apart),
-            ("scores", Part::Apart),
-            ("error", Part::Apart),
-        ]),
-    ),
+    ("result", Part::Inside(&RESULT)),
 ];
 
-/// The members of an [`Outcome`](crate::data::Outcome) that a verdict replaces, in its order. A line has the first.
-const VERDICT: [&str; 5] = ["status", "prediction", "score", "scores", "error"];
+/// The same of its outcome.
+const RESULT: [(&str, Part); Judgement::MEMBERS.len() + 1] = {
+    let mut parts = [("output", Part::Missing); Judgement::MEMBERS.len() + 1];
+    let mut number = 0;
+    while number < Judgement::MEMBERS.len() {
+        // The first says whether there is an answer to judge.
+        let part = if number == 0 {
+            Part::Both
+        } else {
+            Part::Missing
+        };
+        parts[number + 1] = (Judgement::MEMBERS[number], part);
+        number += 1;
+    }
+    parts
+};
 
 /// The texts of [`PARTS`] as the line has them.
 struct Texts<'a>(Vec<(&'static str, &'a RawValue)>);
@@ -81,7 +85,7 @@ impl Judge {
     /// Judges the record on a line and writes its new line behind `out`.
     pub(super) fn line(&self, line: &[u8], out: &mut Vec<u8>) -> Result<Seen> {
         let line = line.trim_ascii_end();
-        let mut texts = Texts(Vec::with_capacity(PARTS.len() + VERDICT.len()));
+        let mut texts = Texts(Vec::with_capacity(PARTS.len() + RESULT.len()));
         let record = read_parts(line, PARTS, |name, text| texts.0.push((name, text)));
         // Read whole it says where it is wrong.
         let record = record.map_err(|error| whole(line).err().unwrap_or_else(|| broken(error)))?;
@@ -131,8 +135,7 @@ impl Judge {
             output: &output,
             extraction: &self.extraction,
         };
-        record.result.status = Status::Unscored;
-        score_all(&self.scorers, &judged, &mut record.result);
+        record.result = record.result.judged(score_all(&self.scorers, &judged));
         // The answers were redacted when they were written. What scorers say is new, and no loss.
         self.redactor()?.verdicts(&mut record.result, &mut 0);
         let new = Written::of(&record.result).map_err(broken)?;
@@ -141,7 +144,7 @@ impl Judge {
             splice.replace(old, new.as_bytes());
         }
         let mut before = "";
-        for name in VERDICT {
+        for &name in Judgement::MEMBERS {
             match (texts.get(name), new.get(name)) {
                 (Some(old), Some(new)) => {
                     splice.replace(old, new);

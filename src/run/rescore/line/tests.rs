@@ -1,7 +1,7 @@
 use serde_json::{Map, json};
 
 use super::*;
-use crate::data::{AgentError, Normalized, Score, Usage};
+use crate::data::{AgentError, Normalized, Outcome, Score, Usage};
 use crate::eval::registry::Registry;
 use crate::eval::registry::scorers::Context;
 use crate::scorer::Answer;
@@ -77,17 +77,21 @@ fn text_of(judge: &Judge, text: &[u8]) -> Result<(Seen, String)> {
 fn a_line_is_what_the_whole_record_would_be() {
     let record = full();
     let (seen, text) = line(&gaia(), &record);
-    let mut expect = record;
-    expect.result.prediction = Some("17".to_owned());
-    expect.result.score = seen.record.result.score.clone();
-    assert_eq!(text, serde_json::to_string(&expect).expect("JSON") + "\n");
+    let asked = |of: &Outcome| (of.usage, of.attempts, of.latency_s, of.cached, of.redacted);
+    assert_eq!(asked(&seen.record.result), asked(&record.result));
+    assert_eq!(seen.record.result.prediction.as_deref(), Some("17"));
     assert!(seen.record.result.is_correct() && !seen.kept);
+    let mut expect = record;
+    expect.result = Outcome {
+        output: expect.result.output,
+        ..seen.record.result.clone()
+    };
+    assert_eq!(text, serde_json::to_string(&expect).expect("JSON") + "\n");
     let slices = &seen.record.slices;
     assert_eq!(
         (&seen.record.sample_id, slices),
         (&expect.sample_id, &expect.slices)
     );
-    assert_eq!(seen.record.result.usage, expect.result.usage);
     // Once more it is what it was.
     let again = text_of(&gaia(), text.as_bytes()).expect("a record").1;
     assert_eq!(again, text);

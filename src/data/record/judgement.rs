@@ -1,0 +1,56 @@
+//! [`Judgement`]: the members of an outcome that scoring makes. It makes no other, and where an answer is
+//! [scored anew](crate::run::rescore) they are made anew, all of them.
+
+use serde_json::{Map, Value};
+
+use super::{Outcome, Status};
+use crate::data::{AgentError, Score};
+
+/// Defines a [`Judgement`] by the members that it has of an [`Outcome`].
+macro_rules! judgement {
+    ($($name:ident: $of:ty),* $(,)?) => {
+        /// What scoring makes of an answer.
+        #[derive(Debug, Default)]
+        pub(crate) struct Judgement {
+            $(pub(crate) $name: $of),*
+        }
+
+        impl Judgement {
+            /// Its members as files name them. A line has the first; all others may be missing there.
+            pub(crate) const MEMBERS: &'static [&'static str] = &[$(stringify!($name)),*];
+        }
+
+        impl Outcome {
+            /// The outcome of the same answer by another judgement.
+            #[must_use]
+            pub(crate) fn judged(self, judgement: Judgement) -> Self {
+                Self { $($name: judgement.$name,)* ..self }
+            }
+        }
+    };
+}
+
+judgement! {
+    status: Status,
+    prediction: Option<String>,
+    score: Option<Score>,
+    scores: Map<String, Value>,
+    error: Option<AgentError>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_have_the_members_by_these_names() {
+        let judgement = Judgement {
+            scores: Map::from_iter([("gaia".to_owned(), Value::Null)]),
+            ..Judgement::default()
+        };
+        let outcome = serde_json::to_value(Outcome::default().judged(judgement)).unwrap();
+        for name in Judgement::MEMBERS {
+            assert!(outcome.get(name).is_some(), "{name}");
+        }
+    }
+}
