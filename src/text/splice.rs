@@ -34,19 +34,19 @@ impl<'a> Splice<'a> {
 
     /// Puts a value in the place of `old`.
     pub(crate) fn replace(&mut self, old: &str, value: &'a [u8]) {
-        let place = self.place(old);
+        let place = place(self.text, old);
         self.change(place, None, value);
     }
 
     /// Adds a member behind the one whose value is `before`.
     pub(crate) fn add_behind(&mut self, before: &str, name: &'static str, value: &'a [u8]) {
-        let end = self.place(before).end;
+        let end = place(self.text, before).end;
         self.change(end..end, Some(name), value);
     }
 
     /// Removes the member whose value is `old`, and one comma.
     pub(crate) fn remove(&mut self, old: &str) {
-        let Range { start, mut end } = self.place(old);
+        let Range { start, mut end } = place(self.text, old);
         let quote = |text: &[u8]| text.iter().rposition(|&byte| byte == b'"').unwrap_or(0);
         // Of a name no quote is left but the two around it: others are escaped, and none that is removed has any.
         let mut start = quote(&self.text[..quote(&self.text[..start])]);
@@ -82,11 +82,12 @@ impl<'a> Splice<'a> {
     fn change(&mut self, place: Range<usize>, name: Option<&'static str>, value: &'a [u8]) {
         self.changes.push(Change { place, name, value });
     }
+}
 
-    fn place(&self, part: &str) -> Range<usize> {
-        let start = part.as_ptr().addr() - self.text.as_ptr().addr();
-        start..start + part.len()
-    }
+/// Where a part of a text stands in it.
+fn place(text: &[u8], part: &str) -> Range<usize> {
+    let start = part.as_ptr().addr() - text.as_ptr().addr();
+    start..start + part.len()
 }
 
 /// The members of an object, in their order, each value as text.
@@ -135,43 +136,67 @@ impl<'de> Visitor<'de> for Pairs {
 }
 
 /// The members of a struct as they are written, which are to be put into a [`Splice`].
-pub(crate) struct Written {
-    text: String,
-    /// Where the line of each member ends.
+pub(crate) struct Written(Marked);
+
+/// A text of JSON, and where each member of the outermost object ends.
+struct Marked {
+    text: Vec<u8>,
     ends: Vec<usize>,
 }
 
 impl Written {
     pub(crate) fn of(value: &impl Serialize) -> serde_json::Result<Self> {
-        let mut text = Vec::with_capacity(1024);
-        let mut json = serde_json::Serializer::with_formatter(&mut text, Lines { depth: 0 });
+        let mut written = Marked {
+            text: Vec::with_capacity(1024),
+            ends: Vec::with_capacity(16),
+        };
+        let mut json = serde_json::Serializer::with_formatter(&mut written, Marks { depth: 0 });
         value.serialize(&mut json)?;
-        let text = String::from_utf8(text).map_err(serde::ser::Error::custom)?;
-        // Searched once, and by words of the machine.
-        let mut ends = Vec::with_capacity(16);
-        ends.extend(text.match_indices('\n').map(|(end, _)| end));
-        ends.push(text.len());
-        Ok(Self { text, ends })
+        written.ends.push(written.text.len());
+        Ok(Self(written))
     }
 
     /// The text of a value; its name has nothing to escape.
     pub(crate) fn get(&self, name: &str) -> Option<&[u8]> {
+        let Marked { text, ends } = &self.0;
         let mut start = 0;
-        self.ends.iter().find_map(|&end| {
-            let line = &self.text[start..end];
-            start = end + 1;
-            let line = line.strip_prefix('"')?.strip_prefix(name)?;
-            Some(line.strip_prefix("\":")?.as_bytes())
+        ends.iter().find_map(|&end| {
+            let member = &text[start..end];
+            start = end;
+            let value = member.strip_prefix(b"\"")?.strip_prefix(name.as_bytes())?;
+            value.strip_prefix(b"\":")
         })
     }
 }
 
-/// Writes each member of the outermost object into a line of its own: no text of JSON holds the end of a line.
-struct Lines {
+/// Stands between two members of the outermost object: no text of JSON holds the end of a line.
+const MARK: &[u8] = b"\n";
+
+impl Write for Marked {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_all(bytes).map(|()| bytes.len())
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if bytes == MARK {
+            self.ends.push(self.text.len());
+        } else {
+            self.text.extend_from_slice(bytes);
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Writes a mark between members of the outermost object, and nothing around them.
+struct Marks {
     depth: usize,
 }
 
-impl Formatter for Lines {
+impl Formatter for Marks {
     fn begin_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
         self.depth += 1;
         if self.depth > 1 {
@@ -191,7 +216,7 @@ impl Formatter for Lines {
     fn begin_object_key<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
         match (first, self.depth) {
             (true, _) => Ok(()),
-            (false, 1) => out.write_all(b"\n"),
+            (false, 1) => out.write_all(MARK),
             (false, _) => out.write_all(b","),
         }
     }

@@ -13,14 +13,16 @@ use crate::store::records;
 const FEW_LINES: u64 = 4;
 
 /// up to so many lines,
-const MANY_LINES: u64 = 128;
+const MANY_LINES: u64 = 64;
 
 /// and to so many bytes.
-const BYTES: usize = 1 << 18;
+const BYTES: usize = 1 << 17;
 
 /// Some whole lines.
 pub(super) struct Chunk {
     bytes: Vec<u8>,
+    /// Where each line ends.
+    ends: Vec<usize>,
     /// The number of the first line, from 1.
     first: u64,
 }
@@ -62,16 +64,20 @@ impl Iterator for Chunks {
     fn next(&mut self) -> Option<Self::Item> {
         let first = self.next;
         let mut bytes = Vec::new();
+        let mut ends = Vec::new();
         let end = first + self.lines;
         self.lines = (self.lines + 1).min(MANY_LINES);
         while self.next < end && bytes.len() < BYTES {
             match self.file.read_until(b'\n', &mut bytes) {
                 Ok(0) => break,
-                Ok(_) => self.next += 1,
+                Ok(_) => {
+                    ends.push(bytes.len());
+                    self.next += 1;
+                }
                 Err(error) => return Some(Err(Error::io("read", &self.path, &error))),
             }
         }
-        (!bytes.is_empty()).then_some(Ok(Chunk { bytes, first }))
+        (!bytes.is_empty()).then_some(Ok(Chunk { bytes, ends, first }))
     }
 }
 
@@ -80,12 +86,13 @@ impl Chunk {
     pub(super) fn judge(&self, judge: &Judge) -> Result<JudgedChunk, (u64, Error)> {
         let mut judged = JudgedChunk {
             lines: Vec::with_capacity(self.bytes.len() + self.bytes.len() / 4),
-            ends: Vec::new(),
-            seen: Vec::new(),
+            ends: Vec::with_capacity(self.ends.len()),
+            seen: Vec::with_capacity(self.ends.len()),
         };
-        let lines = self.bytes.split_inclusive(|&byte| byte == b'\n');
-        for (line, number) in lines.zip(self.first..) {
-            let seen = judge.line(line, &mut judged.lines);
+        let mut start = 0;
+        for (&end, number) in self.ends.iter().zip(self.first..) {
+            let seen = judge.line(&self.bytes[start..end], &mut judged.lines);
+            start = end;
             let seen = seen.map_err(|error| (number, error))?;
             judged.seen.push(seen);
             judged.ends.push(judged.lines.len());
