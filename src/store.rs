@@ -25,13 +25,15 @@ use crate::error::{Error, Result};
 use crate::system::file::{absolute, make_root, write_atomically};
 
 pub(crate) mod cache;
+mod carried;
 pub(crate) mod events;
 pub(crate) mod manifest;
 pub(crate) mod records;
 mod redaction;
 
+pub use carried::Carried;
 pub use manifest::{Manifest, RunStatus};
-pub use records::read as read_records;
+pub use records::{read as read_records, read_carried};
 
 /// Version of the files in a run directory.
 ///
@@ -117,8 +119,8 @@ impl RunDir {
         (found.path != self.path).then_some(found)
     }
 
-    /// What happened to one sample, as the lines of `events.jsonl`; of a run that was scored again, those of
-    /// the run that asked.
+    /// What happened to one sample, as the lines of `events.jsonl` with all of their members; of a run that was scored
+    /// again, those of the run that asked.
     pub fn attempts(&self, sample_id: &str) -> Result<Vec<serde_json::Value>> {
         let mut asked = self.clone();
         // A chain that was tampered with may be a circle.
@@ -128,12 +130,12 @@ impl RunDir {
                 _ => break,
             }
         }
-        let events = events::read(&asked.file("events.jsonl"))?;
+        let events = events::read_carried(&asked.file("events.jsonl"))?;
         let of_sample = events
-            .into_iter()
-            .filter(|event| event.sample_id == sample_id);
+            .iter()
+            .filter(|event| event.known.sample_id == sample_id);
         Ok(of_sample
-            .filter_map(|event| serde_json::to_value(event).ok())
+            .filter_map(|event| event.to_value().ok())
             .collect())
     }
 

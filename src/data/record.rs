@@ -2,7 +2,7 @@
 //!
 //! The shape of a line stands here alone: it is read whole, abridged or in parts by what is derived of it. A
 //! member that is added here, one that may be missing in older files, needs no edit elsewhere; what scoring makes of
-//! it goes by way of its [`Judgement`].
+//! it goes by way of its `Judgement`.
 
 mod abridged;
 mod judgement;

@@ -153,7 +153,7 @@ impl TrialRun {
         for item in &plan.items {
             let part = self.part(&item.id);
             if is_finished(&part) {
-                journal.extend(events::read(&part.join("events.jsonl"))?);
+                journal.extend(events::read_carried(&part.join("events.jsonl"))?);
             } else {
                 missing.push(item.id.to_string());
             }
@@ -198,3 +198,6 @@ fn is_finished(part: &Path) -> bool {
     let manifest = RunDir::open(part).and_then(|dir| dir.manifest());
     manifest.is_ok_and(|manifest| manifest.status == RunStatus::Finished)
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,7 +18,7 @@ use super::throttle::Throttle;
 use crate::data::{AgentError, FailureKind};
 use crate::eval::plan::Plan;
 use crate::report::event::Event;
-use crate::store::events::Answered;
+use crate::store::events::past::Answered;
 
 /// Asks the agent.
 pub(super) struct Asking {

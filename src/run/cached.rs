@@ -14,7 +14,7 @@ use crate::eval::plan::Plan;
 use crate::store::cache::CacheUse;
 use crate::store::cache::answers::{AnswerCache, Notice};
 use crate::store::cache::key::Asked;
-use crate::store::events::Answered;
+use crate::store::events::past::Answered;
 use crate::system::panics;
 
 /// The cache of a run.

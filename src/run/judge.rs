@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::eval::plan::Plan;
 use crate::scorer::extract::Extraction;
 use crate::scorer::{Answer, Scorer, verdict};
-use crate::store::events::Answered;
+use crate::store::events::past::Answered;
 use crate::system::panics;
 use crate::text::redact::is_blanked;
 

@@ -21,7 +21,8 @@ use crate::eval::limits::budget::{Spent, spent};
 use crate::eval::plan::Plan;
 use crate::snapshot::Content;
 use crate::store::RunDir;
-use crate::store::events::{Answered, EventLog, Kind, Past, StoredEvent, fold};
+use crate::store::events::past::{Answered, Foreign, Past, fold};
+use crate::store::events::{EventLog, Kind, StoredEvent};
 use crate::store::records::{Spool, Spooled};
 use crate::system::lock::lock;
 
@@ -63,10 +64,10 @@ impl Ledger {
         let mut is_merged = false;
         if let Home::Merged(events) = home {
             past = std::mem::take(events);
-            past.iter().try_for_each(|event| journal.append(event))?;
+            past.iter().try_for_each(|event| journal.copy(event))?;
             is_merged = true;
         }
-        let spent = spent(&past);
+        let spent = spent(past.iter().map(|event| &event.known));
         let epochs = plan.eval.epochs as usize;
         let pasts = if past.is_empty() {
             HashMap::new()
@@ -156,12 +157,17 @@ impl Ledger {
         self.judged(record, Kind::Confirmed, CONFIRM);
     }
 
-    /// Keeps the record of a question that came to its end.
-    pub(super) fn keep(&self, slot: usize, record: &Record) {
+    /// Keeps the record of a question that came to its end, with what an earlier part of the run has of it.
+    pub(super) fn keep(&self, slot: usize, record: &Record, foreign: Foreign) {
         // While the answer is whole.
         let differs = self.plan.eval.snapshot.assert == Assert::Exact && self.differs(slot, record);
         let model = record.result.output.as_ref().and_then(Output::answered_by);
-        let spooled = Spooled::of(record);
+        let foreign = foreign.redacted(|value| {
+            let mut count = 0;
+            self.plan.redactor.value(value, &mut count);
+            count > 0
+        });
+        let spooled = Spooled::of(record).map(|spooled| spooled.with_unknown(&foreign));
         let mut books = self.books();
         if differs {
             let place = slot / self.epochs();

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::error::Result;
 use crate::eval::plan::Plan;
 use crate::store::events::StoredEvent;
-use crate::store::{Manifest, RunDir, random_run_id};
+use crate::store::{Carried, Manifest, RunDir, random_run_id};
 use crate::system::cancel::Cancel;
 
 use super::select::check_resumable;
@@ -66,7 +66,7 @@ pub(crate) enum Home {
     /// Exactly this folder, for one sample under nextest.
     Part(PathBuf),
     /// A new run directory that begins with these events, failures included; nothing is asked again.
-    Merged(Vec<StoredEvent>),
+    Merged(Vec<Carried<StoredEvent>>),
 }
 
 impl Home {

@@ -24,7 +24,7 @@ use crate::eval::plan::{BaselineUse, Plan};
 use crate::eval::{Eval, KeepScratch};
 use crate::report::event::{Event, Observer};
 use crate::store::RunDir;
-use crate::store::events::{Answered, Past};
+use crate::store::events::past::{Answered, Past};
 use crate::verdict::run::Run;
 
 /// One run of one eval.
@@ -225,7 +225,8 @@ impl Session {
     /// Brings a question to its end, unless an earlier part of the run did, and puts its redacted record onto disk.
     fn settle(&self, slot: usize) -> Record {
         let question = Question::of(&self.plan, slot);
-        let past = self.ledger.past(slot);
+        let mut past = self.ledger.past(slot);
+        let foreign = std::mem::take(&mut past.foreign);
         let mut counted = None;
         let outcome = match past {
             Past {
@@ -252,7 +253,7 @@ impl Session {
             self.ledger.leave_open(slot, record.result.attempts);
             return record;
         }
-        self.ledger.keep(slot, &record);
+        self.ledger.keep(slot, &record, foreign);
         self.emitter
             .emit(&Event::SampleFinished { record: &record });
         self.stopper.recorded(&record);

@@ -5,7 +5,8 @@
 //! the file at most a second later, so power loss costs at most that second. A torn last line is cut
 //! when a run is resumed.
 
-use std::collections::HashMap;
+pub(crate) mod past;
+
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::ops::Range;
@@ -18,10 +19,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::carried::Carried;
 use crate::data::{AgentError, Outcome, Output};
 use crate::error::{Error, Result};
 use crate::system::lock::lock;
 use crate::text::hash::Hasher;
+use crate::text::splice::{Members, place};
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,7 +106,7 @@ struct State {
 
 impl EventLog {
     /// Opens the journal for appending and locks it; what stood in it before is given back.
-    pub(crate) fn open(path: &Path) -> Result<(Self, Vec<StoredEvent>)> {
+    pub(crate) fn open(path: &Path) -> Result<(Self, Vec<Carried<StoredEvent>>)> {
         let file = OpenOptions::new()
             .create(true)
             .append(true)
@@ -115,7 +118,7 @@ impl EventLog {
                 .hint("wait for it to end, or stop it")
         })?;
         let (events, length, hash) = recover(path, &file)?;
-        let next_index = events.last().map_or(0, |event| event.event_index + 1);
+        let next_index = events.last().map_or(0, |event| event.known.event_index + 1);
         let dirty = Arc::new(AtomicBool::new(false));
         let syncer = file
             .try_clone()
@@ -140,7 +143,16 @@ impl EventLog {
 
     /// Writes one event, whole. After an error the file is as it was before.
     pub(crate) fn append(&self, event: &StoredEvent) -> Result<()> {
-        let unnumbered = Unnumbered::new(event)?;
+        self.write(Unnumbered::new(event)?)
+    }
+
+    /// Writes an event of another journal: its line, but for its index.
+    pub(crate) fn copy(&self, event: &Carried<StoredEvent>) -> Result<()> {
+        let copy = event.line().and_then(Unnumbered::copy);
+        self.write(copy.map_or_else(|| Unnumbered::new(&event.known), Ok)?)
+    }
+
+    fn write(&self, unnumbered: Unnumbered) -> Result<()> {
         let mut state = lock(&self.state);
         let line = unnumbered.number(state.next_index);
         if let Err(error) = state.file.write_all(&line) {
@@ -192,6 +204,15 @@ impl Unnumbered {
         Ok(Self { line, place })
     }
 
+    /// The same of a line as it stands in another journal.
+    fn copy(line: &str) -> Option<Self> {
+        let members: Members<'_> = serde_json::from_str(line).ok()?;
+        let place = place(line.as_bytes(), members.get("event_index")?);
+        let mut line = line.as_bytes().to_owned();
+        line.push(b'\n');
+        Some(Self { line, place })
+    }
+
     fn number(mut self, index: u64) -> Vec<u8> {
         self.line.splice(self.place, index.to_string().bytes());
         self.line
@@ -220,7 +241,7 @@ fn spawn_syncer(file: File, dirty: Arc<AtomicBool>) -> (Sender<()>, JoinHandle<(
 }
 
 /// Reads the journal and cuts a torn last line.
-fn recover(path: &Path, file: &File) -> Result<(Vec<StoredEvent>, u64, Hasher)> {
+fn recover(path: &Path, file: &File) -> Result<(Vec<Carried<StoredEvent>>, u64, Hasher)> {
     let content = std::fs::read(path).map_err(|error| Error::io("read", path, &error))?;
     let whole = content
         .iter()
@@ -232,14 +253,23 @@ fn recover(path: &Path, file: &File) -> Result<(Vec<StoredEvent>, u64, Hasher)> 
     }
     let mut hash = Hasher::default();
     hash.bytes(&content[..whole]);
-    Ok((parse(path, &content[..whole])?, whole as u64, hash))
+    let events = parse(path, &content[..whole], carried)?;
+    Ok((events, whole as u64, hash))
 }
 
-fn parse(path: &Path, content: &[u8]) -> Result<Vec<StoredEvent>> {
+fn carried(line: &[u8]) -> serde_json::Result<Carried<StoredEvent>> {
+    Carried::parse(line).map(Carried::lean)
+}
+
+fn parse<T>(
+    path: &Path,
+    content: &[u8],
+    read: fn(&[u8]) -> serde_json::Result<T>,
+) -> Result<Vec<T>> {
     let lines = content.split(|&byte| byte == b'\n').enumerate();
     let lines = lines.filter(|(_, line)| !line.is_empty());
     let parse = |(number, line): (usize, &[u8])| {
-        serde_json::from_slice(line).map_err(|error| {
+        read(line).map_err(|error| {
             Error::usage(format!(
                 "{}:{}: not an event: {error}",
                 path.display(),
@@ -251,80 +281,26 @@ fn parse(path: &Path, content: &[u8]) -> Result<Vec<StoredEvent>> {
     lines.map(parse).collect()
 }
 
-/// The attempts of a journal by sample: what `show` prints.
+/// The events of a journal.
 pub(crate) fn read(path: &Path) -> Result<Vec<StoredEvent>> {
+    read_by(path, |line| serde_json::from_slice(line))
+}
+
+/// The events of a journal, with members that this version does not know: what `show` prints.
+pub(crate) fn read_carried(path: &Path) -> Result<Vec<Carried<StoredEvent>>> {
+    read_by(path, carried)
+}
+
+fn read_by<T>(path: &Path, read: fn(&[u8]) -> serde_json::Result<T>) -> Result<Vec<T>> {
     match std::fs::read(path) {
         Ok(content) => {
             let whole = content
                 .iter()
                 .rposition(|&byte| byte == b'\n')
                 .map_or(0, |place| place + 1);
-            parse(path, &content[..whole])
+            parse(path, &content[..whole], read)
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(Error::io("read", path, &error)),
     }
-}
-
-/// What an earlier, interrupted part of a run knows of a sample in one epoch.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Past {
-    /// How often it was asked to the end, with or without an answer.
-    pub(crate) attempts: u32,
-    /// What was answered last.
-    pub(crate) answer: Option<Answered>,
-    /// The outcome, if the sample ended with an answer.
-    pub(crate) outcome: Option<Outcome>,
-}
-
-/// What an agent said, now or in an earlier part of the run.
-#[derive(Clone, Debug)]
-pub(crate) struct Answered {
-    pub(crate) output: Output,
-    pub(crate) latency_s: f64,
-    /// How often the agent was asked for it.
-    pub(crate) attempts: u32,
-    /// How many secrets are blanked in `output`: none while it is the agent's own.
-    pub(crate) redacted: u32,
-    /// It was given before, to an earlier run.
-    pub(crate) cached: bool,
-}
-
-/// Folds the journal by the slots of records, which `slot` finds by sample and epoch. A sample that ended without an
-/// answer is to be asked again, unless `failures_count`.
-pub(crate) fn fold(
-    events: Vec<StoredEvent>,
-    failures_count: bool,
-    slot: impl Fn(&str, u32) -> Option<usize>,
-) -> HashMap<usize, Past> {
-    let mut pasts: HashMap<usize, Past> = HashMap::new();
-    for event in events {
-        let Some(slot) = slot(&event.sample_id, event.epoch) else {
-            continue;
-        };
-        let past = pasts.entry(slot).or_default();
-        match event.kind {
-            // An attempt that was cut off by the end of the process is no failure of the agent.
-            Kind::Started | Kind::Confirmed => {}
-            Kind::Failed => past.attempts = past.attempts.max(event.attempt),
-            Kind::Answered => {
-                past.attempts = past.attempts.max(event.attempt);
-                past.answer = event.output.map(|output| Answered {
-                    output,
-                    latency_s: event.latency_s.unwrap_or_default(),
-                    attempts: event.attempt,
-                    redacted: event.redacted,
-                    cached: event.cached,
-                });
-                past.outcome = None;
-            }
-            Kind::Scored | Kind::Ended => {
-                if past.answer.is_some() || failures_count {
-                    let output = past.answer.as_ref().map(|answer| answer.output.clone());
-                    past.outcome = event.result.map(|outcome| Outcome { output, ..outcome });
-                }
-            }
-        }
-    }
-    pasts
 }

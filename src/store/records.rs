@@ -7,10 +7,13 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
+use super::carried::Carried;
+use super::events::past::Foreign;
 use crate::data::Record;
 use crate::data::record::read_abridged;
 use crate::error::{Error, Result};
 use crate::text::hash::Hasher;
+use crate::text::splice::unknown::with_unknown;
 
 /// Bytes read or written at once.
 const BUFFER: usize = 1 << 17;
@@ -126,6 +129,16 @@ impl Spooled {
             is_error: record.result.status.is_error(),
         })
     }
+
+    /// Adds what of an earlier part of the run only another version knows.
+    pub(crate) fn with_unknown(mut self, foreign: &Foreign) -> Self {
+        for old in foreign.records() {
+            if let Ok(line) = std::str::from_utf8(&self.line) {
+                self.line = with_unknown(line, &old).into_bytes();
+            }
+        }
+        self
+    }
 }
 
 /// A file of lines in dataset order, written beside its place and renamed into it.
@@ -197,11 +210,23 @@ pub(crate) fn open(path: &Path) -> Result<BufReader<File>> {
 
 /// The records of a `samples.jsonl`, one at a time.
 pub fn read(path: &Path) -> Result<impl Iterator<Item = Result<Record>> + use<>> {
+    read_by(path, |line| serde_json::from_slice(line))
+}
+
+/// The records of a `samples.jsonl`, one at a time, each with members that this version does not know.
+pub fn read_carried(path: &Path) -> Result<impl Iterator<Item = Result<Carried<Record>>> + use<>> {
+    read_by(path, Carried::parse)
+}
+
+fn read_by<T>(
+    path: &Path,
+    parse: fn(&[u8]) -> serde_json::Result<T>,
+) -> Result<impl Iterator<Item = Result<T>> + use<T>> {
     let lines = open(path)?.split(b'\n').enumerate();
     let path = path.to_owned();
     Ok(lines.map(move |(number, line)| {
         let line = line.map_err(|error| Error::io("read", &path, &error))?;
-        serde_json::from_slice(&line).map_err(|error| {
+        parse(&line).map_err(|error| {
             Error::usage(format!(
                 "{}:{}: not a record: {error}",
                 path.display(),

@@ -1,6 +1,8 @@
 //! `Splice`: a text of JSON in which single members change; all others stay byte for byte. [`Members`]: those of an
 //! object, as text; [`Written`]: those of a struct, as they are written.
 
+pub(crate) mod unknown;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, Write};
@@ -85,7 +87,7 @@ impl<'a> Splice<'a> {
 }
 
 /// Where a part of a text stands in it.
-fn place(text: &[u8], part: &str) -> Range<usize> {
+pub(crate) fn place(text: &[u8], part: &str) -> Range<usize> {
     let start = part.as_ptr().addr() - text.as_ptr().addr();
     start..start + part.len()
 }

@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::project::{Project, Ran};
+use serde_json::Value;
+
+use crate::project::{Project, Ran, json_lines};
 
 /// An agent that tells all that agents can tell; of one sample it knows nothing.
 const AGENT: &str = r#"#!/bin/sh
@@ -169,6 +171,101 @@ fn scoring_anew_keeps_unknown_members_and_their_bytes() {
     assert!(kept_as_error > 50);
 }
 
+/// Whether all members of objects in `part` are in `whole`, but for those named.
+fn is_in(part: &Value, whole: &Value, but: &[&str]) -> bool {
+    match (part, whole) {
+        (Value::Object(part), Value::Object(whole)) => part.iter().all(|(name, value)| {
+            but.contains(&name.as_str())
+                || whole
+                    .get(name)
+                    .is_some_and(|whole| is_in(value, whole, &[]))
+        }),
+        (Value::Array(part), Value::Array(whole)) => {
+            let mut pairs = part.iter().zip(whole);
+            part.len() == whole.len() && pairs.all(|(part, whole)| is_in(part, whole, &[]))
+        }
+        (part, whole) => part == whole,
+    }
+}
+
+/// The records that were made of a journal have what it has of answers and outcomes: where it is no data of agents and
+/// scorers, byte for byte.
+fn remade(dir: &Path, added: &[String]) {
+    let records = json_lines(&dir.join("samples.jsonl"));
+    let of = |event: &Value| {
+        let id = &event["sample_id"];
+        let mut records = records.iter();
+        records.find(|record| record["sample_id"] == *id).unwrap()
+    };
+    let mut known = Vec::new();
+    for event in json_lines(&dir.join("events.jsonl")) {
+        let result = &of(&event)["result"];
+        match event["kind"].as_str().unwrap() {
+            "answered" => {
+                assert!(is_in(&event["output"], &result["output"], &[]), "{event}");
+                known.push(event["output"].clone());
+            }
+            "scored" => {
+                assert!(is_in(&event["result"], result, &["output"]), "{event}");
+                known.push(event["result"].clone());
+            }
+            _ => {}
+        }
+    }
+    let text = fs::read_to_string(dir.join("samples.jsonl")).unwrap();
+    let is_data =
+        |name: &str| ["messages", "tool_calls", "metadata", "details", "scores"].contains(&name);
+    let mut found = 0;
+    for member in added {
+        let member = member.trim_matches([',', ' ']);
+        let (name, _) = member.split_once(" : ").unwrap();
+        let name: String = serde_json::from_str(name).unwrap();
+        if known.iter().any(|value| has(value, &name, &is_data)) {
+            assert_eq!(text.matches(member).count(), 1, "{member}");
+            found += 1;
+        }
+    }
+    assert!(found > 8, "{found}");
+}
+
+/// Whether an object has a member of this name, or one inside does; not below a member that `spares`.
+fn has(value: &Value, name: &str, spares: &dyn Fn(&str) -> bool) -> bool {
+    value.as_object().is_some_and(|members| {
+        members.contains_key(name)
+            || members
+                .iter()
+                .any(|(known, value)| !spares(known) && has(value, name, spares))
+    })
+}
+
+#[test]
+fn what_is_shown_as_json_has_unknown_members() {
+    let (project, dir) = ran();
+    for name in ["samples.jsonl", "events.jsonl"] {
+        let known = fs::read_to_string(dir.join(name)).unwrap();
+        let mut dice = Dice(0x6a09_e667_f3bc_c908);
+        let text = strew(&known, &[], &mut dice, &mut Vec::new());
+        fs::write(dir.join(name), text).unwrap();
+    }
+    let records = json_lines(&dir.join("samples.jsonl"));
+    let shown = command(&project, "show --json", &dir, &[]).exits(0).json();
+    assert_eq!(shown.as_array().map(Vec::len), Some(records.len()));
+    let events = json_lines(&dir.join("events.jsonl"));
+    for (number, record) in records.iter().enumerate() {
+        assert!(is_in(record, &shown[number], &[]), "{record}");
+        let id = record["sample_id"].as_str().unwrap();
+        let one = command(&project, "show --json", &dir, &[id]).exits(0);
+        let one = one.json();
+        assert!(is_in(record, &one, &[]), "{record}");
+        let mut asked: Vec<_> = events.iter().collect();
+        asked.retain(|event| event["sample_id"] == *id);
+        assert_eq!(one["events"].as_array().map(Vec::len), Some(asked.len()));
+        for (number, event) in asked.into_iter().enumerate() {
+            assert!(is_in(event, &one["events"][number], &[]), "{event}");
+        }
+    }
+}
+
 #[test]
 fn a_journal_that_is_continued_keeps_unknown_members_and_their_bytes() {
     let (project, dir) = ran();
@@ -190,6 +287,7 @@ fn a_journal_that_is_continued_keeps_unknown_members_and_their_bytes() {
         command(&project, "run eval.yaml --resume", &dir, &[]);
         let after = fs::read_to_string(&journal).unwrap();
         assert!(after.starts_with(&text) && after.len() > text.len());
+        remade(&dir, &added);
     }
     let before = fs::read_to_string(&journal).unwrap();
     let new = rescored(&project, &dir, &["gaia"]);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use evaltest::engine::report::terminal::in_epoch;
-use evaltest::engine::store::{RunDir, read_records};
+use evaltest::engine::store::{Carried, RunDir, read_carried, read_records};
 use evaltest::engine::text::{clean, excerpt};
 use evaltest::{Error, Exit, Normalized, Outcome, Record, Result, Score};
 use serde_json::{Map, Value};
@@ -32,35 +32,40 @@ pub(crate) struct ShowArgs {
 
 pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
     let dir = RunDir::open(&args.run_dir)?;
-    let records = read_records(&dir.file("samples.jsonl"))?;
+    let path = dir.file("samples.jsonl");
     let Some(wanted) = &args.id else {
-        let records = records.collect::<Result<Vec<_>>>()?;
         if args.json {
-            console::print_json(&records)?;
+            let records = read_carried(&path)?.map(|record| json(&record?));
+            console::print_json(&records.collect::<Result<Vec<_>>>()?)?;
         } else {
+            let records = read_records(&path)?.collect::<Result<Vec<_>>>()?;
             console::print(|out| records.iter().try_for_each(|record| line(record, out)))?;
         }
         return Ok(Exit::Passed);
     };
-    let epochs = find(records, wanted, &dir)?;
+    let epochs = find(read_carried(&path)?, wanted, &dir)?;
     let epoch = args.epoch.unwrap_or(0);
-    let Some(record) = epochs.iter().find(|record| record.epoch == epoch) else {
-        let message = format!("`{}` has no epoch {epoch}", clean(&epochs[0].sample_id));
-        let last = epochs.iter().map(|record| record.epoch).max();
+    let shown = epochs.iter().find(|carried| carried.known.epoch == epoch);
+    let Some(shown) = shown else {
+        let message = format!(
+            "`{}` has no epoch {epoch}",
+            clean(&epochs[0].known.sample_id)
+        );
+        let last = epochs.iter().map(|carried| carried.known.epoch).max();
         return Err(Error::usage(message).hint(format!("the last is {}", last.unwrap_or(0))));
     };
+    let record = &shown.known;
     let mut attempts = dir.attempts(&record.sample_id)?;
     attempts.retain(|event| event["epoch"] == epoch);
     if args.json {
-        let mut value = serde_json::to_value(record).map_err(|error| {
-            Error::infrastructure(format!("the record cannot be shown: {error}"))
-        })?;
+        let mut value = json(shown)?;
         value["events"] = attempts.into();
         console::print_json(&value)?;
     } else {
         console::print(|out| {
             if epochs.len() > 1 {
-                epochs.iter().try_for_each(|record| line(record, out))?;
+                let mut records = epochs.iter().map(|carried| &carried.known);
+                records.try_for_each(|record| line(record, out))?;
                 writeln!(out, "epoch {epoch} (another with `--epoch N`):")?;
             }
             whole(record, &attempts, out)
@@ -69,17 +74,25 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
     Ok(Exit::Passed)
 }
 
+/// A record with all of its members.
+fn json(record: &Carried<Record>) -> Result<Value> {
+    record
+        .to_value()
+        .map_err(|error| Error::infrastructure(format!("the record cannot be shown: {error}")))
+}
+
 /// The records of the sample with this id, else of the only one whose id begins so; never none.
 fn find(
-    records: impl Iterator<Item = Result<Record>>,
+    records: impl Iterator<Item = Result<Carried<Record>>>,
     wanted: &str,
     dir: &RunDir,
-) -> Result<Vec<Record>> {
+) -> Result<Vec<Carried<Record>>> {
     let mut exact = Vec::new();
-    let mut similar: Vec<Vec<Record>> = Vec::new();
+    let mut similar: Vec<Vec<Carried<Record>>> = Vec::new();
     for record in records {
         let record = record?;
-        if record.sample_id == wanted {
+        let id = &record.known.sample_id;
+        if id == wanted {
             exact.push(record);
             continue;
         }
@@ -87,11 +100,11 @@ fn find(
             // The epochs of a sample stand side by side.
             return Ok(exact);
         }
-        let is_known = |epochs: &Vec<Record>| epochs[0].sample_id == record.sample_id;
+        let is_known = |epochs: &Vec<Carried<Record>>| epochs[0].known.sample_id == *id;
         let has_room = similar.len() < 4;
         match similar.last_mut().filter(|epochs| is_known(epochs)) {
             Some(epochs) => epochs.push(record),
-            None if record.sample_id.starts_with(wanted) && has_room => {
+            None if id.starts_with(wanted) && has_room => {
                 similar.push(vec![record]);
             }
             None => {}
@@ -112,7 +125,7 @@ fn find(
     } else {
         let ids: Vec<_> = similar
             .iter()
-            .map(|epochs| clean(&epochs[0].sample_id))
+            .map(|epochs| clean(&epochs[0].known.sample_id))
             .collect();
         error.hint(format!("several ids begin so: {}", ids.join(", ")))
     })

@@ -188,7 +188,7 @@ impl fmt::Display for Exhausted {
 }
 
 /// What the journal says was used up.
-pub(crate) fn spent(events: &[StoredEvent]) -> Spent {
+pub(crate) fn spent<'a>(events: impl IntoIterator<Item = &'a StoredEvent>) -> Spent {
     let mut spent = Spent::default();
     for event in events {
         match (event.kind, &event.output) {

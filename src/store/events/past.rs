@@ -1,0 +1,149 @@
+//! `Past`: what an earlier part of a run knows of a question, folded from the journal.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::{Kind, StoredEvent};
+use crate::data::{Outcome, Output};
+use crate::store::Carried;
+
+/// What an earlier, interrupted part of a run knows of a sample in one epoch.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Past {
+    /// How often it was asked to the end, with or without an answer.
+    pub(crate) attempts: u32,
+    /// What was answered last.
+    pub(crate) answer: Option<Answered>,
+    /// The outcome, if the sample ended with an answer.
+    pub(crate) outcome: Option<Outcome>,
+    /// What the journal has of both.
+    pub(crate) foreign: Foreign,
+}
+
+/// What another version wrote, in which there may be members that only it knows; nothing of what this version writes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Foreign {
+    output: Option<Box<str>>,
+    result: Option<Box<str>>,
+}
+
+impl Foreign {
+    /// The texts without what `redact` blanks, which gives the new text of a value if anything was.
+    #[must_use]
+    pub(crate) fn redacted(self, redact: impl Fn(&mut Value) -> bool) -> Self {
+        let redacted = |text: Box<str>| {
+            let mut value = serde_json::from_str(&text).ok()?;
+            Some(if redact(&mut value) {
+                value.to_string().into()
+            } else {
+                text
+            })
+        };
+        Self {
+            output: self.output.and_then(redacted),
+            result: self.result.and_then(redacted),
+        }
+    }
+
+    /// The record as far as it is known from them.
+    pub(crate) fn records(&self) -> impl Iterator<Item = String> {
+        let result = self.result.as_ref();
+        let output = self.output.as_ref();
+        let result = result.map(|text| format!("{{\"result\":{text}}}"));
+        let output = output.map(|text| format!("{{\"result\":{{\"output\":{text}}}}}"));
+        result.into_iter().chain(output)
+    }
+}
+
+/// What an agent said, now or in an earlier part of the run.
+#[derive(Clone, Debug)]
+pub(crate) struct Answered {
+    pub(crate) output: Output,
+    pub(crate) latency_s: f64,
+    /// How often the agent was asked for it.
+    pub(crate) attempts: u32,
+    /// How many secrets are blanked in `output`: none while it is the agent's own.
+    pub(crate) redacted: u32,
+    /// It was given before, to an earlier run.
+    pub(crate) cached: bool,
+}
+
+/// Folds the journal by the slots of records, which `slot` finds by sample and epoch. A sample that ended without an
+/// answer is to be asked again, unless `failures_count`.
+pub(crate) fn fold(
+    events: Vec<Carried<StoredEvent>>,
+    failures_count: bool,
+    slot: impl Fn(&str, u32) -> Option<usize>,
+) -> HashMap<usize, Past> {
+    let mut pasts: HashMap<usize, Past> = HashMap::new();
+    for carried in events {
+        let of = |name| carried.member(name);
+        let texts = match carried.known.kind {
+            Kind::Answered => (of("output"), None),
+            Kind::Scored | Kind::Ended => (None, of("result")),
+            Kind::Started | Kind::Failed | Kind::Confirmed => (None, None),
+        };
+        let event = carried.known;
+        let Some(slot) = slot(&event.sample_id, event.epoch) else {
+            continue;
+        };
+        let past = pasts.entry(slot).or_default();
+        match event.kind {
+            // An attempt that was cut off by the end of the process is no failure of the agent.
+            Kind::Started | Kind::Confirmed => {}
+            Kind::Failed => past.attempts = past.attempts.max(event.attempt),
+            Kind::Answered => {
+                past.attempts = past.attempts.max(event.attempt);
+                past.answer = event.output.map(|output| Answered {
+                    output,
+                    latency_s: event.latency_s.unwrap_or_default(),
+                    attempts: event.attempt,
+                    redacted: event.redacted,
+                    cached: event.cached,
+                });
+                past.outcome = None;
+                past.foreign = Foreign {
+                    output: texts.0,
+                    result: None,
+                };
+            }
+            Kind::Scored | Kind::Ended => {
+                if past.answer.is_some() || failures_count {
+                    let output = past.answer.as_ref().map(|answer| answer.output.clone());
+                    past.outcome = event.result.map(|outcome| Outcome { output, ..outcome });
+                    past.foreign.result = texts.1;
+                }
+            }
+        }
+    }
+    pasts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::redact::Redactor;
+
+    #[test]
+    fn members_that_nobody_knows_keep_no_secret() {
+        let texts = Foreign {
+            output: Some("{ \"later\": [\"sk-abcdefgh12345678\"]}".into()),
+            result: Some("{ \"later\": 1.50}".into()),
+        };
+        let redactor = Redactor::default();
+        let texts = texts.redacted(|value| {
+            let mut count = 0;
+            redactor.value(value, &mut count);
+            count > 0
+        });
+        let records: Vec<_> = texts.records().collect();
+        assert_eq!(
+            records,
+            [
+                "{\"result\":{ \"later\": 1.50}}",
+                "{\"result\":{\"output\":{\"later\":[\"[REDACTED]\"]}}}"
+            ]
+        );
+    }
+}
