@@ -83,7 +83,7 @@ pub mod verdict {
         Agreement, Ballot, Leniency, ScorerFigures, ScorerPair, Vote,
     };
     pub use crate::verdict::baseline::{
-        Baseline, BaselineSample, CurrentSample, Pair, Pairing, Standing,
+        Baseline, BaselineRun, BaselineSample, CurrentSample, Pair, Pairing, Standing,
     };
     pub use crate::verdict::check::Counts;
     pub use crate::verdict::facts::{Facts, Stop};

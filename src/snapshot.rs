@@ -17,6 +17,7 @@ use crate::data::{Normalized, Record, Status};
 use crate::error::{Error, Result};
 use crate::text::hash::Hasher;
 use crate::text::name::file_name;
+use crate::verdict::baseline::BaselineSample;
 use crate::verdict::poll::Poll;
 
 mod accept;
@@ -110,6 +111,15 @@ impl Content {
     pub(crate) fn is_current(&self, folder: &Path, id: &str) -> bool {
         let path = path(folder, id);
         Self::read(&path).is_ok_and(|old| old.as_ref() == Some(self))
+    }
+
+    /// The sample of a baseline that it tells of.
+    fn sample(self) -> BaselineSample {
+        BaselineSample {
+            answers: vec![self.correct],
+            input_hash: self.input_hash,
+            target_hash: self.target_hash,
+        }
     }
 
     fn verdict(&self) -> &'static str {

@@ -163,13 +163,10 @@ fn the_whole_gate_decides_like_its_counts() {
 }
 
 fn baseline(verdicts: &[bool]) -> Baseline {
-    let samples = verdicts.iter().enumerate().map(|(i, correct)| {
-        let sample = BaselineSample {
-            correct: Some(*correct),
-            ..BaselineSample::default()
-        };
-        (i.to_string(), sample)
-    });
+    let samples = verdicts
+        .iter()
+        .enumerate()
+        .map(|(i, correct)| (i.to_string(), BaselineSample::once(Some(*correct))));
     Baseline {
         samples: samples.collect(),
         digest_matches: true,

@@ -25,6 +25,7 @@ use crate::store::cache::CacheUse;
 use crate::store::{RunDir, read_records};
 use crate::system::cancel::Cancel;
 use crate::text::setting::Override;
+use crate::verdict::baseline::BaselineSample;
 use crate::verdict::poll::{self, Poll};
 use crate::verdict::run::Run;
 
@@ -255,7 +256,7 @@ fn failed_samples(path: &Path, plan: &Plan) -> Result<HashSet<String>> {
             Some(baseline) => baseline
                 .samples
                 .get(&record.sample_id)
-                .and_then(|old| old.correct),
+                .and_then(BaselineSample::verdict),
             None => Some(true),
         };
         let flipped = poll.majority() == Some(false) && was_correct == Some(true);

@@ -17,6 +17,7 @@ use crate::store::manifest::{environment, git_state};
 use crate::store::{FORMAT_VERSION, Manifest, RunDir, RunStatus};
 use crate::system::beside::beside;
 use crate::system::project;
+use crate::verdict::baseline::Baseline;
 use crate::verdict::facts::{Facts, Stop};
 use crate::verdict::gather::Gathered;
 use crate::verdict::run::Run;
@@ -255,10 +256,7 @@ fn new_manifest(
         overrides: overrides.collect(),
         redact: options.redact.clone(),
         only,
-        baseline: plan
-            .baseline
-            .as_ref()
-            .map(|baseline| baseline.run_id.clone()),
+        baseline: plan.baseline.as_ref().map(Baseline::run_ids),
         scorers: plan
             .scorers
             .iter()

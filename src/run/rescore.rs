@@ -135,7 +135,9 @@ fn write(
     let scorers_hash = scorers_hash(&judge.extraction, &judge.scorers);
     let baseline = snapshot::read_baseline(&parent.snapshot_folder())?;
     let is_comparable = |baseline: &Baseline| {
-        let epochs = baseline.epochs.is_none_or(|epochs| epochs == parent.epochs);
+        let epochs = baseline
+            .epochs()
+            .is_none_or(|epochs| epochs == parent.epochs);
         baseline.scorer_hash == scorer_hash && epochs
     };
     let baseline = baseline.filter(is_comparable);
@@ -208,7 +210,7 @@ fn write(
         extract: Some(judge.extraction.extract.to_value()),
         extract_is_given: judge.extraction.is_given,
         artifacts: artifacts.into_iter().collect(),
-        baseline: baseline.map(|baseline| baseline.run_id),
+        baseline: baseline.map(|baseline| baseline.run_ids()),
         ..parent
     };
     manifest.write(new)?;

@@ -10,7 +10,6 @@ use super::{Content, FORMAT_VERSION, path};
 use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::store::{Manifest, RunDir, RunStatus, read_records};
-use crate::verdict::baseline::BaselineSample;
 use crate::verdict::poll;
 
 /// What accepting a run changed.
@@ -52,7 +51,9 @@ pub fn accept(dir: &RunDir, folder: Option<&Path>, partial: bool) -> Result<Acce
     let before = super::read_baseline(&accepted.folder).ok().flatten();
     let is_same = before.is_none_or(|before| {
         before.scorer_hash == manifest.scorer_hash
-            && before.epochs.is_none_or(|epochs| epochs == manifest.epochs)
+            && before
+                .epochs()
+                .is_none_or(|epochs| epochs == manifest.epochs)
     });
     let mut contents = BTreeMap::new();
     let mut known = HashSet::new();
@@ -107,23 +108,10 @@ pub fn accept(dir: &RunDir, folder: Option<&Path>, partial: bool) -> Result<Acce
         accepted.correct += usize::from(content.correct == Some(true));
     }
     accepted.removed = remove_unknown(&accepted.folder, &known)?;
-    let samples = contents.into_iter().map(|(id, content)| {
-        let Content {
-            correct,
-            input_hash,
-            target_hash,
-            ..
-        } = content;
-        (
-            id,
-            BaselineSample {
-                correct,
-                input_hash,
-                target_hash,
-            },
-        )
-    });
-    let samples: BTreeMap<_, _> = samples.collect();
+    let samples = contents.into_iter();
+    let samples: BTreeMap<_, _> = samples
+        .map(|(id, content)| (id, content.sample()))
+        .collect();
     let file = BaselineFile {
         format_version: FORMAT_VERSION,
         run_id: manifest.run_id,

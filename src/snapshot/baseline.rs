@@ -15,7 +15,7 @@ use super::Content;
 use crate::error::{Error, Result};
 use crate::text::hash::Hasher;
 use crate::text::yaml;
-use crate::verdict::baseline::{Baseline, BaselineSample};
+use crate::verdict::baseline::{Baseline, BaselineRun, BaselineSample};
 
 pub(super) const FILE: &str = "_baseline.json";
 
@@ -48,7 +48,7 @@ fn is_once(epochs: &u32) -> bool {
 /// Digest of every sample's verdict and hashes.
 pub(super) fn digest(samples: &BTreeMap<String, BaselineSample>) -> String {
     let fold = |hash: Hasher, (id, sample): (&String, &BaselineSample)| {
-        let verdict = match sample.correct {
+        let verdict = match sample.verdict() {
             Some(true) => "correct",
             Some(false) => "incorrect",
             None => "unscored",
@@ -67,10 +67,12 @@ pub(crate) fn check_scorer(folder: &Path, scorer_hash: &str, epochs: u32) -> Res
         return Ok(());
     };
     let baseline = Baseline {
-        run_id: file.run_id,
+        runs: vec![BaselineRun {
+            run_id: file.run_id,
+            epochs: file.epochs,
+        }],
         scorer_hash: file.scorer_hash,
         samples: BTreeMap::new(),
-        epochs: Some(file.epochs),
         digest_matches: true,
     };
     baseline.check_comparable(scorer_hash, epochs, [])
@@ -110,14 +112,17 @@ pub(crate) fn read(folder: &Path) -> Result<Option<Baseline>> {
     let digest_matches = file
         .as_ref()
         .is_some_and(|file| file.verdict_digest == digest(&samples));
-    let epochs = file.as_ref().map(|file| file.epochs);
-    let (run_id, scorer_hash) =
-        file.map_or_else(Default::default, |file| (file.run_id, file.scorer_hash));
+    let (runs, scorer_hash) = file.map_or_else(Default::default, |file| {
+        let run = BaselineRun {
+            run_id: file.run_id,
+            epochs: file.epochs,
+        };
+        (vec![run], file.scorer_hash)
+    });
     Ok(Some(Baseline {
-        run_id,
+        runs,
         scorer_hash,
         samples,
-        epochs,
         digest_matches,
     }))
 }
@@ -167,18 +172,7 @@ fn bucket(folder: &Path) -> Result<Vec<(String, BaselineSample)>> {
             continue;
         }
         let (id, content) = snapshot(path)?;
-        let Content {
-            correct,
-            input_hash,
-            target_hash,
-            ..
-        } = content;
-        let sample = BaselineSample {
-            correct,
-            input_hash,
-            target_hash,
-        };
-        samples.push((id, sample));
+        samples.push((id, content.sample()));
     }
     Ok(samples)
 }

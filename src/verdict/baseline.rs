@@ -1,6 +1,6 @@
-//! `Baseline`: the accepted run that a new one is compared with, and the pairing of the two.
+//! `Baseline`: the accepted runs that a new one is compared with, and the pairing of the two.
 //!
-//! A baseline is one whole run. Snapshots accepted one by one (`digest_matches: false`) are no sample of
+//! A baseline is one or several whole runs. Snapshots accepted one by one (`digest_matches: false`) are no sample of
 //! anything: keeping only what went well makes an unchanged agent look worse ever after.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,26 +9,33 @@ use crate::data::{Record, Status};
 use crate::error::{Error, Result};
 use crate::verdict::gate::Slice;
 
-/// The accepted run.
+/// The accepted runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Baseline {
-    /// The run that was accepted.
-    pub run_id: String,
+    /// The runs, in the order in which they were accepted; none where that is not known.
+    pub runs: Vec<BaselineRun>,
     /// Hash of scorer, options and extraction.
     pub scorer_hash: String,
     /// Its samples by id.
     pub samples: BTreeMap<String, BaselineSample>,
-    /// How often that run asked each sample; `None` when that is not known.
-    pub epochs: Option<u32>,
-    /// Whether the snapshots are still those of that run.
+    /// Whether the snapshots are still those of these runs.
     pub digest_matches: bool,
 }
 
-/// One sample of the accepted run.
+/// One of the accepted runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BaselineRun {
+    /// Its id.
+    pub run_id: String,
+    /// How often it asked each sample.
+    pub epochs: u32,
+}
+
+/// One sample of the accepted runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BaselineSample {
-    /// The verdict, with several epochs that of the majority; `None` when it had none.
-    pub correct: Option<bool>,
+    /// The verdict on each of its answers, in the order of runs and of epochs; `None` where there was none.
+    pub answers: Vec<Option<bool>>,
     /// Hash of what the agent was given.
     pub input_hash: String,
     /// Hash of the ground truth.
@@ -133,7 +140,33 @@ pub struct Flip {
     pub worse: bool,
 }
 
+impl BaselineSample {
+    /// Of one answer.
+    pub fn once(correct: Option<bool>) -> Self {
+        Self {
+            answers: vec![correct],
+            ..Self::default()
+        }
+    }
+
+    /// The verdict, if it had one.
+    pub(crate) fn verdict(&self) -> Option<bool> {
+        self.answers.first().copied().flatten()
+    }
+}
+
 impl Baseline {
+    /// The ids of its runs, for people.
+    pub fn run_ids(&self) -> String {
+        let ids: Vec<_> = self.runs.iter().map(|run| run.run_id.as_str()).collect();
+        ids.join(", ")
+    }
+
+    /// How often a sample was asked in one of its runs; `None` when that is not known.
+    pub(crate) fn epochs(&self) -> Option<u32> {
+        self.runs.first().map(|run| run.epochs)
+    }
+
     /// Puts the current samples beside those of the baseline. Only samples with equal hashes are
     /// comparable. A sample is one pair, however many epochs it has, so that the pairs are independent.
     ///
@@ -180,7 +213,7 @@ impl Baseline {
             Standing::Unknown => None,
             Standing::Unscored => return pairing.unscored.push(id),
         };
-        match before.correct {
+        match before.verdict() {
             Some(before) => pairing.pairs.push(Pair { id, before, after }),
             None => pairing.unscored.push(id),
         }
@@ -201,17 +234,17 @@ impl Baseline {
         if !self.scorer_hash.is_empty() && self.scorer_hash != scorer_hash {
             return Err(Error::usage(format!(
                 "the baseline (run `{}`) was judged by another scorer, scorer option or extraction",
-                self.run_id
+                self.run_ids()
             ))
             .hint(HINT));
         }
-        if let Some(theirs) = self.epochs
+        if let Some(theirs) = self.epochs()
             && theirs != epochs
         {
             return Err(Error::usage(format!(
                 "the baseline (run `{}`) has {theirs} epochs and this eval {epochs}: their verdicts cannot be \
                  compared",
-                self.run_id
+                self.run_ids()
             ))
             .hint(format!("ask as often: `--epochs {theirs}`; or {HINT}")));
         }
@@ -219,7 +252,7 @@ impl Baseline {
         if !self.samples.is_empty() && !ids.into_iter().any(|id| known.contains(id)) {
             return Err(Error::usage(format!(
                 "the baseline (run `{}`) has none of the samples",
-                self.run_id
+                self.run_ids()
             ))
             .hint(HINT));
         }
@@ -233,19 +266,15 @@ mod tests {
 
     fn baseline(samples: &[(&str, Option<bool>)]) -> Baseline {
         Baseline {
-            run_id: "r1".to_owned(),
+            runs: vec![BaselineRun {
+                run_id: "r1".to_owned(),
+                epochs: 1,
+            }],
             scorer_hash: "s1".to_owned(),
             samples: samples
                 .iter()
-                .map(|(id, correct)| {
-                    let sample = BaselineSample {
-                        correct: *correct,
-                        ..BaselineSample::default()
-                    };
-                    ((*id).to_owned(), sample)
-                })
+                .map(|(id, correct)| ((*id).to_owned(), BaselineSample::once(*correct)))
                 .collect(),
-            epochs: Some(1),
             digest_matches: true,
         }
     }

@@ -128,7 +128,7 @@ impl Sample {
             Standing::Wrong => false,
             Standing::Unknown | Standing::Unscored => return None,
         };
-        let then = then.correct?;
+        let then = then.verdict()?;
         (same && then != now).then_some(Flip {
             id: self.id,
             worse: then,

@@ -84,7 +84,7 @@ pub(super) fn check(gate: &Gate, facts: &Facts<'_>) -> GateResult {
         (_, false, false) => Verdict::Passed,
         _ => Verdict::Inconclusive,
     };
-    let message = regression.message(gate, verdict, &pairing, baseline.epochs);
+    let message = regression.message(gate, verdict, &pairing, baseline.epochs());
     let value = (counts.pairs > 0).then(|| counts.p());
     GateResult {
         regression: Some(regression),
@@ -120,7 +120,7 @@ impl Regression {
         let after = before + counts.better - counts.worse;
         let noise = stats::ratio(counts.better, counts.pairs).unwrap_or(0.0);
         Self {
-            baseline_run: baseline.run_id.clone(),
+            baseline_run: baseline.run_ids(),
             pairs: counts.pairs,
             baseline_accuracy: stats::ratio(before, counts.pairs),
             baseline_ci95: stats::wilson95(before, counts.pairs),
@@ -146,7 +146,7 @@ impl Regression {
                 format!(
                     "the snapshots are no longer those of run `{}`, so chance is no longer even-handed: \
                      accept one whole run with `cargo evaltest accept`",
-                    printable(&baseline.run_id)
+                    printable(&baseline.run_ids())
                 )
             }),
         }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::data::Status;
-use crate::verdict::baseline::{BaselineSample, CurrentSample};
+use crate::verdict::baseline::{BaselineRun, BaselineSample, CurrentSample};
 use crate::verdict::summary::Summary;
 use crate::verdict::summary::tests::record;
 
@@ -9,19 +9,21 @@ fn compare(gate: &Gate, before: &str, after: &str, whole: bool) -> GateResult {
     let id = |i: usize| format!("s{i}");
     let samples = before.chars().enumerate().filter(|(_, c)| *c != '-');
     let baseline = Baseline {
-        run_id: "r1".to_owned(),
+        runs: vec![BaselineRun {
+            run_id: "r1".to_owned(),
+            epochs: 1,
+        }],
         scorer_hash: String::new(),
         samples: samples
             .map(|(i, c)| {
                 let sample = BaselineSample {
-                    correct: (c != 'E').then_some(c == 'C'),
+                    answers: vec![(c != 'E').then_some(c == 'C')],
                     input_hash: "i".to_owned(),
                     target_hash: "t".to_owned(),
                 };
                 (id(i), sample)
             })
             .collect(),
-        epochs: None,
         digest_matches: whole,
     };
     let records: Vec<_> = after
