@@ -39,17 +39,7 @@ pub(crate) mod read;
 pub use decode::CallFormat;
 pub use integer::Int;
 pub use json::JsonFault;
+pub(crate) use read::are_calls;
 pub use repr::TooManyDigits;
 pub(crate) use repr::repr_str;
 pub use value::{Dict, Value};
-
-/// Whether a ground truth is data of calls, as `ast_match` and `trajectory` read them: an object or an array of them.
-pub(crate) fn are_calls(truth: &serde_json::Value) -> bool {
-    let is_made_of_objects = match truth {
-        serde_json::Value::Array(items) => {
-            !items.is_empty() && items.iter().all(serde_json::Value::is_object)
-        }
-        truth => truth.is_object(),
-    };
-    is_made_of_objects && read::calls_or_reason(&Value::from(truth)).is_ok()
-}

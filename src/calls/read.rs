@@ -38,6 +38,17 @@ impl From<PlainCall> for Call {
     }
 }
 
+/// Whether a ground truth is data of calls, as `ast_match` and `trajectory` read them: an object or an array of them.
+pub(crate) fn are_calls(truth: &serde_json::Value) -> bool {
+    let is_made_of_objects = match truth {
+        serde_json::Value::Array(items) => {
+            !items.is_empty() && items.iter().all(serde_json::Value::is_object)
+        }
+        truth => truth.is_object(),
+    };
+    is_made_of_objects && calls_or_reason(&Value::from(truth)).is_ok()
+}
+
 /// Calls that were found in a text, and in what form.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FoundCalls {
