@@ -96,27 +96,10 @@ pub mod snapshot {
     pub use crate::snapshot::{Accepted, accept};
 }
 
-/// Events, and what a run looks like to people.
+/// Events, and what a run looks like to people: a module for each format, which is public here as soon as it is there.
 pub mod report {
     pub use crate::report::event::Event;
-    /// Files for the leaderboard of GAIA.
-    pub mod gaia {
-        pub use crate::report::gaia::{
-            Checked, GaiaExport, Traces, check, file_name, guide, write,
-        };
-    }
-    /// `summary.md`.
-    pub mod markdown {
-        pub use crate::report::markdown::write;
-    }
-    /// Lines for a terminal.
-    pub mod terminal {
-        pub use crate::report::terminal::{epochs, event, in_epoch, run};
-        /// Columns that stand below each other.
-        pub mod table {
-            pub use crate::report::terminal::table::{cut, write};
-        }
-    }
+    pub use crate::report::*;
 }
 
 /// Specs, and the kinds that they name.

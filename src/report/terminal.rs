@@ -3,7 +3,7 @@
 mod epochs;
 mod metrics;
 mod scorers;
-pub(crate) mod table;
+pub mod table;
 
 use std::io::{self, Write};
 
