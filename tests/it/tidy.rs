@@ -6,6 +6,7 @@ use std::process::Command;
 
 use crate::project::skip;
 
+mod face;
 mod packages;
 
 mod imports;

@@ -85,6 +85,26 @@ pub(crate) const ENTRY: Entry = Entry {
 /// Makes vectors of texts that are near to each other when the texts mean the same.
 ///
 /// A named closure is one, too: `("my-model", |texts: &[&str]| …)`.
+///
+/// ```
+/// use evaltest::Result;
+/// use evaltest::scorer::{Embedder, Semantic};
+///
+/// struct Lengths;
+///
+/// impl Embedder for Lengths {
+///     fn model(&self) -> &str {
+///         "lengths"
+///     }
+///
+///     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
+///         Ok(texts.iter().map(|text| vec![1.0, text.len() as f32]).collect())
+///     }
+/// }
+///
+/// let scorer = Semantic::new(Lengths).threshold(0.9);
+/// # let _: Box<dyn evaltest::Scorer> = Box::new(scorer);
+/// ```
 pub trait Embedder: Send + Sync {
     /// The model. Vectors are kept under its name, and runs with different ones are not compared.
     fn model(&self) -> &str;
