@@ -15,6 +15,7 @@ mod line;
 mod lower;
 pub(crate) mod name;
 mod number;
+pub(crate) mod number_words;
 mod pattern;
 mod punctuation;
 pub(crate) mod redact;

@@ -1,6 +1,7 @@
 //! Numbers in English words: `forty-two`, `a hundred and one`, `minus two point five million`.
 
 use super::number::ExactNumber;
+use crate::text::number_words::{BELOW_TWENTY, TENS};
 
 /// Reads the number that the text begins with; it and the rest. Nothing when there is none, or when the words
 /// after it are a number, too: `nineteen ninety`, `five six`.
@@ -250,33 +251,8 @@ impl<'a> Words<'a> {
 
 /// The number that a word below a hundred means.
 fn value(word: &str) -> Option<u128> {
-    const SMALL: [&str; 20] = [
-        "zero",
-        "one",
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "eleven",
-        "twelve",
-        "thirteen",
-        "fourteen",
-        "fifteen",
-        "sixteen",
-        "seventeen",
-        "eighteen",
-        "nineteen",
-    ];
-    const TENS: [&str; 8] = [
-        "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety",
-    ];
     let place = |list: &[&str]| list.iter().position(|name| word.eq_ignore_ascii_case(name));
-    let value = place(&SMALL).or_else(|| Some(place(&TENS)? * 10 + 20));
+    let value = place(&BELOW_TWENTY).or_else(|| Some(place(&TENS)? * 10 + 20));
     value.map(|value| value as u128)
 }
 

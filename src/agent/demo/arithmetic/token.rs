@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::super::number::Number;
+use crate::text::number_words::{BELOW_TWENTY, TENS};
 
 /// Tokens beyond these are not read.
 const MAX_TOKENS: usize = 4_000;
@@ -16,34 +17,6 @@ const MAX_TOKENS: usize = 4_000;
 /// Dates and times of day.
 static MOMENT: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"\b\d{4}-\d{1,2}-\d{1,2}\b|\b\d{1,2}:\d{2}(?::\d{2})?\b").ok());
-
-/// Spelled-out numbers by value.
-const NAMES: [&str; 20] = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-];
-/// Spelled-out tens, from twenty.
-const TENS: [&str; 8] = [
-    "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety",
-];
 
 /// One piece of a question.
 #[derive(Debug, Clone, PartialEq)]
@@ -134,7 +107,7 @@ fn spell(word: String, found: &mut Vec<MathToken>) {
     let position = |names: &[&str]| names.iter().position(|name| *name == word);
     if let Some(tens) = position(&TENS) {
         found.push(MathToken::Number(Number::count(tens * 10 + 20)));
-    } else if let Some(units) = position(&NAMES) {
+    } else if let Some(units) = position(&BELOW_TWENTY) {
         let joined = match found.as_slice() {
             [
                 ..,

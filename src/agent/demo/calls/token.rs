@@ -4,6 +4,8 @@
 //! stems say what is asked. One pass over the text. Limits: names are capitalised, and never begin a sentence; stems
 //! are those of English.
 
+use crate::text::number_words::{BELOW_TWENTY, TENS};
+
 /// A quoted text is not longer than this, so that a stray quote costs little.
 const MAX_QUOTED_CHARS: usize = 300;
 /// Words in front of this many letters are the same.
@@ -205,30 +207,11 @@ fn is_mark(letter: char) -> bool {
 }
 
 fn classify(word: String) -> TextToken {
-    const NUMBERS: [&str; 19] = [
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "eleven",
-        "twelve",
-        "thirteen",
-        "fourteen",
-        "fifteen",
-        "sixteen",
-        "seventeen",
-        "eighteen",
-        "nineteen",
-        "twenty",
-    ];
     let lower = word.to_lowercase();
-    if let Some(place) = NUMBERS.iter().position(|number| *number == lower) {
-        return TextToken::new(TokenKind::Number, (place + 2).to_string());
+    // `one` is a pronoun more often than a number.
+    let mut numbers = BELOW_TWENTY.iter().chain(TENS.first()).enumerate().skip(2);
+    if let Some((value, _)) = numbers.find(|(_, number)| **number == lower) {
+        return TextToken::new(TokenKind::Number, value.to_string());
     }
     let inner_capital = || {
         let mut letters = word.chars();
