@@ -47,7 +47,7 @@ use crate::system::sandbox::{Inmate, Sandbox, Ulimits};
 use lines::LiveLines;
 
 /// What stands for the prompt in an argument.
-const PROMPT: &str = "{prompt}";
+pub(crate) const PROMPT: &str = "{prompt}";
 
 /// An agent that is a program.
 ///

@@ -18,7 +18,7 @@ use super::endpoint::{self, Endpoint, headers};
 use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::error::{Error, Result, Under};
 use crate::system::http::Url;
-use template::{JsonTemplate, UrlTemplate};
+use template::{JsonTemplate, Placeholder, UrlTemplate};
 
 pub use reply::Places;
 
@@ -133,6 +133,14 @@ impl Http {
     pub fn max_output_bytes(mut self, bytes: u64) -> Self {
         self.endpoint.max_bytes(bytes);
         self
+    }
+}
+
+impl Http {
+    /// Whether the options of a task are in its request.
+    pub(crate) fn sends_options(&self) -> bool {
+        let body = self.body.as_ref();
+        body.is_some_and(|body| body.holds(Placeholder::Options))
     }
 }
 

@@ -27,6 +27,7 @@ mod made_agent;
 #[cfg(test)]
 mod pages;
 mod recipe;
+mod recipients;
 pub(crate) mod scorers;
 
 pub use built_in::BuiltIn;

@@ -20,7 +20,8 @@ const AGENT: &str = "#!/bin/sh\ncat > /dev/null\necho \"$EVALTEST_SAMPLE_ID.$EVA
     echo \"{\\\"answer\\\": \\\"$answer\\\", \\\"usage\\\": {\\\"input_tokens\\\": 10, \\\"cost_usd\\\": 0.5}}\"\n";
 
 fn project(agent: &str, more: &str) -> Project {
-    let agent = format!("{{ type: command, command: [./agent.sh], output: json{agent} }}");
+    let agent =
+        format!("{{ type: command, command: [./agent.sh], input: json, output: json{agent} }}");
     let project = Project::with_eval(&QUESTIONS, &agent, more);
     project.script("agent.sh", AGENT);
     project
@@ -211,7 +212,7 @@ fn whatever_changes_the_agent_or_the_question_is_asked_anew() {
     run(&[], "m1", &every, "a file that an argument names");
     let confined = [
         ("agent.ulimits={ cpu_s: 50 }", true),
-        ("agent.input=json", true),
+        ("agent.input=text", true),
         ("snapshot.assert=off", false),
         ("extract=last_line", false),
         ("scorers=[exact]", false),

@@ -107,6 +107,45 @@ fn what_is_wrong_is_named() {
 }
 
 #[test]
+fn options_that_reach_nobody_are_a_mistake() {
+    let check = |agent: &str, who: &str, hint: &str| {
+        let line = format!(
+            "eval.yaml:4:{}: {who} receives no options, so `effort` would do nothing",
+            agent.find("options").unwrap() + 8
+        );
+        let project = Project::with_eval(&[("a", 1, "one", "ONE")], agent, "");
+        for arguments in ["run eval.yaml", "doctor eval.yaml"] {
+            project.run(arguments).exits(2).says(&line).says(hint);
+        }
+        // What the command line gives stands at no place of the file.
+        let without = agent.replace(", options: { effort: high }", "");
+        let project = Project::with_eval(&[("a", 1, "one", "ONE")], &without, "");
+        project
+            .run("run eval.yaml --agent-option effort=high")
+            .exits(2)
+            .says(&format!(
+                "eval.yaml: {who} receives no options, so `effort` would"
+            ))
+            .says(hint);
+        project.run("doctor eval.yaml").exits(0);
+    };
+    let others = "`command` with `input: json`, `worker`, `openai`, `http`, or one of your own";
+    for agent in ["echo", "demo"] {
+        let spec = format!("{{ type: {agent}, options: {{ effort: high }} }}");
+        check(&spec, &format!("agent `{agent}`"), others);
+    }
+    let cat = "{ type: command, command: [cat], options: { effort: high } }";
+    check(
+        cat,
+        "agent `command` with text input",
+        "hint: add `input: json`",
+    );
+    // A recording that is there.
+    let replay = "{ type: replay, path: data.jsonl, fields: { answer: Question }, options: { effort: high } }";
+    check(replay, "agent `replay`", others);
+}
+
+#[test]
 fn all_specs_are_checked_and_told_in_json() {
     let project = Project::with_eval(&[("a", 1, "one", "ONE")], "echo", "");
     project.write(

@@ -152,7 +152,7 @@ impl Secrets {
             "eval.yaml",
             format!(
                 "name: e\nbenchmark: {{ type: gaia, path: {elsewhere}/data.jsonl }}\nprompt: none\n\
-                 agent: {{ type: command, command: [{elsewhere}/agent.sh], output: json, \
+                 agent: {{ type: command, command: [{elsewhere}/agent.sh], input: json, output: json, \
                  env: [MY_PASSWORD, MY_SIGNING_KEY], options: {{ api_key: hunter2hunter3, max_tokens: 64 }} }}\n\
                  snapshot: {{ answers: plain }}\nredact: ['corp-[0-9]+']\n"
             ),

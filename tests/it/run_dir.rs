@@ -29,7 +29,7 @@ fn project() -> Project {
         .collect();
     let project = Project::with_eval(
         &questions,
-        "{ type: command, command: [./agent.sh], output: json, options: { api_key: abcdefghijkl } }",
+        "{ type: command, command: [./agent.sh], input: json, output: json, options: { api_key: abcdefghijkl } }",
         "extract: final_answer\nlimits: { timeout_s: 0.5, retries: 1, backoff_s: 0, concurrency: 5 }\n\
          gates: [accuracy >= 0.5, 'accuracy[level=1] >= 0.2', error_rate <= 0.5]\nredact: ['corp-[0-9]+']\n",
     );

@@ -167,6 +167,16 @@ impl JsonTemplate {
         })
     }
 
+    /// Whether a placeholder stands anywhere in it.
+    pub(super) fn holds(&self, placeholder: Placeholder) -> bool {
+        match self {
+            Self::Plain(_) => false,
+            Self::Text(parts) => parts.contains(&TextPart::Hole(placeholder)),
+            Self::List(list) => list.iter().any(|part| part.holds(placeholder)),
+            Self::Map(map) => map.iter().any(|(_, part)| part.holds(placeholder)),
+        }
+    }
+
     pub(super) fn fill(&self, task: &Task) -> Result<Value, AgentError> {
         Ok(match self {
             Self::Plain(value) => value.clone(),

@@ -6,6 +6,8 @@ use serde_json::{Map, Value};
 #[cfg(feature = "demo")]
 use crate::agent::demo::Demo;
 use crate::eval::registry::recipe::Recipe;
+#[cfg(feature = "demo")]
+use crate::eval::registry::recipients;
 use crate::eval::registry::{BuiltIn, MadeAgent};
 
 pub(super) const ENTRY: Recipe<DemoKeys, MadeAgent> = Recipe {
@@ -15,7 +17,10 @@ pub(super) const ENTRY: Recipe<DemoKeys, MadeAgent> = Recipe {
         page: include_str!("demo.md"),
     },
     #[cfg(feature = "demo")]
-    make: |keys, _| Ok(MadeAgent::new(Demo, keys.options)),
+    make: |keys, _| {
+        recipients::none_for("demo", &keys.options)?;
+        Ok(MadeAgent::new(Demo, keys.options))
+    },
     #[cfg(not(feature = "demo"))]
     make: |_, _| Err(crate::eval::registry::made_agent::without("demo", "demo")),
 };

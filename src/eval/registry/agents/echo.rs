@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::agent::echo::Echo;
 use crate::eval::registry::recipe::Recipe;
+use crate::eval::registry::recipients;
 use crate::eval::registry::{BuiltIn, MadeAgent};
 
 pub(super) const ENTRY: Recipe<EchoKeys, MadeAgent> = Recipe {
@@ -13,7 +14,10 @@ pub(super) const ENTRY: Recipe<EchoKeys, MadeAgent> = Recipe {
         summary: "the question itself, or a fixed text",
         page: include_str!("echo.md"),
     },
-    make: |keys, _| Ok(MadeAgent::new(Echo::new(keys.text), keys.options)),
+    make: |keys, _| {
+        recipients::none_for("echo", &keys.options)?;
+        Ok(MadeAgent::new(Echo::new(keys.text), keys.options))
+    },
 };
 
 #[derive(Deserialize)]

@@ -56,6 +56,7 @@ mod made {
     use crate::error::{Error, Result, Under};
     use crate::eval::registry::MadeAgent;
     use crate::eval::registry::recipe::Surroundings;
+    use crate::eval::registry::recipients;
 
     pub(super) fn make(keys: HttpKeys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> {
         let folder = surroundings.folder;
@@ -64,6 +65,13 @@ mod made {
         let mut agent = Http::with_method(method, &keys.url).map_err(at)?;
         if let Some(body) = &keys.body {
             agent = agent.body(body).map_err(at)?;
+        }
+        if !agent.sends_options() {
+            let hint = match keys.body {
+                Some(_) => "put the placeholder `{options}` into `body`: `options: \"{options}\"`",
+                None => "write `method: POST`: a request of this method has no body",
+            };
+            recipients::refuse("agent `http` with this request", &keys.options, hint)?;
         }
         for (name, value) in &keys.headers {
             let filled = agent.header(name, value, folder).under(name.as_str());

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use crate::agent::replay::Replay;
 use crate::error::{Result, Under};
 use crate::eval::registry::recipe::{Recipe, Surroundings};
+use crate::eval::registry::recipients;
 use crate::eval::registry::{BuiltIn, MadeAgent};
 
 pub(super) const ENTRY: Recipe<ReplayKeys, MadeAgent> = Recipe {
@@ -37,6 +38,7 @@ pub(super) struct ReplayFields {
 }
 
 fn make(keys: ReplayKeys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> {
+    recipients::none_for("replay", &keys.options)?;
     let path = surroundings.folder.join(&keys.path);
     let replay = Replay::open(
         &path,
