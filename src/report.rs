@@ -1,5 +1,6 @@
 //! Reports: a summary in a form that people or other tools read, one format in each file.
 
+mod accuracy;
 pub(crate) mod event;
 pub mod gaia;
 pub mod markdown;

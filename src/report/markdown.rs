@@ -9,6 +9,7 @@ mod labels;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use super::accuracy;
 use super::metrics::ReportedMetrics;
 use crate::text::percent;
 use crate::verdict::summary::{Group, Summary};
@@ -30,16 +31,18 @@ pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn headline(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    match summary.accuracy {
-        Some(accuracy) => writeln!(
+    let shown = accuracy::shown(summary.accuracy, summary.accuracy_bounds);
+    let (correct, scored) = (summary.correct, summary.scored);
+    match (shown, accuracy::missing(summary)) {
+        (Some(range), Some(missing)) => writeln!(
             out,
-            "**{}** correct: {} of {}{}.",
-            percent(accuracy),
-            summary.correct,
-            summary.scored,
-            interval(summary.accuracy_ci95)
+            "**{range} ({missing})** correct: {correct} of the {scored} scored."
         )?,
-        None => writeln!(out, "Nothing was scored.")?,
+        (Some(share), None) => {
+            let interval = interval(summary.accuracy_ci95);
+            writeln!(out, "**{share}** correct: {correct} of {scored}{interval}.")?;
+        }
+        (None, _) => writeln!(out, "Nothing was scored.")?,
     }
     writeln!(out)?;
     let rate = summary
@@ -110,7 +113,7 @@ fn slices(
                     text(value),
                     group.samples.to_string(),
                     format!("{} of {}", group.correct, group.scored),
-                    share(group.accuracy, group.accuracy_ci95),
+                    share(group.accuracy, group.accuracy_bounds, group.accuracy_ci95),
                     group.errors.to_string(),
                 ],
             )?;
@@ -165,7 +168,11 @@ fn scorers(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             &[
                 text(name) + decides,
                 format!("{} of {}", scorer.correct, scorer.scored),
-                share(scorer.accuracy, scorer.accuracy_ci95),
+                share(
+                    scorer.accuracy,
+                    scorer.accuracy_bounds,
+                    scorer.accuracy_ci95,
+                ),
                 mean,
                 scorer.errors.to_string(),
             ],
@@ -186,8 +193,9 @@ fn by_slice(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         for (value, group) in in_order(values) {
             let share = |name: &String| {
                 let scorer = group.scorers.get(name);
-                let accuracy = scorer.and_then(|scorer| scorer.accuracy);
-                accuracy.map_or("-".to_owned(), percent)
+                let shown = scorer
+                    .and_then(|scorer| accuracy::shown(scorer.accuracy, scorer.accuracy_bounds));
+                shown.unwrap_or("-".to_owned())
             };
             let cells = summary.scorers.keys().map(share);
             let cells = std::iter::once(text(value)).chain(cells);
@@ -326,12 +334,14 @@ fn interval(ci95: Option<[f64; 2]>) -> String {
     })
 }
 
-fn share(share: Option<f64>, ci95: Option<[f64; 2]>) -> String {
-    match (share, ci95) {
-        (Some(share), Some([low, high])) => {
-            format!("{} ({} to {})", percent(share), percent(low), percent(high))
+/// A share with its interval; where it is a range, without.
+fn share(share: Option<f64>, bounds: Option<[f64; 2]>, ci95: Option<[f64; 2]>) -> String {
+    let is_range = bounds.is_some_and(|[low, high]| low < high);
+    match (accuracy::shown(share, bounds), ci95) {
+        (Some(share), Some([low, high])) if !is_range => {
+            format!("{share} ({} to {})", percent(low), percent(high))
         }
-        (Some(share), None) => percent(share),
+        (Some(share), _) => share,
         (None, _) => "-".to_owned(),
     }
 }
@@ -414,10 +424,10 @@ mod tests {
         let out = String::from_utf8(out).unwrap();
         for expect in [
             "# my\\|eval\n",
-            "**50.0 %** correct: 1 of 2, 95 % interval 9.5 % to 90.5 %.",
+            "**33.3 % to 66.7 % (1 of 3 without an answer)** correct: 1 of the 2 scored.",
             "| 3 | 2 | 1 | 1 (33.3 %) | 0 | 0 |",
             "| accuracy &gt;= 0.2 | **passed** | accuracy is 0.5",
-            "| 2 | 1 | 0 of 1 | 0.0 % (0.0 % to 79.3 %) | 0 |\n| 10 | 1 | 0 of 0 | - | 1 |",
+            "| 2 | 1 | 0 of 1 | 0.0 % (0.0 % to 79.3 %) | 0 |\n| 10 | 1 | 0 of 0 | 0 % to 100 % | 1 |",
             "| 1 | 2 | 100.0 % |\n| 2 | 10 | undefined |",
             "| timed\\_out | 1 |",
             "| own | 3 |",

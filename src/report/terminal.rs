@@ -7,6 +7,7 @@ pub mod table;
 
 use std::io::{self, Write};
 
+use super::accuracy;
 use crate::data::{AgentError, Record, Status};
 use crate::report::event::Event;
 use crate::system::project::shown;
@@ -98,15 +99,16 @@ pub fn run(run: &Run, out: &mut dyn Write) -> io::Result<()> {
             summary.correct
         )?,
     }
-    if let Some(accuracy) = summary.accuracy {
-        write!(out, ", accuracy {}", percent(accuracy))?;
-        if let Some([low, high]) = summary.accuracy_ci95 {
-            write!(
-                out,
-                " (95 % interval {} to {})",
-                percent(low),
-                percent(high)
-            )?;
+    if let Some(shown) = accuracy::shown(summary.accuracy, summary.accuracy_bounds) {
+        write!(out, ", accuracy {shown}")?;
+        match (accuracy::missing(summary), summary.accuracy_ci95) {
+            // An interval of those with a verdict would look surer than the range is.
+            (Some(missing), _) => write!(out, " ({missing})")?,
+            (None, Some([low, high])) => {
+                let (low, high) = (percent(low), percent(high));
+                write!(out, " (95 % interval {low} to {high})")?;
+            }
+            (None, None) => {}
         }
     }
     write!(out, ", {} errors", summary.errors)?;

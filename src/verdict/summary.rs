@@ -7,10 +7,12 @@
 //!
 //! The denominators, everywhere:
 //!
-//! - `accuracy` is correct / scored. Errors, unscored and skipped samples are in neither number.
+//! - `accuracy` is correct / scored. Errors, unscored and skipped samples are in neither number; `accuracy_bounds`
+//!   has errors and skipped samples as wrong, and as correct.
 //! - `error_rate` is errors / (scored + errors + unscored), the samples that the agent was asked.
 //! - the share recovered by retry is that of the samples that were asked more than once.
 
+mod bounds;
 mod builder;
 mod difficulty;
 mod epochs;
@@ -39,7 +41,7 @@ use crate::verdict::result::GateResult;
 ///
 /// - 1: the first. Members added since, which a reader may leave alone: `scorer`, `labels`, and `mean_ranges` and
 ///   `labels` of each of several scorers; with several epochs `epochs`, also of slices and scorers, and `flaky`;
-///   `cached`, also of slices, where there are such.
+///   `cached`, also of slices, where there are such; `accuracy_bounds`, also of slices and scorers.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
 /// So many flaky samples are named; [`EpochFigures::flaky`] counts all.
@@ -72,6 +74,11 @@ pub struct Summary {
     pub cached: u64,
     /// correct / scored, 0 to 1; `null` when nothing was scored.
     pub accuracy: Option<f64>,
+    /// What it could be had every sample a verdict `[low, high]`: with those that errored or were never asked all as
+    /// wrong, and all as correct. With several epochs each lacking answer is one of its sample. Both are `accuracy`
+    /// where nothing lacks a verdict; `null` when there is nothing to score.
+    #[serde(default)]
+    pub accuracy_bounds: Option<[f64; 2]>,
     /// Its 95 % Wilson interval `[low, high]`; with several epochs clustered by sample.
     pub accuracy_ci95: Option<[f64; 2]>,
     /// errors / (scored + errors + unscored), 0 to 1; `null` when nothing was asked.

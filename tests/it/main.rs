@@ -14,6 +14,7 @@ mod disk_full;
 mod doctor;
 mod endpoints;
 mod epochs;
+mod errors;
 mod explained;
 mod exported;
 mod faults;

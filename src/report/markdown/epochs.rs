@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{number, row, section, share, table, text};
+use super::{accuracy, number, row, section, share, table, text};
 use crate::text::percent;
 use crate::verdict::summary::{Estimate, Summary};
 
@@ -27,7 +27,7 @@ pub(super) fn epochs(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         out,
         &[
             "accuracy".to_owned(),
-            summary.accuracy.map_or("-".to_owned(), percent),
+            accuracy::shown(summary.accuracy, summary.accuracy_bounds).unwrap_or("-".to_owned()),
             error(figures.standard_error),
             figures.scored.to_string(),
         ],
@@ -35,12 +35,13 @@ pub(super) fn epochs(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     for (name, estimates) in [("pass@", &figures.pass_at), ("pass^", &figures.pass_hat)] {
         // Of one answer both are the mean of the samples' accuracies.
         for (k, estimate) in estimates.iter().filter(|(k, _)| **k > 1) {
-            let Estimate { value, samples, .. } = estimate;
+            let Estimate { value, samples, .. } = *estimate;
+            let bounds = estimate.low.zip(estimate.high).map(<[f64; 2]>::from);
             row(
                 out,
                 &[
                     text(&format!("{name}{k}")),
-                    value.map_or("-".to_owned(), percent),
+                    accuracy::shown(value, bounds).unwrap_or("-".to_owned()),
                     error(estimate.standard_error),
                     samples.to_string(),
                 ],
@@ -52,7 +53,11 @@ pub(super) fn epochs(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         out,
         &[
             "majority".to_owned(),
-            share(majority.accuracy, majority.accuracy_ci95),
+            share(
+                majority.accuracy,
+                majority.low.zip(majority.high).map(<[f64; 2]>::from),
+                majority.accuracy_ci95,
+            ),
             "-".to_owned(),
             figures.scored.to_string(),
         ],

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use crate::report::accuracy;
 use crate::text::{clean, percent};
 use crate::verdict::summary::{EpochFigures, Estimate, Summary};
 
@@ -18,8 +19,10 @@ pub(super) fn epochs(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     for (name, estimates) in [("pass@", &figures.pass_at), ("pass^", &figures.pass_hat)] {
         parts.extend(passes(name, figures.epochs, estimates));
     }
-    if let Some(accuracy) = figures.majority.accuracy {
-        parts.push(format!("majority {}", percent(accuracy)));
+    let majority = &figures.majority;
+    let bounds = majority.low.zip(majority.high).map(<[f64; 2]>::from);
+    if let Some(shown) = accuracy::shown(majority.accuracy, bounds) {
+        parts.push(format!("majority {shown}"));
     }
     if !parts.is_empty() {
         writeln!(out, "  {}", parts.join(", "))?;
@@ -42,8 +45,11 @@ fn passes<'a>(
 ) -> impl Iterator<Item = String> + 'a {
     let shown = [2, epochs].into_iter().take(if epochs > 2 { 2 } else { 1 });
     shown.filter_map(move |k| {
-        let value = estimates.get(&k)?.value?;
-        Some(format!("{name}{k} {}", percent(value)))
+        let Estimate {
+            value, low, high, ..
+        } = *estimates.get(&k)?;
+        let bounds = low.zip(high).map(<[f64; 2]>::from);
+        Some(format!("{name}{k} {}", accuracy::shown(value, bounds)?))
     })
 }
 

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::table::{self, cut};
+use crate::report::accuracy;
 use crate::report::metrics::ReportedMetrics;
-use crate::text::{clean, percent};
+use crate::text::clean;
 use crate::verdict::summary::{Group, Summary};
 
 /// As many slices fit on one line.
@@ -48,15 +49,11 @@ fn on_a_line(
 ) -> io::Result<()> {
     let shown = values.iter().map(|(value, slice)| {
         let value = clean(value);
-        let Some(accuracy) = slice.accuracy else {
+        let Some(share) = share(slice) else {
             let why = without_accuracy(slice);
             return format!("{dimension} {value} {why}");
         };
-        let share = format!(
-            "{dimension} {value} {} of {}",
-            percent(accuracy),
-            slice.scored
-        );
+        let share = format!("{dimension} {value} {share} of {}", slice.scored);
         match others(slice) {
             others if others.is_empty() => share,
             others => format!("{share} {others}"),
@@ -74,11 +71,11 @@ fn as_table(
     let mut rows = vec![heads.to_vec()];
     for (value, slice) in values {
         let name = cut(&clean(value), NAME);
-        rows.push(match slice.accuracy {
-            Some(accuracy) => vec![
+        rows.push(match share(slice) {
+            Some(share) => vec![
                 name,
                 format!("{} of {}", slice.correct, slice.scored),
-                percent(accuracy),
+                share,
                 others(slice),
             ],
             None => vec![
@@ -90,6 +87,14 @@ fn as_table(
         });
     }
     table::write("  ", &rows, out)
+}
+
+/// The accuracy of a slice in which something was scored.
+fn share(slice: &Group) -> Option<String> {
+    let bounds = slice.accuracy_bounds;
+    slice
+        .accuracy
+        .and_then(|share| accuracy::shown(Some(share), bounds))
 }
 
 /// `3 without a verdict (+57 not asked)`
@@ -176,14 +181,14 @@ mod tests {
         records.push(record("c", Status::TimedOut, false, "other"));
         let mut out = Vec::new();
         slices(&Summary::of("e", &records), &mut out).unwrap();
-        let expect = "  level  correct  accuracy
-  l0      0 of 1     0.0 %          (+1 errors)
-  l1      0 of 1     0.0 %
-  l2      0 of 1     0.0 %
-  l3      1 of 1   100.0 %
-  l4      1 of 1   100.0 %
-  l5      1 of 1   100.0 %
-  other   0 of 0       N/A  1 without a verdict
+        let expect = "  level  correct     accuracy
+  l0      0 of 1  0 % to 50 %          (+1 errors)
+  l1      0 of 1        0.0 %
+  l2      0 of 1        0.0 %
+  l3      1 of 1      100.0 %
+  l4      1 of 1      100.0 %
+  l5      1 of 1      100.0 %
+  other   0 of 0          N/A  1 without a verdict
 ";
         assert_eq!(String::from_utf8(out).unwrap(), expect);
         let records: Vec<_> = (0..50)

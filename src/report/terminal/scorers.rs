@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::table::{self, cut};
 use crate::data::score::OTHER;
+use crate::report::accuracy;
 use crate::text::{clean, percent};
 use crate::verdict::summary::{Labels, Summary};
 
@@ -33,7 +34,7 @@ pub(super) fn scorers(summary: &Summary, out: &mut dyn Write) -> io::Result<()> 
     ])];
     for (name, scorer) in scorers {
         let decides = if decides(name) { " (decides)" } else { "" };
-        let [low, high] = scorer.accuracy_ci95.unwrap_or_default();
+        let interval = scorer.accuracy_ci95.filter(|_| scorer.errors == 0);
         let mean = scorer.means.get("value");
         let errors = match scorer.errors {
             0 => String::new(),
@@ -42,8 +43,8 @@ pub(super) fn scorers(summary: &Summary, out: &mut dyn Write) -> io::Result<()> 
         rows.push(vec![
             cut(&clean(name), NAME) + decides,
             format!("{} of {}", scorer.correct, scorer.scored),
-            scorer.accuracy.map_or("-".to_owned(), percent),
-            scorer.accuracy.map_or("-".to_owned(), |_| {
+            accuracy::shown(scorer.accuracy, scorer.accuracy_bounds).unwrap_or("-".to_owned()),
+            interval.map_or("-".to_owned(), |[low, high]| {
                 format!("{} to {}", percent(low), percent(high))
             }),
             mean.map_or("-".to_owned(), |mean| format!("{mean:.3}")),
@@ -122,9 +123,9 @@ mod tests {
         let mut out = Vec::new();
         scorers(&summary, &mut out).unwrap();
         let expect = [
-            "  scorer          correct  accuracy      95 % interval   mean",
-            "  gaia (decides)   2 of 2   100.0 %  34.2 % to 100.0 %  1.000",
-            "  exact            0 of 1     0.0 %    0.0 % to 79.3 %  0.000  1 not judged",
+            "  scorer          correct     accuracy      95 % interval   mean",
+            "  gaia (decides)   2 of 2      100.0 %  34.2 % to 100.0 %  1.000",
+            "  exact            0 of 1  0 % to 50 %                  -  0.000  1 not judged",
             "",
         ];
         assert_eq!(String::from_utf8(out).unwrap(), expect.join("\n"));

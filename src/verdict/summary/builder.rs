@@ -184,6 +184,7 @@ impl SummaryBuilder {
             skipped: total.skipped,
             cached: total.cached,
             accuracy: total.accuracy,
+            accuracy_bounds: total.accuracy_bounds,
             accuracy_ci95: total.accuracy_ci95,
             error_rate: total.error_rate,
             failures: self.failures,

@@ -28,6 +28,9 @@ pub struct Group {
     pub cached: u64,
     /// correct / scored, 0 to 1; `null` when nothing was scored.
     pub accuracy: Option<f64>,
+    /// What it could be had every sample a verdict `[low, high]`.
+    #[serde(default)]
+    pub accuracy_bounds: Option<[f64; 2]>,
     /// Its 95 % Wilson interval `[low, high]`.
     pub accuracy_ci95: Option<[f64; 2]>,
     /// errors / (scored + errors + unscored), 0 to 1.
@@ -78,6 +81,9 @@ pub struct ScorerSummary {
     pub errors: u64,
     /// correct / scored, 0 to 1; `null` when it judged nothing.
     pub accuracy: Option<f64>,
+    /// What it could be had every sample a verdict of it `[low, high]`.
+    #[serde(default)]
+    pub accuracy_bounds: Option<[f64; 2]>,
     /// Its 95 % Wilson interval `[low, high]`.
     pub accuracy_ci95: Option<[f64; 2]>,
     /// Means of this scorer's score (`value`) and of its details.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::bounds::accuracy_bounds;
 use super::epochs::EpochTally;
 use super::group::{Group, Latency, Range, ScorerSummary, UsageTotal};
 use super::labels::LabelTally;
@@ -86,6 +87,7 @@ impl Tally {
 
     pub(super) fn finish(mut self) -> Group {
         let judged = self.scored + self.errors;
+        let unknown = self.errors + self.skipped;
         let samples = self.epochs.as_ref().map_or(0, |epochs| epochs.samples());
         let interval = match &self.epochs {
             Some(epochs) => epochs.interval95(),
@@ -100,6 +102,7 @@ impl Tally {
             skipped: self.skipped,
             cached: self.cached,
             accuracy: stats::ratio(self.correct, self.scored),
+            accuracy_bounds: accuracy_bounds(self.correct, self.scored, self.unscored, unknown),
             accuracy_ci95: interval,
             error_rate: stats::ratio(self.errors, judged + self.unscored),
             means: self.means.means(),
@@ -108,7 +111,7 @@ impl Tally {
             scorers: self
                 .scorers
                 .into_iter()
-                .map(|(name, scorer)| (name, scorer.finish(judged, samples)))
+                .map(|(name, scorer)| (name, scorer.finish(judged, self.skipped, samples)))
                 .collect(),
             epochs: self.epochs.map(|epochs| epochs.finish()),
             usage: UsageTotal {
@@ -154,16 +157,18 @@ impl ScorerTally {
         self.means.add(value.unwrap_or(f64::NAN), details);
     }
 
-    fn finish(mut self, judged: u64, samples: u64) -> ScorerSummary {
+    fn finish(mut self, judged: u64, skipped: u64, samples: u64) -> ScorerSummary {
         if let Some(epochs) = &mut self.epochs {
             // Samples that errored in every epoch name no scorer.
             epochs.add_unknown(samples.saturating_sub(epochs.samples()));
         }
+        let errors = judged.saturating_sub(self.scored);
         ScorerSummary {
             scored: self.scored,
             correct: self.correct,
-            errors: judged.saturating_sub(self.scored),
+            errors,
             accuracy: stats::ratio(self.correct, self.scored),
+            accuracy_bounds: accuracy_bounds(self.correct, self.scored, 0, errors + skipped),
             accuracy_ci95: match &self.epochs {
                 Some(epochs) => epochs.interval95(),
                 None => stats::wilson95(self.correct, self.scored),

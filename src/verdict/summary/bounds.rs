@@ -1,0 +1,42 @@
+//! What the accuracy could be had every sample a verdict.
+
+use crate::stats;
+
+/// The share that is correct with all that lack a verdict as wrong, and with all of them as correct. `None` where there
+/// is no share to tell: of nothing, and of samples without a ground truth.
+///
+/// With several epochs these are numbers of answers. Every sample has equally many, so an epoch without an answer is
+/// wrong and correct within its sample.
+pub(super) fn accuracy_bounds(
+    correct: u64,
+    scored: u64,
+    unscored: u64,
+    unknown: u64,
+) -> Option<[f64; 2]> {
+    if scored == 0 && unscored > 0 {
+        return None;
+    }
+    let all = scored + unknown;
+    let low = stats::ratio(correct, all)?;
+    Some([low, stats::ratio(correct + unknown, all)?])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lacks_a_verdict_is_wrong_and_correct() {
+        fn check(counts: [u64; 4], expect: Option<[f64; 2]>) {
+            let [correct, scored, unscored, unknown] = counts;
+            let bounds = accuracy_bounds(correct, scored, unscored, unknown);
+            assert_eq!(bounds, expect, "{counts:?}");
+        }
+        check([20, 20, 0, 10], Some([20.0 / 30.0, 1.0]));
+        check([1, 2, 0, 2], Some([0.25, 0.75]));
+        check([1, 2, 5, 0], Some([0.5, 0.5]));
+        check([0, 0, 0, 3], Some([0.0, 1.0]));
+        check([0, 0, 1, 3], None);
+        check([0, 0, 0, 0], None);
+    }
+}
