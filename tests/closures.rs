@@ -74,7 +74,8 @@ fn an_agent_that_panics_fails_its_sample() {
     let error = records[2].result.error.as_ref().unwrap();
     assert_eq!(error.kind, FailureKind::Panicked);
     assert!(error.message.contains("no way to say 2"), "{error:?}");
-    assert_eq!(run.summary.exit_code, Exit::Passed);
+    // One of five is more than the gate on errors allows that every eval has.
+    assert_eq!(run.summary.exit_code, Exit::Infrastructure);
 }
 
 #[test]
@@ -212,7 +213,7 @@ fn an_agent_that_hangs_times_out() {
     assert_eq!(with_status(&records, Status::Scored), 5);
     assert_eq!(
         (run.stop_reason, run.summary.exit_code),
-        (None, Exit::Passed)
+        (None, Exit::Infrastructure)
     );
 }
 

@@ -24,6 +24,7 @@ use crate::text::hash::Hasher;
 use crate::text::name;
 use crate::text::redact::Redactor;
 use crate::verdict::baseline::Baseline;
+use crate::verdict::gate::Gate;
 use crate::verdict::{check, gate};
 
 pub(crate) use item::{Item, Packed};
@@ -38,6 +39,8 @@ pub(crate) struct Plan {
     pub(crate) order: Vec<usize>,
     pub(crate) extraction: Extraction,
     pub(crate) scorers: Vec<Arc<dyn Scorer>>,
+    /// Those of the eval, and the one that every eval has.
+    pub(crate) gates: Vec<Gate>,
     pub(crate) redactor: Redactor,
     pub(crate) baseline: Option<Baseline>,
     pub(crate) dataset_hash: String,
@@ -121,6 +124,7 @@ impl Plan {
             order,
             extraction,
             scorers,
+            gates: gate::with_default(&eval.gates),
             redactor,
             baseline: None,
             dataset_hash,
@@ -193,7 +197,7 @@ impl Plan {
 
     /// The test names of the gates: `gaia::gate::accuracy[level=1]`.
     pub(crate) fn gate_names(&self) -> Vec<String> {
-        let gates = self.eval.gates.iter();
+        let gates = self.gates.iter();
         gates
             .map(|gate| format!("{}::gate::{}", self.eval.name, gate.name()))
             .collect()

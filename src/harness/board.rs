@@ -20,6 +20,8 @@ pub(super) struct Board {
     eval: String,
     names: Vec<String>,
     gates: Vec<String>,
+    /// Places of gates that are also asked where only some of the samples are selected.
+    always: HashSet<usize>,
     ids: Vec<Box<str>>,
     order: Vec<usize>,
     plan: Mutex<Option<Plan>>,
@@ -68,6 +70,11 @@ impl Board {
             eval: plan.eval.name.clone(),
             names: plan.trial_names(),
             gates: plan.gate_names(),
+            always: {
+                let gates = plan.gates.iter().enumerate();
+                let always = gates.filter(|(_, gate)| gate.is_default());
+                always.map(|(number, _)| number).collect()
+            },
             ids: plan.items.iter().map(|item| item.id.clone()).collect(),
             order: plan.order.clone(),
             slots: threads
@@ -124,7 +131,8 @@ impl Board {
     pub(super) fn gate(&self, number: usize) -> TestVerdict {
         let total = self.names.len();
         let selected = self.selected.get().map_or(0, HashSet::len);
-        if selected < total {
+        let is_asked = selected == total || selected > 0 && self.always.contains(&number);
+        if !is_asked {
             return TestVerdict::Ignored(format!("{selected} of {total} samples selected"));
         }
         let left = lock(&self.latch.left);

@@ -126,7 +126,7 @@ impl Finish {
         let summary = SummaryBuilder::new(&*eval.name)
             .scorer(plan.scorers.first().map(|scorer| scorer.name()))
             .epochs(eval.epochs);
-        let mut gathered = Gathered::new(summary, &eval.gates, plan.baseline.as_ref());
+        let mut gathered = Gathered::new(summary, &plan.gates, plan.baseline.as_ref());
         let mut seen = SeenRecords::new(plan, self.keep, ledger);
         let files = ledger.sort(&self.dir, &mut |slot, record| {
             gathered.add(&record);
@@ -146,7 +146,7 @@ impl Finish {
             eval: eval.name.clone(),
             dir: self.dir.path().to_owned(),
             records,
-            summary: facts.conclude(&eval.gates),
+            summary: facts.conclude(&plan.gates),
             flips,
             failed_assertions,
             stop_reason: stopped.map(|stopped| stopped.reason),

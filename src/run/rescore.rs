@@ -42,7 +42,7 @@ use crate::store::{Manifest, RunDir, random_run_id};
 use crate::system::parallel;
 use crate::verdict::baseline::Baseline;
 use crate::verdict::facts::Facts;
-use crate::verdict::gate::{Gate, Metric};
+use crate::verdict::gate::{Gate, Metric, with_default};
 use crate::verdict::gather::Gathered;
 use crate::verdict::run::{Notable, Run};
 use crate::verdict::summary::SummaryBuilder;
@@ -185,7 +185,7 @@ fn write(
         eval: parent.eval.clone(),
         dir: new.path().to_owned(),
         records: samples.kept_in_memory,
-        summary: facts.conclude(&gates),
+        summary: facts.conclude(&with_default(&gates)),
         flips,
         failed_assertions: Vec::new(),
         stop_reason: None,

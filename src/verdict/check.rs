@@ -22,7 +22,8 @@ impl Gate {
     /// What becomes of the gate in a finished run.
     pub fn check(&self, facts: &Facts<'_>) -> GateResult {
         let result = |verdict, value, message| GateResult::of(self, verdict, value, message);
-        if facts.selected < facts.total {
+        // Some samples tell little about the agent, and enough about an outage.
+        if facts.selected < facts.total && !self.is_default() {
             let message = format!("{} of {} samples selected", facts.selected, facts.total);
             return result(Verdict::Ignored, None, message);
         }
@@ -56,7 +57,13 @@ impl Gate {
                 ),
             ),
         };
-        result(verdict, Some(measured.value), message)
+        let told = match verdict {
+            Verdict::Failed if self.is_default() => {
+                "\nevery eval has this gate unless `gates` has an `error_rate` of its own"
+            }
+            _ => "",
+        };
+        result(verdict, Some(measured.value), message + told)
     }
 }
 

@@ -1,5 +1,6 @@
 //! `Gate`: a condition that a run must meet, such as `accuracy[level=1] >= 0.75` or `no_regression`.
 
+mod default;
 mod legal;
 mod metric;
 mod parse;
@@ -9,6 +10,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+pub(crate) use default::with_default;
 pub use legal::check_unique;
 pub(crate) use metric::{LatencyStatistic, Metric, Op};
 pub use slice::Slice;
@@ -25,6 +27,9 @@ pub(crate) const DEFAULT_ALPHA: f64 = 0.05;
 /// Errored and skipped samples have no verdict, so every gate but `error_rate` is evaluated with them as
 /// wrong and as right: it passes if both pass, fails if both fail, and is inconclusive otherwise. That way
 /// an outage neither breaks a build nor lets a worse agent through.
+///
+/// An eval without an `error_rate` of its own has `error_rate <= 0.05` behind its gates, a gate as any other; it is also
+/// asked where only some of the samples are selected and the others are ignored. `error_rate <= 1` never fails.
 ///
 /// With several scorers a metric may name one: `accuracy(substring)`, `macro_f1(choice)`, `mean(qa_f1.f1)`;
 /// without a name it is that of the deciding scorer, and `mean(f1)` finds the detail of another scorer
@@ -65,6 +70,8 @@ pub struct Gate {
     pub(super) bound: Option<(Op, f64)>,
     pub(super) alpha: Option<f64>,
     pub(super) max_drop: Option<f64>,
+    /// No spec says it: the `error_rate` of an eval that has none of its own.
+    pub(super) is_default: bool,
 }
 
 impl Gate {
@@ -173,6 +180,7 @@ impl Gate {
             bound: None,
             alpha: None,
             max_drop: None,
+            is_default: false,
         }
     }
 
@@ -205,6 +213,11 @@ impl Gate {
             bound: Some((op, threshold)),
             ..Self::no_regression()
         }
+    }
+
+    /// Whether no spec says it: the `error_rate` of an eval that has none of its own.
+    pub(crate) fn is_default(&self) -> bool {
+        self.is_default
     }
 
     /// Whether the gate compares with a baseline.

@@ -20,6 +20,9 @@ pub struct GateResult {
     pub threshold: Option<f64>,
     /// For people: the first line says it all, further lines give details.
     pub message: String,
+    /// Whether every eval has this gate unless it has another of that name.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub default: bool,
     /// The comparison behind `no_regression`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub regression: Option<Regression>,
@@ -36,6 +39,7 @@ impl GateResult {
                 None => Some(gate.level()),
             },
             message,
+            default: gate.is_default(),
             regression: None,
         }
     }
@@ -50,6 +54,14 @@ impl GateResult {
             Verdict::Passed | Verdict::Ignored => Exit::Passed,
         }
     }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde's `skip_serializing_if` passes a reference"
+)]
+fn is_false(yes: &bool) -> bool {
+    !yes
 }
 
 /// What became of a gate, in a word.

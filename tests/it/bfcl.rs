@@ -162,7 +162,7 @@ fn a_run_can_be_scored_again() {
     let listed = project.run("list bfcl.yaml").exits(0);
     assert_eq!(
         listed.out,
-        "bfcl::simple_python::simple_python_0\nbfcl::irrelevance::irrelevance_0\n"
+        "bfcl::simple_python::simple_python_0\nbfcl::irrelevance::irrelevance_0\nbfcl::gate::error_rate\n"
     );
     project
         .run("list bfcl.yaml --categories")

@@ -57,7 +57,7 @@ pub(super) fn project() -> Project {
         "bfcl.yaml",
         "benchmark: { type: bfcl, path: data }\n\
          agent: { type: replay, path: answers.jsonl, fields: { id: id, answer: answer } }\n\
-         limits: { retries: 0 }\n",
+         limits: { retries: 0 }\ngates: [error_rate <= 1]\n",
     );
     project
 }
@@ -221,7 +221,11 @@ fn what_was_exported_can_be_imported_gated_and_exported_again() {
     let reason = &records[0]["result"]["score"]["reason"];
     assert_eq!(reason, "ast_decoder:decoder_failed");
     // With the gates and snapshots of a spec.
-    let spec = project.read("bfcl.yaml") + "gates: [accuracy >= 0.4, no_regression]\n";
+    let spec = project.read("bfcl.yaml");
+    let spec = spec.replace(
+        "error_rate <= 1",
+        "error_rate <= 1, accuracy >= 0.4, no_regression",
+    );
     project.write("bfcl.yaml", spec);
     let import =
         "import --format bfcl one --data data --mode prompt --partial-eval --spec bfcl.yaml";

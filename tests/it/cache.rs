@@ -235,7 +235,7 @@ fn failures_and_answers_with_secrets_are_not_kept() {
     project.write("broken", "");
     project
         .run("run eval.yaml")
-        .exits(0)
+        .exits(3)
         .says("q3: exited with code 3");
     assert_eq!(asked(&project), all());
     fs::remove_file(project.file("broken")).unwrap();

@@ -53,7 +53,7 @@ fn a_crate_brings_its_own_benchmark_agent_and_scorer() {
 
 fn as_tests(project: &Project) {
     let ran = project.cargo("test --offline --test riddles").exits(101);
-    assert_eq!(tests(&ran).len(), 3 * 3 + 3, "{}", ran.out);
+    assert_eq!(tests(&ran).len(), 3 * 3 + 6, "{}", ran.out);
     assert_eq!(verdict(&ran, "riddles::shadow"), "ok");
     assert_eq!(verdict(&ran, "riddles::river"), "FAILED");
     assert_eq!(verdict(&ran, "riddles::gate::accuracy"), "ok");

@@ -110,7 +110,7 @@ fn a_key_is_sent_and_stands_nowhere_else() {
         format!("KEY_OF_TEST={key}\nTEAM_OF_TEST=team-secret-9\n"),
     );
     run(&project)
-        .exits(0)
+        .exits(3)
         .says_nothing_of(key)
         .says_nothing_of("team-secret-9");
     let asked = server.asked();
@@ -270,7 +270,7 @@ fn one_sample_for_each_way_to_misbehave() {
     let questions: Vec<_> = ways.iter().map(|way| (*way, 1, *way, "x")).collect();
     let limits = "limits: { retries: 1, backoff_s: 0, timeout_s: 2 }\n";
     let project = Project::with_eval(&questions, &server.openai(""), limits);
-    run(&project).exits(0);
+    run(&project).exits(3);
     let check = |way: &str, status: &str, kind: Option<&str>, attempts: u32| {
         let result = &record(&project, way)["result"];
         assert_eq!(result["status"], status, "{way}: {result}");

@@ -230,7 +230,7 @@ fn the_majority_is_the_baseline_and_is_compared_with_equally_many_epochs() {
         "agent.sh",
         &agent.replace("q2.0) echo 9;;", "q2.0) exit 1;; q2.*) echo 5;;"),
     );
-    project.run("run eval.yaml").exits(1);
+    project.run("run eval.yaml").exits(3);
     project
         .run("accept")
         .exits(0)
@@ -284,7 +284,7 @@ fn recordings_have_epochs_too() {
         .says("9 of 12 answers correct")
         .says_nothing_of("same answer");
     replay(&recorded, "4")
-        .exits(0)
+        .exits(3)
         .says("no recorded answer for `q1` in epoch 3");
     project.write(
         "lines.jsonl",
@@ -314,7 +314,7 @@ fn under_cargo_test_a_sample_stays_one_test_and_its_epochs_confirm_one_another()
         (ran, crate::asked::asked(&project).len())
     };
     let (ran, asked) = of("none");
-    assert_eq!(trials::tests(&ran).len(), 4 + 2, "{}", ran.out);
+    assert_eq!(trials::tests(&ran).len(), 4 + 3, "{}", ran.out);
     assert_eq!((ran.code, asked), (Some(0), 12), "{}", ran.out);
     assert_eq!(project.last_lines("samples.jsonl").len(), 12);
     // q000 was correct and its majority is wrong now; but not each time, so it may be flaky.

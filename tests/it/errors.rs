@@ -109,3 +109,77 @@ fn where_no_sample_has_an_answer_everything_is_open() {
     assert_eq!(summary["accuracy"], Value::Null);
     assert_eq!(summary["accuracy_bounds"], json!([0.0, 1.0]));
 }
+
+const DEFAULT: &str = "e::gate::error_rate";
+
+#[test]
+fn an_eval_without_an_error_rate_has_one() {
+    let fails = |more: &str| project(20, "[ $n -lt $(cat down) ] && exit 3; right", more);
+    let check = |project: &Project, down: &str, code: i32, says: &str| {
+        project.write("down", down);
+        project.run("run eval.yaml").exits(code).says(says);
+        project.last_json("summary.json")["gates"].clone()
+    };
+    let own = fails("gates: [accuracy >= 0.5]\n");
+    let gates = check(
+        &own,
+        "1",
+        0,
+        "gate error_rate <= 0.05: passed: error_rate is 0.05",
+    );
+    assert_eq!(gates[0]["default"], Value::Null, "{gates}");
+    assert_eq!(gates[1]["gate"], "error_rate <= 0.05");
+    assert_eq!(gates[1]["default"], true);
+    let gates = check(&own, "2", 3, "gate error_rate <= 0.05: FAILED");
+    assert_eq!(gates[0]["verdict"], "passed", "{gates}");
+    assert_eq!(gates[1]["verdict"], "failed");
+    // It is no other gate than any, wherever gates are asked.
+    let dir = own.last_run();
+    let dir = dir.display();
+    own.run(&format!("gate {dir}"))
+        .exits(3)
+        .says("gate error_rate <= 0.05: FAILED");
+    own.run(&format!("summarize {dir}"))
+        .says("unless `gates` has an `error_rate` of its own");
+    own.run(&format!("rescore {dir}"))
+        .says("gate error_rate <= 0.05: FAILED");
+    own.run(&format!("gate {}", own.last_run().display()))
+        .exits(3);
+    let manifest = own.last_json("manifest.json");
+    assert_eq!(manifest["config"]["gates"], json!(["accuracy >= 0.5"]));
+    // Whoever names gates asks for these alone.
+    own.run_of(&["gate", &dir.to_string(), "--gate", "accuracy >= 0.5"])
+        .exits(0)
+        .says_nothing_of("gate error_rate");
+    // One of its own takes its place, and that of a slice does not.
+    let other = fails("gates: [error_rate <= 0.1]\n");
+    let gates = check(&other, "2", 0, "gate error_rate <= 0.1: passed");
+    assert_eq!(gates.as_array().unwrap().len(), 1);
+    let slice = fails("gates:\n  - error_rate[level=1] <= 0.5\n");
+    check(&slice, "2", 3, "gate error_rate <= 0.05: FAILED");
+    for (project, names) in [
+        (&own, ["e::gate::accuracy", DEFAULT].as_slice()),
+        (&other, &[DEFAULT]),
+        (&slice, &["e::gate::error_rate[level=1]", DEFAULT]),
+    ] {
+        let listing = project.run("list eval.yaml --json").json();
+        assert_eq!(listing[0]["gates"], json!(names));
+    }
+}
+
+#[test]
+fn a_part_of_an_eval_has_the_default_error_rate_too() {
+    let project = project(
+        20,
+        "[ $n -lt 2 ] && exit 3; right",
+        "gates: [accuracy >= 0.5]\n",
+    );
+    project
+        .run("run eval.yaml --filter q00")
+        .exits(3)
+        .says("gate accuracy >= 0.5: ignored: 10 of 20 samples selected")
+        .says("gate error_rate <= 0.05: FAILED: error_rate is 0.2 (2 of 10 asked samples)");
+    project
+        .run("run eval.yaml --filter q01")
+        .says("gate error_rate <= 0.05: passed: error_rate is 0 (0 of 10 asked samples)");
+}

@@ -38,7 +38,7 @@ fn exported(project: &Project) -> Vec<PathBuf> {
 #[test]
 fn a_file_and_a_guide_beside_it() {
     let project = project();
-    project.run("run eval.yaml").exits(1);
+    project.run("run eval.yaml").exits(3);
     let dir = project.last_run();
     let dir = dir.strip_prefix(project.path()).unwrap().display();
     let ran = project.run(&format!("export --format gaia {dir}")).exits(0);

@@ -186,7 +186,7 @@ fn a_gibibyte_is_held_neither_in_memory_nor_on_disk() {
         std::thread::sleep(Duration::from_millis(5));
     }
     Ran::of(&child.wait_with_output().unwrap())
-        .exits(0)
+        .exits(3)
         .says("3 errors");
     assert!(peak > 0 && peak < 128 * 1024, "peak of {peak} KiB");
     for id in ["out", "lines"] {
@@ -242,7 +242,7 @@ fn nothing_of_an_agent_outlives_its_attempt() {
     let started = Instant::now();
     project
         .run("run eval.yaml")
-        .exits(0)
+        .exits(3)
         .says("did not answer in");
     assert!(started.elapsed() < Duration::from_secs(10));
     for id in ["hangs", "stubborn", "nested"] {
@@ -354,7 +354,7 @@ fn attachments_that_may_not_be_read() {
     project.write("eval.yaml", spec);
     project
         .run("run eval.yaml")
-        .exits(0)
+        .exits(3)
         .says("8 samples, 3 correct")
         .says("5 errors");
     assert_eq!(outcome(&project, "there")["score"]["correct"], true);
@@ -390,7 +390,7 @@ fn variables_are_passed_by_name_only() {
         Ran::of(&command.output().unwrap())
     };
     run(&project)
-        .exits(0)
+        .exits(3)
         .says("`ONE_API_KEY`, `TWO_API_KEY`")
         .says("add `env: [ONE_API_KEY, TWO_API_KEY]`")
         .says("`NOWHERE`")
@@ -435,7 +435,7 @@ fn scratch_folders_stay_as_asked() {
     );
     let kept = |how: &str| {
         project.spec(AGENT, &format!("keep_scratch: {how}\n"));
-        project.run("run eval.yaml").exits(0);
+        project.run("run eval.yaml").exits(3);
         let scratch = project.last_run().join("scratch");
         let note = |id: &str| scratch.join(format!("{id}.1/note.txt")).is_file();
         (note("fails"), note("works"), scratch.exists())

@@ -44,10 +44,11 @@ fn listing_and_empty_selections_start_nothing() {
         "e::level3::q005",
         "e::gate::accuracy",
         "e::gate::accuracy[level=1]",
+        "e::gate::error_rate",
     ];
     assert_eq!(names("--list"), all);
     assert_eq!(names("--list --format terse"), all);
-    assert_eq!(names("--list q001 gate"), [all[1], all[6], all[7]]);
+    assert_eq!(names("--list q001 gate"), [all[1], all[6], all[7], all[8]]);
     for arguments in [
         "--list",
         "nothing-like-this",
@@ -223,13 +224,12 @@ fn flags_of_libtest_are_taken() {
 fn an_agent_that_fails_is_infrastructure() {
     let project = project("test $EVALTEST_SAMPLE_ID != q004 || { echo 'no network' >&2; exit 7; }");
     let ran = run(&project, "").exits(101);
-    assert_eq!(trials::verdict(&ran, "q004"), "FAILED");
+    let failed = tests(&ran).into_iter().filter(|(_, how)| how == "FAILED");
+    let mut failed: Vec<_> = failed.map(|(name, _)| name).collect();
+    failed.sort();
     assert_eq!(
-        tests(&ran)
-            .iter()
-            .filter(|(_, how)| how == "FAILED")
-            .count(),
-        1,
+        failed,
+        ["e::gate::error_rate", "e::level2::q004"],
         "{}",
         ran.out
     );
@@ -264,4 +264,24 @@ fn a_signal_stops_the_tests_and_kills_the_agents() {
     assert_eq!(asked(&project).len(), 3);
     assert_eq!(project.last_json("manifest.json")["status"], "interrupted");
     assert_eq!(project.last_lines("samples.jsonl").len(), 6);
+}
+
+#[test]
+fn the_default_error_rate_is_a_test_and_is_asked_in_a_part_too() {
+    let check = |arguments: &str, rate: &str, accuracy: &str| {
+        let project = project("test $EVALTEST_SAMPLE_ID != q004 || exit 7");
+        let ran = run(&project, arguments);
+        assert_eq!(
+            trials::verdict(&ran, "gate::error_rate"),
+            rate,
+            "{arguments}"
+        );
+        let ignored = trials::verdict(&ran, "gate::accuracy");
+        assert!(ignored.starts_with(accuracy), "{arguments}: {ignored}");
+    };
+    check("", "FAILED", "ok");
+    check("q004 gate", "FAILED", "ignored");
+    check("q001 gate", "ok", "ignored");
+    // Nothing is asked for the sake of a gate.
+    check("gate", "ignored (0 of 6 samples selected)", "ignored");
 }

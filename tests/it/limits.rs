@@ -233,7 +233,7 @@ fn a_sample_has_its_own_time_for_all_its_attempts() {
     let limits = "limits: { concurrency: 4, timeout_s: 30, sample_timeout_s: 1, retries: 50, backoff_s: 0.1 }\n";
     let project = asked::project(4, then, limits);
     let started = Instant::now();
-    project.run("run eval.yaml").exits(0);
+    project.run("run eval.yaml").exits(3);
     assert!(started.elapsed() < Duration::from_secs(10));
     let records = project.last_lines("samples.jsonl");
     for record in &records[..3] {

@@ -60,7 +60,7 @@ fn nextest_gives_the_verdicts_of_cargo_test() {
     project.run("accept").exits(0).says("8 samples, 4 correct");
 
     let ran = nextest(&project, "").exits(0);
-    assert_eq!(with(&ran, "PASS").len(), 8 + 3, "{}", ran.err);
+    assert_eq!(with(&ran, "PASS").len(), 8 + 4, "{}", ran.err);
     // One run directory holds all of it, and can be the baseline.
     assert_eq!(project.runs().len(), 2);
     assert_eq!(project.last_lines("samples.jsonl").len(), 8);
@@ -154,7 +154,7 @@ fn epochs_of_a_sample_run_in_one_process_and_meet_in_the_gates() {
         .says("8 samples, 2 epochs each, 8 of 16 answers correct");
     project.run("accept").exits(0);
     let ran = nextest(&project, "").exits(0);
-    assert_eq!(with(&ran, "PASS").len(), 8 + 4, "{}", ran.err);
+    assert_eq!(with(&ran, "PASS").len(), 8 + 5, "{}", ran.err);
     assert_eq!(project.last_lines("samples.jsonl").len(), 16);
     assert_eq!(project.last_json("summary.json")["epochs"]["samples"], 8);
     assert_eq!(asked(&project).len(), 32);

@@ -220,7 +220,7 @@ fn no_secret_is_written_or_shown_and_no_verdict_changes() {
     given.write();
 
     let ran = given.run("run --stream --redact-pattern emp#[a-z]+ eval.yaml");
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(ran.code, Some(3), "{}", ran.err);
     ran.says("everything| is [REDACTED] or");
     let records = given.project.last_lines("samples.jsonl");
     let everything = record(&records, "everything");
@@ -280,8 +280,8 @@ fn nothing_brings_one_back(given: &Secrets) {
     given.run(&format!("accept {dir}")).exits(0);
     let ran = given
         .run("run eval.yaml --json --redact-pattern emp#[a-z]+")
-        .exits(0);
-    assert_eq!(ran.json()["exit_code"], 0);
+        .exits(3);
+    assert_eq!(ran.json()["exit_code"], 3);
 
     // A second look at answers that lost something keeps their verdicts.
     let verdicts = |records: &[Value]| -> Vec<Value> {
@@ -381,7 +381,7 @@ fn a_verdict_that_was_lost_with_its_secret_is_no_wrong_answer() {
     fs::write(dir.join("events.jsonl"), kept.join("\n") + "\n").unwrap();
     given
         .run(&format!("run eval.yaml --resume {}", dir.display()))
-        .exits(0)
+        .exits(3)
         .says("3 samples, 2 correct")
         .says("1 errors")
         .says("--failed RUN_DIR");

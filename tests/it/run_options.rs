@@ -37,8 +37,10 @@ fn exit_codes_tell_worse_from_broken() {
     check("accuracy(gaia) >= 0.5", "", 0);
     // 4 of 8 correct; two errors: from 3/8 to 5/8.
     let two = "q000 q001";
-    check("accuracy >= 0.3", two, 0);
-    check("accuracy >= 0.7", two, 1);
+    check("accuracy >= 0.3", two, 3);
+    check("", two, 3);
+    check("accuracy >= 0.3, error_rate <= 1", two, 0);
+    check("accuracy >= 0.7, error_rate <= 1", two, 1);
     check("accuracy >= 0.5", two, 3);
     check("error_rate <= 0.25", two, 0);
     check("error_rate <= 0.2", two, 3);
@@ -46,7 +48,7 @@ fn exit_codes_tell_worse_from_broken() {
     check("error_rate <= 0.2, accuracy >= 0.9", two, 3);
     check("accuracy >= 0.5, failure_rate <= 0.1", two, 3);
     check("min_samples >= 7", two, 3);
-    check("min_samples >= 9", two, 1);
+    check("min_samples >= 9, error_rate <= 1", two, 1);
     let all = "q000 q001 q002 q003 q004 q005 q006 q007";
     check("", all, 3);
     check("error_rate <= 1", all, 3);

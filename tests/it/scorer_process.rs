@@ -73,7 +73,7 @@ fn check_verdicts(project: &Project) {
 #[test]
 fn a_broken_judge_is_no_wrong_answer_and_leaves_nothing_behind() {
     let project = project("", "limits: { concurrency: 3 }\n");
-    project.run("run eval.yaml").exits(0);
+    project.run("run eval.yaml").exits(3);
     check_verdicts(&project);
     assert_nobody_is_left(&project);
     // The same when the answers are scored again.
@@ -159,7 +159,7 @@ fn an_endpoint_that_is_not_there_is_no_wrong_answer() {
         "before an agent is paid for"
     );
     project.write(".env", format!("EMBED_KEY={KEY}\n"));
-    project.run("run eval.yaml").exits(0).says_nothing_of(KEY);
+    project.run("run eval.yaml").exits(3).says_nothing_of(KEY);
     for record in project.last_lines("samples.jsonl") {
         let result = &record["result"];
         // The agent says the number in the id, which is the ground truth of the even ones.

@@ -8,7 +8,7 @@ use crate::store::{Manifest, RunDir, RunStatus, read_records};
 use crate::verdict::baseline::Baseline;
 use crate::verdict::check;
 use crate::verdict::facts::{Facts, Stop};
-use crate::verdict::gate::Gate;
+use crate::verdict::gate::{Gate, with_default};
 use crate::verdict::gather::Gathered;
 use crate::verdict::run::{Notable, Run};
 use crate::verdict::summary::{Summary, SummaryBuilder};
@@ -21,9 +21,11 @@ pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: bool) -> Result<Run> {
     let manifest = dir.manifest()?;
     // Other gates are asked for alone, without what else decided the run.
     let others = gates.is_some();
-    let (gates, failed_assertions) = match gates {
-        Some(gates) => (gates, Vec::new()),
-        None => (gates_of(&manifest)?, manifest.failed_assertions.clone()),
+    let (gates, failed_assertions) = if let Some(gates) = gates {
+        (gates, Vec::new())
+    } else {
+        let gates = with_default(&gates_of(&manifest)?);
+        (gates, manifest.failed_assertions.clone())
     };
     let needs_baseline = gates.iter().any(Gate::needs_baseline);
     let folder = manifest.snapshot_folder();
@@ -100,7 +102,7 @@ pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: bool) -> Result<Run> {
     Ok(run)
 }
 
-/// The gates that a run had.
+/// The gates that a run had of its own.
 pub(super) fn gates_of(manifest: &Manifest) -> Result<Vec<Gate>> {
     let gates = manifest
         .config

@@ -64,7 +64,7 @@ fn a_request_that_is_always_wrong_stops_the_run_after_three() {
     // One at a time, so that the answer comes first.
     project
         .run("run eval.yaml --output-root runs --concurrency 1")
-        .exits(0)
+        .exits(3)
         .says("19 errors");
 }
 

@@ -13,7 +13,7 @@ fn failures_are_repeated_and_wrong_answers_are_not() {
         &[("flaky", flaky), ("broken", "exit 1"), ("wrong", "echo 2")],
         "limits: { retries: 2, backoff_s: 0.01 }\n",
     );
-    project.run("run eval.yaml").exits(0).says("asking again");
+    project.run("run eval.yaml").exits(3).says("asking again");
     assert_eq!(outcome(&project, "flaky")["attempts"], 3);
     assert_eq!(outcome(&project, "flaky")["score"]["correct"], true);
     assert_eq!(

@@ -1,0 +1,46 @@
+//! The gate that every eval has.
+
+use super::Gate;
+
+/// So large a share of the asked samples may end in an error unless the eval says otherwise: with more, nothing is known
+/// of the agent.
+const ERROR_RATE: f64 = 0.05;
+
+/// The gates of an eval that has these of its own: behind them `error_rate <= 0.05`, unless one of them has that name.
+/// The error rate of a slice says nothing about the other samples, so it takes the place of none.
+pub(crate) fn with_default(own: &[Gate]) -> Vec<Gate> {
+    let default = Gate {
+        is_default: true,
+        ..Gate::error_rate(ERROR_RATE)
+    };
+    let name = default.name();
+    let is_needed = own.iter().all(|gate| gate.name() != name);
+    let own = own.iter().cloned();
+    own.chain(is_needed.then_some(default)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_eval_has_an_error_rate() {
+        fn check(own: &[&str], expect: &[(&str, bool)]) {
+            let own: Vec<Gate> = own.iter().map(|text| text.parse().unwrap()).collect();
+            let all = with_default(&own);
+            let all = all.iter().map(|gate| (gate.to_string(), gate.is_default));
+            let all: Vec<_> = all.collect();
+            let expect: Vec<_> = expect
+                .iter()
+                .map(|&(text, is)| (text.to_owned(), is))
+                .collect();
+            assert_eq!(all, expect);
+        }
+        let default = ("error_rate <= 0.05", true);
+        check(&[], &[default]);
+        check(&["accuracy >= 0.5"], &[("accuracy >= 0.5", false), default]);
+        check(&["error_rate < 1"], &[("error_rate < 1", false)]);
+        let of_slice = "error_rate[level=1] <= 0.2";
+        check(&[of_slice], &[(of_slice, false), default]);
+    }
+}
