@@ -111,6 +111,12 @@ pub trait Agent: Send + Sync {
     /// The run is over: ends what the agent keeps running. It may be asked again later.
     fn close(&self) {}
 
+    /// Whether an endpoint answers, which is not the agent's own: where it is silent for too long, that is an outage, also
+    /// where [errors are wrong answers](crate::Errors::Wrong), and how it fails at first tells nothing of later attempts.
+    fn asks_endpoint(&self) -> bool {
+        false
+    }
+
     /// How often a failed attempt is repeated when the eval does not say so. An agent behind a network wants some;
     /// it repeats nothing itself, so that every request that may cost money is an attempt in the record.
     fn default_retries(&self) -> u32 {

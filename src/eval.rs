@@ -1,5 +1,6 @@
 //! `Eval` and its builder: a benchmark, an agent, scorers, limits and gates under one name.
 
+mod errors;
 pub(crate) mod limits;
 pub(crate) mod plan;
 pub(crate) mod registry;
@@ -16,6 +17,7 @@ use crate::benchmark::Benchmark;
 use crate::benchmark::prompt::Prompt;
 use crate::data::Sample;
 use crate::error::Result;
+pub use crate::eval::errors::Errors;
 pub use crate::eval::limits::Budget;
 pub(crate) use crate::eval::limits::Limits;
 use crate::scorer::Scorer;
@@ -50,6 +52,7 @@ pub struct Eval {
     pub(crate) extract: Option<Extract>,
     pub(crate) scorers: Vec<Arc<dyn Scorer>>,
     pub(crate) limits: Limits,
+    pub(crate) errors: Errors,
     pub(crate) shuffle: Option<u64>,
     /// How often each sample is asked.
     pub(crate) epochs: u32,
@@ -160,6 +163,7 @@ impl Eval {
                 ..Limits::default()
             },
             agent,
+            errors: Errors::default(),
             shuffle: None,
             epochs: 1,
             gates: Vec::new(),
@@ -268,6 +272,14 @@ impl Eval {
     pub fn retries(mut self, retries: u32, backoff: Duration) -> Self {
         self.limits.retries = retries;
         self.limits.backoff = backoff;
+        self
+    }
+
+    /// What a sample counts as whose agent gave no answer; by default an error of the surroundings. See [`Errors`] for
+    /// what an agent cannot help.
+    #[must_use]
+    pub fn errors(mut self, errors: Errors) -> Self {
+        self.errors = errors;
         self
     }
 
@@ -423,6 +435,7 @@ impl Eval {
                 "requests_per_minute": self.limits.requests_per_minute,
                 "tokens_per_minute": self.limits.tokens_per_minute,
             },
+            "errors": self.errors.as_str(),
             "gates": gates,
         })
     }

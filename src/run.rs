@@ -22,6 +22,7 @@
 //!
 //! Who knows whom: session → asking → caller → ledger, emitter → stopper.
 
+mod alike;
 mod asking;
 mod attempt;
 mod bench;

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use evaltest::{
-    Agent, AgentError, Answer, Benchmark, Error, Eval, Exit, FailureKind, Gate, Output, Record,
-    Result, Run, Sample, Score, Scorer, Status, Task, Verdict,
+    Agent, AgentError, Answer, Benchmark, Error, Errors, Eval, Exit, FailureKind, Gate, Output,
+    Record, Result, Run, Sample, Score, Scorer, Status, Task, Verdict,
 };
 
 /// Samples `0`, `1`, …, each with its id for an answer.
@@ -292,4 +292,40 @@ fn an_agent_that_is_asked_too_often_is_left_alone_and_loses_no_sample() {
     assert!((3..200).contains(&refusals), "it backs off: {refusals}");
     let latencies = records.iter().map(|record| record.result.latency_s);
     assert!(latencies.fold(0.0, f64::max) < 1.0, "waiting is no latency");
+}
+
+#[test]
+fn what_a_closure_fails_at_may_count_as_wrong() {
+    let agent = |task: &Task| match task.id() {
+        "1" => panic!("lost"),
+        "2" => Err(AgentError::new("no key")),
+        "3" => Err(AgentError::of(FailureKind::Unreachable, "nobody there")),
+        _ => says_id(task),
+    };
+    let eval = Eval::new(Numbers(40), agent).errors(Errors::Wrong);
+    let (run, records) = run(eval);
+    let summary = &run.summary;
+    assert_eq!(
+        (summary.scored, summary.correct, summary.errors),
+        (39, 37, 1)
+    );
+    assert_eq!(summary.failed_as_wrong, 2);
+    assert_eq!(status(&records, "3"), Status::AgentFailed);
+    let result = &records[1].result;
+    assert_eq!(result.status, Status::Scored);
+    assert_eq!(result.score.as_ref().unwrap().reason, "agent_failed");
+    assert_eq!(result.error.as_ref().unwrap().kind, FailureKind::Panicked);
+    assert_eq!(summary.exit_code, Exit::Passed);
+}
+
+#[test]
+fn a_closure_that_fails_alike_from_the_start_stops_the_run() {
+    let broken = |_: &Task| Err(AgentError::new("no key"));
+    let (run, _) = run(Eval::new(Numbers(40), broken).concurrency(1));
+    let reason = run.stop_reason.unwrap();
+    assert!(
+        reason.contains("the first 10 attempts failed in the same way: no key"),
+        "{reason}"
+    );
+    assert_eq!(run.summary.attempts, 10);
 }

@@ -40,7 +40,7 @@ use crate::system::orphans::{self, MARK as SCRATCH};
 use crate::system::process::child::{self, End, ProcessLimits};
 use crate::system::process::environment::Environment;
 use crate::system::process::escapees;
-use crate::system::process::group::how_it_ended;
+use crate::system::process::group::{how_it_ended, signal_of};
 use crate::system::process::launch::{Launch, NotStarted};
 use crate::system::process::named::FileHashes;
 use crate::system::sandbox::{Inmate, Sandbox, Ulimits};
@@ -434,6 +434,7 @@ pub(super) fn cancelled() -> AgentError {
 fn exited(status: ExitStatus) -> AgentError {
     AgentError {
         exit_code: status.code(),
+        signal: signal_of(status),
         ..AgentError::of(FailureKind::Exited, how_it_ended(status))
     }
 }

@@ -176,6 +176,10 @@ impl Agent for Http {
         true
     }
 
+    fn asks_endpoint(&self) -> bool {
+        true
+    }
+
     fn default_retries(&self) -> u32 {
         endpoint::RETRIES
     }

@@ -262,6 +262,10 @@ impl Agent for OpenAi {
         true
     }
 
+    fn asks_endpoint(&self) -> bool {
+        true
+    }
+
     fn default_retries(&self) -> u32 {
         endpoint::RETRIES
     }

@@ -149,6 +149,9 @@ pub struct AgentError {
     /// Exit code of a process that ended by itself.
     #[serde(default)]
     pub exit_code: Option<i32>,
+    /// The signal that ended a process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
     /// The end of what a process wrote to stderr.
     #[serde(default)]
     pub stderr_tail: Option<String>,
@@ -220,6 +223,7 @@ impl AgentError {
             kind,
             message: message.into(),
             exit_code: None,
+            signal: None,
             stderr_tail: None,
             http_status: None,
             retry_after_s: None,

@@ -24,7 +24,8 @@ pub(crate) use judgement::Judgement;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Status {
-    /// A scorer gave a verdict.
+    /// A scorer gave a verdict. With an error beside it the agent gave no answer, which `errors: wrong` counts as a wrong
+    /// one.
     Scored,
     /// Answered, but there is no ground truth or no scorer for it. Outside every denominator.
     Unscored,
@@ -143,6 +144,14 @@ const ABRIDGED: usize = 4096;
 
 /// Shared by all records in memory, whose prompts are on disk.
 pub(crate) static NO_PROMPT: LazyLock<Arc<str>> = LazyLock::new(|| "".into());
+
+impl Outcome {
+    /// Whether the agent gave no answer and that counts as a wrong one, as under `errors: wrong`: it is scored, and there
+    /// is an error all the same.
+    pub(crate) fn is_failure_as_wrong(&self) -> bool {
+        self.status == Status::Scored && self.error.is_some()
+    }
+}
 
 impl Record {
     /// A sample that was asked once and judged, as a test of [`Benchmark::metrics`](crate::Benchmark::metrics) needs

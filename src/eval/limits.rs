@@ -46,6 +46,8 @@ pub(crate) struct Limits {
     pub limit: Option<usize>,
     /// Stop at the first sample whose agent failed.
     pub fail_fast: bool,
+    /// Go on when the first attempts of an agent fail alike, which else stops the run.
+    pub keep_going: bool,
 }
 
 impl Default for Limits {
@@ -64,6 +66,7 @@ impl Default for Limits {
             max_output_bytes: 1 << 20,
             limit: None,
             fail_fast: false,
+            keep_going: false,
         }
     }
 }

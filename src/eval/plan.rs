@@ -95,7 +95,7 @@ impl Plan {
         let secrets: Vec<String> = eval.secrets.iter().cloned().chain(others).collect();
         let redactor = Redactor::new(&eval.redact, &secrets)?;
         check_gates(eval, slices, &names)?;
-        let scorer_hash = hash::scorer_hash(&extraction, &scorers);
+        let scorer_hash = eval.errors.mark(hash::scorer_hash(&extraction, &scorers));
         let scorers_hash = hash::scorers_hash(&extraction, &scorers);
         let dataset_hash = items
             .iter()
@@ -364,10 +364,11 @@ fn check_gates(eval: &Eval, slices: Slices, scorers: &[&str]) -> Result<()> {
 /// of a run.
 fn request_hash(eval: &Eval, dataset_hash: &str, scorers_hash: &str) -> String {
     let agent = eval.config.get("agent").cloned().unwrap_or(Value::Null);
-    Hasher::default()
+    let hash = Hasher::default()
         .part(dataset_hash)
         .part(scorers_hash)
         .part(agent.to_string())
         .part(Value::Object((*eval.agent_options).clone()).to_string())
-        .short()
+        .short();
+    eval.errors.mark(hash)
 }

@@ -237,6 +237,9 @@ fn wrong(session: &Session, record: &Record, title: &str) -> String {
         let truth = truth.unwrap_or_else(|| record.ground_truth.to_string());
         let _ = write!(message, "\n  expected: {}", excerpt(&truth));
     }
+    if let Some(error) = &record.result.error {
+        let _ = write!(message, "\n  failed: {}", excerpt(&error.message));
+    }
     if let Some(score) = &record.result.score {
         if let Normalized::Text(text) = &score.normalized_prediction {
             let _ = write!(message, "\n  compared: {}", excerpt(text));

@@ -44,6 +44,13 @@ fn headline(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         }
         (None, _) => writeln!(out, "Nothing was scored.")?,
     }
+    if summary.failed_as_wrong > 0 {
+        let failed = summary.failed_as_wrong;
+        writeln!(
+            out,
+            "\n{failed} gave no answer, which counts as wrong here."
+        )?;
+    }
     writeln!(out)?;
     let rate = summary
         .error_rate

@@ -146,7 +146,18 @@ pub fn run(run: &Run, out: &mut dyn Write) -> io::Result<()> {
     }
     flips(run, out)?;
     listed("failed assertion", &run.failed_assertions, out)?;
-    errors(run, out)?;
+    let errors = Failures {
+        title: "ended without a verdict",
+        file: "errors.jsonl",
+        count: summary.errors,
+    };
+    errors.write(run, |it| it.result.status.is_error(), out)?;
+    let wrong = Failures {
+        title: "failed, which counts as wrong",
+        file: "samples.jsonl",
+        count: summary.failed_as_wrong,
+    };
+    wrong.write(run, |it| it.result.is_failure_as_wrong(), out)?;
     writeln!(out, "  run directory: {}", shown(&run.dir))?;
     if let Some(next) = next_command(run) {
         writeln!(out, "  next: {next}")?;
@@ -222,48 +233,62 @@ fn listed(title: &str, ids: &[String], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn errors(run: &Run, out: &mut dyn Write) -> io::Result<()> {
-    let failed = run
-        .records
-        .iter()
-        .filter(|record| record.result.status.is_error());
-    // The same reason a hundred times is one line.
-    let mut reasons: Vec<(String, &Record, usize)> = Vec::new();
-    let mut total = 0;
-    for record in failed {
-        total += 1;
-        let reason = record.result.error.as_ref().map(reason).unwrap_or_default();
-        match reasons.iter_mut().find(|(known, ..)| *known == reason) {
-            Some((_, _, count)) => *count += 1,
-            None => reasons.push((reason, record, 1)),
+/// Samples whose agent or scorer failed.
+struct Failures {
+    title: &'static str,
+    /// Which file has them all.
+    file: &'static str,
+    count: u64,
+}
+
+impl Failures {
+    /// Writes them by reason.
+    fn write(
+        &self,
+        run: &Run,
+        is_one: impl Fn(&Record) -> bool,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let failed = run.records.iter().filter(|record| is_one(record));
+        // The same reason a hundred times is one line.
+        let mut reasons: Vec<(String, &Record, usize)> = Vec::new();
+        let mut total = 0;
+        for record in failed {
+            total += 1;
+            let reason = record.result.error.as_ref().map(reason).unwrap_or_default();
+            match reasons.iter_mut().find(|(known, ..)| *known == reason) {
+                Some((_, _, count)) => *count += 1,
+                None => reasons.push((reason, record, 1)),
+            }
         }
+        if total == 0 {
+            return Ok(());
+        }
+        // Of very many only some are in memory.
+        let all = self.count.max(total);
+        writeln!(out, "  {} ({all}):", self.title)?;
+        for (reason, record, count) in reasons.iter().take(LISTED) {
+            let others = if *count > 1 {
+                format!(" and {} more", count - 1)
+            } else {
+                String::new()
+            };
+            let (id, epoch) = (clean(&record.sample_id), in_epoch(record.epoch));
+            writeln!(out, "    {id}{epoch}{others}: {reason}")?;
+        }
+        if reasons.len() > LISTED {
+            writeln!(
+                out,
+                "    … and {} other reasons, see {}",
+                reasons.len() - LISTED,
+                self.file
+            )?;
+        }
+        if all > total {
+            writeln!(out, "    … and {} more, see {}", all - total, self.file)?;
+        }
+        Ok(())
     }
-    if total == 0 {
-        return Ok(());
-    }
-    // Of very many only some are in memory.
-    let all = run.summary.errors.max(total);
-    writeln!(out, "  ended without a verdict ({all}):")?;
-    for (reason, record, count) in reasons.iter().take(LISTED) {
-        let others = if *count > 1 {
-            format!(" and {} more", count - 1)
-        } else {
-            String::new()
-        };
-        let (id, epoch) = (clean(&record.sample_id), in_epoch(record.epoch));
-        writeln!(out, "    {id}{epoch}{others}: {reason}")?;
-    }
-    if reasons.len() > LISTED {
-        writeln!(
-            out,
-            "    … and {} other reasons, see errors.jsonl",
-            reasons.len() - LISTED
-        )?;
-    }
-    if all > total {
-        writeln!(out, "    … and {} more, see errors.jsonl", all - total)?;
-    }
-    Ok(())
 }
 
 /// A failure in a line, with the last thing a process said.

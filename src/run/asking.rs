@@ -7,6 +7,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::alike::FirstAttempts;
 use super::attempt::{AgentCaller, Attempted, check_size};
 use super::cached::Cached;
 use super::emitter::Emitter;
@@ -30,6 +31,8 @@ pub(super) struct Asking {
     /// Answers that were given before, if they may be taken or kept.
     pub(super) cache: Option<Cached>,
     pub(super) caller: AgentCaller,
+    /// Whether the agent fails alike from the start.
+    pub(super) first: FirstAttempts,
 }
 
 /// How asking ended.
@@ -41,6 +44,8 @@ pub(super) enum Ended {
         error: AgentError,
         latency_s: f64,
         attempts: u32,
+        /// Whether that counts as a wrong answer.
+        is_wrong: bool,
     },
     /// The run stopped first.
     Stopped { attempts: u32 },
@@ -81,6 +86,7 @@ impl Asking {
             let latency_s = attempted.latency_s;
             let next = match attempted.result {
                 Ok(output) => {
+                    self.first.answered();
                     let answer = Answered {
                         output,
                         latency_s,
@@ -177,6 +183,11 @@ impl Asking {
         if is_the_runs {
             return stopped;
         }
+        let is_wrong = {
+            let eval = &self.plan.eval;
+            eval.errors.are_wrong(&error, &*eval.agent)
+        };
+        let is_alike = self.first.failed(&error);
         let is_everyones = self.throttle.is_everyones(&error);
         let (error, pause) = tries.failed(error, is_everyones);
         let clean = self.ledger.failed(question, attempts, &error, latency_s);
@@ -194,12 +205,16 @@ impl Asking {
         if error.kind == FailureKind::Unusable {
             self.stopper.unusable(&clean);
         }
+        if is_alike {
+            self.stopper.alike(&clean);
+        }
         match pause {
             Some(pause) => Next::Again(pause),
             None => Next::Ended(Ended::Failed {
                 error,
                 latency_s,
                 attempts,
+                is_wrong,
             }),
         }
     }

@@ -47,6 +47,35 @@ pub(super) fn judge(plan: &Plan, question: &Question, answer: Answered) -> Outco
     outcome
 }
 
+/// The outcome of a failed agent, where that counts as a wrong answer: every scorer that would have judged one finds it
+/// wrong. Where the first would have judged none, the outcome stays what it is.
+pub(super) fn judge_failure(plan: &Plan, question: &Question, mut outcome: Outcome) -> Outcome {
+    let sample = &question.item.sample;
+    let (output, hidden) = (Output::default(), Target(Value::Null));
+    let answer = Answer {
+        prediction: None,
+        target: sample.target.as_ref().unwrap_or(&hidden),
+        output: &output,
+        metadata: &sample.metadata,
+        sample: Some(sample),
+        extract_is_given: plan.extraction.is_given,
+    };
+    let judges = |scorer: &&std::sync::Arc<dyn Scorer>| {
+        (sample.target.is_some() || !scorer.needs_target()) && scorer.judges(&answer)
+    };
+    if !plan.scorers.first().as_ref().is_some_and(judges) {
+        return outcome;
+    }
+    let names = plan.scorers.iter().filter(judges).map(Scorer::name);
+    let names: Vec<_> = names.collect();
+    let judgement = Judgement::wrong(
+        outcome.status.as_str(),
+        outcome.error.take(),
+        if plan.scorers.len() > 1 { &names } else { &[] },
+    );
+    outcome.judged(judgement)
+}
+
 /// Takes back a verdict on an answer of which a secret was blanked before it could be scored: the run was
 /// killed between the two. Where what is compared is whole, the verdict stands.
 fn doubt(outcome: &mut Outcome) {

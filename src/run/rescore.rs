@@ -13,7 +13,7 @@
 //!   a fixed number of records in memory.
 //! * A record that lost a secret to redaction keeps its verdict where the secret stood in what is judged:
 //!   the answer that was scored is no longer there.
-//! * Samples without an answer stay what they were.
+//! * Samples without an answer stay what they were: errors, or wrong where `errors: wrong` counted them so.
 //! * Gates that need what is not there any more are left out with a notice: `no_regression` when the
 //!   baseline was judged otherwise, gates on a scorer that no longer judges, and on metrics of a benchmark
 //!   that only its own program can work out (of those built in, `bfcl` has some and needs no data for them).
@@ -32,7 +32,7 @@ use serde_json::Value;
 use crate::bfcl::Metrics;
 use crate::data::{Record, Status};
 use crate::error::{Error, Result};
-use crate::eval::plan;
+use crate::eval::{Errors, plan};
 use crate::scorer::Scorer;
 use crate::scorer::extract::{Extract, Extraction};
 use crate::scorer::hash::{scorer_hash, scorers_hash};
@@ -131,7 +131,8 @@ fn write(
     judge: &Judge,
     specs: &[Value],
 ) -> Result<Run> {
-    let scorer_hash = scorer_hash(&judge.extraction, &judge.scorers);
+    let errors = Errors::of_config(&parent.config);
+    let scorer_hash = errors.mark(scorer_hash(&judge.extraction, &judge.scorers));
     let scorers_hash = scorers_hash(&judge.extraction, &judge.scorers);
     let baseline = snapshot::read_baseline(&parent.snapshot_folder())?;
     let is_comparable = |baseline: &Baseline| {

@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use super::alike::FirstAttempts;
 use super::asking::{Asking, Ended};
 use super::attempt::AgentCaller;
 use super::cached::Cached;
 use super::emitter::Emitter;
 use super::finish::Finish;
-use super::judge::judge;
+use super::judge::{judge, judge_failure};
 use super::ledger::Ledger;
 use super::options::{Home, RunOptions};
 use super::outcome::{failed, skipped};
@@ -104,6 +105,14 @@ impl Session {
                 Arc::clone(&stopper),
                 Arc::clone(&emitter),
             ),
+            first: if eval.limits.keep_going
+                || eval.agent.asks_endpoint()
+                || eval.agent.is_deterministic()
+            {
+                FirstAttempts::unwatched()
+            } else {
+                FirstAttempts::watched()
+            },
             plan: Arc::clone(&plan),
             ledger: Arc::clone(&ledger),
             stopper: Arc::clone(&stopper),
@@ -174,8 +183,14 @@ impl Session {
     /// Asks a sample once more, to tell a flip from flakiness. The answer counts in no metric.
     pub(crate) fn confirm(&self, place: usize) -> Result<Record, AgentError> {
         let question = Question::of(&self.plan, place * self.plan.eval.epochs as usize);
-        let answer = self.asking.confirm(&question)?;
-        let outcome = judge(&self.plan, &question, answer);
+        let eval = &self.plan.eval;
+        let outcome = match self.asking.confirm(&question) {
+            Ok(answer) => judge(&self.plan, &question, answer),
+            Err(error) if eval.errors.are_wrong(&error, &*eval.agent) => {
+                judge_failure(&self.plan, &question, failed(error, 0.0, 1))
+            }
+            Err(error) => return Err(error),
+        };
         let mut record = question.into_record(&self.plan, outcome);
         self.ledger.confirmed(&mut record);
         Ok(record)
@@ -272,7 +287,15 @@ impl Session {
                 error,
                 latency_s,
                 attempts,
-            } => failed(error, latency_s, attempts),
+                is_wrong,
+            } => {
+                let outcome = failed(error, latency_s, attempts);
+                if is_wrong {
+                    judge_failure(&self.plan, question, outcome)
+                } else {
+                    outcome
+                }
+            }
             Ended::Stopped { attempts } => skipped(attempts),
         }
     }

@@ -7,6 +7,7 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use super::alike::MOST;
 use crate::data::{AgentError, Record};
 use crate::error::Error;
 use crate::eval::limits::Limits;
@@ -102,7 +103,9 @@ impl Stopper {
 
     /// A record is there: one without an answer is enough under `fail_fast`.
     pub(super) fn recorded(&self, record: &Record) {
-        if record.result.status.is_error() && self.fail_fast {
+        let result = &record.result;
+        let has_failed = result.status.is_error() || result.is_failure_as_wrong();
+        if has_failed && self.fail_fast {
             let id = &record.sample_id;
             self.stop(&format!("sample `{id}` failed and `fail_fast` is set"));
         }
@@ -121,6 +124,15 @@ impl Stopper {
     /// The agent's program fails alike for every sample.
     pub(super) fn unusable(&self, error: &AgentError) {
         self.stop(&error.with_stderr());
+    }
+
+    /// So many attempts, the first of the run, failed in the same way.
+    pub(super) fn alike(&self, error: &AgentError) {
+        let how = error.with_stderr();
+        self.stop(&format!(
+            "the first {MOST} attempts failed in the same way: {how}; hint: mend the agent, or go on with \
+             `cargo evaltest run --keep-going`"
+        ));
     }
 
     /// No sample can be answered as the eval is.

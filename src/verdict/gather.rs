@@ -49,7 +49,9 @@ impl<'a> Gathered<'a> {
             self.gather(record);
         }
         let answered = [Status::Scored, Status::Unscored, Status::ScorerFailed];
-        self.answered += u64::from(answered.contains(&record.result.status));
+        let has_answer =
+            answered.contains(&record.result.status) && !record.result.is_failure_as_wrong();
+        self.answered += u64::from(has_answer);
     }
 
     /// Adds a record to its sample.

@@ -6,7 +6,7 @@ use crate::data::{Record, Status};
 use crate::verdict::baseline::Flip;
 use crate::verdict::summary::Summary;
 
-/// Picks the records of a run that its report names: those without a verdict, and the first that is wrong.
+/// Picks the records of a run that its report names: those without an answer, and the first that is wrong.
 #[derive(Default)]
 pub(crate) struct Notable {
     errors: usize,
@@ -19,7 +19,7 @@ impl Notable {
 
     pub(crate) fn takes(&mut self, record: &Record) -> bool {
         let result = &record.result;
-        if result.status.is_error() {
+        if result.status.is_error() || result.is_failure_as_wrong() {
             self.errors += 1;
             return self.errors <= Self::MOST;
         }

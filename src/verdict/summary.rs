@@ -41,7 +41,8 @@ use crate::verdict::result::GateResult;
 ///
 /// - 1: the first. Members added since, which a reader may leave alone: `scorer`, `labels`, and `mean_ranges` and
 ///   `labels` of each of several scorers; with several epochs `epochs`, also of slices and scorers, and `flaky`;
-///   `cached`, also of slices, where there are such; `accuracy_bounds`, also of slices and scorers.
+///   `cached`, also of slices, where there are such; `accuracy_bounds`, also of slices and scorers;
+///   `failed_as_wrong`, also of slices, where there are such.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
 /// So many flaky samples are named; [`EpochFigures::flaky`] counts all.
@@ -72,6 +73,9 @@ pub struct Summary {
     /// `usage`, `latency_s` and `attempts`.
     #[serde(default, skip_serializing_if = "no_samples")]
     pub cached: u64,
+    /// Scored samples to which the agent gave no answer, which `errors: wrong` counts as a wrong one.
+    #[serde(default, skip_serializing_if = "no_samples")]
+    pub failed_as_wrong: u64,
     /// correct / scored, 0 to 1; `null` when nothing was scored.
     pub accuracy: Option<f64>,
     /// What it could be had every sample a verdict `[low, high]`: with those that errored or were never asked all as

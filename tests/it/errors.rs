@@ -183,3 +183,263 @@ fn a_part_of_an_eval_has_the_default_error_rate_too() {
         .run("run eval.yaml --filter q01")
         .says("gate error_rate <= 0.05: passed: error_rate is 0 (0 of 10 asked samples)");
 }
+
+/// Ten samples: eight are right, and two have an agent that fails in `way`.
+fn failing(way: &str, more: &str) -> Project {
+    let script = format!("[ $n -ge 8 ] && {{ {way}; }}; right");
+    project(10, &script, &format!("errors: wrong\n{more}"))
+}
+
+#[test]
+fn failures_of_the_agent_itself_may_count_as_wrong() {
+    let own = [
+        ("echo why >&2; exit 3", "exited", "agent_failed"),
+        ("kill -SEGV $$", "exited", "agent_failed"),
+        ("exit 0", "no_output", "agent_failed"),
+        ("sleep 9", "timed_out", "timed_out"),
+        (
+            "head -c 99999 /dev/zero; exit",
+            "output_too_large",
+            "agent_failed",
+        ),
+    ];
+    let limits = "limits: { timeout_s: 0.4, max_output_bytes: 1000, concurrency: 10 }\n\
+                  gates: [accuracy >= 0.8]\n";
+    for (way, kind, reason) in own {
+        let project = failing(way, limits);
+        project
+            .run("run eval.yaml")
+            .exits(0)
+            .says("10 samples, 8 correct, accuracy 80.0 % (95 % interval")
+            .says("0 errors")
+            .says("failed, which counts as wrong (2):")
+            .says("gate accuracy >= 0.8: passed: accuracy is 0.8 (8 of 10 correct")
+            .says("gate error_rate <= 0.05: passed");
+        let summary = project.last_json("summary.json");
+        assert_eq!(summary["errors"], 0, "{way}");
+        assert_eq!(summary["failed_as_wrong"], 2, "{way}");
+        assert_eq!(summary["accuracy_bounds"], json!([0.8, 0.8]), "{way}");
+        let record = &project.last_lines("samples.jsonl")[9]["result"];
+        assert_eq!(record["status"], "scored", "{way}");
+        assert_eq!(record["output"], Value::Null, "{way}");
+        assert_eq!(record["score"]["value"], 0.0, "{way}");
+        assert_eq!(record["score"]["correct"], false, "{way}");
+        assert_eq!(record["score"]["reason"], reason, "{way}");
+        assert_eq!(record["error"]["kind"], kind, "{way}");
+        assert_eq!(project.last_lines("errors.jsonl").len(), 0, "{way}");
+    }
+    // What cannot be read is a reply that is none.
+    let project = failing("echo no json; exit", "");
+    project.spec(
+        "{ type: command, command: [./agent.sh], output: json }",
+        "errors: wrong\ngates: [accuracy >= 0]\n",
+    );
+    project.run("run eval.yaml");
+    let summary = project.last_json("summary.json");
+    assert_eq!(
+        (&summary["errors"], &summary["accuracy"]),
+        (&json!(0), &json!(0.0))
+    );
+}
+
+#[test]
+fn what_the_agent_cannot_help_is_never_wrong() {
+    let check = |project: &Project, kind: &str| {
+        project.run("run eval.yaml").exits(3);
+        let summary = project.last_json("summary.json");
+        assert_eq!(summary["failures"], json!({ kind: summary["errors"] }));
+        assert_eq!(summary["failed_as_wrong"], Value::Null);
+        let errors = project.last_lines("errors.jsonl");
+        assert_eq!(json!(errors.len()), summary["errors"]);
+    };
+    // As the system does that runs out of memory.
+    check(&failing("kill -KILL $$", ""), "exited");
+    let absent = failing("right", "");
+    absent.spec("{ type: command, command: [./none.sh] }", "errors: wrong\n");
+    check(&absent, "not_found");
+    // Without a ground truth nothing is wrong.
+    let hidden = failing("exit 3", "");
+    let data = hidden
+        .read("data.jsonl")
+        .replace("\"Final answer\":\"1\"", "\"Final answer\":\"?\"");
+    hidden.write("data.jsonl", data);
+    hidden.run("run eval.yaml").exits(3);
+    let summary = hidden.last_json("summary.json");
+    assert_eq!(
+        (&summary["unscored"], &summary["errors"]),
+        (&json!(8), &json!(2))
+    );
+}
+
+#[test]
+fn an_endpoint_that_is_out_is_never_wrong() {
+    let project = failing("right", "");
+    let agent = "{ type: http, url: 'http://127.0.0.1:1/', body: { q: '{prompt}' }, answer: /a }";
+    project.spec(
+        agent,
+        "errors: wrong\nlimits: { retries: 0, backoff_s: 0 }\n",
+    );
+    let ran = project.run("run eval.yaml");
+    ran.exits(3);
+    let summary = project.last_json("summary.json");
+    assert_eq!(summary["scored"], 0, "{summary}");
+}
+
+#[test]
+fn a_failure_that_is_wrong_is_so_wherever_the_run_is_looked_at() {
+    let wrong = failing(
+        "exit 3",
+        "gates: [accuracy >= 0.9]\nscorers: [gaia, substring]\n",
+    );
+    wrong.run("run eval.yaml").exits(1);
+    let lines = wrong.last_lines("samples.jsonl");
+    assert_eq!(lines[9]["result"]["scores"]["substring"]["correct"], false);
+    let dir = wrong.last_run();
+    let dir = dir.display();
+    let says = "10 samples, 8 correct, accuracy 80.0 %";
+    wrong.run(&format!("gate {dir}")).exits(1).says(says);
+    wrong.run(&format!("summarize {dir}")).exits(0).says(says);
+    wrong
+        .run(&format!("show {dir} q009"))
+        .exits(0)
+        .says("exited with code 3");
+    // It is no answer that another scorer could judge.
+    wrong
+        .run(&format!("rescore {dir} --scorer exact --scorer includes"))
+        .exits(0)
+        .says("8 correct, accuracy 80.0 %");
+    let again = wrong.last_lines("samples.jsonl");
+    let (old, new) = (&lines[9]["result"], &again[9]["result"]);
+    assert_eq!(new["score"], old["score"]);
+    assert_eq!(new["error"], old["error"]);
+    assert_eq!(new["scores"]["includes"], old["score"]);
+    assert_eq!(new["scores"]["gaia"], Value::Null);
+    wrong.run(&format!("rescore {dir}")).exits(0).says(says);
+    // A second try does not make it right.
+    wrong.script("agent.sh", "#!/bin/sh\necho 'FINAL ANSWER: 1'\n");
+    wrong
+        .run(&format!("run --resume {dir} --no-cache"))
+        .says_nothing_of("accuracy 100");
+    // Nor are failures of one kind compared with those of the other.
+    wrong.run(&format!("accept {dir}")).exits(0);
+    let other = wrong
+        .read("eval.yaml")
+        .replace("errors: wrong", "errors: infrastructure");
+    wrong.write("eval.yaml", other);
+    wrong.run("run eval.yaml").exits(2).says("another scorer");
+}
+
+#[test]
+fn a_mean_over_answers_is_open_where_a_failure_has_none() {
+    let project = failing(
+        "exit 3",
+        "scorer: token_f1\nextract: final_answer\ngates:\n  - mean(value) >= 0.8\n  - mean(f1) >= 0.9\n",
+    );
+    project
+        .run("run eval.yaml")
+        .exits(3)
+        .says("gate mean(value) >= 0.8: passed")
+        .says("gate mean(f1) >= 0.9: INCONCLUSIVE");
+}
+
+#[test]
+fn an_agent_that_fails_alike_from_the_start_stops_the_run() {
+    let script = "echo \"pid $$: no module named x\" >&2; exit 7";
+    for (more, errors) in [("", true), ("errors: wrong\n", false)] {
+        let alike = project(40, script, &format!("limits: {{ concurrency: 2 }}\n{more}"));
+        alike
+            .run("run eval.yaml")
+            .exits(3)
+            .says("stopped early: the first 10 attempts failed in the same way: exited with code 7; stderr ends with")
+            .says("no module named x")
+            .says("--keep-going");
+        let summary = alike.last_json("summary.json");
+        assert!(summary["attempts"].as_u64().unwrap() < 13, "{summary}");
+        assert!(summary["skipped"].as_u64().unwrap() > 25, "{summary}");
+        assert_eq!(alike.last_json("manifest.json")["status"], "stopped");
+        alike.run("accept").exits(2);
+        let ran = alike.run("run eval.yaml --keep-going");
+        ran.exits(if errors { 3 } else { 0 })
+            .says_nothing_of("stopped early");
+        let summary = alike.last_json("summary.json");
+        assert_eq!(summary["skipped"], 0);
+        assert_eq!(summary["attempts"], 40);
+    }
+}
+
+#[test]
+fn attempts_that_fail_in_several_ways_stop_nothing() {
+    for script in [
+        "[ $n = 3 ] && right || exit 7",
+        "[ $n = 3 ] && exit 8; exit 7",
+        "echo $n | tr 0-9 a-j >&2; exit 7",
+    ] {
+        let project = project(25, script, "limits: { concurrency: 1 }\n");
+        project
+            .run("run eval.yaml")
+            .exits(3)
+            .says_nothing_of("stopped early");
+        assert_eq!(
+            project.last_json("summary.json")["attempts"],
+            25,
+            "{script}"
+        );
+    }
+}
+
+#[test]
+fn attempts_count_with_those_that_are_repeated_and_workers_as_well() {
+    let agent = "{ type: worker, command: [./worker.sh] }";
+    let project = project(
+        30,
+        "",
+        "limits: { concurrency: 1, retries: 4, backoff_s: 0 }\n",
+    );
+    project
+        .run("run eval.yaml")
+        .exits(3)
+        .says("the first 10 attempts failed in the same way");
+    let summary = project.last_json("summary.json");
+    assert_eq!(summary["attempts"], 10, "two samples in five attempts each");
+    project.script(
+        "worker.sh",
+        "#!/bin/sh\nwhile read -r line; do\n\
+         id=$(echo \"$line\" | sed 's/.*\"id\":\"\\([^\"]*\\)\".*/\\1/')\n\
+         echo \"{\\\"id\\\":\\\"$id\\\",\\\"error\\\":\\\"no key\\\"}\"\ndone\n",
+    );
+    project.spec(agent, "limits: { concurrency: 1, retries: 0 }\n");
+    project
+        .run("run eval.yaml")
+        .exits(3)
+        .says("the first 10 attempts failed in the same way");
+}
+
+#[test]
+fn what_counts_as_wrong_is_said_in_one_of_two_words() {
+    let project = project(2, "exit 3", "errors: wong\n");
+    project
+        .run("run eval.yaml")
+        .exits(2)
+        .says("eval.yaml:6:")
+        .says("`infrastructure`")
+        .says("`wrong`");
+    project.spec(AGENT, "");
+    project.run("run eval.yaml").exits(3);
+    let flags = "run eval.yaml --set errors=wrong";
+    project
+        .run(flags)
+        .exits(0)
+        .says("2 samples, 0 correct, accuracy 0.0 %");
+    // `fail_fast` stops at the first that failed, however it counts.
+    project
+        .run(&format!("{flags} --fail-fast --concurrency 1"))
+        .exits(3)
+        .says("sample `q000` failed and `fail_fast` is set");
+    // A run that began with one of them does not go on with the other.
+    project
+        .run("run eval.yaml --fail-fast --concurrency 1")
+        .exits(3);
+    let dir = project.last_run();
+    let resume = format!("run --resume {} --set errors=wrong", dir.display());
+    project.run(&resume).exits(2);
+}

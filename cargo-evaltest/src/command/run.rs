@@ -96,6 +96,11 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     fail_fast: bool,
 
+    /// Go on when the first 10 attempts of an agent fail in the same way (kind, exit code and, but for digits, the last
+    /// line of stderr), which else stops the run
+    #[arg(long)]
+    keep_going: bool,
+
     /// Continue a run that was interrupted: what was answered is not asked again
     #[arg(long, value_name = "RUN_DIR")]
     resume: Option<PathBuf>,

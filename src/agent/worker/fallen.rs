@@ -9,7 +9,7 @@ use crate::agent::worker::failure::error;
 use crate::agent::worker::orders::Inbox;
 use crate::agent::worker::request::{Open, WorkerRefusal, WorkerReply, WorkerRequest};
 use crate::data::{AgentError, FailureKind};
-use crate::system::process::group::how_it_ended;
+use crate::system::process::group::{how_it_ended, signal_of};
 use crate::system::process::tail::Tail;
 
 /// A talk that is over: who is to be told what.
@@ -87,6 +87,7 @@ pub(super) fn ended(status: Option<ExitStatus>) -> AgentError {
         None => error(FailureKind::Exited, "closed its stdout"),
         Some(status) => AgentError {
             exit_code: status.code(),
+            signal: signal_of(status),
             ..error(FailureKind::Exited, how_it_ended(status))
         },
     }

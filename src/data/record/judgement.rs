@@ -1,6 +1,8 @@
 //! [`Judgement`]: the members of an outcome that scoring makes. It makes no other, and where an answer is
 //! [scored anew](crate::run::rescore) they are made anew, all of them.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::{Outcome, Status};
@@ -36,6 +38,28 @@ judgement! {
     score: Option<Score>,
     scores: Map<String, Value>,
     error: Option<AgentError>,
+}
+
+impl Judgement {
+    /// That on an agent that gave no answer, where this counts as a wrong one; by these scorers, when there are several.
+    pub(crate) fn wrong(
+        reason: impl Into<Cow<'static, str>>,
+        error: Option<AgentError>,
+        scorers: &[&str],
+    ) -> Self {
+        let score = Score::new(0.0, false, reason);
+        let entry = |name: &&str| {
+            let score = serde_json::to_value(&score).unwrap_or_default();
+            ((*name).to_owned(), score)
+        };
+        Self {
+            status: Status::Scored,
+            prediction: None,
+            scores: scorers.iter().map(entry).collect(),
+            score: Some(score),
+            error,
+        }
+    }
 }
 
 #[cfg(test)]

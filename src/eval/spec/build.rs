@@ -83,6 +83,7 @@ pub(super) fn build(
     gate::check_unique(&spec.gates).under("gates")?;
     eval.gates = spec.gates;
     eval.limits = limits;
+    eval.errors = spec.errors.map(Into::into).unwrap_or_default();
     eval.shuffle = spec.shuffle.map(|shuffle| shuffle.seed);
     eval.epochs = spec.epochs.unwrap_or(1);
     crate::eval::plan::check_epochs(eval.epochs).under("epochs")?;

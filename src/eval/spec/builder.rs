@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::cache::CacheKey;
-use super::keys::{AssertKey, LimitsKeys, ShuffleKeys};
+use super::keys::{AssertKey, ErrorsKey, LimitsKeys, ShuffleKeys};
 use super::limits::limits;
 use super::overrides::apply;
 use crate::error::{Error, Result};
@@ -18,6 +18,7 @@ use crate::verdict::gate::Gate;
 struct BuilderKeys {
     #[serde(default)]
     limits: LimitsKeys,
+    errors: Option<ErrorsKey>,
     shuffle: Option<ShuffleKeys>,
     epochs: Option<u32>,
     #[serde(default)]
@@ -59,6 +60,7 @@ pub(crate) fn override_built(mut eval: Eval, overrides: &[Override]) -> Result<E
     let changed = limits(&keys.limits, &eval.limits).map_err(place)?;
     eval.limits = changed;
     eval.shuffle = keys.shuffle.map(|keys| keys.seed).or(eval.shuffle);
+    eval.errors = keys.errors.map_or(eval.errors, Into::into);
     eval.epochs = keys.epochs.unwrap_or(eval.epochs);
     eval.snapshot.confirm = keys.snapshot.confirm.unwrap_or(eval.snapshot.confirm);
     if let Some(assert) = keys.snapshot.assert {

@@ -14,7 +14,7 @@ use crate::benchmark::Benchmark;
 use crate::benchmark::prompt::Prompt;
 use crate::error::inside;
 use crate::eval::registry::{KeepKey, agents, benchmarks, scorers};
-use crate::eval::{Answers, Assert};
+use crate::eval::{Answers, Assert, Errors};
 use crate::scorer::Scorer;
 use crate::verdict::gate::Gate;
 
@@ -32,6 +32,7 @@ pub(super) struct SpecFile {
     pub(super) scorers: Option<Vec<ScorerKeys>>,
     #[serde(default)]
     pub(super) limits: LimitsKeys,
+    pub(super) errors: Option<ErrorsKey>,
     pub(super) shuffle: Option<ShuffleKeys>,
     pub(super) epochs: Option<u32>,
     #[serde(default)]
@@ -91,6 +92,7 @@ pub(super) struct LimitsKeys {
     pub(super) max_output_bytes: Option<u64>,
     pub(super) limit: Option<usize>,
     pub(super) fail_fast: Option<bool>,
+    pub(super) keep_going: Option<bool>,
 }
 
 #[derive(Deserialize)]
@@ -162,6 +164,22 @@ impl From<AnswersKey> for Answers {
         match key {
             AnswersKey::Plain => Self::Plain,
             AnswersKey::Masked => Self::Masked,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ErrorsKey {
+    Infrastructure,
+    Wrong,
+}
+
+impl From<ErrorsKey> for Errors {
+    fn from(key: ErrorsKey) -> Self {
+        match key {
+            ErrorsKey::Infrastructure => Self::Infrastructure,
+            ErrorsKey::Wrong => Self::Wrong,
         }
     }
 }

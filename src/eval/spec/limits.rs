@@ -40,6 +40,7 @@ pub(super) fn limits(keys: &LimitsKeys, default: &Limits) -> Result<Limits> {
         },
         limit: at_least_one("limit", keys.limit)?.or(default.limit),
         fail_fast: keys.fail_fast.unwrap_or(default.fail_fast),
+        keep_going: keys.keep_going.unwrap_or(default.keep_going),
     })
 }
 

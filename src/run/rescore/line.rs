@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::data::record::parts::{Part, Parts, read_parts};
 use crate::data::record::{Judgement, NO_PROMPT};
-use crate::data::{Output, Record, Status, Target};
+use crate::data::{AgentError, FailureKind, Output, Record, Status, Target};
 use crate::error::{Error, Result};
 use crate::run::judge::{Judged, score_all};
 use crate::scorer::extract::Extraction;
@@ -72,6 +72,30 @@ impl<'a> Texts<'a> {
         let found = texts.find(|(known, _)| *known == name);
         found.map(|(_, text)| text.get())
     }
+
+    /// Puts these members of a new outcome in place of the old, or where they belong.
+    fn replace<'b>(&self, splice: &mut Splice<'b>, new: &'b Written, members: &[&'static str])
+    where
+        'a: 'b,
+    {
+        let mut before = "";
+        for &name in Judgement::MEMBERS {
+            let old: Option<&'a str> = self.get(name);
+            if !members.contains(&name) {
+                before = old.unwrap_or(before);
+                continue;
+            }
+            match (old, new.get(name)) {
+                (Some(old), Some(new)) => {
+                    splice.replace(old, new);
+                    before = old;
+                }
+                (Some(old), None) => splice.remove(old),
+                (None, Some(new)) => splice.add_behind(before, name, new),
+                (None, None) => {}
+            }
+        }
+    }
 }
 
 /// What is judged, as text.
@@ -96,7 +120,11 @@ impl Judge {
         );
         let output = texts.get("output").filter(|output| *output != "null");
         let Some(output) = output.filter(|_| is_answered) else {
-            return keep(line, out);
+            let error = texts.get("error").filter(|error| *error != "null");
+            return match error.filter(|_| result.status == Status::Scored) {
+                Some(error) => self.failure(line, &texts, error, record, out),
+                None => keep(line, out),
+            };
         };
         let metadata = texts.get("metadata").unwrap_or("{}");
         let subject = Subject {
@@ -143,26 +171,32 @@ impl Judge {
         if let (Some(old), Cow::Owned(new)) = (texts.get("metadata"), &subject.metadata) {
             splice.replace(old, new.as_bytes());
         }
-        let mut before = "";
-        for &name in Judgement::MEMBERS {
-            match (texts.get(name), new.get(name)) {
-                (Some(old), Some(new)) => {
-                    splice.replace(old, new);
-                    before = old;
-                }
-                (Some(old), None) => splice.remove(old),
-                (None, Some(new)) => splice.add_behind(before, name, new),
-                (None, None) => {}
-            }
-        }
-        splice.write(out);
-        out.push(b'\n');
-        record.prompt = Arc::clone(&NO_PROMPT);
-        record.abridge();
-        Ok(Seen {
-            record,
-            kept: false,
-        })
+        texts.replace(&mut splice, &new, Judgement::MEMBERS);
+        Ok(seen(splice, record, out))
+    }
+
+    /// Keeps the verdict on an agent that failed, which is wrong whoever judges.
+    fn failure(
+        &self,
+        line: &[u8],
+        texts: &Texts<'_>,
+        error: &str,
+        mut record: Record,
+        out: &mut Vec<u8>,
+    ) -> Result<Seen> {
+        let error: AgentError = serde_json::from_str(error).map_err(broken)?;
+        let status = match error.kind {
+            FailureKind::TimedOut => Status::TimedOut,
+            _ => Status::AgentFailed,
+        };
+        let names: Vec<_> = self.scorers.iter().map(Scorer::name).collect();
+        let names = if names.len() > 1 { &*names } else { &[] };
+        let judgement = Judgement::wrong(status.as_str(), Some(error), names);
+        record.result = record.result.judged(judgement);
+        let new = Written::of(&record.result).map_err(broken)?;
+        let mut splice = Splice::of(line);
+        texts.replace(&mut splice, &new, &["scores"]);
+        Ok(seen(splice, record, out))
     }
 
     /// Blanks what the scorers must not tell. `per_sample` learns which scorers it has, and so their secrets,
@@ -217,6 +251,18 @@ fn with_verdict(metadata: &str, verdict: &Value) -> serde_json::Result<String> {
     splice.write(&mut new);
     let new: &RawValue = serde_json::from_slice(&new)?;
     Ok(new.get().to_owned())
+}
+
+/// Writes a line that was judged anew.
+fn seen(splice: Splice<'_>, mut record: Record, out: &mut Vec<u8>) -> Seen {
+    splice.write(out);
+    out.push(b'\n');
+    record.prompt = Arc::clone(&NO_PROMPT);
+    record.abridge();
+    Seen {
+        record,
+        kept: false,
+    }
 }
 
 /// Passes a line on as it is.

@@ -70,7 +70,8 @@ pub(crate) struct Answered {
 }
 
 /// Folds the journal by the slots of records, which `slot` finds by sample and epoch. A sample that ended without an
-/// answer is to be asked again, unless `failures_count`.
+/// answer is to be asked again, unless that counts as a wrong answer (which no second try makes right) or
+/// `failures_count`.
 pub(crate) fn fold(
     events: Vec<Carried<StoredEvent>>,
     failures_count: bool,
@@ -109,7 +110,9 @@ pub(crate) fn fold(
                 };
             }
             Kind::Scored | Kind::Ended => {
-                if past.answer.is_some() || failures_count {
+                let result = event.result.as_ref();
+                let is_wrong = result.is_some_and(Outcome::is_failure_as_wrong);
+                if past.answer.is_some() || failures_count || is_wrong {
                     let output = past.answer.as_ref().map(|answer| answer.output.clone());
                     past.outcome = event.result.map(|outcome| Outcome { output, ..outcome });
                     past.foreign.result = texts.1;

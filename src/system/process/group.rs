@@ -165,9 +165,18 @@ pub(crate) fn how_it_ended(status: ExitStatus) -> String {
 
 /// Whether a process was ended by a signal that programs hardly ever send themselves.
 pub(crate) fn was_killed(status: ExitStatus) -> bool {
+    status.signal().is_some_and(is_from_outside)
+}
+
+/// Whether programs hardly ever send themselves this signal: that of a person, or of a system without memory.
+pub(crate) fn is_from_outside(signal: i32) -> bool {
     let killing = [Signal::KILL, Signal::TERM, Signal::HUP, Signal::INT];
-    let signal = status.signal();
-    signal.is_some_and(|signal| killing.iter().any(|killing| killing.as_raw() == signal))
+    killing.iter().any(|killing| killing.as_raw() == signal)
+}
+
+/// The signal that ended a process, if one did.
+pub(crate) fn signal_of(status: ExitStatus) -> Option<i32> {
+    status.signal()
 }
 
 /// A descriptor that turns readable when the process ends; where the system has none, the caller looks

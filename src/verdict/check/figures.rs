@@ -11,6 +11,7 @@ use crate::verdict::facts::Facts;
 use crate::verdict::gate::{Gate, LatencyStatistic, Metric, Slice};
 use crate::verdict::summary::{
     EpochFigures, Estimate, Group, Labels, Latency, MAX_LABELS, Range, ScorerSummary, UsageTotal,
+    VALUE,
 };
 
 /// The figures of a run or of one of its slices.
@@ -21,6 +22,7 @@ pub(super) struct Figures<'a> {
     errors: u64,
     unscored: u64,
     skipped: u64,
+    failed_as_wrong: u64,
     ranges: &'a BTreeMap<String, Range>,
     means: &'a BTreeMap<String, f64>,
     labels: Option<&'a Labels>,
@@ -42,6 +44,7 @@ impl<'a> Figures<'a> {
                 errors: summary.errors,
                 unscored: summary.unscored,
                 skipped: summary.skipped,
+                failed_as_wrong: summary.failed_as_wrong,
                 ranges: &summary.mean_ranges,
                 means: &summary.means,
                 labels: summary.labels.as_ref(),
@@ -60,6 +63,7 @@ impl<'a> Figures<'a> {
             errors: group.errors,
             unscored: group.unscored,
             skipped: group.skipped,
+            failed_as_wrong: group.failed_as_wrong,
             ranges: &group.mean_ranges,
             means: &group.means,
             labels: group.labels.as_ref(),
@@ -264,6 +268,11 @@ impl<'a> Figures<'a> {
             let none = || format!("no score here has `{}`", found.detail);
             return Err(self.nothing_scored().unwrap_or_else(none));
         };
+        // A failure that counts as wrong has a score, and nothing else that a scorer tells of an answer.
+        let unknown = match found.detail.as_str() {
+            VALUE => unknown,
+            _ => unknown + self.failed_as_wrong,
+        };
         let (seen, more) = (stats::as_f64(range.count), stats::as_f64(unknown));
         let with = |each: f64| match unknown {
             0 => *mean,
@@ -287,6 +296,8 @@ impl<'a> Figures<'a> {
             }
             _ => (self.labels, self.unknown()),
         };
+        // A failure that counts as wrong has no label.
+        let unknown = unknown + self.failed_as_wrong;
         let none = "no score tells a label and that of the ground truth; scorers that do are `choice`, and \
                     `exact` with `labels`";
         let labels = labels.ok_or_else(|| self.nothing_scored().unwrap_or(none.to_owned()))?;

@@ -104,7 +104,7 @@ impl SummaryBuilder {
         self.attempts += u64::from(outcome.attempts);
         if outcome.attempts > 1 {
             self.recovered.retried += 1;
-            self.recovered.recovered += u64::from(is_answered(outcome.status));
+            self.recovered.recovered += u64::from(is_answered(outcome));
         }
     }
 
@@ -183,6 +183,7 @@ impl SummaryBuilder {
             unscored: total.unscored,
             skipped: total.skipped,
             cached: total.cached,
+            failed_as_wrong: total.failed_as_wrong,
             accuracy: total.accuracy,
             accuracy_bounds: total.accuracy_bounds,
             accuracy_ci95: total.accuracy_ci95,

@@ -26,6 +26,9 @@ pub struct Group {
     /// Samples whose answers were given before.
     #[serde(default, skip_serializing_if = "super::no_samples")]
     pub cached: u64,
+    /// Scored samples to which the agent gave no answer, which `errors: wrong` counts as a wrong one.
+    #[serde(default, skip_serializing_if = "super::no_samples")]
+    pub failed_as_wrong: u64,
     /// correct / scored, 0 to 1; `null` when nothing was scored.
     pub accuracy: Option<f64>,
     /// What it could be had every sample a verdict `[low, high]`.

@@ -25,6 +25,7 @@ pub(super) struct Tally {
     unscored: u64,
     skipped: u64,
     cached: u64,
+    failed_as_wrong: u64,
     means: Means,
     labels: LabelTally,
     scorers: BTreeMap<String, ScorerTally>,
@@ -68,7 +69,8 @@ impl Tally {
         }
         self.cached += u64::from(outcome.cached);
         let latency = outcome.latency_s;
-        let is_measured = is_answered(outcome.status) && !outcome.cached;
+        self.failed_as_wrong += u64::from(outcome.is_failure_as_wrong());
+        let is_measured = is_answered(outcome) && !outcome.cached;
         if is_measured && latency.is_finite() && latency >= 0.0 {
             self.latencies.push(latency);
         }
@@ -101,6 +103,7 @@ impl Tally {
             unscored: self.unscored,
             skipped: self.skipped,
             cached: self.cached,
+            failed_as_wrong: self.failed_as_wrong,
             accuracy: stats::ratio(self.correct, self.scored),
             accuracy_bounds: accuracy_bounds(self.correct, self.scored, self.unscored, unknown),
             accuracy_ci95: interval,
@@ -124,11 +127,12 @@ impl Tally {
 }
 
 /// Whether the agent gave an answer, whatever became of it.
-pub(super) fn is_answered(status: Status) -> bool {
-    matches!(
-        status,
+pub(super) fn is_answered(outcome: &Outcome) -> bool {
+    let is_told = matches!(
+        outcome.status,
         Status::Scored | Status::Unscored | Status::ScorerFailed
-    )
+    );
+    is_told && !outcome.is_failure_as_wrong()
 }
 
 /// The sums of one of several scorers.

@@ -109,6 +109,9 @@ impl RunArgs {
         if self.fail_fast {
             changes.push(Override::new("limits.fail_fast", true));
         }
+        if self.keep_going {
+            changes.push(Override::new("limits.keep_going", true));
+        }
         if let Some(seed) = self.seed {
             changes.push(Override::new("shuffle", json!({ "seed": seed })));
         } else if self.shuffle {
