@@ -117,7 +117,7 @@ pub mod run {
     /// Scoring stored answers anew.
     pub mod rescore {
         pub use crate::run::rescore::{
-            Origin, Rescore, extraction_of, reload, rescore, scorers_of,
+            Origin, Rescore, as_judged, extraction_of, reload, rescore, scorers_of,
         };
     }
 }

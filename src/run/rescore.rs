@@ -52,7 +52,7 @@ use line::Judge;
 use reload::gates_of;
 
 pub use origin::{Origin, scorers_of};
-pub use reload::reload;
+pub use reload::{as_judged, reload};
 
 /// How answers are scored again.
 pub struct Rescore {

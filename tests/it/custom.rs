@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::sync::OnceLock;
 
-use crate::project::{Project, json_lines, root};
+use crate::project::{Project, Ran, json_lines, root};
 use crate::signals::{send, until};
 use crate::trials::{tests, verdict};
 
@@ -117,6 +117,15 @@ fn by_the_command(project: &Project) {
         .json();
     assert_eq!(json["runs"][0]["eval"], "closures");
     assert_eq!(json["runs"][0]["summary"]["correct"], 3);
+    // With `CI` set a missing baseline is a failure, and both the target and the JSON say so.
+    let mut command =
+        project.command("run --benchmark closures --json --set gates=['no_regression']");
+    let ran = Ran::of(&command.env("CI", "1").output().unwrap()).exits(1);
+    let (json, summary) = (ran.json(), project.last_json("summary.json"));
+    assert_eq!(json["exit_code"], 1);
+    assert_eq!(json["runs"][0]["summary"], summary);
+    assert_eq!(summary["exit_code"], 1);
+    assert_eq!(summary["gates"][0]["verdict"], "failed");
 }
 
 /// An agent written with `?` that fails is infrastructure, and such a run is continued.

@@ -395,8 +395,8 @@ fn results_of(drive: &Drive, known: &[Value]) -> Result<Vec<Value>> {
     Ok(results)
 }
 
+/// A run that a test target made, with the verdicts that it gave.
 fn read_result(dir: &RunDir) -> Result<Value> {
-    Ok(result(&evaltest::engine::run::rescore::reload(
-        dir, None, false,
-    )?))
+    let run = evaltest::engine::run::rescore::as_judged(dir)?;
+    Ok(result(&run))
 }

@@ -102,6 +102,16 @@ pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: bool) -> Result<Run> {
     Ok(run)
 }
 
+/// A finished run as it was judged when it ended: what it was started with, such as `CI`, decided its verdicts.
+///
+/// # Errors
+/// As [`reload`].
+pub fn as_judged(dir: &RunDir) -> Result<Run> {
+    let mut run = reload(dir, None, false)?;
+    run.summary = Summary::read(&dir.file("summary.json"))?;
+    Ok(run)
+}
+
 /// The gates that a run had of its own.
 pub(super) fn gates_of(manifest: &Manifest) -> Result<Vec<Gate>> {
     let gates = manifest
