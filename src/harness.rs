@@ -1,17 +1,17 @@
 //! The test harness: samples and gates as libtest cases. The only file that names libtest-mimic.
 //!
-//! Trials are named `<eval>::<slice>::<sample id>`, gates `<eval>::gate::<metric>[<slice>]`. All gates of
-//! all evals come after all samples, and each waits on a latch that every selected sample of its eval
-//! releases. libtest-mimic starts trials first in, first out, so no gate can wait for a sample that a
-//! waiting gate keeps from starting, at any number of threads.
+//! Trials are named `<eval>::<slice>::<sample id>`, gates `<eval>::gate::<metric>[<slice>]`, and stand last. A trial
+//! asks nobody: it waits. The selected samples of an eval are asked by a pool of its own, which the first of its trials
+//! starts and which then judges the gates; it needs no trial to run. So a sample of which a gate decides can wait for
+//! that gate, and nothing can deadlock, at any number of threads, in any order, with any filter.
 //!
 //! Nothing starts on `--list` or when everything is filtered out: the run directory is made when the
-//! first sample starts.
+//! first trial starts.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::io::Write;
 use std::process::{ExitCode, Termination};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
@@ -23,15 +23,24 @@ use crate::run::drive::{self, Drive};
 use crate::snapshot::{self, update};
 use crate::store::cache;
 use crate::system::cancel::Cancel;
+use crate::system::lock::lock;
 use crate::system::project::shown;
+use crate::text::clean;
 
 mod board;
+mod desk;
+mod flip;
+mod in_flight;
+mod message;
 mod parts;
+mod pool;
 mod shim;
 mod verdict;
 
 use board::Board;
-use verdict::TestVerdict;
+use desk::RunEnd;
+use in_flight::InFlight;
+use verdict::{Note, TestVerdict};
 
 /// How a test binary ended. Return it from `main`.
 #[derive(Clone, Copy, Debug)]
@@ -178,26 +187,29 @@ fn in_process_run(
         .map(|plan| plan.eval.limits.concurrency)
         .max()
         .unwrap_or(1);
-    arguments.test_threads = Some(arguments.test_threads.unwrap_or(concurrency));
+    let threads = explicit.unwrap_or(concurrency);
+    arguments.test_threads = Some(threads);
     let cancel = Cancel::new();
+    let in_flight = Arc::new(InFlight::new(threads));
     let boards: Vec<Arc<Board>> = plans
         .into_iter()
-        .map(|plan| Arc::new(Board::new(plan, &cancel, explicit)))
+        .map(|plan| Arc::new(Board::new(plan, &cancel, explicit, &in_flight)))
         .collect();
+    let notes = Arc::new(Notes::default());
     let mut trials = Vec::new();
     for board in &boards {
         for (place, name) in board.names() {
-            let board = Arc::clone(board);
+            let (board, notes) = (Arc::clone(board), Arc::clone(&notes));
             trials.push(Trial::ignorable_test(name.clone(), move || {
-                completion(board.sample(place))
+                completion(board.sample(place), |note| notes.add(board.eval(), note))
             }));
         }
     }
     for board in &boards {
-        for (number, name) in board.gate_names().into_iter().enumerate() {
+        for (place, name) in board.gate_names().iter().enumerate() {
             let board = Arc::clone(board);
             trials.push(Trial::ignorable_test(name, move || {
-                completion(board.gate(number))
+                completion(board.gate(place), |_| {})
             }));
         }
     }
@@ -217,40 +229,57 @@ fn in_process_run(
             })?)
         };
     let conclusion = libtest_mimic::run(&arguments, trials);
-    let mut broken = false;
-    for board in &boards {
-        if let Some(run) = board.finish_if_started() {
-            // Not on stdout, which may be read by a machine.
-            let mut stderr = std::io::stderr();
-            let _ = match run {
-                Ok(run) => {
-                    // A gate that passes shows nothing of its own.
-                    let comparisons = run
-                        .summary
-                        .gates
-                        .iter()
-                        .filter_map(|gate| gate.regression.as_ref());
-                    for warning in comparisons.filter_map(|comparison| comparison.warning.as_ref())
-                    {
-                        let _ = writeln!(stderr, "{}: warning: {warning}", run.eval);
-                    }
-                    let dir = shown(&run.dir);
-                    writeln!(stderr, "{}: run directory: {dir}", run.eval)
-                }
-                Err(error) => {
-                    broken = true;
-                    writeln!(stderr, "error: {error}")
-                }
-            };
-        }
+    // Not on stdout, which may be read by a machine.
+    notes.tell(&mut std::io::stderr());
+    let mut is_broken = false;
+    for end in boards.iter().filter_map(|board| board.finish()) {
+        is_broken |= !tell(end);
     }
     let interrupted = interrupt.is_some_and(|interrupt| interrupt.is_set());
     let mut concluded = concluded(&conclusion, interrupted);
-    if broken {
+    if is_broken {
         // No gate saw it; a run that could not be written must not look green.
         concluded.exit = concluded.exit.max(Exit::Failed);
     }
     Ok(concluded)
+}
+
+/// Tells what a finished run has to say that no test did; whether there is one.
+fn tell(end: RunEnd) -> bool {
+    let mut stderr = std::io::stderr();
+    let run = match end {
+        Ok(run) => run,
+        Err(message) => {
+            let _ = writeln!(stderr, "error: {message}");
+            return false;
+        }
+    };
+    // A gate that passes shows nothing of its own.
+    let gates = run.summary.gates.iter();
+    let comparisons = gates.filter_map(|gate| gate.regression.as_ref());
+    for warning in comparisons.filter_map(|comparison| comparison.warning.as_ref()) {
+        let _ = writeln!(stderr, "{}: warning: {warning}", run.eval);
+    }
+    let _ = writeln!(stderr, "{}: run directory: {}", run.eval, shown(&run.dir));
+    true
+}
+
+/// What is to be known of samples that passed: by eval and by what it is, their ids.
+#[derive(Default)]
+struct Notes(Mutex<BTreeMap<(String, String), Vec<String>>>);
+
+impl Notes {
+    fn add(&self, eval: &str, Note { id, what }: Note) {
+        let mut notes = lock(&self.0);
+        notes.entry((eval.to_owned(), what)).or_default().push(id);
+    }
+
+    fn tell(&self, out: &mut dyn Write) {
+        for ((eval, what), ids) in &mut *lock(&self.0) {
+            ids.sort();
+            let _ = writeln!(out, "{eval}: {what}: {}", clean(&ids.join(", ")));
+        }
+    }
 }
 
 /// Under nextest: this process runs one trial.
@@ -273,13 +302,16 @@ fn per_process_run(
         for (place, name) in names.into_iter().enumerate() {
             let part = Arc::clone(&part);
             samples.push(Trial::ignorable_test(name, move || {
-                completion(part.sample(place))
+                let notes = Notes::default();
+                let done = completion(part.sample(place), |note| notes.add(part.eval(), note));
+                notes.tell(&mut std::io::stderr());
+                done
             }));
         }
         for (number, name) in gate_names.into_iter().enumerate() {
             let part = Arc::clone(&part);
             gates.push(Trial::ignorable_test(name, move || {
-                completion(part.gate(number))
+                completion(part.gate(number), |_| {})
             }));
         }
     }
@@ -306,9 +338,16 @@ fn concluded(conclusion: &libtest_mimic::Conclusion, interrupted: bool) -> Concl
     }
 }
 
-fn completion(verdict: TestVerdict) -> std::result::Result<Completion, Failed> {
+fn completion(
+    verdict: TestVerdict,
+    note: impl FnOnce(Note),
+) -> std::result::Result<Completion, Failed> {
     match verdict {
         TestVerdict::Passed => Ok(Completion::Completed),
+        TestVerdict::Told(told) => {
+            note(told);
+            Ok(Completion::Completed)
+        }
         TestVerdict::Ignored(reason) => Ok(Completion::ignored_with(reason)),
         TestVerdict::Failed(message) => Err(message.into()),
     }

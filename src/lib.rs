@@ -209,7 +209,7 @@ pub use data::{Details, Normalized, Score};
 pub use data::{Outcome, Record, Status};
 pub use error::{Error, Result};
 pub use eval::registry::{Options, Registry};
-pub use eval::{Answers, Assert, Budget, Errors, Eval};
+pub use eval::{Answers, Assert, Budget, Errors, Eval, Flips};
 pub use exit::Exit;
 pub use harness::{Conclusion, run};
 pub use scorer::extract::{Extract, Extraction};

@@ -26,7 +26,7 @@ pub(crate) mod update;
 
 pub use accept::Accepted;
 pub use accept::accept;
-pub(crate) use baseline::{check_scorer, read as read_baseline};
+pub(crate) use baseline::{check_scorer, is_there as has_baseline, read as read_baseline};
 
 /// Version of the snapshots' content and of `_baseline.json`.
 ///
@@ -113,12 +113,12 @@ impl Content {
         Self::read(&path).is_ok_and(|old| old.as_ref() == Some(self))
     }
 
-    /// The sample of a baseline that it tells of.
-    fn sample(self) -> BaselineSample {
+    /// The sample of a baseline that it is.
+    pub(crate) fn sample(&self) -> BaselineSample {
         BaselineSample {
             answers: vec![self.correct],
-            input_hash: self.input_hash,
-            target_hash: self.target_hash,
+            input_hash: self.input_hash.clone(),
+            target_hash: self.target_hash.clone(),
         }
     }
 

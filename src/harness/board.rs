@@ -1,71 +1,59 @@
-//! `Board`: one eval while its trials run on libtest's threads.
+//! `Board`: one eval while its trials wait on libtest's threads.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread::{Builder, JoinHandle};
 
-use once_cell::sync::OnceCell;
-
+use super::desk::{Desk, RunEnd};
+use super::flip::SampleVerdict;
+use super::in_flight::InFlight;
+use super::pool::EvalPool;
 use super::verdict::{self, TestVerdict};
-use crate::error::Error;
 use crate::eval::plan::Plan;
-use crate::run::{Keep, RunOptions, Scope, Session};
-use crate::snapshot::update::Policy;
 use crate::system::cancel::Cancel;
 use crate::system::lock::lock;
-use crate::system::project;
-use crate::verdict::run::Run;
 
-/// One eval, its session and the latch on which its gates wait.
+/// One eval: its trials by name, and the pool on which they wait.
 pub(super) struct Board {
     eval: String,
     names: Vec<String>,
     gates: Vec<String>,
     /// Places of gates that are also asked where only some of the samples are selected.
     always: HashSet<usize>,
-    ids: Vec<Box<str>>,
     order: Vec<usize>,
-    plan: Mutex<Option<Plan>>,
-    threads: Option<usize>,
+    /// The places of the selected samples, in the order in which they are asked.
+    selected: OnceLock<Vec<usize>>,
+    stage: Mutex<Stage>,
+    desk: Arc<Desk>,
+}
+
+/// How far the pool is.
+enum Stage {
+    /// No trial has started it.
+    Idle(Box<Idle>),
+    /// It works, or has ended.
+    Started(JoinHandle<()>),
+    /// There is none any more, or never was one.
+    Over,
+}
+
+/// What the pool is made of.
+struct Idle {
+    plan: Plan,
     cancel: Cancel,
-    policy: Policy,
-    selected: OnceLock<HashSet<usize>>,
-    session: OnceCell<Session>,
-    broken: OnceLock<String>,
-    /// How the run ended; ending it twice would lose records.
-    run: OnceLock<Result<Run, String>>,
-    latch: Latch,
-    /// Free places, when the harness may not use more than `limits.concurrency`.
-    slots: Option<(Mutex<usize>, Condvar)>,
-}
-
-/// Opens when every selected sample is through.
-#[derive(Default)]
-struct Latch {
-    left: Mutex<usize>,
-    opened: Condvar,
-}
-
-/// Counts a sample as through, also when its trial panics.
-struct Release<'a>(&'a Board);
-
-impl Drop for Release<'_> {
-    fn drop(&mut self) {
-        let mut left = lock(&self.0.latch.left);
-        *left = left.saturating_sub(1);
-        if *left == 0 {
-            self.0.latch.opened.notify_all();
-        }
-        drop(left);
-        if let Some((free, freed)) = &self.0.slots {
-            *lock(free) += 1;
-            freed.notify_one();
-        }
-    }
+    threads: Option<usize>,
+    in_flight: Arc<InFlight>,
 }
 
 impl Board {
-    /// `threads` is how many the user asked for; else no more than `limits.concurrency` may be in flight.
-    pub(super) fn new(plan: Plan, cancel: &Cancel, threads: Option<usize>) -> Self {
+    /// `threads` is how many the user asked for; else no more than `limits.concurrency` may be in flight. Those of all
+    /// evals share the seats of `in_flight`.
+    pub(super) fn new(
+        plan: Plan,
+        cancel: &Cancel,
+        threads: Option<usize>,
+        in_flight: &Arc<InFlight>,
+    ) -> Self {
         Self {
             eval: plan.eval.name.clone(),
             names: plan.trial_names(),
@@ -75,21 +63,20 @@ impl Board {
                 let always = gates.filter(|(_, gate)| gate.is_default());
                 always.map(|(number, _)| number).collect()
             },
-            ids: plan.items.iter().map(|item| item.id.clone()).collect(),
             order: plan.order.clone(),
-            slots: threads
-                .is_none()
-                .then(|| (Mutex::new(plan.eval.limits.concurrency), Condvar::new())),
-            plan: Mutex::new(Some(plan)),
-            threads,
-            cancel: cancel.clone(),
-            policy: Policy::from_env(),
             selected: OnceLock::new(),
-            session: OnceCell::new(),
-            broken: OnceLock::new(),
-            run: OnceLock::new(),
-            latch: Latch::default(),
+            stage: Mutex::new(Stage::Idle(Box::new(Idle {
+                plan,
+                cancel: cancel.clone(),
+                threads,
+                in_flight: Arc::clone(in_flight),
+            }))),
+            desk: Arc::default(),
         }
+    }
+
+    pub(super) fn eval(&self) -> &str {
+        &self.eval
     }
 
     /// The samples' places and names, in the order in which they are asked.
@@ -97,105 +84,83 @@ impl Board {
         self.order.iter().map(|&place| (place, &self.names[place]))
     }
 
-    pub(super) fn gate_names(&self) -> Vec<String> {
-        self.gates.clone()
+    pub(super) fn gate_names(&self) -> &[String] {
+        &self.gates
     }
 
     /// Tells which of the trials will run.
     pub(super) fn select(&self, trials: &HashSet<&str>) {
-        let places =
-            (0..self.names.len()).filter(|&place| trials.contains(self.names[place].as_str()));
-        let places: HashSet<usize> = places.collect();
-        *lock(&self.latch.left) = places.len();
+        let selected = self.names().filter(|(_, name)| trials.contains(&***name));
+        let places = selected.map(|(place, _)| place).collect();
         let _ = self.selected.set(places);
     }
 
-    /// Runs one sample's trial.
+    /// Waits for a sample, and for the gates if they decide about it.
     pub(super) fn sample(&self, place: usize) -> TestVerdict {
-        if let Some((free, freed)) = &self.slots {
-            let free = lock(free);
-            let waited = freed.wait_while(free, |free| *free == 0);
-            *waited.unwrap_or_else(PoisonError::into_inner) -= 1;
-        }
-        let _release = Release(self);
-        match self.session() {
+        self.start();
+        match self.desk.sample(place) {
+            Ok(SampleVerdict::Closed(verdict)) => verdict,
+            Ok(SampleVerdict::Open(flip)) => match self.desk.run() {
+                Ok(run) => flip.close(&run),
+                Err(message) => TestVerdict::Failed(message),
+            },
             Err(message) => TestVerdict::Failed(message),
-            Ok(session) => {
-                let records = session.run_sample(place);
-                verdict::of_sample(session, place, &records, self.policy)
-            }
         }
     }
 
     /// Waits for the samples and gives a gate's verdict.
-    pub(super) fn gate(&self, number: usize) -> TestVerdict {
+    pub(super) fn gate(&self, place: usize) -> TestVerdict {
         let total = self.names.len();
-        let selected = self.selected.get().map_or(0, HashSet::len);
-        let is_asked = selected == total || selected > 0 && self.always.contains(&number);
+        let selected = self.selected.get().map_or(0, Vec::len);
+        let is_asked = selected == total || selected > 0 && self.always.contains(&place);
         if !is_asked {
             return TestVerdict::Ignored(format!("{selected} of {total} samples selected"));
         }
-        let left = lock(&self.latch.left);
-        drop(self.latch.opened.wait_while(left, |left| *left > 0));
-        match self.finish() {
-            Ok(run) => verdict::of_gate(&run.summary.gates[number], &run.dir),
+        self.start();
+        match self.desk.run() {
+            Ok(run) => verdict::of_gate_in(&run, place),
             Err(message) => TestVerdict::Failed(message),
         }
     }
 
-    /// Ends the run if a sample started it.
-    pub(super) fn finish_if_started(&self) -> Option<Result<&Run, Error>> {
-        self.session.get()?;
-        Some(self.finish().map_err(Error::infrastructure))
-    }
-
-    fn finish(&self) -> Result<&Run, String> {
-        let session = self.session()?;
-        let run = self
-            .run
-            .get_or_init(|| session.finish().map_err(|error| error.to_string()));
-        run.as_ref().map_err(Clone::clone)
-    }
-
-    /// The session, started by the first sample.
-    fn session(&self) -> Result<&Session, String> {
-        if let Some(message) = self.broken.get() {
-            return Err(message.clone());
+    /// How the run ended, if a trial started it.
+    pub(super) fn finish(&self) -> Option<RunEnd> {
+        let stage = std::mem::replace(&mut *lock(&self.stage), Stage::Over);
+        if let Stage::Started(pool) = stage {
+            // What it had to say is on the desk, also if it panicked.
+            let _ = pool.join();
         }
-        self.session
-            .get_or_try_init(|| {
-                let plan = lock(&self.plan).take();
-                let plan =
-                    plan.ok_or_else(|| Error::infrastructure("the run could not be started"))?;
-                let options = RunOptions {
-                    scope: Scope {
-                        only: self.only(),
-                        partial: false,
-                    },
-                    concurrency: self.threads,
-                    cancel: self.cancel.clone(),
-                    ci: project::is_ci(),
-                    keep: Keep::Notable,
-                    ..RunOptions::default()
-                };
-                Session::with_plan(plan, options, Arc::new(|_| {}))
-            })
-            .map_err(|error| {
-                let message = format!("infrastructure: eval `{}`: {error}", self.eval);
-                self.broken.get_or_init(|| message).clone()
-            })
+        self.desk.ended()
     }
 
-    fn only(&self) -> Option<HashSet<String>> {
-        let selected = self
-            .selected
-            .get()
-            .filter(|selected| selected.len() < self.ids.len())?;
-        Some(
-            selected
-                .iter()
-                .map(|&place| self.ids[place].to_string())
-                .collect(),
-        )
+    /// Starts the pool, unless a trial did.
+    fn start(&self) {
+        let mut stage = lock(&self.stage);
+        let idle = match std::mem::replace(&mut *stage, Stage::Over) {
+            Stage::Idle(idle) => *idle,
+            other => {
+                *stage = other;
+                return;
+            }
+        };
+        let pool = EvalPool {
+            plan: idle.plan,
+            places: self.selected.get().cloned().unwrap_or_default(),
+            threads: idle.threads,
+            in_flight: idle.in_flight,
+            cancel: idle.cancel,
+            desk: Arc::clone(&self.desk),
+        };
+        let builder = Builder::new().name("evaltest-pool".to_owned());
+        match builder.spawn(move || pool.run()) {
+            Ok(thread) => *stage = Stage::Started(thread),
+            Err(error) => {
+                let message = format!("infrastructure: cannot start a thread: {error}");
+                self.desk.end(Err(message));
+            }
+        }
     }
 }
+
+#[cfg(test)]
+mod tests;

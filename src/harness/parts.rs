@@ -7,6 +7,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use super::flip::{Judging, SampleVerdict};
 use super::verdict::{self, TestVerdict};
 use crate::data::Record;
 use crate::error::{Error, Result};
@@ -19,7 +20,7 @@ use crate::system::cancel::Cancel;
 use crate::system::file::make_root;
 use crate::system::lock::lock;
 use crate::system::project;
-use crate::text::name;
+use crate::text::{clean, name};
 use crate::verdict::summary::Summary;
 
 /// nextest's id of the whole test run, if each test is a process.
@@ -32,6 +33,7 @@ pub(super) fn run_id() -> Option<String> {
 /// One eval in a process that runs one of its trials.
 pub(super) struct TrialRun {
     plan: Mutex<Option<Plan>>,
+    eval: String,
     run_id: String,
     folder: PathBuf,
     cancel: Cancel,
@@ -39,7 +41,8 @@ pub(super) struct TrialRun {
 
 impl TrialRun {
     pub(super) fn new(plan: Plan, run_id: &str, cancel: &Cancel) -> Self {
-        let name = name::file_name(&plan.eval.name);
+        let eval = plan.eval.name.clone();
+        let name = name::file_name(&eval);
         let folder = plan
             .eval
             .output_folder()
@@ -48,10 +51,15 @@ impl TrialRun {
             .join(name);
         Self {
             plan: Mutex::new(Some(plan)),
+            eval,
             run_id: run_id.to_owned(),
             folder,
             cancel: cancel.clone(),
         }
+    }
+
+    pub(super) fn eval(&self) -> &str {
+        &self.eval
     }
 
     /// Runs one sample's trial and leaves its part.
@@ -84,9 +92,19 @@ impl TrialRun {
             };
             let session = Session::with_plan(plan, options, Arc::new(|_| {}))?;
             let records = session.run_sample(place);
-            let verdict = verdict::of_sample(&session, place, &records, Policy::from_env());
+            let judging = Judging {
+                session: &session,
+                policy: Policy::from_env(),
+                has_baseline: snapshot::has_baseline(&session.plan().eval.snapshot.folder),
+                // A process cannot see what else was selected.
+                no_gate: None,
+            };
+            let verdict = judging.of_sample(place, &records);
             session.finish()?;
-            Ok(verdict)
+            Ok(match verdict {
+                SampleVerdict::Closed(verdict) => verdict,
+                SampleVerdict::Open(flip) => flip.leave_to_gates(),
+            })
         };
         run().unwrap_or_else(|error| TestVerdict::Failed(format!("infrastructure: {error}")))
     }
@@ -99,7 +117,18 @@ impl TrialRun {
             let gate = summary.gates.get(number).ok_or_else(|| {
                 Error::infrastructure(format!("`{}` lacks the gate", dir.display()))
             })?;
-            Ok(verdict::of_gate(gate, &dir))
+            let became_wrong = gate.regression.as_ref().map(|it| &*it.became_wrong);
+            Ok(match verdict::of_gate(gate, &dir) {
+                // The tests of these samples could not wait for it and are green: it names them all.
+                TestVerdict::Failed(message) => TestVerdict::Failed(match became_wrong {
+                    Some(ids @ [_, ..]) => {
+                        let ids = clean(&ids.join(", "));
+                        format!("{message}\ncorrect in the baseline and wrong now: {ids}")
+                    }
+                    _ => message,
+                }),
+                verdict => verdict,
+            })
         };
         run().unwrap_or_else(|error| TestVerdict::Failed(format!("infrastructure: {error}")))
     }

@@ -219,6 +219,11 @@ impl Session {
         self.stopper.is_stopped()
     }
 
+    /// Why the run ends early, if it does.
+    pub(crate) fn stop_reason(&self) -> Option<String> {
+        Some(self.stopper.stopped()?.reason)
+    }
+
     /// The mistake of the eval for which the run stopped, for the first who asks.
     pub(crate) fn untold_mistake(&self) -> Option<String> {
         self.stopper.untold_mistake()

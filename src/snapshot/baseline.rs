@@ -98,6 +98,13 @@ fn file(path: &Path) -> Result<Option<BaselineFile>> {
     Ok(Some(file))
 }
 
+/// Whether there is a baseline in a folder, without reading it: for a process that runs one sample.
+pub(crate) fn is_there(folder: &Path) -> bool {
+    let is_snapshot = |path: &Path| path.extension().is_some_and(|end| end == "snap");
+    let mut files = WalkDir::new(folder).max_depth(2).into_iter().flatten();
+    folder.join(FILE).exists() || files.any(|file| is_snapshot(file.path()))
+}
+
 /// The baseline in a folder of snapshots, if there is one.
 pub(crate) fn read(folder: &Path) -> Result<Option<Baseline>> {
     if !folder.is_dir() {

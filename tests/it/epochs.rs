@@ -307,6 +307,7 @@ fn under_cargo_test_a_sample_stays_one_test_and_its_epochs_confirm_one_another()
                 case $EVALTEST_SAMPLE_ID.$EVALTEST_EPOCH in $wrong) echo 99; exit;; esac";
     let more = "epochs: 3\nlimits: { concurrency: 2 }\ngates: [majority >= 0.4, no_regression]\n";
     let project = trials::accepted(4, then, more);
+    trials::edit(&project, "answers: plain", "answers: plain, flips: confirm");
     let of = |wrong: &str| {
         project.write("wrong", wrong);
         trials::forget(&project);
@@ -332,11 +333,7 @@ fn under_cargo_test_a_sample_stays_one_test_and_its_epochs_confirm_one_another()
         ran.out
     );
     // With fewer epochs than confirmations only what is missing is asked.
-    trials::edit(
-        &project,
-        "snapshot: { answers: plain }",
-        "snapshot: { answers: plain, confirm: 4 }",
-    );
+    trials::edit(&project, "flips: confirm", "flips: confirm, confirm: 4");
     let (ran, asked) = of("q000.*");
     assert_eq!(
         (trials::verdict(&ran, "q000").as_str(), asked),

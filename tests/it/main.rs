@@ -19,6 +19,7 @@ mod explained;
 mod exported;
 mod faults;
 mod fixtures;
+mod flips;
 mod harness;
 mod hub;
 mod init;

@@ -60,6 +60,7 @@ fn a_flip_is_confirmed_and_the_first_answer_counts() {
     let flaky = "n=$(grep -c q002 ../../asked.log); \
         test $EVALTEST_SAMPLE_ID != q002 -o ! -f wrong -o $n -gt 1 || { echo FINAL ANSWER: 99; exit 0; }";
     let project = accepted(6, flaky, GATES);
+    edit(&project, "answers: plain", "answers: plain, flips: confirm");
     break_agent(&project);
     let ran = run(&project, "").exits(101);
     assert_eq!(verdict(&ran, "q002"), "ok");
@@ -85,7 +86,7 @@ fn a_flip_is_confirmed_and_the_first_answer_counts() {
     assert_eq!(confirmed[1]["result"]["prediction"], "002");
 
     // `confirm` says how often.
-    edit(&project, "answers: plain", "answers: plain, confirm: 0");
+    edit(&project, "flips: confirm", "flips: confirm, confirm: 0");
     forget(&project);
     let ran = run(&project, "q002").exits(101);
     assert_eq!(asked(&project).len(), 1);
@@ -251,9 +252,10 @@ fn a_changed_question_leaves_the_pairs() {
     let data = project.read("data.jsonl");
     project.write("data.jsonl", data.replace("What is 2?", "And what is 2?"));
     break_agent(&project);
-    let ran = run(&project, "").exits(101);
-    assert_eq!(failed(&ran), ["e::level3::q002"], "{}", ran.out);
-    ran.says("its question or ground truth changed since the baseline");
+    let ran = run(&project, "").exits(0);
+    ran.says(
+        "e: wrong, and not compared, for question or ground truth changed since the baseline: q002",
+    );
     let gate = &project.last_json("summary.json")["gates"][1];
     assert_eq!(gate["verdict"], "passed");
     assert_eq!(gate["regression"]["pairs"], 5);

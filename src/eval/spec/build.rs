@@ -89,7 +89,8 @@ pub(super) fn build(
     crate::eval::plan::check_epochs(eval.epochs).under("epochs")?;
     eval.snapshot.assert = spec.snapshot.assert.0;
     eval.snapshot.answers = spec.snapshot.answers.map(Into::into);
-    eval.snapshot.confirm = spec.snapshot.confirm.unwrap_or(2);
+    eval.snapshot.flips = spec.snapshot.flips.map(Into::into).unwrap_or_default();
+    eval.snapshot.confirm = spec.snapshot.confirm;
     let snapshots = spec
         .snapshot
         .path

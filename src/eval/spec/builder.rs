@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::cache::CacheKey;
-use super::keys::{AssertKey, ErrorsKey, LimitsKeys, ShuffleKeys};
+use super::keys::{AssertKey, ErrorsKey, FlipsKey, LimitsKeys, ShuffleKeys};
 use super::limits::limits;
 use super::overrides::apply;
 use crate::error::{Error, Result};
@@ -31,6 +31,7 @@ struct BuilderKeys {
 #[serde(deny_unknown_fields)]
 struct BuilderSnapshotKeys {
     assert: Option<AssertKey>,
+    flips: Option<FlipsKey>,
     confirm: Option<u32>,
 }
 
@@ -62,7 +63,10 @@ pub(crate) fn override_built(mut eval: Eval, overrides: &[Override]) -> Result<E
     eval.shuffle = keys.shuffle.map(|keys| keys.seed).or(eval.shuffle);
     eval.errors = keys.errors.map_or(eval.errors, Into::into);
     eval.epochs = keys.epochs.unwrap_or(eval.epochs);
-    eval.snapshot.confirm = keys.snapshot.confirm.unwrap_or(eval.snapshot.confirm);
+    eval.snapshot.confirm = keys.snapshot.confirm.or(eval.snapshot.confirm);
+    if let Some(flips) = keys.snapshot.flips {
+        eval.snapshot.flips = flips.into();
+    }
     if let Some(assert) = keys.snapshot.assert {
         eval.snapshot.assert = assert.0;
     }

@@ -14,7 +14,7 @@ use crate::benchmark::Benchmark;
 use crate::benchmark::prompt::Prompt;
 use crate::error::inside;
 use crate::eval::registry::{KeepKey, agents, benchmarks, scorers};
-use crate::eval::{Answers, Assert, Errors};
+use crate::eval::{Answers, Assert, Errors, Flips};
 use crate::scorer::Scorer;
 use crate::verdict::gate::Gate;
 
@@ -115,6 +115,7 @@ pub(super) struct SnapshotKeys {
     #[serde(default)]
     pub(super) assert: AssertKey,
     pub(super) answers: Option<AnswersKey>,
+    pub(super) flips: Option<FlipsKey>,
     pub(super) confirm: Option<u32>,
     pub(super) path: Option<PathBuf>,
 }
@@ -180,6 +181,24 @@ impl From<ErrorsKey> for Errors {
         match key {
             ErrorsKey::Infrastructure => Self::Infrastructure,
             ErrorsKey::Wrong => Self::Wrong,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum FlipsKey {
+    Gate,
+    Confirm,
+    Fail,
+}
+
+impl From<FlipsKey> for Flips {
+    fn from(key: FlipsKey) -> Self {
+        match key {
+            FlipsKey::Gate => Self::Gate,
+            FlipsKey::Confirm => Self::Confirm,
+            FlipsKey::Fail => Self::Fail,
         }
     }
 }

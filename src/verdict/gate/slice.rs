@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::data::Record;
 use crate::data::record::slices_of;
+use crate::verdict::gate::Gate;
 
 /// Samples that have something in common, such as those of `level=1`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +28,14 @@ impl Slice {
     pub(in crate::verdict) fn all_of(record: &Record) -> Vec<Self> {
         let slices = slices_of(record);
         slices.map(|(of, value)| Self::new(of, value)).collect()
+    }
+}
+
+impl Gate {
+    /// Whether the gate is about this sample, too.
+    pub(crate) fn covers(&self, record: &Record) -> bool {
+        let slice = self.slice.as_ref();
+        slice.is_none_or(|slice| Slice::all_of(record).contains(slice))
     }
 }
 

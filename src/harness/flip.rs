@@ -1,0 +1,305 @@
+//! What becomes of a sample that was correct in the baseline and is wrong now: `snapshot.flips`.
+//!
+//! A flaky agent has such samples in every run, as many as became right. Failing each of them makes an unchanged agent
+//! red in nearly every run, asking it again does so in most (see [`Flips`]). Whether there are too many of them only a
+//! gate can tell, which sees both kinds; so with `no_regression` gates those decide whose slice holds the sample. Two
+//! cases need none and fail on their own: an agent that says it is deterministic, and a sample that was right in every
+//! answer of a baseline of [`MANY`] or more, and is wrong now and each time that it is asked again.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use super::message;
+use super::verdict::{AskedSample, Note, TestVerdict, cut_short};
+use crate::data::{Record, Status};
+use crate::error::Result;
+use crate::eval::Flips;
+use crate::run::Session;
+use crate::snapshot::Content;
+use crate::snapshot::update::Policy;
+use crate::text::{clean, excerpt};
+use crate::verdict::result::{GateResult, Verdict};
+use crate::verdict::run::Run;
+
+/// So many answers, all of them right, are more than luck.
+const MANY: usize = 5;
+
+/// How often a flip is asked again before it fails, unless the eval says so.
+const CONFIRM: u32 = 2;
+/// The same of a sample that was always right, where otherwise the gates would decide.
+const CONFIRM_ALONE: u32 = 10;
+
+const TITLE: &str = "was correct in the baseline and is wrong now";
+
+/// What is known of a sample when it has been asked.
+pub(super) enum SampleVerdict {
+    /// How its test ends.
+    Closed(TestVerdict),
+    /// The gates decide.
+    Open(OpenFlip),
+}
+
+impl From<TestVerdict> for SampleVerdict {
+    fn from(verdict: TestVerdict) -> Self {
+        Self::Closed(verdict)
+    }
+}
+
+/// What a verdict on a sample depends on, beside its records.
+pub(super) struct Judging<'a> {
+    pub(super) session: &'a Session,
+    pub(super) policy: Policy,
+    /// Whether there is a baseline, which need not have the sample.
+    pub(super) has_baseline: bool,
+    /// Why no gate is asked, if that is known.
+    pub(super) no_gate: Option<String>,
+}
+
+/// A flip that waits for the gates.
+pub(super) struct OpenFlip {
+    /// The places of its gates in the eval.
+    gates: Vec<usize>,
+    /// What its test says if it fails, but for the gate.
+    message: String,
+    change: Change,
+}
+
+/// A snapshot that says something else than it would say now.
+pub(super) struct Change {
+    pub(super) id: String,
+    pub(super) path: PathBuf,
+    /// Whether there is one.
+    pub(super) exists: bool,
+    pub(super) now: Content,
+    pub(super) policy: Policy,
+}
+
+impl Change {
+    /// Fails with this message, unless insta's variables say otherwise.
+    pub(super) fn fail(&self, message: String) -> Result<TestVerdict> {
+        let Self { id, path, .. } = self;
+        if self.policy.settle(path, id, self.exists, &self.now)? {
+            return Ok(TestVerdict::Passed);
+        }
+        Ok(TestVerdict::Failed(message))
+    }
+
+    /// Passes; the snapshot is rewritten where insta's variables say so.
+    pub(super) fn pass(&self, verdict: TestVerdict) -> Result<TestVerdict> {
+        if self.policy.writes(self.exists) {
+            self.now.write(&self.path, &self.id)?;
+        }
+        Ok(verdict)
+    }
+}
+
+impl OpenFlip {
+    /// The verdict once the run is over.
+    pub(super) fn close(&self, run: &Run) -> TestVerdict {
+        if let Some(reason) = cut_short(run) {
+            return TestVerdict::Failed(format!(
+                "infrastructure: the run stopped before a gate could tell whether this is chance: {reason}\n{}",
+                self.message
+            ));
+        }
+        let gates = self.gates.iter();
+        let gates: Vec<_> = gates
+            .filter_map(|place| run.summary.gates.get(*place))
+            .collect();
+        let failed = gates.iter().find(|gate| gate.verdict == Verdict::Failed);
+        let verdict = if let Some(gate) = failed {
+            let line = line(gate);
+            let message = format!("{}\n  gate: {line}", self.message);
+            self.change.fail(message)
+        } else {
+            let lines: Vec<_> = gates.into_iter().map(line).collect();
+            self.told(&lines.join("; "))
+        };
+        verdict.unwrap_or_else(|error| TestVerdict::Failed(error.to_string()))
+    }
+
+    /// The verdict where the end of the run cannot be waited for.
+    pub(super) fn leave_to_gates(&self) -> TestVerdict {
+        let told = self.told("the gate decides; a selection of tests without it asks none");
+        told.unwrap_or_else(|error| TestVerdict::Failed(error.to_string()))
+    }
+
+    fn told(&self, why: &str) -> Result<TestVerdict> {
+        self.change.pass(TestVerdict::Told(Note {
+            id: self.change.id.clone(),
+            what: format!("correct in the baseline and wrong now, passed: {why}"),
+        }))
+    }
+}
+
+/// What a gate says, in a line.
+fn line(gate: &GateResult) -> String {
+    let first = gate.message.lines().next().unwrap_or_default();
+    clean(&format!("{}: {first}", gate.gate.name()))
+}
+
+/// How asking again went.
+struct AskedAgain {
+    /// Whether an answer was right; none was asked for then any more.
+    was_right: bool,
+    /// Wrong answers, with those of the run.
+    wrong: u32,
+    /// Why there is no answer, in one case.
+    outage: Option<String>,
+}
+
+impl Judging<'_> {
+    /// The verdict on a sample that became wrong since the baseline.
+    pub(super) fn of_flip(
+        &self,
+        sample: &AskedSample<'_>,
+        before: &[Option<bool>],
+        change: Change,
+    ) -> Result<SampleVerdict> {
+        let eval = &self.session.plan().eval;
+        let gates = self.gates_of(sample.record);
+        let says = |why: &str| {
+            let message = message::wrong(self.session, sample.record, TITLE);
+            message + &why.replace('\n', "\n  ")
+        };
+        match eval.snapshot.flips {
+            Flips::Fail => return Ok(change.fail(says(""))?.into()),
+            Flips::Gate if !gates.is_empty() && self.no_gate.is_none() => {}
+            Flips::Gate | Flips::Confirm => {
+                let gated = self.no_gate.as_ref().filter(|_| !gates.is_empty());
+                return Ok(self.confirmed(sample, &change, says, gated)?.into());
+            }
+        }
+        if eval.agent.is_deterministic() {
+            let message = says("\nthe agent says that it is deterministic, so this is no chance");
+            return Ok(change.fail(message)?.into());
+        }
+        if sample.correct == 0
+            && let Some(right) = always_right(before)
+        {
+            let times = eval.snapshot.confirm.unwrap_or(CONFIRM_ALONE);
+            let again = self.ask_again(sample, times);
+            if !again.was_right && again.wrong > times {
+                let message = says(&format!(
+                    "\nright in all {right} answers of the baseline; asked {} times, wrong each time",
+                    again.wrong
+                ));
+                return Ok(change.fail(message)?.into());
+            }
+        }
+        Ok(SampleVerdict::Open(OpenFlip {
+            gates,
+            message: says(""),
+            change,
+        }))
+    }
+
+    /// The places of the `no_regression` gates whose slice holds the sample.
+    fn gates_of(&self, record: &Record) -> Vec<usize> {
+        let gates = self.session.plan().eval.gates.iter().enumerate();
+        let gates = gates.filter(|(_, gate)| gate.needs_baseline() && gate.covers(record));
+        gates.map(|(place, _)| place).collect()
+    }
+
+    /// Fails unless a second or third answer is right. `no_gate` is why those were not asked that would decide.
+    fn confirmed(
+        &self,
+        sample: &AskedSample<'_>,
+        change: &Change,
+        says: impl Fn(&str) -> String,
+        no_gate: Option<&String>,
+    ) -> Result<TestVerdict> {
+        let eval = &self.session.plan().eval;
+        let no_gate = no_gate.map(|why| format!("no gate was asked: {why}"));
+        let flaky = |how: &str| {
+            change.pass(match &no_gate {
+                None => TestVerdict::Passed,
+                Some(no_gate) => TestVerdict::Told(Note {
+                    id: change.id.clone(),
+                    what: format!("correct in the baseline and wrong now, but {how}; {no_gate}"),
+                }),
+            })
+        };
+        // Each epoch has confirmed the others already.
+        if sample.correct > 0 {
+            return flaky("not in every epoch");
+        }
+        let times = if eval.agent.is_deterministic() {
+            0
+        } else {
+            eval.snapshot.confirm.unwrap_or(CONFIRM)
+        };
+        let again = self.ask_again(sample, times);
+        if again.was_right {
+            return flaky("right when it was asked again");
+        }
+        if again.wrong == 1
+            && let Some(outage) = again.outage
+        {
+            let reason = format!(
+                "infrastructure: {TITLE}, which could not be confirmed: {}",
+                excerpt(&outage)
+            );
+            return Ok(TestVerdict::Failed(
+                reason + &message::more(self.session, sample.record),
+            ));
+        }
+        let mut why = String::new();
+        if again.wrong > 1 {
+            let _ = write!(why, "\nasked {} times, wrong each time", again.wrong);
+        }
+        if let Some(no_gate) = no_gate {
+            let _ = write!(why, "\n{no_gate}");
+        }
+        change.fail(says(&why))
+    }
+
+    /// Asks a sample, all of whose epochs are wrong, until there are so many wrong answers more than one, or one that
+    /// is right.
+    fn ask_again(&self, sample: &AskedSample<'_>, times: u32) -> AskedAgain {
+        let mut again = AskedAgain {
+            was_right: false,
+            wrong: sample.epochs,
+            outage: None,
+        };
+        for _ in sample.epochs..=times {
+            if self.session.is_stopped() {
+                break;
+            }
+            match self.session.confirm(sample.place) {
+                Ok(record) if record.result.is_correct() => {
+                    again.was_right = true;
+                    break;
+                }
+                Ok(record) if record.result.status == Status::Scored => again.wrong += 1,
+                // An outage confirms nothing.
+                Ok(record) => again.outage = Some(record.result.status.as_str().to_owned()),
+                Err(error) => again.outage = Some(error.message),
+            }
+        }
+        again
+    }
+}
+
+/// How many answers there were, if there are many and all of them are right.
+fn always_right(answers: &[Option<bool>]) -> Option<usize> {
+    let mut verdicts = answers.iter().flatten();
+    let count = verdicts.clone().count();
+    (count >= MANY && verdicts.all(|right| *right)).then_some(count)
+}
+
+/// Whether a sample changed sides: more than half of the answers with a verdict were right before, and at most half
+/// are now (`Some(true)`, it became wrong), or the other way round (`Some(false)`).
+pub(super) fn flipped(before: &[Option<bool>], now: &[Option<bool>]) -> Option<bool> {
+    let is_right = |answers: &[Option<bool>]| {
+        let verdicts = answers.iter().flatten();
+        let right = verdicts.clone().filter(|right| **right).count();
+        let all = verdicts.count();
+        (all > 0).then_some(right * 2 > all)
+    };
+    let was = is_right(before)?;
+    (was != is_right(now)?).then_some(was)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,134 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::*;
+use crate::benchmark::custom::Custom;
+use crate::eval::Eval;
+use crate::run::RunOptions;
+use crate::verdict::gate::Gate;
+use crate::{Sample, Task};
+
+fn answers(text: &str) -> Vec<Option<bool>> {
+    let verdict = |c| match c {
+        '1' => Some(true),
+        '0' => Some(false),
+        _ => None,
+    };
+    text.chars().map(verdict).collect()
+}
+
+#[test]
+fn more_than_half_was_right_and_at_most_half_is() {
+    fn check(before: &str, now: &str, expect: Option<bool>) {
+        let flipped = flipped(&answers(before), &answers(now));
+        assert_eq!(flipped, expect, "{before} {now}");
+    }
+    check("1", "0", Some(true));
+    check("0", "1", Some(false));
+    check("1", "1", None);
+    check("110", "10", Some(true));
+    check("10", "0", None);
+    check("11100", "110", None);
+    check("11.00", "1", Some(false));
+    check("", "0", None);
+    check("1", ".", None);
+    check("1.", "0.", Some(true));
+}
+
+#[test]
+fn many_right_answers_without_a_wrong_one_are_always_right() {
+    fn check(before: &str, expect: Option<usize>) {
+        assert_eq!(always_right(&answers(before)), expect, "{before}");
+    }
+    check("11111", Some(5));
+    check("111111.", Some(6));
+    check("1111", None);
+    check("1111.", None);
+    check("1111110", None);
+}
+
+/// What becomes of a flip where the agent is right at the `right`th asking: how often it was asked, and the message if
+/// it fails on its own.
+fn flip(before: &str, right: usize, change: impl FnOnce(Eval) -> Eval) -> (usize, Option<String>) {
+    let folder = tempfile::tempdir().unwrap();
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    let agent = move |_: &Task| {
+        let turn = 1 + count.fetch_add(1, Ordering::SeqCst);
+        Ok((if turn == right { "17" } else { "99" }).into())
+    };
+    let eval = Eval::new(
+        Custom::new([Sample::new("a", "How many?").target("17")]),
+        agent,
+    );
+    let eval = eval
+        .gate(Gate::no_regression())
+        .output_root(folder.path().join("runs"))
+        .snapshots(folder.path().join("snapshots"));
+    let session = Session::start(&change(eval), RunOptions::default(), Arc::new(|_| {})).unwrap();
+    let records = session.run_sample(0);
+    let judging = Judging {
+        session: &session,
+        policy: Policy {
+            update: crate::snapshot::update::Update::No,
+            force_pass: false,
+        },
+        has_baseline: true,
+        no_gate: None,
+    };
+    let sample = AskedSample::of(&session, 0, &records).unwrap();
+    let change = Change {
+        id: "a".to_owned(),
+        path: folder.path().join("a.snap"),
+        exists: true,
+        now: Content::of(&records[0], false),
+        policy: judging.policy,
+    };
+    let message = match judging.of_flip(&sample, &answers(before), change).unwrap() {
+        SampleVerdict::Closed(TestVerdict::Failed(message)) => Some(message),
+        SampleVerdict::Closed(other) => panic!("{other:?}"),
+        SampleVerdict::Open(_) => None,
+    };
+    (asked.load(Ordering::SeqCst), message)
+}
+
+#[test]
+fn what_was_always_right_and_is_always_wrong_needs_no_gate() {
+    let check = |before: &str, right: usize, confirm: Option<u32>, expect: usize, fails: bool| {
+        let (asked, message) = flip(before, right, |eval| match confirm {
+            None => eval,
+            Some(times) => eval.confirm(times),
+        });
+        assert_eq!(
+            (asked, message.is_some()),
+            (expect, fails),
+            "{before} {right}"
+        );
+        let expect = format!(
+            "right in all {} answers of the baseline; asked {expect} times, wrong each time",
+            before.len()
+        );
+        assert!(message.is_none_or(|message| message.contains(&expect)));
+    };
+    check("11111", 0, None, 11, true);
+    check("1111111", 0, None, 11, true);
+    // One right answer leaves it to the gates, and ends the asking.
+    check("11111", 11, None, 11, false);
+    check("11111", 4, None, 4, false);
+    check("11111", 0, Some(3), 4, true);
+    check("11111", 0, Some(0), 1, true);
+    // Fewer answers, or one that was wrong, may be luck.
+    check("1111", 0, None, 1, false);
+    check("1111.", 0, None, 1, false);
+    check("11110", 0, None, 1, false);
+    check("1", 0, None, 1, false);
+}
+
+#[test]
+fn epochs_confirm_one_another() {
+    let (asked, message) = flip("11111", 0, |eval| eval.epochs(4));
+    assert_eq!((asked, message.is_some()), (11, true));
+    // At most half of them are right, but not none.
+    let (asked, message) = flip("11111", 2, |eval| eval.epochs(4));
+    assert_eq!((asked, message), (4, None));
+}

@@ -1,0 +1,90 @@
+//! `InFlight`: how many agents the pools of all evals may have in flight together.
+
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::system::lock::lock;
+
+/// How often one who waits looks whether its run was stopped.
+const GLANCE: Duration = Duration::from_millis(100);
+
+/// As many seats as `--test-threads` says.
+pub(super) struct InFlight {
+    free: Mutex<usize>,
+    freed: Condvar,
+}
+
+/// A seat that is taken, until it is dropped.
+#[must_use]
+pub(super) struct Seat<'a>(&'a InFlight);
+
+impl InFlight {
+    pub(super) fn new(seats: usize) -> Self {
+        Self {
+            free: Mutex::new(seats),
+            freed: Condvar::new(),
+        }
+    }
+
+    /// Waits for a seat; `None` if the run of the one who waits is stopped.
+    pub(super) fn take(&self, is_stopped: impl Fn() -> bool) -> Option<Seat<'_>> {
+        let mut free = lock(&self.free);
+        loop {
+            if is_stopped() {
+                return None;
+            }
+            if *free > 0 {
+                *free -= 1;
+                return Some(Seat(self));
+            }
+            let waited = self.freed.wait_timeout(free, GLANCE);
+            free = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+impl Drop for Seat<'_> {
+    fn drop(&mut self) {
+        *lock(&self.0.free) += 1;
+        self.0.freed.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn no_more_are_taken_than_there_are() {
+        let seats = InFlight::new(2);
+        let (taken, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..6 {
+                scope.spawn(|| {
+                    let _seat = seats.take(|| false);
+                    let now = taken.fetch_add(1, Ordering::SeqCst) + 1;
+                    most.fetch_max(now, Ordering::SeqCst);
+                    std::thread::sleep(Duration::from_millis(5));
+                    taken.fetch_sub(1, Ordering::SeqCst);
+                });
+            }
+        });
+        assert_eq!(most.into_inner(), 2);
+        assert_eq!(*lock(&seats.free), 2);
+    }
+
+    #[test]
+    fn who_is_stopped_waits_no_longer() {
+        let seats = InFlight::new(1);
+        let held = seats.take(|| false);
+        let stopped = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| seats.take(|| stopped.load(Ordering::SeqCst)).is_none());
+            stopped.store(true, Ordering::SeqCst);
+            assert!(waits.join().unwrap());
+        });
+        drop(held);
+    }
+}

@@ -1,0 +1,170 @@
+//! `EvalPool`: the threads that ask the samples of one eval, and end its run, while its trials wait.
+//!
+//! It needs no trial to run and waits for none: so a trial may wait for the gates, in any order and with any number
+//! of test threads.
+
+use std::collections::HashSet;
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::Builder;
+use std::time::Duration;
+
+use super::desk::{Close, Desk, RunEnd};
+use super::flip::{Judging, SampleVerdict};
+use super::in_flight::InFlight;
+use super::message;
+use super::verdict::TestVerdict;
+use crate::eval::plan::Plan;
+use crate::run::{Keep, RunOptions, Scope, Session};
+use crate::snapshot::update::Policy;
+use crate::system::cancel::Cancel;
+use crate::system::{panics, project};
+
+/// After how long the pool says how far it is, while trials wait; the last of them again and again.
+const TELLS: [Duration; 3] = [
+    Duration::from_secs(2),
+    Duration::from_secs(10),
+    Duration::from_secs(30),
+];
+
+/// What the pool of an eval works on.
+pub(super) struct EvalPool {
+    pub(super) plan: Plan,
+    /// The places of the selected samples, in the order in which they are asked.
+    pub(super) places: Vec<usize>,
+    /// How many may be in flight if that is not for the eval to say.
+    pub(super) threads: Option<usize>,
+    /// The seats of all evals.
+    pub(super) in_flight: Arc<InFlight>,
+    pub(super) cancel: Cancel,
+    pub(super) desk: Arc<Desk>,
+}
+
+impl EvalPool {
+    /// Asks all samples and ends the run, on this thread and its own.
+    pub(super) fn run(self) {
+        let desk = Arc::clone(&self.desk);
+        let _close = Close(&desk);
+        let run = panics::catch(|| self.ask());
+        desk.end(run.unwrap_or_else(|panic| Err(format!("infrastructure: the run {panic}"))));
+    }
+
+    fn ask(self) -> RunEnd {
+        let eval = self.plan.eval.name.clone();
+        let broken = |error| format!("infrastructure: eval `{eval}`: {error}");
+        if self.cancel.is_cancelled() {
+            // Interrupted while another eval ran: there is nothing to record.
+            return Err("infrastructure: not asked: interrupted".to_owned());
+        }
+        let total = self.plan.items.len();
+        let is_part = self.places.len() < total;
+        let ids = self.places.iter().map(|&place| &self.plan.items[place].id);
+        let only = is_part.then(|| ids.map(ToString::to_string).collect::<HashSet<_>>());
+        let options = RunOptions {
+            scope: Scope {
+                only,
+                partial: false,
+            },
+            concurrency: self.threads,
+            cancel: self.cancel,
+            ci: project::is_ci(),
+            keep: Keep::Notable,
+            ..RunOptions::default()
+        };
+        let threads = self.threads.unwrap_or(self.plan.eval.limits.concurrency);
+        let session = Session::with_plan(self.plan, options, Arc::new(|_| {})).map_err(broken)?;
+        let selected = self.places.len();
+        let asking = Asker {
+            judging: Judging {
+                session: &session,
+                policy: Policy::from_env(),
+                has_baseline: session.plan().baseline.is_some(),
+                no_gate: is_part.then(|| format!("{selected} of {total} samples selected")),
+            },
+            places: &self.places,
+            next: AtomicUsize::new(0),
+            in_flight: &self.in_flight,
+            desk: &self.desk,
+        };
+        asking.all(threads, &eval);
+        let run = session.finish();
+        run.map(Arc::new)
+            .map_err(|error| format!("infrastructure: {error}"))
+    }
+}
+
+/// What the threads of a pool share.
+struct Asker<'a> {
+    judging: Judging<'a>,
+    places: &'a [usize],
+    /// The turn of the next one.
+    next: AtomicUsize,
+    in_flight: &'a InFlight,
+    desk: &'a Desk,
+}
+
+impl Asker<'_> {
+    /// Asks every sample, `threads` at a time, and leaves a verdict on each of them.
+    fn all(&self, threads: usize, eval: &str) {
+        let threads = threads.clamp(1, self.places.len().max(1));
+        std::thread::scope(|scope| {
+            // Nothing is sent: that it closes says that nobody works any more.
+            let (working, watched) = channel::<()>();
+            let started = (1..=threads).find_map(|number| {
+                let working = working.clone();
+                let builder = Builder::new().name(format!("evaltest-{number}"));
+                let started = builder.spawn_scoped(scope, move || self.work(&working));
+                started.is_err().then_some(number - 1)
+            });
+            if started == Some(0) {
+                self.work(&working);
+            }
+            drop(working);
+            self.watch(&watched, eval);
+        });
+        // Those whom the end of the run kept from being asked.
+        while let Some(place) = self.turn() {
+            let verdict = TestVerdict::Failed(message::not_asked(self.judging.session));
+            self.desk.leave(place, SampleVerdict::Closed(verdict));
+        }
+    }
+
+    fn turn(&self) -> Option<usize> {
+        let turn = self.next.fetch_add(1, Ordering::Relaxed);
+        self.places.get(turn).copied()
+    }
+
+    /// Asks one sample after another.
+    fn work(&self, _working: &Sender<()>) {
+        let session = self.judging.session;
+        while let Some(_seat) = self.in_flight.take(|| session.is_stopped()) {
+            let Some(place) = self.turn() else {
+                return;
+            };
+            let judged =
+                panics::catch(|| self.judging.of_sample(place, &session.run_sample(place)));
+            let verdict = judged.unwrap_or_else(|panic| {
+                SampleVerdict::Closed(TestVerdict::Failed(format!("infrastructure: {panic}")))
+            });
+            self.desk.leave(place, verdict);
+        }
+    }
+
+    /// Says how far it is, while trials wait, until nobody works any more.
+    fn watch(&self, watched: &Receiver<()>, eval: &str) {
+        let mut tells = TELLS.into_iter();
+        let mut pause = tells.next().unwrap_or_default();
+        while watched.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+            if let Some(done) = self.desk.waited_for() {
+                let all = self.places.len();
+                let _ = writeln!(
+                    std::io::stderr(),
+                    "{eval}: {done} of {all} samples are done"
+                );
+            }
+            pause = tells.next().unwrap_or(pause);
+        }
+    }
+}
