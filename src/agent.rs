@@ -142,6 +142,12 @@ pub trait Agent: Send + Sync {
         None
     }
 
+    /// What tells the recordings apart whose answers it repeats; none for an agent that answers anew. Answers of one
+    /// recording count once in a baseline, however often they are repeated.
+    fn recordings(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Values that must not reach a record, such as a key.
     fn secrets(&self) -> Vec<String> {
         Vec::new()

@@ -23,6 +23,7 @@
 //! Who knows whom: session → asking → caller → ledger, emitter → stopper.
 
 mod alike;
+mod asker;
 mod asking;
 mod attempt;
 mod bench;

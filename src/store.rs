@@ -37,8 +37,8 @@ pub use records::{read as read_records, read_carried};
 
 /// Version of the files in a run directory.
 ///
-/// * 1: the first. Members added since, which a reader may leave alone: the manifest's `parent_run_id` and
-///   `epochs`. With several epochs `samples.jsonl` has a record for each, those of a sample side by side.
+/// * 1: the first. Members added since, which a reader may leave alone: the manifest's `parent_run_id`, `epochs`,
+///   `agent_hash`, `prompt`, `mixed` and `answers_of`; a result's and an event's `cached_from`. With several epochs `samples.jsonl` has a record for each, those of a sample side by side.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
 /// The folder of runs unless the spec names another, in the project's root.
@@ -98,6 +98,12 @@ impl RunDir {
     /// Where it is, absolute.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The id of the run, as its name has it.
+    pub(crate) fn run_id(&self) -> String {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        name.split_once('_').map_or(&*name, |(_, id)| id).to_owned()
     }
 
     /// A file in it.

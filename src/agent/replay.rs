@@ -1,6 +1,6 @@
 //! The `replay` agent: answers that were paid for before.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 use serde_json::{Map, Value};
@@ -9,6 +9,7 @@ use super::Agent;
 use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::error::{Error, Result};
 use crate::store::{self, RunDir};
+use crate::text::hash::Hasher;
 
 const IDS: [&str; 3] = ["task_id", "id", "sample_id"];
 const ANSWERS: [&str; 6] = [
@@ -32,6 +33,8 @@ pub struct Replay {
     /// Whether some sample has several epochs.
     has_epochs: bool,
     source: String,
+    /// A hash of a file's answers; of a run directory the runs that asked.
+    recordings: BTreeSet<String>,
 }
 
 /// The answers to one sample, by epoch.
@@ -46,10 +49,12 @@ impl Replay {
     /// With file and line where the file is no JSONL, lacks a field, or has an id twice.
     pub fn open(path: &Path, id_field: Option<&str>, answer_field: Option<&str>) -> Result<Self> {
         let source = path.display().to_string();
-        let answers = if path.is_dir() {
+        let (answers, recordings) = if path.is_dir() {
             from_run(&RunDir::open(path)?)?
         } else {
-            from_jsonl(path, id_field, answer_field)?
+            let answers = from_jsonl(path, id_field, answer_field)?;
+            let hash = format!("recording {}", hash(&answers));
+            (answers, BTreeSet::from([hash]))
         };
         if answers.is_empty() {
             return Err(Error::usage(format!("`{source}` holds no answers")));
@@ -58,6 +63,7 @@ impl Replay {
             has_epochs: answers.values().any(|recorded| recorded.len() > 1),
             answers,
             source,
+            recordings,
         })
     }
 }
@@ -92,18 +98,40 @@ impl Agent for Replay {
     fn keeps_deadline(&self) -> bool {
         true
     }
+
+    fn recordings(&self) -> Vec<String> {
+        self.recordings.iter().cloned().collect()
+    }
 }
 
-fn from_run(dir: &RunDir) -> Result<HashMap<String, Recorded>> {
+fn hash(answers: &HashMap<String, Recorded>) -> String {
+    let sorted: BTreeMap<_, _> = answers.iter().collect();
+    let mut hash = Hasher::default();
+    for (id, recorded) in sorted {
+        for (epoch, output) in recorded {
+            let said = serde_json::to_string(output).unwrap_or_default();
+            hash = hash.part(id).part(epoch.to_le_bytes()).part(said);
+        }
+    }
+    hash.short()
+}
+
+fn from_run(dir: &RunDir) -> Result<(HashMap<String, Recorded>, BTreeSet<String>)> {
     let mut answers: HashMap<_, Recorded> = HashMap::new();
+    // One without a manifest that can be read is told apart by its name.
+    let mut runs = dir.manifest().map_or_else(
+        |_| BTreeSet::from([dir.path().display().to_string()]),
+        |manifest| manifest.answers_from(),
+    );
     for record in store::read_records(&dir.file("samples.jsonl"))? {
         let record = record?;
+        runs.extend(record.result.cached_from);
         if let Some(output) = record.result.output {
             let recorded = answers.entry(record.sample_id).or_default();
             recorded.insert(record.epoch, output);
         }
     }
-    Ok(answers)
+    Ok((answers, runs))
 }
 
 fn from_jsonl(

@@ -3,6 +3,7 @@
 use crate::benchmark::Benchmark;
 use crate::data::Sample;
 use crate::error::{Error, Result};
+use crate::text::hash::Hasher;
 
 /// What is put around a question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,6 +50,26 @@ impl Prompt {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Names the instructions around the questions: the preset with a hash of its text, so that an edited template is
+    /// another one, and the official instructions are the same whether they were asked for or not.
+    pub(crate) fn name(&self, benchmark: &dyn Benchmark) -> String {
+        let official = benchmark.official_prompt();
+        let (preset, text) = match self {
+            Self::Default => match benchmark.default_prompt() {
+                text if text == official => ("official", text.unwrap_or_default()),
+                text => ("default", text.unwrap_or_default()),
+            },
+            Self::Official => ("official", official.unwrap_or_default()),
+            Self::Concise => ("concise", CONCISE),
+            Self::None => ("none", ""),
+            Self::Template(template) => ("template", template.as_str()),
+        };
+        if text.is_empty() {
+            return "none".to_owned();
+        }
+        format!("{preset} {}", &Hasher::default().part(text).short()[..8])
     }
 
     /// The whole prompt of a sample. Attached files are named by their names alone, so that the prompt

@@ -119,6 +119,9 @@ pub struct Outcome {
     /// usage counts in a figure.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cached: bool,
+    /// The run that asked for an answer that came from the cache, where the cache knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_from: Option<String>,
     /// How many secrets were blanked in this record.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub redacted: u32,

@@ -85,6 +85,7 @@ impl TrialRun {
                     only: Some(HashSet::from([id])),
                     partial: false,
                 },
+                invocation: Some(self.invocation()),
                 cancel: self.cancel.clone(),
                 ci: project::is_ci(),
                 keep: Keep::Notable,
@@ -141,6 +142,11 @@ impl TrialRun {
         }
     }
 
+    /// Shared by all parts and by the run that they become.
+    fn invocation(&self) -> String {
+        format!("nextest-{}", self.run_id)
+    }
+
     fn take_plan(&self) -> Result<Plan> {
         let plan = lock(&self.plan).take();
         plan.ok_or_else(|| Error::infrastructure("this process has run its trial already"))
@@ -159,7 +165,7 @@ impl TrialRun {
         file.lock().map_err(|error| {
             Error::infrastructure(format!("cannot lock `{}`: {error}", lock.display()))
         })?;
-        let invocation = format!("nextest-{}", self.run_id);
+        let invocation = self.invocation();
         let is_merged = |dir: &RunDir| {
             let manifest = dir.manifest();
             manifest.is_ok_and(|manifest| {

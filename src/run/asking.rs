@@ -53,7 +53,7 @@ pub(super) enum Ended {
 
 /// What follows an attempt.
 enum Next {
-    Ended(Ended),
+    Ended(Box<Ended>),
     /// Another one, after a pause.
     Again(Duration),
 }
@@ -93,13 +93,14 @@ impl Asking {
                         attempts: attempt,
                         redacted: 0,
                         cached: false,
+                        cached_from: None,
                     };
-                    Next::Ended(self.answered(question, answer, key.as_deref()))
+                    Next::Ended(Box::new(self.answered(question, answer, key.as_deref())))
                 }
                 Err(error) => self.failed(&mut tries, question, error, latency_s),
             };
             match next {
-                Next::Ended(ended) => return ended,
+                Next::Ended(ended) => return *ended,
                 Next::Again(pause) => {
                     self.pause(pause);
                     tries.took(pause);
@@ -126,6 +127,7 @@ impl Asking {
             attempts: 1,
             redacted: 0,
             cached: false,
+            cached_from: None,
         };
         self.ledger.answered_again(question, &answer);
         Ok(answer)
@@ -171,7 +173,7 @@ impl Asking {
         latency_s: f64,
     ) -> Next {
         let attempts = tries.begun();
-        let stopped = Next::Ended(Ended::Stopped { attempts });
+        let stopped = Next::Ended(Box::new(Ended::Stopped { attempts }));
         let is_the_runs = match error.kind {
             FailureKind::Cancelled => true,
             // The run's time is up, not the sample's: it is asked again when the run is resumed.
@@ -210,12 +212,12 @@ impl Asking {
         }
         match pause {
             Some(pause) => Next::Again(pause),
-            None => Next::Ended(Ended::Failed {
+            None => Next::Ended(Box::new(Ended::Failed {
                 error,
                 latency_s,
                 attempts,
                 is_wrong,
-            }),
+            })),
         }
     }
 

@@ -23,6 +23,8 @@ pub(super) struct Cached {
     emitter: Arc<Emitter>,
     answers: AnswerCache,
     usage: CacheUse,
+    /// The run, as it is called where its answers are taken later.
+    asked_by: Option<String>,
     /// What the agent was when the run began.
     fingerprint: String,
     /// The agent is not any more what it was then.
@@ -49,13 +51,15 @@ impl Cached {
             emitter: Arc::clone(emitter),
             answers: AnswerCache::new(eval.cache_folder()),
             usage: eval.cache.usage,
+            asked_by: None,
             fingerprint,
             changed: AtomicBool::new(false),
         })
     }
 
-    /// Makes the folder, once that of the run is there.
-    pub(super) fn prepare(&self) {
+    /// Makes the folder, once that of the run is there; `asked_by` is the run.
+    pub(super) fn prepare(&mut self, asked_by: String) {
+        self.asked_by = Some(asked_by);
         self.answers.prepare();
     }
 
@@ -90,20 +94,25 @@ impl Cached {
         }
         let (answer, notice) = self.answers.get(key);
         self.tell(notice);
-        let (output, latency_s) = answer?;
+        let kept = answer?;
         Some(Answered {
-            output,
-            latency_s,
+            output: kept.output,
+            latency_s: kept.latency_s,
             attempts,
             redacted: 0,
             cached: true,
+            cached_from: kept.asked_by,
         })
     }
 
     /// Keeps an answer, unless what was asked changed meanwhile.
     pub(super) fn remember(&self, question: &Question, key: &str, answer: &Answered) {
         if self.key(question).as_deref() == Some(key) {
-            self.tell(self.answers.put(key, &answer.output, answer.latency_s));
+            let asked_by = self.asked_by.clone();
+            let put = self
+                .answers
+                .put(key, &answer.output, answer.latency_s, asked_by);
+            self.tell(put);
         }
     }
 
@@ -115,6 +124,6 @@ impl Cached {
 }
 
 /// What the agent says that it is; one that panics says nothing.
-fn fingerprint(plan: &Plan) -> Option<String> {
+pub(super) fn fingerprint(plan: &Plan) -> Option<String> {
     panics::catch(|| plan.eval.agent.fingerprint()).ok()?
 }

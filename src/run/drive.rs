@@ -68,6 +68,8 @@ pub struct Drive {
     pub failed: Option<PathBuf>,
     /// Continue this run.
     pub resume: Option<PathBuf>,
+    /// Continue it although its agent changed.
+    pub allow_changed_agent: bool,
     /// Leave the baseline alone.
     pub ignore_baseline: bool,
     /// The run does not cover its eval as the spec defines it.
@@ -177,7 +179,7 @@ impl Drive {
         let options = RunOptions {
             run_id: self.run_id.clone(),
             invocation: Some(self.invocation.clone()),
-            home: self.resume.clone().map_or(Home::New, Home::Resume),
+            home: self.home(),
             scope: Scope {
                 only: prepared.only,
                 partial: self.partial,
@@ -195,6 +197,16 @@ impl Drive {
     /// Counts what a run would ask.
     pub fn count(&self, eval: &Eval) -> Result<DryRun> {
         Ok(self.prepare(eval)?.count())
+    }
+
+    fn home(&self) -> Home {
+        match self.resume.clone() {
+            None => Home::New,
+            Some(path) => Home::Resume {
+                path,
+                allow_changed_agent: self.allow_changed_agent,
+            },
+        }
     }
 
     fn plan(&self, eval: &Eval) -> Result<Plan> {

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::asker::Asker;
 use super::ledger::Ledger;
 use super::options::{Home, Keep, RunOptions};
 use super::seen::SeenRecords;
@@ -45,6 +46,7 @@ impl Finish {
         dir: RunDir,
         resumed: Option<Manifest>,
         options: &RunOptions,
+        asker: Asker,
         selected: &Selected,
     ) -> Result<Self> {
         let selected = selected.samples();
@@ -57,7 +59,7 @@ impl Finish {
                 whole: manifest.whole && selected == plan.items.len(),
                 ..manifest
             },
-            None => new_manifest(&plan, &dir, options, selected)?,
+            None => new_manifest(&plan, &dir, options, asker, selected)?,
         };
         let begun = Self {
             plan,
@@ -190,10 +192,10 @@ fn new_manifest(
     plan: &Plan,
     dir: &RunDir,
     options: &RunOptions,
+    asker: Asker,
     selected: usize,
 ) -> Result<Manifest> {
-    let name = dir.path().file_name().unwrap_or_default().to_string_lossy();
-    let run_id = name.split_once('_').map_or(&*name, |(_, id)| id).to_owned();
+    let run_id = dir.run_id();
     let eval = &plan.eval;
     let home = eval
         .spec
@@ -217,6 +219,9 @@ fn new_manifest(
         let selected = ids.filter(|id| only.contains(*id));
         selected.map(str::to_owned).collect()
     });
+    // What was asked in parts stands in the cache under the name that they have in common.
+    let parts = options.invocation.clone();
+    let parts = parts.filter(|_| matches!(options.home, Home::Merged(_)));
     Ok(Manifest {
         format_version: FORMAT_VERSION,
         evaltest_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -248,11 +253,15 @@ fn new_manifest(
         snapshots_in_project: project::inside(&root, &snapshots),
         snapshots,
         masked: eval.masks_answers(),
+        prompt: Some(eval.prompt.name(&*eval.benchmark)),
         dataset: plan.dataset.clone(),
         dataset_hash: plan.dataset_hash.clone(),
         request_hash: plan.request_hash.clone(),
         scorer_hash: plan.scorer_hash.clone(),
         scorers_hash: plan.scorers_hash.clone(),
+        agent_hash: asker.hash,
+        mixed: false,
+        answers_of: asker.recordings.into_iter().chain(parts).collect(),
         overrides: overrides.collect(),
         redact: options.redact.clone(),
         only,

@@ -21,12 +21,14 @@ pub(super) fn judge(plan: &Plan, question: &Question, answer: Answered) -> Outco
         attempts,
         redacted,
         cached,
+        cached_from,
     } = answer;
     let outcome = Outcome {
         usage: output.usage,
         attempts,
         latency_s,
         cached,
+        cached_from,
         redacted,
         ..Outcome::default()
     };

@@ -236,6 +236,7 @@ impl Ledger {
         event.output = Some(clean);
         event.latency_s = Some(answer.latency_s);
         event.cached = answer.cached;
+        event.cached_from.clone_from(&answer.cached_from);
         self.write(&event).then_some(event.redacted)
     }
 

@@ -9,7 +9,8 @@ use crate::store::events::StoredEvent;
 use crate::store::{Carried, Manifest, RunDir, random_run_id};
 use crate::system::cancel::Cancel;
 
-use super::select::check_resumable;
+use super::asker::Asker;
+use super::select::{changed_agent, check_resumable};
 
 /// How one run is done, apart from what its eval says.
 #[derive(Default)]
@@ -62,32 +63,54 @@ pub(crate) enum Home {
     #[default]
     New,
     /// An existing one, to be continued.
-    Resume(PathBuf),
+    Resume {
+        /// It.
+        path: PathBuf,
+        /// Also if the agent is another one now, which marks the run as mixed.
+        allow_changed_agent: bool,
+    },
     /// Exactly this folder, for one sample under nextest.
     Part(PathBuf),
     /// A new run directory that begins with these events, failures included; nothing is asked again.
     Merged(Vec<Carried<StoredEvent>>),
 }
 
-impl Home {
+impl RunOptions {
     /// The run directory, made unless it is there, and its manifest if it goes on.
-    pub(super) fn open(
-        &self,
-        plan: &Plan,
-        run_id: Option<&str>,
-    ) -> Result<(RunDir, Option<Manifest>)> {
-        match self {
-            Self::Resume(path) => {
+    pub(super) fn open(&self, plan: &Plan, asker: &Asker) -> Result<(RunDir, Option<Manifest>)> {
+        match &self.home {
+            Home::Resume {
+                path,
+                allow_changed_agent,
+            } => {
                 let dir = RunDir::open(path)?;
-                let manifest = dir.manifest()?;
+                let mut manifest = dir.manifest()?;
                 check_resumable(plan, &manifest, &dir)?;
+                if asker.is_another(plan, &manifest) {
+                    if !allow_changed_agent {
+                        return Err(changed_agent(&dir));
+                    }
+                    manifest.mixed = true;
+                    manifest.request_hash.clone_from(&plan.request_hash);
+                    asker.sign(&mut manifest);
+                }
                 Ok((dir, Some(manifest)))
             }
-            Self::Part(path) => Ok((RunDir::create_at(path)?, None)),
-            Self::New | Self::Merged(_) => {
-                let id = run_id.map_or_else(|| random_run_id(&plan.eval.name), str::to_owned);
+            Home::Part(path) => Ok((RunDir::create_at(path)?, None)),
+            Home::New | Home::Merged(_) => {
+                let id = self.run_id.clone();
+                let id = id.unwrap_or_else(|| random_run_id(&plan.eval.name));
                 Ok((RunDir::create(&plan.eval.output_folder(), &id)?, None))
             }
+        }
+    }
+
+    /// What the run is called by those who take its answers from the cache. The parts of a run have a name in common
+    /// before it has its own.
+    pub(super) fn asked_by(&self, dir: &RunDir) -> String {
+        match (&self.home, &self.invocation) {
+            (Home::Part(_), Some(invocation)) => invocation.clone(),
+            _ => dir.run_id(),
         }
     }
 }

@@ -199,6 +199,7 @@ fn write(
         config: config(&parent.config, &gates, specs, &names),
         parent: Some(dir.path().to_owned()),
         parent_run_id: Some(parent.run_id.clone()),
+        answers_of: parent.answers_from().into_iter().collect(),
         invocation: run_id.clone(),
         run_id,
         started_at: now,

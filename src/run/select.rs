@@ -62,7 +62,7 @@ impl Selected {
     }
 }
 
-/// Refuses to continue a run whose questions, agent or judges have changed.
+/// Refuses to continue a run whose questions or judges have changed.
 pub(super) fn check_resumable(plan: &Plan, manifest: &Manifest, dir: &RunDir) -> Result<()> {
     let refuse = |what: &str| {
         Err(Error::usage(format!(
@@ -105,8 +105,17 @@ pub(super) fn check_resumable(plan: &Plan, manifest: &Manifest, dir: &RunDir) ->
         ))
         .hint(format!("say `--epochs {}`", manifest.epochs)));
     }
-    if manifest.request_hash != plan.request_hash {
-        return refuse("the agent in the spec");
-    }
     Ok(())
+}
+
+/// The error for a run whose agent is another one now.
+pub(super) fn changed_agent(dir: &RunDir) -> Error {
+    Error::usage(format!(
+        "run `{}` cannot be resumed: the agent, its program or an option has changed since",
+        dir.path().display()
+    ))
+    .hint(
+        "undo the change, or start a new run without `--resume`; with `--allow-changed-agent` it goes on, and can be no \
+         baseline",
+    )
 }

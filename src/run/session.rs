@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::alike::FirstAttempts;
+use super::asker::Asker;
 use super::asking::{Asking, Ended};
 use super::attempt::AgentCaller;
 use super::cached::Cached;
@@ -59,15 +60,25 @@ impl Session {
         let emitter = Emitter::new(Arc::clone(&plan), observer, options.stream);
         let emitter = Arc::new(emitter);
         // Before the agent starts anything: what it is now is what answers.
-        let cache = Cached::open(&plan, &emitter);
+        let mut cache = Cached::open(&plan, &emitter);
+        let asker = match options.home {
+            // Told when all parts are put together.
+            Home::Part(_) => Asker::default(),
+            _ => Asker::of(&plan),
+        };
         let selected = Selected::of(&plan, options.scope.only.as_ref())?;
         if !matches!(options.home, Home::Merged(_)) {
             let check = eval.agent.check();
             check.map_err(|error| error.at(format_args!("eval `{}`", eval.name)))?;
         }
-        let (dir, resumed) = options.home.open(&plan, options.run_id.as_deref())?;
-        if let Some(cache) = &cache {
-            cache.prepare();
+        let (dir, resumed) = options.open(&plan, &asker)?;
+        if resumed.as_ref().is_some_and(|manifest| manifest.mixed) {
+            emitter.note(
+                "the agent was changed since the run began: it can be no baseline".to_owned(),
+            );
+        }
+        if let Some(cache) = &mut cache {
+            cache.prepare(options.asked_by(&dir));
         }
         let (others, ago) = match &options.home {
             Home::Part(part) => {
@@ -119,7 +130,7 @@ impl Session {
             emitter: Arc::clone(&emitter),
         };
         let session = Self {
-            finish: Finish::begin(Arc::clone(&plan), dir, resumed, &options, &selected)?,
+            finish: Finish::begin(Arc::clone(&plan), dir, resumed, &options, asker, &selected)?,
             plan,
             selected,
             asking,

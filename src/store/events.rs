@@ -67,6 +67,9 @@ pub(crate) struct StoredEvent {
     /// The answer was given before, to an earlier run; nobody was asked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) cached: bool,
+    /// That run, where the cache knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) cached_from: Option<String>,
 }
 
 impl StoredEvent {
@@ -85,6 +88,7 @@ impl StoredEvent {
             result: None,
             redacted: 0,
             cached: false,
+            cached_from: None,
         }
     }
 }

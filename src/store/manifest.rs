@@ -1,6 +1,6 @@
 //! `manifest.json`: what was run, when, with which hashes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -27,6 +27,7 @@ pub enum RunStatus {
 
 /// What was run, when, with which hashes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "they are members of a file")]
 pub struct Manifest {
     /// The version of the format, of the program that wrote it.
     pub format_version: u32,
@@ -86,6 +87,9 @@ pub struct Manifest {
     /// Whether snapshots hide answers that are correct.
     #[serde(default)]
     pub masked: bool,
+    /// The prompt around the questions: the preset with a hash of its text. Configuration, as the agent is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
     /// The dataset of the Hub with its commit: `hf://datasets/ORG/NAME@COMMIT`, which a spec can name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dataset: Option<String>,
@@ -98,6 +102,17 @@ pub struct Manifest {
     /// Hash of the extraction and all scorers; a resumed run must have the same.
     #[serde(default)]
     pub scorers_hash: String,
+    /// Hash of the agent as the cache knows it, with its keys and options; of one that repeats recordings the hash of
+    /// its kind. `None` for an agent that does not say what it is ([`Agent::fingerprint`](crate::Agent::fingerprint)).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) agent_hash: Option<String>,
+    /// Whether the agent was changed between the parts of the run: no baseline can be made of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) mixed: bool,
+    /// Runs and recordings that gave its answers, where it did not ask itself; for answers from the cache see the
+    /// records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) answers_of: Vec<String>,
     /// What the command line set otherwise than the spec, redacted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overrides: Vec<Override>,
@@ -170,6 +185,13 @@ impl Manifest {
         let moved =
             moved.and_then(|inside| Some(crate::system::project::current_root()?.join(inside)));
         moved.filter(here).unwrap_or_else(|| self.snapshots.clone())
+    }
+
+    /// Whose answers stand in the run, as far as the manifest tells: its own, those of the runs that it scored again,
+    /// those of a recording.
+    pub(crate) fn answers_from(&self) -> BTreeSet<String> {
+        let others = self.answers_of.iter().chain(&self.parent_run_id);
+        others.chain([&self.run_id]).cloned().collect()
     }
 
     /// Writes `manifest.json`.

@@ -283,3 +283,46 @@ fn a_part_stays_a_part_when_it_is_resumed() {
     }
     assert_eq!(asked(&project).len(), 3);
 }
+
+#[test]
+fn a_changed_agent_is_refused_or_makes_the_run_mixed() {
+    let fails = "test $EVALTEST_SAMPLE_ID != q001 -o -f fixed || exit 3";
+    let project = asked::project(4, fails, "");
+    project.spec(
+        "{ type: command, command: [./agent.sh], input: json }",
+        "gates: [error_rate <= 0.0]\n",
+    );
+    project.run("run eval.yaml").exits(3);
+    let dir = project.last_run();
+    let resume = format!("run --resume {}", dir.display());
+    let refused = |more: &str| {
+        project
+            .run(&format!("{resume} {more}"))
+            .exits(2)
+            .says("the agent, its program or an option has changed since")
+            .says("--allow-changed-agent");
+    };
+    let script = project.read("agent.sh");
+    refused("--agent-option depth=2");
+    project.script("agent.sh", &format!("{script}# changed\n"));
+    refused("");
+    assert_eq!(asked(&project).len(), 4, "nothing was asked");
+    assert_eq!(project.last_json("manifest.json").get("mixed"), None);
+    project
+        .run("run eval.yaml --allow-changed-agent")
+        .exits(2)
+        .says("--resume");
+
+    project.write("fixed", "");
+    let mixed = "the agent was changed since the run began: it can be no baseline";
+    project
+        .run(&format!("{resume} --allow-changed-agent"))
+        .exits(0)
+        .says(mixed);
+    assert_eq!(asked(&project).len(), 5);
+    // It goes on with the agent that it has now, and stays what it is.
+    project.run(&resume).exits(0).says(mixed);
+    assert_eq!(project.last_json("manifest.json")["mixed"], true);
+    project.script("agent.sh", &script);
+    refused("");
+}

@@ -105,6 +105,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "RUN_DIR")]
     resume: Option<PathBuf>,
 
+    /// Continue it although the agent's program, keys or options changed; such a run can be no baseline
+    #[arg(long, requires = "resume")]
+    allow_changed_agent: bool,
+
     /// Ask only what failed or flipped in this run
     #[arg(long, value_name = "RUN_DIR")]
     failed: Option<PathBuf>,

@@ -40,8 +40,8 @@ impl AnswerCache {
         let _ = make_root(&self.buckets.folder);
     }
 
-    /// The answer that was kept under this key, with the seconds that it took.
-    pub(crate) fn get(&self, key: &str) -> (Option<(Output, f64)>, Notice) {
+    /// The answer that was kept under this key.
+    pub(crate) fn get(&self, key: &str) -> (Option<CacheEntry>, Notice) {
         let path = self.buckets.path(key);
         let unusable = |why: &dyn std::fmt::Display| {
             let what = format!("`{}` in the cache cannot be used: {why}", path.display());
@@ -51,14 +51,20 @@ impl AnswerCache {
             Ok(None) => (None, None),
             Err(error) => unusable(&error),
             Ok(Some(content)) => match CacheEntry::from_bytes(&content, key) {
-                Ok(entry) => (Some((entry.output, entry.latency_s)), None),
+                Ok(entry) => (Some(entry), None),
                 Err(why) => unusable(&why),
             },
         }
     }
 
-    /// Keeps an answer; a notice if it cannot be kept.
-    pub(crate) fn put(&self, key: &str, output: &Output, latency_s: f64) -> Notice {
+    /// Keeps an answer of the run `asked_by`; a notice if it cannot be kept.
+    pub(crate) fn put(
+        &self,
+        key: &str,
+        output: &Output,
+        latency_s: f64,
+        asked_by: Option<String>,
+    ) -> Notice {
         let entry = CacheEntry {
             key: key.to_owned(),
             created: format!("{:.0}", jiff::Timestamp::now()),
@@ -69,6 +75,7 @@ impl AnswerCache {
                 0.0
             },
             output: output.clone(),
+            asked_by,
         };
         let written = entry
             .to_bytes()

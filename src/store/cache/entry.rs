@@ -12,14 +12,17 @@ const MARK: &str = "evaltest-answer 1 ";
 
 /// An answer, with what there is to know of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct CacheEntry {
+pub(crate) struct CacheEntry {
     /// The key it was kept under: a file that was moved is not taken for another's.
     pub(super) key: String,
     /// When it was given.
     pub(super) created: String,
     /// Seconds that it took then.
-    pub(super) latency_s: f64,
-    pub(super) output: Output,
+    pub(crate) latency_s: f64,
+    pub(crate) output: Output,
+    /// The run that asked; older files do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) asked_by: Option<String>,
 }
 
 impl CacheEntry {
@@ -67,6 +70,7 @@ mod tests {
             created: "2026-01-31T00:00:00Z".to_owned(),
             latency_s: 1.25,
             output: Output::text("four\n\u{0}\u{1f600}"),
+            asked_by: Some("e-0123ab".to_owned()),
         }
     }
 

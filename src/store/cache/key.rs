@@ -32,12 +32,8 @@ impl Asked<'_> {
     /// When a file of the sample cannot be read.
     pub(crate) fn key(&self) -> io::Result<String> {
         let sample = self.sample;
-        let mut hash = Hasher::default()
-            .part("evaltest answer")
-            .part(VERSION.to_le_bytes())
-            .part(self.fingerprint)
-            .part(telling(self.spec).to_string())
-            .part(json(self.options))
+        let hash = Hasher::default().part("evaltest answer");
+        let mut hash = agent_parts(hash, self.fingerprint, self.spec, self.options)
             .part(&sample.id)
             .part(&sample.prompt)
             .part(self.prompt)
@@ -58,6 +54,24 @@ impl Asked<'_> {
         }
         Ok(hash.hex())
     }
+}
+
+/// Hash of an agent as it stands in the keys of its answers: another one gives other answers.
+pub(crate) fn agent_hash(fingerprint: &str, spec: &Value, options: &Map<String, Value>) -> String {
+    let hash = Hasher::default().part("evaltest agent");
+    agent_parts(hash, fingerprint, spec, options).short()
+}
+
+fn agent_parts(
+    hash: Hasher,
+    fingerprint: &str,
+    spec: &Value,
+    options: &Map<String, Value>,
+) -> Hasher {
+    hash.part(VERSION.to_le_bytes())
+        .part(fingerprint)
+        .part(telling(spec).to_string())
+        .part(json(options))
 }
 
 /// The keys of an agent without those that only say how many of it there are, and how patient one is with them.

@@ -67,6 +67,8 @@ pub(crate) struct Answered {
     pub(crate) redacted: u32,
     /// It was given before, to an earlier run.
     pub(crate) cached: bool,
+    /// That run, where the cache knows it.
+    pub(crate) cached_from: Option<String>,
 }
 
 /// Folds the journal by the slots of records, which `slot` finds by sample and epoch. A sample that ended without an
@@ -102,6 +104,7 @@ pub(crate) fn fold(
                     attempts: event.attempt,
                     redacted: event.redacted,
                     cached: event.cached,
+                    cached_from: event.cached_from,
                 });
                 past.outcome = None;
                 past.foreign = Foreign {

@@ -45,6 +45,7 @@ impl RunArgs {
             filter: self.filter.clone(),
             failed: self.failed.as_deref().map(absolute).transpose()?,
             resume: self.resume.as_deref().map(absolute).transpose()?,
+            allow_changed_agent: self.allow_changed_agent,
             ignore_baseline: self.ignore_baseline,
             cache: self.cache(),
             stream: self.stream,
