@@ -93,7 +93,7 @@ pub mod verdict {
 
 /// Accepting a run as the baseline.
 pub mod snapshot {
-    pub use crate::snapshot::{Accepted, accept};
+    pub use crate::snapshot::{Acceptance, Accepted, accept};
 }
 
 /// Events, and what a run looks like to people: a module for each format, which is public here as soon as it is there.

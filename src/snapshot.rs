@@ -22,16 +22,19 @@ use crate::verdict::poll::Poll;
 
 mod accept;
 mod baseline;
+mod pool;
 pub(crate) mod update;
 
-pub use accept::Accepted;
-pub use accept::accept;
+pub use accept::{Acceptance, Accepted, accept};
 pub(crate) use baseline::{check_scorer, is_there as has_baseline, read as read_baseline};
 
 /// Version of the snapshots' content and of `_baseline.json`.
 ///
 /// * 1: the first. Members added since: `epochs` of `_baseline.json`, left out where it is 1.
-pub(crate) const FORMAT_VERSION: u32 = 1;
+/// * 2: a baseline may be several runs. `_baseline.json` has `runs` in place of `run_id` and `epochs`, a digest of each
+///   snapshot (`digests`), and a `verdict_digest` of all of it; a snapshot has `answers`, the verdict of each answer,
+///   left out where there is one. A baseline of version 1 is one run, and its digest holds as it was made.
+pub(crate) const FORMAT_VERSION: u32 = 2;
 
 /// Longer answers are cut in snapshots; a hash of the whole follows.
 const LONGEST_ANSWER: usize = 1000;
@@ -47,6 +50,8 @@ pub(crate) fn path(folder: &Path, id: &str) -> PathBuf {
 pub(crate) struct Content {
     /// `None` for a sample without ground truth.
     pub(crate) correct: Option<bool>,
+    /// The verdict on each answer, in the order of runs and of epochs; `None` where there was none.
+    pub(crate) answers: Vec<Option<bool>>,
     /// The normalised answer as JSON, or its mask.
     pub(crate) answer: String,
     pub(crate) input_hash: String,
@@ -80,6 +85,7 @@ impl Content {
         };
         Self {
             correct,
+            answers: vec![correct],
             answer,
             input_hash: record.input_hash.clone(),
             target_hash: record.target_hash.clone(),
@@ -87,7 +93,7 @@ impl Content {
     }
 
     /// What the snapshot of a sample says, whose epochs' contents these are: that of the first which gave the
-    /// majority's answer, with the majority's verdict. `None` of nothing.
+    /// majority's answer, with the majority's verdict, and the verdicts of all. `None` of nothing.
     pub(crate) fn majority(mut epochs: Vec<(u32, Self)>) -> Option<Self> {
         epochs.sort_by_key(|(epoch, _)| *epoch);
         let mut poll = Poll::default();
@@ -100,9 +106,14 @@ impl Content {
         }
         let spokesman = poll.spokesman().and_then(|vote| usize::try_from(vote).ok());
         let place = spokesman.and_then(|vote| voters.get(vote).copied());
+        let answers = epochs
+            .iter()
+            .flat_map(|(_, content)| content.answers.iter());
+        let answers = answers.copied().collect();
         let (_, content) = epochs.into_iter().nth(place.unwrap_or_default())?;
         Some(Self {
             correct: poll.majority().or(content.correct),
+            answers,
             ..content
         })
     }
@@ -110,16 +121,56 @@ impl Content {
     /// Whether the snapshot of this sample says just this; a missing or broken one says nothing.
     pub(crate) fn is_current(&self, folder: &Path, id: &str) -> bool {
         let path = path(folder, id);
-        Self::read(&path).is_ok_and(|old| old.as_ref() == Some(self))
+        Self::read(&path).is_ok_and(|old| old.is_some_and(|old| old.says_the_same(self)))
     }
 
-    /// The sample of a baseline that it is.
-    pub(crate) fn sample(&self) -> BaselineSample {
+    /// Whether another snapshot says just this of the sample, however often it was asked.
+    pub(crate) fn says_the_same(&self, other: &Self) -> bool {
+        let answers = other.answers.clone();
+        *other
+            == Self {
+                answers,
+                ..self.clone()
+            }
+    }
+
+    /// The same with so many answers, none before the first.
+    fn with_answers(mut self, number: usize) -> Self {
+        let missing = number.saturating_sub(self.answers.len());
+        self.answers.splice(..0, std::iter::repeat_n(None, missing));
+        self
+    }
+
+    /// The same for a baseline of so many answers to each sample: the last that have a verdict.
+    fn kept(mut self, number: usize) -> Self {
+        self.answers.retain(Option::is_some);
+        let more = self.answers.len().saturating_sub(number);
+        self.answers.drain(..more);
+        self.with_answers(number)
+    }
+
+    /// Whether some answer has a verdict.
+    fn is_answered(&self) -> bool {
+        self.answers.iter().any(Option::is_some)
+    }
+
+    /// What comparisons need of it.
+    pub(crate) fn baseline_sample(&self) -> BaselineSample {
         BaselineSample {
-            answers: vec![self.correct],
+            answers: self.answers.clone(),
             input_hash: self.input_hash.clone(),
             target_hash: self.target_hash.clone(),
         }
+    }
+
+    /// The verdicts, a digit for each answer: `11.01`.
+    fn digits(&self) -> String {
+        let digit = |answer: &Option<bool>| match answer {
+            Some(true) => '1',
+            Some(false) => '0',
+            None => '.',
+        };
+        self.answers.iter().map(digit).collect()
     }
 
     fn verdict(&self) -> &'static str {
@@ -138,8 +189,13 @@ impl Content {
             target_hash,
             ..
         } = self;
+        let answers = if self.answers == [self.correct] {
+            String::new()
+        } else {
+            format!("\nanswers: \"{}\"", self.digits())
+        };
         format!(
-            "verdict: {}\nanswer: {answer}\ninput: {input_hash}\ntarget: {target_hash}",
+            "verdict: {}{answers}\nanswer: {answer}\ninput: {input_hash}\ntarget: {target_hash}",
             self.verdict()
         )
     }
@@ -156,8 +212,22 @@ impl Content {
             "incorrect" => Some(false),
             _ => None,
         };
+        let answers = match field("answers") {
+            None => vec![correct],
+            Some(digits) => {
+                let digits = digits.trim_matches('"').chars();
+                let answer = |digit| match digit {
+                    '1' => Some(Some(true)),
+                    '0' => Some(Some(false)),
+                    '.' => Some(None),
+                    _ => None,
+                };
+                digits.map(answer).collect::<Option<_>>()?
+            }
+        };
         Some(Self {
             correct,
+            answers,
             answer: field("answer")?,
             input_hash: field("input")?,
             target_hash: field("target")?,
@@ -233,6 +303,7 @@ mod tests {
         let path = path(folder.path(), "a: \"b\"\n");
         let content = Content {
             correct: Some(true),
+            answers: vec![Some(true), None, Some(false)],
             answer: json("x\n---\ny: \"z\""),
             input_hash: "00".into(),
             target_hash: "11".into(),

@@ -170,6 +170,7 @@ fn baseline(verdicts: &[bool]) -> Baseline {
     Baseline {
         samples: samples.collect(),
         digest_matches: true,
+        changed_files: Vec::new(),
         ..Baseline::default()
     }
 }

@@ -142,7 +142,7 @@ impl Judging<'_> {
             ..
         } = sample;
         let old = Content::read(&path)?;
-        if old.as_ref() == Some(&now) {
+        if old.as_ref().is_some_and(|old| old.says_the_same(&now)) {
             return Ok(TestVerdict::Passed);
         }
         let mut message = message::wrong(self.session, record, "differs from its snapshot");
@@ -160,14 +160,14 @@ impl Judging<'_> {
         let path = std::mem::take(&mut sample.path);
         let now = sample.content.clone();
         let old = Content::read(&path)?;
-        let is_same = old.as_ref() == Some(&now);
+        let is_same = old.as_ref().is_some_and(|old| old.says_the_same(&now));
         let change = self.change(sample.record, path, old.is_some(), now);
         // A snapshot of another question or of another ground truth says nothing about this one.
         let comparable = old.as_ref().filter(|old| {
             old.input_hash == sample.content.input_hash
                 && old.target_hash == sample.content.target_hash
         });
-        let Some(before) = comparable.map(Content::sample) else {
+        let Some(before) = comparable.map(Content::baseline_sample) else {
             return Ok(self.without_snapshot(&sample, &change)?.into());
         };
         if flipped(&before.answers, &sample.answers) == Some(true) {

@@ -1,6 +1,6 @@
-//! `_baseline.json`: which run the snapshots of an eval are.
+//! `_baseline.json`: which runs the snapshots of an eval are.
 //!
-//! The file holds a digest of all verdicts. Snapshots accepted one by one no longer match it, and
+//! The file holds a digest of each snapshot's verdicts. Snapshots accepted one by one no longer match it, and
 //! `no_regression` says so: accepting only improvements makes an unchanged but flaky agent look worse
 //! with every round.
 
@@ -11,54 +11,116 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use walkdir::{DirEntry, WalkDir};
 
-use super::Content;
+use super::pool::PooledRun;
+use super::{Content, FORMAT_VERSION};
 use crate::error::{Error, Result};
 use crate::text::hash::Hasher;
 use crate::text::yaml;
-use crate::verdict::baseline::{Baseline, BaselineRun, BaselineSample};
+use crate::verdict::baseline::Baseline;
 
 pub(super) const FILE: &str = "_baseline.json";
 
-/// The content of `_baseline.json`.
+/// The content of `_baseline.json`. Nothing in it can be traced to a question or an answer: ids and verdicts stand in
+/// the snapshots, and digests are of what stands there.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct BaselineFile {
     pub(super) format_version: u32,
-    pub(super) run_id: String,
+    /// The one run of a baseline of version 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    run_id: Option<String>,
+    /// How often that asked each sample. Absent before there were epochs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    epochs: Option<u32>,
+    /// The runs, in the order of their answers.
+    #[serde(default)]
+    pub(super) runs: Vec<PooledRun>,
     pub(super) scorer_hash: String,
-    /// How often each sample was asked. Absent before there were epochs.
-    #[serde(default = "once", skip_serializing_if = "is_once")]
-    pub(super) epochs: u32,
     pub(super) verdict_digest: String,
     pub(super) samples: usize,
     pub(super) correct: usize,
+    /// Digests of the snapshots, by sample.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    digests: BTreeMap<String, String>,
 }
 
-fn once() -> u32 {
-    1
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde's `skip_serializing_if` passes a reference"
-)]
-fn is_once(epochs: &u32) -> bool {
-    *epochs == 1
-}
-
-/// Digest of every sample's verdict and hashes.
-pub(super) fn digest(samples: &BTreeMap<String, BaselineSample>) -> String {
-    let fold = |hash: Hasher, (id, sample): (&String, &BaselineSample)| {
-        let verdict = match sample.verdict() {
-            Some(true) => "correct",
-            Some(false) => "incorrect",
-            None => "unscored",
+impl BaselineFile {
+    /// That of these snapshots.
+    pub(super) fn new(
+        runs: Vec<PooledRun>,
+        scorer_hash: String,
+        contents: &BTreeMap<String, Content>,
+    ) -> Self {
+        let digests = contents.iter();
+        let digests = digests.map(|(id, content)| (id.clone(), content_digest(id, content)));
+        let is_correct = |content: &&Content| content.baseline_sample().verdict() == Some(true);
+        let mut file = Self {
+            format_version: FORMAT_VERSION,
+            run_id: None,
+            epochs: None,
+            runs,
+            scorer_hash,
+            verdict_digest: String::new(),
+            samples: contents.len(),
+            correct: contents.values().filter(is_correct).count(),
+            digests: digests.collect(),
         };
+        file.verdict_digest = file.digest();
+        file
+    }
+
+    /// Digest of all that decides a comparison.
+    fn digest(&self) -> String {
+        let hash = Hasher::default().part(&self.scorer_hash);
+        let hash = self.runs.iter().fold(hash, |hash, run| run.hash(hash));
+        let digests = self.digests.iter();
+        let hash = digests.fold(hash, |hash, (id, digest)| hash.part(id).part(digest));
+        hash.short()
+    }
+
+    /// Whether the snapshots in `folder` are those that were accepted, and which files are not.
+    fn compare(&self, contents: &BTreeMap<String, Content>, folder: &Path) -> (bool, Vec<String>) {
+        if self.format_version == 1 {
+            return (self.verdict_digest == old_digest(contents), Vec::new());
+        }
+        let is_new = |(id, content): &(&String, &Content)| {
+            let digest = content_digest(id, content);
+            self.digests.get(*id) != Some(&digest)
+        };
+        let changed = contents.iter().filter(is_new).map(|(id, _)| id);
+        let is_gone = |id: &&String| !contents.contains_key(*id);
+        let gone = self.digests.keys().filter(is_gone);
+        let name = |id: &String| {
+            let path = super::path(folder, id);
+            let inside = path.strip_prefix(folder).unwrap_or(&path);
+            inside.display().to_string()
+        };
+        let mut files: Vec<_> = changed.chain(gone).map(name).collect();
+        files.sort();
+        if self.verdict_digest != self.digest() {
+            files.insert(0, FILE.to_owned());
+        }
+        (files.is_empty(), files)
+    }
+}
+
+/// Digest of what a snapshot says of verdicts, question and ground truth.
+fn content_digest(id: &str, content: &Content) -> String {
+    let hash = Hasher::default().part(id).part(content.verdict());
+    let hash = hash.part(content.digits());
+    hash.part(&content.input_hash)
+        .part(&content.target_hash)
+        .short()
+}
+
+/// Digest of every sample's verdict and hashes, as version 1 has it.
+fn old_digest(contents: &BTreeMap<String, Content>) -> String {
+    let fold = |hash: Hasher, (id, content): (&String, &Content)| {
         hash.part(id)
-            .part(verdict)
-            .part(&sample.input_hash)
-            .part(&sample.target_hash)
+            .part(content.verdict())
+            .part(&content.input_hash)
+            .part(&content.target_hash)
     };
-    samples.iter().fold(Hasher::default(), fold).short()
+    contents.iter().fold(Hasher::default(), fold).short()
 }
 
 /// Refuses a baseline of another scorer, without reading the snapshots: for a process that runs one sample.
@@ -67,33 +129,34 @@ pub(crate) fn check_scorer(folder: &Path, scorer_hash: &str, epochs: u32) -> Res
         return Ok(());
     };
     let baseline = Baseline {
-        runs: vec![BaselineRun {
-            run_id: file.run_id,
-            epochs: file.epochs,
-        }],
+        runs: file.runs.iter().map(PooledRun::known).collect(),
         scorer_hash: file.scorer_hash,
-        samples: BTreeMap::new(),
         digest_matches: true,
+        ..Baseline::default()
     };
     baseline.check_comparable(scorer_hash, epochs, [])
 }
 
 /// Reads `_baseline.json`, if there is one.
-fn file(path: &Path) -> Result<Option<BaselineFile>> {
+pub(super) fn file(path: &Path) -> Result<Option<BaselineFile>> {
     let text = match std::fs::read(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Error::io("read", path, &error)),
     };
-    let file: BaselineFile = serde_json::from_slice(&text).map_err(|error| {
+    let mut file: BaselineFile = serde_json::from_slice(&text).map_err(|error| {
         Error::usage(format!("{}: not a baseline: {error}", path.display()))
             .hint("restore it from version control, or run: cargo evaltest accept")
     })?;
-    if file.format_version > super::FORMAT_VERSION {
+    if file.format_version > FORMAT_VERSION {
         return Err(
             Error::usage(format!("{}: written by a newer evaltest", path.display()))
                 .hint("cargo install cargo-evaltest"),
         );
+    }
+    if let Some(run_id) = file.run_id.take() {
+        let epochs = file.epochs.take().unwrap_or(1);
+        file.runs = vec![PooledRun::old(run_id, epochs)];
     }
     Ok(Some(file))
 }
@@ -110,33 +173,78 @@ pub(crate) fn read(folder: &Path) -> Result<Option<Baseline>> {
     if !folder.is_dir() {
         return Ok(None);
     }
-    let samples = samples(folder)?;
-    let path = folder.join(FILE);
-    let file = file(&path)?;
-    if samples.is_empty() && file.is_none() {
+    let Some((file, contents)) = read_whole(folder)? else {
         return Ok(None);
-    }
-    let digest_matches = file
-        .as_ref()
-        .is_some_and(|file| file.verdict_digest == digest(&samples));
+    };
+    let (digest_matches, changed_files) = match &file {
+        Some(file) => file.compare(&contents, folder),
+        None => (false, vec![FILE.to_owned()]),
+    };
     let (runs, scorer_hash) = file.map_or_else(Default::default, |file| {
-        let run = BaselineRun {
-            run_id: file.run_id,
-            epochs: file.epochs,
-        };
-        (vec![run], file.scorer_hash)
+        let runs = file.runs.iter().map(PooledRun::known).collect();
+        (runs, file.scorer_hash)
     });
+    let samples = contents.into_iter();
+    let samples = samples.map(|(id, content)| (id, content.baseline_sample()));
     Ok(Some(Baseline {
         runs,
         scorer_hash,
-        samples,
+        samples: samples.collect(),
         digest_matches,
+        changed_files,
     }))
+}
+
+/// What a folder of snapshots holds.
+type Whole = (Option<BaselineFile>, BTreeMap<String, Content>);
+
+fn read_whole(folder: &Path) -> Result<Option<Whole>> {
+    let contents = contents(folder)?;
+    let file = file(&folder.join(FILE))?;
+    Ok((file.is_some() || !contents.is_empty()).then_some((file, contents)))
+}
+
+/// The baseline that a run is added to, whole as it was accepted.
+///
+/// # Errors
+/// When there is none, or it is not what was accepted.
+pub(super) fn read_to_add(folder: &Path) -> Result<(BaselineFile, BTreeMap<String, Content>)> {
+    const HINT: &str = "accept its runs anew, all at once: cargo evaltest accept RUN_DIR RUN_DIR";
+    let shown = folder.display();
+    let whole = if folder.is_dir() {
+        read_whole(folder).map_err(|error| Error::usage(error.message()).hint(HINT))?
+    } else {
+        None
+    };
+    let Some((Some(file), mut contents)) = whole else {
+        return Err(
+            Error::usage(format!("there is no baseline in `{shown}` to add a run to"))
+                .hint("make the run the baseline: cargo evaltest accept RUN_DIR, without `--add`"),
+        );
+    };
+    let (is_whole, changed) = file.compare(&contents, folder);
+    if !is_whole {
+        let first = changed
+            .first()
+            .map(|file| format!(": `{file}` was changed"));
+        return Err(Error::usage(format!(
+            "the snapshots in `{shown}` are no longer those of a run{}",
+            first.unwrap_or_default()
+        ))
+        .hint(HINT));
+    }
+    // With their texts.
+    for (id, content) in &mut contents {
+        if let Some(whole) = Content::read(&super::path(folder, id))? {
+            *content = whole;
+        }
+    }
+    Ok((file, contents))
 }
 
 /// What the snapshots in a folder say. Nearly all the time goes into opening files, ten thousand of them
 /// before the first sample starts, so all processors take part.
-fn samples(folder: &Path) -> Result<BTreeMap<String, BaselineSample>> {
+fn contents(folder: &Path) -> Result<BTreeMap<String, Content>> {
     /// Fewer buckets than this are not worth a thread.
     const SHARE: usize = 16;
     let buckets = WalkDir::new(folder)
@@ -150,7 +258,7 @@ fn samples(folder: &Path) -> Result<BTreeMap<String, BaselineSample>> {
     buckets.retain(|entry| entry.file_type().is_dir());
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
     let share = buckets.len().div_ceil(threads).max(SHARE);
-    let read = |share: &[DirEntry]| -> Result<Vec<(String, BaselineSample)>> {
+    let read = |share: &[DirEntry]| -> Result<Vec<(String, Content)>> {
         let buckets = share.iter().map(|entry| bucket(entry.path()));
         Ok(buckets.collect::<Result<Vec<_>>>()?.concat())
     };
@@ -170,7 +278,7 @@ fn samples(folder: &Path) -> Result<BTreeMap<String, BaselineSample>> {
 }
 
 /// What the snapshots in one bucket say.
-fn bucket(folder: &Path) -> Result<Vec<(String, BaselineSample)>> {
+fn bucket(folder: &Path) -> Result<Vec<(String, Content)>> {
     let mut samples = Vec::new();
     for entry in WalkDir::new(folder).min_depth(1).max_depth(1) {
         let entry = entry.map_err(|error| unreadable(folder, &error))?;
@@ -179,7 +287,9 @@ fn bucket(folder: &Path) -> Result<Vec<(String, BaselineSample)>> {
             continue;
         }
         let (id, content) = snapshot(path)?;
-        samples.push((id, content.sample()));
+        // Ten thousand texts are not worth keeping.
+        let answer = String::new();
+        samples.push((id, Content { answer, ..content }));
     }
     Ok(samples)
 }
@@ -213,3 +323,6 @@ pub(super) fn parse(text: &str) -> Option<(String, Content)> {
         .ok()?;
     Some((id, Content::parse(body)?))
 }
+
+#[cfg(test)]
+mod tests;

@@ -20,6 +20,9 @@ pub struct Baseline {
     pub samples: BTreeMap<String, BaselineSample>,
     /// Whether the snapshots are still those of these runs.
     pub digest_matches: bool,
+    /// Where they are not: the files of the folder that were changed, added or removed since, as far as that can be
+    /// told. None of a baseline of the first version.
+    pub changed_files: Vec<String>,
 }
 
 /// One of the accepted runs.
@@ -149,9 +152,11 @@ impl BaselineSample {
         }
     }
 
-    /// The verdict, if it had one.
+    /// Whether more than half of its answers were correct; `None` without one that has a verdict.
     pub(crate) fn verdict(&self) -> Option<bool> {
-        self.answers.first().copied().flatten()
+        let scored = self.answers.iter().flatten().count();
+        let correct = self.answers.iter().flatten().filter(|is| **is).count();
+        (scored > 0).then_some(correct * 2 > scored)
     }
 }
 
@@ -276,6 +281,7 @@ mod tests {
                 .map(|(id, correct)| ((*id).to_owned(), BaselineSample::once(*correct)))
                 .collect(),
             digest_matches: true,
+            changed_files: Vec::new(),
         }
     }
 

@@ -11,6 +11,7 @@ use std::io;
 use std::process::{Command, ExitCode, Termination};
 
 use evaltest::Eval;
+use evaltest::engine::snapshot::{Acceptance, accept};
 use evaltest::engine::store::RunDir;
 use figure::{Figure, is_bench, report};
 
@@ -34,8 +35,7 @@ fn main() -> io::Result<ExitCode> {
     // Wrong answers fail without a baseline; accepted, they do not.
     let first = Eval::from_yaml(&spec).and_then(|eval| eval.run());
     let first = first.map_err(io::Error::other)?;
-    let accepted = RunDir::open(&first.dir)
-        .and_then(|dir| evaltest::engine::snapshot::accept(&dir, None, false));
+    let accepted = RunDir::open(&first.dir).and_then(|dir| accept(&[dir], &Acceptance::default()));
     accepted.map_err(io::Error::other)?;
     let mut best = program::run(&mut test, &runs)?;
     for _ in 0..2 {

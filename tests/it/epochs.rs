@@ -232,10 +232,10 @@ fn the_majority_is_the_baseline_and_is_compared_with_equally_many_epochs() {
     );
     project.run("run eval.yaml").exits(3);
     project
-        .run("accept")
+        .run("accept --partial")
         .exits(0)
-        .says("q2 ended in an error; its snapshot stays as it was");
-    assert!(project.run("accept").out.contains("3 correct"));
+        .says("q2 ended in an error; its snapshot stays as it was")
+        .says("3 correct");
 }
 
 #[test]

@@ -5,6 +5,7 @@
 mod asked;
 mod ast_match;
 mod bad_input;
+mod baselines;
 mod benchmarks;
 mod bfcl;
 mod bfcl_files;

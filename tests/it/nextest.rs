@@ -182,3 +182,28 @@ fn processes_share_cache_and_budget() {
     ran.says("incomplete: 5 of 8 samples ran");
     assert_eq!(asked(&project).len(), 8 + 5);
 }
+
+#[test]
+fn answers_that_parts_put_into_the_cache_count_once() {
+    let Some(project) = project() else { return };
+    let spec = project.read("evals/e.yaml");
+    project.write("evals/e.yaml", spec + "cache: true\n");
+    nextest(&project, "");
+    let merged = project.last_run();
+    project.run("run").exits(0);
+    let cached = project.last_run();
+    assert_eq!(project.last_json("summary.json")["cached"], 8);
+    assert_eq!(asked(&project).len(), 8);
+    let both = format!("accept {} {}", merged.display(), cached.display());
+    project
+        .run(&both)
+        .exits(2)
+        .says("have answers in common, from the cache");
+    project
+        .run(&format!("run --resume {}", merged.display()))
+        .exits(0);
+    project.run("run --refresh").exits(0);
+    let anew = project.last_run();
+    let both = format!("accept {} {}", merged.display(), anew.display());
+    project.run(&both).exits(0).says("2 runs together");
+}

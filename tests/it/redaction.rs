@@ -277,7 +277,7 @@ fn nothing_brings_one_back(given: &Secrets) {
         given.run(&format!("show {dir} {id} --json")).exits(0);
     }
     given.run(&format!("summarize {dir}")).exits(0);
-    given.run(&format!("accept {dir}")).exits(0);
+    given.run(&format!("accept --partial {dir}")).exits(0);
     let ran = given
         .run("run eval.yaml --json --redact-pattern emp#[a-z]+")
         .exits(3);

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use evaltest::engine::eval::spec;
-use evaltest::engine::snapshot::accept;
+use evaltest::engine::report::terminal;
+use evaltest::engine::snapshot::{Acceptance, Accepted, accept};
 use evaltest::engine::store::{DEFAULT_OUTPUT_ROOT, Manifest, RunDir, RunStatus, runs_in};
 use evaltest::engine::system::project::shown;
 use evaltest::engine::text::clean;
@@ -14,61 +15,124 @@ use serde_json::Value;
 
 use crate::{console, discover};
 
-/// Make a whole run the baseline: replace the snapshots of its eval
+/// Make a whole run the baseline, or several runs of one agent: replace the snapshots of its eval
+///
+/// When: accept the latest run of what was merged, or several such runs together, after every change that is meant;
+/// never because a run looks better. Whoever accepts only what went well makes an unchanged agent look worse ever
+/// after.
 #[derive(Debug, Args)]
 pub(crate) struct AcceptArgs {
-    /// The run directory; when left out the last finished run in `evaltest-runs` and the project's output
-    /// roots, with all evals that ran in the same command
-    run_dir: Option<PathBuf>,
+    /// The run directories; several of one eval are one baseline, each asked anew by the same agent. When left out the
+    /// last finished run in `evaltest-runs` and the project's output roots, with all evals that ran in the same command
+    #[arg(value_name = "RUN_DIR")]
+    run_dirs: Vec<PathBuf>,
+
+    /// Count the runs together with those that are the baseline already: more answers to each sample see smaller drops
+    #[arg(long)]
+    add: bool,
 
     /// Look for the last run in this folder instead, as it was given to `run`
-    #[arg(long, value_name = "DIR", conflicts_with = "run_dir")]
+    #[arg(long, value_name = "DIR", conflicts_with = "run_dirs")]
     output_root: Option<PathBuf>,
 
     /// The folder of the eval's snapshots, if it is not where the run says
-    #[arg(long, value_name = "DIR", requires = "run_dir")]
+    #[arg(long, value_name = "DIR", requires = "run_dirs")]
     snapshots: Option<PathBuf>,
 
-    /// Accept a run that covers only a part of its eval; the other snapshots are removed
+    /// Accept a run that covers only a part of its eval (the other snapshots are removed), or one with more errors than
+    /// its gate `error_rate` allows
     #[arg(long)]
     partial: bool,
 }
 
 pub(crate) fn run(args: &AcceptArgs) -> Result<Exit> {
-    let dirs = match &args.run_dir {
-        Some(path) => vec![RunDir::open(path)?],
-        None => last_runs(args.output_root.as_deref())?,
+    let dirs = match args.run_dirs.as_slice() {
+        [] => last_runs(args.output_root.as_deref())?,
+        paths => paths
+            .iter()
+            .map(|path| RunDir::open(path))
+            .collect::<Result<_>>()?,
     };
-    for dir in &dirs {
+    let evals = by_eval(dirs)?;
+    if let (Some(folder), [_, _, ..]) = (&args.snapshots, evals.as_slice()) {
+        return Err(Error::usage(format!(
+            "`{}` cannot hold the snapshots of {} evals",
+            shown(folder),
+            evals.len()
+        ))
+        .hint("accept the runs of each eval by themselves"));
+    }
+    for (manifest, dirs) in evals {
         let folder = match &args.snapshots {
             Some(folder) => folder.clone(),
-            None => here(&dir.manifest()?)?,
+            None => here(&manifest)?,
         };
-        let accepted = accept(dir, Some(&folder), args.partial)?;
-        console::print(|out| {
-            writeln!(
-                out,
-                "{}: {} is the baseline now: {} samples, {} correct; {} snapshots written, {} removed in {}",
-                clean(&accepted.eval),
-                shown(dir.path()),
-                accepted.samples,
-                accepted.correct,
-                accepted.changed,
-                accepted.removed,
-                shown(&accepted.folder)
-            )?;
-            for id in &accepted.errors {
-                writeln!(
-                    out,
-                    "  {} ended in an error; its snapshot stays as it was",
-                    clean(id)
-                )?;
-            }
-            notes(dir, out)?;
-            writeln!(out, "  next: git add {}", shown(&accepted.folder))
-        })?;
+        let how = Acceptance {
+            folder: Some(folder),
+            partial: args.partial,
+            add: args.add,
+        };
+        let accepted = accept(&dirs, &how)?;
+        console::print(|out| print(&accepted, &dirs, out))?;
     }
     Ok(Exit::Passed)
+}
+
+/// The runs of each eval, with the manifest of the first.
+fn by_eval(dirs: Vec<RunDir>) -> Result<Vec<(Manifest, Vec<RunDir>)>> {
+    let mut evals: Vec<(Manifest, Vec<RunDir>)> = Vec::new();
+    for dir in dirs {
+        let manifest = dir.manifest()?;
+        match evals
+            .iter_mut()
+            .find(|(other, _)| other.eval == manifest.eval)
+        {
+            Some((_, dirs)) => dirs.push(dir),
+            None => evals.push((manifest, vec![dir])),
+        }
+    }
+    Ok(evals)
+}
+
+fn print(accepted: &Accepted, dirs: &[RunDir], out: &mut dyn Write) -> io::Result<()> {
+    let are = match (accepted.runs.as_slice(), dirs) {
+        ([_], [dir]) => format!("{} is", shown(dir.path())),
+        (runs, _) => format!("{} runs together are", runs.len()),
+    };
+    writeln!(
+        out,
+        "{}: {are} the baseline now: {} samples, {} correct; {} snapshots written, {} removed in {}",
+        clean(&accepted.eval),
+        accepted.samples,
+        accepted.correct,
+        accepted.changed,
+        accepted.removed,
+        shown(&accepted.folder)
+    )?;
+    if accepted.runs.len() > 1 {
+        for run in &accepted.runs {
+            let epochs = terminal::epochs(run.epochs);
+            writeln!(out, "  run {}{epochs}", clean(&run.run_id))?;
+        }
+    }
+    for id in &accepted.errors {
+        writeln!(
+            out,
+            "  {} ended in an error; its snapshot stays as it was",
+            clean(id)
+        )?;
+    }
+    for id in &accepted.incomplete {
+        writeln!(
+            out,
+            "  {} lacks an answer, which its snapshot shows as a dot",
+            clean(id)
+        )?;
+    }
+    if let Some(dir) = dirs.last() {
+        notes(dir, out)?;
+    }
+    writeln!(out, "  next: git add {}", shown(&accepted.folder))
 }
 
 /// What people should know of the run that they accept.

@@ -6,7 +6,7 @@ use super::*;
 use crate::agent::replay::Replay;
 use crate::benchmark::prompt::Prompt;
 use crate::data::dataset::tests::file;
-use crate::snapshot::accept;
+use crate::snapshot::{Acceptance, accept};
 use crate::tests::parity;
 use crate::verdict::gate::Gate;
 use crate::verdict::result::Verdict;
@@ -125,7 +125,7 @@ fn every_published_verdict_is_reproduced_and_the_smaller_model_is_a_regression()
     });
     let baseline = crate::store::RunDir::open(&larger.1.dir).unwrap();
     assert_eq!(
-        accept(&baseline, None, false).unwrap().correct,
+        accept(&[baseline], &Acceptance::default()).unwrap().correct,
         PUBLISHED[1].1
     );
 

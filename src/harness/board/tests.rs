@@ -43,7 +43,8 @@ fn say(task: &Task, is_right: bool) -> Result<Output, AgentError> {
 /// Makes a run of this eval the baseline.
 fn accept(eval: &Eval) {
     let run = eval.run().unwrap();
-    crate::snapshot::accept(&RunDir::open(&run.dir).unwrap(), None, false).unwrap();
+    let dir = RunDir::open(&run.dir).unwrap();
+    crate::snapshot::accept(&[dir], &crate::snapshot::Acceptance::default()).unwrap();
 }
 
 /// How the trials are run.

@@ -1,0 +1,133 @@
+use super::*;
+
+fn content(correct: bool) -> Content {
+    Content {
+        correct: Some(correct),
+        answers: vec![Some(correct), Some(true)],
+        answer: "\"17\"".to_owned(),
+        input_hash: "00".to_owned(),
+        target_hash: "11".to_owned(),
+    }
+}
+
+/// A folder with an accepted baseline of these samples.
+fn accepted(folder: &Path) -> BaselineFile {
+    let contents: BTreeMap<_, _> = [("a", true), ("b", false), ("c", true)]
+        .map(|(id, correct)| (id.to_owned(), content(correct)))
+        .into();
+    for (id, content) in &contents {
+        content.write(&super::super::path(folder, id), id).unwrap();
+    }
+    let runs = ["r1", "r2"].map(|id| PooledRun::old(id.to_owned(), 1));
+    let file = BaselineFile::new(runs.into(), "s1".to_owned(), &contents);
+    write(folder, &file);
+    file
+}
+
+fn write(folder: &Path, file: &BaselineFile) {
+    std::fs::write(folder.join(FILE), serde_json::to_vec(file).unwrap()).unwrap();
+}
+
+#[test]
+fn what_is_not_as_it_was_accepted_is_named() {
+    let snap = |id: &str| {
+        let path = super::super::path(Path::new(""), id);
+        path.display().to_string()
+    };
+    let check = |change: &dyn Fn(&Path, &mut BaselineFile), expect: &[String]| {
+        let folder = tempfile::tempdir().unwrap();
+        let mut file = accepted(folder.path());
+        change(folder.path(), &mut file);
+        let baseline = read(folder.path()).unwrap().unwrap();
+        assert_eq!(baseline.changed_files, expect);
+        assert_eq!(baseline.digest_matches, expect.is_empty());
+    };
+    let edit = |folder: &Path, id: &str, from: &str, to: &str| {
+        let path = super::super::path(folder, id);
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from), "{text}");
+        std::fs::write(&path, text.replace(from, to)).unwrap();
+    };
+    check(&|_, _| (), &[]);
+    // What was said is no verdict.
+    check(&|folder, _| edit(folder, "a", "17", "18"), &[]);
+    check(
+        &|folder, _| edit(folder, "b", "verdict: incorrect", "verdict: correct"),
+        &[snap("b")],
+    );
+    check(
+        &|folder, _| edit(folder, "b", "\"01\"", "\"11\""),
+        &[snap("b")],
+    );
+    check(
+        &|folder, _| edit(folder, "b", "target: 11", "target: 12"),
+        &[snap("b")],
+    );
+    check(
+        &|folder, _| std::fs::remove_file(super::super::path(folder, "c")).unwrap(),
+        &[snap("c")],
+    );
+    check(
+        &|folder, _| {
+            let path = super::super::path(folder, "d");
+            content(true).write(&path, "d").unwrap();
+        },
+        &[snap("d")],
+    );
+    check(
+        &|folder, _| std::fs::remove_file(folder.join(FILE)).unwrap(),
+        &[FILE.to_owned()],
+    );
+    for change in [
+        |file: &mut BaselineFile| file.scorer_hash.push('0'),
+        |file: &mut BaselineFile| file.runs.truncate(1),
+        |file: &mut BaselineFile| file.runs[0].epochs = 2,
+        |file: &mut BaselineFile| file.verdict_digest.push('0'),
+    ] {
+        let changed = |folder: &Path, file: &mut BaselineFile| {
+            change(file);
+            write(folder, file);
+        };
+        check(&changed, &[FILE.to_owned()]);
+    }
+}
+
+#[test]
+fn the_file_of_the_first_version_is_one_run_and_its_digest_holds() {
+    let folder = tempfile::tempdir().unwrap();
+    let samples = [("a", true), ("b", false)];
+    for (id, correct) in samples {
+        let content = Content {
+            answers: vec![Some(correct)],
+            ..content(correct)
+        };
+        let path = super::super::path(folder.path(), id);
+        content.write(&path, id).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(!text.contains("answers"), "{text}");
+    }
+    // As version 0.1 wrote it.
+    let digest = [("a", "correct"), ("b", "incorrect")]
+        .into_iter()
+        .fold(Hasher::default(), |hash, (id, verdict)| {
+            hash.part(id).part(verdict).part("00").part("11")
+        });
+    let mut file = serde_json::json!({
+        "format_version": 1, "run_id": "e-1", "scorer_hash": "s1", "epochs": 1, "samples": 2, "correct": 1,
+        "verdict_digest": digest.short(),
+    });
+    let mut check = |digest: Option<&str>| {
+        if let Some(digest) = digest {
+            file["verdict_digest"] = digest.into();
+        }
+        std::fs::write(folder.path().join(FILE), file.to_string()).unwrap();
+        read(folder.path()).unwrap().unwrap()
+    };
+    let baseline = check(None);
+    assert!(baseline.digest_matches && baseline.changed_files.is_empty());
+    assert_eq!(baseline.run_ids(), "e-1");
+    assert_eq!(baseline.samples["b"].answers, [Some(false)]);
+    let baseline = check(Some("0"));
+    // It cannot tell which.
+    assert!(!baseline.digest_matches && baseline.changed_files.is_empty());
+}

@@ -1,0 +1,241 @@
+//! `PooledRun`: a run of a baseline as `_baseline.json` lists it, and which runs may stand together.
+//!
+//! Only answers that were asked anew count: the same answers twice make an unchanged agent look worse in one of five
+//! comparisons. So a run is known by whose answers it has, by way of the cache, of a recording, of `rescore`.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::Content;
+use crate::data::Record;
+use crate::error::{Error, Result};
+use crate::store::Manifest;
+use crate::text::hash::Hasher;
+use crate::verdict::baseline::BaselineRun;
+
+/// A run of a baseline.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct PooledRun {
+    pub(super) run_id: String,
+    /// Ids may be chosen, and chosen twice.
+    pub(super) started_at: String,
+    /// How often it asked each sample.
+    pub(super) epochs: u32,
+    /// Hash of the agent, where it says what it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<String>,
+    /// The prompt, where the run says what it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt: Option<String>,
+    /// Hash of what the snapshots say of questions and ground truths.
+    dataset: String,
+    /// Other runs and recordings that gave answers of it.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    answers_of: BTreeSet<String>,
+    /// How many answers came from the cache.
+    cached: u64,
+    /// How many of those are of nobody knows which run.
+    #[serde(skip_serializing_if = "is_zero")]
+    of_unknown: u64,
+    /// The run whose answers it scored again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<String>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde's `skip_serializing_if` passes a reference"
+)]
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
+/// What is taken from the records of a run on the way.
+pub(super) struct Roll {
+    run: PooledRun,
+    dataset: Hasher,
+}
+
+impl Roll {
+    /// Of no records yet.
+    pub(super) fn of(manifest: &Manifest) -> Self {
+        let mut answers_of = manifest.answers_from();
+        answers_of.remove(&manifest.run_id);
+        Self {
+            run: PooledRun {
+                run_id: manifest.run_id.clone(),
+                started_at: manifest.started_at.clone(),
+                epochs: manifest.epochs,
+                agent: manifest.agent_hash.clone(),
+                prompt: manifest.prompt.clone(),
+                answers_of,
+                parent: manifest.parent_run_id.clone(),
+                ..PooledRun::default()
+            },
+            dataset: Hasher::default(),
+        }
+    }
+
+    /// Adds a sample with its records.
+    pub(super) fn add(&mut self, id: &str, content: &Content, records: &[Record]) {
+        let dataset = std::mem::take(&mut self.dataset).part(id);
+        self.dataset = dataset.part(&content.input_hash).part(&content.target_hash);
+        for outcome in records.iter().map(|record| &record.result) {
+            if outcome.cached {
+                self.run.cached += 1;
+                self.run.of_unknown += u64::from(outcome.cached_from.is_none());
+            }
+            // A resumed run may have what it put into the cache itself.
+            let others = outcome.cached_from.iter();
+            let others = others.filter(|other| **other != self.run.run_id);
+            self.run.answers_of.extend(others.cloned());
+        }
+    }
+
+    /// The run, all of whose samples were added.
+    pub(super) fn finish(self) -> PooledRun {
+        PooledRun {
+            dataset: self.dataset.short(),
+            ..self.run
+        }
+    }
+}
+
+impl PooledRun {
+    /// One that was accepted by a version that wrote no more of it.
+    pub(super) fn old(run_id: String, epochs: u32) -> Self {
+        Self {
+            run_id,
+            epochs,
+            ..Self::default()
+        }
+    }
+
+    /// What comparisons need of it.
+    pub(super) fn known(&self) -> BaselineRun {
+        BaselineRun {
+            run_id: self.run_id.clone(),
+            epochs: self.epochs,
+        }
+    }
+
+    /// Adds it to a digest.
+    pub(super) fn hash(&self, hash: Hasher) -> Hasher {
+        let hash = hash
+            .part(&self.run_id)
+            .part(&self.started_at)
+            .part(self.epochs.to_le_bytes())
+            .part(self.agent.as_deref().unwrap_or_default())
+            .part(self.prompt.as_deref().unwrap_or_default())
+            .part(&self.dataset)
+            .part(self.of_unknown.to_le_bytes());
+        self.answers_of.iter().fold(hash, Hasher::part)
+    }
+
+    /// Refuses to count this run together with one of a baseline: of another agent or another question, or with answers
+    /// that stand there already. Of a part of the eval the samples may be others.
+    pub(super) fn check_joins(&self, other: &Self, partial: bool) -> Result<()> {
+        self.check_anew(other)?;
+        self.check_agent(other)?;
+        let what = if self.prompt != other.prompt {
+            "prompt"
+        } else if self.dataset != other.dataset && !partial {
+            "dataset"
+        } else {
+            return Ok(());
+        };
+        Err(self.another(other, what))
+    }
+
+    /// The error for a run that was asked something else.
+    pub(super) fn another(&self, other: &Self, what: &str) -> Error {
+        Error::usage(format!(
+            "run `{}` has another {what} than run `{}`: they are no one baseline",
+            self.run_id, other.run_id
+        ))
+        .hint(format!(
+            "make it the baseline alone: cargo evaltest accept RUN_DIR; or run the eval again with the {what} of run \
+             `{}`",
+            other.run_id
+        ))
+    }
+
+    fn check_anew(&self, other: &Self) -> Result<()> {
+        const REFRESH: &str = "ask anew: cargo evaltest run --refresh";
+        let (own, theirs) = (&self.run_id, &other.run_id);
+        let refuse = |message: String, hint: &str| Err(Error::usage(message).hint(hint));
+        if own == theirs && self.started_at == other.started_at {
+            return refuse(
+                format!("run `{own}` would count twice: it is in the baseline already"),
+                "ask anew for another run: cargo evaltest run",
+            );
+        }
+        let both: Vec<_> = self.answers_of.intersection(&other.answers_of).collect();
+        let shared = if self.answers_of.contains(theirs) {
+            theirs
+        } else if other.answers_of.contains(own) {
+            own
+        } else if let Some(first) = both.first() {
+            first
+        } else {
+            let unknown = [self, other].into_iter().find(|run| run.of_unknown > 0);
+            return match unknown {
+                None => Ok(()),
+                Some(run) => refuse(
+                    format!(
+                        "{} answers of run `{}` came from the cache, which does not know the run that asked",
+                        run.of_unknown, run.run_id
+                    ),
+                    REFRESH,
+                ),
+            };
+        };
+        let scored_again = [&self.parent, &other.parent].contains(&&Some(shared.clone()));
+        if scored_again {
+            return refuse(
+                format!(
+                    "runs `{own}` and `{theirs}` have the same answers, scored again: they count once"
+                ),
+                "leave one of them out",
+            );
+        }
+        if self.cached + other.cached == 0 {
+            return refuse(
+                format!(
+                    "runs `{own}` and `{theirs}` repeat one recording (`{shared}`): its answers count once"
+                ),
+                "name runs of different recordings",
+            );
+        }
+        refuse(
+            format!(
+                "runs `{own}` and `{theirs}` have answers in common, from the cache (run `{shared}` asked): they count \
+                 once"
+            ),
+            REFRESH,
+        )
+    }
+
+    fn check_agent(&self, other: &Self) -> Result<()> {
+        let unknown = [self, other].into_iter().find(|run| run.agent.is_none());
+        if let Some(run) = unknown {
+            return Err(Error::usage(format!(
+                "run `{}` does not tell what its agent was, so it counts with no other run",
+                run.run_id
+            ))
+            .hint(
+                "accept it alone, with more `epochs` if need be; an agent of your own tells by `Agent::fingerprint`, a \
+                 run of an older version not at all",
+            ));
+        }
+        if self.agent == other.agent {
+            return Ok(());
+        }
+        Err(self.another(other, "agent"))
+    }
+}
+
+#[cfg(test)]
+mod tests;

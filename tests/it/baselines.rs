@@ -1,0 +1,420 @@
+//! Which runs become a baseline, alone and together.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::asked;
+use crate::project::{Project, Ran, all_files};
+
+const FOLDER: &str = "snapshots/e";
+const COMMAND: &str = "{ type: command, command: [./agent.sh], input: json }";
+
+/// Six questions; the agent is wrong about q002 while `wrong` exists, and fails at q004 while `broken` does.
+fn project(more: &str) -> Project {
+    let then = "case $EVALTEST_SAMPLE_ID in q002) test ! -f wrong || { echo 99; exit; };; \
+                q004) test ! -f broken || exit 3;; esac";
+    let project = asked::project(6, then, "");
+    project.spec(COMMAND, more);
+    project
+}
+
+/// Runs the eval and tells where.
+fn run(project: &Project, more: &str) -> PathBuf {
+    project.run(&format!("run eval.yaml --ignore-baseline {more}"));
+    project.last_run()
+}
+
+/// The same while a file exists.
+fn run_with(project: &Project, file: &str) -> PathBuf {
+    project.write(file, "");
+    let dir = run(project, "");
+    std::fs::remove_file(project.file(file)).unwrap();
+    dir
+}
+
+fn accept(project: &Project, flags: &str, dirs: &[&Path]) -> Ran {
+    let dirs: Vec<_> = dirs.iter().map(|dir| dir.display().to_string()).collect();
+    project.run(&format!("accept {flags} {}", dirs.join(" ")))
+}
+
+/// All that is committed.
+fn committed(project: &Project) -> Vec<(PathBuf, String)> {
+    let read = |path: PathBuf| (path.clone(), std::fs::read_to_string(path).unwrap());
+    let mut files: Vec<_> = all_files(&project.file(FOLDER))
+        .into_iter()
+        .map(read)
+        .collect();
+    files.sort();
+    files
+}
+
+/// The line of a snapshot that begins so.
+fn line(project: &Project, id: &str, start: &str) -> Option<String> {
+    let name = format!("{id}.snap");
+    let files = committed(project);
+    let (_, text) = files.iter().find(|(path, _)| path.ends_with(&name))?;
+    let line = text.lines().find_map(|line| line.strip_prefix(start))?;
+    Some(line.to_owned())
+}
+
+fn answers(project: &Project, id: &str) -> Option<String> {
+    line(project, id, "answers: ")
+}
+
+fn baseline(project: &Project) -> Value {
+    serde_json::from_str(&project.read("snapshots/e/_baseline.json")).unwrap()
+}
+
+fn run_id(dir: &Path) -> String {
+    let name = dir.file_name().unwrap().to_string_lossy();
+    name.split_once('_').unwrap().1.to_owned()
+}
+
+#[test]
+fn several_runs_are_one_baseline_in_the_order_of_runs_and_epochs() {
+    let project = project("");
+    let right = run(&project, "");
+    let wrong = run_with(&project, "wrong");
+    let last = run(&project, "");
+    let five = run(&project, "--epochs 5");
+    accept(&project, "", &[&right, &wrong])
+        .exits(0)
+        .says("e: 2 runs together are the baseline now: 6 samples, 2 correct;")
+        .says(&format!(
+            "  run {}\n  run {}\n",
+            run_id(&right),
+            run_id(&wrong)
+        ));
+    assert_eq!(answers(&project, "q002").as_deref(), Some("\"10\""));
+    assert_eq!(answers(&project, "q000").as_deref(), Some("\"11\""));
+    assert_eq!(answers(&project, "q001").as_deref(), Some("\"00\""));
+    accept(&project, "--add", &[&last, &five])
+        .exits(0)
+        .says("e: 4 runs together are the baseline now: 6 samples, 3 correct;")
+        .says(&format!("  run {}, 5 epochs each\n", run_id(&five)));
+    assert_eq!(answers(&project, "q002").as_deref(), Some("\"10111111\""));
+    let file = baseline(&project);
+    assert_eq!(
+        (&file["format_version"], &file["correct"]),
+        (&2.into(), &3.into())
+    );
+    let runs = file["runs"].as_array().unwrap().iter();
+    let runs: Vec<_> = runs
+        .map(|run| (run["run_id"].as_str(), &run["epochs"]))
+        .collect();
+    let dirs = [&right, &wrong, &last, &five].map(|dir| run_id(dir));
+    let expect = [(&dirs[0], 1), (&dirs[1], 1), (&dirs[2], 1), (&dirs[3], 5)];
+    assert_eq!(runs.len(), 4);
+    for ((id, epochs), (dir, number)) in runs.iter().zip(expect) {
+        assert_eq!((*id, *epochs), (Some(dir.as_str()), &Value::from(number)));
+    }
+    // The same at once.
+    let added = committed(&project);
+    accept(&project, "", &[&right, &wrong, &last, &five]).exits(0);
+    assert_eq!(committed(&project), added);
+    // One alone replaces them all, and needs no line for its one answer.
+    accept(&project, "", &[&wrong])
+        .exits(0)
+        .says("is the baseline now: 6 samples, 2 correct; 6 snapshots written");
+    assert_eq!(answers(&project, "q002"), None);
+    assert_eq!(baseline(&project)["runs"].as_array().map(Vec::len), Some(1));
+}
+
+/// Asserts that runs count together neither at once nor one after the other, and that nothing is written then.
+#[track_caller]
+fn refused(project: &Project, one: &Path, other: &Path, says: &str) {
+    let flags = "--snapshots snapshots/e";
+    accept(project, flags, &[one]).exits(0);
+    let before = committed(project);
+    for ran in [
+        accept(project, flags, &[one, other]),
+        accept(project, &format!("{flags} --add"), &[other]),
+        accept(project, flags, &[other, one]),
+    ] {
+        ran.exits(2).says(says).says("hint: ");
+        assert_eq!(committed(project), before);
+    }
+}
+
+#[test]
+fn only_answers_that_were_asked_anew_count() {
+    let project = project("");
+    let one = run(&project, "--cache");
+    refused(&project, &one, &one, "would count twice");
+    project
+        .run(&format!("run --resume {} --ignore-baseline", one.display()))
+        .exits(0);
+    refused(&project, &one, &one, "would count twice");
+    let moved = project.file("elsewhere");
+    std::fs::create_dir(&moved).unwrap();
+    for file in all_files(&one) {
+        std::fs::copy(&file, moved.join(file.file_name().unwrap())).unwrap();
+    }
+    refused(&project, &one, &moved, "would count twice");
+
+    let cached = run(&project, "--cache");
+    assert_eq!(project.last_json("summary.json")["cached"], 6);
+    let asked = format!("from the cache (run `{}` asked)", run_id(&one));
+    refused(&project, &one, &cached, &asked);
+    refused(&project, &cached, &run(&project, "--cache"), &asked);
+    // What came from the cache of a run that is not there may count, also with others.
+    let anew = run(&project, "--refresh");
+    accept(&project, "", &[&cached, &anew]).exits(0);
+    refused(
+        &project,
+        &anew,
+        &run(&project, "--cache"),
+        &format!("from the cache (run `{}` asked)", run_id(&anew)),
+    );
+
+    for _ in 0..2 {
+        project.run(&format!("rescore {}", one.display())).exits(0);
+        refused(
+            &project,
+            &one,
+            &project.last_run(),
+            "scored again: they count once",
+        );
+    }
+    let runs = project.runs();
+    let [.., first, second] = runs.as_slice() else {
+        panic!("there are runs")
+    };
+    refused(&project, first, second, "scored again: they count once");
+    accept(&project, "", &[first, &anew]).exits(0);
+
+    // Chosen twice, an id is no run.
+    let [first, second] = [(); 2].map(|()| {
+        std::thread::sleep(std::time::Duration::from_millis(1100));
+        run(&project, "--run-id nightly")
+    });
+    accept(&project, "", &[&first, &second]).exits(0);
+}
+
+#[test]
+fn recordings_count_by_their_kind_and_each_once() {
+    let project = project("");
+    let asked = run(&project, "");
+    for (name, answer) in [("one", "000"), ("two", "001")] {
+        let line = |n: u32| format!("{{\"id\":\"q00{n}\",\"answer\":\"{answer}\"}}\n");
+        let lines: String = (0..6).map(line).collect();
+        project.write(&format!("{name}.jsonl"), lines);
+    }
+    let replay = |path: &str| {
+        let agent = format!("{{type: replay, path: {path}}}");
+        let arguments = ["run", "eval.yaml", "--ignore-baseline", "--agent", &agent];
+        project.run_of(&arguments).exits(0);
+        project.last_run()
+    };
+    let [one, again, two] = ["one.jsonl", "one.jsonl", "two.jsonl"].map(replay);
+    refused(&project, &one, &again, "repeat one recording");
+    accept(&project, "", &[&one, &two])
+        .exits(0)
+        .says("2 runs together");
+    refused(&project, &one, &asked, "another agent");
+    // What repeats a run has its answers, in any number of steps.
+    let repeated = replay(&asked.display().to_string());
+    refused(&project, &asked, &repeated, "repeat one recording");
+    let repeated_again = replay(&repeated.display().to_string());
+    refused(&project, &asked, &repeated_again, "repeat one recording");
+    refused(&project, &repeated, &repeated_again, "repeat one recording");
+}
+
+#[test]
+fn runs_of_another_agent_prompt_scorer_or_dataset_are_refused() {
+    let project = project("");
+    let one = run(&project, "");
+    let option = run(&project, "--agent-option depth=2");
+    refused(&project, &one, &option, "another agent than run");
+    let prompt = run(&project, "--set prompt=concise");
+    refused(&project, &one, &prompt, "another prompt than run");
+    let extract = run(&project, "--set extract=none");
+    refused(
+        &project,
+        &one,
+        &extract,
+        "another scorer or extraction than run",
+    );
+    let data = project.read("data.jsonl");
+    project.write("data.jsonl", data.replace("What is 2?", "What is two?"));
+    refused(
+        &project,
+        &one,
+        &run(&project, ""),
+        "another dataset than run",
+    );
+    project.write("data.jsonl", data.replace("\"002\"", "\"003\""));
+    refused(
+        &project,
+        &one,
+        &run(&project, ""),
+        "another dataset than run",
+    );
+    let fewer: Vec<_> = data.lines().take(5).collect();
+    project.write("data.jsonl", fewer.join("\n"));
+    refused(
+        &project,
+        &one,
+        &run(&project, ""),
+        "another dataset than run",
+    );
+    project.write("data.jsonl", data);
+    let script = project.read("agent.sh");
+    project.script("agent.sh", &format!("{script}# changed\n"));
+    refused(&project, &one, &run(&project, ""), "another agent than run");
+    project.script("agent.sh", &script);
+    // What does not change the agent may change.
+    let other = run(&project, "--concurrency 1 --timeout-s 50 --retries 1");
+    accept(&project, "", &[&one, &other]).exits(0);
+    // Another eval is another baseline.
+    let spec = project.read("eval.yaml").replace("name: e\n", "name: f\n");
+    project.write("f.yaml", spec);
+    project.run("run f.yaml").exits(0);
+    accept(&project, "", &[&one, &project.last_run()])
+        .exits(0)
+        .says("e: evaltest-runs/")
+        .says("f: evaltest-runs/");
+    accept(
+        &project,
+        "--snapshots snapshots/g",
+        &[&one, &project.last_run()],
+    )
+    .exits(2)
+    .says("cannot hold the snapshots of 2 evals");
+}
+
+#[test]
+fn a_run_is_added_only_to_a_baseline_that_is_what_was_accepted() {
+    let project = project("");
+    let one = run(&project, "");
+    let other = run(&project, "");
+    accept(&project, "--add", &[&other])
+        .exits(2)
+        .says("there is no baseline in")
+        .says("without `--add`");
+    accept(&project, "", &[&one]).exits(0);
+    let (path, text) = committed(&project)
+        .into_iter()
+        .find(|(path, _)| path.ends_with("q001.snap"))
+        .unwrap();
+    for broken in [text.replace("incorrect", "correct"), "<<<<<<<".to_owned()] {
+        std::fs::write(&path, broken).unwrap();
+        accept(&project, "--add", &[&other])
+            .exits(2)
+            .says("q001.snap")
+            .says("accept its runs anew, all at once");
+    }
+    // What the hint says leads out.
+    accept(&project, "", &[&one, &other]).exits(0);
+    assert_eq!(
+        line(&project, "q001", "verdict: ").as_deref(),
+        Some("incorrect")
+    );
+    // Of a run of an older version it is not known who answered.
+    let mut manifest: Value =
+        serde_json::from_slice(&std::fs::read(other.join("manifest.json")).unwrap()).unwrap();
+    manifest.as_object_mut().unwrap().remove("agent_hash");
+    std::fs::write(other.join("manifest.json"), manifest.to_string()).unwrap();
+    refused(&project, &one, &other, "does not tell what its agent was");
+}
+
+#[test]
+fn a_run_that_lacks_answers_is_refused_and_a_lone_gap_is_a_dot() {
+    let project = project("");
+    let broken = run_with(&project, "broken");
+    let default = "lacks too many answers to be a baseline: 1 of 6, against `error_rate <= 0.05`";
+    accept(&project, "", &[&broken])
+        .exits(2)
+        .says(default)
+        .says("--partial");
+    project.spec(COMMAND, "gates: [error_rate <= 0.1]\n");
+    let broken = run_with(&project, "broken");
+    accept(&project, "", &[&broken])
+        .exits(2)
+        .says("against `error_rate <= 0.1`");
+    // A bound for a slice is none for the whole.
+    project.spec(COMMAND, "gates: ['error_rate[level=1] <= 1']\n");
+    let broken = run_with(&project, "broken");
+    accept(&project, "", &[&broken]).exits(2).says(default);
+    project.spec(COMMAND, "gates: [error_rate <= 0.5]\n");
+    let broken = run_with(&project, "broken");
+    let whole = run(&project, "");
+    accept(&project, "", &[&broken])
+        .exits(0)
+        .says("5 samples")
+        .says("q004 ended in an error");
+    assert_eq!(line(&project, "q004", "verdict: "), None);
+    accept(&project, "--add", &[&whole])
+        .exits(0)
+        .says("6 samples");
+    assert_eq!(answers(&project, "q004").as_deref(), Some("\".1\""));
+    accept(&project, "", &[&whole, &broken])
+        .exits(0)
+        .says("q004 lacks an answer, which its snapshot shows as a dot");
+    assert_eq!(answers(&project, "q004").as_deref(), Some("\"1.\""));
+    // What is known of a sample is not lost to an outage, and has as many answers as the others.
+    accept(&project, "", &[&broken])
+        .exits(0)
+        .says("q004 ended in an error; its snapshot stays as it was");
+    assert_eq!(
+        line(&project, "q004", "verdict: ").as_deref(),
+        Some("correct")
+    );
+    assert_eq!(answers(&project, "q004"), None);
+    let two = run(&project, "--epochs 2");
+    accept(&project, "", &[&two, &broken]).exits(0);
+    assert_eq!(answers(&project, "q004").as_deref(), Some("\"11.\""));
+    accept(&project, "", &[&broken, &two]).exits(0);
+    assert_eq!(answers(&project, "q004").as_deref(), Some("\"111\""));
+}
+
+#[test]
+fn a_run_of_two_agents_is_no_baseline() {
+    let project = project("");
+    let dir = run(&project, "");
+    let script = project.read("agent.sh");
+    project.script("agent.sh", &format!("{script}# changed\n"));
+    let resume = format!("run --resume {} --allow-changed-agent", dir.display());
+    project.run(&resume).exits(0);
+    project.run(&format!("rescore {}", dir.display())).exits(0);
+    for dir in [dir, project.last_run()] {
+        accept(&project, "--partial", &[&dir])
+            .exits(2)
+            .says("its agent was changed between its parts")
+            .says("hint: cargo evaltest run");
+    }
+    assert!(!project.file(FOLDER).exists());
+}
+
+#[test]
+fn the_size_that_the_spec_gives_is_a_whole_run() {
+    let project = project("limits: { limit: 4 }\n");
+    let whole = run(&project, "");
+    assert_eq!(project.last_json("manifest.json")["whole"], true);
+    accept(&project, "", &[&whole]).exits(0).says("4 samples");
+    let part = run(&project, "--limit 4");
+    accept(&project, "", &[&part]).exits(2).says("--partial");
+    accept(&project, "--add --partial", &[&part]).exits(0);
+}
+
+#[test]
+fn what_cannot_be_read_is_written_anew() {
+    let project = project("");
+    let one = run(&project, "");
+    accept(&project, "", &[&one]).exits(0);
+    let before = committed(&project);
+    for (path, _) in &before {
+        std::fs::write(path, "<<<<<<< HEAD\n").unwrap();
+        accept(&project, "", &[&one]).exits(0);
+        assert_eq!(committed(&project), before);
+    }
+}
+
+#[test]
+fn the_help_says_when_to_accept() {
+    Project::new()
+        .run("accept --help")
+        .exits(0)
+        .says("never because a run looks better");
+}
