@@ -3,7 +3,7 @@
 //! | in a spec | samples | extraction and scorer |
 //! |---|---|---|
 //! | [`gaia`] | GAIA as it is published, or a file of the same shape | `final_answer`, `gaia` |
-//! | [`qa`] | questions and answers in any file of rows; columns, templates, several right answers | `final_answer`, `token_f1` |
+//! | [`qa`] | questions and answers in any file of rows; columns, templates, several right answers | `final_answer`, `qa`: numbers by `numeric`, other texts by `token_f1` |
 //! | [`gsm8k`] | word problems with worked solutions | `gsm8k`, `gsm8k` |
 //! | [`aime`] | problems whose answer is an integer from 0 to 999, by year | `aime`, `aime` |
 //! | `bfcl` (feature `bfcl`) | single-turn function calling, in the layout of the Berkeley Function Calling Leaderboard | none, `bfcl` |

@@ -8,7 +8,7 @@
 //! `AstMatch` (its `Types` say how strictly; feature `bfcl`), `command` [`CommandScorer`] (also [`without_target`](CommandScorer::without_target)),
 //! `exact` [`Exact`] (with [`LabelSet`], and a [`Folding`] to a [`Form`] of Unicode), `fuzzy` [`Fuzzy`], `gaia` [`GaiaScorer`], which is [`question_scorer`] with its [`GaiaVerdict`] by [`TruthKind`],
 //! `gsm8k` [`Gsm8kScorer`], `includes` [`Includes`], `json` [`Json`], `list` [`List`], `not` [`Not`], `numeric` [`Numeric`]
-//! (with [`Percent`], [`Units`], [`DecimalSign`] and a [`Tolerance`]), `qa_f1` [`QaF1`], `qa_f1_format` [`QaF1Format`],
+//! (with [`Percent`], [`Units`], [`DecimalSign`] and a [`Tolerance`]), `qa` [`QaScorer`], `qa_f1` [`QaF1`], `qa_f1_format` [`QaF1Format`],
 //! `quasi_exact` [`QuasiExact`] (or [`as_documented`](QuasiExact::as_documented)), `semantic` [`Semantic`], `substring` [`Substring`], `token_f1` [`TokenF1`], `trajectory`
 //! `Trajectory` (feature `bfcl`), `weighted` [`Weighted`].
 //!
@@ -42,6 +42,7 @@ pub(crate) mod numeric;
 pub(crate) mod options;
 mod parts;
 pub(crate) mod per_sample;
+pub(crate) mod qa;
 pub(crate) mod qa_f1;
 pub(crate) mod quasi_exact;
 pub(crate) mod regex;
@@ -93,6 +94,7 @@ pub use not::Not;
 pub use numeric::{DecimalSign, Numeric, Percent, Units};
 pub(crate) use options::OptionReader;
 pub(crate) use parts::verdict;
+pub use qa::QaScorer;
 pub use qa_f1::{QaF1, QaF1Format};
 pub use quasi_exact::QuasiExact;
 pub use substring::Substring;

@@ -16,7 +16,7 @@ use crate::data::hub::{self, Dataset};
 use crate::error::Result;
 use crate::scorer::Scorer;
 use crate::scorer::extract::Extract;
-use crate::scorer::token_f1::TokenF1;
+use crate::scorer::qa::QaScorer;
 use crate::text::quoted;
 
 use layout::{GROUND_TRUTH, QaLayout};
@@ -39,7 +39,8 @@ use template::Template;
 /// the JSON pointer `/answers/text`. A name that meets an array is looked for in each of its elements, so that
 /// several right answers are found whether they are `{"text": ["a", "b"]}` or `[{"text": "a"}, {"text": "b"}]`.
 ///
-/// The scorer is [`token_f1`](crate::scorer::TokenF1), unless the eval names another.
+/// The scorer is [`qa`](crate::scorer::QaScorer), unless the eval names another: numbers are compared as numbers, other
+/// texts by their words.
 ///
 /// ```no_run
 /// # fn main() -> evaltest::Result<()> {
@@ -248,7 +249,7 @@ impl Benchmark for Qa {
     }
 
     fn scorer(&self) -> Option<Box<dyn Scorer>> {
-        Some(Box::new(TokenF1::default()))
+        Some(Box::new(QaScorer))
     }
 
     fn has_metrics(&self) -> bool {

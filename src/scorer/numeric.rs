@@ -199,6 +199,11 @@ impl Numeric {
         }
     }
 
+    /// Whether a text is a number.
+    pub(super) fn reads_number(self, text: &str) -> bool {
+        self.reader().read(text).is_some()
+    }
+
     fn expected(self, target: &Value) -> Result<ExactNumber> {
         match target {
             // JSON has points, whatever people write.

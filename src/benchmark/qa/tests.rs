@@ -315,7 +315,7 @@ fn a_folder_is_answered_with_a_file_in_it() {
 #[test]
 fn has_a_scorer_and_no_instructions() {
     let (_folder, qa) = of_rows(&[json!({"question": "x", "answer": "1"})]);
-    assert_eq!(qa.scorer().unwrap().name(), "token_f1");
+    assert_eq!(qa.scorer().unwrap().name(), "qa");
     assert_eq!(qa.extract().to_string(), "final_answer");
     let sample = &qa.samples().unwrap()[0];
     assert_eq!(Prompt::Default.render(&qa, sample), "x");

@@ -8,7 +8,8 @@ use crate::data::Sample;
 use crate::data::dataset::Filter;
 use crate::error::{Error, Result};
 use crate::eval::Eval;
-use crate::scorer::Scorer;
+use crate::scorer::qa::Rules;
+use crate::scorer::{QaScorer, Scorer};
 use crate::system::file;
 use crate::text::hash::Hasher;
 
@@ -19,6 +20,8 @@ pub(super) struct Loaded {
     pub(super) slices: Slices,
     /// Samples that the limit left out.
     pub(super) left_out: HashSet<String>,
+    /// How many samples each rule of the scorer `qa` judges, if it is there.
+    pub(super) rules: Option<Rules>,
 }
 
 /// The values of each slice dimension.
@@ -28,9 +31,16 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
     let mut packer = Packer::default();
     let mut items = Vec::new();
     let hash_now = |files: bool| eval.limits.limit.is_none() && !files;
+    let mut rules = judges_by_number(scorers).then(Rules::default);
+    let mut hashes = |sample: &Sample| {
+        if let (Some(rules), Some(target)) = (&mut rules, &sample.target) {
+            rules.add(target);
+        }
+        hashes(eval, sample, scorers)
+    };
     let samples = eval.benchmark.each_sample(&mut |sample| {
         let hashes = if hash_now(!sample.files.is_empty()) {
-            hashes(eval, &sample, scorers)?
+            hashes(&sample)?
         } else {
             Hashes::default()
         };
@@ -70,7 +80,7 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
     drop(with_files);
     for item in &mut items {
         if !hash_now(!item.files.is_empty()) {
-            let hashes = hashes(eval, &item.sample(), scorers);
+            let hashes = hashes(&item.sample());
             item.hashes = hashes.map_err(|error| error.at(format_args!("eval `{}`", eval.name)))?;
         }
     }
@@ -79,7 +89,14 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
         order,
         slices,
         left_out,
+        rules,
     })
+}
+
+/// Whether the scorer `qa` is there, and none of a user's own with that name.
+fn judges_by_number(scorers: &[Arc<dyn Scorer>]) -> bool {
+    let qa = QaScorer.fingerprint();
+    scorers.iter().any(|scorer| scorer.fingerprint() == qa)
 }
 
 fn check_ids(eval: &Eval, items: &[Packed]) -> Result<()> {

@@ -34,6 +34,7 @@ const ENTRIES: &[Entry] = &[
     scorer::not::ENTRY,
     scorer::numeric::ENTRY,
     scorer::per_sample::ENTRY,
+    scorer::qa::ENTRY,
     scorer::qa_f1::ENTRY,
     scorer::qa_f1::FORMAT_ENTRY,
     scorer::quasi_exact::ENTRY,
