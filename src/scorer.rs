@@ -38,6 +38,7 @@ pub(crate) mod list;
 mod maker;
 mod matching;
 pub(crate) mod not;
+mod numerals;
 pub(crate) mod numeric;
 pub(crate) mod options;
 mod parts;

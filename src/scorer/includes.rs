@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::folding::{self, Folding};
 use super::golds::Golds;
+use super::numerals;
 use super::options::fingerprint;
 use super::{Answer, Entry, Example, OptionReader, Reads, Scorer};
 use crate::data::{Normalized, Sample, Score};
@@ -116,6 +117,20 @@ impl Includes {
             !text.is_empty() && prediction.contains(text)
         }
     }
+
+    /// Whether a correct answer has been found by numbers that it does not say. One accepted text that it does say is
+    /// enough, unless it needs all of them.
+    fn misreads(&self, answer: &Answer<'_>, golds: &Golds<'_>, folded: &[String]) -> bool {
+        let raw = answer.prediction.unwrap_or_default();
+        let differs = |gold: &&str| numerals::differ(raw, gold);
+        if self.all || folded.len() == 1 {
+            return golds.texts().iter().any(differs);
+        }
+        let prediction = self.folding.apply(raw);
+        let found = golds.texts().iter().zip(folded);
+        let mut found = found.filter(|(_, text)| self.finds(&prediction, text));
+        found.all(|(gold, _)| differs(gold))
+    }
 }
 
 impl Scorer for Includes {
@@ -158,6 +173,9 @@ impl Scorer for Includes {
         let mut score = Score::new(value, correct, reason);
         if answer.target.0.is_array() {
             score = score.detail("found", found).detail("of", of);
+        }
+        if correct && self.misreads(answer, &golds, &texts) {
+            score = score.detail("warning", numerals::WARNING);
         }
         let prediction = prediction.map(Cow::into_owned);
         let prediction = prediction.map_or(Normalized::None, Normalized::Text);
@@ -234,6 +252,29 @@ mod tests {
         );
         assert_eq!(details("a b", json!("a")), json!({}));
         assert!(judge(&*scorer("includes"), Some("1"), &json!([1])).is_err());
+    }
+
+    #[test]
+    fn different_numbers_that_are_called_equal_carry_a_warning() {
+        let check = |spec: &str, prediction: &str, truth: serde_json::Value, expect: bool| {
+            let score = judge(&*scorer(spec), Some(prediction), &truth).expect("a verdict");
+            let is_warned = score.details.get("warning").is_some();
+            assert_eq!(is_warned, expect, "{spec} {prediction:?} {truth}");
+            assert!(score.correct || !is_warned);
+        };
+        check("includes", "1927", json!("19"), true);
+        check("includes", "-5", json!("5"), true);
+        check("includes", "It is 5, not 15.", json!("5"), false);
+        check("includes", "Paris 1927", json!("Paris"), false);
+        check("includes", "6", json!("5"), false);
+        check("includes", "1927", json!(["19", "1927"]), false);
+        check("includes", "1927", json!(["19", "27"]), true);
+        check("includes", "1927", json!(["19", "4"]), true);
+        let all = "{ type: includes, all: true }";
+        check(all, "19 and 1927", json!(["19", "1927"]), false);
+        check(all, "27 and 1927", json!(["19", "27"]), true);
+        let joined = "{ type: includes, ignore_punctuation: true }";
+        check(joined, "1.5", json!("15"), true);
     }
 
     const PIECES: &[&str] = &[

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::data::Score;
 use crate::error::{Error, Result};
 use crate::scorer::extract::Extract;
+use crate::scorer::numerals;
 use crate::scorer::{Answer, Entry, Example, Reads, Scorer};
 use crate::text::{is_py_space, py_lower};
 
@@ -155,11 +156,16 @@ impl Scorer for QuasiExact {
             (false, true) => (0.5, "partial_match"),
             (false, false) => (0.0, "mismatch"),
         };
-        Ok(Score::new(value, exact, reason)
+        let score = Score::new(value, exact, reason)
             .normalized(prediction, normalized)
             .detail("exact_match", exact)
             .detail("partial_match", partial)
-            .detail("extracted", answer.prediction))
+            .detail("extracted", answer.prediction);
+        Ok(if exact && numerals::differ(raw, ground_truth) {
+            score.detail("warning", numerals::WARNING)
+        } else {
+            score
+        })
     }
 
     fn extract(&self) -> Option<Extract> {

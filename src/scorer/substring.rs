@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::data::Score;
 use crate::error::{Error, Result};
+use crate::scorer::numerals;
 use crate::scorer::{Answer, Entry, Example, Reads, Scorer};
 use crate::text::{is_js_space, js_lower_word};
 
@@ -107,12 +108,12 @@ impl Scorer for Substring {
                 "`ground_truth` must be a string for scorer `substring`",
             ));
         };
-        let prediction = answer.prediction.unwrap_or_default();
+        let raw = answer.prediction.unwrap_or_default();
         let truth = normalize(ground_truth);
-        let prediction = if prediction == ground_truth {
+        let prediction = if raw == ground_truth {
             truth.clone()
         } else {
-            normalize(prediction)
+            normalize(raw)
         };
         let direction = if ground_truth.is_empty() {
             None
@@ -141,6 +142,8 @@ impl Scorer for Substring {
             Some(NO_WORD)
         } else if correct && is_blank(&prediction) {
             Some(EMPTY_PREDICTION)
+        } else if correct && numerals::differ(raw, ground_truth) {
+            Some(numerals::WARNING)
         } else {
             None
         };

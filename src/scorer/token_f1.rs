@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::folding::{Folding, Form};
 use super::golds::Golds;
+use super::numerals;
 use super::options::fingerprint;
 use super::{Answer, Entry, Example, Reads, Scorer};
 use crate::data::{Normalized, Sample, Score};
@@ -154,6 +155,16 @@ fn compare(prediction: &str, ground_truth: &str) -> Overlap {
     }
 }
 
+impl TokenF1 {
+    /// Whether that much in common is correct.
+    fn suffices(&self, overlap: Overlap) -> bool {
+        match self.threshold {
+            None => overlap.is_equal,
+            Some(threshold) => overlap.f1 >= threshold,
+        }
+    }
+}
+
 impl Scorer for TokenF1 {
     fn name(&self) -> &'static str {
         NAME
@@ -175,11 +186,7 @@ impl Scorer for TokenF1 {
                 }
             }
         }
-        let correct = prediction.is_some()
-            && match self.threshold {
-                None => best.is_equal,
-                Some(threshold) => best.f1 >= threshold,
-            };
+        let correct = prediction.is_some() && self.suffices(best);
         let reason = match &prediction {
             None => "no_prediction",
             Some(_) if best.is_equal => "exact_match",
@@ -192,6 +199,20 @@ impl Scorer for TokenF1 {
             .detail("precision", best.precision)
             .detail("recall", best.recall)
             .detail("gold", golds.texts()[counted]);
+        let differs = |gold: &str| numerals::differ(answer.prediction.unwrap_or_default(), gold);
+        // Another accepted text may be what was said: `45` beside `-45`.
+        let is_said = |(gold, text): (&&str, &String)| {
+            let overlap = compare(prediction.as_deref().unwrap_or_default(), text);
+            self.suffices(overlap) && !differs(gold)
+        };
+        let misreads = correct
+            && differs(golds.texts()[counted])
+            && !golds.texts().iter().zip(&texts).any(is_said);
+        let score = if misreads {
+            score.detail("warning", numerals::WARNING)
+        } else {
+            score
+        };
         let prediction = prediction.map_or(Normalized::None, Normalized::Text);
         Ok(score.normalized(prediction, golds.normalized(texts)))
     }
@@ -289,6 +310,29 @@ mod tests {
             json!({"f1": 0.0, "em": 0.0, "precision": 0.0, "recall": 0.0, "gold": "The Big Apple"}),
         );
         assert!(judge(&*scorer("token_f1"), Some("1"), &json!(1)).is_err());
+    }
+
+    #[test]
+    fn different_numbers_that_are_called_equal_carry_a_warning() {
+        let check = |spec: &str, prediction: &str, truth: Value, expect: bool| {
+            let score = judge(&*scorer(spec), Some(prediction), &truth).expect("a verdict");
+            let warning = score.details.get("warning").and_then(Value::as_str);
+            let expect = expect.then_some(numerals::WARNING);
+            assert_eq!(warning, expect, "{prediction:?} {truth}");
+            assert!(score.correct || warning.is_none());
+        };
+        check("token_f1", "-45", json!("45"), true);
+        check("token_f1", "1.5", json!("15"), true);
+        check("token_f1", "1/2 km", json!("12 km"), true);
+        check("token_f1", "1,000", json!("1000"), false);
+        check("token_f1", "the 45!", json!("45"), false);
+        check("token_f1", "44", json!("45"), false);
+        // What was said is accepted, too.
+        check("token_f1", "45", json!(["-45", "45"]), false);
+        check("token_f1", "+4.5", json!(["-45", "45"]), true);
+        let half = "{ type: token_f1, threshold: 0.5 }";
+        check(half, "built in 1962", json!("built in 1963"), true);
+        check(half, "built in 1962", json!("built then"), false);
     }
 
     const PIECES: &[&str] = &[

@@ -38,6 +38,81 @@ fn the_fixtures_run_and_some_of_their_answers_are_wrong() {
     again.says("stationer: 10 samples, 8 correct");
 }
 
+/// Numbers are compared as numbers and codes as texts, unless the eval names a scorer.
+#[test]
+fn a_ground_truth_that_is_a_number_is_judged_as_one() {
+    let project = Project::new();
+    project.write(
+        "data.csv",
+        "id,question,answer\nsign,?,45\npoint,?,15\nform,?,\"1,500\"\ncode,?,007\nzip,?,02139\ntext,?,New York\n\
+         two,?,140|140 men\n",
+    );
+    let answers = [
+        ("sign", "-45"),
+        ("point", "1.5"),
+        ("form", "FINAL ANSWER: 1500.0"),
+        ("code", "7"),
+        ("zip", "02139"),
+        ("text", "new york!"),
+        ("two", "140 men"),
+    ];
+    let answers = answers.map(|(id, answer)| json!({"id": id, "answer": answer}).to_string());
+    project.write("answers.jsonl", answers.join("\n"));
+    let spec = |more: &str| {
+        let qa = "benchmark: { type: qa, path: data.csv, separator: '|' }";
+        let text = format!(
+            "name: n\n{qa}\nagent: {{ type: replay, path: answers.jsonl }}\ngates: [no_regression]\n{more}"
+        );
+        project.write("n.yaml", text);
+    };
+    let verdicts = || -> Vec<(Value, Value)> {
+        let records = project.last_lines("samples.jsonl");
+        let verdict = |record: &Value| {
+            let score = &record["result"]["score"];
+            (score["correct"].clone(), score["details"]["scorer"].clone())
+        };
+        records.iter().map(verdict).collect()
+    };
+    spec("scorer: token_f1\n");
+    let before = project.run("run n.yaml").exits(0);
+    before
+        .says("7 samples, 5 correct")
+        .says_nothing_of("judges");
+    let warning = |place: usize| {
+        let record = &project.last_lines("samples.jsonl")[place];
+        record["result"]["score"]["details"]["warning"].is_string()
+    };
+    // What the words hide is marked where no number is compared.
+    assert_eq!([0, 1, 2, 5].map(warning), [true, true, false, false]);
+    project.run("accept").exits(0);
+    spec("");
+    project
+        .run("run n.yaml")
+        .exits(2)
+        .says("was judged by another scorer");
+    let ran = project.run("run n.yaml --ignore-baseline").exits(0);
+    ran.says("7 samples, 4 correct").says(
+        "scorer `qa` judges 3 samples by `numeric`, for the ground truth is a number; 1 sample by `numeric` or \
+         `token_f1`, whichever fits the accepted answer; 3 samples by `token_f1`",
+    );
+    let expect = [
+        (false, "numeric"),
+        (false, "numeric"),
+        (true, "numeric"),
+        (false, "token_f1"),
+        (true, "token_f1"),
+        (true, "token_f1"),
+        (true, "token_f1"),
+    ];
+    let expect = expect.map(|(correct, rule)| (json!(correct), json!(rule)));
+    assert_eq!(verdicts(), expect);
+    // The run can be judged again as it was.
+    let run = project.last_run();
+    let again = project.run(&format!("rescore {}", run.display())).exits(0);
+    again.says("7 samples, 4 correct");
+    assert_eq!(verdicts(), expect);
+}
+
 const SPEC: &str = "\
 name: shop
 benchmark:

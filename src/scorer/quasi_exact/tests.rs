@@ -263,3 +263,20 @@ fn every_verdict_of_the_program_is_reproduced() {
         assert_eq!(got, expect, "{line}");
     }
 }
+
+#[test]
+fn different_numbers_that_are_called_equal_carry_a_warning() {
+    let check = |scorer, prediction: &str, truth: &str, expect: bool| {
+        let score = judge(scorer, Some(prediction), truth).expect("a verdict");
+        let is_warned = score.details.get("warning").is_some();
+        assert_eq!(is_warned, expect, "{prediction:?} {truth:?}");
+        assert!(score.correct || !is_warned);
+    };
+    check(QuasiExact::new(), "000, 1", "1,000", true);
+    check(QuasiExact::new(), "5$0", "50", true);
+    check(QuasiExact::new(), "$45.", "45", false);
+    check(QuasiExact::new(), "3, 12", "12,3", false);
+    // A partial match is not correct.
+    check(QuasiExact::new(), "-45", "45", false);
+    check(QuasiExact::as_documented(), "1,000", "1000", false);
+}

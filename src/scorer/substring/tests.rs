@@ -62,7 +62,7 @@ fn one_contains_the_other() {
     check(
         "19",
         "1927",
-        json!(["substring_match", {"direction": "ground_truth_contains_prediction", "verbose": false}]),
+        json!(["substring_match", {"direction": "ground_truth_contains_prediction", "verbose": false, "warning": numerals::WARNING}]),
     );
     check(
         "PARIS!",
@@ -258,4 +258,23 @@ fn every_verdict_of_the_original_is_reproduced() {
         ]);
         assert_eq!(got, expect, "{line}");
     }
+}
+
+#[test]
+fn different_numbers_that_are_called_equal_carry_a_warning() {
+    let check = |prediction: &str, truth: &str, expect: bool| {
+        for scorer in [Substring::new(), Substring::compat()] {
+            let score = judge(scorer, Some(prediction), truth).expect("a verdict");
+            let is_warned = score["details"].get("warning").is_some();
+            assert_eq!(is_warned, expect, "{prediction:?} {truth:?}");
+        }
+    };
+    check("-5", "5", true);
+    check("314", "3.14", true);
+    check("19", "1927", true);
+    check("It is 1927.", "19", true);
+    check("It is 19, not 27.", "19", false);
+    check("1,000", "1000", false);
+    check("Paris 2024", "paris", false);
+    check("6", "5", false);
 }
