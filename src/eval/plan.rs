@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::eval::registry::scorers::Context;
 use crate::eval::{Assert, Eval};
 use crate::scorer::extract::Extraction;
-use crate::scorer::qa::Rules;
+use crate::scorer::qa::QaRules;
 use crate::scorer::{Answer, Scorer, hash, per_sample};
 use crate::snapshot;
 use crate::system::beside::beside;
@@ -114,7 +114,7 @@ impl Plan {
                 .map(|dataset| format!("the dataset is `{dataset}`")),
         );
         notices.extend(missing_attachments(&items));
-        notices.extend(rules.and_then(Rules::notice));
+        notices.extend(rules.and_then(QaRules::notice));
         notices.extend(unused_scorers(eval));
         notices.extend(repeated_answers(eval));
         let mut plan = Self {

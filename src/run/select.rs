@@ -96,6 +96,10 @@ pub(super) fn check_resumable(plan: &Plan, manifest: &Manifest, dir: &RunDir) ->
     if manifest.scorers_hash != plan.scorers_hash {
         return refuse("the scorer or the extraction");
     }
+    // The scorers are the same: what is left in this hash is which failures count as wrong.
+    if manifest.scorer_hash != plan.scorer_hash {
+        return refuse("what `errors` counts as wrong");
+    }
     if manifest.epochs != plan.eval.epochs {
         return Err(Error::usage(format!(
             "run `{}` has {} epochs and cannot be resumed with {}",

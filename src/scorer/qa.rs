@@ -203,14 +203,14 @@ fn bare(text: &str) -> &str {
 
 /// How many samples each rule judges.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Rules {
+pub(crate) struct QaRules {
     numbers: usize,
     texts: usize,
     /// Those that accept numbers and texts.
     both: usize,
 }
 
-impl Rules {
+impl QaRules {
     /// Counts a ground truth.
     pub(crate) fn add(&mut self, target: &Target) {
         let target = as_texts(target);

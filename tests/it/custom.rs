@@ -52,14 +52,14 @@ fn a_crate_brings_its_own_benchmark_agent_and_scorer() {
 }
 
 fn as_tests(project: &Project) {
-    let ran = project.cargo("test --offline --test riddles").exits(101);
+    // Without a baseline the gates decide: a wrong sample is red where there is none.
+    let ran = project.cargo("test --offline --test riddles").exits(0);
     assert_eq!(tests(&ran).len(), 3 * 3 + 6, "{}", ran.out);
     assert_eq!(verdict(&ran, "riddles::shadow"), "ok");
-    assert_eq!(verdict(&ran, "riddles::river"), "FAILED");
+    assert_eq!(verdict(&ran, "riddles::river"), "ok");
     assert_eq!(verdict(&ran, "riddles::gate::accuracy"), "ok");
     assert_eq!(verdict(&ran, "closures::gate::accuracy"), "ok");
     assert_eq!(verdict(&ran, "scored::echo"), "ok");
-    ran.says("answered: I think it is a shadow");
     assert_eq!(project.runs().len(), 3);
 }
 
@@ -96,7 +96,7 @@ fn by_the_command(project: &Project) {
         .run(&rescore)
         .exits(2)
         .says("scorer `lenient` is not built in")
-        .says("`evaltest::rescore::rescore` takes any scorer");
+        .says("`evaltest::engine::run::rescore` takes any scorer");
     assert!(!project.file("again").exists());
     project
         .run(&format!("{rescore} --scorer substring"))

@@ -86,7 +86,7 @@ fn init_run_accept_break_see_red_fix_see_green() {
     let failures = squeezed.matches("... FAILED").count();
     assert_eq!(failures, 3, "two samples and the gate: {}", red.out);
     red.says("was correct in the baseline and is wrong now")
-        .says("asked 3 times, wrong each time");
+        .says("gate: no_regression: of 12 pairs 2 became wrong");
     project
         .run("run")
         .exits(1)

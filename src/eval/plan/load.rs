@@ -8,7 +8,7 @@ use crate::data::Sample;
 use crate::data::dataset::Filter;
 use crate::error::{Error, Result};
 use crate::eval::Eval;
-use crate::scorer::qa::Rules;
+use crate::scorer::qa::QaRules;
 use crate::scorer::{QaScorer, Scorer};
 use crate::system::file;
 use crate::text::hash::Hasher;
@@ -21,7 +21,7 @@ pub(super) struct Loaded {
     /// Samples that the limit left out.
     pub(super) left_out: HashSet<String>,
     /// How many samples each rule of the scorer `qa` judges, if it is there.
-    pub(super) rules: Option<Rules>,
+    pub(super) rules: Option<QaRules>,
 }
 
 /// The values of each slice dimension.
@@ -31,7 +31,7 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
     let mut packer = Packer::default();
     let mut items = Vec::new();
     let hash_now = |files: bool| eval.limits.limit.is_none() && !files;
-    let mut rules = judges_by_number(scorers).then(Rules::default);
+    let mut rules = judges_by_number(scorers).then(QaRules::default);
     let mut hashes = |sample: &Sample| {
         if let (Some(rules), Some(target)) = (&mut rules, &sample.target) {
             rules.add(target);

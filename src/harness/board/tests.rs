@@ -153,12 +153,12 @@ fn failed(verdicts: &[(String, TestVerdict)]) -> Vec<(&str, &str)> {
 /// Of 80 samples 20 are right by the throw of a coin, 40 always; of those `broken` no longer.
 fn flaky(folder: &tempfile::TempDir, seed: &str, broken: usize) -> Eval {
     let seed = seed.to_owned();
-    let again = AtomicUsize::new(0);
+    let again: [AtomicUsize; 80] = std::array::from_fn(|_| AtomicUsize::new(0));
     let agent = move |task: &Task| {
         let number: usize = task.id()[1..].parse().unwrap();
         // Each answer that confirms another one is a throw of its own.
         let throw = match task.attempt() {
-            0 => again.fetch_add(1, Ordering::SeqCst).to_string(),
+            0 => again[number].fetch_add(1, Ordering::SeqCst).to_string(),
             _ => "first".to_owned(),
         };
         let coin = Hasher::default()

@@ -110,7 +110,7 @@ fn unknown(specs: &[Value], error: Error) -> Error {
         ))
         .hint(
             "name another: `--scorer gaia`; see `cargo evaltest scorers --list`; from Rust \
-             `evaltest::rescore::rescore` takes any scorer",
+             `evaltest::engine::run::rescore` takes any scorer",
         ),
     }
 }

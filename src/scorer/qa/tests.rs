@@ -196,7 +196,7 @@ fn the_rule_and_its_figures_are_told() {
 #[test]
 fn what_a_run_says() {
     let told = |truths: &[Value]| {
-        let mut rules = Rules::default();
+        let mut rules = QaRules::default();
         for truth in truths {
             rules.add(&Target(truth.clone()));
         }
