@@ -44,20 +44,31 @@ struct PlainNumbers<'a> {
     place: usize,
 }
 
-/// The first bytes of characters from U+0640 on, before which there are no digits but those of ASCII, and no signs.
-const OTHER_SCRIPTS: u8 = 0xd9;
+/// Whether a byte is a digit, or the first of a character from U+0640 on, before which there are no other digits than
+/// those of ASCII, and no other signs.
+const STOPS: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < table.len() {
+        table[byte] = matches!(byte, 0x30..=0x39 | 0xd9..);
+        byte += 1;
+    }
+    table
+};
 
 impl<'a> Iterator for PlainNumbers<'a> {
     type Item = Option<&'a [u8]>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let stops = |byte: &u8| byte.is_ascii_digit() || *byte >= OTHER_SCRIPTS;
-        let rest = self.text.get(self.place..)?;
-        let start = self.place + rest.iter().position(stops)?;
-        let digits = self.text[start..]
-            .iter()
-            .take_while(|byte| byte.is_ascii_digit());
-        let end = start + digits.count();
+        let bytes = self.text;
+        let mut start = self.place;
+        while !STOPS[usize::from(*bytes.get(start)?)] {
+            start += 1;
+        }
+        let mut end = start;
+        while bytes.get(end).is_some_and(u8::is_ascii_digit) {
+            end += 1;
+        }
         self.place = end;
         let is_start = match self.text[..start].last() {
             None => true,
