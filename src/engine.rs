@@ -15,9 +15,9 @@ pub mod text {
     pub use crate::text::{clean, excerpt, is_json_plain, percent};
 }
 
-/// What gates are worth.
+/// What gates are worth: tests of two runs, intervals, power.
 pub mod stats {
-    pub use crate::stats::{power, smallest_detectable_drop};
+    pub use crate::stats::*;
 }
 
 /// Threads, signals, processes and the folder of a project.
