@@ -1,4 +1,4 @@
-//! Statistics of one run and of two runs over the same samples: intervals, an exact paired test with its
+//! Statistics of one run and of two runs over the same samples: intervals, exact paired tests with their
 //! power, percentiles, means.
 //!
 //! Pure functions of counts and numbers. What has no answer (a share of nothing, a percentile of nothing)
@@ -6,14 +6,20 @@
 
 mod binomial;
 mod clusters;
+mod conditional;
+mod law;
+mod normal;
 mod pass;
 mod power;
+mod random;
 mod sign_test;
 mod sum;
 
 pub(crate) use clusters::Clusters;
+pub use conditional::{AnswerCounts, ComparedSample, Tested, conditional_test};
 pub(crate) use pass::{pass_at, pass_hat};
 pub use power::{power, smallest_detectable_drop};
+pub(crate) use random::SplitMix64;
 pub(crate) use sign_test::sign_test_p;
 pub(crate) use sum::Sum;
 

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use crate::data::Sample;
 use crate::error::{Error, Result, nearest};
+use crate::stats::SplitMix64;
 
 /// Ids, then the shuffle, then the limit, whichever are given.
 ///
@@ -79,25 +80,6 @@ fn shuffle<T>(items: &mut [T], seed: u64) {
     }
 }
 
-struct SplitMix64(u64);
-
-impl SplitMix64 {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// From 0 up to, but not including, `bound`.
-    fn below(&mut self, bound: usize) -> usize {
-        let product = u128::from(self.next()) * (bound as u128);
-        // The upper half of a product with `bound` is less than `bound`, so that it fits.
-        usize::try_from(product >> 64).unwrap_or(0)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,20 +95,6 @@ mod tests {
         let left = filter.apply(samples(count)).unwrap();
         let ids: Vec<_> = left.iter().map(|sample| sample.id.as_str()).collect();
         assert_eq!(ids, expect);
-    }
-
-    #[test]
-    fn numbers_are_those_of_splitmix64() {
-        let mut random = SplitMix64(1_234_567);
-        let numbers = [random.next(), random.next(), random.next()];
-        assert_eq!(
-            numbers,
-            [
-                6_457_827_717_110_365_317,
-                3_203_168_211_198_807_973,
-                9_817_491_932_198_370_423
-            ]
-        );
     }
 
     #[test]
