@@ -14,6 +14,7 @@ mod power;
 mod random;
 mod sign_test;
 mod sum;
+mod whole_runs;
 
 pub(crate) use clusters::Clusters;
 pub use conditional::{AnswerCounts, ComparedSample, Tested, conditional_test};
@@ -22,6 +23,7 @@ pub use power::{power, smallest_detectable_drop};
 pub(crate) use random::SplitMix64;
 pub(crate) use sign_test::sign_test_p;
 pub(crate) use sum::Sum;
+pub use whole_runs::{RunGroup, whole_runs_test};
 
 /// The 97.5th percentile of the standard normal distribution.
 const Z95: f64 = 1.959_963_984_540_054;

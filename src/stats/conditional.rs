@@ -41,7 +41,7 @@ pub struct Tested {
 }
 
 impl Tested {
-    fn exact(SumTail { less, same }: SumTail) -> Self {
+    pub(super) fn exact(SumTail { less, same }: SumTail) -> Self {
         Self {
             p: (less + same).min(1.0),
             mid_p: (less + same / 2.0).min(1.0),
@@ -70,7 +70,7 @@ impl AnswerCounts {
 /// the sign test, to the last digit.
 ///
 /// It assumes that the answers to a sample are independent of each other given its rate, and of those to other
-/// samples.
+/// samples; where they are not, see [`whole_runs_test`](super::whole_runs_test).
 ///
 /// The sum is exact as long as it takes at most 100 million multiplications (some 50 ms): 100,000 samples with ten
 /// and ten answers do not. Beyond, the normal approximation with the correction for skewness stands in; of a sum

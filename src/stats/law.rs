@@ -8,7 +8,7 @@
 
 mod sum;
 
-pub(super) use sum::{SumTail, WORK, lower_tail};
+pub(super) use sum::{SumTail, WORK, lower_tail, sum};
 
 /// What a tail may hold and be dropped. A sum of a million laws, each shorter by so much at both ends, is still
 /// right in 13 digits.
@@ -71,6 +71,34 @@ impl Law {
             falling(*weight)
         }));
         Self::new(first, below)
+    }
+
+    /// Each value with its probability.
+    pub(super) fn weights(&self) -> impl Iterator<Item = (i64, f64)> {
+        (self.first..).zip(self.weights.iter().copied())
+    }
+
+    /// The probability of `value`.
+    pub(super) fn at(&self, value: i64) -> f64 {
+        let place = usize::try_from(value - self.first).ok();
+        place
+            .and_then(|place| self.weights.get(place))
+            .copied()
+            .unwrap_or(0.0)
+    }
+
+    /// The probability of at most a value.
+    pub(super) fn at_most(&self) -> impl Fn(i64) -> f64 {
+        let mut sum = 0.0;
+        let sums = self.weights.iter().map(|weight| {
+            sum += weight;
+            sum
+        });
+        let (sums, first): (Vec<f64>, _) = (sums.collect(), self.first);
+        move |value| match usize::try_from(value - first) {
+            Ok(place) => sums[place.min(sums.len() - 1)],
+            Err(_) => 0.0,
+        }
     }
 
     fn last(&self) -> i64 {

@@ -20,6 +20,13 @@ impl SplitMix64 {
         // The upper half of a product with `bound` is less than `bound`, so that it fits.
         usize::try_from(product >> 64).unwrap_or(0)
     }
+
+    /// Uniform from 0 up to, but not including, 1.
+    #[cfg(test)]
+    pub(crate) fn share(&mut self) -> f64 {
+        let high = u32::try_from(self.next() >> 32).unwrap_or(u32::MAX);
+        f64::from(high) / (f64::from(u32::MAX) + 1.0)
+    }
 }
 
 #[cfg(test)]

@@ -98,6 +98,16 @@ pub(in crate::stats) fn lower_tail(
     })
 }
 
+/// The law of a sum that has each law so often as its count says, right in 13 digits of 1; `None` if it takes more
+/// multiplications than `work` has.
+pub(in crate::stats) fn sum(laws: &[(Law, u64)], work: &mut u64) -> Option<Law> {
+    let parts: Option<_> = laws
+        .iter()
+        .map(|(law, count)| Some(Reverse(SumPart(law.times(*count, work)?))))
+        .collect();
+    add_all(parts?, work)
+}
+
 /// The tilt, at most 0, with which the expected sum is about `above` its least value.
 fn tilt(laws: &[(Law, u64)], above: f64) -> f64 {
     let expected = |tilt: f64| {
