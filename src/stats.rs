@@ -7,17 +7,22 @@
 mod binomial;
 mod clusters;
 mod conditional;
+mod difference;
 mod law;
 mod normal;
 mod pass;
 mod power;
 mod random;
 mod sign_test;
+#[cfg(test)]
+mod simulated;
+mod student;
 mod sum;
 mod whole_runs;
 
 pub(crate) use clusters::Clusters;
 pub use conditional::{AnswerCounts, ComparedSample, Tested, conditional_test};
+pub use difference::{Difference, grouped_difference, paired_difference};
 pub(crate) use pass::{pass_at, pass_hat};
 pub use power::{power, smallest_detectable_drop};
 pub(crate) use random::SplitMix64;
@@ -88,6 +93,19 @@ pub(crate) fn percentile(sorted: &[f64], percent: f64) -> Option<f64> {
 )]
 fn index(rank: f64) -> Option<usize> {
     (rank >= 0.0).then_some(rank as usize)
+}
+
+/// Where a function that is below 0 at `low` and above it at `high` crosses it, to the last digits, by bisection.
+fn root(mut low: f64, mut high: f64, value: impl Fn(f64) -> f64) -> f64 {
+    for _ in 0..100 {
+        let middle = f64::midpoint(low, high);
+        if value(middle) < 0.0 {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    f64::midpoint(low, high)
 }
 
 /// A count as a float, exact up to 2^53.

@@ -1,4 +1,4 @@
-//! The standard normal distribution: its density and its distribution function.
+//! The standard normal distribution: its density, its distribution function and percentiles.
 
 use std::f64::consts::PI;
 
@@ -34,9 +34,24 @@ pub(super) fn below(x: f64) -> f64 {
     if x < 0.0 { tail } else { 1.0 - tail }
 }
 
+/// The `x` below which is `share` (0 to 1), right in 9 digits; infinite at the ends.
+pub(super) fn percentile(share: f64) -> f64 {
+    if share <= 0.0 {
+        return f64::NEG_INFINITY;
+    }
+    if share >= 1.0 {
+        return f64::INFINITY;
+    }
+    // Below the middle, where no digits are lost; there is nothing beyond -40.
+    let low = share.min(1.0 - share);
+    let x = super::root(-40.0, 0.0, |x| below(x) - low);
+    if share < 0.5 { x } else { -x }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stats::Z95;
 
     #[test]
     fn known_values() {
@@ -54,5 +69,13 @@ mod tests {
         check(-20.0, 2.753_624_118_606_155_6e-89);
         check(4.0, 0.999_968_328_758_166_9);
         assert!(below(f64::NAN).is_nan());
+    }
+
+    #[test]
+    fn percentiles_are_where_the_share_is() {
+        assert!((percentile(0.975) - Z95).abs() < 1e-9);
+        assert!((percentile(1e-9) + 5.997_807_015_007_686).abs() < 1e-8);
+        assert!(percentile(0.5).abs() < 1e-9);
+        assert!(percentile(0.0) < f64::MIN && percentile(1.0) > f64::MAX);
     }
 }
