@@ -4,10 +4,12 @@
 //! Pure functions of counts and numbers. What has no answer (a share of nothing, a percentile of nothing)
 //! is `None`, never NaN.
 
+mod accuracy;
 mod binomial;
 mod clusters;
 mod conditional;
 mod difference;
+mod holm;
 mod law;
 mod normal;
 mod pass;
@@ -20,9 +22,11 @@ mod student;
 mod sum;
 mod whole_runs;
 
+pub use accuracy::{accuracy_interval, chance_of_less};
 pub(crate) use clusters::Clusters;
 pub use conditional::{AnswerCounts, ComparedSample, Tested, conditional_test};
 pub use difference::{Difference, grouped_difference, paired_difference};
+pub use holm::holm;
 pub(crate) use pass::{pass_at, pass_hat};
 pub use power::{power, smallest_detectable_drop};
 pub(crate) use random::SplitMix64;
@@ -40,15 +44,15 @@ const Z95: f64 = 1.959_963_984_540_054;
 /// `whole` is 0.
 pub(crate) fn wilson95(part: u64, whole: u64) -> Option<[f64; 2]> {
     let share = ratio(part.min(whole), whole)?;
-    Some(wilson(share, as_f64(whole)))
+    Some(wilson(share, as_f64(whole), Z95))
 }
 
-/// [`wilson95`] of a share of `n` answers, which need not be a whole number.
-fn wilson(share: f64, n: f64) -> [f64; 2] {
-    let z2 = Z95 * Z95;
+/// [`wilson95`] of a share of `n` answers, which need not be a whole number, and for any quantile.
+fn wilson(share: f64, n: f64, z: f64) -> [f64; 2] {
+    let z2 = z * z;
     let scale = 1.0 / (1.0 + z2 / n);
     let centre = scale * (share + z2 / (2.0 * n));
-    let half = scale * Z95 * (share * (1.0 - share) / n + z2 / (4.0 * n * n)).sqrt();
+    let half = scale * z * (share * (1.0 - share) / n + z2 / (4.0 * n * n)).sqrt();
     // At the ends the formula gives the end itself; rounding must not move it.
     let low = if share <= 0.0 { 0.0 } else { centre - half };
     let high = if share >= 1.0 { 1.0 } else { centre + half };

@@ -1,6 +1,6 @@
 //! `Clusters`: the uncertainty of a share over answers that come in groups, such as the epochs of a sample.
 
-use super::{as_f64, ratio, wilson};
+use super::{Z95, as_f64, ratio, wilson};
 
 /// Running sums over groups of answers; the groups are independent of one another, the answers in one are not.
 ///
@@ -49,6 +49,19 @@ impl Clusters {
         Some((squares * g / (g - 1.0)).sqrt() / (n * n))
     }
 
+    pub(super) fn groups(&self) -> u64 {
+        self.groups
+    }
+
+    pub(super) fn answers(&self) -> u64 {
+        self.answers
+    }
+
+    /// Correct of all answers; `None` of nothing.
+    pub(super) fn share(&self) -> Option<f64> {
+        ratio(self.correct, self.answers)
+    }
+
     /// The 95 % interval `[low, high]` of correct / answers; `None` of nothing.
     ///
     /// Wilson's interval for the effective number of answers, `p (1-p) / standard error²`: as many independent
@@ -57,7 +70,12 @@ impl Clusters {
     /// B. I. Graubard, *Survey Methodology* 24 (1998), with Wilson's interval as N. Dean and M. Pagano, *Journal
     /// of Survey Statistics and Methodology* 3 (2015), recommend.
     pub(crate) fn interval95(&self) -> Option<[f64; 2]> {
-        let share = ratio(self.correct, self.answers)?;
+        Some(wilson(self.share()?, self.effective()?, Z95))
+    }
+
+    /// The effective number of answers; `None` of nothing.
+    pub(super) fn effective(&self) -> Option<f64> {
+        let share = self.share()?;
         let groups = as_f64(self.groups);
         let effective = match self.standard_error() {
             _ if self.correct == 0 || self.correct == self.answers => groups,
@@ -65,7 +83,7 @@ impl Clusters {
             Some(error) => share * (1.0 - share) / (error * error),
         };
         // Without any spread at all the quotient is infinite.
-        Some(wilson(share, effective.clamp(1.0, as_f64(self.answers))))
+        Some(effective.clamp(1.0, as_f64(self.answers)))
     }
 }
 
