@@ -8,6 +8,7 @@ mod accuracy;
 mod binomial;
 mod clusters;
 mod conditional;
+mod detect;
 mod difference;
 mod holm;
 mod law;
@@ -15,6 +16,7 @@ mod normal;
 mod pass;
 mod power;
 mod random;
+mod rates;
 mod sign_test;
 #[cfg(test)]
 mod simulated;
@@ -25,11 +27,13 @@ mod whole_runs;
 pub use accuracy::{accuracy_interval, chance_of_less};
 pub(crate) use clusters::Clusters;
 pub use conditional::{AnswerCounts, ComparedSample, Tested, conditional_test};
+pub use detect::{TimesAsked, power_with, smallest_drop, smallest_drop_of_groups};
 pub use difference::{Difference, grouped_difference, paired_difference};
 pub use holm::holm;
 pub(crate) use pass::{pass_at, pass_hat};
 pub use power::{power, smallest_detectable_drop};
 pub(crate) use random::SplitMix64;
+pub use rates::Rates;
 pub(crate) use sign_test::sign_test_p;
 pub(crate) use sum::Sum;
 pub use whole_runs::{RunGroup, whole_runs_test};
@@ -103,6 +107,9 @@ fn index(rank: f64) -> Option<usize> {
 fn root(mut low: f64, mut high: f64, value: impl Fn(f64) -> f64) -> f64 {
     for _ in 0..100 {
         let middle = f64::midpoint(low, high);
+        if middle <= low || middle >= high {
+            break;
+        }
         if value(middle) < 0.0 {
             low = middle;
         } else {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::as_f64;
-use super::conditional::{AnswerCounts, Tested};
+use super::conditional::{AnswerCounts, ComparedSample, Tested};
 use super::law::{self, Law, WORK, lower_tail};
 use super::random::SplitMix64;
 
@@ -52,6 +52,49 @@ pub fn whole_runs_test(groups: &[RunGroup]) -> Tested {
     parts
         .and_then(|_| exact(&whole, &torn, fine))
         .unwrap_or_else(|| drawn(&whole, &torn, fine))
+}
+
+impl RunGroup {
+    /// The samples of the group, each for itself.
+    pub(super) fn samples(&self) -> Vec<ComparedSample> {
+        let columns = self.before.iter().chain(&self.now);
+        let count = columns.map(Vec::len).max().unwrap_or(0);
+        let at = |columns: &[Vec<AnswerCounts>], sample: usize| {
+            let answers = columns.iter().filter_map(|column| column.get(sample));
+            answers.fold(AnswerCounts::default(), |sum, answers| AnswerCounts {
+                right: sum.right + answers.right,
+                of: sum.of + answers.of,
+            })
+        };
+        let both = |sample| ComparedSample {
+            before: at(&self.before, sample),
+            now: at(&self.now, sample),
+        };
+        (0..count).map(both).collect()
+    }
+}
+
+/// How many times as much the right answers of now vary by chance if whole runs change places, as they would if the
+/// answers of each sample did.
+pub(super) fn design_effect(groups: &[RunGroup]) -> f64 {
+    let (mut whole, mut single) = (0.0, 0.0);
+    for group in groups {
+        for ComparedSample { before, now } in group.samples() {
+            let (m, k) = (f64::from(before.of), f64::from(now.of));
+            let (right, all) = (f64::from(before.right + now.right), m + k);
+            if m > 0.0 && k > 0.0 {
+                single += m * k * right * (all - right) / (all * all * (all - 1.0));
+            }
+        }
+        if let Some(columns) = GroupColumns::of(group) {
+            whole += columns.scores(Some(PARTS[0])).variance() / f64::from(PARTS[0]).powi(2);
+        }
+    }
+    if whole > 0.0 && single > 0.0 {
+        whole / single
+    } else {
+        1.0
+    }
 }
 
 /// The columns of a group that hold an answer, those of now first.
@@ -119,6 +162,15 @@ impl Scores {
         self.scores[..self.now].iter().sum()
     }
 
+    /// The variance of the sum of as many scores as there are columns of now.
+    fn variance(&self) -> f64 {
+        let (of, now) = (as_f64(self.scores.len() as u64), as_f64(self.now as u64));
+        let scores = self.scores.iter().map(|score| float(*score));
+        let mean = scores.clone().sum::<f64>() / of;
+        let squares: f64 = scores.map(|score| (score - mean).powi(2)).sum();
+        now * (of - now) / (of * (of - 1.0)) * squares
+    }
+
     /// The law of the sum of as many scores as there are columns of now, all choices being as likely; `None` if it
     /// takes more multiplications than `work` has.
     fn law(&self, work: &mut u64) -> Option<Law> {
@@ -162,14 +214,7 @@ impl Scores {
 fn summed(groups: &[GroupColumns<'_>], parts: u32) -> u64 {
     let variance: f64 = groups
         .iter()
-        .map(|group| {
-            let Scores { scores, now } = group.scores(Some(parts));
-            let (of, now) = (as_f64(scores.len() as u64), as_f64(now as u64));
-            let scores = scores.iter().map(|score| float(*score));
-            let mean = scores.clone().sum::<f64>() / of;
-            let squares: f64 = scores.map(|score| (score - mean).powi(2)).sum();
-            now * (of - now) / (of * (of - 1.0)) * squares
-        })
+        .map(|group| group.scores(Some(parts)).variance())
         .sum();
     let levels = f64::from(usize::BITS - groups.len().leading_zeros());
     let products = 170.0 * variance * levels;
