@@ -74,7 +74,7 @@ pub trait Agent: Send + Sync {
     fn answer(&self, task: &Task) -> Result<Output, AgentError>;
 
     /// Whether the same task always gets the same answer. A deterministic agent is not asked again to
-    /// confirm a flip.
+    /// confirm a flip, and no gate has to tell whether that is chance.
     fn is_deterministic(&self) -> bool {
         false
     }

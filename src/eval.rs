@@ -95,7 +95,7 @@ pub(crate) enum KeepScratch {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Assert {
-    /// A sample fails if it was correct in the baseline and is not now; without a snapshot, if it is wrong.
+    /// A sample fails if it turned wrong since the baseline and [`Flips`] say so; without one, gates or the verdict.
     #[default]
     Baseline,
     /// A sample fails if its answer or verdict differs from the snapshot at all.
@@ -116,14 +116,14 @@ impl Assert {
 /// What becomes of a sample under `cargo test` that was correct in the baseline and is wrong now: of more than half of
 /// the baseline's answers, and of at most half of now's.
 ///
-/// How often they are red for an agent that did not change, of whose samples 5, 15 or 30 % are right by the throw of a
-/// coin, or each with probability .62, measured with one answer to each of 40 and of 165 samples:
+/// How often they are red for an agent that did not change, of whose samples 5, 15 or 30 % are right by the toss of a
+/// coin, measured with one answer to each of 40 and of 165 samples:
 ///
 /// | | 40 samples | 165 samples |
 /// |---|---|---|
 /// | `gate` | at most alpha and 1 point | at most alpha and 1 point |
-/// | `confirm` (twice) | 12, 34, 58, 74 % | 57, 80, 96, 100 % |
-/// | `fail` | 44, 82, 97, 100 % | 90, 100, 100, 100 % |
+/// | `confirm` (twice) | 12, 34, 58 % | 57, 80, 96 % |
+/// | `fail` | 37, 77, 96 % | 89, 99, 100 % |
 ///
 /// Whichever it is, `cargo evaltest` prints flips, and only gates decide.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! # The story of a question
 //!
 //! A `Session` is one run of one eval. It can be driven from any thread, in any order: `cargo evaltest` by its own pool
-//! (`Session::run`), `cargo test` by the threads of libtest-mimic (`Session::run_sample`).
+//! (`Session::run`), `cargo test` by that of the harness (`Session::run_sample`).
 //!
 //! 1. A question is a sample in one epoch. Which of them are asked, and in which order, was
 //!    selected when the run began.

@@ -7,6 +7,58 @@ use crate::verdict::gate::Gate;
 use crate::{AgentError, Eval, Sample, Task};
 
 #[test]
+fn a_flip_is_left_to_the_gate_unless_it_needs_none() {
+    /// Answers wrongly, and says whether it always does.
+    struct Wrong(bool);
+    impl crate::Agent for Wrong {
+        fn answer(&self, _: &Task) -> Result<crate::Output, AgentError> {
+            Ok("99".into())
+        }
+        fn is_deterministic(&self) -> bool {
+            self.0
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let eval = |agent: Box<dyn crate::Agent>, runs: &str, ids: &[&str]| {
+        let samples: Vec<_> = ids
+            .iter()
+            .map(|id| Sample::new(*id, "How many?").target("17"))
+            .collect();
+        let mut eval = Eval::new(Custom::new(samples), |_: &Task| Ok("17".into()))
+            .gate(Gate::no_regression())
+            .output_root(folder.path().join(runs))
+            .snapshots(folder.path().join("snapshots"));
+        eval.agent = agent.into();
+        eval
+    };
+    let verdict = |eval: &Eval, place: usize| {
+        let plan = Plan::load(eval, BaselineUse::Ignore).unwrap();
+        TrialRun::new(plan, "one", &Cancel::new()).sample(place)
+    };
+    let wrong = |is_deterministic, runs| eval(Box::new(Wrong(is_deterministic)), runs, &["a", "b"]);
+    // Without a baseline the gates of the eval decide.
+    let verdict_of_none = verdict(&wrong(false, "before"), 0);
+    assert_eq!(verdict_of_none, TestVerdict::Passed);
+    let right = eval(Box::new(|_: &Task| Ok("17".into())), "runs", &["a"]);
+    let run = right.run().unwrap();
+    let dir = RunDir::open(&run.dir).unwrap();
+    snapshot::accept(&[dir], &snapshot::Acceptance::default()).unwrap();
+    let told = |place: usize| match verdict(&wrong(false, "told"), place) {
+        TestVerdict::Told(note) => note.what,
+        other => panic!("{other:?}"),
+    };
+    let expect = "correct in the baseline and wrong now, passed: the gate decides";
+    assert!(told(0).starts_with(expect), "{}", told(0));
+    assert!(told(1).contains("new beside the baseline"), "{}", told(1));
+    match verdict(&wrong(true, "failed"), 0) {
+        TestVerdict::Failed(message) => {
+            assert!(message.contains("it is deterministic"), "{message}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
 fn the_journals_of_parts_are_copied_with_members_that_nobody_knows() {
     let folder = tempfile::tempdir().unwrap();
     let samples = ["a", "b", "fails"].map(|id| Sample::new(id, "How many?").target("17"));

@@ -1,7 +1,7 @@
 use super::*;
 use crate::stats::{ComparedSample, conditional_test};
 
-/// GroupColumns as letters, a sample each: `1` right, `0` wrong, `.` without an answer; those before, then those now.
+/// Columns as letters, a sample each: `1` right, `0` wrong, `.` without an answer; those before, then those now.
 fn group(before: &[&str], now: &[&str]) -> RunGroup {
     let column = |letters: &&str| {
         letters
