@@ -5,33 +5,39 @@
 //! is hardly stricter than a test without looks, and the first stops for disasters alone.
 //!
 //! **Green** stops where red has become unlikely: where a drop that a test without looks sees with 80 % power would
-//! from here on be seen with less than 25 %. Nobody is bound by it: whoever goes on does not raise the chance of
-//! red beyond `alpha`.
+//! from here on be seen with less than 24 %. It goes by mid-p, which is one half and not 1 as long as nothing
+//! differs: silence is no evidence, and stops nothing before the third look. Nobody is bound by it: whoever goes on
+//! does not raise the chance of red beyond `alpha`.
+//!
+//! Simulated for five agents, one and five answers, and 165 and 466 samples: an unchanged agent needs two thirds of
+//! the samples, a drop of 20 points 42 and 29 %, and of the power at most 4 points are lost for drops from 10 points
+//! on. Below a hundred samples a look sees too few for that: up to ten points are lost.
 //!
 //! Sources: P. C. O'Brien and T. R. Fleming, *A multiple testing procedure for clinical trials*, Biometrics 35 (1979);
 //! the integral P. Armitage, C. K. `McPherson` and B. C. Rowe, *Repeated significance tests on accumulating data*, JRSS
 //! A 132 (1969); the bound for green J. M. Lan, R. Simon and M. Halperin, *Stochastically curtailed tests in
 //! long-term clinical trials*, Sequential Analysis 1 (1982).
 
+use super::conditional::Tested;
 use super::{normal, root};
 
 /// The power of the test without looks at the drop that green is measured by.
 const POWER: f64 = 0.8;
 
 /// From a chance below this on of seeing that drop, green stops.
-const UNLIKELY: f64 = 0.25;
+const UNLIKELY: f64 = 0.24;
 
 /// Places at which the density is held: an even number of intervals between them.
 const PLACES: u32 = 81;
 
-/// One look: what p says, if it is the p of all samples so far.
+/// One look at the test of all samples so far.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
     /// The share of the samples that are through, above 0 and up to 1.
     pub share: f64,
     /// Red below this p.
     pub red: f64,
-    /// Green above this p; at the last look, where p is not below `red`.
+    /// Green above this mid-p; at the last look, wherever it is not red.
     pub green: f64,
 }
 
@@ -47,11 +53,11 @@ pub enum Decision {
 }
 
 impl Look {
-    /// What p says at this look.
-    pub fn decide(&self, p: f64) -> Decision {
-        if p < self.red {
+    /// What the test says at this look.
+    pub fn decide(&self, tested: &Tested) -> Decision {
+        if tested.p < self.red {
             Decision::Red
-        } else if p > self.green || self.share >= 1.0 {
+        } else if tested.mid_p > self.green || self.share >= 1.0 {
             Decision::Green
         } else {
             Decision::Open
