@@ -84,6 +84,14 @@ pub trait Benchmark: Send + Sync {
         self.samples()?.into_iter().try_for_each(take)
     }
 
+    /// Every sample of the dataset, also those that the benchmark was told to leave out. All questions and answers
+    /// together are the key of [masked](crate::Answers::Masked) snapshots, so that a part of the dataset has the key of
+    /// the whole; a benchmark whose samples are filtered, and whose answers are not to be published, does well to say
+    /// which these are.
+    fn each_unfiltered(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
+        self.each_sample(take)
+    }
+
     /// Makes the files of these samples ready to be read: those that have files and are left by every filter and
     /// limit. Called once, before any agent starts, for datasets whose files are elsewhere until they are needed.
     fn fetch(&self, samples: &[Sample]) -> Result<()> {

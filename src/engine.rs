@@ -89,11 +89,12 @@ pub mod verdict {
     pub use crate::verdict::facts::{Facts, Stop};
     pub use crate::verdict::gate::Slice;
     pub use crate::verdict::gate::check_unique;
+    pub use crate::verdict::marks::Marks;
 }
 
 /// Accepting a run as the baseline.
 pub mod snapshot {
-    pub use crate::snapshot::{Acceptance, Accepted, accept};
+    pub use crate::snapshot::{ATTRIBUTES, ATTRIBUTES_FILE, Acceptance, Accepted, accept};
 }
 
 /// Events, and what a run looks like to people: a module for each format, which is public here as soon as it is there.

@@ -141,13 +141,13 @@ pub enum Flips {
     Fail,
 }
 
-/// Whether snapshots show correct answers.
+/// Whether snapshots show what was asked and answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Answers {
     /// As they are.
     Plain,
-    /// A correct answer as "(ground truth)" with a hash, so that snapshots publish no benchmark.
+    /// Ids, verdicts, and digests keyed by all questions and answers of the dataset: no lone guess can be tried on them.
     Masked,
 }
 
@@ -156,7 +156,7 @@ pub enum Answers {
 pub(crate) struct SnapshotConfig {
     /// What makes a sample's test fail.
     pub assert: Assert,
-    /// Whether correct answers are shown; the benchmark decides unless this is set.
+    /// Whether what was asked and answered is shown; the benchmark decides unless this is set.
     pub answers: Option<Answers>,
     /// What becomes of a sample that was correct and is wrong.
     pub flips: Flips,
@@ -341,7 +341,7 @@ impl Eval {
         self
     }
 
-    /// Whether snapshots show correct answers.
+    /// Whether snapshots show what was asked and answered.
     #[must_use]
     pub fn answers(mut self, answers: Answers) -> Self {
         self.snapshot.answers = Some(answers);
@@ -482,7 +482,7 @@ impl Eval {
         !self.gates.is_empty()
     }
 
-    /// Whether snapshots hide correct answers. GAIA asks not to republish its answers.
+    /// Whether snapshots hide what was asked and answered. GAIA asks not to republish its answers.
     pub(crate) fn masks_answers(&self) -> bool {
         match self.snapshot.answers {
             Some(answers) => answers == Answers::Masked,

@@ -16,6 +16,7 @@ pub(crate) mod project;
 pub(crate) mod variables;
 
 pub(crate) mod pipe;
+pub(crate) mod printed;
 pub(crate) mod process;
 
 pub(crate) mod sandbox;

@@ -9,6 +9,8 @@ pub(crate) mod gate;
 pub(crate) mod regression;
 pub(crate) mod result;
 
+pub(crate) mod marks;
+
 pub(crate) mod baseline;
 pub(crate) mod poll;
 

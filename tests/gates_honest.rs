@@ -5,7 +5,7 @@ use evaltest::engine::stats;
 use evaltest::engine::verdict::Counts;
 use evaltest::engine::verdict::Facts;
 use evaltest::engine::verdict::{Baseline, BaselineSample};
-use evaltest::engine::verdict::{CurrentSample, Standing};
+use evaltest::engine::verdict::{CurrentSample, Marks, Standing};
 use evaltest::{Gate, Record, Score, Summary, Verdict};
 
 const ALPHA: f64 = 0.05;
@@ -186,6 +186,7 @@ fn current((i, correct): (usize, &bool)) -> CurrentSample {
         },
         input_hash: String::new(),
         target_hash: String::new(),
+        marks: Marks::default(),
         slices: Vec::new(),
         latency_s: None,
     }

@@ -183,6 +183,15 @@ impl Benchmark for Aime {
         self.of_years(self.filter.apply(samples)?)
     }
 
+    fn each_unfiltered(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
+        let whole = Self {
+            years: Vec::new(),
+            filter: Filter::default(),
+            ..self.clone()
+        };
+        whole.samples()?.into_iter().try_for_each(take)
+    }
+
     fn extract(&self) -> Extract {
         Extract::aime()
     }

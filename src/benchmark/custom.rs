@@ -113,6 +113,10 @@ impl Benchmark for Custom {
         self.filter.apply(self.whole_samples())
     }
 
+    fn each_unfiltered(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
+        self.whole_samples().into_iter().try_for_each(take)
+    }
+
     fn extract(&self) -> Extract {
         Extract::final_answer()
     }

@@ -258,6 +258,15 @@ impl Benchmark for Gaia {
         Ok(())
     }
 
+    fn each_unfiltered(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
+        let whole = Self {
+            levels: Vec::new(),
+            filter: Filter::default(),
+            ..self.clone()
+        };
+        whole.each(take).map(drop)
+    }
+
     fn fetch(&self, samples: &[Sample]) -> Result<()> {
         hub::fetch_attachments(self.hub.as_ref(), samples)
     }

@@ -104,6 +104,14 @@ impl Benchmark for Gsm8k {
         self.filter.apply(samples)
     }
 
+    fn each_unfiltered(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
+        let whole = Self {
+            filter: Filter::default(),
+            ..self.clone()
+        };
+        whole.samples()?.into_iter().try_for_each(take)
+    }
+
     fn extract(&self) -> Extract {
         Extract::gsm8k()
     }

@@ -239,6 +239,14 @@ impl Benchmark for Qa {
         Ok(())
     }
 
+    fn each_unfiltered(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
+        let whole = Self {
+            filter: Filter::default(),
+            ..self.clone()
+        };
+        whole.each(take).map(drop)
+    }
+
     /// What follows `FINAL ANSWER:`; the whole answer of an agent that does not say so.
     fn extract(&self) -> Extract {
         Extract::final_answer()

@@ -233,6 +233,14 @@ impl Benchmark for Bfcl {
         Ok(samples)
     }
 
+    fn each_unfiltered(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
+        for category in self.data.categories().iter().filter(|one| one.is_native()) {
+            let questions = self.data.read(category)?.into_iter();
+            questions.map(sample).try_for_each(&mut *take)?;
+        }
+        Ok(())
+    }
+
     fn paths(&self) -> Vec<PathBuf> {
         self.data.holders()
     }

@@ -81,12 +81,23 @@ pub struct Record {
     /// The slices the sample belongs to, by dimension.
     #[serde(default)]
     pub slices: Map<String, Value>,
-    /// Hash of what the agent was given: prompt and files.
+    /// Hash of what the agent was given: the whole prompt and files.
     #[serde(default)]
     pub input_hash: String,
     /// Hash of the ground truth.
     #[serde(default)]
     pub target_hash: String,
+    /// Hash of the question as the dataset has it, with its files. Not in older files.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub question_hash: String,
+    /// The question as the dataset has it, where it is not the whole prompt. In memory it is dropped once it is on
+    /// disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+    /// The key of what a masked snapshot says of this sample. It is derived from all questions and answers of the
+    /// dataset, and no more to be published than this file.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub mask: String,
     /// The outcome.
     pub result: Outcome,
 }
@@ -178,6 +189,9 @@ impl Record {
             slices: Map::new(),
             input_hash: String::new(),
             target_hash: String::new(),
+            question_hash: String::new(),
+            question: None,
+            mask: String::new(),
             result: Outcome {
                 status: Status::Scored,
                 score: Some(score),
@@ -191,6 +205,7 @@ impl Record {
     pub(crate) fn forget(&mut self) {
         self.result.output = None;
         self.metadata = Map::new();
+        self.question = None;
     }
 
     /// Drops what is on disk already, so that a run of any size fits into memory: the output, and the

@@ -3,6 +3,7 @@
 
 mod item;
 mod load;
+mod mask;
 pub(crate) mod place;
 
 use std::collections::{BTreeSet, HashSet};
@@ -21,7 +22,7 @@ use crate::scorer::qa::QaRules;
 use crate::scorer::{Answer, Scorer, hash, per_sample};
 use crate::snapshot;
 use crate::system::beside::beside;
-use crate::text::hash::Hasher;
+use crate::text::hash::{Hasher, MaskKey};
 use crate::text::name;
 use crate::text::redact::Redactor;
 use crate::verdict::baseline::Baseline;
@@ -48,6 +49,10 @@ pub(crate) struct Plan {
     pub(crate) request_hash: String,
     pub(crate) scorer_hash: String,
     pub(crate) scorers_hash: String,
+    /// The prompt around the questions, by its name.
+    pub(crate) prompt_name: String,
+    /// The key of masked snapshots, where this eval or its baseline has such.
+    pub(crate) mask: Option<MaskKey>,
     pub(crate) notices: Vec<String>,
     /// The dataset with its commit, if it is one of the Hub.
     pub(crate) dataset: Option<String>,
@@ -99,6 +104,14 @@ impl Plan {
         check_gates(eval, slices, &names)?;
         let scorer_hash = eval.errors.mark(hash::scorer_hash(&extraction, &scorers));
         let scorers_hash = hash::scorers_hash(&extraction, &scorers);
+        let committed = committed?;
+        let is_masked = |baseline: &Option<Baseline>| {
+            let baseline = baseline.as_ref();
+            baseline.is_some_and(|baseline| baseline.mask_id.is_some())
+        };
+        let mask = (eval.masks_answers() || committed.as_ref().is_some_and(is_masked))
+            .then(|| mask::key(eval))
+            .transpose()?;
         let dataset_hash = items
             .iter()
             .fold(Hasher::default(), |hash, item| {
@@ -106,6 +119,11 @@ impl Plan {
                 hash.part(&*item.id).part(input).part(target)
             })
             .hex();
+        let dataset_hash = match &mask {
+            // A run of one sample must not tell whether a guess at its answer is right.
+            Some(key) if eval.masks_answers() => key.hex(["dataset", &dataset_hash]),
+            _ => dataset_hash,
+        };
         let dataset = place::dataset(eval);
         let mut notices = eval.benchmark.notices();
         notices.extend(
@@ -119,6 +137,8 @@ impl Plan {
         notices.extend(repeated_answers(eval));
         let mut plan = Self {
             request_hash: request_hash(eval, &dataset_hash, &scorers_hash),
+            prompt_name: mask::prompt_name(eval),
+            mask,
             notices,
             dataset,
             hidden: place::hidden(eval).into(),
@@ -134,7 +154,7 @@ impl Plan {
             scorer_hash,
             scorers_hash,
         };
-        if let Some(committed) = committed? {
+        if let Some(committed) = committed {
             plan.baseline = committed;
             plan.check_baseline()?;
             if let Some(baseline) = &mut plan.baseline {
@@ -152,6 +172,11 @@ impl Plan {
             .prompt
             .render(&*self.eval.benchmark, &item.sample)
             .into()
+    }
+
+    /// Names the dataset that masked snapshots are keyed by.
+    pub(crate) fn mask_id(&self) -> Option<String> {
+        self.mask.as_ref().map(|key| key.short(["dataset"]))
     }
 
     /// Refuses a baseline that nothing can be compared with.

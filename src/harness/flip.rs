@@ -15,8 +15,8 @@ use crate::data::{Record, Status};
 use crate::error::Result;
 use crate::eval::Flips;
 use crate::run::Session;
-use crate::snapshot::Content;
 use crate::snapshot::update::Policy;
+use crate::snapshot::{Content, SnapshotHeader};
 use crate::text::{clean, excerpt};
 use crate::verdict::result::{GateResult, Verdict};
 use crate::verdict::run::Run;
@@ -36,7 +36,7 @@ pub(super) enum SampleVerdict {
     /// How its test ends.
     Closed(TestVerdict),
     /// The gates decide.
-    Open(OpenFlip),
+    Open(Box<OpenFlip>),
 }
 
 impl From<TestVerdict> for SampleVerdict {
@@ -66,7 +66,8 @@ pub(super) struct OpenFlip {
 
 /// A snapshot that says something else than it would say now.
 pub(super) struct Change {
-    pub(super) id: String,
+    /// What stands above it, with the sample's id.
+    pub(super) header: SnapshotHeader,
     pub(super) path: PathBuf,
     /// Whether there is one.
     pub(super) exists: bool,
@@ -77,8 +78,10 @@ pub(super) struct Change {
 impl Change {
     /// Fails with this message, unless insta's variables say otherwise.
     pub(super) fn fail(&self, message: String) -> Result<TestVerdict> {
-        let Self { id, path, .. } = self;
-        if self.policy.settle(path, id, self.exists, &self.now)? {
+        let Self {
+            path, now, header, ..
+        } = self;
+        if self.policy.settle(path, self.exists, now, header)? {
             return Ok(TestVerdict::Passed);
         }
         Ok(TestVerdict::Failed(message))
@@ -87,7 +90,7 @@ impl Change {
     /// Passes; the snapshot is rewritten where insta's variables say so.
     pub(super) fn pass(&self, verdict: TestVerdict) -> Result<TestVerdict> {
         if self.policy.writes(self.exists) {
-            self.now.write(&self.path, &self.id)?;
+            self.now.write(&self.path, &self.header)?;
         }
         Ok(verdict)
     }
@@ -126,7 +129,7 @@ impl OpenFlip {
 
     fn told(&self, why: &str) -> Result<TestVerdict> {
         self.change.pass(TestVerdict::Told(Note {
-            id: self.change.id.clone(),
+            id: self.change.header.id.clone(),
             what: format!("correct in the baseline and wrong now, passed: {why}"),
         }))
     }
@@ -187,11 +190,11 @@ impl Judging<'_> {
                 return Ok(change.fail(message)?.into());
             }
         }
-        Ok(SampleVerdict::Open(OpenFlip {
+        Ok(SampleVerdict::Open(Box::new(OpenFlip {
             gates,
             message: says(""),
             change,
-        }))
+        })))
     }
 
     /// The places of the `no_regression` gates whose slice holds the sample.
@@ -215,7 +218,7 @@ impl Judging<'_> {
             change.pass(match &no_gate {
                 None => TestVerdict::Passed,
                 Some(no_gate) => TestVerdict::Told(Note {
-                    id: change.id.clone(),
+                    id: change.header.id.clone(),
                     what: format!("correct in the baseline and wrong now, but {how}; {no_gate}"),
                 }),
             })

@@ -78,6 +78,8 @@ impl TrialRun {
                 // nextest repeats a failed test. The first answer alone feeds the gates.
                 part.as_mut_os_string().push(".again");
             }
+            // One that cannot be read is told before anything is asked.
+            snapshot::Content::read(&snapshot::path(&plan.eval.snapshot.folder, &id))?;
             let _ = std::fs::remove_dir_all(&part);
             let options = RunOptions {
                 home: Home::Part(part),

@@ -9,7 +9,7 @@ use crate::data::{Record, Status};
 use crate::error::Result;
 use crate::eval::Assert;
 use crate::run::Session;
-use crate::snapshot::{self, Content};
+use crate::snapshot::{self, Content, EpochContent, SampleContent, SnapshotHeader, assertion};
 use crate::system::project::shown;
 use crate::text::{clean, excerpt};
 use crate::verdict::poll;
@@ -76,7 +76,7 @@ pub(super) struct AskedSample<'a> {
     pub(super) record: &'a Record,
     /// Where its snapshot is, and what that would say now.
     path: PathBuf,
-    content: Content,
+    content: SampleContent,
     /// The verdict on each answer, in the order of epochs.
     answers: Vec<Option<bool>>,
     /// Epochs, and those that are correct.
@@ -88,7 +88,7 @@ impl<'a> AskedSample<'a> {
     pub(super) fn of(session: &Session, place: usize, records: &'a [Record]) -> Option<Self> {
         let eval = &session.plan().eval;
         let record = poll::representative(records)?;
-        let content = |record: &Record| (record.epoch, Content::of(record, eval.masks_answers()));
+        let content = |record: &Record| EpochContent::of(record, eval.masks_answers());
         let verdict = |record: &Record| {
             let outcome = &record.result;
             (outcome.status == Status::Scored).then(|| outcome.is_correct())
@@ -97,11 +97,19 @@ impl<'a> AskedSample<'a> {
             place,
             record,
             path: snapshot::path(&eval.snapshot.folder, &record.sample_id),
-            content: Content::majority(records.iter().map(content).collect())?,
+            content: SampleContent::majority(records.iter().map(content).collect())?,
             answers: records.iter().map(verdict).collect(),
             epochs: eval.epochs,
             correct: poll::Poll::of(records).correct(),
         })
+    }
+
+    /// What stands above its snapshot. The record has lost its prompt to the disk.
+    fn header(&self, session: &Session) -> SnapshotHeader {
+        let plan = session.plan();
+        let question = plan.items[self.place].sample().prompt;
+        let question = plan.redactor.text(&question, &mut 0);
+        SnapshotHeader::with_question(self.record, &question, plan.eval.masks_answers())
     }
 }
 
@@ -123,55 +131,58 @@ impl Judging<'_> {
             return TestVerdict::Ignored("not asked".to_owned()).into();
         };
         let judged = match session.plan().eval.snapshot.assert {
-            Assert::Correct if sample.content.correct == Some(false) => {
+            Assert::Correct if sample.content.content.correct == Some(false) => {
                 let message = message::wrong(session, sample.record, "is wrong");
                 return TestVerdict::Failed(message).into();
             }
             Assert::Correct | Assert::Off => return TestVerdict::Passed.into(),
-            Assert::Exact => self.exact(sample).map(Into::into),
-            Assert::Baseline => self.baseline(sample),
+            Assert::Exact => self.exact(&sample).map(Into::into),
+            Assert::Baseline => self.baseline(&sample),
         };
         judged.unwrap_or_else(|error| TestVerdict::Failed(error.to_string()).into())
     }
 
-    fn exact(&self, sample: AskedSample<'_>) -> Result<TestVerdict> {
+    fn exact(&self, sample: &AskedSample<'_>) -> Result<TestVerdict> {
         let AskedSample {
             record,
             path,
-            content: now,
+            content,
             ..
         } = sample;
-        let old = Content::read(&path)?;
-        if old.as_ref().is_some_and(|old| old.says_the_same(&now)) {
+        let old = Content::read(path)?;
+        let now = &content.content;
+        let asserted = old.as_ref().map(|old| content.asserted(old));
+        let asserted = asserted.as_ref().unwrap_or(now);
+        let header = sample.header(self.session);
+        let Some(difference) = assertion::difference(path, asserted, now, &header)? else {
             return Ok(TestVerdict::Passed);
-        }
-        let mut message = message::wrong(self.session, record, "differs from its snapshot");
-        let now_text = now.text();
-        let _ = match &old {
-            Some(old) => write!(message, "\n  snapshot:\n{}\n  now:\n{now_text}", old.text()),
-            None => write!(message, "\n  there is no snapshot\n  now:\n{now_text}"),
         };
+        let title = match old {
+            Some(_) => "differs from its snapshot",
+            None => "has no snapshot",
+        };
+        let mut message = message::wrong(self.session, record, title);
+        for line in difference.lines() {
+            let _ = write!(message, "\n  {}", clean(line));
+        }
         message
             .push_str("\n  accept it: cargo insta review, or a whole run: cargo evaltest accept");
-        self.change(record, path, old.is_some(), now).fail(message)
+        Ok(TestVerdict::Failed(message))
     }
 
-    fn baseline(&self, mut sample: AskedSample<'_>) -> Result<SampleVerdict> {
-        let path = std::mem::take(&mut sample.path);
-        let now = sample.content.clone();
-        let old = Content::read(&path)?;
-        let is_same = old.as_ref().is_some_and(|old| old.says_the_same(&now));
-        let change = self.change(sample.record, path, old.is_some(), now);
+    fn baseline(&self, sample: &AskedSample<'_>) -> Result<SampleVerdict> {
+        let old = Content::read(&sample.path)?;
+        let is_same = old
+            .as_ref()
+            .is_some_and(|old| sample.content.asserted(old) == *old);
+        let change = self.change(sample, old.is_some());
         // A snapshot of another question or of another ground truth says nothing about this one.
-        let comparable = old.as_ref().filter(|old| {
-            old.input_hash == sample.content.input_hash
-                && old.target_hash == sample.content.target_hash
-        });
-        let Some(before) = comparable.map(Content::baseline_sample) else {
-            return Ok(self.without_snapshot(&sample, &change)?.into());
+        let comparable = old.filter(|old| old.is_of(sample.record));
+        let Some(before) = comparable.map(Content::into_sample) else {
+            return Ok(self.without_snapshot(sample, &change)?.into());
         };
         if flipped(&before.answers, &sample.answers) == Some(true) {
-            return self.of_flip(&sample, &before.answers, change);
+            return self.of_flip(sample, &before.answers, change);
         }
         if is_same {
             return Ok(TestVerdict::Passed.into());
@@ -182,7 +193,7 @@ impl Judging<'_> {
     /// The verdict on a sample that cannot be compared. Beside a baseline it is a new one. Without a baseline an eval
     /// that has gates of its own has what decides; one without them must not be one that cannot fail.
     fn without_snapshot(&self, sample: &AskedSample<'_>, change: &Change) -> Result<TestVerdict> {
-        if sample.content.correct != Some(false) {
+        if sample.content.content.correct != Some(false) {
             return change.pass(TestVerdict::Passed);
         }
         if self.has_baseline {
@@ -192,7 +203,7 @@ impl Judging<'_> {
                 "wrong, and not compared, for it is new beside the baseline"
             };
             return change.pass(TestVerdict::Told(Note {
-                id: change.id.clone(),
+                id: change.header.id.clone(),
                 what: what.to_owned(),
             }));
         }
@@ -204,12 +215,12 @@ impl Judging<'_> {
         change.fail(message + "\n  make this run the baseline: cargo evaltest accept")
     }
 
-    fn change(&self, record: &Record, path: PathBuf, exists: bool, now: Content) -> Change {
+    fn change(&self, sample: &AskedSample<'_>, exists: bool) -> Change {
         Change {
-            id: record.sample_id.clone(),
-            path,
+            header: sample.header(self.session),
+            path: sample.path.clone(),
             exists,
-            now,
+            now: sample.content.content.clone(),
             policy: self.policy,
         }
     }

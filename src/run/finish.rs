@@ -142,6 +142,8 @@ impl Finish {
             needs_every_verdict: eval.snapshot.assert.decides(),
             failed_assertions: &failed_assertions,
             ci: self.ci,
+            prompt: Some(plan.prompt_name.clone()),
+            mask_id: plan.mask_id(),
             ..gathered
         };
         let run = Run {
@@ -253,7 +255,8 @@ fn new_manifest(
         snapshots_in_project: project::inside(&root, &snapshots),
         snapshots,
         masked: eval.masks_answers(),
-        prompt: Some(eval.prompt.name(&*eval.benchmark)),
+        mask_id: plan.mask_id(),
+        prompt: Some(plan.prompt_name.clone()),
         dataset: plan.dataset.clone(),
         dataset_hash: plan.dataset_hash.clone(),
         request_hash: plan.request_hash.clone(),

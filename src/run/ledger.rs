@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::eval::Assert;
 use crate::eval::limits::budget::{Spent, spent};
 use crate::eval::plan::Plan;
-use crate::snapshot::Content;
+use crate::snapshot::{EpochContent, SampleContent};
 use crate::store::RunDir;
 use crate::store::events::past::{Answered, Foreign, Past, fold};
 use crate::store::events::{EventLog, Kind, StoredEvent};
@@ -45,7 +45,7 @@ struct Books {
     /// How often questions were asked without coming to an end.
     unfinished: HashMap<usize, u32>,
     /// What snapshots would say of the epochs so far, by place, under `exact`.
-    contents: HashMap<usize, Vec<(u32, Content)>>,
+    contents: HashMap<usize, Vec<EpochContent>>,
     /// Places of samples that differ from their snapshots, under `exact`.
     differing: HashSet<usize>,
     /// How many answers each model gave, as far as agents tell.
@@ -265,16 +265,16 @@ impl Ledger {
     /// Whether a sample, all of whose epochs are there with this one, differs from its snapshot.
     fn differs(&self, slot: usize, record: &Record) -> bool {
         let place = slot / self.epochs();
-        let content = Content::of(record, self.plan.eval.masks_answers());
+        let content = EpochContent::of(record, self.plan.eval.masks_answers());
         let mut books = self.books();
         let so_far = books.contents.entry(place).or_default();
-        so_far.push((record.epoch, content));
+        so_far.push(content);
         if so_far.len() < self.epochs() {
             return false;
         }
         let all = books.contents.remove(&place).unwrap_or_default();
         drop(books);
-        let content = Content::majority(all);
+        let content = SampleContent::majority(all);
         content.is_some_and(|content| {
             !content.is_current(&self.plan.eval.snapshot.folder, &record.sample_id)
         })

@@ -41,9 +41,14 @@ impl Question {
             sample,
             input_hash,
             target_hash,
+            question_hash,
         } = self.item;
+        let mask = plan.mask.as_ref();
         let slices = sample.slices.into_iter();
         let mut record = Record {
+            mask: mask.map_or_else(String::new, |key| key.derived(&sample.id).to_hex()),
+            question: (*prompt != *sample.prompt).then_some(sample.prompt),
+            question_hash,
             sample_id: sample.id,
             eval: plan.eval.name.clone(),
             epoch: self.epoch,

@@ -180,6 +180,8 @@ fn write(
     let (gathered, flips) = gathered.finish(metrics);
     let facts = Facts {
         total: parent.samples as u64,
+        prompt: parent.prompt.clone(),
+        mask_id: parent.mask_id.clone(),
         ..gathered
     };
     let run = Run {

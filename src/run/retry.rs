@@ -184,6 +184,7 @@ mod tests {
                 sample: Sample::new("a", "?"),
                 input_hash: String::new(),
                 target_hash: String::new(),
+                question_hash: String::new(),
             },
             epoch: 0,
         };

@@ -7,7 +7,7 @@ use walkdir::WalkDir;
 
 use super::baseline::{BaselineFile, FILE, read_to_add};
 use super::pool::{PooledRun, Roll};
-use super::{Content, path};
+use super::{Content, EpochContent, SampleContent, SnapshotHeader, path};
 use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::store::{Manifest, RunDir, RunStatus, read_records};
@@ -16,6 +16,12 @@ use crate::verdict::gate::Metric;
 use crate::verdict::poll;
 use crate::verdict::result::Verdict;
 use crate::verdict::summary::Summary;
+
+/// The name of [`ATTRIBUTES`] beside snapshots.
+pub const ATTRIBUTES_FILE: &str = ".gitattributes";
+
+/// Has git leave the line ends of snapshots as they are, on every machine.
+pub const ATTRIBUTES: &str = "*.snap text eol=lf\n_baseline.json text eol=lf\n";
 
 /// How runs become the baseline.
 #[derive(Clone, Debug, Default)]
@@ -77,7 +83,7 @@ pub fn accept(dirs: &[RunDir], how: &Acceptance) -> Result<Accepted> {
         let (file, contents) = read_to_add(&folder)?;
         NewBaseline::of(file, contents)
     } else {
-        NewBaseline::new(first.scorer_hash.clone())
+        NewBaseline::new(first.scorer_hash.clone(), key_of(first))
     };
     for (dir, manifest) in dirs.iter().zip(&manifests) {
         if manifest.eval != eval {
@@ -100,21 +106,42 @@ pub fn accept(dirs: &[RunDir], how: &Acceptance) -> Result<Accepted> {
     baseline.write(eval, folder)
 }
 
+/// What a run that is added says of a sample.
+struct NewSample {
+    content: Content,
+    header: SnapshotHeader,
+    /// What is known of it already.
+    before: Option<Content>,
+    /// Whether that is of another question or ground truth.
+    is_of_another: bool,
+}
+
+/// Names the dataset that keys the snapshots of a run, if they are masked.
+fn key_of(manifest: &Manifest) -> Option<String> {
+    manifest.mask_id.clone().filter(|_| manifest.masked)
+}
+
 /// A baseline while runs are added to it.
 struct NewBaseline {
     scorer_hash: String,
+    /// Names the dataset that keys the snapshots, where they are masked.
+    mask_id: Option<String>,
     runs: Vec<PooledRun>,
     contents: BTreeMap<String, Content>,
+    /// What stands above the snapshots, as far as the runs that are added know.
+    headers: BTreeMap<String, SnapshotHeader>,
     errors: Vec<String>,
     incomplete: Vec<String>,
 }
 
 impl NewBaseline {
-    fn new(scorer_hash: String) -> Self {
+    fn new(scorer_hash: String, mask_id: Option<String>) -> Self {
         Self {
             scorer_hash,
+            mask_id,
             runs: Vec::new(),
             contents: BTreeMap::new(),
+            headers: BTreeMap::new(),
             errors: Vec::new(),
             incomplete: Vec::new(),
         }
@@ -124,7 +151,7 @@ impl NewBaseline {
         Self {
             runs: file.runs,
             contents,
-            ..Self::new(file.scorer_hash)
+            ..Self::new(file.scorer_hash, file.mask_id)
         }
     }
 
@@ -146,20 +173,34 @@ impl NewBaseline {
         let mut errors = HashSet::new();
         for records in poll::samples(read_records(&dir.file("samples.jsonl"))?) {
             let records = records?;
-            let content = |record: &Record| (record.epoch, Content::of(record, manifest.masked));
+            let content = |record: &Record| EpochContent::of(record, manifest.masked);
             let contents = records.iter().map(content).collect();
-            let Some((id, content)) = records
-                .first()
-                .map(|record| record.sample_id.clone())
-                .zip(Content::majority(contents))
+            let Some((record, SampleContent { content, .. })) =
+                records.first().zip(SampleContent::majority(contents))
             else {
                 continue;
             };
+            let id = record.sample_id.clone();
             roll.add(&id, &content, &records);
             if records.iter().any(|record| record.result.status.is_error()) {
                 errors.insert(id.clone());
             }
-            samples.insert(id, content);
+            let before = match self.contents.get(&id) {
+                Some(before) => Some(before.clone()),
+                // An outage must not overwrite what is known of a sample.
+                None if self.runs.is_empty() && errors.contains(&id) => {
+                    Content::read(&path(folder, &id)).ok().flatten()
+                }
+                None => None,
+            };
+            let header = SnapshotHeader::of(record, manifest.masked);
+            let sample = NewSample {
+                is_of_another: before.as_ref().is_some_and(|before| !before.is_of(record)),
+                before,
+                content,
+                header,
+            };
+            samples.insert(id, sample);
         }
         let run = roll.finish();
         let Some(last) = self.runs.last() else {
@@ -169,15 +210,14 @@ impl NewBaseline {
         if self.scorer_hash != manifest.scorer_hash {
             return Err(run.another(last, "scorer or extraction"));
         }
+        let key = key_of(manifest);
+        if key.is_some() != self.mask_id.is_some() {
+            return Err(run.another(last, "`snapshot.answers`"));
+        }
         for other in &self.runs {
             run.check_joins(other, partial)?;
         }
-        let is_another = |(id, old): (&String, &Content)| {
-            samples.get(id).is_some_and(|new| {
-                new.input_hash != old.input_hash || new.target_hash != old.target_hash
-            })
-        };
-        if self.contents.iter().any(is_another) {
+        if key != self.mask_id || samples.values().any(|sample| sample.is_of_another) {
             return Err(run.another(last, "dataset"));
         }
         self.join(run, samples, &errors);
@@ -188,25 +228,22 @@ impl NewBaseline {
     fn begin(
         &mut self,
         run: PooledRun,
-        samples: BTreeMap<String, Content>,
+        samples: BTreeMap<String, NewSample>,
         errors: &HashSet<String>,
         folder: &Path,
     ) {
         let before = super::baseline::file(&folder.join(FILE)).ok().flatten();
         let is_same = before.is_none_or(|before| before.scorer_hash == self.scorer_hash);
         let epochs = run.epochs as usize;
-        for (id, content) in samples {
+        for (id, sample) in samples {
+            self.headers.insert(id.clone(), sample.header);
+            let content = sample.content;
             if !errors.contains(&id) {
                 self.contents.insert(id, content);
                 continue;
             }
-            let old = Content::read(&path(folder, &id)).ok().flatten();
-            let old = old.filter(|old| {
-                is_same
-                    && old.input_hash == content.input_hash
-                    && old.target_hash == content.target_hash
-            });
-            match old {
+            let is_comparable = is_same && !sample.is_of_another;
+            match sample.before.filter(|_| is_comparable) {
                 Some(old) => {
                     self.contents.insert(id.clone(), old.kept(epochs));
                     self.errors.push(id);
@@ -225,12 +262,19 @@ impl NewBaseline {
     fn join(
         &mut self,
         run: PooledRun,
-        samples: BTreeMap<String, Content>,
+        samples: BTreeMap<String, NewSample>,
         errors: &HashSet<String>,
     ) {
         let before = self.answers();
         let all = before + run.epochs as usize;
-        for (id, content) in samples {
+        for (
+            id,
+            NewSample {
+                content, header, ..
+            },
+        ) in samples
+        {
+            self.headers.entry(id.clone()).or_insert(header);
             if errors.contains(&id) {
                 self.incomplete.push(id.clone());
             }
@@ -251,17 +295,24 @@ impl NewBaseline {
 
     /// Writes the snapshots and `_baseline.json`.
     fn write(self, eval: String, folder: PathBuf) -> Result<Accepted> {
-        let file = BaselineFile::new(self.runs, self.scorer_hash, &self.contents);
+        let file = BaselineFile::new(self.runs, self.scorer_hash, self.mask_id, &self.contents);
         let mut changed = 0;
         let mut known = HashSet::new();
         for (id, content) in &self.contents {
             let path = path(&folder, id);
             if Content::read(&path).ok().flatten().as_ref() != Some(content) {
-                content.write(&path, id)?;
+                // Of a sample that was not asked this time the snapshot itself tells.
+                let header = self.headers.get(id).cloned();
+                let header = header.or_else(|| SnapshotHeader::read(&path));
+                content.write(&path, &header.unwrap_or_else(|| SnapshotHeader::bare(id)))?;
                 changed += 1;
             }
             let _ = std::fs::remove_file(super::update::pending(&path));
             known.insert(path);
+        }
+        let attributes = folder.join(ATTRIBUTES_FILE);
+        if !attributes.exists() {
+            crate::system::file::write_atomically(&attributes, ATTRIBUTES.as_bytes())?;
         }
         let removed = remove_unknown(&folder, &known)?;
         let mut text = serde_json::to_vec_pretty(&file).map_err(|error| {
@@ -286,6 +337,12 @@ impl NewBaseline {
 /// Refuses a run of which no baseline can be made.
 fn refuse_unfit(dir: &RunDir, manifest: &Manifest, partial: bool) -> Result<()> {
     let shown = dir.path().display();
+    if manifest.masked && manifest.mask_id.is_none() {
+        return Err(Error::usage(format!(
+            "run `{shown}` was made by an older evaltest, and masked snapshots of it would not hide its answers"
+        ))
+        .hint("run the eval again: cargo evaltest run --ignore-baseline, then cargo evaltest accept"));
+    }
     if manifest.status != RunStatus::Finished {
         let reason = manifest.stop_reason.as_deref().unwrap_or("it was killed");
         return Err(

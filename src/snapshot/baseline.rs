@@ -11,11 +11,11 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use walkdir::{DirEntry, WalkDir};
 
+use super::content::{SaidForm, digits};
 use super::pool::PooledRun;
-use super::{Content, FORMAT_VERSION};
+use super::{Content, FORMAT_VERSION, read as snapshots};
 use crate::error::{Error, Result};
 use crate::text::hash::Hasher;
-use crate::text::yaml;
 use crate::verdict::baseline::Baseline;
 
 pub(super) const FILE: &str = "_baseline.json";
@@ -36,6 +36,9 @@ pub(super) struct BaselineFile {
     pub(super) runs: Vec<PooledRun>,
     pub(super) scorer_hash: String,
     pub(super) verdict_digest: String,
+    /// Names the dataset whose questions and answers key the snapshots, where they are masked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) mask_id: Option<String>,
     pub(super) samples: usize,
     pub(super) correct: usize,
     /// Digests of the snapshots, by sample.
@@ -48,11 +51,13 @@ impl BaselineFile {
     pub(super) fn new(
         runs: Vec<PooledRun>,
         scorer_hash: String,
+        mask_id: Option<String>,
         contents: &BTreeMap<String, Content>,
     ) -> Self {
         let digests = contents.iter();
         let digests = digests.map(|(id, content)| (id.clone(), content_digest(id, content)));
-        let is_correct = |content: &&Content| content.baseline_sample().verdict() == Some(true);
+        let is_correct =
+            |content: &&Content| (*content).clone().into_sample().verdict() == Some(true);
         let mut file = Self {
             format_version: FORMAT_VERSION,
             run_id: None,
@@ -60,6 +65,7 @@ impl BaselineFile {
             runs,
             scorer_hash,
             verdict_digest: String::new(),
+            mask_id,
             samples: contents.len(),
             correct: contents.values().filter(is_correct).count(),
             digests: digests.collect(),
@@ -71,6 +77,7 @@ impl BaselineFile {
     /// Digest of all that decides a comparison.
     fn digest(&self) -> String {
         let hash = Hasher::default().part(&self.scorer_hash);
+        let hash = self.mask_id.iter().fold(hash, Hasher::part);
         let hash = self.runs.iter().fold(hash, |hash, run| run.hash(hash));
         let digests = self.digests.iter();
         let hash = digests.fold(hash, |hash, (id, digest)| hash.part(id).part(digest));
@@ -106,8 +113,8 @@ impl BaselineFile {
 /// Digest of what a snapshot says of verdicts, question and ground truth.
 fn content_digest(id: &str, content: &Content) -> String {
     let hash = Hasher::default().part(id).part(content.verdict());
-    let hash = hash.part(content.digits());
-    hash.part(&content.input_hash)
+    let hash = hash.part(digits(&content.answers));
+    hash.part(content.input_hash())
         .part(&content.target_hash)
         .short()
 }
@@ -117,7 +124,7 @@ fn old_digest(contents: &BTreeMap<String, Content>) -> String {
     let fold = |hash: Hasher, (id, content): (&String, &Content)| {
         hash.part(id)
             .part(content.verdict())
-            .part(&content.input_hash)
+            .part(content.input_hash())
             .part(&content.target_hash)
     };
     contents.iter().fold(Hasher::default(), fold).short()
@@ -145,8 +152,7 @@ pub(super) fn file(path: &Path) -> Result<Option<BaselineFile>> {
         Err(error) => return Err(Error::io("read", path, &error)),
     };
     let mut file: BaselineFile = serde_json::from_slice(&text).map_err(|error| {
-        Error::usage(format!("{}: not a baseline: {error}", path.display()))
-            .hint("restore it from version control, or run: cargo evaltest accept")
+        Error::usage(format!("{}: not a baseline: {error}", path.display())).hint(super::ANEW)
     })?;
     if file.format_version > FORMAT_VERSION {
         return Err(
@@ -180,18 +186,21 @@ pub(crate) fn read(folder: &Path) -> Result<Option<Baseline>> {
         Some(file) => file.compare(&contents, folder),
         None => (false, vec![FILE.to_owned()]),
     };
-    let (runs, scorer_hash) = file.map_or_else(Default::default, |file| {
-        let runs = file.runs.iter().map(PooledRun::known).collect();
-        (runs, file.scorer_hash)
+    let known = file.map_or_else(Baseline::default, |file| Baseline {
+        runs: file.runs.iter().map(PooledRun::known).collect(),
+        scorer_hash: file.scorer_hash,
+        // Runs of several are no one baseline.
+        prompt: file.runs.first().and_then(|run| run.prompt.clone()),
+        mask_id: file.mask_id,
+        ..Baseline::default()
     });
     let samples = contents.into_iter();
-    let samples = samples.map(|(id, content)| (id, content.baseline_sample()));
+    let samples = samples.map(|(id, content)| (id, content.into_sample()));
     Ok(Some(Baseline {
-        runs,
-        scorer_hash,
         samples: samples.collect(),
         digest_matches,
         changed_files,
+        ..known
     }))
 }
 
@@ -286,10 +295,11 @@ fn bucket(folder: &Path) -> Result<Vec<(String, Content)>> {
         if path.extension().is_none_or(|extension| extension != "snap") {
             continue;
         }
-        let (id, content) = snapshot(path)?;
+        let snapshot = snapshots::snapshot(path)?;
+        let (id, content) = snapshot.ok_or_else(|| unreadable(path, &"it is gone"))?;
         // Ten thousand texts are not worth keeping.
-        let answer = String::new();
-        samples.push((id, Content { answer, ..content }));
+        let said = SaidForm::Normalized(String::new());
+        samples.push((id, Content { said, ..content }));
     }
     Ok(samples)
 }
@@ -299,29 +309,6 @@ fn unreadable(folder: &Path, reason: &dyn std::fmt::Display) -> Error {
         "cannot read snapshots in `{}`: {reason}",
         folder.display()
     ))
-}
-
-/// A snapshot with the id in its header.
-fn snapshot(path: &Path) -> Result<(String, Content)> {
-    let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, &error))?;
-    parse(&text).ok_or_else(|| super::broken(path, "its header or its `verdict` is missing"))
-}
-
-/// A snapshot with the id in its header.
-///
-/// Read by hand: ten thousand of them are read before the first sample starts, and insta's parser takes
-/// several times as long.
-pub(super) fn parse(text: &str) -> Option<(String, Content)> {
-    let rest = text.strip_prefix("---\n")?;
-    let (header, body) = rest.split_once("\n---\n")?;
-    let id = header
-        .lines()
-        .find_map(|line| line.strip_prefix("expression: "))?;
-    // insta rewrites the header when it accepts; it quotes as YAML does.
-    let id = serde_json::from_str(id)
-        .or_else(|_| yaml::read::<String>(id))
-        .ok()?;
-    Some((id, Content::parse(body)?))
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ pub(super) struct PooledRun {
     agent: Option<String>,
     /// The prompt, where the run says what it was.
     #[serde(skip_serializing_if = "Option::is_none")]
-    prompt: Option<String>,
+    pub(super) prompt: Option<String>,
     /// Hash of what the snapshots say of questions and ground truths.
     dataset: String,
     /// Other runs and recordings that gave answers of it.
@@ -81,7 +81,9 @@ impl Roll {
     /// Adds a sample with its records.
     pub(super) fn add(&mut self, id: &str, content: &Content, records: &[Record]) {
         let dataset = std::mem::take(&mut self.dataset).part(id);
-        self.dataset = dataset.part(&content.input_hash).part(&content.target_hash);
+        self.dataset = dataset
+            .part(content.input_hash())
+            .part(&content.target_hash);
         for outcome in records.iter().map(|record| &record.result) {
             if outcome.cached {
                 self.run.cached += 1;

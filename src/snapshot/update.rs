@@ -1,6 +1,6 @@
 //! What the `INSTA_*` variables ask for.
 
-use super::Content;
+use super::{Content, SnapshotHeader};
 use crate::error::Result;
 use std::path::{Path, PathBuf};
 
@@ -45,19 +45,25 @@ impl Policy {
     }
 
     /// Deals with a snapshot that fails its assertion; returns whether the sample may pass all the same.
-    pub(crate) fn settle(self, path: &Path, id: &str, exists: bool, new: &Content) -> Result<bool> {
+    pub(crate) fn settle(
+        self,
+        path: &Path,
+        exists: bool,
+        new: &Content,
+        header: &SnapshotHeader,
+    ) -> Result<bool> {
         let write = match self.update {
             Update::Always => true,
             Update::Unseen => !exists,
             Update::New | Update::No => false,
         };
         if write {
-            new.write(path, id)?;
+            new.write(path, header)?;
             let _ = std::fs::remove_file(pending(path));
             return Ok(true);
         }
         if self.update != Update::No {
-            new.write(&pending(path), id)?;
+            new.write(&pending(path), header)?;
         }
         Ok(self.force_pass)
     }

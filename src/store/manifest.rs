@@ -84,16 +84,19 @@ pub struct Manifest {
     /// The snapshots' folder relative to the project's root.
     #[serde(default)]
     pub(crate) snapshots_in_project: Option<PathBuf>,
-    /// Whether snapshots hide answers that are correct.
+    /// Whether snapshots hide what was asked and answered.
     #[serde(default)]
     pub masked: bool,
+    /// Names the dataset whose questions and answers key the digests of masked snapshots.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mask_id: Option<String>,
     /// The prompt around the questions: the preset with a hash of its text. Configuration, as the agent is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
     /// The dataset of the Hub with its commit: `hf://datasets/ORG/NAME@COMMIT`, which a spec can name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dataset: Option<String>,
-    /// Hash of all ids, inputs and ground truths.
+    /// Hash of all ids, inputs and ground truths; where snapshots are masked it is keyed, as they are.
     pub dataset_hash: String,
     /// Hash of everything that decides what is asked; a resumed run must have the same.
     pub(crate) request_hash: String,

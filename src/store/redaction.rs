@@ -51,6 +51,9 @@ impl Redactor {
         if let Cow::Owned(clean) = self.text(&record.prompt, &mut count) {
             record.prompt = clean.into();
         }
+        if let Some(question) = &mut record.question {
+            self.string(question, &mut count);
+        }
         let before = count;
         self.value(&mut record.ground_truth, &mut count);
         if count > before {

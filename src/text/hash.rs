@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
 /// An incremental SHA-256.
@@ -40,6 +41,61 @@ impl Hasher {
     }
 }
 
+/// A key for digests (HMAC-SHA-256) that say nothing to whoever does not have it: not even whether a guess is right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MaskKey([u8; 32]);
+
+impl MaskKey {
+    /// The key that is the hash of something which only few know.
+    pub(crate) fn of(secret: Hasher) -> Self {
+        Self(secret.0.finalize().into())
+    }
+
+    /// The key that [`MaskKey::to_hex`] wrote.
+    pub(crate) fn from_hex(text: &str) -> Option<Self> {
+        let mut key = [0; 32];
+        if text.len() != 2 * key.len() || !text.is_ascii() {
+            return None;
+        }
+        for (place, byte) in key.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(&text[2 * place..2 * place + 2], 16).ok()?;
+        }
+        Some(Self(key))
+    }
+
+    /// 64 hex digits.
+    pub(crate) fn to_hex(&self) -> String {
+        hex(&self.0)
+    }
+
+    /// A key for one thing, from which this one cannot be told.
+    pub(crate) fn derived(&self, name: &str) -> Self {
+        Self(self.digest(["key", name]))
+    }
+
+    /// 64 hex digits over these parts.
+    pub(crate) fn hex<const N: usize>(&self, parts: [&str; N]) -> String {
+        hex(&self.digest(parts))
+    }
+
+    /// The first 16 hex digits of the same.
+    pub(crate) fn short<const N: usize>(&self, parts: [&str; N]) -> String {
+        hex(&self.digest(parts)[..8])
+    }
+
+    fn digest<const N: usize>(&self, parts: [&str; N]) -> [u8; 32] {
+        // A key shorter than a block is filled up with zeros.
+        let mut block = [0; 64];
+        block[..self.0.len()].copy_from_slice(&self.0);
+        let mut mac = Hmac::<Sha256>::new(&block.into());
+        for part in parts {
+            mac.update(&(part.len() as u64).to_le_bytes());
+            mac.update(part.as_bytes());
+        }
+        mac.finalize().into_bytes().into()
+    }
+}
+
 /// Lower-case digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     let digit = |nibble: u8| char::from(b"0123456789abcdef"[usize::from(nibble)]);
@@ -64,5 +120,31 @@ impl Fingerprint {
 
     pub(crate) fn hex(self) -> String {
         self.0.hex()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_read_as_it_was_written() {
+        let key = MaskKey::of(Hasher::default().part("all questions and answers"));
+        assert_eq!(MaskKey::from_hex(&key.to_hex()), Some(key.clone()));
+        for broken in ["", "00", &"0".repeat(63), &"g".repeat(64), &"é".repeat(32)] {
+            assert_eq!(MaskKey::from_hex(broken), None, "{broken}");
+        }
+        assert_ne!(key.derived("a"), key.derived("b"));
+        assert_ne!(key.short(["ab", "c"]), key.short(["a", "bc"]));
+    }
+
+    /// Python: `hmac.new(bytes(32), (1).to_bytes(8, "little") + b"a", "sha256").hexdigest()`.
+    #[test]
+    fn digests_are_those_of_hmac_sha_256() {
+        let key = MaskKey([0; 32]);
+        assert_eq!(
+            key.hex(["a"]),
+            "e53cc5d96e1639c02813e32a1a7c3c3963d7600a88112c389aabb0b67405d6c6"
+        );
     }
 }

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::data::{Record, Status};
 use crate::error::{Error, Result};
 use crate::verdict::gate::Slice;
+use crate::verdict::marks::Marks;
 
 /// The accepted runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,6 +24,11 @@ pub struct Baseline {
     /// Where they are not: the files of the folder that were changed, added or removed since, as far as that can be
     /// told. None of a baseline of the first version.
     pub changed_files: Vec<String>,
+    /// The prompt around the questions of these runs, as [`Facts::prompt`](crate::engine::verdict::Facts::prompt)
+    /// names it; `None` where that is not known.
+    pub prompt: Option<String>,
+    /// Names the dataset whose questions and answers key its hashes, where they are masked.
+    pub mask_id: Option<String>,
 }
 
 /// One of the accepted runs.
@@ -39,9 +45,10 @@ pub struct BaselineRun {
 pub struct BaselineSample {
     /// The verdict on each of its answers, in the order of runs and of epochs; `None` where there was none.
     pub answers: Vec<Option<bool>>,
-    /// Hash of what the agent was given.
+    /// Hash of the question with its files, or what stands for it where it is masked; of the whole prompt, in
+    /// snapshots of version 1.
     pub input_hash: String,
-    /// Hash of the ground truth.
+    /// Hash of the ground truth, or what stands for it.
     pub target_hash: String,
 }
 
@@ -58,6 +65,8 @@ pub struct CurrentSample {
     pub input_hash: String,
     /// Hash of the ground truth.
     pub target_hash: String,
+    /// By what else it is known again.
+    pub marks: Marks,
     /// The slices it belongs to.
     pub slices: Vec<Slice>,
     /// Seconds that the answer took, if there was one.
@@ -94,6 +103,7 @@ impl CurrentSample {
             standing,
             input_hash: record.input_hash.clone(),
             target_hash: record.target_hash.clone(),
+            marks: Marks::of(record),
             slices: Slice::all_of(record),
             latency_s: Some(outcome.latency_s).filter(|latency| {
                 answered && !outcome.cached && latency.is_finite() && *latency >= 0.0
@@ -158,6 +168,15 @@ impl BaselineSample {
         let correct = self.answers.iter().flatten().filter(|is| **is).count();
         (scored > 0).then_some(correct * 2 > scored)
     }
+
+    /// Whether it is of the same question, files and ground truth as a sample of now with these hashes. The prompt
+    /// around the question is configuration, as the agent is.
+    pub(crate) fn is_of(&self, input_hash: &str, target_hash: &str, marks: &Marks) -> bool {
+        let is_one =
+            |old: &String, now: &str, others: &[String]| old == now || others.contains(old);
+        is_one(&self.input_hash, input_hash, &marks.questions)
+            && is_one(&self.target_hash, target_hash, &marks.targets)
+    }
 }
 
 impl Baseline {
@@ -165,6 +184,20 @@ impl Baseline {
     pub fn run_ids(&self) -> String {
         let ids: Vec<_> = self.runs.iter().map(|run| run.run_id.as_str()).collect();
         ids.join(", ")
+    }
+
+    /// Why nothing can be compared with a run whose dataset has this [`mask_id`](Self::mask_id): truths are hidden on
+    /// both sides, by other keys.
+    pub(crate) fn hidden_from(&self, mask_id: Option<&str>) -> Option<String> {
+        let (then, now) = (self.mask_id.as_deref()?, mask_id?);
+        (then != now).then(|| {
+            format!(
+                "the dataset is another one than that of the baseline (run `{}`), whose snapshots are masked: \
+                 questions and ground truths cannot be compared one by one. Accept a run on this one: cargo evaltest \
+                 accept",
+                self.run_ids()
+            )
+        })
     }
 
     /// How often a sample was asked in one of its runs; `None` when that is not known.
@@ -209,7 +242,7 @@ impl Baseline {
         let Some(before) = self.samples.get(id) else {
             return pairing.added.push(id);
         };
-        if before.input_hash != sample.input_hash || before.target_hash != sample.target_hash {
+        if !before.is_of(&sample.input_hash, &sample.target_hash, &sample.marks) {
             return pairing.changed.push(id);
         }
         let after = match sample.standing {
@@ -281,7 +314,7 @@ mod tests {
                 .map(|(id, correct)| ((*id).to_owned(), BaselineSample::once(*correct)))
                 .collect(),
             digest_matches: true,
-            changed_files: Vec::new(),
+            ..Baseline::default()
         }
     }
 
@@ -292,6 +325,7 @@ mod tests {
             standing,
             input_hash: String::new(),
             target_hash: String::new(),
+            marks: Marks::default(),
             slices: vec![Slice::new("level", "1")],
             latency_s: None,
         }

@@ -19,6 +19,10 @@ pub struct Facts<'a> {
     pub total: u64,
     /// The accepted run, for `no_regression`.
     pub baseline: Option<&'a Baseline>,
+    /// The prompt around the questions: the preset with a hash of its text. `None` where that is not known.
+    pub prompt: Option<String>,
+    /// Names the dataset whose questions and answers key masked hashes, where there are some.
+    pub mask_id: Option<String>,
     /// Why it ended before every selected sample was asked, if it did.
     pub stop: Option<Stop>,
     /// Whether each sample must have a verdict, as under `assert: exact` and `correct`: an outage leaves the question
@@ -51,6 +55,8 @@ impl Facts<'_> {
             selected: 0,
             total: 0,
             baseline: None,
+            prompt: None,
+            mask_id: None,
             stop: None,
             needs_every_verdict: false,
             failed_assertions: &[],

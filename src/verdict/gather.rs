@@ -6,6 +6,7 @@ use crate::data::{Record, Status};
 use crate::verdict::baseline::{Baseline, CurrentSample, Flip, Standing};
 use crate::verdict::facts::Facts;
 use crate::verdict::gate::Gate;
+use crate::verdict::marks::Marks;
 use crate::verdict::poll::Poll;
 use crate::verdict::summary::SummaryBuilder;
 
@@ -105,6 +106,7 @@ struct Sample {
     id: String,
     input_hash: String,
     target_hash: String,
+    marks: Marks,
     poll: Poll,
     /// How many of its records stand in `current`.
     rows: usize,
@@ -116,6 +118,7 @@ impl Sample {
             id: record.sample_id.clone(),
             input_hash: record.input_hash.clone(),
             target_hash: record.target_hash.clone(),
+            marks: Marks::of(record),
             poll: Poll::default(),
             rows: 0,
         }
@@ -124,7 +127,7 @@ impl Sample {
     /// Whether it changed sides since the baseline, by the majority of its epochs.
     fn flip(self, baseline: &Baseline) -> Option<Flip> {
         let then = baseline.samples.get(&self.id)?;
-        let same = then.input_hash == self.input_hash && then.target_hash == self.target_hash;
+        let same = then.is_of(&self.input_hash, &self.target_hash, &self.marks);
         let now = match self.poll.standing() {
             Standing::Correct => true,
             Standing::Wrong => false,

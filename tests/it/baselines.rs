@@ -87,6 +87,8 @@ fn several_runs_are_one_baseline_in_the_order_of_runs_and_epochs() {
             run_id(&wrong)
         ));
     assert_eq!(answers(&project, "q002").as_deref(), Some("\"10\""));
+    let shown = || line(&project, "q002", "  correct: ");
+    assert_eq!(shown().as_deref(), Some("\"1 of 2\""));
     assert_eq!(answers(&project, "q000").as_deref(), Some("\"11\""));
     assert_eq!(answers(&project, "q001").as_deref(), Some("\"00\""));
     accept(&project, "--add", &[&last, &five])
@@ -94,6 +96,7 @@ fn several_runs_are_one_baseline_in_the_order_of_runs_and_epochs() {
         .says("e: 4 runs together are the baseline now: 6 samples, 3 correct;")
         .says(&format!("  run {}, 5 epochs each\n", run_id(&five)));
     assert_eq!(answers(&project, "q002").as_deref(), Some("\"10111111\""));
+    assert_eq!(shown().as_deref(), Some("\"7 of 8\""));
     let file = baseline(&project);
     assert_eq!(
         (&file["format_version"], &file["correct"]),
@@ -113,12 +116,53 @@ fn several_runs_are_one_baseline_in_the_order_of_runs_and_epochs() {
     let added = committed(&project);
     accept(&project, "", &[&right, &wrong, &last, &five]).exits(0);
     assert_eq!(committed(&project), added);
-    // One alone replaces them all, and needs no line for its one answer.
+    // One alone replaces them all.
     accept(&project, "", &[&wrong])
         .exits(0)
         .says("is the baseline now: 6 samples, 2 correct; 6 snapshots written");
-    assert_eq!(answers(&project, "q002"), None);
+    assert_eq!(answers(&project, "q002").as_deref(), Some("\"0\""));
     assert_eq!(baseline(&project)["runs"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn snapshots_of_samples_that_a_part_did_not_ask_keep_what_stands_above_them() {
+    let project = project("");
+    let [whole, part] = ["", "--limit 1"].map(|more| run(&project, more));
+    accept(&project, "", &[&whole]).exits(0);
+    accept(&project, "--add --partial", &[&part]).exits(0);
+    let snapshots = committed(&project).into_iter();
+    let snapshots = snapshots.filter(|(path, _)| path.extension().is_some_and(|end| end == "snap"));
+    let snapshots: Vec<_> = snapshots.map(|(_, text)| text).collect();
+    assert_eq!(snapshots.len(), 6);
+    for text in &snapshots {
+        let shows = |what: &str| assert!(text.contains(what), "{what}: {text}");
+        shows("\ndescription: \"What is ");
+        shows("\n  ground_truth: \"");
+        shows(" of 2\"\n---\n");
+    }
+}
+
+#[test]
+fn masked_runs_count_with_masked_runs() {
+    let project = project("");
+    let plain = run(&project, "");
+    let spec = project.read("eval.yaml");
+    project.write(
+        "eval.yaml",
+        spec.replace("answers: plain", "answers: masked"),
+    );
+    let [masked, other] = [(); 2].map(|()| run(&project, ""));
+    refused(
+        &project,
+        &plain,
+        &masked,
+        "another `snapshot.answers` than run",
+    );
+    accept(&project, "", &[&masked]).exits(0);
+    accept(&project, "--add", &[&other]).exits(0);
+    assert_eq!(answers(&project, "q000").as_deref(), Some("\"11\""));
+    assert!(baseline(&project)["mask_id"].is_string());
+    assert_eq!(line(&project, "q000", "description: "), None);
 }
 
 /// Asserts that runs count together neither at once nor one after the other, and that nothing is written then.
@@ -361,7 +405,7 @@ fn a_run_that_lacks_answers_is_refused_and_a_lone_gap_is_a_dot() {
         line(&project, "q004", "verdict: ").as_deref(),
         Some("correct")
     );
-    assert_eq!(answers(&project, "q004"), None);
+    assert_eq!(answers(&project, "q004").as_deref(), Some("\"1\""));
     let two = run(&project, "--epochs 2");
     accept(&project, "", &[&two, &broken]).exits(0);
     assert_eq!(answers(&project, "q004").as_deref(), Some("\"11.\""));
@@ -404,7 +448,9 @@ fn what_cannot_be_read_is_written_anew() {
     let one = run(&project, "");
     accept(&project, "", &[&one]).exits(0);
     let before = committed(&project);
-    for (path, _) in &before {
+    // What is there for git stays as it is.
+    let files = before.iter();
+    for (path, _) in files.filter(|(path, _)| !path.ends_with(".gitattributes")) {
         std::fs::write(path, "<<<<<<< HEAD\n").unwrap();
         accept(&project, "", &[&one]).exits(0);
         assert_eq!(committed(&project), before);

@@ -40,6 +40,7 @@ mod scorer_process;
 mod scorers;
 mod server;
 mod signals;
+mod snapshots;
 mod story;
 mod tidy;
 mod trials;

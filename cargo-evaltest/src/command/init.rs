@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use evaltest::engine::snapshot::{ATTRIBUTES, ATTRIBUTES_FILE};
 use evaltest::engine::system::project::shown;
 use evaltest::{Error, Exit, Result};
 
@@ -109,6 +110,8 @@ pub(crate) fn run(args: &InitArgs) -> Result<Exit> {
     writer.create(&format!("{folder}.yaml"), &spec(args)?)?;
     writer.create(&format!("{folder}/questions.jsonl"), QUESTIONS)?;
     writer.create(&format!("{folder}/harvest.csv"), TABLE)?;
+    let attributes = format!("evals/snapshots/{name}/{ATTRIBUTES_FILE}");
+    writer.create(&attributes, ATTRIBUTES)?;
     writer.append(".gitignore", &["/evaltest-runs/", "*.snap.new"])?;
     let mut next = vec!["cargo evaltest              # runs it".to_owned()];
     let mut tests = None;

@@ -10,6 +10,7 @@ use crate::data::Record;
 const DROPPED: Parts = &[
     ("prompt", Part::Dropped),
     ("metadata", Part::Dropped),
+    ("question", Part::Missing),
     ("result", Part::Inside(&[("output", Part::Dropped)])),
 ];
 

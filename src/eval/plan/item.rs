@@ -17,6 +17,7 @@ pub(crate) struct Item {
     pub(crate) sample: Sample,
     pub(crate) input_hash: String,
     pub(crate) target_hash: String,
+    pub(crate) question_hash: String,
 }
 
 /// A sample that waits to be asked.
@@ -29,11 +30,13 @@ pub(crate) struct Packed {
     pub(super) hashes: Hashes,
 }
 
-/// The first bytes of the hashes of what the agent is given, and of the ground truth.
+/// The first bytes of the hashes of what the agent is given, of the ground truth, and of the question with its files,
+/// whatever prompt is put around it.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Hashes {
     pub(super) input: [u8; 8],
     pub(super) target: [u8; 8],
+    pub(super) question: [u8; 8],
 }
 
 /// Prompt, target, metadata and tools.
@@ -118,6 +121,7 @@ impl Packed {
             sample: self.sample(),
             input_hash,
             target_hash,
+            question_hash: hash::hex(&self.hashes.question),
         }
     }
 }

@@ -135,17 +135,22 @@ fn chosen(items: Vec<Packed>, turns: Vec<usize>) -> (Vec<Packed>, Vec<usize>, Ha
     (kept, order, left_out)
 }
 
-/// The hashes of what the agent is given, and of the ground truth. Errors name the sample.
+/// The hashes of what the agent is given, of the ground truth, and of the question. Errors name the sample.
 fn hashes(eval: &Eval, sample: &Sample, scorers: &[Arc<dyn Scorer>]) -> Result<Hashes> {
     let prompt = eval.prompt.render(&*eval.benchmark, sample);
     let mut input = Hasher::default().part(&prompt);
+    let mut question = Hasher::default().part("question").part(&sample.prompt);
     for file in &sample.files {
         // A file that cannot be read fails its sample when that is asked; here it is merely "none".
         let content = file.resolve().ok().and_then(|path| file::hash(&path).ok());
-        input = input.part(&file.name).part(content.unwrap_or_default());
+        let content = content.unwrap_or_default();
+        input = input.part(&file.name).part(&content);
+        question = question.part(&file.name).part(content);
     }
     for tool in &sample.tools {
-        input = input.part(tool.to_string());
+        let tool = tool.to_string();
+        input = input.part(&tool);
+        question = question.part(tool);
     }
     let target = match &sample.target {
         None => "hidden".to_owned(),
@@ -164,5 +169,6 @@ fn hashes(eval: &Eval, sample: &Sample, scorers: &[Arc<dyn Scorer>]) -> Result<H
     Ok(Hashes {
         input: input.first_bytes(),
         target: truth.first_bytes(),
+        question: question.first_bytes(),
     })
 }

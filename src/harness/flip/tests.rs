@@ -5,6 +5,7 @@ use super::*;
 use crate::benchmark::custom::Custom;
 use crate::eval::Eval;
 use crate::run::RunOptions;
+use crate::snapshot::{EpochContent, SampleContent};
 use crate::verdict::gate::Gate;
 use crate::{Sample, Task};
 
@@ -78,10 +79,12 @@ fn flip(before: &str, right: usize, change: impl FnOnce(Eval) -> Eval) -> (usize
     };
     let sample = AskedSample::of(&session, 0, &records).unwrap();
     let change = Change {
-        id: "a".to_owned(),
+        header: SnapshotHeader::of(&records[0], false),
         path: folder.path().join("a.snap"),
         exists: true,
-        now: Content::of(&records[0], false),
+        now: SampleContent::majority(vec![EpochContent::of(&records[0], false)])
+            .unwrap()
+            .content,
         policy: judging.policy,
     };
     let message = match judging.of_flip(&sample, &answers(before), change).unwrap() {

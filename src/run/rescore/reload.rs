@@ -82,6 +82,8 @@ pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: bool) -> Result<Run> {
         stop,
         failed_assertions: &failed_assertions,
         ci,
+        prompt: manifest.prompt.clone(),
+        mask_id: manifest.mask_id.clone(),
         ..gathered
     };
     let run = Run {

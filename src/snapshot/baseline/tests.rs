@@ -1,11 +1,16 @@
+use super::super::SnapshotHeader;
+use super::super::content::AskedHash;
 use super::*;
 
 fn content(correct: bool) -> Content {
     Content {
         correct: Some(correct),
         answers: vec![Some(correct), Some(true)],
-        answer: "\"17\"".to_owned(),
-        input_hash: "00".to_owned(),
+        said: SaidForm::Plain {
+            prediction: "\"17\"".to_owned(),
+            normalized: "\"17\"".to_owned(),
+        },
+        input: AskedHash::Question("00".to_owned()),
         target_hash: "11".to_owned(),
     }
 }
@@ -16,10 +21,13 @@ fn accepted(folder: &Path) -> BaselineFile {
         .map(|(id, correct)| (id.to_owned(), content(correct)))
         .into();
     for (id, content) in &contents {
-        content.write(&super::super::path(folder, id), id).unwrap();
+        let header = SnapshotHeader::bare(id);
+        content
+            .write(&super::super::path(folder, id), &header)
+            .unwrap();
     }
     let runs = ["r1", "r2"].map(|id| PooledRun::old(id.to_owned(), 1));
-    let file = BaselineFile::new(runs.into(), "s1".to_owned(), &contents);
+    let file = BaselineFile::new(runs.into(), "s1".to_owned(), None, &contents);
     write(folder, &file);
     file
 }
@@ -70,7 +78,8 @@ fn what_is_not_as_it_was_accepted_is_named() {
     check(
         &|folder, _| {
             let path = super::super::path(folder, "d");
-            content(true).write(&path, "d").unwrap();
+            let header = SnapshotHeader::bare("d");
+            content(true).write(&path, &header).unwrap();
         },
         &[snap("d")],
     );
@@ -80,6 +89,7 @@ fn what_is_not_as_it_was_accepted_is_named() {
     );
     for change in [
         |file: &mut BaselineFile| file.scorer_hash.push('0'),
+        |file: &mut BaselineFile| file.mask_id = Some("0".to_owned()),
         |file: &mut BaselineFile| file.runs.truncate(1),
         |file: &mut BaselineFile| file.runs[0].epochs = 2,
         |file: &mut BaselineFile| file.verdict_digest.push('0'),
@@ -99,10 +109,12 @@ fn the_file_of_the_first_version_is_one_run_and_its_digest_holds() {
     for (id, correct) in samples {
         let content = Content {
             answers: vec![Some(correct)],
+            said: SaidForm::Normalized("\"17\"".to_owned()),
+            input: AskedHash::Rendered("00".to_owned()),
             ..content(correct)
         };
         let path = super::super::path(folder.path(), id);
-        content.write(&path, id).unwrap();
+        content.write(&path, &SnapshotHeader::bare(id)).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(!text.contains("answers"), "{text}");
     }

@@ -73,6 +73,9 @@ pub(super) fn check(gate: &Gate, facts: &Facts<'_>) -> GateResult {
     let Some(baseline) = facts.baseline else {
         return without_baseline(gate, facts.ci);
     };
+    if let Some(reason) = baseline.hidden_from(facts.mask_id.as_deref()) {
+        return GateResult::of(gate, Verdict::Inconclusive, None, reason);
+    }
     let alpha = gate.level();
     let pairing = baseline.pair(&facts.current, gate.slice.as_ref());
     let counts = Counts::of(&pairing.pairs, None);

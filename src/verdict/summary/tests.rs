@@ -19,6 +19,9 @@ pub(crate) fn record(id: &str, status: Status, correct: bool, level: &str) -> Re
         slices,
         input_hash: "i".to_owned(),
         target_hash: "t".to_owned(),
+        question_hash: String::new(),
+        question: None,
+        mask: String::new(),
         result: Outcome {
             status,
             score: (status == Status::Scored).then(|| Score::binary(correct)),

@@ -40,6 +40,7 @@ const VERDICT: &[&str] = &[
     "gate",
     "regression",
     "result",
+    "marks",
     "baseline",
     "poll",
     "agreement",

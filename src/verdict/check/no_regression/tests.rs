@@ -25,7 +25,7 @@ fn compare(gate: &Gate, before: &str, after: &str, whole: bool) -> GateResult {
             })
             .collect(),
         digest_matches: whole,
-        changed_files: Vec::new(),
+        ..Baseline::default()
     };
     let records: Vec<_> = after
         .chars()

@@ -1,0 +1,39 @@
+//! What a baseline notes of an eval besides its samples: the key of masked snapshots, and the prompt.
+
+use serde_json::Value;
+
+use crate::error::Result;
+use crate::eval::Eval;
+use crate::text::hash::{Hasher, MaskKey};
+
+/// The key of masked snapshots: a digest of all questions and answers of the dataset, whatever part of it the eval
+/// asks. Who lacks one of them cannot make it, and so cannot try what the answer of another is.
+pub(super) fn key(eval: &Eval) -> Result<MaskKey> {
+    let mut all = Hasher::default().part("evaltest mask 1");
+    let loaded = eval.benchmark.each_unfiltered(&mut |sample| {
+        let target = sample.target.map(|target| target.0.to_string());
+        let hash = std::mem::take(&mut all)
+            .part(&sample.id)
+            .part(&sample.prompt);
+        all = hash.part(target.as_deref().unwrap_or("hidden"));
+        Ok(())
+    });
+    loaded.map_err(|error| error.at(format_args!("eval `{}`", eval.name)))?;
+    Ok(MaskKey::of(all))
+}
+
+/// Names what is put around the questions: the instructions, and the system text of an endpoint's agent.
+pub(super) fn prompt_name(eval: &Eval) -> String {
+    let name = eval.prompt.name(&*eval.benchmark);
+    let system = eval
+        .config
+        .get("agent")
+        .and_then(|agent| agent.get("system"));
+    match system.and_then(Value::as_str) {
+        Some(system) if !system.is_empty() => {
+            let hash = Hasher::default().part(system).short();
+            format!("{name}, system {}", &hash[..8])
+        }
+        _ => name,
+    }
+}

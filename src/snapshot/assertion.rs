@@ -1,0 +1,89 @@
+//! insta's assertion, for `exact`. The only file that names insta.
+//!
+//! insta reads the snapshot, compares, shows the difference, and does with the new one what its variables and its
+//! configuration say. Two things it cannot do, and they are done here:
+//!
+//! * It prints the difference to standard output, where a reporter may be writing JSON: it becomes part of the test's
+//!   message.
+//! * In the files that it writes it names the place of the assertion, which here is in this crate, wherever that lies
+//!   on this machine: what it wrote is written again with a header of our own, and at once whole.
+
+use std::fs;
+use std::path::Path;
+
+use super::update::pending;
+use super::{Content, SnapshotHeader};
+use crate::error::Result;
+use crate::system::panics;
+use crate::system::printed::printed;
+
+/// Lines about this crate's source, and about tests that would run after this one.
+const NOT_OURS: [&str; 2] = ["Source: ", "Stopped on the first failure."];
+
+/// Compares what is `asserted` with the snapshot at this path: the difference, if it fails. `new` is what a new
+/// snapshot says.
+pub(crate) fn difference(
+    path: &Path,
+    asserted: &Content,
+    new: &Content,
+    header: &SnapshotHeader,
+) -> Result<Option<String>> {
+    let files = [path.to_owned(), pending(path)];
+    let before = files.each_ref().map(|file| fs::read(file).ok());
+    let (asserted, shown) = printed(|| panics::catch(|| assert(path, &asserted.text())));
+    for (file, before) in files.iter().zip(before) {
+        let after = fs::read(file).ok();
+        if after.is_some() && after != before {
+            new.write(file, header)?;
+        }
+    }
+    let shown = || {
+        let lines = shown.lines();
+        let lines = lines.filter(|line| !NOT_OURS.iter().any(|start| line.starts_with(start)));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    Ok(asserted.is_err().then(shown))
+}
+
+/// Panics if the snapshot is missing or another one.
+fn assert(path: &Path, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(path.parent().unwrap_or(Path::new(".")));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    settings.bind(|| insta::assert_snapshot!(&*name, text));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Score;
+    use crate::snapshot::{EpochContent, SampleContent, path};
+
+    #[test]
+    fn a_written_snapshot_is_one_for_insta_and_reads_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let id = "a: \"b\"\n";
+        let path = path(folder.path(), id);
+        let mut record = crate::Record::scored(id, Score::binary(true));
+        record.prompt = "x\n---\ny: \"z\" \u{2028}\u{85}\u{7f}é".into();
+        record.ground_truth = serde_json::json!({"k": ["\t"]});
+        record.result.prediction = Some("x\n---\nprediction: \"z\"".to_owned());
+        record.question_hash = "00".to_owned();
+        let header = SnapshotHeader::of(&record, false);
+        let epochs = vec![EpochContent::of(&record, false)];
+        let content = SampleContent::majority(epochs).unwrap().content;
+        content.write(&path, &header).unwrap();
+        assert_eq!(Content::read(&path).unwrap(), Some(content.clone()));
+        assert(&path, &content.text());
+        let metadata = insta::Snapshot::from_file(&path).unwrap();
+        let metadata = metadata.metadata();
+        assert_eq!(metadata.expression(), Some(id));
+        assert_eq!(metadata.description(), Some(&*record.prompt));
+        // As insta writes it when it accepts, and reads it again.
+        let snapshot = insta::Snapshot::from_file(&path).unwrap();
+        snapshot.save(&path).unwrap();
+        assert_eq!(Content::read(&path).unwrap(), Some(content));
+    }
+}

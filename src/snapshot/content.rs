@@ -1,0 +1,159 @@
+//! [`Content`]: what a snapshot says of a sample, and the lines that say it.
+
+use std::path::Path;
+
+use super::{SnapshotHeader, read};
+use crate::data::Record;
+use crate::error::{Error, Result};
+use crate::verdict::baseline::BaselineSample;
+use crate::verdict::marks::Marks;
+
+/// What a snapshot says of a sample.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Content {
+    /// The verdict of the majority. `None` for a sample without ground truth.
+    pub(crate) correct: Option<bool>,
+    /// The verdict on each answer, in the order of runs and of epochs; `None` where there was none.
+    pub(crate) answers: Vec<Option<bool>>,
+    pub(crate) said: SaidForm,
+    pub(crate) input: AskedHash,
+    pub(crate) target_hash: String,
+}
+
+/// What was answered, as JSON.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum SaidForm {
+    /// The prediction, and its normalised form.
+    Plain {
+        prediction: String,
+        normalized: String,
+    },
+    /// A keyed digest of both.
+    Masked(String),
+    /// The normalised form alone, or its mask: version 1.
+    Normalized(String),
+}
+
+/// A hash of what was asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum AskedHash {
+    /// Of the question and its files, or a keyed digest of it.
+    Question(String),
+    /// Of the whole prompt and the files: version 1.
+    Rendered(String),
+}
+
+/// What stands before a keyed digest.
+pub(super) const MASKED: &str = "(masked) ";
+
+impl Content {
+    /// Whether it is of the same question, files and ground truth as a record.
+    pub(crate) fn is_of(&self, record: &Record) -> bool {
+        let old = self.clone().into_sample();
+        old.is_of(&record.input_hash, &record.target_hash, &Marks::of(record))
+    }
+
+    /// As a part of a baseline. A verdict that none of the answers has was edited by hand: it counts in their place.
+    pub(crate) fn into_sample(self) -> BaselineSample {
+        let (AskedHash::Question(input_hash) | AskedHash::Rendered(input_hash)) = self.input;
+        let answers = if self.answers.contains(&self.correct) {
+            self.answers
+        } else {
+            vec![self.correct]
+        };
+        BaselineSample {
+            answers,
+            input_hash,
+            target_hash: self.target_hash,
+        }
+    }
+
+    /// The hash of what was asked, of whichever kind.
+    pub(super) fn input_hash(&self) -> &str {
+        let (AskedHash::Question(hash) | AskedHash::Rendered(hash)) = &self.input;
+        hash
+    }
+
+    /// The same with so many answers, none before the first.
+    pub(super) fn with_answers(mut self, number: usize) -> Self {
+        let missing = number.saturating_sub(self.answers.len());
+        self.answers.splice(..0, std::iter::repeat_n(None, missing));
+        self
+    }
+
+    /// The same for a baseline of so many answers to each sample: the last that have a verdict.
+    pub(super) fn kept(mut self, number: usize) -> Self {
+        self.answers.retain(Option::is_some);
+        let more = self.answers.len().saturating_sub(number);
+        self.answers.drain(..more);
+        let kept = self.with_answers(number);
+        let correct = if kept.answers.contains(&kept.correct) {
+            kept.correct
+        } else {
+            // What was said had this verdict in an answer that is not kept.
+            kept.answers.iter().flatten().next().copied()
+        };
+        Self { correct, ..kept }
+    }
+
+    /// Whether some answer has a verdict.
+    pub(super) fn is_answered(&self) -> bool {
+        self.answers.iter().any(Option::is_some)
+    }
+
+    pub(super) fn verdict(&self) -> &'static str {
+        match self.correct {
+            Some(true) => "correct",
+            Some(false) => "incorrect",
+            None => "unscored",
+        }
+    }
+
+    /// The snapshot's text, below insta's header.
+    pub(crate) fn text(&self) -> String {
+        let mut lines = vec![format!("verdict: {}", self.verdict())];
+        if let SaidForm::Plain { .. } | SaidForm::Masked(_) = self.said {
+            lines.push(format!("answers: \"{}\"", digits(&self.answers)));
+        }
+        match &self.said {
+            SaidForm::Plain {
+                prediction,
+                normalized,
+            } => {
+                lines.push(format!("prediction: {prediction}"));
+                lines.push(format!("normalized_prediction: {normalized}"));
+            }
+            SaidForm::Masked(digest) => lines.push(format!("prediction: {MASKED}{digest}")),
+            SaidForm::Normalized(answer) => lines.push(format!("answer: {answer}")),
+        }
+        lines.push(match &self.input {
+            AskedHash::Question(hash) => format!("question: {hash}"),
+            AskedHash::Rendered(hash) => format!("input: {hash}"),
+        });
+        lines.push(format!("target: {}", self.target_hash));
+        lines.join("\n")
+    }
+
+    /// Reads a snapshot; `None` if there is none.
+    pub(crate) fn read(path: &Path) -> Result<Option<Self>> {
+        Ok(read::snapshot(path)?.map(|(_, content)| content))
+    }
+
+    /// Writes a snapshot in insta's format.
+    pub(crate) fn write(&self, path: &Path, header: &SnapshotHeader) -> Result<()> {
+        let folder = path.parent().unwrap_or(Path::new("."));
+        std::fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, &error))?;
+        let text = format!("{}{}\n", header.text(self), self.text());
+        crate::system::file::write_atomically(path, text.as_bytes())
+    }
+}
+
+/// Verdicts in a row: `1` for a right answer, `0` for a wrong one, a dot where there was none.
+pub(super) fn digits(answers: &[Option<bool>]) -> String {
+    let digit = |answer: &Option<bool>| match answer {
+        Some(true) => '1',
+        Some(false) => '0',
+        None => '.',
+    };
+    answers.iter().map(digit).collect()
+}

@@ -1,0 +1,185 @@
+//! [`SampleContent`]: what the snapshot of a sample would say now, made of what it would say of each of its answers.
+
+use std::path::Path;
+
+use super::content::{AskedHash, Content, SaidForm};
+use super::{LONGEST_TEXT, json, path};
+use crate::data::{Normalized, Record, Status};
+use crate::text::hash::{Hasher, MaskKey};
+use crate::verdict::marks;
+use crate::verdict::poll::Poll;
+
+/// What the snapshot of a sample would say of one of its answers.
+#[derive(Clone, Debug)]
+pub(crate) struct EpochContent {
+    /// Which repetition, from 0.
+    epoch: u32,
+    /// What it votes for.
+    ballot: String,
+    content: Content,
+    /// The same as version 1 said it.
+    version_1: Content,
+}
+
+/// What the snapshot of a sample would say now.
+#[derive(Clone, Debug)]
+pub(crate) struct SampleContent {
+    pub(crate) content: Content,
+    version_1: Content,
+}
+
+impl EpochContent {
+    /// That of a record. `masked` says whether snapshots hide what was asked and answered.
+    pub(crate) fn of(record: &Record, masked: bool) -> Self {
+        let outcome = &record.result;
+        let correct = (outcome.status == Status::Scored).then(|| outcome.is_correct());
+        let prediction = outcome.prediction.as_deref();
+        let normalized =
+            outcome
+                .score
+                .as_ref()
+                .and_then(|score| match &score.normalized_prediction {
+                    Normalized::Text(text) => Some(json(text)),
+                    list @ Normalized::List(_) => serde_json::to_string(list).ok(),
+                    Normalized::None => None,
+                });
+        let ballot = normalized.clone();
+        let ballot = ballot.unwrap_or_else(|| json(prediction.unwrap_or_default().trim()));
+        let version_1 = Content {
+            correct,
+            answers: vec![correct],
+            said: SaidForm::Normalized(version_1(record, &ballot, masked && correct == Some(true))),
+            input: AskedHash::Rendered(record.input_hash.clone()),
+            target_hash: record.target_hash.clone(),
+        };
+        let null = || "null".to_owned();
+        let (prediction, normalized) = (
+            prediction.map_or_else(null, json),
+            normalized.unwrap_or_else(null),
+        );
+        let key = masked.then(|| key(record));
+        let (said, input, target_hash) = match key {
+            Some(key) => {
+                let [question, target] = marks::masked(&key, record);
+                let digest = key.short(["prediction", &prediction, &normalized]);
+                (
+                    SaidForm::Masked(digest),
+                    AskedHash::Question(question),
+                    target,
+                )
+            }
+            None => (
+                SaidForm::Plain {
+                    prediction: shorten(prediction),
+                    normalized: shorten(normalized),
+                },
+                match record.question_hash.as_str() {
+                    // Of a run that a version before made.
+                    "" => AskedHash::Rendered(record.input_hash.clone()),
+                    hash => AskedHash::Question(hash.to_owned()),
+                },
+                record.target_hash.clone(),
+            ),
+        };
+        Self {
+            epoch: record.epoch,
+            ballot,
+            content: Content {
+                correct,
+                answers: vec![correct],
+                said,
+                input,
+                target_hash,
+            },
+            version_1,
+        }
+    }
+}
+
+impl SampleContent {
+    /// What the snapshot of a sample says, of whose answers these are: that of the first which gave the
+    /// majority's answer, with the majority's verdict. `None` of nothing.
+    pub(crate) fn majority(mut epochs: Vec<EpochContent>) -> Option<Self> {
+        epochs.sort_by_key(|answer| answer.epoch);
+        let mut poll = Poll::default();
+        let mut voters = Vec::new();
+        for (
+            place,
+            EpochContent {
+                ballot, content, ..
+            },
+        ) in epochs.iter().enumerate()
+        {
+            if let Some(correct) = content.correct {
+                poll.vote(ballot, correct);
+                voters.push(place);
+            }
+        }
+        let answers = epochs.iter().map(|answer| answer.content.correct).collect();
+        let spokesman = poll.spokesman().and_then(|vote| usize::try_from(vote).ok());
+        let place = spokesman.and_then(|vote| voters.get(vote).copied());
+        let said = epochs.into_iter().nth(place.unwrap_or_default())?;
+        let correct = poll.majority().or(said.content.correct);
+        Some(Self {
+            content: Content {
+                correct,
+                answers,
+                ..said.content
+            },
+            version_1: Content {
+                correct,
+                ..said.version_1
+            },
+        })
+    }
+
+    /// What `exact` compares with `old`: the verdict, what was said, the question and the ground truth; not how many of
+    /// how many answers were right, which is the matter of gates. Where `old` is of version 1, what that knew.
+    pub(crate) fn asserted(&self, old: &Content) -> Content {
+        let now = match old.said {
+            SaidForm::Normalized(_) => &self.version_1,
+            SaidForm::Plain { .. } | SaidForm::Masked(_) => &self.content,
+        };
+        Content {
+            answers: old.answers.clone(),
+            ..now.clone()
+        }
+    }
+
+    /// Whether the snapshot of this sample says what is asserted; a missing or broken one says nothing.
+    pub(crate) fn is_current(&self, folder: &Path, id: &str) -> bool {
+        let old = Content::read(&path(folder, id)).ok().flatten();
+        old.is_some_and(|old| self.asserted(&old) == old)
+    }
+}
+
+/// The key of what a masked snapshot says of a sample. A run that a version before made has none: it is that of
+/// nothing else then, so that nothing is comparable, and nothing told.
+fn key(record: &Record) -> MaskKey {
+    MaskKey::from_hex(&record.mask).unwrap_or_else(|| {
+        let whole = serde_json::to_string(record).unwrap_or_default();
+        MaskKey::of(Hasher::default().part(whole))
+    })
+}
+
+/// What version 1 said was answered.
+fn version_1(record: &Record, ballot: &str, is_masked: bool) -> String {
+    if !is_masked {
+        return shorten(ballot.to_owned());
+    }
+    let hash = Hasher::default().part(&record.sample_id).part(ballot);
+    format!("(ground truth) {}", &hash.short()[..8])
+}
+
+fn shorten(text: String) -> String {
+    if text.len() <= LONGEST_TEXT {
+        return text;
+    }
+    let hash = Hasher::default().part(&text).short();
+    format!(
+        "{}… ({} bytes, {})",
+        &text[..text.floor_char_boundary(LONGEST_TEXT)],
+        text.len(),
+        &hash[..8]
+    )
+}

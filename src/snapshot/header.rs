@@ -1,0 +1,99 @@
+//! [`SnapshotHeader`]: what stands above the content of a snapshot, for insta and for the people who review it.
+
+use std::path::Path;
+
+use super::content::Content;
+use super::{LONGEST_TEXT, json};
+use crate::data::Record;
+use crate::text::yaml;
+
+/// What stands above the content of a snapshot.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SnapshotHeader {
+    /// The sample's id.
+    pub(crate) id: String,
+    /// What was asked, and the ground truth; nothing where the snapshot is masked.
+    shown: Option<Shown>,
+}
+
+#[derive(Clone, Debug)]
+struct Shown {
+    question: String,
+    ground_truth: String,
+}
+
+impl SnapshotHeader {
+    /// That of a sample of which nothing else is known.
+    pub(super) fn bare(id: &str) -> Self {
+        Self {
+            id: id.to_owned(),
+            shown: None,
+        }
+    }
+
+    /// That of a record, whose prompt is still there.
+    pub(crate) fn of(record: &Record, masked: bool) -> Self {
+        let question = record.question.as_deref().unwrap_or(&record.prompt);
+        Self::with_question(record, question, masked)
+    }
+
+    /// That of a record whose question comes from elsewhere.
+    pub(crate) fn with_question(record: &Record, question: &str, masked: bool) -> Self {
+        let shown = || Shown {
+            question: json(cut(question.trim())),
+            ground_truth: match record.ground_truth.as_str() {
+                Some(text) => json(cut(text)),
+                None => json(cut(&record.ground_truth.to_string())),
+            },
+        };
+        Self {
+            id: record.sample_id.clone(),
+            shown: (!masked).then(shown),
+        }
+    }
+
+    /// That of a snapshot as it is written; `None` where it cannot be read.
+    pub(super) fn read(path: &Path) -> Option<Self> {
+        let text = std::fs::read_to_string(path).ok()?.replace("\r\n", "\n");
+        let (header, _) = text.strip_prefix("---\n")?.split_once("\n---\n")?;
+        let field = |start: &str| {
+            let line = header.lines().find_map(|line| line.strip_prefix(start))?;
+            // As insta quotes it when it accepts.
+            let text = serde_json::from_str(line).or_else(|_| yaml::read::<String>(line));
+            text.ok()
+        };
+        let shown = field("description: ").zip(field("  ground_truth: "));
+        Some(Self {
+            id: field("expression: ")?,
+            shown: shown.map(|(question, truth)| Shown {
+                question: json(&question),
+                ground_truth: json(&truth),
+            }),
+        })
+    }
+
+    /// Insta's header. The question is the description, which `cargo insta review` shows above the difference.
+    pub(super) fn text(&self, content: &Content) -> String {
+        let id = json(&self.id);
+        let Some(shown) = &self.shown else {
+            return format!("---\nsource: evaltest\nexpression: {id}\n---\n");
+        };
+        let Shown {
+            question,
+            ground_truth,
+        } = shown;
+        let answers = &content.answers;
+        let correct = answers.iter().filter(|answer| **answer == Some(true));
+        format!(
+            "---\nsource: evaltest\ndescription: {question}\nexpression: {id}\ninfo:\n  ground_truth: \
+             {ground_truth}\n  verdict: {}\n  correct: \"{} of {}\"\n---\n",
+            content.verdict(),
+            correct.count(),
+            answers.len()
+        )
+    }
+}
+
+fn cut(text: &str) -> &str {
+    &text[..text.floor_char_boundary(LONGEST_TEXT)]
+}

@@ -1,0 +1,130 @@
+//! Snapshots as they are read.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use super::broken;
+use super::content::{AskedHash, Content, MASKED, SaidForm};
+use crate::error::{Error, Result};
+use crate::text::{excerpt, yaml};
+
+/// The lines between which version control puts what it could not merge.
+const CONFLICT: [&str; 3] = ["<<<<<<<", "=======", ">>>>>>>"];
+
+/// A snapshot with the id in its header; `None` if there is none.
+pub(super) fn snapshot(path: &Path) -> Result<Option<(String, Content)>> {
+    let text = match std::fs::read(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Error::io("read", path, &error)),
+    };
+    let text = String::from_utf8(text).map_err(|_| broken(path, "it is not UTF-8"))?;
+    let read = parse(&text).map_err(|reason| broken(path, &reason))?;
+    Ok(Some(read))
+}
+
+/// A snapshot with the id in its header, or what is wrong with it.
+///
+/// Read by hand: ten thousand of them are read before the first sample starts, and insta's parser takes
+/// several times as long. It also reads what is no snapshot of ours without a word.
+pub(super) fn parse(text: &str) -> std::result::Result<(String, Content), String> {
+    // As a checkout may have it.
+    let lf;
+    let text = if text.contains('\r') {
+        lf = text.replace("\r\n", "\n");
+        &lf
+    } else {
+        text
+    };
+    if text
+        .lines()
+        .any(|line| CONFLICT.iter().any(|mark| line.starts_with(mark)))
+    {
+        return Err("it has the marks of a merge conflict".to_owned());
+    }
+    let rest = text.strip_prefix("---\n").ok_or("it has no header")?;
+    let (header, body) = rest.split_once("\n---\n").ok_or("its header has no end")?;
+    let id = header
+        .lines()
+        .find_map(|line| line.strip_prefix("expression: "));
+    let id = id.ok_or("its header has no `expression`, the id of the sample")?;
+    // insta rewrites the header when it accepts; it quotes as YAML does.
+    let id = serde_json::from_str(id).or_else(|_| yaml::read::<String>(id));
+    let id = id.map_err(|_| "its `expression` cannot be read")?;
+    Ok((id, content(body)?))
+}
+
+/// What stands below the header.
+fn content(text: &str) -> std::result::Result<Content, String> {
+    let mut fields = Vec::<(&str, &str)>::new();
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        let field = line
+            .split_once(':')
+            .map(|(name, value)| (name, value.trim()));
+        let (name, value) =
+            field.ok_or_else(|| format!("`{}` is no line of one", excerpt(line)))?;
+        if fields.iter().any(|(known, _)| *known == name) {
+            return Err(format!("it has two lines `{}`", excerpt(name)));
+        }
+        fields.push((name, value));
+    }
+    let field = |name: &str| {
+        let field = fields.iter().find(|(known, _)| *known == name);
+        field.map(|(_, value)| (*value).to_owned())
+    };
+    let needed = |name: &str| field(name).ok_or_else(|| format!("it has no `{name}`"));
+    let correct = match needed("verdict")?.as_str() {
+        "correct" => Some(true),
+        "incorrect" => Some(false),
+        "unscored" => None,
+        other => return Err(format!("`{}` is no verdict", excerpt(other))),
+    };
+    let target_hash = needed("target")?;
+    let answers = match field("answers") {
+        Some(answers) => verdicts(&answers)?,
+        None => vec![correct],
+    };
+    let said = match (field("prediction"), field("answer")) {
+        (Some(prediction), _) => match prediction.strip_prefix(MASKED) {
+            Some(digest) => SaidForm::Masked(digest.to_owned()),
+            None => SaidForm::Plain {
+                prediction,
+                normalized: needed("normalized_prediction")?,
+            },
+        },
+        (None, Some(answer)) => SaidForm::Normalized(answer),
+        (None, None) => return Err("it has no `prediction`".to_owned()),
+    };
+    let input = match (field("question"), field("input")) {
+        (Some(hash), _) => AskedHash::Question(hash),
+        (None, Some(hash)) => AskedHash::Rendered(hash),
+        (None, None) => return Err("it has no `question`".to_owned()),
+    };
+    Ok(Content {
+        correct,
+        answers,
+        said,
+        input,
+        target_hash,
+    })
+}
+
+fn verdicts(text: &str) -> std::result::Result<Vec<Option<bool>>, String> {
+    let digit = |digit: char| match digit {
+        '1' => Some(Some(true)),
+        '0' => Some(Some(false)),
+        '.' => Some(None),
+        _ => None,
+    };
+    let digits = text
+        .strip_prefix('"')
+        .and_then(|text| text.strip_suffix('"'));
+    let answers: Option<Vec<_>> = digits.and_then(|digits| digits.chars().map(digit).collect());
+    let answers = answers.filter(|answers| !answers.is_empty());
+    answers.ok_or_else(|| {
+        format!(
+            "its `answers` are {}, which are no verdicts such as \"11011\"",
+            excerpt(text)
+        )
+    })
+}

@@ -1,0 +1,281 @@
+//! What a snapshot file holds, how it is read, and what it is compared by.
+
+use std::path::PathBuf;
+
+use crate::project::{Project, all_files};
+
+/// What version 1 wrote: an accepted run with the prompt `concise`, of two epochs.
+const VERSION_1: &[(&str, &str)] = &[
+    (
+        "ae/a.snap",
+        "---\nsource: evaltest\nexpression: \"a\"\n---\nverdict: correct\nanswer: \"2.0\"\n\
+         input: f1f2dfe4b0e01329\ntarget: 2a032d5b60ea6a4c\n",
+    ),
+    (
+        "1a/b.snap",
+        "---\nsource: evaltest\nexpression: \"b\"\n---\nverdict: incorrect\nanswer: \"9.0\"\n\
+         input: f0f9401c66050192\ntarget: c2a57ed65f5fd770\n",
+    ),
+    (
+        "ec/c.snap",
+        "---\nsource: evaltest\nexpression: \"c\"\n---\nverdict: unscored\nanswer: \"4\"\n\
+         input: 18651b2ad464db13\ntarget: e3436fcab7e4d7ad\n",
+    ),
+    (
+        "_baseline.json",
+        "{\n  \"format_version\": 1,\n  \"run_id\": \"old-42c3f0\",\n  \
+         \"scorer_hash\": \"b24d572f9f20a8b5\",\n  \"epochs\": 2,\n  \
+         \"verdict_digest\": \"71cfabcbf6b3c530\",\n  \"samples\": 3,\n  \"correct\": 1\n}\n",
+    ),
+];
+
+/// Three questions, the last without an answer to compare with, and an agent that answers as the file says.
+fn project(epochs: u32, more: &str) -> Project {
+    let project = Project::new();
+    project.write(
+        "q.jsonl",
+        "{\"id\":\"a\",\"question\":\"What is 2?\",\"answer\":\"2\"}\n\
+         {\"id\":\"b\",\"question\":\"What is 3?\",\"answer\":\"3\"}\n\
+         {\"id\":\"c\",\"question\":\"What is 4?\"}\n",
+    );
+    answers(&project, ["2", "9", "4"]);
+    let spec = format!(
+        "name: old\nbenchmark: {{ type: qa, path: q.jsonl }}\nagent: {{ type: replay, path: r.jsonl }}\n\
+         prompt: concise\nepochs: {epochs}\nscorer: gaia\nsnapshot: {{ answers: plain }}\n\
+         gates: [no_regression(alpha=0.05)]\n{more}"
+    );
+    project.write("e.yaml", spec);
+    project
+}
+
+fn answers(project: &Project, [a, b, c]: [&str; 3]) {
+    let line = |(id, text)| format!("{{\"sample_id\":\"{id}\",\"text\":\"{text}\"}}\n");
+    project.write("r.jsonl", [("a", a), ("b", b), ("c", c)].map(line).concat());
+}
+
+fn edit(project: &Project, file: &str, from: &str, to: &str) {
+    let text = project.read(file);
+    assert!(text.contains(from), "{file}: {text}");
+    project.write(file, text.replace(from, to));
+}
+
+fn with_version_1() -> Project {
+    let project = project(2, "");
+    for (name, text) in VERSION_1 {
+        project.write(&format!("snapshots/old/{name}"), text);
+    }
+    project
+}
+
+fn of(project: &Project, name: &str) -> String {
+    project.read(&format!("snapshots/old/{name}"))
+}
+
+/// What `no_regression` found in the last run.
+fn regression(project: &Project) -> serde_json::Value {
+    project.last_json("summary.json")["gates"][0]["regression"].clone()
+}
+
+#[test]
+fn a_snapshot_holds_what_was_said_and_tells_people_what_was_asked() {
+    let project = project(2, "");
+    project.run("run e.yaml").exits(0);
+    project.run("accept").exits(0);
+    assert_eq!(
+        of(&project, "1a/b.snap"),
+        "---\nsource: evaltest\ndescription: \"What is 3?\"\nexpression: \"b\"\ninfo:\n  ground_truth: \"3\"\n  \
+         verdict: incorrect\n  correct: \"0 of 2\"\n---\nverdict: incorrect\nanswers: \"00\"\n\
+         prediction: \"9\"\nnormalized_prediction: \"9.0\"\nquestion: 08499fd5612fcb1b\n\
+         target: c2a57ed65f5fd770\n"
+    );
+    let unscored = of(&project, "ec/c.snap");
+    assert!(
+        unscored.contains(
+            "verdict: unscored\nanswers: \"..\"\nprediction: \"4\"\nnormalized_prediction: null\n"
+        ),
+        "{unscored}"
+    );
+    assert!(of(&project, "ae/a.snap").contains("answers: \"11\"\n"));
+    assert!(of(&project, "_baseline.json").contains("\"prompt\": \"concise "));
+    assert_eq!(
+        of(&project, ".gitattributes"),
+        "*.snap text eol=lf\n_baseline.json text eol=lf\n"
+    );
+    project
+        .run("run e.yaml")
+        .exits(0)
+        .says_nothing_of("no longer");
+    assert_eq!(regression(&project)["pairs"], 2);
+}
+
+#[test]
+fn a_baseline_of_version_1_is_compared_by_what_it_has_until_the_next_is_accepted() {
+    let project = with_version_1();
+    project
+        .run("run e.yaml")
+        .exits(0)
+        .says_nothing_of("no longer");
+    let found = regression(&project);
+    assert_eq!(
+        (&found["pairs"], &found["changed"]),
+        (&2.into(), &serde_json::json!([]))
+    );
+    // As it was: what knew the whole prompt alone cannot tell that the question is the same.
+    edit(&project, "e.yaml", "prompt: concise", "prompt: none");
+    project.run("run e.yaml");
+    assert_eq!(
+        regression(&project)["changed"],
+        serde_json::json!(["a", "b", "c"])
+    );
+    // A verdict edited by hand is noticed in these files too.
+    edit(&project, "e.yaml", "prompt: none", "prompt: concise");
+    edit(&project, "snapshots/old/1a/b.snap", "incorrect", "correct");
+    project.run("run e.yaml").says("no longer");
+    project.run("accept").exits(0);
+    assert!(of(&project, "1a/b.snap").contains("answers: \"00\""));
+    assert!(of(&project, "_baseline.json").contains("\"format_version\": 2"));
+}
+
+#[test]
+fn exact_compares_a_snapshot_of_version_1_by_what_it_has() {
+    let project = with_version_1();
+    edit(
+        &project,
+        "e.yaml",
+        "answers: plain",
+        "answers: plain, assert: exact",
+    );
+    project.run("run e.yaml").exits(0);
+    answers(&project, ["2", "8", "4"]);
+    project.run("run e.yaml").exits(1);
+}
+
+#[test]
+fn a_changed_prompt_is_compared_and_noted() {
+    let project = project(1, "");
+    project.run("run e.yaml").exits(0);
+    project.run("accept").exits(0);
+    let before = project.last_json("manifest.json")["prompt"].clone();
+    edit(
+        &project,
+        "e.yaml",
+        "prompt: concise",
+        "prompt: { template: \"Please: {prompt}\" }",
+    );
+    project.run("run e.yaml").exits(0);
+    let found = regression(&project);
+    assert_eq!(
+        (&found["pairs"], &found["changed"]),
+        (&2.into(), &serde_json::json!([]))
+    );
+    let after = &project.last_json("manifest.json")["prompt"];
+    assert_ne!(*after, before);
+    assert!(after.as_str().unwrap().starts_with("template "), "{after}");
+    // The question, a file and the ground truth decide what a pair is.
+    edit(&project, "q.jsonl", "What is 2?", "What is 1 + 1?");
+    project.run("run e.yaml").exits(0);
+    assert_eq!(regression(&project)["changed"], serde_json::json!(["a"]));
+}
+
+#[test]
+fn exact_means_that_neither_the_prediction_nor_its_normalised_form_changed() {
+    let project = project(1, "");
+    edit(
+        &project,
+        "e.yaml",
+        "answers: plain",
+        "answers: plain, assert: exact",
+    );
+    // Both are no number, and normalise to `inf`.
+    answers(&project, ["2", "banana", "4"]);
+    project.run("run e.yaml --ignore-baseline");
+    project.run("accept").exits(0);
+    assert!(
+        of(&project, "1a/b.snap")
+            .contains("prediction: \"banana\"\nnormalized_prediction: \"inf\"")
+    );
+    project.run("run e.yaml").exits(0);
+    answers(&project, ["2", "apple", "4"]);
+    project.run("run e.yaml").exits(1).says("b");
+}
+
+#[test]
+fn what_cannot_be_read_ends_the_run_before_anything_is_asked_and_accept_rewrites_it() {
+    let project = project(1, "");
+    project.run("run e.yaml").exits(0);
+    project.run("accept").exits(0);
+    let good = of(&project, "1a/b.snap");
+    let runs = project.runs().len();
+    let check = |file: &str, text: &str, says: &str| {
+        let whole = of(&project, file);
+        project.write(&format!("snapshots/old/{file}"), text);
+        let ran = project.run("run e.yaml").exits(2);
+        ran.says(&file.replace('/', std::path::MAIN_SEPARATOR_STR))
+            .says(says)
+            .says("--ignore-baseline");
+        assert_eq!(project.runs().len(), runs, "nothing was asked");
+        project.run("accept").exits(0);
+        assert_eq!(of(&project, file), whole, "{text}");
+    };
+    let conflict = good.replace(
+        "verdict: incorrect",
+        "<<<<<<< HEAD\nverdict: correct\n=======\nverdict: incorrect\n>>>>>>> other",
+    );
+    check("1a/b.snap", &conflict, "the marks of a merge conflict");
+    check("1a/b.snap", "verdict: correct\n", "it has no header");
+    check("1a/b.snap", "", "it has no header");
+    check(
+        "1a/b.snap",
+        &good.replace("verdict: incorrect", "verdict: fine"),
+        "`fine` is no verdict",
+    );
+    check(
+        "1a/b.snap",
+        &good.replace("verdict: incorrect", "verdict: correct\nverdict: incorrect"),
+        "two lines `verdict`",
+    );
+    check(
+        "1a/b.snap",
+        &good.replace("answers: \"0\"", "answers: \"2\""),
+        "no verdicts such as",
+    );
+    check(
+        "1a/b.snap",
+        &good.replace("expression", "expr"),
+        "`expression`",
+    );
+    check(
+        "1a/b.snap",
+        &good.replace("target:", "nontarget:"),
+        "it has no `target`",
+    );
+    let baseline = of(&project, "_baseline.json");
+    check(
+        "_baseline.json",
+        &format!("<<<<<<< HEAD\n{baseline}=======\n"),
+        "not a baseline",
+    );
+}
+
+#[test]
+fn a_checkout_with_crlf_reads_as_one_with_lf() {
+    let project = project(2, "");
+    edit(
+        &project,
+        "e.yaml",
+        "answers: plain",
+        "answers: plain, assert: exact",
+    );
+    project.run("run e.yaml --ignore-baseline");
+    project.run("accept").exits(0);
+    let files: Vec<PathBuf> = all_files(&project.file("snapshots/old"));
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(&file, text.replace('\n', "\r\n")).unwrap();
+    }
+    project
+        .run("run e.yaml")
+        .exits(0)
+        .says_nothing_of("no longer");
+    assert_eq!(regression(&project)["pairs"], 2);
+}
