@@ -7,7 +7,7 @@ use walkdir::WalkDir;
 
 use super::baseline::{BaselineFile, FILE, read_to_add};
 use super::pool::{PooledRun, Roll};
-use super::{Content, EpochContent, SampleContent, SnapshotHeader, path};
+use super::{Content, EpochContent, SampleContent, SnapshotHeader, epoch, path};
 use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::store::{Manifest, RunDir, RunStatus, read_records};
@@ -193,12 +193,18 @@ impl NewBaseline {
                 }
                 None => None,
             };
+            let is_of_another = before.as_ref().is_some_and(|before| !before.is_of(record));
+            let before = if manifest.masked && !is_of_another {
+                before.map(|before| epoch::hidden(before, record))
+            } else {
+                before
+            };
             let header = SnapshotHeader::of(record, manifest.masked);
             let sample = NewSample {
-                is_of_another: before.as_ref().is_some_and(|before| !before.is_of(record)),
-                before,
                 content,
                 header,
+                before,
+                is_of_another,
             };
             samples.insert(id, sample);
         }
@@ -303,7 +309,8 @@ impl NewBaseline {
             if Content::read(&path).ok().flatten().as_ref() != Some(content) {
                 // Of a sample that was not asked this time the snapshot itself tells.
                 let header = self.headers.get(id).cloned();
-                let header = header.or_else(|| SnapshotHeader::read(&path));
+                let masked = file.mask_id.is_some();
+                let header = header.or_else(|| SnapshotHeader::read(&path).filter(|_| !masked));
                 content.write(&path, &header.unwrap_or_else(|| SnapshotHeader::bare(id)))?;
                 changed += 1;
             }

@@ -153,6 +153,27 @@ impl SampleContent {
     }
 }
 
+/// What was known of a sample, as a masked snapshot says it: nobody must find in it what was asked and answered. It is of
+/// the same question and ground truth as the record.
+pub(super) fn hidden(old: Content, record: &Record) -> Content {
+    let key = key(record);
+    let [question, target_hash] = marks::masked(&key, record);
+    let digest = match &old.said {
+        SaidForm::Masked(digest) => digest.clone(),
+        SaidForm::Plain {
+            prediction,
+            normalized,
+        } => key.short(["prediction", prediction, normalized]),
+        SaidForm::Normalized(answer) => key.short(["answer", answer]),
+    };
+    Content {
+        said: SaidForm::Masked(digest),
+        input: AskedHash::Question(question),
+        target_hash,
+        ..old
+    }
+}
+
 /// The key of what a masked snapshot says of a sample. A run that a version before made has none: it is that of
 /// nothing else then, so that nothing is comparable, and nothing told.
 fn key(record: &Record) -> MaskKey {

@@ -279,3 +279,38 @@ fn a_checkout_with_crlf_reads_as_one_with_lf() {
         .says_nothing_of("no longer");
     assert_eq!(regression(&project)["pairs"], 2);
 }
+
+#[test]
+fn what_an_outage_leaves_in_a_masked_baseline_is_masked_too() {
+    let plain = project(2, "");
+    plain.run("run e.yaml").exits(0);
+    plain.run("accept").exits(0);
+    for (project, kept) in [(plain, "\"00\""), (with_version_1(), "\".0\"")] {
+        edit(&project, "e.yaml", "answers: plain", "answers: masked");
+        let whole = project.read("r.jsonl");
+        let line = whole.lines().nth(1).unwrap();
+        project.write("r.jsonl", whole.replace(line, ""));
+        project.run("run e.yaml --ignore-baseline").exits(3);
+        project.run("accept --partial").exits(0);
+        let masked = of(&project, "1a/b.snap");
+        let start = format!(
+            "---\nsource: evaltest\nexpression: \"b\"\n---\nverdict: incorrect\nanswers: {kept}\nprediction: (masked) "
+        );
+        assert!(masked.starts_with(&start), "{masked}");
+        for file in all_files(&project.file("snapshots/old")) {
+            let text = std::fs::read_to_string(file).unwrap();
+            // What was asked, said and right, and the hashes that plain snapshots have of it.
+            for shown in [
+                "What is", "\"9\"", "9.0", "\"3\"", "f0f9401c", "08499fd5", "c2a57ed6",
+            ] {
+                assert!(!text.contains(shown), "{shown}: {text}");
+            }
+        }
+        // It is known again.
+        project.write("r.jsonl", whole);
+        project.run("run e.yaml").exits(0);
+        let found = regression(&project);
+        let pairs = (&found["pairs"], &found["changed"]);
+        assert_eq!(pairs, (&2.into(), &serde_json::json!([])));
+    }
+}
