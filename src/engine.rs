@@ -82,10 +82,7 @@ pub mod verdict {
     pub use crate::verdict::agreement::{
         Agreement, Ballot, Leniency, ScorerFigures, ScorerPair, Vote,
     };
-    pub use crate::verdict::baseline::{
-        Baseline, BaselineRun, BaselineSample, CurrentSample, Pair, Pairing, Standing,
-    };
-    pub use crate::verdict::check::Counts;
+    pub use crate::verdict::baseline::{Baseline, BaselineRun, BaselineSample, CurrentSample};
     pub use crate::verdict::facts::{Facts, Stop};
     pub use crate::verdict::gate::Slice;
     pub use crate::verdict::gate::check_unique;

@@ -54,6 +54,7 @@ pub struct Eval {
     pub(crate) limits: Limits,
     pub(crate) errors: Errors,
     pub(crate) shuffle: Option<u64>,
+    pub(crate) cluster: Option<String>,
     /// How often each sample is asked.
     pub(crate) epochs: u32,
     pub(crate) snapshot: SnapshotConfig,
@@ -194,6 +195,7 @@ impl Eval {
             agent,
             errors: Errors::default(),
             shuffle: None,
+            cluster: None,
             epochs: 1,
             gates: Vec::new(),
             output_root: None,
@@ -326,6 +328,14 @@ impl Eval {
         self
     }
 
+    /// Says that samples with the same value in a column (metadata, which may be nested, or a slice) go wrong together,
+    /// as those on one passage. Intervals and `no_regression` count each group once, and a sample without a value.
+    #[must_use]
+    pub fn cluster(mut self, column: impl Into<String>) -> Self {
+        self.cluster = Some(column.into());
+        self
+    }
+
     /// Asks each sample so often, 1 to 1000; default 1. A sample stays one test, whose verdict is that of the
     /// majority; see [`EpochFigures`](crate::verdict::summary::EpochFigures) for what several answers say.
     #[must_use]
@@ -453,25 +463,15 @@ impl Eval {
             return self.config.clone();
         }
         let gates: Vec<_> = self.gates.iter().map(ToString::to_string).collect();
+        let mut benchmark = serde_json::json!({ "type": self.benchmark.name() });
+        if let Some(column) = &self.cluster {
+            benchmark["cluster"] = column.as_str().into();
+        }
         serde_json::json!({
             "name": self.name,
-            "benchmark": { "type": self.benchmark.name() },
+            "benchmark": benchmark,
             "epochs": self.epochs,
-            "limits": {
-                "concurrency": self.limits.concurrency,
-                "timeout_s": self.limits.timeout.as_secs_f64(),
-                "retries": self.limits.retries,
-                "limit": self.limits.limit,
-                "sample_timeout_s": self.limits.sample_timeout.map(|limit| limit.as_secs_f64()),
-                "deadline_s": self.limits.deadline.map(|limit| limit.as_secs_f64()),
-                "budget": {
-                    "cost_usd": self.limits.budget.cost_usd,
-                    "tokens": self.limits.budget.tokens,
-                    "requests": self.limits.budget.requests,
-                },
-                "requests_per_minute": self.limits.requests_per_minute,
-                "tokens_per_minute": self.limits.tokens_per_minute,
-            },
+            "limits": self.limits.describe(),
             "errors": self.errors.as_str(),
             "gates": gates,
         })

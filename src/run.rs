@@ -49,5 +49,5 @@ mod siblings;
 mod stop;
 mod throttle;
 
-pub(crate) use options::{Home, Keep, RunOptions, Scope};
+pub(crate) use options::{CiPolicy, Home, Keep, RunOptions, Scope};
 pub(crate) use session::Session;

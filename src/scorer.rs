@@ -229,6 +229,12 @@ pub trait Scorer: Send + Sync {
         self.name().to_owned()
     }
 
+    /// The names of the details that its scores may have, so that a gate such as `mean(f1)` is checked before
+    /// anything is asked. `None` where they are not known, and no gate is refused.
+    fn details(&self) -> Option<&'static [&'static str]> {
+        None
+    }
+
     /// Values that must not reach a record, such as a key that the scorer was given.
     fn secrets(&self) -> Vec<String> {
         Vec::new()
@@ -246,6 +252,10 @@ impl<S: Scorer + ?Sized> Scorer for Arc<S> {
     }
 
     forward!(self => (**self));
+
+    fn details(&self) -> Option<&'static [&'static str]> {
+        (**self).details()
+    }
 
     fn fingerprint(&self) -> String {
         (**self).fingerprint()

@@ -38,7 +38,6 @@ pub use plan::WantedDrop;
 pub use power::{power, smallest_detectable_drop};
 pub(crate) use random::SplitMix64;
 pub use rates::Rates;
-pub(crate) use sign_test::sign_test_p;
 pub(crate) use sum::Sum;
 pub use whole_runs::{RunGroup, whole_runs_test};
 

@@ -81,6 +81,9 @@ pub struct Record {
     /// The slices the sample belongs to, by dimension.
     #[serde(default)]
     pub slices: Map<String, Value>,
+    /// The group of samples that it hangs together with, where the benchmark has a `cluster`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
     /// Hash of what the agent was given: the whole prompt and files.
     #[serde(default)]
     pub input_hash: String,
@@ -187,6 +190,7 @@ impl Record {
             ground_truth: Value::Null,
             metadata: Map::new(),
             slices: Map::new(),
+            cluster: None,
             input_hash: String::new(),
             target_hash: String::new(),
             question_hash: String::new(),

@@ -1,12 +1,14 @@
 //! `Limits`: bounds of a run, and what keeps them.
 //!
 //! [`Governor`](governor::Governor) says when the next question may be asked. It is a state machine that is told
-//! the time and is otherwise pure; `runner/throttle.rs` has the clock and the threads that wait. It governs one run
+//! the time and is otherwise pure; `run/throttle.rs` has the clock and the threads that wait. It governs one run
 //! in one process. Under nextest, where each test is a process, the parts of a run share its budget and its deadline
-//! (`runner/siblings.rs`), each as the others were when it began; its rates, `ramp_up_s` and the quiet after a
+//! (`run/siblings.rs`), each as the others were when it began; its rates, `ramp_up_s` and the quiet after a
 //! refusal are of each part alone, and nextest's own `-j` or test groups say how many are in flight.
 
 use std::time::Duration;
+
+use serde_json::Value;
 
 pub(crate) mod budget;
 pub(crate) mod governor;
@@ -48,6 +50,27 @@ pub(crate) struct Limits {
     pub fail_fast: bool,
     /// Go on when the first attempts of an agent fail alike, which else stops the run.
     pub keep_going: bool,
+}
+
+impl Limits {
+    /// For a manifest: what bounds the run, in the words of a spec.
+    pub(crate) fn describe(&self) -> Value {
+        serde_json::json!({
+            "concurrency": self.concurrency,
+            "timeout_s": self.timeout.as_secs_f64(),
+            "retries": self.retries,
+            "limit": self.limit,
+            "sample_timeout_s": self.sample_timeout.map(|limit| limit.as_secs_f64()),
+            "deadline_s": self.deadline.map(|limit| limit.as_secs_f64()),
+            "budget": {
+                "cost_usd": self.budget.cost_usd,
+                "tokens": self.budget.tokens,
+                "requests": self.budget.requests,
+            },
+            "requests_per_minute": self.requests_per_minute,
+            "tokens_per_minute": self.tokens_per_minute,
+        })
+    }
 }
 
 impl Default for Limits {

@@ -1,6 +1,7 @@
 //! `Plan`: an eval with its dataset loaded and everything checked that can be checked before an agent
 //! starts.
 
+mod cluster;
 mod item;
 mod load;
 mod mask;
@@ -95,13 +96,14 @@ impl Plan {
             rules,
         } = loaded?;
         let extraction = eval.extraction();
-        let names: Vec<_> = scorers.iter().map(Scorer::name).collect();
         check_scorer_names(&scorers)?;
         let of_scorers = scorers.iter().flat_map(Scorer::secrets);
         let others = eval.agent.secrets().into_iter().chain(of_scorers);
         let secrets: Vec<String> = eval.secrets.iter().cloned().chain(others).collect();
         let redactor = Redactor::new(&eval.redact, &secrets)?;
-        check_gates(eval, slices, &names)?;
+        check_gates(eval, slices, &scorers, &|slice| {
+            size(eval, &items, &left_out, slice)
+        })?;
         let scorer_hash = eval.errors.mark(hash::scorer_hash(&extraction, &scorers));
         let scorers_hash = hash::scorers_hash(&extraction, &scorers);
         let committed = committed?;
@@ -195,7 +197,7 @@ impl Plan {
         }
         let ids = self.items.iter().map(|item| &*item.id);
         baseline
-            .check_comparable(&self.scorer_hash, self.eval.epochs, ids)
+            .check_comparable(&self.scorer_hash, ids)
             .map_err(|error| {
                 let folder = self.eval.snapshot.folder.display();
                 error.at(format!("eval `{}`, `{folder}`", self.eval.name))
@@ -370,18 +372,52 @@ pub(crate) fn check_scorer_names(scorers: &[Arc<dyn Scorer>]) -> Result<()> {
     Err(error.hint(hint).under(item))
 }
 
-fn check_gates(eval: &Eval, slices: Slices, scorers: &[&str]) -> Result<()> {
+/// How many samples a run of the eval asks, of all or of a slice. A limit of the command line, under which gates are
+/// ignored, does not count.
+fn size(
+    eval: &Eval,
+    items: &[Packed],
+    left_out: &HashSet<String>,
+    slice: Option<&gate::Slice>,
+) -> Option<u64> {
+    let mut overrides = eval.overrides.iter();
+    let is_cut = overrides.any(|change| change.key == "limits.limit");
+    let Some(gate::Slice { dimension, value }) = slice else {
+        let cut = if is_cut { left_out.len() } else { 0 };
+        return Some((items.len() + cut) as u64);
+    };
+    let is_in = |item: &&Packed| {
+        let mut slices = item.slices.iter();
+        slices.any(|(of, is)| of == dimension && is == value)
+    };
+    (!is_cut).then(|| items.iter().filter(is_in).count() as u64)
+}
+
+fn check_gates(
+    eval: &Eval,
+    slices: Slices,
+    scorers: &[Arc<dyn Scorer>],
+    size: &dyn Fn(Option<&gate::Slice>) -> Option<u64>,
+) -> Result<()> {
+    let details: Vec<_> = scorers
+        .iter()
+        .map(|scorer| (scorer.name().to_owned(), scorer.details()))
+        .collect();
     let known = check::Known {
         slices,
-        scorers: scorers.iter().map(ToString::to_string).collect(),
-        means: None,
+        scorers: details.iter().map(|(name, _)| name.clone()).collect(),
+        means: check::KnownMeans::of_details(&details),
+        details: details.into_iter().collect(),
         epochs: eval.epochs,
         metrics: eval.benchmark.metric_names(),
     };
     let places = eval.gate_places.iter().map(Option::as_ref);
     let places = places.chain(std::iter::repeat(None));
     eval.gates.iter().zip(places).try_for_each(|(gate, place)| {
-        gate.validate(&known).map_err(|error| match place {
+        let checked = gate
+            .validate(&known)
+            .and_then(|()| gate.validate_size(size));
+        checked.map_err(|error| match place {
             Some(place) => error.at(place),
             None => error.at(format!("eval `{}`", eval.name)),
         })

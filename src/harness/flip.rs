@@ -291,18 +291,5 @@ fn always_right(answers: &[Option<bool>]) -> Option<usize> {
     (count >= MANY && verdicts.all(|right| *right)).then_some(count)
 }
 
-/// Whether a sample changed sides: more than half of the answers with a verdict were right before, and at most half
-/// are now (`Some(true)`, it became wrong), or the other way round (`Some(false)`).
-pub(super) fn flipped(before: &[Option<bool>], now: &[Option<bool>]) -> Option<bool> {
-    let is_right = |answers: &[Option<bool>]| {
-        let verdicts = answers.iter().flatten();
-        let right = verdicts.clone().filter(|right| **right).count();
-        let all = verdicts.count();
-        (all > 0).then_some(right * 2 > all)
-    };
-    let was = is_right(before)?;
-    (was != is_right(now)?).then_some(was)
-}
-
 #[cfg(test)]
 mod tests;

@@ -12,14 +12,13 @@ use super::verdict::{self, TestVerdict};
 use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::eval::plan::Plan;
-use crate::run::{Home, Keep, RunOptions, Scope, Session};
+use crate::run::{CiPolicy, Home, Keep, RunOptions, Scope, Session};
 use crate::snapshot;
 use crate::snapshot::update::Policy;
 use crate::store::{RunDir, RunStatus, events, read_records, runs_in};
 use crate::system::cancel::Cancel;
 use crate::system::file::make_root;
 use crate::system::lock::lock;
-use crate::system::project;
 use crate::text::{clean, name};
 use crate::verdict::summary::Summary;
 
@@ -68,11 +67,7 @@ impl TrialRun {
             let plan = self.take_plan()?;
             make_root(&plan.eval.output_folder())?;
             let id = plan.items[place].id.to_string();
-            snapshot::check_scorer(
-                &plan.eval.snapshot.folder,
-                &plan.scorer_hash,
-                plan.eval.epochs,
-            )?;
+            snapshot::check_scorer(&plan.eval.snapshot.folder, &plan.scorer_hash)?;
             let mut part = self.part(&id);
             if has_answer(&part) {
                 // nextest repeats a failed test. The first answer alone feeds the gates.
@@ -89,7 +84,7 @@ impl TrialRun {
                 },
                 invocation: Some(self.invocation()),
                 cancel: self.cancel.clone(),
-                ci: project::is_ci(),
+                ci: CiPolicy::from_env(),
                 keep: Keep::Notable,
                 ..RunOptions::default()
             };
@@ -208,7 +203,7 @@ impl TrialRun {
             home: Home::Merged(journal),
             invocation: Some(invocation),
             cancel: self.cancel.clone(),
-            ci: project::is_ci(),
+            ci: CiPolicy::from_env(),
             keep: Keep::Notable,
             ..RunOptions::default()
         };

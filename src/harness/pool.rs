@@ -17,10 +17,10 @@ use super::in_flight::InFlight;
 use super::message;
 use super::verdict::TestVerdict;
 use crate::eval::plan::Plan;
-use crate::run::{Keep, RunOptions, Scope, Session};
+use crate::run::{CiPolicy, Keep, RunOptions, Scope, Session};
 use crate::snapshot::update::Policy;
 use crate::system::cancel::Cancel;
-use crate::system::{panics, project};
+use crate::system::panics;
 
 /// After how long the pool says how far it is, while trials wait; the last of them again and again.
 const TELLS: [Duration; 3] = [
@@ -69,7 +69,7 @@ impl EvalPool {
             },
             concurrency: self.threads,
             cancel: self.cancel,
-            ci: project::is_ci(),
+            ci: CiPolicy::from_env(),
             keep: Keep::Notable,
             ..RunOptions::default()
         };

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use super::flip::{Change, Judging, SampleVerdict, flipped};
+use super::flip::{Change, Judging, SampleVerdict};
 use super::message;
 use crate::data::{Record, Status};
 use crate::error::Result;
@@ -12,6 +12,7 @@ use crate::run::Session;
 use crate::snapshot::{self, Content, EpochContent, SampleContent, SnapshotHeader, assertion};
 use crate::system::project::shown;
 use crate::text::{clean, excerpt};
+use crate::verdict::baseline::flipped;
 use crate::verdict::poll;
 use crate::verdict::result::{self, GateResult};
 use crate::verdict::run::Run;

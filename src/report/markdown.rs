@@ -31,6 +31,10 @@ pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn headline(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    if summary.partial {
+        writeln!(out, "**Partial run**: gates are ignored.")?;
+        writeln!(out)?;
+    }
     let shown = accuracy::shown(summary.accuracy, summary.accuracy_bounds);
     let (correct, scored) = (summary.correct, summary.scored);
     match (shown, accuracy::missing(summary)) {

@@ -88,12 +88,13 @@ pub fn in_epoch(epoch: u32) -> String {
 pub fn run(run: &Run, out: &mut dyn Write) -> io::Result<()> {
     let summary = &run.summary;
     let asked = summary.samples - summary.skipped;
-    let eval = &run.eval;
+    let part = if summary.partial { "partial run, " } else { "" };
+    let eval = format!("{}: {part}", run.eval);
     match &summary.epochs {
-        None => write!(out, "{eval}: {asked} samples, {} correct", summary.correct)?,
+        None => write!(out, "{eval}{asked} samples, {} correct", summary.correct)?,
         Some(figures) => write!(
             out,
-            "{eval}: {} samples{}, {} of {asked} answers correct",
+            "{eval}{} samples{}, {} of {asked} answers correct",
             figures.samples,
             epochs(figures.epochs),
             summary.correct

@@ -20,7 +20,7 @@ use crate::exit::Exit;
 use crate::report::event::{Event, Observer};
 use crate::report::terminal;
 use crate::run::listing::Listing;
-use crate::run::{Home, Keep, RunOptions, Scope, Session};
+use crate::run::{CiPolicy, Home, Keep, RunOptions, Scope, Session};
 use crate::store::cache::CacheUse;
 use crate::store::{RunDir, read_records};
 use crate::system::cancel::Cancel;
@@ -82,6 +82,9 @@ pub struct Drive {
     pub dry_run: bool,
     /// Whether this is CI.
     pub ci: bool,
+    /// Whether ignored gates are fine there.
+    #[serde(default)]
+    pub allow_ignored: bool,
 }
 
 /// An eval that is ready to run.
@@ -145,6 +148,10 @@ impl Drive {
     pub fn adapt(&self, mut eval: Eval) -> Result<Eval> {
         if eval.spec_path().is_none() {
             eval = override_built(eval, &self.overrides)?;
+            // What makes the run a partial one is told as of a spec.
+            let limit = self.overrides.iter();
+            let limit = limit.filter(|change| change.key == "limits.limit");
+            eval.overrides.extend(limit.cloned());
         }
         if let Some(root) = &self.output_root {
             eval.output_root = Some(root.clone());
@@ -188,7 +195,10 @@ impl Drive {
             stream: self.stream,
             concurrency: None,
             cancel: cancel.clone(),
-            ci: self.ci,
+            ci: CiPolicy {
+                is_set: self.ci,
+                allow_ignored: self.allow_ignored,
+            },
             keep: Keep::Notable,
         };
         Session::with_plan(prepared.plan, options, observer)?.run()

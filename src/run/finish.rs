@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use super::asker::Asker;
 use super::ledger::Ledger;
-use super::options::{Home, Keep, RunOptions};
+use super::options::{CiPolicy, Home, Keep, RunOptions};
 use super::seen::SeenRecords;
 use super::select::Selected;
 use super::stop::Stopped;
@@ -30,7 +30,7 @@ pub(super) struct Finish {
     dir: RunDir,
     manifest: Manifest,
     started: Instant,
-    ci: bool,
+    ci: CiPolicy,
     keep: Keep,
     /// Whether this is one sample of a run that is put together later.
     is_part: bool,
@@ -141,7 +141,9 @@ impl Finish {
             stop: stopped.as_ref().map(|stopped| stopped.stop),
             needs_every_verdict: eval.snapshot.assert.decides(),
             failed_assertions: &failed_assertions,
-            ci: self.ci,
+            partial: self.manifest.is_limited(),
+            ci: self.ci.is_set,
+            allow_ignored: self.ci.allow_ignored,
             prompt: Some(plan.prompt_name.clone()),
             mask_id: plan.mask_id(),
             ..gathered

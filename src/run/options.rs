@@ -8,6 +8,7 @@ use crate::eval::plan::Plan;
 use crate::store::events::StoredEvent;
 use crate::store::{Carried, Manifest, RunDir, random_run_id};
 use crate::system::cancel::Cancel;
+use crate::system::project;
 
 use super::asker::Asker;
 use super::select::{changed_agent, check_resumable};
@@ -31,10 +32,29 @@ pub(crate) struct RunOptions {
     pub(crate) cancel: Cancel,
     /// How many questions may be in flight, where that is not for the eval to say.
     pub(crate) concurrency: Option<usize>,
-    /// Whether this is CI, where a missing baseline fails `no_regression`.
-    pub(crate) ci: bool,
+    /// Whether this is CI, and what is fine there.
+    pub(crate) ci: CiPolicy,
     /// Which records the finished run has.
     pub(crate) keep: Keep,
+}
+
+/// Whether a run is one of continuous integration.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct CiPolicy {
+    /// It is: a missing baseline fails `no_regression`.
+    pub(crate) is_set: bool,
+    /// Ignored gates are fine there.
+    pub(crate) allow_ignored: bool,
+}
+
+impl CiPolicy {
+    /// What the environment says.
+    pub(crate) fn from_env() -> Self {
+        Self {
+            is_set: project::is_ci(),
+            allow_ignored: false,
+        }
+    }
 }
 
 /// How much of its eval a run covers.

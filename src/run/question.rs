@@ -44,6 +44,7 @@ impl Question {
             question_hash,
         } = self.item;
         let mask = plan.mask.as_ref();
+        let cluster = plan.cluster(&sample);
         let slices = sample.slices.into_iter();
         let mut record = Record {
             mask: mask.map_or_else(String::new, |key| key.derived(&sample.id).to_hex()),
@@ -56,6 +57,7 @@ impl Question {
             ground_truth: sample.target.map(|target| target.0).unwrap_or_default(),
             metadata: sample.metadata,
             slices: slices.map(|(key, value)| (key, value.into())).collect(),
+            cluster,
             input_hash,
             target_hash,
             result: outcome,

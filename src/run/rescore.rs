@@ -135,13 +135,7 @@ fn write(
     let scorer_hash = errors.mark(scorer_hash(&judge.extraction, &judge.scorers));
     let scorers_hash = scorers_hash(&judge.extraction, &judge.scorers);
     let baseline = snapshot::read_baseline(&parent.snapshot_folder())?;
-    let is_comparable = |baseline: &Baseline| {
-        let epochs = baseline
-            .epochs()
-            .is_none_or(|epochs| epochs == parent.epochs);
-        baseline.scorer_hash == scorer_hash && epochs
-    };
-    let baseline = baseline.filter(is_comparable);
+    let baseline = baseline.filter(|baseline| baseline.scorer_hash == scorer_hash);
     let names: Vec<String> = judge
         .scorers
         .iter()
@@ -178,10 +172,15 @@ fn write(
     let metrics = metrics.map(Metrics::finish).unwrap_or_default();
     let duration_s = started.elapsed().as_secs_f64();
     let (gathered, flips) = gathered.finish(metrics);
+    let asked = baseline
+        .as_ref()
+        .map(|baseline| reload::within(baseline, &parent, &gathered));
     let facts = Facts {
+        baseline: asked.as_deref(),
         total: parent.samples as u64,
         prompt: parent.prompt.clone(),
         mask_id: parent.mask_id.clone(),
+        partial: parent.is_limited(),
         ..gathered
     };
     let run = Run {

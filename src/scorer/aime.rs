@@ -95,6 +95,10 @@ impl Scorer for AimeScorer {
         Some(Extract::aime())
     }
 
+    fn details(&self) -> Option<&'static [&'static str]> {
+        Some(&[])
+    }
+
     fn reads(&self) -> Reads {
         Reads::Text
     }

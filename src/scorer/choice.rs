@@ -285,6 +285,10 @@ impl Scorer for Choice {
         })
     }
 
+    fn details(&self) -> Option<&'static [&'static str]> {
+        Some(&["label", "target_label"])
+    }
+
     fn reads(&self) -> Reads {
         match self.column {
             Some(_) => Reads::Everything,

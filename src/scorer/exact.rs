@@ -190,6 +190,13 @@ impl Scorer for Exact {
         Ok(score.normalized(prediction, golds.normalized(texts)))
     }
 
+    fn details(&self) -> Option<&'static [&'static str]> {
+        Some(match self.labels {
+            LabelSet::None => &[],
+            _ => &["label", "target_label"],
+        })
+    }
+
     fn reads(&self) -> Reads {
         Reads::Text
     }

@@ -1,6 +1,7 @@
 //! Scorers around scorers: what a wrapper does not decide itself, it asks of what it wraps.
 
-/// Every method of [`Scorer`](super::Scorer) with a default but `fingerprint`, asked of another scorer or of
+/// Every method of [`Scorer`](super::Scorer) with a default but `fingerprint`, and `details`, which only who passes a
+/// score on has in common with what it wraps, asked of another scorer or of
 /// [`NamedScorers`](super::parts::NamedScorers). It is the one list of them: a method that is new in the trait goes
 /// here, and no wrapper forgets it.
 ///

@@ -212,6 +212,10 @@ impl Scorer for Fuzzy {
         Ok(score.normalized(prediction, golds.normalized(texts)))
     }
 
+    fn details(&self) -> Option<&'static [&'static str]> {
+        Some(&["similarity", "distance", "gold"])
+    }
+
     fn reads(&self) -> Reads {
         Reads::Text
     }

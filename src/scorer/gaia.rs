@@ -79,6 +79,10 @@ impl Scorer for GaiaScorer {
         Ok(question_scorer(answer.prediction, ground_truth).into())
     }
 
+    fn details(&self) -> Option<&'static [&'static str]> {
+        Some(&["kind", "note", "warning"])
+    }
+
     fn reads(&self) -> Reads {
         Reads::Text
     }

@@ -74,6 +74,10 @@ impl Scorer for Gsm8kScorer {
         Some(Extract::gsm8k())
     }
 
+    fn details(&self) -> Option<&'static [&'static str]> {
+        Some(&[])
+    }
+
     fn reads(&self) -> Reads {
         Reads::Text
     }

@@ -182,6 +182,10 @@ impl Scorer for Includes {
         Ok(score.normalized(prediction, golds.normalized(texts)))
     }
 
+    fn details(&self) -> Option<&'static [&'static str]> {
+        Some(&["found", "of"])
+    }
+
     fn reads(&self) -> Reads {
         Reads::Text
     }

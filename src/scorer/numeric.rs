@@ -272,6 +272,10 @@ impl Scorer for Numeric {
         Ok(score.normalized(got.to_string(), ground_truth))
     }
 
+    fn details(&self) -> Option<&'static [&'static str]> {
+        Some(&["abs_error", "rel_error"])
+    }
+
     fn reads(&self) -> Reads {
         Reads::Text
     }

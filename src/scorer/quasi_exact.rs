@@ -172,6 +172,10 @@ impl Scorer for QuasiExact {
         Some(Extract::first_answer())
     }
 
+    fn details(&self) -> Option<&'static [&'static str]> {
+        Some(&["exact_match", "partial_match", "extracted"])
+    }
+
     fn reads(&self) -> Reads {
         Reads::Text
     }

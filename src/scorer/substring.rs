@@ -159,6 +159,10 @@ impl Scorer for Substring {
         Ok(score)
     }
 
+    fn details(&self) -> Option<&'static [&'static str]> {
+        Some(&["direction", "verbose", "warning"])
+    }
+
     fn reads(&self) -> Reads {
         Reads::Text
     }

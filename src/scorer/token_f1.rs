@@ -217,6 +217,10 @@ impl Scorer for TokenF1 {
         Ok(score.normalized(prediction, golds.normalized(texts)))
     }
 
+    fn details(&self) -> Option<&'static [&'static str]> {
+        Some(&["f1", "em", "precision", "recall", "gold"])
+    }
+
     fn reads(&self) -> Reads {
         Reads::Text
     }

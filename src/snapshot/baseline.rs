@@ -131,7 +131,7 @@ fn old_digest(contents: &BTreeMap<String, Content>) -> String {
 }
 
 /// Refuses a baseline of another scorer, without reading the snapshots: for a process that runs one sample.
-pub(crate) fn check_scorer(folder: &Path, scorer_hash: &str, epochs: u32) -> Result<()> {
+pub(crate) fn check_scorer(folder: &Path, scorer_hash: &str) -> Result<()> {
     let Some(file) = file(&folder.join(FILE))? else {
         return Ok(());
     };
@@ -141,7 +141,7 @@ pub(crate) fn check_scorer(folder: &Path, scorer_hash: &str, epochs: u32) -> Res
         digest_matches: true,
         ..Baseline::default()
     };
-    baseline.check_comparable(scorer_hash, epochs, [])
+    baseline.check_comparable(scorer_hash, [])
 }
 
 /// Reads `_baseline.json`, if there is one.
@@ -192,6 +192,7 @@ pub(crate) fn read(folder: &Path) -> Result<Option<Baseline>> {
         // Runs of several are no one baseline.
         prompt: file.runs.first().and_then(|run| run.prompt.clone()),
         mask_id: file.mask_id,
+        majorities: file.format_version == 1 && file.runs.iter().any(|run| run.epochs > 1),
         ..Baseline::default()
     });
     let samples = contents.into_iter();

@@ -159,6 +159,12 @@ fn once() -> u32 {
 }
 
 impl Manifest {
+    /// Whether the command line asked for fewer samples than the eval is to have.
+    pub(crate) fn is_limited(&self) -> bool {
+        let mut overrides = self.overrides.iter();
+        overrides.any(|change| change.key == "limits.limit")
+    }
+
     /// Reads a manifest and refuses versions from the future.
     pub fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read(path).map_err(|error| Error::io("read", path, &error))?;

@@ -62,6 +62,9 @@ impl Redactor {
         for value in record.metadata.values_mut() {
             self.value(value, &mut count);
         }
+        if let Some(cluster) = &mut record.cluster {
+            self.string(cluster, &mut count);
+        }
         self.outcome(&mut record.result, &mut count);
         record.result.redacted = count;
     }

@@ -5,8 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
+
 use crate::data::{Record, Status};
 use crate::error::{Error, Result};
+use crate::stats::AnswerCounts;
 use crate::verdict::gate::Slice;
 use crate::verdict::marks::Marks;
 
@@ -29,6 +32,9 @@ pub struct Baseline {
     pub prompt: Option<String>,
     /// Names the dataset whose questions and answers key its hashes, where they are masked.
     pub mask_id: Option<String>,
+    /// Whether it keeps one verdict of several epochs, as snapshots of the first version did: that of the majority.
+    /// Majorities are then compared.
+    pub majorities: bool,
 }
 
 /// One of the accepted runs.
@@ -52,15 +58,16 @@ pub struct BaselineSample {
     pub target_hash: String,
 }
 
-/// What the comparison needs of one record of the current run. Of several epochs all have the sample's standing.
-#[derive(Clone, Debug, PartialEq)]
+/// What the comparison needs of one sample of the current run.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct CurrentSample {
     /// The sample's id.
     pub id: String,
-    /// Which repetition, from 0.
-    pub epoch: u32,
-    /// What is known of the sample's verdict, with several epochs that of the majority.
-    pub standing: Standing,
+    /// The verdict on each of its answers, in the order of epochs; `None` for one that errored or was never asked.
+    /// Empty where there is no verdict to get.
+    pub answers: Vec<Option<bool>>,
+    /// The same by the name of the scorer, where there are several.
+    pub by_scorer: BTreeMap<String, Vec<Option<bool>>>,
     /// Hash of what the agent was given.
     pub input_hash: String,
     /// Hash of the ground truth.
@@ -69,45 +76,56 @@ pub struct CurrentSample {
     pub marks: Marks,
     /// The slices it belongs to.
     pub slices: Vec<Slice>,
-    /// Seconds that the answer took, if there was one.
-    pub latency_s: Option<f64>,
-}
-
-/// What is known of the verdict on a sample.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// Scored and correct.
-    Correct,
-    /// Scored and wrong.
-    Wrong,
-    /// Errored or skipped: it should have a verdict and has none.
-    Unknown,
-    /// There is no verdict to get.
-    Unscored,
+    /// The group of samples that it hangs together with, such as those on one passage.
+    pub cluster: Option<String>,
+    /// Seconds that each answer took that was timed.
+    pub latencies_s: Vec<f64>,
 }
 
 impl CurrentSample {
-    /// What the comparison needs of a record.
-    pub fn of(record: &Record) -> Self {
-        let outcome = &record.result;
-        let (standing, answered) = match outcome.status {
-            Status::Scored if outcome.is_correct() => (Standing::Correct, true),
-            Status::Scored => (Standing::Wrong, true),
-            Status::Unscored => (Standing::Unscored, true),
-            Status::ScorerFailed => (Standing::Unknown, true),
-            Status::AgentFailed | Status::TimedOut | Status::Skipped => (Standing::Unknown, false),
-        };
-        Self {
+    /// What the comparison needs of a sample's first record.
+    pub(crate) fn of(record: &Record) -> Self {
+        let mut sample = Self {
             id: record.sample_id.clone(),
-            epoch: record.epoch,
-            standing,
             input_hash: record.input_hash.clone(),
             target_hash: record.target_hash.clone(),
             marks: Marks::of(record),
             slices: Slice::all_of(record),
-            latency_s: Some(outcome.latency_s).filter(|latency| {
-                answered && !outcome.cached && latency.is_finite() && *latency >= 0.0
-            }),
+            cluster: record.cluster.clone(),
+            ..Self::default()
+        };
+        sample.add(record);
+        sample
+    }
+
+    /// Adds the record of the next epoch; `of` has added the first.
+    pub(crate) fn add(&mut self, record: &Record) {
+        let outcome = &record.result;
+        let is_timed = match outcome.status {
+            Status::Scored => {
+                self.answers.push(Some(outcome.is_correct()));
+                true
+            }
+            Status::Unscored => true,
+            Status::ScorerFailed => {
+                self.answers.push(None);
+                true
+            }
+            Status::AgentFailed | Status::TimedOut | Status::Skipped => {
+                self.answers.push(None);
+                false
+            }
+        };
+        for (scorer, score) in &outcome.scores {
+            let verdict = score.get("correct").and_then(Value::as_bool);
+            match self.by_scorer.get_mut(scorer) {
+                Some(answers) => answers.push(verdict),
+                None => drop(self.by_scorer.insert(scorer.clone(), vec![verdict])),
+            }
+        }
+        let latency = outcome.latency_s;
+        if is_timed && !outcome.cached && latency.is_finite() && latency >= 0.0 {
+            self.latencies_s.push(latency);
         }
     }
 
@@ -117,30 +135,34 @@ impl CurrentSample {
     }
 }
 
-/// The samples of two runs, side by side.
+/// The samples of two sets of runs, side by side.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Pairing<'a> {
-    /// Those with a verdict in the baseline, and one or an [`Standing::Unknown`] one now.
-    pub pairs: Vec<Pair<'a>>,
+pub(crate) struct Pairing<'a> {
+    /// Those with a verdict in the baseline, and one to get now.
+    pub(crate) pairs: Vec<Pair<'a>>,
     /// Ids that the baseline does not have.
-    pub added: Vec<&'a str>,
+    pub(crate) added: Vec<&'a str>,
     /// Ids that only the baseline has.
-    pub removed: Vec<&'a str>,
+    pub(crate) removed: Vec<&'a str>,
     /// Ids whose input or ground truth is another one now.
-    pub changed: Vec<&'a str>,
+    pub(crate) changed: Vec<&'a str>,
     /// Ids that had no verdict in the baseline, or have none to get now.
-    pub unscored: Vec<&'a str>,
+    pub(crate) unscored: Vec<&'a str>,
+    /// Samples with a verdict in the baseline, whatever became of them since.
+    pub(crate) expected: usize,
 }
 
-/// One sample in both runs.
+/// One sample in both, with at least one verdict in the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pair<'a> {
+pub(crate) struct Pair<'a> {
     /// The sample's id.
-    pub id: &'a str,
-    /// Whether it was correct in the baseline.
-    pub before: bool,
-    /// Whether it is now; `None` for an errored or skipped sample.
-    pub after: Option<bool>,
+    pub(crate) id: &'a str,
+    /// The verdict on each of its answers in the baseline, in the order of runs and of epochs.
+    pub(crate) before: &'a [Option<bool>],
+    /// The same of now, in the order of epochs; `None` for one that errored or was never asked.
+    pub(crate) now: &'a [Option<bool>],
+    /// The group of samples that it hangs together with.
+    pub(crate) cluster: Option<&'a str>,
 }
 
 /// A sample that was correct in the baseline and is not now, or the other way round.
@@ -162,6 +184,11 @@ impl BaselineSample {
         }
     }
 
+    /// Whether any of its answers has a verdict.
+    pub(crate) fn has_verdict(&self) -> bool {
+        self.answers.iter().any(Option::is_some)
+    }
+
     /// Whether more than half of its answers were correct; `None` without one that has a verdict.
     pub(crate) fn verdict(&self) -> Option<bool> {
         let scored = self.answers.iter().flatten().count();
@@ -176,6 +203,37 @@ impl BaselineSample {
             |old: &String, now: &str, others: &[String]| old == now || others.contains(old);
         is_one(&self.input_hash, input_hash, &marks.questions)
             && is_one(&self.target_hash, target_hash, &marks.targets)
+    }
+}
+
+/// Right answers, and answers with a verdict.
+pub(crate) fn right_of(answers: &[Option<bool>]) -> AnswerCounts {
+    let count = |wanted: fn(&&bool) -> bool| {
+        let counted = answers.iter().flatten().filter(wanted).count();
+        u32::try_from(counted).unwrap_or(u32::MAX)
+    };
+    AnswerCounts::new(count(|right| **right), count(|_| true))
+}
+
+/// Whether a sample changed sides: more than half of the answers with a verdict were right before, and at most half
+/// are now (`Some(true)`, it became wrong), or the other way round (`Some(false)`).
+pub(crate) fn flipped(before: &[Option<bool>], now: &[Option<bool>]) -> Option<bool> {
+    let [before, now] = [before, now].map(right_of);
+    let is_right = |AnswerCounts { right, of }: AnswerCounts| u64::from(right) * 2 > u64::from(of);
+    let was = is_right(before);
+    (before.of > 0 && now.of > 0 && was != is_right(now)).then_some(was)
+}
+
+/// The verdict that more than half of the answers give, if those without a verdict cannot change it.
+fn majority(answers: &[Option<bool>]) -> &'static [Option<bool>] {
+    let AnswerCounts { right, of } = right_of(answers);
+    let (right, open) = (right as usize, answers.len() - of as usize);
+    if right * 2 > answers.len() {
+        &[Some(true)]
+    } else if (right + open) * 2 <= answers.len() {
+        &[Some(false)]
+    } else {
+        &[None]
     }
 }
 
@@ -200,70 +258,60 @@ impl Baseline {
         })
     }
 
-    /// How often a sample was asked in one of its runs; `None` when that is not known.
-    pub(crate) fn epochs(&self) -> Option<u32> {
-        self.runs.first().map(|run| run.epochs)
-    }
-
     /// Puts the current samples beside those of the baseline. Only samples with equal hashes are
-    /// comparable. A sample is one pair, however many epochs it has, so that the pairs are independent.
+    /// comparable. A sample is one pair, however many answers it has.
     ///
     /// With a `slice`, only its samples; what was removed is not told then, as the baseline does not know
     /// slices.
-    pub fn pair<'a>(&'a self, current: &'a [CurrentSample], slice: Option<&Slice>) -> Pairing<'a> {
-        let mut firsts = BTreeMap::<&str, &CurrentSample>::new();
-        let mut order = Vec::new();
-        for sample in current {
-            match firsts.get_mut(sample.id.as_str()) {
-                Some(first) if first.epoch <= sample.epoch => {}
-                Some(first) => *first = sample,
-                None => {
-                    firsts.insert(&sample.id, sample);
-                    order.push(sample.id.as_str());
-                }
-            }
-        }
+    pub(crate) fn pair<'a>(
+        &'a self,
+        current: &'a [CurrentSample],
+        slice: Option<&Slice>,
+    ) -> Pairing<'a> {
         let mut pairing = Pairing::default();
-        for id in order {
-            let sample = firsts[id];
-            if sample.is_in(slice) {
-                self.pair_one(sample, &mut pairing);
-            }
+        for sample in current.iter().filter(|sample| sample.is_in(slice)) {
+            self.pair_one(sample, &mut pairing);
         }
         if slice.is_none() {
-            let ids = self.samples.keys().map(String::as_str);
-            pairing.removed = ids.filter(|id| !firsts.contains_key(id)).collect();
+            let there: BTreeSet<&str> = current.iter().map(|sample| sample.id.as_str()).collect();
+            let gone = |(id, _): &(&String, _)| !there.contains(id.as_str());
+            for (id, sample) in self.samples.iter().filter(gone) {
+                pairing.expected += usize::from(sample.has_verdict());
+                pairing.removed.push(id);
+            }
         }
         pairing
     }
 
-    fn pair_one<'a>(&self, sample: &'a CurrentSample, pairing: &mut Pairing<'a>) {
+    fn pair_one<'a>(&'a self, sample: &'a CurrentSample, pairing: &mut Pairing<'a>) {
         let id = sample.id.as_str();
         let Some(before) = self.samples.get(id) else {
             return pairing.added.push(id);
         };
+        pairing.expected += usize::from(before.has_verdict());
         if !before.is_of(&sample.input_hash, &sample.target_hash, &sample.marks) {
             return pairing.changed.push(id);
         }
-        let after = match sample.standing {
-            Standing::Correct => Some(true),
-            Standing::Wrong => Some(false),
-            Standing::Unknown => None,
-            Standing::Unscored => return pairing.unscored.push(id),
-        };
-        match before.verdict() {
-            Some(before) => pairing.pairs.push(Pair { id, before, after }),
-            None => pairing.unscored.push(id),
+        if sample.answers.is_empty() || !before.has_verdict() {
+            return pairing.unscored.push(id);
         }
+        pairing.pairs.push(Pair {
+            id,
+            before: &before.answers,
+            now: if self.majorities {
+                majority(&sample.answers)
+            } else {
+                &sample.answers
+            },
+            cluster: sample.cluster.as_deref(),
+        });
     }
 
     /// Refuses, before any agent starts, a comparison that could say nothing or something untrue: another scorer,
-    /// scorer option or extraction, another number of epochs (the majority of five is correct more often than one
-    /// answer, without any change of the agent), or no common sample.
+    /// scorer option or extraction, or no common sample.
     pub(crate) fn check_comparable<'a>(
         &self,
         scorer_hash: &str,
-        epochs: u32,
         ids: impl IntoIterator<Item = &'a str>,
     ) -> Result<()> {
         const HINT: &str =
@@ -275,16 +323,6 @@ impl Baseline {
                 self.run_ids()
             ))
             .hint(HINT));
-        }
-        if let Some(theirs) = self.epochs()
-            && theirs != epochs
-        {
-            return Err(Error::usage(format!(
-                "the baseline (run `{}`) has {theirs} epochs and this eval {epochs}: their verdicts cannot be \
-                 compared",
-                self.run_ids()
-            ))
-            .hint(format!("ask as often: `--epochs {theirs}`; or {HINT}")));
         }
         let known: BTreeSet<&str> = self.samples.keys().map(String::as_str).collect();
         if !self.samples.is_empty() && !ids.into_iter().any(|id| known.contains(id)) {
@@ -299,93 +337,4 @@ impl Baseline {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn baseline(samples: &[(&str, Option<bool>)]) -> Baseline {
-        Baseline {
-            runs: vec![BaselineRun {
-                run_id: "r1".to_owned(),
-                epochs: 1,
-            }],
-            scorer_hash: "s1".to_owned(),
-            samples: samples
-                .iter()
-                .map(|(id, correct)| ((*id).to_owned(), BaselineSample::once(*correct)))
-                .collect(),
-            digest_matches: true,
-            ..Baseline::default()
-        }
-    }
-
-    fn current(id: &str, epoch: u32, standing: Standing) -> CurrentSample {
-        CurrentSample {
-            id: id.to_owned(),
-            epoch,
-            standing,
-            input_hash: String::new(),
-            target_hash: String::new(),
-            marks: Marks::default(),
-            slices: vec![Slice::new("level", "1")],
-            latency_s: None,
-        }
-    }
-
-    #[test]
-    fn sorts_the_samples_out() {
-        let baseline = baseline(&[
-            ("both", Some(true)),
-            ("errored", Some(false)),
-            ("gone", Some(true)),
-            ("hidden", Some(true)),
-            ("never", None),
-            ("other", Some(true)),
-        ]);
-        let mut other = current("other", 0, Standing::Correct);
-        other.input_hash = "x".to_owned();
-        let rows = [
-            current("both", 1, Standing::Correct),
-            current("both", 0, Standing::Wrong),
-            current("new", 0, Standing::Correct),
-            current("errored", 0, Standing::Unknown),
-            current("hidden", 0, Standing::Unscored),
-            current("never", 0, Standing::Correct),
-            other,
-        ];
-        let pairing = baseline.pair(&rows, None);
-        let pair = |id, before, after| Pair { id, before, after };
-        let expect = [
-            pair("both", true, Some(false)),
-            pair("errored", false, None),
-        ];
-        assert_eq!(pairing.pairs, expect);
-        assert_eq!(pairing.added, ["new"]);
-        assert_eq!(pairing.removed, ["gone"]);
-        assert_eq!(pairing.changed, ["other"]);
-        assert_eq!(pairing.unscored, ["hidden", "never"]);
-
-        let level = |value: &str| Slice::new("level", value);
-        assert_eq!(baseline.pair(&rows, Some(&level("1"))).pairs, expect);
-        assert_eq!(baseline.pair(&rows, Some(&level("2"))), Pairing::default());
-    }
-
-    #[test]
-    fn refuses_what_cannot_be_compared() {
-        fn check(scorer: &str, epochs: u32, ids: &[&str], expect: Option<&str>) {
-            let baseline = baseline(&[("a", Some(true))]);
-            let result = baseline.check_comparable(scorer, epochs, ids.iter().copied());
-            let message = result.map_err(|error| {
-                assert_eq!(error.exit(), crate::Exit::Usage);
-                error.message().to_owned()
-            });
-            match expect {
-                None => assert_eq!(message, Ok(())),
-                Some(part) => assert!(message.unwrap_err().contains(part)),
-            }
-        }
-        check("s1", 1, &["b", "a"], None);
-        check("s2", 1, &["a"], Some("another scorer"));
-        check("s1", 3, &["a"], Some("has 1 epochs and this eval 3"));
-        check("s1", 1, &["b"], Some("none of the samples"));
-    }
-}
+mod tests;

@@ -1,5 +1,6 @@
-//! `Gate::check`: a finished run against a gate. Pure.
+//! `Facts::check`: a finished run against its gates. Pure.
 
+mod accuracy;
 mod figures;
 mod mean;
 mod measured;
@@ -8,23 +9,82 @@ mod own;
 mod validate;
 
 use crate::verdict::facts::Facts;
-use crate::verdict::gate::Gate;
+use crate::verdict::gate::{Gate, Op};
 use crate::verdict::result::{GateResult, Verdict};
 
 use figures::Figures;
 use measured::show;
+use no_regression::BaselineComparison;
 
-pub use no_regression::Counts;
+pub(crate) use mean::KnownMeans;
 pub(crate) use own::BOUNDS;
 pub(crate) use validate::Known;
 
+impl Facts<'_> {
+    /// What becomes of the gates of a finished run, in their order.
+    pub(crate) fn check(&self, gates: &[Gate]) -> Vec<GateResult> {
+        self.look(gates)
+            .into_iter()
+            .map(CheckedGate::result)
+            .collect()
+    }
+
+    /// The verdicts alone, without the words and figures for people, which take longer than the test itself: for
+    /// simulations.
+    pub fn verdicts(&self, gates: &[Gate]) -> Vec<Verdict> {
+        self.look(gates).iter().map(CheckedGate::verdict).collect()
+    }
+
+    fn look<'a>(&'a self, gates: &'a [Gate]) -> Vec<CheckedGate<'a>> {
+        let mut looks: Vec<_> = gates.iter().map(|gate| gate.look(self)).collect();
+        let compared = looks.iter_mut().filter_map(|look| match look {
+            CheckedGate::Over(_) => None,
+            CheckedGate::Compared(comparison) => Some(&mut **comparison),
+        });
+        no_regression::adjust(&mut compared.collect::<Vec<_>>());
+        looks
+    }
+}
+
+/// A gate beside a finished run.
+enum CheckedGate<'a> {
+    Over(Box<GateResult>),
+    Compared(Box<BaselineComparison<'a>>),
+}
+
+impl CheckedGate<'_> {
+    fn verdict(&self) -> Verdict {
+        match self {
+            Self::Over(result) => result.verdict,
+            Self::Compared(comparison) => comparison.verdict(),
+        }
+    }
+
+    fn result(self) -> GateResult {
+        match self {
+            Self::Over(result) => *result,
+            Self::Compared(comparison) => comparison.result(),
+        }
+    }
+}
+
 impl Gate {
-    /// What becomes of the gate in a finished run.
+    /// What becomes of the gate in a finished run, were it the only one.
     pub fn check(&self, facts: &Facts<'_>) -> GateResult {
-        let result = |verdict, value, message| GateResult::of(self, verdict, value, message);
+        self.look(facts).result()
+    }
+
+    fn look<'a>(&'a self, facts: &'a Facts<'_>) -> CheckedGate<'a> {
+        let result = |verdict, value, message| {
+            CheckedGate::Over(Box::new(GateResult::of(self, verdict, value, message)))
+        };
         // Some samples tell little about the agent, and enough about an outage.
-        if facts.selected < facts.total && !self.is_default() {
-            let message = format!("{} of {} samples selected", facts.selected, facts.total);
+        if facts.is_partial() && !self.is_default() {
+            let message = if facts.selected < facts.total {
+                format!("{} of {} samples selected", facts.selected, facts.total)
+            } else {
+                "partial run: it was asked for less than the eval is".to_owned()
+            };
             return result(Verdict::Ignored, None, message);
         }
         let Some(figures) = Figures::of(facts, self.slice.as_ref()) else {
@@ -32,23 +92,47 @@ impl Gate {
             let message = format!("no sample of this run belongs to `{}`", self.name());
             return result(Verdict::Ignored, None, message);
         };
-        let Some((op, threshold)) = self.bound else {
-            return match figures.nothing_scored() {
-                Some(why) => result(Verdict::Inconclusive, None, why),
-                None => no_regression::check(self, facts),
-            };
-        };
+        if let Some((op, threshold)) = self.bound {
+            return CheckedGate::Over(Box::new(self.check_bound(facts, &figures, op, threshold)));
+        }
+        if let Some(why) = figures.nothing_scored() {
+            return result(Verdict::Inconclusive, None, why);
+        }
+        match facts.baseline {
+            None => CheckedGate::Over(Box::new(no_regression::without_baseline(self, facts.ci))),
+            Some(baseline) => {
+                CheckedGate::Compared(Box::new(BaselineComparison::of(self, baseline, facts)))
+            }
+        }
+    }
+
+    /// The verdict on a gate that has a threshold.
+    fn check_bound(
+        &self,
+        facts: &Facts<'_>,
+        figures: &Figures<'_>,
+        op: Op,
+        threshold: f64,
+    ) -> GateResult {
+        let result = |verdict, value, message| GateResult::of(self, verdict, value, message);
         let measured = match figures.measure(self) {
             Ok(measured) => measured,
             Err(why) => return result(Verdict::Inconclusive, None, why),
         };
+        let upper = self.upper_ends(facts, figures, threshold);
         let holds = |value| op.holds(value, threshold);
-        let wanted = format!("{op} {threshold}");
+        let ends = upper
+            .as_ref()
+            .map_or([measured.low, measured.high], |upper| upper.ends);
+        let mut wanted = format!("{op} {threshold}");
+        if let Some(upper) = &upper {
+            wanted = format!("{} {wanted}", upper.told);
+        }
         let value = show(measured.value, threshold);
         let is = format!("{} is {value} ({})", self.name(), measured.from);
-        let (verdict, message) = match (holds(measured.low), holds(measured.high)) {
-            (true, true) => (Verdict::Passed, format!("{is}, {wanted} holds")),
-            (false, false) => (Verdict::Failed, format!("{is}, {wanted} does not hold")),
+        let (verdict, mut message) = match ends.map(holds) {
+            [true, true] => (Verdict::Passed, format!("{is}, {wanted} holds")),
+            [false, false] => (Verdict::Failed, format!("{is}, {wanted} does not hold")),
             _ => (
                 Verdict::Inconclusive,
                 format!(
@@ -57,13 +141,13 @@ impl Gate {
                 ),
             ),
         };
-        let told = match verdict {
-            Verdict::Failed if self.is_default() => {
-                "\nevery eval has this gate unless `gates` has an `error_rate` of its own"
-            }
-            _ => "",
-        };
-        result(verdict, Some(measured.value), message + told)
+        if let Some(chance) = self.chance(facts, figures) {
+            message = format!("{message}; {chance}");
+        }
+        if verdict == Verdict::Failed && self.is_default() {
+            message += "\nevery eval has this gate unless `gates` has an `error_rate` of its own";
+        }
+        result(verdict, Some(measured.value), message)
     }
 }
 

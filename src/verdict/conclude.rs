@@ -3,14 +3,15 @@
 use crate::exit::Exit;
 use crate::verdict::facts::{Facts, Stop};
 use crate::verdict::gate::Gate;
-use crate::verdict::result::GateResult;
+use crate::verdict::result::{GateResult, Verdict};
 use crate::verdict::summary::Summary;
 
 impl Facts<'_> {
     /// The summary, with what became of the gates and how the run ends.
     pub(crate) fn conclude(self, gates: &[Gate]) -> Summary {
-        let gates: Vec<_> = gates.iter().map(|gate| gate.check(&self)).collect();
+        let gates = self.check(gates);
         Summary {
+            partial: self.is_partial(),
             exit_code: exit(&gates, &self),
             gates,
             ..self.summary
@@ -39,14 +40,18 @@ fn exit(results: &[GateResult], facts: &Facts<'_>) -> Exit {
         (!facts.failed_assertions.is_empty()).then_some(Exit::Failed),
     ];
     let gates = results.iter().map(GateResult::exit);
-    Exit::worst(causes.into_iter().flatten().chain(gates))
+    // Nobody may look at what a gate that was not asked would have said.
+    let matters = facts.ci && !facts.allow_ignored;
+    let mut ignored = results.iter().map(|result| result.verdict);
+    let ignored = matters && ignored.any(|verdict| verdict == Verdict::Ignored);
+    let ignored = ignored.then_some(Exit::Infrastructure);
+    Exit::worst(causes.into_iter().flatten().chain(gates).chain(ignored))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::data::Status;
-    use crate::verdict::result::Verdict;
     use crate::verdict::summary::tests::record;
 
     #[test]
@@ -108,6 +113,18 @@ mod tests {
             0,
         );
         check(&failed, &none, 1);
+        let ignored = [(accuracy, Verdict::Ignored)];
+        let ci = Facts {
+            ci: true,
+            ..none.clone()
+        };
+        let allowed = Facts {
+            allow_ignored: true,
+            ..ci.clone()
+        };
+        check(&ignored, &none, 0);
+        check(&ignored, &ci, 3);
+        check(&ignored, &allowed, 0);
         check(&[], &assertion, 1);
         check(
             &[(accuracy, Verdict::Failed), (errors, Verdict::Failed)],

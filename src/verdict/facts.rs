@@ -5,10 +5,14 @@ use crate::verdict::summary::Summary;
 
 /// All that a run is judged by: [`Gate::check`](crate::Gate::check) and the exit code depend on nothing else.
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "facts that do not depend on each other"
+)]
 pub struct Facts<'a> {
     /// The figures; `gates` and `exit_code` are what comes of the facts, and not set yet.
     pub summary: Summary,
-    /// The records one by one, for `no_regression` and for latency percentiles that the summary does not have; empty
+    /// The samples one by one, for `no_regression` and for latency percentiles that the summary does not have; empty
     /// where no gate looks at them.
     pub current: Vec<CurrentSample>,
     /// Records with an answer, whatever became of it.
@@ -17,6 +21,11 @@ pub struct Facts<'a> {
     pub selected: u64,
     /// Samples of the eval. With some of them not selected, gates are ignored.
     pub total: u64,
+    /// Whether somebody asked for fewer samples than the eval is to have, by `--limit`: gates are ignored then, too.
+    /// The limit of the eval itself is its size.
+    pub partial: bool,
+    /// Whether ignored gates are fine in continuous integration.
+    pub allow_ignored: bool,
     /// The accepted run, for `no_regression`.
     pub baseline: Option<&'a Baseline>,
     /// The prompt around the questions: the preset with a hash of its text. `None` where that is not known.
@@ -30,7 +39,8 @@ pub struct Facts<'a> {
     pub needs_every_verdict: bool,
     /// Ids of the samples that failed their snapshot under `assert: exact` or `correct`.
     pub failed_assertions: &'a [String],
-    /// Whether this runs in continuous integration, where a missing baseline is a failure.
+    /// Whether this runs in continuous integration, where a missing baseline is a failure, and an ignored gate leaves
+    /// the question open.
     pub ci: bool,
 }
 
@@ -46,6 +56,11 @@ pub enum Stop {
 }
 
 impl Facts<'_> {
+    /// Whether less was asked than the eval as it is defined.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.partial || self.selected < self.total
+    }
+
     /// Those of a whole run that nothing stopped, outside of continuous integration and without a baseline.
     pub fn of(summary: Summary) -> Self {
         Self {
@@ -54,6 +69,8 @@ impl Facts<'_> {
             answered: 0,
             selected: 0,
             total: 0,
+            partial: false,
+            allow_ignored: false,
             baseline: None,
             prompt: None,
             mask_id: None,

@@ -19,6 +19,9 @@ pub use slice::Slice;
 /// most.
 pub(crate) const DEFAULT_ALPHA: f64 = 0.05;
 
+/// With fewer of the baseline's samples than this share, the two runs are hardly of the same eval.
+const DEFAULT_MIN_PAIRS: f64 = 0.9;
+
 /// A condition that a run must meet.
 ///
 /// A gate is written as a text, as in a spec, or built in Rust. It is checked against the samples before anything
@@ -34,8 +37,11 @@ pub(crate) const DEFAULT_ALPHA: f64 = 0.05;
 /// With several scorers a metric may name one: `accuracy(substring)`, `macro_f1(choice)`, `mean(qa_f1.f1)`;
 /// without a name it is that of the deciding scorer, and `mean(f1)` finds the detail of another scorer
 /// where only one has it. A name that nothing has is an error that lists what there is: before the run for
-/// scorers, which are known then, and for details in the verdict (`inconclusive`) or, when a finished run
-/// is checked again, at once.
+/// scorers, and for details where all scorers tell theirs ([`Scorer::details`](crate::Scorer::details)); else in the
+/// verdict (`inconclusive`) or, when a finished run is checked again, at once.
+///
+/// Several `no_regression` gates of an eval are adjusted together (Holm), so that all of them stay green for an
+/// unchanged agent as often as one would.
 ///
 /// `metric(NAME)` is an aggregate of the benchmark's own, such as `metric(overall)` of `bfcl`; the summary has them
 /// under `metrics`. A name that a benchmark does not have is an error before anything starts where it tells its
@@ -44,7 +50,9 @@ pub(crate) const DEFAULT_ALPHA: f64 = 0.05;
 /// | in a spec | in Rust |
 /// |---|---|
 /// | `accuracy >= 60%`, `accuracy(NAME) >= 60%` | [`accuracy`](Gate::accuracy), [`accuracy_of`](Gate::accuracy_of) |
-/// | `no_regression(alpha=0.05, max_drop=0.02)` | [`no_regression`](Gate::no_regression) with [`alpha`](Gate::alpha) and [`max_drop`](Gate::max_drop) |
+/// | `accuracy >= 0.6 (confidence=0.95)` | the same with [`confidence`](Gate::confidence) |
+/// | `no_regression(alpha=0.05, mid_p=true)` | [`no_regression`](Gate::no_regression) with [`alpha`](Gate::alpha) and [`mid_p`](Gate::mid_p) |
+/// | `no_regression(max_drop=0.02, min_pairs=0.9)` | the same with [`max_drop`](Gate::max_drop) and [`min_pairs`](Gate::min_pairs) |
 /// | `error_rate <= 2%`, `failure_rate <= 40%` | [`error_rate`](Gate::error_rate), [`failure_rate`](Gate::failure_rate) |
 /// | `min_samples >= 100` | [`min_samples`](Gate::min_samples) |
 /// | `mean(NAME) >= 0.5`, `metric(NAME) >= 0.5` | [`mean`](Gate::mean), [`own_metric`](Gate::own_metric) |
@@ -72,6 +80,10 @@ pub struct Gate {
     pub(super) max_drop: Option<f64>,
     /// No spec says it: the `error_rate` of an eval that has none of its own.
     pub(super) is_default: bool,
+    pub(super) mid_p: bool,
+    pub(super) min_pairs: Option<f64>,
+    /// Of the interval whose upper end is compared with the threshold.
+    pub(super) confidence: Option<f64>,
 }
 
 impl Gate {
@@ -171,8 +183,9 @@ impl Gate {
         Self::bounded(Metric::OutputTokens, Op::AtMost, f64::from(at_most))
     }
 
-    /// The run is not worse than the accepted baseline, by an exact paired test
-    /// over the samples scored on both sides.
+    /// The run is not worse than the accepted baseline, by an exact test over all answers to the samples with a
+    /// verdict on both sides. It is inconclusive where it could not have failed, and where too few samples are there
+    /// to be compared.
     pub fn no_regression() -> Self {
         Self {
             metric: Metric::NoRegression,
@@ -181,6 +194,9 @@ impl Gate {
             alpha: None,
             max_drop: None,
             is_default: false,
+            mid_p: false,
+            min_pairs: None,
+            confidence: None,
         }
     }
 
@@ -207,6 +223,30 @@ impl Gate {
         self
     }
 
+    /// `no_regression` takes the mid-p: outcomes exactly as likely as the observed count half. It sees more with few
+    /// samples, and an unchanged agent fails about as often as alpha, at times a little more.
+    #[must_use]
+    pub fn mid_p(mut self) -> Self {
+        self.mid_p = true;
+        self
+    }
+
+    /// `no_regression` says nothing (inconclusive) where less than this share (0 to 1, default 0.9) of the baseline's
+    /// samples can be compared. Samples that a limit leaves out do not count; those that left the dataset do.
+    #[must_use]
+    pub fn min_pairs(mut self, at_least: f64) -> Self {
+        self.min_pairs = Some(at_least);
+        self
+    }
+
+    /// `accuracy` fails only where the upper end of its two-sided interval of this confidence (0 to 1, usually 0.95)
+    /// is below the threshold, so that chance alone seldom fails an agent that is just good enough.
+    #[must_use]
+    pub fn confidence(mut self, confidence: f64) -> Self {
+        self.confidence = Some(confidence);
+        self
+    }
+
     fn bounded(metric: Metric, op: Op, threshold: f64) -> Self {
         Self {
             metric,
@@ -229,13 +269,20 @@ impl Gate {
     pub(crate) fn needs_samples(&self) -> bool {
         matches!(
             self.metric,
-            Metric::NoRegression | Metric::Latency(LatencyStatistic::Percentile(_))
+            Metric::NoRegression
+                | Metric::Accuracy(_)
+                | Metric::Latency(LatencyStatistic::Percentile(_))
         )
     }
 
     /// `no_regression` fails if p is below this.
     pub(super) fn level(&self) -> f64 {
         self.alpha.unwrap_or(DEFAULT_ALPHA)
+    }
+
+    /// The least share of the baseline's samples that `no_regression` must find again.
+    pub(super) fn least_pairs(&self) -> f64 {
+        self.min_pairs.unwrap_or(DEFAULT_MIN_PAIRS)
     }
 
     /// What the gate measures.
@@ -256,18 +303,26 @@ impl Gate {
 impl fmt::Display for Gate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.metric)?;
-        let options: Vec<String> = [("alpha", self.alpha), ("max_drop", self.max_drop)]
-            .into_iter()
-            .filter_map(|(name, value)| Some(format!("{name}={}", value?)))
-            .collect();
+        let numbers = [
+            ("alpha", self.alpha),
+            ("max_drop", self.max_drop),
+            ("min_pairs", self.min_pairs),
+        ];
+        let numbers = numbers.into_iter();
+        let numbers = numbers.filter_map(|(name, value)| Some(format!("{name}={}", value?)));
+        let mid_p = self.mid_p.then(|| "mid_p=true".to_owned());
+        let options: Vec<String> = numbers.chain(mid_p).collect();
         if !options.is_empty() {
             write!(f, "({})", options.join(", "))?;
         }
         if let Some(slice) = &self.slice {
             write!(f, "[{slice}]")?;
         }
-        match self.bound {
-            Some((op, threshold)) => write!(f, " {op} {threshold}"),
+        if let Some((op, threshold)) = self.bound {
+            write!(f, " {op} {threshold}")?;
+        }
+        match self.confidence {
+            Some(confidence) => write!(f, " (confidence={confidence})"),
             None => Ok(()),
         }
     }

@@ -3,11 +3,9 @@
 use serde_json::{Map, Value};
 
 use crate::data::{Record, Status};
-use crate::verdict::baseline::{Baseline, CurrentSample, Flip, Standing};
+use crate::verdict::baseline::{Baseline, CurrentSample, Flip, flipped};
 use crate::verdict::facts::Facts;
 use crate::verdict::gate::Gate;
-use crate::verdict::marks::Marks;
-use crate::verdict::poll::Poll;
 use crate::verdict::summary::SummaryBuilder;
 
 /// What the facts need of the records, taken from them one by one in dataset order, so that none of them has to stay in
@@ -19,7 +17,7 @@ pub(crate) struct Gathered<'a> {
     baseline: Option<&'a Baseline>,
     flips: Vec<Flip>,
     /// The sample whose records come in.
-    sample: Option<Sample>,
+    sample: Option<CurrentSample>,
     selected: u64,
     answered: u64,
 }
@@ -57,15 +55,12 @@ impl<'a> Gathered<'a> {
 
     /// Adds a record to its sample.
     fn gather(&mut self, record: &Record) {
-        let is_next = |sample: &Sample| sample.id != record.sample_id;
-        if self.sample.as_ref().is_none_or(is_next) {
-            self.end_sample();
-        }
-        let sample = self.sample.get_or_insert_with(|| Sample::of(record));
-        sample.poll.add(&record.result);
-        if let Some(current) = &mut self.current {
-            current.push(CurrentSample::of(record));
-            sample.rows += 1;
+        match &mut self.sample {
+            Some(sample) if sample.id == record.sample_id => sample.add(record),
+            _ => {
+                self.end_sample();
+                self.sample = Some(CurrentSample::of(record));
+            }
         }
     }
 
@@ -74,15 +69,15 @@ impl<'a> Gathered<'a> {
         let Some(sample) = self.sample.take() else {
             return;
         };
-        let standing = sample.poll.standing();
-        if let Some(current) = &mut self.current {
-            let first = current.len().saturating_sub(sample.rows);
-            for row in &mut current[first..] {
-                row.standing = standing;
-            }
+        if let Some(worse) = self.baseline.and_then(|baseline| flip(baseline, &sample)) {
+            self.flips.push(Flip {
+                id: sample.id.clone(),
+                worse,
+            });
         }
-        self.flips
-            .extend(self.baseline.and_then(|baseline| sample.flip(baseline)));
+        if let Some(current) = &mut self.current {
+            current.push(sample);
+        }
     }
 
     /// The facts that the records tell, with the benchmark's own aggregates, as those of a whole run that nothing
@@ -101,42 +96,9 @@ impl<'a> Gathered<'a> {
     }
 }
 
-/// The records of a sample so far.
-struct Sample {
-    id: String,
-    input_hash: String,
-    target_hash: String,
-    marks: Marks,
-    poll: Poll,
-    /// How many of its records stand in `current`.
-    rows: usize,
-}
-
-impl Sample {
-    fn of(record: &Record) -> Self {
-        Self {
-            id: record.sample_id.clone(),
-            input_hash: record.input_hash.clone(),
-            target_hash: record.target_hash.clone(),
-            marks: Marks::of(record),
-            poll: Poll::default(),
-            rows: 0,
-        }
-    }
-
-    /// Whether it changed sides since the baseline, by the majority of its epochs.
-    fn flip(self, baseline: &Baseline) -> Option<Flip> {
-        let then = baseline.samples.get(&self.id)?;
-        let same = then.is_of(&self.input_hash, &self.target_hash, &self.marks);
-        let now = match self.poll.standing() {
-            Standing::Correct => true,
-            Standing::Wrong => false,
-            Standing::Unknown | Standing::Unscored => return None,
-        };
-        let then = then.verdict()?;
-        (same && then != now).then_some(Flip {
-            id: self.id,
-            worse: then,
-        })
-    }
+/// Whether a sample changed sides since the baseline, and became wrong.
+fn flip(baseline: &Baseline, now: &CurrentSample) -> Option<bool> {
+    let then = baseline.samples.get(&now.id)?;
+    let same = then.is_of(&now.input_hash, &now.target_hash, &now.marks);
+    flipped(&then.answers, &now.answers).filter(|_| same)
 }

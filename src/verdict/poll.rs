@@ -1,7 +1,7 @@
 //! Epochs: several answers to the same question, and the one verdict that they make together.
 //!
-//! A sample that is asked `k` times has `k` records. Wherever one verdict is needed (its snapshot, flips,
-//! `no_regression`, the gate `majority`, its test), that of the majority counts:
+//! A sample that is asked `k` times has `k` records. Wherever one verdict is needed (its snapshot, the gate
+//! `majority`, its test), that of the majority counts; `no_regression` compares all answers:
 //!
 //! * Answers vote by their normalised prediction where the scorer gives one, else by their prediction, else by
 //!   their verdict. The answer with the most votes wins.
@@ -10,10 +10,9 @@
 //! * Verdicts of answers that normalise alike may differ where a model judges; the winner is correct if most of
 //!   its votes were judged so, and at a tie if the first was.
 //!
-//! With one epoch the majority is the answer. With `k` epochs in both runs an unchanged agent's majorities are
-//! drawn from the same distribution, so the paired test stays exact; runs of different `k` are not compared.
+//! With one epoch the majority is the answer.
 //!
-//! An epoch without a verdict that it should have (an outage, never asked) is no vote. `Poll::standing` says
+//! An epoch without a verdict that it should have (an outage, never asked) is no vote. `Poll::extremes` says
 //! whether it could have changed the verdict.
 
 use std::borrow::Cow;
@@ -24,7 +23,6 @@ use serde_json::Value;
 
 use crate::data::{Normalized, Outcome, Record, Status};
 use crate::error::Result;
-use crate::verdict::baseline::Standing;
 
 /// More epochs than this are taken for a mistake.
 pub(crate) const MOST: u32 = 1000;
@@ -156,26 +154,6 @@ impl Poll {
         self.winner().map(|votes| votes.first)
     }
 
-    /// What is known of the majority's verdict: the epochs without one could all have been wrong, in favour
-    /// of the wrong answer with the most votes, or all correct.
-    pub(crate) fn standing(&self) -> Standing {
-        if self.scored + self.unknown == 0 {
-            return Standing::Unscored;
-        }
-        let verdict = match self.unknown {
-            0 => self.majority(),
-            _ => match self.extremes() {
-                (low, high) if low == high => Some(low),
-                _ => None,
-            },
-        };
-        match verdict {
-            Some(true) => Standing::Correct,
-            Some(false) => Standing::Wrong,
-            None => Standing::Unknown,
-        }
-    }
-
     /// The majority's verdict with the unknown epochs as wrong and as correct.
     pub(crate) fn extremes(&self) -> (bool, bool) {
         let most = |correct: bool| {
@@ -293,19 +271,18 @@ mod tests {
 
     #[test]
     fn an_epoch_without_a_verdict_opens_the_majority_only_where_it_could_change_it() {
-        fn check(answers: &str, expect: Standing) {
-            assert_eq!(poll(answers).standing(), expect, "{answers}");
+        fn check(answers: &str, expect: (bool, bool)) {
+            assert_eq!(poll(answers).extremes(), expect, "{answers}");
         }
-        check("", Standing::Unscored);
-        check("?", Standing::Unknown);
-        check("A?", Standing::Unknown);
-        check("AA?", Standing::Correct);
-        check("AAb?", Standing::Unknown);
-        check("AAAb?", Standing::Correct);
-        check("bb?", Standing::Wrong);
-        check("bbA?", Standing::Unknown);
-        check("bbb??", Standing::Wrong);
-        check("bc??", Standing::Unknown);
+        check("?", (false, true));
+        check("A?", (false, true));
+        check("AA?", (true, true));
+        check("AAb?", (false, true));
+        check("AAAb?", (true, true));
+        check("bb?", (false, false));
+        check("bbA?", (false, true));
+        check("bbb??", (false, false));
+        check("bc??", (false, true));
     }
 
     #[test]

@@ -10,6 +10,7 @@
 //! - `accuracy` is correct / scored. Errors, unscored and skipped samples are in neither number; `accuracy_bounds`
 //!   has errors and skipped samples as wrong, and as correct.
 //! - `error_rate` is errors / (scored + errors + unscored), the samples that the agent was asked.
+//! - where the benchmark has a `cluster`, all intervals of accuracies are clustered by its groups.
 //! - the share recovered by retry is that of the samples that were asked more than once.
 
 mod bounds;
@@ -42,7 +43,7 @@ use crate::verdict::result::GateResult;
 /// - 1: the first. Members added since, which a reader may leave alone: `scorer`, `labels`, and `mean_ranges` and
 ///   `labels` of each of several scorers; with several epochs `epochs`, also of slices and scorers, and `flaky`;
 ///   `cached`, also of slices, where there are such; `accuracy_bounds`, also of slices and scorers;
-///   `failed_as_wrong`, also of slices, where there are such.
+///   `failed_as_wrong`, also of slices, where there are such; `partial`.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
 /// So many flaky samples are named; [`EpochFigures::flaky`] counts all.
@@ -56,6 +57,10 @@ pub struct Summary {
     pub format_version: u32,
     /// The eval's name.
     pub eval: String,
+    /// Whether less was asked than the eval as it is defined: a filter, a limit of the command line. The gates are
+    /// ignored then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub partial: bool,
     /// All records: scored + errors + unscored + skipped. With several epochs each is one of them.
     pub samples: u64,
     /// Samples with a verdict of the first scorer.
@@ -83,7 +88,7 @@ pub struct Summary {
     /// where nothing lacks a verdict; `null` when there is nothing to score.
     #[serde(default)]
     pub accuracy_bounds: Option<[f64; 2]>,
-    /// Its 95 % Wilson interval `[low, high]`; with several epochs clustered by sample.
+    /// Its 95 % Wilson interval `[low, high]`; with several epochs clustered by sample, with a `cluster` by group.
     pub accuracy_ci95: Option<[f64; 2]>,
     /// errors / (scored + errors + unscored), 0 to 1; `null` when nothing was asked.
     pub error_rate: Option<f64>,

@@ -122,7 +122,7 @@ benchmark:
     - { id: b, prompt: What is 3 + 4?, ground_truth: 7, scorer: gaia }
     - { id: c, prompt: What is 4 + 5?, ground_truth: 9, scorer: gaia }
 agent: { type: demo }
-gates: [no_regression]
+gates: ['no_regression(max_drop=0.9, min_pairs=0.5)']
 ";
 
 #[test]

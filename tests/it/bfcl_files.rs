@@ -224,7 +224,7 @@ fn what_was_exported_can_be_imported_gated_and_exported_again() {
     let spec = project.read("bfcl.yaml");
     let spec = spec.replace(
         "error_rate <= 1",
-        "error_rate <= 1, accuracy >= 0.4, no_regression",
+        "error_rate <= 1, accuracy >= 0.4, no_regression(max_drop=0.3)",
     );
     project.write("bfcl.yaml", spec);
     let import =

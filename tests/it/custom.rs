@@ -83,7 +83,7 @@ fn by_the_command(project: &Project) {
     let ran = project
         .run("run evals/riddles.yaml --limit 1 --run-id short")
         .exits(0);
-    let ran = ran.says("riddles: 1 samples, 1 correct");
+    let ran = ran.says("riddles: partial run, 1 samples, 1 correct");
     ran.says_nothing_of("closures");
     assert!(project.last_run().to_string_lossy().ends_with("_short"));
     project.run("accept").exits(2).says("asked only a part");
@@ -101,12 +101,12 @@ fn by_the_command(project: &Project) {
     project
         .run(&format!("{rescore} --scorer substring"))
         .exits(0)
-        .says("riddles: 1 samples");
+        .says("riddles: partial run, 1 samples");
     // Evals built in Rust heed what is not code.
     project
         .run("run --benchmark closures --limit 2")
         .exits(0)
-        .says("closures: 2 samples");
+        .says("closures: partial run, 2 samples");
     project
         .run("run --benchmark closures --agent echo")
         .exits(2)

@@ -194,7 +194,7 @@ fn killed_in_a_later_epoch_nothing_answered_is_asked_again() {
 }
 
 #[test]
-fn the_majority_is_the_baseline_and_is_compared_with_equally_many_epochs() {
+fn answers_are_compared_however_many_they_are() {
     let project = project("gates: [no_regression(max_drop=0.1)]\n");
     project.run("run eval.yaml").exits(0);
     project
@@ -205,7 +205,7 @@ fn the_majority_is_the_baseline_and_is_compared_with_equally_many_epochs() {
         .run("run eval.yaml")
         .exits(0)
         .says("of 4 pairs 0 became wrong")
-        .says("which most of its 3 epochs gave");
+        .says("and 3 answers now");
     let agent = project.read("agent.sh");
     // q1 loses one of three answers: its majority stands. q2 loses another: its majority falls.
     let worse = agent.replace("q2.0) echo 9;;", "q1.0) echo 8;; q2.0|q2.2) echo 9;;");
@@ -215,13 +215,10 @@ fn the_majority_is_the_baseline_and_is_compared_with_equally_many_epochs() {
         .exits(1)
         .says("became wrong: q2")
         .says("correct in the baseline, wrong now (1):\n    q2\n");
-    for other in ["1", "2", "5"] {
-        project
-            .run(&format!("run eval.yaml --epochs {other}"))
-            .exits(2)
-            .says("the baseline (run `e-")
-            .says(&format!("has 3 epochs and this eval {other}"));
-    }
+    project
+        .run("run eval.yaml --epochs 2")
+        .exits(1)
+        .says("and 2 answers now");
     project
         .run("run eval.yaml --epochs 1 --ignore-baseline")
         .exits(0);
@@ -230,7 +227,8 @@ fn the_majority_is_the_baseline_and_is_compared_with_equally_many_epochs() {
         "agent.sh",
         &agent.replace("q2.0) echo 9;;", "q2.0) exit 1;; q2.*) echo 5;;"),
     );
-    project.run("run eval.yaml").exits(3);
+    // As wrong it is a drop of 17 points, as right one of 8.
+    project.run("run eval.yaml").exits(3).says("leave it open");
     project
         .run("accept --partial")
         .exits(0)
@@ -305,7 +303,7 @@ fn under_cargo_test_a_sample_stays_one_test_and_its_epochs_confirm_one_another()
     // The agent answers with the number in the id, which is right for the even ones, unless told otherwise.
     let then = "wrong=$(cat \"$(dirname \"$0\")/wrong\" 2> /dev/null || echo none)\n\
                 case $EVALTEST_SAMPLE_ID.$EVALTEST_EPOCH in $wrong) echo 99; exit;; esac";
-    let more = "epochs: 3\nlimits: { concurrency: 2 }\ngates: [majority >= 0.4, no_regression]\n";
+    let more = "epochs: 3\nlimits: { concurrency: 2 }\ngates: [majority >= 0.4, no_regression(max_drop=0.4)]\n";
     let project = trials::accepted(4, then, more);
     trials::edit(&project, "answers: plain", "answers: plain, flips: confirm");
     let of = |wrong: &str| {
@@ -341,14 +339,10 @@ fn under_cargo_test_a_sample_stays_one_test_and_its_epochs_confirm_one_another()
         "{}",
         ran.out
     );
-    // Another number of epochs is no comparison.
+    // Another number of epochs is compared, too.
+    project.write("wrong", "none");
     trials::edit(&project, "epochs: 3", "epochs: 2");
-    let ran = trials::run(&project, "");
-    assert!(
-        ran.err.contains("has 3 epochs and this eval 2"),
-        "{}",
-        ran.err
-    );
+    assert_eq!(trials::run(&project, "").code, Some(0));
 }
 
 #[test]

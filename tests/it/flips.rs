@@ -215,11 +215,11 @@ fn without_a_baseline_the_gates_of_the_eval_decide() {
 #[test]
 fn a_new_sample_beside_a_baseline_is_told_and_does_not_fail() {
     for gates in [GATE, ""] {
-        let project = accepted(6, ":", gates);
-        asked::write_questions(&project, 8);
-        assert!(!project.file(SNAPSHOTS).join("q007").exists());
+        let project = accepted(12, ":", gates);
+        asked::write_questions(&project, 14);
+        assert!(!project.file(SNAPSHOTS).join("q013").exists());
         let ran = both(&project, false);
-        ran.says("e: wrong, and not compared, for it is new beside the baseline: q007");
+        ran.says("e: wrong, and not compared, for it is new beside the baseline: q013");
     }
 }
 

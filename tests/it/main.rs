@@ -46,4 +46,5 @@ mod tidy;
 mod trials;
 mod unknown_members;
 mod verdicts;
+mod whole_runs;
 mod worker;

@@ -317,12 +317,12 @@ fn samples_that_were_not_asked_stay_so() {
 
 #[test]
 fn a_baseline_holds_only_for_who_judged_it() {
-    let (project, dir) = ran("gates: [no_regression]\n");
+    let (project, dir) = ran("gates: [no_regression(max_drop=0.5)]\n");
     let accept = format!("accept --partial {}", dir.display());
     project.run(&accept).exits(0);
     rescore(&project, &dir, &["--scorer", "gaia"])
         .exits(0)
-        .says("gate no_regression: passed");
+        .says("gate no_regression(max_drop=0.5): passed");
     rescore(&project, &dir, &["--scorer", "substring"])
         .exits(0)
         .says("the baseline was judged otherwise: `no_regression` is left out")

@@ -48,7 +48,6 @@ fn exit_codes_tell_worse_from_broken() {
     check("error_rate <= 0.2, accuracy >= 0.9", two, 3);
     check("accuracy >= 0.5, failure_rate <= 0.1", two, 3);
     check("min_samples >= 7", two, 3);
-    check("min_samples >= 9, error_rate <= 1", two, 1);
     let all = "q000 q001 q002 q003 q004 q005 q006 q007";
     check("", all, 3);
     check("error_rate <= 1", all, 3);
@@ -133,7 +132,7 @@ fn the_worst_of_several_evals_is_the_exit_code() {
 
 #[test]
 fn no_regression_without_a_baseline() {
-    let project = project("no_regression");
+    let project = project("no_regression(max_drop=0.4)");
     project
         .run("run eval.yaml")
         .exits(0)
@@ -359,7 +358,7 @@ fn evals_are_chosen_by_name_or_benchmark_and_agents_replaced() {
     project
         .run("run --benchmark gaia --benchmark-option path=data.jsonl --agent echo --limit 2")
         .exits(0)
-        .says("gaia: 2 samples");
+        .says("gaia: partial run, 2 samples");
 }
 
 #[test]

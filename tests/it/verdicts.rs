@@ -9,7 +9,7 @@ use crate::trials::{self, SNAPSHOTS, SPEC, accepted, edit, forget, run, run_with
 /// The agent answers q002 wrongly while `wrong` exists.
 const BREAKABLE: &str =
     "test $EVALTEST_SAMPLE_ID != q002 -o ! -f wrong || { echo FINAL ANSWER: 99; exit 0; }";
-const GATES: &str = "gates: [accuracy >= 0.1, no_regression(max_drop=0.02)]\n";
+const GATES: &str = "gates: [accuracy >= 0.1, 'no_regression(max_drop=0.02, min_pairs=0.3)']\n";
 
 fn break_agent(project: &Project) {
     project.write("fixtures/gaia/wrong", "");

@@ -20,6 +20,10 @@ pub(crate) struct GateArgs {
     #[arg(long = "gate", value_name = "GATE")]
     gates: Vec<String>,
 
+    /// With `CI` set, end with 0 although gates were ignored
+    #[arg(long)]
+    allow_ignored: bool,
+
     /// Print the verdicts as JSON
     #[arg(long)]
     json: bool,
@@ -34,7 +38,7 @@ pub(crate) fn run(args: &GateArgs) -> Result<Exit> {
     evaltest::engine::verdict::check_unique(&gates)?;
     let gates = (!gates.is_empty()).then_some(gates);
     let ci = evaltest::engine::system::project::is_ci();
-    let run = rescore::reload(&RunDir::open(&args.run_dir)?, gates, ci)?;
+    let run = rescore::reload(&RunDir::open(&args.run_dir)?, gates, ci, args.allow_ignored)?;
     if args.json {
         console::print_json(&serde_json::json!({
             "gates": run.summary.gates,

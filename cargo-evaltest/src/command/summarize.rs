@@ -26,7 +26,7 @@ pub(crate) struct SummarizeArgs {
 }
 
 pub(crate) fn run(args: &SummarizeArgs) -> Result<Exit> {
-    let run = rescore::reload(&RunDir::open(&args.run_dir)?, None, false)?;
+    let run = rescore::reload(&RunDir::open(&args.run_dir)?, None, false, false)?;
     if args.json {
         console::print_json(&run.summary)?;
     } else if args.markdown {

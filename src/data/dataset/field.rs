@@ -22,6 +22,16 @@ pub(crate) struct Field {
 impl Field {
     /// The field of a name, in rows of which at least one has it.
     pub(crate) fn find(header: &Header<'_>, name: &str) -> Option<Self> {
+        let is_there = |field: &Self| {
+            let is_column = header.columns.contains(&field.column.as_str());
+            let has = |fields: &Map<String, Value>| field.get(fields).is_some();
+            is_column && (field.is_whole() || header.rows.any(&has))
+        };
+        Self::named(name).into_iter().find(is_there)
+    }
+
+    /// What a name may mean: the column that is called so, and what a path leads to.
+    pub(crate) fn named(name: &str) -> [Self; 2] {
         let whole = Self {
             name: name.to_owned(),
             column: name.to_owned(),
@@ -40,12 +50,7 @@ impl Field {
             column: path.remove(0),
             members: path,
         };
-        let is_there = |field: &Self| {
-            let is_column = header.columns.contains(&field.column.as_str());
-            let has = |fields: &Map<String, Value>| field.get(fields).is_some();
-            is_column && (field.is_whole() || header.rows.any(&has))
-        };
-        [whole, nested].into_iter().find(is_there)
+        [whole, nested]
     }
 
     /// The name under which it was asked for.

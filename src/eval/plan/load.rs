@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
+use super::cluster;
 use super::item::{Hashes, Packed, Packer};
 use crate::data::Sample;
 use crate::data::dataset::Filter;
@@ -30,6 +31,7 @@ pub(super) type Slices = BTreeMap<String, BTreeSet<String>>;
 pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> {
     let mut packer = Packer::default();
     let mut items = Vec::new();
+    let mut cluster = cluster::ColumnCheck::default();
     let hash_now = |files: bool| eval.limits.limit.is_none() && !files;
     let mut rules = judges_by_number(scorers).then(QaRules::default);
     let mut hashes = |sample: &Sample| {
@@ -39,6 +41,7 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
         hashes(eval, sample, scorers)
     };
     let samples = eval.benchmark.each_sample(&mut |sample| {
+        cluster.see(eval, &sample);
         let hashes = if hash_now(!sample.files.is_empty()) {
             hashes(&sample)?
         } else {
@@ -53,6 +56,7 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
             .hint("loosen `benchmark.levels`, `benchmark.ids` or `benchmark.split`"));
     }
     check_ids(eval, &items)?;
+    cluster.finish(eval)?;
     // A limit must not make a gate on a slice look like a typing error.
     let slices = packer.slices();
     let filter = Filter {

@@ -189,6 +189,10 @@ impl Scorer for Renamed {
 
     forward!(self => self.scorer);
 
+    fn details(&self) -> Option<&'static [&'static str]> {
+        self.scorer.details()
+    }
+
     fn fingerprint(&self) -> String {
         self.scorer.fingerprint()
     }
@@ -211,6 +215,10 @@ impl Scorer for Registered {
     }
 
     forward!(self => self.scorer);
+
+    fn details(&self) -> Option<&'static [&'static str]> {
+        self.scorer.details()
+    }
 
     fn fingerprint(&self) -> String {
         let options = Value::Object(self.options.values().clone());

@@ -53,6 +53,7 @@ pub(super) fn build(
         crate::eval::plan::check_name(&name).under("name")?;
         eval.name = name;
     }
+    eval.cluster = spec.benchmark.rest.cluster;
     eval.prompt = spec.prompt;
     let prompt = eval.prompt.check(&*eval.benchmark);
     match eval.prompt {

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Error as _, MapAccess, SeqAccess};
+use serde::de::{Error as _, IgnoredAny, MapAccess, SeqAccess};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use super::cache::CacheKey;
-use super::tagged::{Tagged, TaggedKind};
+use super::tagged::{Rest, Tagged, TaggedKind};
 use crate::agent::Agent;
 use crate::benchmark::Benchmark;
 use crate::benchmark::prompt::Prompt;
@@ -23,7 +23,7 @@ use crate::verdict::gate::Gate;
 #[serde(deny_unknown_fields)]
 pub(super) struct SpecFile {
     pub(super) name: Option<String>,
-    pub(super) benchmark: Tagged<dyn Benchmark>,
+    pub(super) benchmark: Tagged<dyn Benchmark, BenchmarkKeys>,
     #[serde(default, deserialize_with = "prompt")]
     pub(super) prompt: Prompt,
     pub(super) agent: Tagged<dyn Agent>,
@@ -44,6 +44,28 @@ pub(super) struct SpecFile {
     pub(super) redact: Vec<String>,
     pub(super) keep_scratch: Option<KeepKey>,
     pub(super) cache: Option<CacheKey>,
+}
+
+/// The key of every benchmark that names the column of groups.
+pub(super) const CLUSTER: &str = "cluster";
+
+/// The keys that all benchmarks have.
+#[derive(Default)]
+pub(super) struct BenchmarkKeys {
+    pub(super) cluster: Option<String>,
+}
+
+impl Rest for BenchmarkKeys {
+    fn take<'de, A: MapAccess<'de>>(&mut self, key: String, map: &mut A) -> Result<(), A::Error> {
+        if key != CLUSTER {
+            return map.next_value::<IgnoredAny>().map(drop);
+        }
+        if self.cluster.is_some() {
+            return Err(A::Error::duplicate_field(CLUSTER));
+        }
+        self.cluster = map.next_value()?;
+        Ok(())
+    }
 }
 
 impl TaggedKind for dyn Agent {

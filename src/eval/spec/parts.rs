@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, Visitor};
 
-use super::keys::SpecFile;
+use super::keys::{CLUSTER, SpecFile};
 use super::tagged::{KindKeys, OfKeys};
 use crate::benchmark::Benchmark;
 use crate::eval::registry::{Chosen, MadeAgent, agents, benchmarks};
@@ -53,7 +53,8 @@ impl<'de> Visitor<'de> for PartsOf<'_> {
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "benchmark" => {
-                    benchmark = Some(map.next_value_seed(KindKeys::of(&self.0.benchmark.name))?);
+                    let keys = KindKeys::of(&self.0.benchmark.name).without(CLUSTER);
+                    benchmark = Some(map.next_value_seed(keys)?);
                 }
                 "agent" => agent = Some(map.next_value_seed(KindKeys::of(&self.0.agent.name))?),
                 _ => drop(map.next_value::<IgnoredAny>()?),

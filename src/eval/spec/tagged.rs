@@ -137,6 +137,8 @@ pub(super) trait OfKeys: Sized {
 /// Hands the kind of a name what stands beside `type` in the map that was read as [`Tagged`] before.
 pub(super) struct KindKeys<T> {
     name: String,
+    /// A key that is none of the kind's.
+    general: Option<&'static str>,
     made: PhantomData<T>,
 }
 
@@ -145,7 +147,16 @@ impl<T> KindKeys<T> {
     pub(super) fn of(name: &str) -> Self {
         Self {
             name: name.to_owned(),
+            general: None,
             made: PhantomData,
+        }
+    }
+
+    /// But for a key that every kind has, and none of them reads.
+    pub(super) fn without(self, general: &'static str) -> Self {
+        Self {
+            general: Some(general),
+            ..self
         }
     }
 }
@@ -171,12 +182,19 @@ impl<'de, T: OfKeys> Visitor<'de> for KindKeys<T> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
-        T::read(self.name, WithoutType(map))
+        let rest = WithoutType {
+            map,
+            general: self.general,
+        };
+        T::read(self.name, rest)
     }
 }
 
-/// A map, but for its `type`.
-struct WithoutType<A>(A);
+/// A map, but for its `type` and what is no key of the kind.
+struct WithoutType<A> {
+    map: A,
+    general: Option<&'static str>,
+}
 
 impl<'de, A: MapAccess<'de>> MapAccess<'de> for WithoutType<A> {
     type Error = A::Error;
@@ -186,10 +204,14 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for WithoutType<A> {
         mut seed: K,
     ) -> Result<Option<K::Value>, A::Error> {
         loop {
-            match self.0.next_key_seed(Key(seed))? {
+            let key = Key {
+                seed,
+                general: self.general,
+            };
+            match self.map.next_key_seed(key)? {
                 Some(Seen::Other(key)) => return Ok(Some(key)),
                 Some(Seen::Type(back)) => {
-                    self.0.next_value::<IgnoredAny>()?;
+                    self.map.next_value::<IgnoredAny>()?;
                     seed = back;
                 }
                 None => return Ok(None),
@@ -198,12 +220,15 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for WithoutType<A> {
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
-        self.0.next_value_seed(seed)
+        self.map.next_value_seed(seed)
     }
 }
 
 /// The seed of a key, used while the parser is at the key, so that an error has its place.
-struct Key<K>(K);
+struct Key<K> {
+    seed: K,
+    general: Option<&'static str>,
+}
 
 enum Seen<K, V> {
     /// The seed is still to be used.
@@ -227,9 +252,11 @@ impl<'de, K: DeserializeSeed<'de>> Visitor<'de> for Key<K> {
     }
 
     fn visit_str<E: serde::de::Error>(self, key: &str) -> Result<Self::Value, E> {
-        if key == TYPE {
-            return Ok(Seen::Type(self.0));
+        if key == TYPE || Some(key) == self.general {
+            return Ok(Seen::Type(self.seed));
         }
-        self.0.deserialize(key.into_deserializer()).map(Seen::Other)
+        self.seed
+            .deserialize(key.into_deserializer())
+            .map(Seen::Other)
     }
 }

@@ -19,24 +19,6 @@ fn answers(text: &str) -> Vec<Option<bool>> {
 }
 
 #[test]
-fn more_than_half_was_right_and_at_most_half_is() {
-    fn check(before: &str, now: &str, expect: Option<bool>) {
-        let flipped = flipped(&answers(before), &answers(now));
-        assert_eq!(flipped, expect, "{before} {now}");
-    }
-    check("1", "0", Some(true));
-    check("0", "1", Some(false));
-    check("1", "1", None);
-    check("110", "10", Some(true));
-    check("10", "0", None);
-    check("11100", "110", None);
-    check("11.00", "1", Some(false));
-    check("", "0", None);
-    check("1", ".", None);
-    check("1.", "0.", Some(true));
-}
-
-#[test]
 fn many_right_answers_without_a_wrong_one_are_always_right() {
     fn check(before: &str, expect: Option<usize>) {
         assert_eq!(always_right(&answers(before)), expect, "{before}");

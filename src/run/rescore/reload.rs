@@ -1,5 +1,8 @@
 //! A run that is over, read again from its directory.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use crate::error::{Error, Result};
@@ -17,7 +20,12 @@ use crate::verdict::summary::{Summary, SummaryBuilder};
 ///
 /// # Errors
 /// When the run was killed before its end, or its baseline cannot be compared with it.
-pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: bool) -> Result<Run> {
+pub fn reload(
+    dir: &RunDir,
+    gates: Option<Vec<Gate>>,
+    ci: bool,
+    allow_ignored: bool,
+) -> Result<Run> {
     let manifest = dir.manifest()?;
     // Other gates are asked for alone, without what else decided the run.
     let others = gates.is_some();
@@ -70,18 +78,24 @@ pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: bool) -> Result<Run> {
         && needs_baseline
     {
         let ids = common.iter().map(String::as_str);
-        baseline.check_comparable(&manifest.scorer_hash, manifest.epochs, ids)?;
+        baseline.check_comparable(&manifest.scorer_hash, ids)?;
     }
     // The benchmark that worked them out is not here.
     let metrics = Summary::read(&dir.file("summary.json"))
         .map(|summary| summary.metrics)
         .unwrap_or_default();
     let (gathered, flips) = gathered.finish(metrics);
+    let asked = baseline
+        .as_ref()
+        .map(|baseline| within(baseline, &manifest, &gathered));
     let facts = Facts {
+        baseline: asked.as_deref(),
         total: manifest.samples as u64,
+        partial: manifest.is_limited(),
         stop,
         failed_assertions: &failed_assertions,
         ci,
+        allow_ignored,
         prompt: manifest.prompt.clone(),
         mask_id: manifest.mask_id.clone(),
         ..gathered
@@ -109,9 +123,29 @@ pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: bool) -> Result<Run> {
 /// # Errors
 /// As [`reload`].
 pub fn as_judged(dir: &RunDir) -> Result<Run> {
-    let mut run = reload(dir, None, false)?;
+    let mut run = reload(dir, None, false, false)?;
     run.summary = Summary::read(&dir.file("summary.json"))?;
     Ok(run)
+}
+
+/// The baseline without what the eval's own limit leaves out: what was not to be asked is not gone.
+pub(super) fn within<'a>(
+    baseline: &'a Baseline,
+    manifest: &Manifest,
+    facts: &Facts<'_>,
+) -> Cow<'a, Baseline> {
+    if manifest
+        .config
+        .pointer("/limits/limit")
+        .is_none_or(Value::is_null)
+    {
+        return Cow::Borrowed(baseline);
+    }
+    let mut baseline = baseline.clone();
+    let current = facts.current.iter();
+    let asked: HashSet<&str> = current.map(|sample| sample.id.as_str()).collect();
+    baseline.samples.retain(|id, _| asked.contains(id.as_str()));
+    Cow::Owned(baseline)
 }
 
 /// The gates that a run had of its own.

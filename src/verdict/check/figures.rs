@@ -76,8 +76,14 @@ impl<'a> Figures<'a> {
     }
 
     /// The name of the deciding scorer, so that `accuracy(NAME)` also works when it is the only one.
-    fn decides(&self) -> Option<&'a str> {
+    pub(super) fn decides(&self) -> Option<&'a str> {
         self.facts.summary.scorer.as_deref()
+    }
+
+    /// Right, wrong and lacking verdicts of the deciding scorer.
+    pub(super) fn counts(&self) -> [u64; 3] {
+        let wrong = self.scored.saturating_sub(self.correct);
+        [self.correct, wrong, self.unknown()]
     }
 
     /// Samples that should have a verdict and have none.
@@ -153,8 +159,7 @@ impl<'a> Figures<'a> {
     }
 
     fn accuracy(&self) -> Result<Measured, String> {
-        let interval = self.epochs.and(self.interval);
-        self.share(self.scored, self.correct, self.unknown(), interval)
+        self.share(self.scored, self.correct, self.unknown(), self.interval)
     }
 
     /// A share of the scored samples, with those unknown all out of it and all in it. The interval is Wilson's
@@ -183,7 +188,7 @@ impl<'a> Figures<'a> {
 
     fn share_by(&self, scorer: &str) -> Result<Measured, String> {
         if let Some(of) = self.scorers.get(scorer) {
-            let interval = of.epochs.as_ref().and(of.accuracy_ci95);
+            let interval = of.accuracy_ci95;
             let unknown = of.errors + self.skipped;
             return self.share(of.scored, of.correct, unknown, interval);
         }
@@ -395,7 +400,7 @@ fn percentile_of(gate: &Gate, current: &[CurrentSample], percent: f64) -> Option
     let mut latencies: Vec<f64> = current
         .iter()
         .filter(|sample| sample.is_in(gate.slice.as_ref()))
-        .filter_map(|sample| sample.latency_s)
+        .flat_map(|sample| sample.latencies_s.iter().copied())
         .collect();
     latencies.sort_unstable_by(f64::total_cmp);
     stats::percentile(&latencies, percent)

@@ -43,6 +43,22 @@ impl KnownMeans {
         }
     }
 
+    /// The means that scores may have, by what their scorers say of their details; `None` unless all tell.
+    pub(crate) fn of_details(
+        scorers: &[(String, Option<&'static [&'static str]>)],
+    ) -> Option<Self> {
+        let mut by_scorer = BTreeMap::new();
+        for (scorer, details) in scorers {
+            let names = details.as_ref()?.iter().copied().chain([VALUE]);
+            by_scorer.insert(scorer.clone(), names.map(str::to_owned).collect());
+        }
+        let (first, _) = scorers.first()?;
+        Some(Self {
+            first: by_scorer.get(first).cloned()?,
+            by_scorer,
+        })
+    }
+
     /// What `mean(NAME)` means: a detail of the deciding scorer; else a detail that one other scorer has;
     /// else `SCORER.DETAIL`. `value` alone is the score of the deciding scorer, since all have one.
     pub(super) fn find(&self, name: &str) -> Result<Found, String> {

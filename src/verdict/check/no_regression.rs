@@ -1,101 +1,211 @@
 //! `no_regression`: is the agent worse than the accepted baseline, or is that chance?
 //!
-//! Of the samples scored on both sides only those that changed say something. Were the agent the same, each
-//! would be as likely to turn wrong as to turn correct; p is the probability of so many wrong ones or more
-//! ([`sign_test_p`](crate::stats::sign_test_p)). The gate fails if p < alpha, or if `max_drop` is given and
-//! the drop of accuracy over the pairs exceeds it. With several epochs the verdict on a sample is that of their
-//! majority ([`epochs`](crate::verdict::poll)), in both runs of equally many.
+//! All answers of all runs of the baseline are held against all answers of now, sample by sample. Were the agent the
+//! same, then of a sample's right answers those of now would be drawn at random; p is the probability of so few of
+//! them or fewer ([`conditional_test`](crate::stats::conditional_test)). The gate fails if p < alpha, or if `max_drop`
+//! is given and the drop of accuracy over the pairs exceeds it. With one answer on each side only the samples that
+//! changed say something, and p is that of the sign test.
+//!
+//! An answer that errored now counts as wrong and as right: what both leave open is inconclusive. So is a comparison
+//! that could not have failed, one of too few of the baseline's samples, and in continuous integration one with a
+//! baseline that is not what was accepted.
+
+mod message;
+mod paired;
 
 use crate::stats;
-use crate::verdict::baseline::{Baseline, Pair, Pairing};
+use crate::verdict::baseline::{Baseline, Pairing};
 use crate::verdict::facts::Facts;
 use crate::verdict::gate::Gate;
-use crate::verdict::regression::Regression;
 use crate::verdict::result::{GateResult, Verdict};
 
-/// How often the smallest detectable drop is detected.
-const POWER: f64 = 0.8;
+use paired::{As, Paired};
 
-/// How many ids a message names at most; the result carries all.
-const NAMED: usize = 10;
-
-/// How two runs differ, in numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Samples scored on both sides.
-    pub pairs: u64,
-    /// Those that went from correct to wrong.
-    pub worse: u64,
-    /// Those that went from wrong to correct.
-    pub better: u64,
+/// A gate with what it compares.
+pub(super) struct BaselineComparison<'a> {
+    gate: &'a Gate,
+    baseline: &'a Baseline,
+    facts: &'a Facts<'a>,
+    pairing: Pairing<'a>,
+    /// One for each way to count the answers that errored, in the order of [`As::ALL`].
+    tests: [Test; As::ALL.len()],
 }
 
-impl Counts {
-    /// How likely so many, or more, of the changed samples turned wrong by chance.
-    pub fn p(self) -> f64 {
-        stats::sign_test_p(self.worse, self.better)
-    }
+/// The pairs with their p, which other gates raise.
+#[derive(Clone, Debug)]
+struct Test {
+    paired: Paired,
+    p: f64,
+}
 
-    /// The loss of accuracy over the pairs; negative for a gain, `None` without pairs.
-    pub fn drop(self) -> Option<f64> {
-        let share = |more: u64, less: u64| stats::ratio(more - less, self.pairs);
-        if self.worse >= self.better {
-            share(self.worse, self.better)
-        } else {
-            share(self.better, self.worse).map(|gain| -gain)
+/// A comparison with what came of it.
+struct Decided<'a> {
+    comparison: BaselineComparison<'a>,
+    verdict: Verdict,
+    /// What leaves it open, whatever p is.
+    open: Option<String>,
+}
+
+/// Adjusts the p's of all `no_regression` gates of an eval by Holm: the more of them, the more often chance makes one
+/// red. Each end of what errors leave open is adjusted with the same end of the others.
+pub(super) fn adjust(comparisons: &mut [&mut BaselineComparison<'_>]) {
+    for errors in As::ALL {
+        let mut tests: Vec<&mut Test> = comparisons
+            .iter_mut()
+            .filter(|comparison| comparison.pairs() > 0)
+            .map(|comparison| &mut comparison.tests[errors as usize])
+            .collect();
+        let p: Vec<f64> = tests.iter().map(|test| test.p).collect();
+        for (test, p) in tests.iter_mut().zip(stats::holm(&p)) {
+            test.p = p;
+        }
+    }
+}
+
+impl<'a> BaselineComparison<'a> {
+    pub(super) fn of(gate: &'a Gate, baseline: &'a Baseline, facts: &'a Facts<'_>) -> Self {
+        let pairing = baseline.pair(&facts.current, gate.slice.as_ref());
+        let test = |errors: As| {
+            let paired = Paired::of(&pairing.pairs, errors);
+            let p = raw_p(gate, &paired);
+            Test { paired, p }
+        };
+        let seen = test(As::Nothing);
+        let has_errors = pairing.pairs.iter().any(|pair| pair.now.contains(&None));
+        let end = |errors: As| {
+            if has_errors {
+                test(errors)
+            } else {
+                seen.clone()
+            }
+        };
+        Self {
+            tests: [end(As::Wrong), end(As::Right), test(As::Lost), seen.clone()],
+            gate,
+            baseline,
+            facts,
+            pairing,
         }
     }
 
-    /// Whether `no_regression` fails.
-    pub fn fails(self, alpha: f64, max_drop: Option<f64>) -> bool {
-        let dropped = max_drop
-            .zip(self.drop())
-            .is_some_and(|(max, drop)| drop > max);
-        self.p() < alpha || dropped
+    fn test(&self, errors: As) -> &Test {
+        &self.tests[errors as usize]
     }
 
-    /// Counts the pairs with a verdict, and the others as if all were `unknown`.
-    fn of(pairs: &[Pair<'_>], unknown: Option<bool>) -> Self {
-        let mut counts = Self::default();
-        for pair in pairs {
-            let Some(after) = pair.after.or(unknown) else {
-                continue;
+    /// What was seen, the answers that errored left out.
+    fn seen(&self) -> &Paired {
+        &self.test(As::Nothing).paired
+    }
+
+    fn pairs(&self) -> u64 {
+        self.seen().pairs()
+    }
+
+    fn fails(&self, errors: As) -> bool {
+        let Test { paired, p } = self.test(errors);
+        let max_drop = self.gate.max_drop.zip(paired.drop());
+        *p < self.gate.level() || max_drop.is_some_and(|(max, drop)| drop > max)
+    }
+
+    pub(super) fn verdict(&self) -> Verdict {
+        if self.open().is_some() {
+            return Verdict::Inconclusive;
+        }
+        match [As::Wrong, As::Right].map(|errors| self.fails(errors)) {
+            [true, true] => Verdict::Failed,
+            [false, false] => Verdict::Passed,
+            _ => Verdict::Inconclusive,
+        }
+    }
+
+    /// Why the comparison says nothing, whatever p is.
+    fn open(&self) -> Option<String> {
+        if let Some(hidden) = self.baseline.hidden_from(self.facts.mask_id.as_deref()) {
+            return Some(hidden);
+        }
+        if self.pairs() == 0 {
+            return Some("no sample was scored both in the baseline and now".to_owned());
+        }
+        if self.facts.ci
+            && let Some(warning) = self.changed_since()
+        {
+            return Some(format!("{warning} (and `CI` is set)"));
+        }
+        let (paired, of) = (self.pairing.pairs.len(), self.pairing.expected);
+        let least = self.gate.least_pairs();
+        let share = stats::ratio(paired as u64, of as u64).unwrap_or(1.0);
+        if share < least {
+            return Some(format!(
+                "only {paired} of the baseline's {of} samples can be compared, fewer than {} %: accept a run on the \
+                 samples of now with `cargo evaltest accept`, or say `no_regression(min_pairs=SHARE)`",
+                percent(least)
+            ));
+        }
+        (!self.fails(As::Lost)).then(|| self.powerless())
+    }
+
+    fn powerless(&self) -> String {
+        let right = self.pairing.pairs.iter();
+        let right = right.filter(|pair| pair.before.contains(&Some(true)));
+        format!(
+            "powerless: the gate would pass even if every answer now were wrong (p = {} >= alpha {}), with {} pairs \
+             of which {} were right in the baseline; compare more samples, or ask each more often",
+            message::show_p(self.test(As::Lost).p),
+            self.gate.level(),
+            self.pairs(),
+            right.count()
+        )
+    }
+
+    /// What keeps the snapshots from being those of the runs they name.
+    fn changed_since(&self) -> Option<String> {
+        (!self.baseline.digest_matches).then(|| {
+            let files = match &self.baseline.changed_files[..] {
+                [] => String::new(),
+                files => format!(" ({})", message::name_some(files)),
             };
-            counts.pairs += 1;
-            counts.worse += u64::from(pair.before && !after);
-            counts.better += u64::from(!pair.before && after);
+            format!(
+                "the snapshots are no longer those of run `{}`{files}, so chance is no longer even-handed: \
+                 accept a whole run, or several, with `cargo evaltest accept`",
+                message::printable(&self.baseline.run_ids())
+            )
+        })
+    }
+
+    /// With the words and figures for people.
+    pub(super) fn result(self) -> GateResult {
+        let (verdict, open) = (self.verdict(), self.open());
+        let value = (self.pairs() > 0).then(|| self.test(As::Nothing).p);
+        let gate = self.gate;
+        let decided = Decided {
+            comparison: self,
+            verdict,
+            open,
+        };
+        let regression = decided.regression();
+        let message = decided.message(&regression);
+        GateResult {
+            regression: Some(regression),
+            ..GateResult::of(gate, verdict, value, message)
         }
-        counts
     }
 }
 
-pub(super) fn check(gate: &Gate, facts: &Facts<'_>) -> GateResult {
-    let Some(baseline) = facts.baseline else {
-        return without_baseline(gate, facts.ci);
-    };
-    if let Some(reason) = baseline.hidden_from(facts.mask_id.as_deref()) {
-        return GateResult::of(gate, Verdict::Inconclusive, None, reason);
-    }
-    let alpha = gate.level();
-    let pairing = baseline.pair(&facts.current, gate.slice.as_ref());
-    let counts = Counts::of(&pairing.pairs, None);
-    let fails = |unknown| Counts::of(&pairing.pairs, Some(unknown)).fails(alpha, gate.max_drop);
-    let regression = Regression::of(baseline, &pairing, counts, alpha);
-    let verdict = match (counts.pairs, fails(false), fails(true)) {
-        (0, ..) => Verdict::Inconclusive,
-        (_, true, true) => Verdict::Failed,
-        (_, false, false) => Verdict::Passed,
-        _ => Verdict::Inconclusive,
-    };
-    let message = regression.message(gate, verdict, &pairing, baseline.epochs());
-    let value = (counts.pairs > 0).then(|| counts.p());
-    GateResult {
-        regression: Some(regression),
-        ..GateResult::of(gate, verdict, value, message)
+/// The p of a gate, were it the only one.
+fn raw_p(gate: &Gate, paired: &Paired) -> f64 {
+    if gate.mid_p {
+        paired.tested.mid_p
+    } else {
+        paired.tested.p
     }
 }
 
-fn without_baseline(gate: &Gate, ci: bool) -> GateResult {
+/// A share as a number of percent without more decimals than it has.
+fn percent(share: f64) -> f64 {
+    (share * 1e4).round() / 1e2
+}
+
+pub(super) fn without_baseline(gate: &Gate, ci: bool) -> GateResult {
     let (verdict, message) = if ci {
         (
             Verdict::Failed,
@@ -109,165 +219,6 @@ fn without_baseline(gate: &Gate, ci: bool) -> GateResult {
         )
     };
     GateResult::of(gate, verdict, None, message.to_owned())
-}
-
-impl Regression {
-    fn of(baseline: &Baseline, pairing: &Pairing<'_>, counts: Counts, alpha: f64) -> Self {
-        let ids = |wanted: fn(&Pair<'_>) -> bool| {
-            let wanted = pairing.pairs.iter().filter(|pair| wanted(pair));
-            wanted.map(|pair| pair.id.to_owned()).collect::<Vec<_>>()
-        };
-        let owned = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect();
-        let scored = pairing.pairs.iter().filter(|pair| pair.after.is_some());
-        let before = scored.filter(|pair| pair.before).fold(0, |n, _| n + 1);
-        let after = before + counts.better - counts.worse;
-        let noise = stats::ratio(counts.better, counts.pairs).unwrap_or(0.0);
-        Self {
-            baseline_run: baseline.run_ids(),
-            pairs: counts.pairs,
-            baseline_accuracy: stats::ratio(before, counts.pairs),
-            baseline_ci95: stats::wilson95(before, counts.pairs),
-            accuracy: stats::ratio(after, counts.pairs),
-            accuracy_ci95: stats::wilson95(after, counts.pairs),
-            worse: counts.worse,
-            better: counts.better,
-            p: counts.p(),
-            drop: counts.drop(),
-            smallest_drop: stats::smallest_detectable_drop(counts.pairs, noise, alpha, POWER),
-            assumption: format!(
-                "assuming that samples flip independently and that {} % of them flip each way by chance \
-                 (as many as became correct here)",
-                (noise * 1e3).round() / 10.0
-            ),
-            became_wrong: ids(|pair| pair.before && pair.after == Some(false)),
-            became_correct: ids(|pair| !pair.before && pair.after == Some(true)),
-            unknown: ids(|pair| pair.after.is_none()),
-            added: owned(&pairing.added),
-            removed: owned(&pairing.removed),
-            changed: owned(&pairing.changed),
-            warning: (!baseline.digest_matches).then(|| {
-                format!(
-                    "the snapshots are no longer those of run `{}`, so chance is no longer even-handed: \
-                     accept one whole run with `cargo evaltest accept`",
-                    printable(&baseline.run_ids())
-                )
-            }),
-        }
-    }
-
-    fn message(
-        &self,
-        gate: &Gate,
-        verdict: Verdict,
-        pairing: &Pairing<'_>,
-        epochs: Option<u32>,
-    ) -> String {
-        let mut lines = vec![self.headline(gate, verdict)];
-        if let Some(epochs) = epochs.filter(|epochs| *epochs > 1) {
-            lines.push(format!(
-                "the verdict on a sample is that on the answer which most of its {epochs} epochs gave"
-            ));
-        }
-        if let (Some(before), Some([b0, b1]), Some(after), Some([a0, a1])) = (
-            self.baseline_accuracy,
-            self.baseline_ci95,
-            self.accuracy,
-            self.accuracy_ci95,
-        ) {
-            lines.push(format!(
-                "accuracy over the pairs: {before:.4} in the baseline (95 % interval {b0:.4} to {b1:.4}), \
-                 {after:.4} now ({a0:.4} to {a1:.4})"
-            ));
-        }
-        let listed = [
-            ("became wrong", &self.became_wrong),
-            ("became correct", &self.became_correct),
-            ("errored or skipped", &self.unknown),
-            ("not compared, new", &self.added),
-            ("not compared, gone", &self.removed),
-            ("not compared, input or ground truth changed", &self.changed),
-        ];
-        for (title, ids) in listed {
-            if !ids.is_empty() {
-                lines.push(format!("{title}: {}", name_some(ids)));
-            }
-        }
-        if !self.unknown.is_empty() {
-            let p = |unknown| show_p(Counts::of(&pairing.pairs, Some(unknown)).p());
-            lines.push(format!(
-                "with the errored and skipped samples p would be {} if they were wrong, {} if correct",
-                p(false),
-                p(true)
-            ));
-        }
-        lines.push(match self.smallest_drop {
-            Some(drop) => format!(
-                "with {} pairs a drop of {:.1} points or more is seen with 80 % power, {}",
-                self.pairs,
-                drop * 100.0,
-                self.assumption
-            ),
-            None => format!(
-                "with {} pairs no drop is seen with 80 % power, {}",
-                self.pairs, self.assumption
-            ),
-        });
-        lines.extend(
-            self.warning
-                .iter()
-                .map(|warning| format!("warning: {warning}")),
-        );
-        lines.join("\n")
-    }
-
-    fn headline(&self, gate: &Gate, verdict: Verdict) -> String {
-        if self.pairs == 0 {
-            return "no sample was scored both in the baseline and now".to_owned();
-        }
-        let counts = format!(
-            "of {} pairs {} became wrong and {} became correct, p = {}",
-            self.pairs,
-            self.worse,
-            self.better,
-            show_p(self.p)
-        );
-        let alpha = gate.level();
-        let sign = if self.p < alpha { "<" } else { ">=" };
-        let mut text = format!("{counts} {sign} alpha {alpha}");
-        if let Some((max, drop)) = gate.max_drop.zip(self.drop) {
-            let sign = if drop > max { ">" } else { "<=" };
-            text = format!("{text}, drop {drop:.4} {sign} max_drop {max}");
-        }
-        match verdict {
-            Verdict::Inconclusive => format!(
-                "{text}; {} errored or skipped samples leave it open, ask them again with `cargo evaltest \
-                 run --resume RUN_DIR`",
-                self.unknown.len()
-            ),
-            _ => text,
-        }
-    }
-}
-
-fn name_some(ids: &[String]) -> String {
-    let named: Vec<String> = ids.iter().take(NAMED).map(|id| printable(id)).collect();
-    match ids.len().saturating_sub(NAMED) {
-        0 => named.join(", "),
-        more => format!("{} and {more} more", named.join(", ")),
-    }
-}
-
-/// Ids come from datasets: no control character of theirs may reach a terminal.
-fn printable(id: &str) -> String {
-    id.replace(char::is_control, "\u{fffd}")
-}
-
-fn show_p(p: f64) -> String {
-    if p < 1e-4 {
-        format!("{p:.1e}")
-    } else {
-        format!("{p:.4}")
-    }
 }
 
 #[cfg(test)]

@@ -6,8 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::mean::{KnownMeans, LISTED};
 use super::own;
 use crate::error::{Error, Result, nearest};
+use crate::stats::as_f64;
 use crate::verdict::gate::{Gate, Metric, Slice};
 use crate::verdict::summary::Summary;
+
+/// The detail that names a label.
+const LABEL: &str = "label";
 
 /// What a gate may refer to.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +22,8 @@ pub(crate) struct Known {
     pub scorers: Vec<String>,
     /// What there are means of, once the run is over.
     pub means: Option<KnownMeans>,
+    /// The details of each scorer's scores by its name; `None` where they are not known before the run.
+    pub details: BTreeMap<String, Option<&'static [&'static str]>>,
     /// How often each sample is asked.
     pub epochs: u32,
     /// The names of the benchmark's own metrics, where they are known.
@@ -46,6 +52,7 @@ impl Known {
             slices,
             scorers: scorers.into_iter().map(Into::into).collect(),
             means: None,
+            details: BTreeMap::new(),
             epochs: 1,
             metrics: None,
         }
@@ -62,6 +69,7 @@ impl Known {
             slices: slices.collect(),
             scorers: scorers.to_vec(),
             means: Some(KnownMeans::of(summary)),
+            details: BTreeMap::new(),
             epochs,
             metrics: Some(own::names(&summary.metrics)),
         }
@@ -87,6 +95,7 @@ impl Gate {
         {
             return Err(Error::usage(format!("gate `{self}`: {why}")));
         }
+        self.validate_labels(known)?;
         if let (Metric::Own(name), Some(names)) = (&self.metric, &known.metrics)
             && !names.contains(name)
         {
@@ -123,6 +132,42 @@ impl Gate {
             return Err(Error::usage(message).hint(choices(&title, value, values)));
         }
         Ok(())
+    }
+
+    /// Refuses a figure of labels where the scorer is known to tell none.
+    fn validate_labels(&self, known: &Known) -> Result<()> {
+        let Metric::MacroF1(scorer) = &self.metric else {
+            return Ok(());
+        };
+        let scorer = scorer.as_ref().or(known.scorers.first());
+        let details = scorer.and_then(|scorer| *known.details.get(scorer)?);
+        match (scorer, details) {
+            (Some(scorer), Some(details)) if !details.contains(&LABEL) => Err(Error::usage(
+                format!("gate `{self}`: scorer `{scorer}` judges no labels"),
+            )
+            .hint(
+                "scorers that do are `choice`, and `exact` with `labels`: \
+                 `scorer: { type: exact, labels: true }`",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses a gate that wants more samples than there are, where it is known how many those are.
+    pub(crate) fn validate_size(&self, size: &dyn Fn(Option<&Slice>) -> Option<u64>) -> Result<()> {
+        let Some((_, least)) = self.bound.filter(|_| self.metric == Metric::MinSamples) else {
+            return Ok(());
+        };
+        match size(self.slice.as_ref()) {
+            Some(size) if as_f64(size) < least => Err(Error::usage(format!(
+                "gate `{self}` can never hold: there are {size} samples"
+            ))
+            .hint(format!(
+                "write `{} >= {size}`, or raise `limits.limit`",
+                self.name()
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// The part that needs nothing but the gate.

@@ -35,7 +35,11 @@ impl Gate {
             let why = "`metric` is of the whole run; a slice has `accuracy` and `mean`";
             return refuse(why.to_owned());
         }
-        let options = [("alpha", self.alpha), ("max_drop", self.max_drop)];
+        let options = [
+            ("alpha", self.alpha),
+            ("max_drop", self.max_drop),
+            ("min_pairs", self.min_pairs),
+        ];
         let Some((op, threshold)) = self.bound else {
             for (name, value) in options {
                 // NaN is in no range.
@@ -46,10 +50,24 @@ impl Gate {
             if self.alpha.is_some_and(|alpha| alpha <= 0.0) {
                 return refuse("`alpha` of 0 never fails".to_owned());
             }
+            if self.confidence.is_some() {
+                return refuse("`confidence` belongs to `accuracy >=`".to_owned());
+            }
             return Ok(());
         };
-        if let Some((name, _)) = options.iter().find(|(_, value)| value.is_some()) {
+        let given = options.iter().find(|(_, value)| value.is_some());
+        let mid_p = self.mid_p.then_some("mid_p");
+        if let Some(name) = given.map(|(name, _)| *name).or(mid_p) {
             return refuse(format!("`{name}` belongs to `no_regression`"));
+        }
+        if let Some(confidence) = self.confidence {
+            let is_least = matches!(op, Op::AtLeast | Op::Above);
+            if !matches!(self.metric, Metric::Accuracy(_)) || !is_least {
+                return refuse("`confidence` belongs to `accuracy >=`".to_owned());
+            }
+            if !(confidence > 0.0 && confidence < 1.0) {
+                return refuse("`confidence` lies between 0 and 1, usually at 0.95".to_owned());
+            }
         }
         if !threshold.is_finite() {
             return refuse("the threshold is no number".to_owned());

@@ -2,8 +2,9 @@
 //!
 //! ```text
 //! METRIC[(ARG)][[DIMENSION=VALUE]] OP NUMBER[%|s]      OP is one of >= > <= <
+//! accuracy[(ARG)][[DIMENSION=VALUE]] >= NUMBER[%] (confidence=NUMBER)
 //! min_samples(NUMBER)
-//! no_regression[(alpha=NUMBER, max_drop=NUMBER)][[DIMENSION=VALUE]]
+//! no_regression[(OPTION=VALUE, …)][[DIMENSION=VALUE]]   alpha, max_drop, min_pairs: NUMBER; mid_p: true or false
 //! ```
 
 use std::str::FromStr;
@@ -30,6 +31,8 @@ struct Parts<'a> {
     argument: Option<&'a str>,
     slice: Option<Slice>,
     bound: Option<(Op, &'a str)>,
+    /// What stands in parentheses behind the number.
+    options: Option<&'a str>,
 }
 
 impl<'a> Parts<'a> {
@@ -60,11 +63,19 @@ impl<'a> Parts<'a> {
             slice = Some(Slice::new(dimension, value));
             rest = after.trim_start();
         }
+        let mut options = None;
+        if let Some((before, inner)) = rest.split_once('(') {
+            let inside = inner.strip_suffix(')');
+            let inside = inside.ok_or_else(|| Error::usage("`(` without `)`"))?;
+            options = Some(inside.trim());
+            rest = before.trim_end();
+        }
         Ok(Self {
             metric,
             argument,
             slice,
             bound: bound(rest)?,
+            options,
         })
     }
 
@@ -75,6 +86,9 @@ impl<'a> Parts<'a> {
             slice: self.slice,
             ..Gate::no_regression()
         };
+        if let Some(options) = self.options {
+            gate.confidence = Some(confidence(options)?);
+        }
         if gate.metric == Metric::NoRegression {
             if self.bound.is_some() {
                 return Err(Error::usage("`no_regression` takes no threshold")
@@ -106,6 +120,21 @@ impl<'a> Parts<'a> {
         let threshold = number_for(&gate.metric, number)?;
         gate.bound = Some((op, threshold));
         Ok(gate)
+    }
+}
+
+/// `confidence=0.95`.
+fn confidence(options: &str) -> Result<f64> {
+    let refuse = || {
+        Error::usage(format!("`({options})` says nothing here"))
+            .hint("a threshold may have a confidence: `accuracy >= 0.6 (confidence=0.95)`")
+    };
+    let (_, value) = pair(options)
+        .filter(|(name, _)| *name == "confidence")
+        .ok_or_else(refuse)?;
+    match value.strip_suffix('%') {
+        Some(percent) => percentage(percent),
+        None => number(value),
     }
 }
 
@@ -222,12 +251,24 @@ fn options(argument: Option<&str>) -> impl Iterator<Item = &str> {
 }
 
 fn read_option(gate: &mut Gate, option: &str) -> Result<()> {
-    const OPTIONS: &str = "`no_regression` takes `alpha` and `max_drop`: `alpha=0.05`";
+    const OPTIONS: &str = "`no_regression` takes `alpha`, `max_drop`, `min_pairs` and `mid_p`: `alpha=0.05, mid_p=true`";
     let (name, value) = pair(option)
         .ok_or_else(|| Error::usage(format!("`{option}` is no option")).hint(OPTIONS))?;
     let slot = match name {
         "alpha" => &mut gate.alpha,
         "max_drop" => &mut gate.max_drop,
+        "min_pairs" => &mut gate.min_pairs,
+        "mid_p" => {
+            gate.mid_p = match value {
+                "true" => true,
+                "false" => false,
+                _ => {
+                    let message = format!("`mid_p` is `true` or `false`, not `{value}`");
+                    return Err(Error::usage(message).hint(OPTIONS));
+                }
+            };
+            return Ok(());
+        }
         _ => return Err(Error::usage(format!("unknown option `{name}`")).hint(OPTIONS)),
     };
     if slot.is_some() {

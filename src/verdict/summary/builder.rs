@@ -85,14 +85,14 @@ impl SummaryBuilder {
     /// Adds a record.
     pub(crate) fn add(&mut self, record: &Record) {
         let outcome = &record.result;
-        self.total.add(outcome);
+        self.total.add(record);
         for (dimension, value) in slices_of(record) {
             // `entry` would need a new `String` for every record.
             if !self.slices.contains_key(dimension) {
                 self.slices.insert(dimension.to_owned(), BTreeMap::new());
             }
             if let Some(values) = self.slices.get_mut(dimension) {
-                values.entry(value).or_default().add(outcome);
+                values.entry(value).or_default().add(record);
             }
         }
         if self.epochs > 1 {
@@ -176,6 +176,7 @@ impl SummaryBuilder {
         Summary {
             format_version: FORMAT_VERSION,
             eval: self.eval,
+            partial: false,
             samples: total.samples,
             scored: total.scored,
             correct: total.correct,

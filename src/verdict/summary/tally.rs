@@ -8,8 +8,8 @@ use super::bounds::accuracy_bounds;
 use super::epochs::EpochTally;
 use super::group::{Group, Latency, Range, ScorerSummary, UsageTotal};
 use super::labels::LabelTally;
-use crate::data::{Outcome, Status, Usage};
-use crate::stats::{self, Sum};
+use crate::data::{Outcome, Record, Status, Usage};
+use crate::stats::{self, Clusters, Sum};
 use crate::verdict::poll::Poll;
 
 /// The name of the score itself among the means.
@@ -35,10 +35,41 @@ pub(super) struct Tally {
     latencies: Vec<f64>,
     /// With several epochs, what those of each sample say together.
     epochs: Option<Box<EpochTally>>,
+    groups: Groups,
+}
+
+/// Right answers and answers by group, where samples come in groups.
+#[derive(Clone, Debug, Default)]
+struct Groups(BTreeMap<String, [u64; 2]>);
+
+impl Groups {
+    fn add(&mut self, group: Option<&str>, correct: bool) {
+        let Some(group) = group else { return };
+        if !self.0.contains_key(group) {
+            self.0.insert(group.to_owned(), [0; 2]);
+        }
+        if let Some([right, all]) = self.0.get_mut(group) {
+            *right += u64::from(correct);
+            *all += 1;
+        }
+    }
+
+    /// The interval of the accuracy, clustered by group; `None` where there are no groups.
+    fn interval95(&self) -> Option<[f64; 2]> {
+        let mut clusters = Clusters::default();
+        for [right, all] in self.0.values() {
+            clusters.add(*right, *all);
+        }
+        clusters.interval95()
+    }
 }
 
 impl Tally {
-    pub(super) fn add(&mut self, outcome: &Outcome) {
+    pub(super) fn add(&mut self, record: &Record) {
+        let (outcome, group) = (&record.result, record.cluster.as_deref());
+        if outcome.status == Status::Scored {
+            self.groups.add(group, outcome.is_correct());
+        }
         self.samples += 1;
         match outcome.status {
             Status::Scored => self.scored += 1,
@@ -56,7 +87,7 @@ impl Tally {
                 self.scorers.insert(name.clone(), ScorerTally::default());
             }
             if let Some(tally) = self.scorers.get_mut(name) {
-                tally.add(score);
+                tally.add(score, group);
             }
         }
         if let Some(usage) = &outcome.usage {
@@ -91,10 +122,10 @@ impl Tally {
         let judged = self.scored + self.errors;
         let unknown = self.errors + self.skipped;
         let samples = self.epochs.as_ref().map_or(0, |epochs| epochs.samples());
-        let interval = match &self.epochs {
+        let interval = self.groups.interval95().or_else(|| match &self.epochs {
             Some(epochs) => epochs.interval95(),
             None => stats::wilson95(self.correct, self.scored),
-        };
+        });
         Group {
             samples: self.samples,
             scored: self.scored,
@@ -143,14 +174,16 @@ struct ScorerTally {
     means: Means,
     labels: LabelTally,
     epochs: Option<Box<EpochTally>>,
+    groups: Groups,
 }
 
 impl ScorerTally {
     /// Adds a `Score` in its JSON form. Anything without a verdict is a scorer that could not judge.
-    fn add(&mut self, score: &Value) {
+    fn add(&mut self, score: &Value, group: Option<&str>) {
         let Some(correct) = score.get("correct").and_then(Value::as_bool) else {
             return;
         };
+        self.groups.add(group, correct);
         self.scored += 1;
         self.correct += u64::from(correct);
         let value = score.get("value").and_then(Value::as_f64);
@@ -173,10 +206,10 @@ impl ScorerTally {
             errors,
             accuracy: stats::ratio(self.correct, self.scored),
             accuracy_bounds: accuracy_bounds(self.correct, self.scored, 0, errors + skipped),
-            accuracy_ci95: match &self.epochs {
+            accuracy_ci95: self.groups.interval95().or_else(|| match &self.epochs {
                 Some(epochs) => epochs.interval95(),
                 None => stats::wilson95(self.correct, self.scored),
-            },
+            }),
             means: self.means.means(),
             mean_ranges: self.means.ranges(),
             labels: self.labels.finish(),

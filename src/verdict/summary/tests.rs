@@ -17,6 +17,7 @@ pub(crate) fn record(id: &str, status: Status, correct: bool, level: &str) -> Re
         ground_truth: Value::Null,
         metadata: Map::new(),
         slices,
+        cluster: None,
         input_hash: "i".to_owned(),
         target_hash: "t".to_owned(),
         question_hash: String::new(),

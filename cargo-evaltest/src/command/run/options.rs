@@ -51,6 +51,7 @@ impl RunArgs {
             stream: self.stream,
             dry_run: self.dry_run,
             ci: evaltest::engine::system::project::is_ci(),
+            allow_ignored: self.allow_ignored,
             ..Drive::default()
         })
     }

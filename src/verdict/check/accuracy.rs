@@ -1,0 +1,124 @@
+//! An accuracy beside its threshold: what chance does to an agent that is just good enough.
+
+use std::collections::BTreeMap;
+
+use super::figures::Figures;
+use super::measured::show;
+use crate::stats::{AnswerCounts, accuracy_interval, chance_of_less};
+use crate::verdict::baseline::CurrentSample;
+use crate::verdict::facts::Facts;
+use crate::verdict::gate::{Gate, Metric, Op};
+
+/// The answers that an accuracy is taken of, by what is independent of the others: a sample, or a group of samples.
+struct Groups {
+    /// Right answers, answers with a verdict, and those that errored or were never given.
+    groups: Vec<[u32; 3]>,
+}
+
+/// What is known of the upper end of the interval.
+pub(super) struct UpperEnds {
+    /// With what errored as wrong, and as right.
+    pub(super) ends: [f64; 2],
+    /// In words.
+    pub(super) told: String,
+}
+
+impl Gate {
+    /// The upper ends of the interval that the gate asks for, if it does.
+    pub(super) fn upper_ends(
+        &self,
+        facts: &Facts<'_>,
+        figures: &Figures<'_>,
+        threshold: f64,
+    ) -> Option<UpperEnds> {
+        let confidence = self.confidence?;
+        let groups = Groups::of(self, facts, figures)?;
+        let upper = |errors: Option<bool>| {
+            let [_, high] = accuracy_interval(&groups.answers(errors), confidence)?;
+            Some(high)
+        };
+        Some(UpperEnds {
+            ends: [upper(Some(false))?, upper(Some(true))?],
+            told: format!(
+                "the upper end of the {} % interval, {},",
+                // 95, not 95.00000000000001.
+                (confidence * 1e6).round() / 1e4,
+                show(upper(None)?, threshold)
+            ),
+        })
+    }
+
+    /// How likely an agent fails whose accuracy is exactly the threshold, in words; `None` where the gate allows for
+    /// chance, or is about something else.
+    pub(super) fn chance(&self, facts: &Facts<'_>, figures: &Figures<'_>) -> Option<String> {
+        let (op, threshold) = self.bound?;
+        let is_plain = self.confidence.is_none() && op == Op::AtLeast;
+        let groups = is_plain.then(|| Groups::of(self, facts, figures))??;
+        let chance = chance_of_less(&groups.answers(None), threshold)?;
+        (chance > 0.0).then(|| {
+            let percent = match (chance * 100.0).round() {
+                0.0 => "less than 1".to_owned(),
+                percent => percent.to_string(),
+            };
+            format!(
+                "an agent whose accuracy is exactly {threshold} fails in {percent} % of such runs, unless the gate \
+                 says `(confidence=0.95)`"
+            )
+        })
+    }
+}
+
+impl Groups {
+    /// Those of a gate on an accuracy.
+    fn of(gate: &Gate, facts: &Facts<'_>, figures: &Figures<'_>) -> Option<Self> {
+        let Metric::Accuracy(scorer) = &gate.metric else {
+            return None;
+        };
+        let scorer = scorer.as_deref();
+        let other = scorer.filter(|scorer| figures.decides() != Some(*scorer));
+        let mut groups = BTreeMap::<(bool, &str), [u32; 3]>::new();
+        let samples = facts.current.iter();
+        for sample in samples.filter(|sample| sample.is_in(gate.slice.as_ref())) {
+            let own = (false, sample.id.as_str());
+            let name = sample.cluster.as_deref().map_or(own, |name| (true, name));
+            let group = groups.entry(name).or_default();
+            for answer in answers(sample, other) {
+                group[0] += u32::from(answer == Some(true));
+                group[1] += u32::from(answer.is_some());
+                group[2] += u32::from(answer.is_none());
+            }
+        }
+        let mut groups: Vec<_> = groups.into_values().collect();
+        if groups.is_empty() && other.is_none() {
+            // Nobody kept the samples: each answer is one.
+            let [right, wrong, unknown] = figures.counts();
+            groups.extend((0..right).map(|_| [1, 1, 0]));
+            groups.extend((0..wrong).map(|_| [0, 1, 0]));
+            groups.extend((0..unknown).map(|_| [0, 0, 1]));
+        }
+        Some(Self { groups })
+    }
+
+    /// With the answers that errored as wrong or as right, or left out.
+    fn answers(&self, errors: Option<bool>) -> Vec<AnswerCounts> {
+        let groups = self.groups.iter().map(|[right, of, unknown]| match errors {
+            None => AnswerCounts::new(*right, *of),
+            Some(as_right) => {
+                AnswerCounts::new(right + unknown * u32::from(as_right), of + unknown)
+            }
+        });
+        groups.collect()
+    }
+}
+
+/// The verdicts on the answers to a sample, of the scorer that decides or of another.
+fn answers(sample: &CurrentSample, other: Option<&str>) -> Vec<Option<bool>> {
+    let Some(scorer) = other else {
+        return sample.answers.clone();
+    };
+    let mut answers = sample.by_scorer.get(scorer).cloned().unwrap_or_default();
+    // AnswerCounts that errored name no scorer.
+    let all = answers.len().max(sample.answers.len());
+    answers.resize(all, None);
+    answers
+}

@@ -1,0 +1,272 @@
+//! What `no_regression` tells people, and `summary.json`.
+
+use crate::stats;
+use crate::verdict::baseline::{Pair, flipped, right_of};
+use crate::verdict::regression::Regression;
+use crate::verdict::result::Verdict;
+
+use super::paired::{As, Paired, RightShare};
+use super::{Decided, raw_p};
+
+/// How often the smallest detectable drop is detected.
+const POWER: f64 = 0.8;
+
+/// How many ids a message names at most; the result carries all.
+const NAMED: usize = 10;
+
+impl Decided<'_> {
+    /// The comparison as numbers and ids.
+    pub(super) fn regression(&self) -> Regression {
+        let (baseline, pairing) = (self.comparison.baseline, &self.comparison.pairing);
+        let seen = self.comparison.seen();
+        let pairs = &pairing.pairs;
+        let ids = |wanted: &dyn Fn(&Pair<'_>) -> bool| {
+            let wanted = pairs.iter().filter(|pair| wanted(pair));
+            wanted.map(|pair| pair.id.to_owned()).collect::<Vec<_>>()
+        };
+        let flips = |worse: bool| ids(&|pair| flipped(pair.before, pair.now) == Some(worse));
+        let (became_wrong, became_correct) = (flips(true), flips(false));
+        let owned = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect();
+        let count = seen.pairs();
+        let better = became_correct.len() as u64;
+        let [before, now] = seen.shares();
+        let difference = seen.difference();
+        Regression {
+            baseline_run: baseline.run_ids(),
+            baseline_runs: baseline.runs.iter().map(|run| run.run_id.clone()).collect(),
+            pairs: count,
+            baseline_accuracy: before.value,
+            baseline_ci95: before.ci95,
+            accuracy: now.value,
+            accuracy_ci95: now.ci95,
+            worse: became_wrong.len() as u64,
+            better,
+            p: raw_p(self.comparison.gate, seen),
+            p_adjusted: Some(self.comparison.test(As::Nothing).p),
+            drop: seen.drop(),
+            difference: difference.map(|difference| difference.value),
+            difference_ci95: difference.map(|difference| difference.ci95),
+            smallest_drop: seen.smallest_drop(self.comparison.gate.level(), POWER),
+            assumption: assumption(seen, better),
+            became_wrong,
+            became_correct,
+            fell_most: self.fell_most(),
+            unknown: ids(&|pair| pair.now.contains(&None)),
+            added: owned(&pairing.added),
+            removed: owned(&pairing.removed),
+            changed: owned(&pairing.changed),
+            warning: self.comparison.changed_since(),
+        }
+    }
+
+    /// Where a red gate has no flipped sample, the ids of those whose share of right answers fell most.
+    fn fell_most(&self) -> Vec<String> {
+        let pairs = &self.comparison.pairing.pairs;
+        let is_worse = |pair: &Pair<'_>| flipped(pair.before, pair.now) == Some(true);
+        if self.verdict != Verdict::Failed || pairs.iter().any(is_worse) {
+            return Vec::new();
+        }
+        let share = |answers: &[Option<bool>]| {
+            let answers = right_of(answers);
+            f64::from(answers.right) / f64::from(answers.of.max(1))
+        };
+        let answered = pairs.iter().filter(|pair| right_of(pair.now).of > 0);
+        let falls = answered.map(|pair| (share(pair.before) - share(pair.now), pair.id));
+        let mut falls: Vec<_> = falls.filter(|(fall, _)| *fall > 0.0).collect();
+        // Of equal falls the one that stands first.
+        falls.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let named = falls.iter().take(NAMED);
+        named.map(|(_, id)| (*id).to_owned()).collect()
+    }
+
+    pub(super) fn message(&self, told: &Regression) -> String {
+        let mut lines = vec![self.headline(told)];
+        lines.extend(self.asked());
+        lines.extend(self.comparison.seen().group_count().map(|groups| {
+            format!(
+                "the samples come in {groups} groups, and only groups are independent of each other"
+            )
+        }));
+        let [before, now] = self.comparison.seen().shares();
+        lines.extend(accuracies(before, now));
+        lines.extend(self.difference(told));
+        lines.extend(self.prompts());
+        let listed = [
+            ("became wrong", &told.became_wrong),
+            ("fell most", &told.fell_most),
+            ("became correct", &told.became_correct),
+            ("errored or skipped", &told.unknown),
+            ("not compared, new", &told.added),
+            ("not compared, gone", &told.removed),
+            ("not compared, input or ground truth changed", &told.changed),
+        ];
+        for (title, ids) in listed {
+            if !ids.is_empty() {
+                lines.push(format!("{title}: {}", name_some(ids)));
+            }
+        }
+        if !told.unknown.is_empty() {
+            let end = |errors: As| show_p(self.comparison.test(errors).p);
+            let [wrong, right] = [As::Wrong, As::Right].map(end);
+            lines.push(format!(
+                "with the errored and skipped samples p would be {wrong} if they were wrong, {right} if correct"
+            ));
+        }
+        lines.push(match told.smallest_drop {
+            Some(drop) => format!(
+                "with {} pairs a drop of {:.1} points or more is seen with 80 % power, {}",
+                told.pairs,
+                drop * 100.0,
+                told.assumption
+            ),
+            None => format!(
+                "with {} pairs no drop is seen with 80 % power, {}",
+                told.pairs, told.assumption
+            ),
+        });
+        // In continuous integration it is what leaves the gate open.
+        let warning = told.warning.iter().filter(|_| !self.comparison.facts.ci);
+        lines.extend(warning.map(|warning| format!("warning: {warning}")));
+        lines.join("\n")
+    }
+
+    fn headline(&self, told: &Regression) -> String {
+        if told.pairs == 0 {
+            return self.open.clone().unwrap_or_default();
+        }
+        let gate = self.comparison.gate;
+        let alpha = gate.level();
+        let mut p = format!("p = {}", show_p(told.p));
+        let adjusted = told.p_adjusted.unwrap_or(told.p);
+        if adjusted.total_cmp(&told.p).is_ne() {
+            p = format!(
+                "{p}, {} beside the other `no_regression` gates (Holm)",
+                show_p(adjusted)
+            );
+        }
+        let sign = if adjusted < alpha { "<" } else { ">=" };
+        let mut text = format!(
+            "of {} pairs {} became wrong and {} became correct, {p} {sign} alpha {alpha}",
+            told.pairs, told.worse, told.better,
+        );
+        if let Some((max, drop)) = gate.max_drop.zip(told.drop) {
+            let sign = if drop > max { ">" } else { "<=" };
+            text = format!("{text}, drop {drop:.4} {sign} max_drop {max}");
+        }
+        match (&self.open, self.verdict) {
+            (Some(open), _) => format!("{open}\n{text}"),
+            (None, Verdict::Inconclusive) => format!(
+                "{text}; {} errored or skipped samples leave it open, ask them again with `cargo evaltest \
+                 run --resume RUN_DIR`",
+                told.unknown.len()
+            ),
+            _ => text,
+        }
+    }
+
+    /// The paired difference; where its interval and the test point different ways, with the reason.
+    fn difference(&self, told: &Regression) -> Option<String> {
+        let (value, [low, high]) = (told.difference?, told.difference_ci95?);
+        let is_seen = told.p_adjusted? < self.comparison.gate.level();
+        let why = match (is_seen, high < 0.0) {
+            (true, false) => {
+                "; the interval looks both ways and the test only for a loss, so the test sees smaller ones"
+            }
+            (false, true) => {
+                "; the interval is approximate, and the test, which decides, is exact and asks for more at this alpha"
+            }
+            _ => "",
+        };
+        Some(format!(
+            "paired difference: {:+.1} points (95 % interval {:+.1} to {:+.1}){why}",
+            value * 100.0,
+            low * 100.0,
+            high * 100.0
+        ))
+    }
+
+    /// Another prompt is configuration, as another agent is: it is compared, and told.
+    fn prompts(&self) -> Option<String> {
+        let before = self.comparison.baseline.prompt.as_ref()?;
+        let now = self.comparison.facts.prompt.as_ref()?;
+        let (before, now) = (printable(before), printable(now));
+        (before != now).then(|| {
+            format!("the prompt is another one than in the baseline: {before} before, {now} now")
+        })
+    }
+
+    /// How often was asked, where that is not once on both sides.
+    fn asked(&self) -> Option<String> {
+        if self.comparison.baseline.majorities {
+            return Some(
+                "the baseline was made by an older version and keeps the verdict of the majority alone, and those of \
+                 now are compared with it: accept a run with `cargo evaltest accept` to compare all answers"
+                    .to_owned(),
+            );
+        }
+        let pairs = &self.comparison.pairing.pairs;
+        let most = |side: fn(&Pair<'_>) -> usize| pairs.iter().map(side).max().unwrap_or(0);
+        let (before, now) = (most(|pair| pair.before.len()), most(|pair| pair.now.len()));
+        if before.max(now) < 2 {
+            return None;
+        }
+        let runs = match self.comparison.baseline.runs.len() {
+            0 | 1 => String::new(),
+            runs => format!(" of {runs} runs"),
+        };
+        let answers = |count: usize| if count == 1 { "answer" } else { "answers" };
+        Some(format!(
+            "all answers are compared, {before} {}{runs} to a sample in the baseline and {now} {} now; a sample \
+             became wrong if more than half of its answers were right and at most half are now",
+            answers(before),
+            answers(now)
+        ))
+    }
+}
+
+/// What the smallest drop that is seen assumes of chance.
+fn assumption(seen: &Paired, better: u64) -> String {
+    let (noise, from) = if seen.has_several_answers() {
+        let noise = seen.noise().unwrap_or(0.0);
+        (noise, "as the several answers to a sample tell")
+    } else {
+        let noise = stats::ratio(better, seen.pairs()).unwrap_or(0.0);
+        (noise, "as many as became correct here")
+    };
+    let free = match seen.group_count() {
+        None => "samples flip independently",
+        Some(_) => "samples of a group flip together as they did here",
+    };
+    let noise = (noise * 1e3).round() / 10.0;
+    format!("assuming that {free} and that {noise} % of them flip each way by chance ({from})")
+}
+
+fn accuracies(before: RightShare, now: RightShare) -> Option<String> {
+    let ([b0, b1], [a0, a1]) = (before.ci95?, now.ci95?);
+    let (before, now) = (before.value?, now.value?);
+    Some(format!(
+        "accuracy over the pairs: {before:.4} in the baseline (95 % interval {b0:.4} to {b1:.4}), {now:.4} now \
+         ({a0:.4} to {a1:.4})"
+    ))
+}
+
+pub(super) fn name_some(ids: &[String]) -> String {
+    let named: Vec<String> = ids.iter().take(NAMED).map(|id| printable(id)).collect();
+    match ids.len().saturating_sub(NAMED) {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
+}
+
+/// Ids come from datasets: no control character of theirs may reach a terminal.
+pub(super) fn printable(id: &str) -> String {
+    id.replace(char::is_control, "\u{fffd}")
+}
+
+pub(super) fn show_p(p: f64) -> String {
+    if p < 1e-4 {
+        format!("{p:.1e}")
+    } else {
+        format!("{p:.4}")
+    }
+}

@@ -1,0 +1,399 @@
+//! Several answers to a sample, several gates, groups, and what says nothing.
+
+use super::*;
+use crate::verdict::gate::Slice;
+
+/// Answers as letters, a sample each word: `C` correct, `W` wrong, `E` errored. All samples are of `level=1`, those
+/// from `split` on of `level=2`.
+fn facts<'a>(baseline: &'a Baseline, now: &[&str], split: usize) -> Facts<'a> {
+    let current = now.iter().enumerate().map(|(i, letters)| CurrentSample {
+        id: format!("s{i:02}"),
+        answers: answers(letters),
+        slices: vec![Slice::new("level", if i < split { "1" } else { "2" })],
+        ..CurrentSample::default()
+    });
+    let records = [
+        record("a", Status::Scored, true, "1"),
+        record("b", Status::Scored, true, "2"),
+    ];
+    Facts {
+        baseline: Some(baseline),
+        current: current.collect(),
+        ..Facts::of(Summary::of("test", &records))
+    }
+}
+
+fn answers(letters: &str) -> Vec<Option<bool>> {
+    let read = |letter| (letter != 'E').then_some(letter == 'C');
+    letters.chars().map(read).collect()
+}
+
+fn accepted(before: &[&str]) -> Baseline {
+    let sample = |(i, letters): (usize, &&str)| {
+        let sample = BaselineSample {
+            answers: answers(letters),
+            ..BaselineSample::default()
+        };
+        (format!("s{i:02}"), sample)
+    };
+    let asked = before.first().map_or(0, |letters| letters.len());
+    let mut runs = vec![run("r1", 1)];
+    if asked > 1 {
+        runs.push(run("r2", asked - 1));
+    }
+    Baseline {
+        runs,
+        samples: before.iter().enumerate().map(sample).collect(),
+        digest_matches: true,
+        ..Baseline::default()
+    }
+}
+
+fn run(id: &str, epochs: usize) -> BaselineRun {
+    BaselineRun {
+        run_id: id.to_owned(),
+        epochs: u32::try_from(epochs).unwrap(),
+    }
+}
+
+#[track_caller]
+fn says(result: &GateResult, verdict: Verdict, parts: &[&str]) {
+    assert_eq!(result.verdict, verdict, "{}", result.message);
+    for part in parts {
+        assert!(
+            result.message.contains(part),
+            "`{part}` is not in:\n{}",
+            result.message
+        );
+    }
+}
+
+#[test]
+fn all_answers_are_compared() {
+    // Right each time, and now in three of five: no sample flips, and yet the agent is worse.
+    let baseline = accepted(&["CCCCC"; 40]);
+    let facts = facts(&baseline, &["CWCWC"; 40], 40);
+    let result = Gate::no_regression().check(&facts);
+    says(
+        &result,
+        Verdict::Failed,
+        &[
+            "of 40 pairs 0 became wrong and 0 became correct, p = 7.4e-27 < alpha 0.05\n",
+            "\nall answers are compared, 5 answers of 2 runs to a sample in the baseline and 5 answers now",
+            "\npaired difference: -40.0 points (95 % interval -",
+            "\nfell most: s00, s01, s02, s03, s04, s05, s06, s07, s08, s09\n",
+        ],
+    );
+    let regression = result.regression.unwrap();
+    assert_eq!(regression.fell_most.len(), 10);
+    assert_eq!(regression.baseline_runs, ["r1", "r2"]);
+    assert_eq!(regression.drop, Some(0.4));
+    assert!((regression.difference.unwrap() + 0.4).abs() < 1e-12);
+}
+
+#[test]
+fn answers_need_not_be_as_many_and_an_outage_counts_both_ways() {
+    let check = |before: [&str; 6], now: [&str; 6], verdict: Verdict, p: f64| {
+        let baseline = accepted(&before);
+        let result = Gate::no_regression().check(&facts(&baseline, &now, 6));
+        says(&result, verdict, &[]);
+        let value = result.value.unwrap();
+        assert!((value - p).abs() < 1e-12, "{value}, not {p}");
+    };
+    // Of six answers the wrong one is that of now, by chance in one of six.
+    let (c, w) = ("CCCCC", "W");
+    check([c; 6], ["C"; 6], Verdict::Passed, 1.0);
+    // Questions that are always right say nothing.
+    check(
+        [c; 6],
+        [w, w, w, "C", "C", "C"],
+        Verdict::Failed,
+        (1.0 / 6.0_f64).powi(3),
+    );
+    check(
+        [c; 6],
+        [w, w, "E", "C", "C", "C"],
+        Verdict::Failed,
+        1.0 / 36.0,
+    );
+    check(
+        [c; 6],
+        [w, "E", "C", "C", "C", "C"],
+        Verdict::Inconclusive,
+        1.0 / 6.0,
+    );
+    // An epoch without an answer, on both sides.
+    check(
+        ["CCCCE"; 6],
+        ["WE", "WE", "C", "C", "C", "C"],
+        Verdict::Inconclusive,
+        1.0 / 25.0,
+    );
+}
+
+#[test]
+fn several_gates_are_adjusted_together() {
+    let baseline = accepted(&["C"; 12]);
+    let mut now = ["C"; 12];
+    now[..5].fill("W");
+    let gates =
+        |texts: &[&str]| -> Vec<Gate> { texts.iter().map(|text| text.parse().unwrap()).collect() };
+    let facts = facts(&baseline, &now, 6);
+    let alone = facts.check(&gates(&["no_regression"]));
+    says(&alone[0], Verdict::Failed, &["p = 0.0312 < alpha 0.05"]);
+    assert_eq!(alone[0].value, Some(0.031_25));
+    let both = facts.check(&gates(&[
+        "no_regression",
+        "accuracy >= 0.1",
+        "no_regression[level=1]",
+    ]));
+    for result in [&both[0], &both[2]] {
+        says(
+            result,
+            Verdict::Passed,
+            &["p = 0.0312, 0.0625 beside the other `no_regression` gates (Holm) >= alpha 0.05"],
+        );
+        assert_eq!(result.value, Some(0.0625));
+        let told = result.regression.as_ref().unwrap();
+        assert_eq!((told.p, told.p_adjusted), (0.031_25, Some(0.0625)));
+    }
+    // Each has its own alpha.
+    let own = facts.check(&gates(&[
+        "no_regression(alpha=0.1)",
+        "no_regression[level=1]",
+    ]));
+    assert_eq!(
+        [own[0].verdict, own[1].verdict],
+        [Verdict::Failed, Verdict::Passed]
+    );
+}
+
+#[test]
+fn with_errors_both_ends_are_adjusted() {
+    let baseline = accepted(&["C"; 14]);
+    let mut now = ["C"; 14];
+    now[..5].fill("W");
+    now[5] = "E";
+    let facts = facts(&baseline, &now, 7);
+    let gates: [Gate; 2] = [
+        Gate::no_regression(),
+        Gate::no_regression().slice("level", "1"),
+    ];
+    // As wrong p is 1/64, twice that is below alpha; as right it is 1/32, twice that is not.
+    assert_eq!(facts.verdicts(&gates[..1]), [Verdict::Failed]);
+    let results = facts.check(&gates);
+    for result in &results {
+        says(
+            result,
+            Verdict::Inconclusive,
+            &["p would be 0.0312 if they were wrong, 0.0625 if correct"],
+        );
+    }
+}
+
+#[test]
+fn what_could_not_fail_is_powerless() {
+    let check = |gate: &str, before: &str, verdict: Verdict, part: &str| {
+        let gate: Gate = gate.parse().unwrap();
+        says(
+            &compare(&gate, before, &"W".repeat(before.len()), true),
+            verdict,
+            &[part],
+        );
+        let verdict = if verdict == Verdict::Failed {
+            Verdict::Passed
+        } else {
+            verdict
+        };
+        says(&compare(&gate, before, before, true), verdict, &[]);
+    };
+    let powerless = "powerless: the gate would pass even if every answer now were wrong (p = 0.0625 >= alpha 0.05), \
+                     with";
+    check("no_regression", "CCCC", Verdict::Inconclusive, powerless);
+    check(
+        "no_regression",
+        "CCCCWWWWWWWW",
+        Verdict::Inconclusive,
+        "12 pairs of which 4 were right in the baseline",
+    );
+    check(
+        "no_regression",
+        "CCCCC",
+        Verdict::Failed,
+        "p = 0.0312 < alpha",
+    );
+    check(
+        "no_regression(alpha=0.1)",
+        "CCCC",
+        Verdict::Failed,
+        "p = 0.0625 < alpha",
+    );
+    check(
+        "no_regression(max_drop=0.5)",
+        "CCCC",
+        Verdict::Failed,
+        "drop 1.0000 > max_drop 0.5",
+    );
+    check(
+        "no_regression(mid_p=true)",
+        "CCCC",
+        Verdict::Failed,
+        "p = 0.0312 < alpha",
+    );
+    // Beside other gates more is needed.
+    let baseline = accepted(&["C"; 10]);
+    let facts = facts(&baseline, &["C"; 10], 5);
+    let of = |value: &str| Gate::no_regression().slice("level", value);
+    assert_eq!(facts.verdicts(&[of("1")]), [Verdict::Passed]);
+    assert_eq!(
+        facts.verdicts(&[of("1"), of("2")]),
+        [Verdict::Inconclusive; 2]
+    );
+}
+
+#[test]
+fn too_few_of_the_baselines_samples_say_nothing() {
+    let check = |gate: &str, before: &str, after: &str, verdict: Verdict| {
+        let gate: Gate = gate.parse().unwrap();
+        let result = compare(&gate, before, after, true);
+        let part = if verdict == Verdict::Inconclusive {
+            "of the baseline's 10 samples can be compared, fewer than 90 %: accept a run on the samples of now"
+        } else {
+            "became wrong"
+        };
+        says(&result, verdict, &[part]);
+    };
+    let gate = "no_regression";
+    check(gate, "CCCCCCCCCC", "CCCCCCCCCC", Verdict::Passed);
+    check(gate, "CCCCCCCCCC", "CCCCCCCCC-", Verdict::Passed);
+    check(gate, "CCCCCCCCCC", "CCCCCCCC--", Verdict::Inconclusive);
+    check(gate, "CCCCCCCCCC", "WWWWWWWW--", Verdict::Inconclusive);
+    check(
+        "no_regression(min_pairs=80%)",
+        "CCCCCCCCCC",
+        "CCCCCCCC--",
+        Verdict::Passed,
+    );
+    // What has no verdict in the baseline was never to be compared; what is new, neither; an outage is a pair.
+    check(gate, "CCCCCCCCEE", "CCCCCCCC--", Verdict::Passed);
+    check(gate, "CCCCCCCC----", "CCCCCCCCCCCC", Verdict::Passed);
+    check(gate, "CCCCCCCCCC", "CCCCCCCCEE", Verdict::Passed);
+}
+
+#[test]
+fn in_ci_a_baseline_must_be_what_was_accepted() {
+    let mut baseline = accepted(&["C"; 8]);
+    baseline.digest_matches = false;
+    baseline.changed_files = vec!["ab/s01.snap".to_owned(), "_baseline.json".to_owned()];
+    let mut facts = facts(&baseline, &["C"; 8], 8);
+    let warning = "the snapshots are no longer those of run `r1` (ab/s01.snap, _baseline.json)";
+    let result = Gate::no_regression().check(&facts);
+    says(
+        &result,
+        Verdict::Passed,
+        &[&format!("\nwarning: {warning}")],
+    );
+    facts.ci = true;
+    let result = Gate::no_regression().check(&facts);
+    says(
+        &result,
+        Verdict::Inconclusive,
+        &[warning, "(and `CI` is set)"],
+    );
+    assert_eq!(result.message.matches(warning).count(), 1);
+}
+
+#[test]
+fn groups_change_sides_as_a_whole() {
+    // Ten samples on two passages, all of one of which turn wrong at once.
+    let baseline = accepted(&["C"; 20]);
+    let mut now = ["C"; 20];
+    now[..10].fill("W");
+    let mut facts = facts(&baseline, &now, 20);
+    says(
+        &Gate::no_regression().check(&facts),
+        Verdict::Failed,
+        &["p = 0.0010"],
+    );
+    for (i, sample) in facts.current.iter_mut().enumerate() {
+        sample.cluster = Some((i / 2).to_string());
+    }
+    // Five of ten groups fell.
+    let result = Gate::no_regression().check(&facts);
+    says(
+        &result,
+        Verdict::Failed,
+        &["p = 0.0312", "come in 10 groups"],
+    );
+    for (i, sample) in facts.current.iter_mut().enumerate() {
+        sample.cluster = Some((i / 5).to_string());
+    }
+    let result = Gate::no_regression().check(&facts);
+    says(&result, Verdict::Inconclusive, &["powerless"]);
+}
+
+#[test]
+fn where_test_and_interval_point_different_ways_it_says_why() {
+    // One-sided at 5 % a loss, two-sided at 95 % not.
+    let baseline = accepted(&["C"; 40]);
+    let mut now = ["C"; 40];
+    now[..5].fill("W");
+    let result = Gate::no_regression().check(&facts(&baseline, &now, 40));
+    let told = result.regression.clone().unwrap();
+    let sees = told.difference_ci95.unwrap()[1] < 0.0;
+    assert_eq!(
+        result.message.contains("; the interval "),
+        !sees,
+        "{}",
+        result.message
+    );
+    // Beside another gate it needs more than the interval does.
+    now[5] = "W";
+    let facts = facts(&baseline, &now, 39);
+    let strict = Gate::no_regression().alpha(0.01).check(&facts);
+    says(
+        &strict,
+        Verdict::Passed,
+        &[
+            "; the interval is approximate, and the test, which decides, is exact and asks for more at this alpha",
+        ],
+    );
+}
+
+#[test]
+fn another_prompt_is_noted_and_compared() {
+    let prompt = |name: &str| Some(name.to_owned());
+    let check = |before: Option<String>, now: Option<String>, noted: bool| {
+        let mut baseline = accepted(&["C"; 6]);
+        baseline.prompt = before;
+        let mut facts = facts(&baseline, &["W"; 6], 6);
+        facts.prompt = now;
+        let result = Gate::no_regression().check(&facts);
+        says(&result, Verdict::Failed, &[]);
+        let note = "\nthe prompt is another one than in the baseline: official before, concise now";
+        assert_eq!(result.message.contains(note), noted, "{}", result.message);
+    };
+    check(prompt("official"), prompt("concise"), true);
+    check(prompt("official"), prompt("official"), false);
+    check(None, prompt("official"), false);
+    check(prompt("official"), None, false);
+}
+
+#[test]
+fn one_verdict_of_several_epochs_is_held_against_the_majority_of_now() {
+    let gate: Gate = "no_regression".parse().unwrap();
+    let mut baseline = accepted(&["C"; 6]);
+    baseline.majorities = true;
+    let check = |now: &str, verdict, parts: &[&str]| {
+        says(&gate.check(&facts(&baseline, &[now; 6], 6)), verdict, parts);
+    };
+    // As answers they would be fewer than before.
+    let told = "keeps the verdict of the majority alone, and those of now are compared with it";
+    check("CCCWW", Verdict::Passed, &["p = 1.0000", told]);
+    check("CCWWW", Verdict::Failed, &["p = 0.0156"]);
+    check(
+        "CCWWE",
+        Verdict::Inconclusive,
+        &["p would be 0.0156 if they were wrong, 1.0000"],
+    );
+}

@@ -1,0 +1,165 @@
+//! Whole runs and partial ones, what is refused before anything is asked, and groups of samples.
+
+use crate::asked::{self, asked};
+use crate::project::{Project, Ran};
+
+/// Eight samples, of which the agent knows four.
+fn project(gates: &str) -> Project {
+    asked::project(8, "", &format!("gates: [{gates}]\n"))
+}
+
+/// With `CI` set.
+fn in_ci(project: &Project, arguments: &str) -> Ran {
+    let mut command = project.command(arguments);
+    Ran::of(&command.env("CI", "true").output().unwrap())
+}
+
+#[test]
+fn a_partial_run_asks_no_gate() {
+    let project = project("accuracy >= 0.9");
+    project.run("run eval.yaml").exits(1);
+    let dir = project.last_run();
+    let failed = format!("--failed {}", dir.display());
+    // The limit of the spec is the size of the eval, one of the command line is not.
+    for part in [
+        "--limit 3",
+        "--filter q001",
+        failed.as_str(),
+        "--set limits.limit=3",
+    ] {
+        let run = format!("run eval.yaml {part}");
+        project
+            .run(&run)
+            .exits(0)
+            .says("e: partial run, ")
+            .says("gate accuracy >= 0.9: ignored: ");
+        assert_eq!(project.last_json("summary.json")["partial"], true, "{part}");
+        assert!(project.last_run().join("summary.md").exists());
+        let gate = format!("gate {}", project.last_run().display());
+        project.run(&gate).exits(0).says("e: partial run, ");
+        for run in [run, gate] {
+            in_ci(&project, &run).exits(3).says("ignored");
+            in_ci(&project, &format!("{run} --allow-ignored")).exits(0);
+        }
+    }
+    let spec = project.read("eval.yaml") + "limits: { limit: 3 }\n";
+    project.write("limited.yaml", spec.replace("name: e\n", "name: limited\n"));
+    project
+        .run("run limited.yaml")
+        .exits(1)
+        .says("limited: 3 samples")
+        .says("accuracy is ");
+    assert!(project.last_json("summary.json")["partial"].is_null());
+}
+
+#[test]
+fn what_a_limit_leaves_out_is_not_gone() {
+    let project = project("no_regression(max_drop=0.4)");
+    project.run("run eval.yaml").exits(0);
+    project.run("accept").exits(0);
+    let limited = project.read("eval.yaml") + "limits: { limit: 4 }\n";
+    project.write("eval.yaml", limited);
+    project
+        .run("run eval.yaml")
+        .exits(0)
+        .says("of 4 pairs 0 became wrong")
+        .says_nothing_of("gone");
+    let dir = project.last_run();
+    let again = format!("gate {}", dir.display());
+    project.run(&again).exits(0).says_nothing_of("gone");
+    let rescored = format!("rescore {}", dir.display());
+    project.run(&rescored).exits(0).says_nothing_of("gone");
+}
+
+#[test]
+fn a_slice_without_a_sample_is_told_in_ci() {
+    // The last sample alone is of the second level.
+    let project = Project::new();
+    project.questions(&[
+        ("a", 1, "6 * 7?", "42"),
+        ("b", 1, "6 * 8?", "48"),
+        ("c", 2, "6 * 9?", "54"),
+    ]);
+    project.spec(
+        "demo",
+        "limits: { limit: 2 }\ngates: ['accuracy[level=2] >= 0.1']\n",
+    );
+    project
+        .run("run eval.yaml")
+        .exits(0)
+        .says("no sample of this run belongs to `accuracy[level=2]`")
+        .says_nothing_of("partial run");
+    in_ci(&project, "run eval.yaml").exits(3);
+    in_ci(&project, "run eval.yaml --allow-ignored").exits(0);
+}
+
+#[test]
+fn gates_that_cannot_hold_are_refused_before_anything_is_asked() {
+    let check = |gate: &str, message: &str, hint: &str| {
+        let project = project(gate);
+        project
+            .run("run eval.yaml")
+            .exits(2)
+            .says(message)
+            .says(hint);
+        assert!(asked(&project).is_empty(), "{gate}");
+    };
+    check(
+        "min_samples >= 9",
+        "gate `min_samples >= 9` can never hold: there are 8 samples",
+        "write `min_samples >= 8`",
+    );
+    check(
+        "macro_f1 >= 0.5",
+        "judges no labels",
+        "scorers that do are `choice`, and `exact` with `labels`",
+    );
+    check("mean(foo) >= 0.5", "no score has `foo`", "(there is `");
+    // A limit of the command line makes no mistake of a gate that it ignores.
+    let project = project("min_samples >= 8");
+    project.run("run eval.yaml --limit 2").exits(0);
+}
+
+#[test]
+fn samples_of_one_group_count_once() {
+    let project = Project::new();
+    let rows: String = (0..40)
+        .map(|i| {
+            let row = serde_json::json!({
+                "id": format!("q{i:02}"), "question": format!("{i}?"), "answer": i.to_string(),
+                "passage": {"title": format!("p{}", i / 10)},
+            });
+            row.to_string() + "\n"
+        })
+        .collect();
+    project.write("rows.jsonl", rows);
+    project.script("agent.sh", "#!/bin/sh\ntr -dc 0-9\n");
+    let spec = "name: e\nbenchmark: { path: rows.jsonl, cluster: passage.title, type: qa }\n\
+                scorer: exact\nprompt: none\n\
+                agent: { type: command, command: [./agent.sh] }\n\
+                gates: [accuracy >= 0.1, no_regression]\n";
+    project.write("eval.yaml", spec);
+    project.run("run eval.yaml").exits(0);
+    let record = &project.last_lines("samples.jsonl")[11];
+    assert_eq!(record["cluster"], "p1");
+    project.run("accept").exits(0);
+    // All questions on one passage turn wrong, which is one event.
+    project.script(
+        "agent.sh",
+        "#!/bin/sh\nn=$(tr -dc 0-9); test ${#n} -lt 2 && echo no || echo $n\n",
+    );
+    let ran = project.run("run eval.yaml").exits(3);
+    ran.says("40 samples, 30 correct, accuracy 75.0 % (95 % interval ")
+        .says("powerless")
+        .says("the samples come in 4 groups, and only groups are independent of each other");
+    let [low, high] = [0, 1].map(|end| {
+        let interval = &project.last_json("summary.json")["accuracy_ci95"];
+        interval[end].as_f64().unwrap()
+    });
+    assert!(low < 0.5 && high > 0.9, "{low} to {high}");
+    project
+        .run("run eval.yaml --benchmark-option cluster=pasage")
+        .exits(2)
+        .says("no sample has a `pasage`, which `benchmark.cluster` names")
+        .says("did you mean `passage`?");
+}
