@@ -37,6 +37,9 @@ pub struct Replay {
     recordings: BTreeSet<String>,
 }
 
+/// What stands before the hash that tells a file of answers apart.
+pub(crate) const RECORDING: &str = "recording ";
+
 /// The answers to one sample, by epoch.
 type Recorded = BTreeMap<u32, Output>;
 
@@ -53,7 +56,7 @@ impl Replay {
             from_run(&RunDir::open(path)?)?
         } else {
             let answers = from_jsonl(path, id_field, answer_field)?;
-            let hash = format!("recording {}", hash(&answers));
+            let hash = format!("{RECORDING}{}", hash(&answers));
             (answers, BTreeSet::from([hash]))
         };
         if answers.is_empty() {

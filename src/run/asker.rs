@@ -3,17 +3,19 @@
 use serde_json::{Map, Value};
 
 use super::cached::fingerprint;
+use crate::agent::replay::RECORDING;
 use crate::eval::plan::Plan;
 use crate::store::Manifest;
 use crate::store::cache::key;
 use crate::system::panics;
+use crate::text::hash::MaskKey;
 
 /// Who answers.
 #[derive(Default)]
 pub(super) struct Asker {
     /// As the cache knows it, with keys and options; of recordings their kind. `None` where the agent does not say.
     pub(super) hash: Option<String>,
-    /// The recordings that it repeats.
+    /// The recordings that it repeats; where snapshots are masked, so are the hashes of their answers.
     pub(super) recordings: Vec<String>,
 }
 
@@ -32,7 +34,12 @@ impl Asker {
             let kind = kind.unwrap_or("replay");
             Some(key::agent_hash(kind, &Value::Null, &Map::new()))
         };
-        Self { hash, recordings }
+        let key = plan.mask.as_ref().filter(|_| eval.masks_answers());
+        let recordings = recordings.into_iter().map(|name| named(name, key));
+        Self {
+            hash,
+            recordings: recordings.collect(),
+        }
     }
 
     /// Whether a run was begun by another agent. Of one that does not say what it is its keys in the spec decide.
@@ -50,5 +57,13 @@ impl Asker {
     pub(super) fn sign(&self, run: &mut Manifest) {
         run.agent_hash.clone_from(&self.hash);
         run.answers_of.extend(self.recordings.iter().cloned());
+    }
+}
+
+/// A recording as a run writes it down. Its hash is made of what was answered.
+fn named(recording: String, key: Option<&MaskKey>) -> String {
+    match (key, recording.strip_prefix(RECORDING)) {
+        (Some(key), Some(hash)) => format!("masked {RECORDING}{}", key.short(["recording", hash])),
+        _ => recording,
     }
 }

@@ -398,7 +398,7 @@ fn refuse_unfit(dir: &RunDir, manifest: &Manifest, partial: bool) -> Result<()> 
     )))
 }
 
-/// Removes snapshots of samples that are no longer there.
+/// Removes snapshots of samples that are no longer there, and what waits for review beside them.
 fn remove_unknown(folder: &Path, known: &HashSet<PathBuf>) -> Result<usize> {
     let mut removed = 0;
     let files = WalkDir::new(folder)
@@ -408,12 +408,11 @@ fn remove_unknown(folder: &Path, known: &HashSet<PathBuf>) -> Result<usize> {
         .flatten();
     for entry in files {
         let path = entry.path();
-        let is_snapshot = path
-            .extension()
-            .is_some_and(|extension| extension == "snap");
-        if is_snapshot && !known.contains(path) {
+        let name = entry.file_name().to_string_lossy();
+        let is_snapshot = name.ends_with(".snap");
+        if is_snapshot && !known.contains(path) || name.ends_with(".snap.new") {
             std::fs::remove_file(path).map_err(|error| Error::io("remove", path, &error))?;
-            removed += 1;
+            removed += usize::from(is_snapshot);
             let _ = path.parent().map(std::fs::remove_dir);
         }
     }

@@ -13,7 +13,7 @@ use crate::store::RunDir;
 use crate::text::hash::{Hasher, hex};
 use crate::verdict::gate::Gate;
 use crate::verdict::result::Verdict;
-use crate::{Eval, Run};
+use crate::{Agent, Eval, Run};
 
 /// Id, question, ground truth, answer.
 const ROWS: [[&str; 4]; 4] = [
@@ -142,6 +142,11 @@ fn a_search_with_the_right_answers_among_the_candidates_finds_nothing() {
     {
         assert!(!text.contains(&shown.to_lowercase()), "{shown}");
     }
+    // The recording is told apart by a hash of all answers, which is keyed too.
+    let recording = Replay::open(&folder.path().join("said.jsonl"), None, None).unwrap();
+    let [name]: [String; 1] = recording.recordings().try_into().unwrap();
+    let hash = name.strip_prefix("recording ").unwrap();
+    assert!(published.contains("\"masked recording ") && !published.contains(hash));
     // Nor does a run of one sample tell, whose hash of the dataset is one of that sample.
     let one = run(folder.path(), &ROWS, Answers::Masked, |qa| qa.ids(["one"]));
     let manifest = std::fs::read_to_string(one.dir.join("manifest.json")).unwrap();

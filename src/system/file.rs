@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
-use crate::text::hash::Hasher;
+use crate::text::hash::{Hasher, LineHasher};
 
 /// Makes the folder of runs, ignored by git.
 pub(crate) fn make_root(root: &Path) -> Result<()> {
@@ -45,13 +45,38 @@ pub(crate) fn absolute(path: &Path) -> Result<PathBuf> {
 
 /// SHA-256 of a file's content.
 pub(crate) fn hash(path: &Path) -> std::io::Result<String> {
-    let mut reader = std::fs::File::open(path)?;
     let mut hasher = Hasher::default();
+    read(path, |bytes| hasher.bytes(bytes))?;
+    Ok(hasher.hex())
+}
+
+/// SHA-256 of a file's content as it is, and whichever line ends a checkout gave it if it is a text.
+pub(crate) fn hashes(path: &Path) -> std::io::Result<[String; 2]> {
+    /// Version control takes a file for a text if it has no zero among so many first bytes.
+    const LOOKED_AT: usize = 8000;
+    let (mut whole, mut lines) = (Hasher::default(), LineHasher::default());
+    let mut is_text = None;
+    read(path, |bytes| {
+        whole.bytes(bytes);
+        if *is_text.get_or_insert_with(|| !bytes.iter().take(LOOKED_AT).any(|byte| *byte == 0)) {
+            lines.bytes(bytes);
+        }
+    })?;
+    let whole = whole.hex();
+    let lines = match is_text {
+        Some(true) => lines.hex(),
+        _ => whole.clone(),
+    };
+    Ok([whole, lines])
+}
+
+fn read(path: &Path, mut take: impl FnMut(&[u8])) -> std::io::Result<()> {
+    let mut reader = std::fs::File::open(path)?;
     let mut buffer = vec![0; 64 << 10];
     loop {
         match reader.read(&mut buffer)? {
-            0 => return Ok(hasher.hex()),
-            n => hasher.bytes(&buffer[..n]),
+            0 => return Ok(()),
+            n => take(&buffer[..n]),
         }
     }
 }

@@ -18,6 +18,15 @@ impl Hasher {
         self
     }
 
+    /// Adds a text as one part, whichever line ends a checkout gave it.
+    pub(crate) fn text(self, text: &str) -> Self {
+        if text.contains("\r\n") {
+            self.part(text.replace("\r\n", "\n"))
+        } else {
+            self.part(text)
+        }
+    }
+
     /// Adds raw bytes, for the hash of a file.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
@@ -38,6 +47,44 @@ impl Hasher {
         let mut first = [0; 8];
         first.copy_from_slice(&self.0.finalize()[..8]);
         first
+    }
+}
+
+/// The hash of a file, whichever line ends a checkout gave it: a carriage return before a line feed does not count.
+#[derive(Default)]
+pub(crate) struct LineHasher {
+    hasher: Hasher,
+    /// Whether the last byte was a carriage return, which may or may not count.
+    waits: bool,
+}
+
+impl LineHasher {
+    /// Adds the next bytes.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+        let [Some(first), Some(last)] = [bytes.first(), bytes.last()] else {
+            return;
+        };
+        if self.waits && *first != b'\n' {
+            self.hasher.bytes(b"\r");
+        }
+        self.waits = *last == b'\r';
+        let body = &bytes[..bytes.len() - usize::from(self.waits)];
+        let mut start = 0;
+        for (place, pair) in body.windows(2).enumerate() {
+            if pair == b"\r\n" {
+                self.hasher.bytes(&body[start..place]);
+                start = place + 1;
+            }
+        }
+        self.hasher.bytes(&body[start..]);
+    }
+
+    /// 64 hex digits.
+    pub(crate) fn hex(mut self) -> String {
+        if self.waits {
+            self.hasher.bytes(b"\r");
+        }
+        self.hasher.hex()
     }
 }
 
@@ -136,6 +183,33 @@ mod tests {
         }
         assert_ne!(key.derived("a"), key.derived("b"));
         assert_ne!(key.short(["ab", "c"]), key.short(["a", "bc"]));
+    }
+
+    #[test]
+    fn line_ends_do_not_count_wherever_the_pieces_end() {
+        let hash = |text: &[u8], size: usize| {
+            let mut hasher = LineHasher::default();
+            text.chunks(size).for_each(|piece| hasher.bytes(piece));
+            hasher.bytes(b"");
+            hasher.hex()
+        };
+        for (text, same) in [
+            ("a\r\nb\r\n", "a\nb\n"),
+            ("\r\n\r\r\n\r", "\n\r\n\r"),
+            ("a\rb", "a\rb"),
+            ("\n\r", "\n\r"),
+            ("", ""),
+        ] {
+            let mut plain = Hasher::default();
+            plain.bytes(same.as_bytes());
+            let plain = plain.hex();
+            for size in 1..=8 {
+                assert_eq!(hash(text.as_bytes(), size), plain, "{text:?}, {size}");
+            }
+            let [hasher, other] = [(); 2].map(|()| Hasher::default());
+            assert_eq!(hasher.text(text).hex(), other.part(same).hex());
+        }
+        assert_ne!(hash(b"a\rb", 8), hash(b"a\nb", 8));
     }
 
     /// Python: `hmac.new(bytes(32), (1).to_bytes(8, "little") + b"a", "sha256").hexdigest()`.

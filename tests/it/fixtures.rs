@@ -120,3 +120,30 @@ fn a_split_without_answers_runs_unscored_and_is_exported() {
         assert_eq!(keys, ["task_id", "model_answer", "reasoning_trace"]);
     }
 }
+
+#[test]
+fn every_sample_is_compared_with_its_committed_snapshot() {
+    for (name, samples) in [("gaia", 45), ("bfcl", 113)] {
+        let project = Project::new();
+        let spec = folder().with_file_name(name).join(format!("{name}.yaml"));
+        let root = project.file("evaltest-runs");
+        let arguments = [
+            "run",
+            spec.to_str().unwrap(),
+            "--output-root",
+            root.to_str().unwrap(),
+        ];
+        let ran = project.command_of(&arguments).output().unwrap();
+        assert_eq!(ran.status.code(), Some(0), "{ran:?}");
+        let summary = project.last_json("summary.json");
+        let gates = summary["gates"].as_array().unwrap().iter();
+        let found: Vec<_> = gates
+            .filter_map(|gate| gate["regression"].as_object())
+            .collect();
+        assert!(!found.is_empty());
+        for found in found {
+            let pairs = (&found["pairs"], &found["changed"]);
+            assert_eq!(pairs, (&samples.into(), &serde_json::json!([])));
+        }
+    }
+}

@@ -15,6 +15,9 @@ fn in_a_folder_that_is_no_cargo_project() {
         .exits(0)
         .says("created  evals/example.yaml")
         .says_nothing_of("Cargo.toml");
+    // So that its snapshots have the same line ends everywhere.
+    let attributes = project.read("evals/snapshots/example/.gitattributes");
+    assert!(attributes.contains("*.snap text eol=lf\n"), "{attributes}");
     project
         .run("")
         .exits(0)

@@ -284,6 +284,53 @@ fn a_checkout_with_crlf_reads_as_one_with_lf() {
 }
 
 #[test]
+fn a_dataset_with_crlf_is_the_same_as_one_with_lf() {
+    for answers in ["plain", "masked"] {
+        let project = project(1, "");
+        edit(
+            &project,
+            "e.yaml",
+            "answers: plain",
+            &format!("answers: {answers}"),
+        );
+        edit(
+            &project,
+            "e.yaml",
+            "path: q.jsonl",
+            "path: q.csv, columns: { files: [file] }",
+        );
+        let files = [
+            (
+                "q.csv",
+                "id,question,answer,file\na,\"What\nis 2?\",\"2\n\",t.txt\nb,3?,3,\n",
+            ),
+            ("t.txt", "first\nsecond\n"),
+        ];
+        for (name, text) in files {
+            project.write(name, text);
+        }
+        project.run("run e.yaml").exits(0);
+        project.run("accept").exits(0);
+        for (name, text) in files {
+            project.write(name, text.replace('\n', "\r\n"));
+        }
+        project
+            .run("run e.yaml")
+            .exits(0)
+            .says_nothing_of("dataset");
+        let found = regression(&project);
+        let pairs = (&found["pairs"], &found["changed"]);
+        assert_eq!(pairs, (&2.into(), &serde_json::json!([])), "{answers}");
+        // What is no text no checkout changes.
+        for other in ["first\r\nother\r\n", "first\r\nsecond\r\n\0"] {
+            project.write("t.txt", other);
+            project.run("run e.yaml").says("not compared");
+            assert_eq!(regression(&project)["changed"], serde_json::json!(["a"]));
+        }
+    }
+}
+
+#[test]
 fn what_an_outage_leaves_in_a_masked_baseline_is_masked_too() {
     let plain = project(2, "");
     plain.run("run e.yaml").exits(0);
@@ -293,6 +340,8 @@ fn what_an_outage_leaves_in_a_masked_baseline_is_masked_too() {
         let whole = project.read("r.jsonl");
         let line = whole.lines().nth(1).unwrap();
         project.write("r.jsonl", whole.replace(line, ""));
+        // It waited for review when its sample left the dataset.
+        project.write("snapshots/old/00/gone.snap.new", "prediction: \"9\"\n");
         project.run("run e.yaml --ignore-baseline").exits(3);
         project.run("accept --partial").exits(0);
         let masked = of(&project, "1a/b.snap");

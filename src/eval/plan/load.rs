@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::cluster;
 use super::item::{Hashes, Packed, Packer};
-use crate::data::Sample;
 use crate::data::dataset::Filter;
+use crate::data::{Sample, Target};
 use crate::error::{Error, Result};
 use crate::eval::Eval;
 use crate::scorer::qa::QaRules;
@@ -139,29 +141,52 @@ fn chosen(items: Vec<Packed>, turns: Vec<usize>) -> (Vec<Packed>, Vec<usize>, Ha
     (kept, order, left_out)
 }
 
-/// The hashes of what the agent is given, of the ground truth, and of the question. Errors name the sample.
+/// The ground truth as it is hashed.
+pub(super) fn truth_text(sample: &Sample) -> String {
+    fn lines(value: &Value) -> Value {
+        match value {
+            Value::String(text) => text.replace("\r\n", "\n").into(),
+            Value::Array(values) => values.iter().map(lines).collect(),
+            Value::Object(map) => {
+                let members = map.iter();
+                let members = members.map(|(key, value)| (key.clone(), lines(value)));
+                Value::Object(members.collect())
+            }
+            other => other.clone(),
+        }
+    }
+    let Some(Target(target)) = &sample.target else {
+        return "hidden".to_owned();
+    };
+    let text = target.to_string();
+    if text.contains("\\r\\n") {
+        return lines(target).to_string();
+    }
+    text
+}
+
+/// The hashes of what the agent is given, of the ground truth, and of the question. The last two are the same whichever
+/// line ends a checkout gave the dataset. Errors name the sample.
 fn hashes(eval: &Eval, sample: &Sample, scorers: &[Arc<dyn Scorer>]) -> Result<Hashes> {
     let prompt = eval.prompt.render(&*eval.benchmark, sample);
     let mut input = Hasher::default().part(&prompt);
-    let mut question = Hasher::default().part("question").part(&sample.prompt);
+    let mut question = Hasher::default().part("question").text(&sample.prompt);
     for file in &sample.files {
         // A file that cannot be read fails its sample when that is asked; here it is merely "none".
-        let content = file.resolve().ok().and_then(|path| file::hash(&path).ok());
-        let content = content.unwrap_or_default();
-        input = input.part(&file.name).part(&content);
-        question = question.part(&file.name).part(content);
+        let path = file.resolve().ok();
+        let content = path.and_then(|path| file::hashes(&path).ok());
+        let [whole, lines] = content.unwrap_or_default();
+        input = input.part(&file.name).part(whole);
+        question = question.part(&file.name).part(lines);
     }
     for tool in &sample.tools {
         let tool = tool.to_string();
         input = input.part(&tool);
         question = question.part(tool);
     }
-    let target = match &sample.target {
-        None => "hidden".to_owned(),
-        Some(target) => target.0.to_string(),
-    };
     // The id goes in, so that equal answers do not show as equal hashes.
-    let mut truth = Hasher::default().part(&sample.id).part(target);
+    let mut truth = Hasher::default().part(&sample.id);
+    truth = truth.part(truth_text(sample));
     for scorer in scorers {
         let criterion = (**scorer)
             .criterion(sample)

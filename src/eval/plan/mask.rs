@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::load::truth_text;
 use crate::error::Result;
 use crate::eval::Eval;
 use crate::text::hash::{Hasher, MaskKey};
@@ -11,11 +12,8 @@ use crate::text::hash::{Hasher, MaskKey};
 pub(super) fn key(eval: &Eval) -> Result<MaskKey> {
     let mut all = Hasher::default().part("evaltest mask 1");
     let loaded = eval.benchmark.each_unfiltered(&mut |sample| {
-        let target = sample.target.map(|target| target.0.to_string());
-        let hash = std::mem::take(&mut all)
-            .part(&sample.id)
-            .part(&sample.prompt);
-        all = hash.part(target.as_deref().unwrap_or("hidden"));
+        let hash = std::mem::take(&mut all).part(&sample.id);
+        all = hash.text(&sample.prompt).part(truth_text(&sample));
         Ok(())
     });
     loaded.map_err(|error| error.at(format_args!("eval `{}`", eval.name)))?;
