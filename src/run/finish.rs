@@ -6,6 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use serde_json::Value;
+
 use super::asker::Asker;
 use super::ledger::Ledger;
 use super::options::{CiPolicy, Home, Keep, RunOptions};
@@ -211,10 +213,19 @@ fn new_manifest(
     let snapshots = crate::system::file::absolute(&eval.snapshot.folder)?;
     let mut config = eval.describe();
     plan.redactor.config(&mut config);
+    if eval.masks_answers() {
+        hide_samples(&mut config);
+    }
     let overrides = eval.overrides.iter().cloned().map(|mut change| {
+        if eval.masks_answers() && change.key.starts_with("benchmark.samples") {
+            change.value = MASKED.into();
+        }
         // As an entry of a map, so that the key's name counts.
         let mut entry = serde_json::json!({ &change.key: change.value });
         plan.redactor.config(&mut entry);
+        if eval.masks_answers() {
+            hide_samples(&mut entry);
+        }
         change.value = entry[&change.key].take();
         change
     });
@@ -284,4 +295,15 @@ fn new_manifest(
         parent_run_id: None,
         artifacts: BTreeMap::new(),
     })
+}
+
+/// What stands in place of samples that are not to be published.
+const MASKED: &str = "(masked)";
+
+/// Takes the samples out of a spec that has them itself.
+fn hide_samples(config: &mut Value) {
+    let samples = config.pointer_mut("/benchmark/samples");
+    if let Some(samples) = samples.filter(|samples| samples.is_array()) {
+        *samples = MASKED.into();
+    }
 }

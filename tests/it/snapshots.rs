@@ -366,3 +366,34 @@ fn what_an_outage_leaves_in_a_masked_baseline_is_masked_too() {
         assert_eq!(pairs, (&2.into(), &serde_json::json!([])));
     }
 }
+
+#[test]
+fn a_masked_run_shows_no_samples_of_its_spec_in_its_manifest() {
+    let project = project(1, "");
+    for (answers, shows) in [("plain", true), ("masked", false)] {
+        project.write(
+            "e.yaml",
+            format!(
+                "name: own\nbenchmark:\n  type: custom\n  samples:\n    - {{ id: a, prompt: Which fruit?, \
+                 ground_truth: quince }}\nscorer: exact\nagent: {{ type: replay, path: r.jsonl }}\nsnapshot: {{ \
+                 answers: {answers} }}\n"
+            ),
+        );
+        let set = r#"--set benchmark.samples=[{"id":"a","prompt":"Pear?","ground_truth":"pear"}]"#;
+        for (set, texts) in [("", ["Which fruit?", "quince"]), (set, ["Pear?", "pear"])] {
+            project.run(&format!("run e.yaml --ignore-baseline {set}"));
+            let manifest = project.last_json("manifest.json").to_string();
+            for text in texts {
+                assert_eq!(manifest.contains(text), shows, "{text}: {manifest}");
+            }
+        }
+    }
+    let run = project.last_run();
+    project.run(&format!("rescore {}", run.display())).exits(0);
+    project.run("accept").exits(0);
+    assert!(
+        !project
+            .read("snapshots/own/_baseline.json")
+            .contains("pear")
+    );
+}
