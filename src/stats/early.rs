@@ -19,7 +19,7 @@
 //! long-term clinical trials*, Sequential Analysis 1 (1982).
 
 use super::conditional::Tested;
-use super::{normal, root};
+use super::{as_f64, normal, root};
 
 /// The power of the test without looks at the drop that green is measured by.
 const POWER: f64 = 0.8;
@@ -29,6 +29,9 @@ const UNLIKELY: f64 = 0.24;
 
 /// Places at which the density is held: an even number of intervals between them.
 const PLACES: u32 = 81;
+
+/// The lowest of them: hardly any motion is below.
+const LOW: f64 = -6.0;
 
 /// One look at the test of all samples so far.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -100,15 +103,33 @@ pub fn looks(alpha: f64, count: u32) -> Vec<Look> {
     (1..=count).map(look).collect()
 }
 
+/// The repeated p: what a p at one of `count` looks (the first is 0) is worth, allowing for all of them. It is the
+/// smallest alpha at which this look would be red, so that it is below alpha exactly where p is below [`Look::red`],
+/// and what several tests that look together are adjusted by. With one look, p itself.
+///
+/// Source: C. Jennison and B. W. Turnbull, *Repeated confidence intervals for group sequential clinical trials*,
+/// Controlled Clinical Trials 5 (1984).
+pub fn allowing_for_looks(p: f64, look: usize, count: u32) -> f64 {
+    if count <= 1 || p <= 0.0 || p >= 1.0 {
+        return p.clamp(0.0, 1.0);
+    }
+    let share = (as_f64(look as u64) + 1.0).min(f64::from(count)) / f64::from(count);
+    let bound = -normal::percentile(p) * share.sqrt();
+    // Below `LOW` the integral has nothing left.
+    if bound < LOW + 1.0 {
+        return 1.0;
+    }
+    ever_beyond(bound, count).clamp(p, 1.0)
+}
+
 /// The probability that a Brownian motion is beyond `bound` at one of the looks, at equal parts of the time up to 1.
 ///
 /// At `t` the statistic is the motion over `sqrt(t)`, so that its bound is the motion's at every look.
 fn ever_beyond(bound: f64, count: u32) -> f64 {
     let step = 1.0 / f64::from(count);
     let deviation = step.sqrt();
-    let low = -6.0_f64.max(bound);
-    let width = (bound - low) / f64::from(PLACES - 1);
-    let places: Vec<f64> = (0..PLACES).map(|at| low + f64::from(at) * width).collect();
+    let width = (bound - LOW) / f64::from(PLACES - 1);
+    let places: Vec<f64> = (0..PLACES).map(|at| LOW + f64::from(at) * width).collect();
     // Simpson's rule.
     let weight = |at: usize| match at {
         0 => 1.0,

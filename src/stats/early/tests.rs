@@ -55,6 +55,32 @@ fn looks_become_less_strict_and_decide() {
     assert!(places_of_looks(0, 4) == [0]);
 }
 
+#[test]
+fn a_repeated_p_is_the_alpha_at_which_a_look_turns_red() {
+    for count in [1, 2, 4] {
+        for look in 0..count as usize {
+            let of = |p| allowing_for_looks(p, look, count);
+            for alpha in [0.001, 0.01, 0.05, 0.2] {
+                let red = looks(alpha, count)[look].red;
+                assert!((of(red) - alpha).abs() < 1e-9 * alpha.max(red), "{red}");
+                assert!(of(red * (1.0 - 1e-6)) < alpha && of(red * (1.0 + 1e-6)) > alpha);
+            }
+            let ps = (0..=1_000).map(|at| f64::from(at) / 1_000.0);
+            let all: Vec<f64> = ps.map(of).collect();
+            assert!(all.is_sorted() && all[0] <= 0.0 && all[1_000] >= 1.0);
+            let tiny: Vec<f64> = (1..=60).map(|at| of(10.0_f64.powi(-at))).collect();
+            assert!(tiny.is_sorted_by(|a, b| a > b), "{tiny:?}");
+        }
+    }
+    // Looks can but raise it, an early one most: a p of 1 % at the first of four is no evidence.
+    assert_eq!(allowing_for_looks(0.03, 0, 1).to_bits(), 0.03_f64.to_bits());
+    let at = [0, 1, 2, 3].map(|look| allowing_for_looks(0.01, look, 4));
+    assert!(
+        at.is_sorted_by(|a, b| a > b) && at[0] > 0.1 && at[3] < 0.013,
+        "{at:?}"
+    );
+}
+
 /// The shares of red with looks and without, and the mean share of the samples that looks need.
 fn compare(rates: &Rates, [m, k]: [u32; 2], runs: u32, random: &mut SplitMix64) -> [f64; 3] {
     let looks = looks(ALPHA, 4);
