@@ -86,6 +86,7 @@ pub mod verdict {
     pub use crate::verdict::facts::{Facts, Stop};
     pub use crate::verdict::gate::Slice;
     pub use crate::verdict::gate::check_unique;
+    pub use crate::verdict::look::EarlyLook;
     pub use crate::verdict::marks::Marks;
 }
 

@@ -35,6 +35,7 @@ mod finish;
 pub(crate) mod judge;
 mod ledger;
 pub mod listing;
+mod looks;
 mod options;
 mod outcome;
 mod question;

@@ -9,6 +9,7 @@ pub(crate) mod gate;
 pub(crate) mod regression;
 pub(crate) mod result;
 
+pub(crate) mod look;
 pub(crate) mod marks;
 
 pub(crate) mod baseline;

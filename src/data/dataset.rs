@@ -31,6 +31,7 @@ pub use columns::Columns;
 pub(crate) use columns::{Header, kind, text};
 pub(crate) use field::Field;
 pub use filter::Filter;
+pub(crate) use filter::shuffle;
 pub use jsonl::python_json;
 pub(crate) use lines::read_text;
 pub use row::{Place, Row, Rows};

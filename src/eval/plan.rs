@@ -176,6 +176,12 @@ impl Plan {
             .into()
     }
 
+    /// Whether the command line asks for fewer samples than the eval is to have.
+    pub(crate) fn is_limited(&self) -> bool {
+        let mut overrides = self.eval.overrides.iter();
+        overrides.any(|change| change.key == "limits.limit")
+    }
+
     /// Names the dataset that masked snapshots are keyed by.
     pub(crate) fn mask_id(&self) -> Option<String> {
         self.mask.as_ref().map(|key| key.short(["dataset"]))

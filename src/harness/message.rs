@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::verdict::TestVerdict;
 use crate::data::{Normalized, Record};
 use crate::run::Session;
 use crate::system::project::shown;
@@ -30,10 +31,13 @@ pub(super) fn infrastructure(session: &Session, record: &Record) -> String {
 }
 
 /// Of a sample that the end of the run kept from being asked.
-pub(super) fn not_asked(session: &Session) -> String {
+pub(super) fn not_asked(session: &Session) -> TestVerdict {
+    if let Some(reason) = session.is_sure() {
+        return TestVerdict::Ignored(reason);
+    }
     let reason = session.stop_reason();
     let reason = reason.unwrap_or_else(|| "the run stopped".to_owned());
-    format!("infrastructure: not asked: {}", excerpt(&reason))
+    TestVerdict::Failed(format!("infrastructure: not asked: {}", excerpt(&reason)))
 }
 
 /// Of a sample with a wrong answer.

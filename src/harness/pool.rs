@@ -83,7 +83,7 @@ impl EvalPool {
                 has_baseline: session.plan().baseline.is_some(),
                 no_gate: is_part.then(|| format!("{selected} of {total} samples selected")),
             },
-            places: &self.places,
+            places: session.queue(),
             next: AtomicUsize::new(0),
             in_flight: &self.in_flight,
             desk: &self.desk,
@@ -125,24 +125,33 @@ impl Asker<'_> {
             self.watch(&watched, eval);
         });
         // Those whom the end of the run kept from being asked.
-        while let Some(place) = self.turn() {
-            let verdict = TestVerdict::Failed(message::not_asked(self.judging.session));
-            self.desk.leave(place, SampleVerdict::Closed(verdict));
+        while let Some((_, place)) = self.turn() {
+            self.leave_unasked(place);
         }
     }
 
-    fn turn(&self) -> Option<usize> {
+    /// The next turn with its place.
+    fn turn(&self) -> Option<(usize, usize)> {
         let turn = self.next.fetch_add(1, Ordering::Relaxed);
-        self.places.get(turn).copied()
+        Some((turn, *self.places.get(turn)?))
+    }
+
+    fn leave_unasked(&self, place: usize) {
+        let verdict = message::not_asked(self.judging.session);
+        self.desk.leave(place, SampleVerdict::Closed(verdict));
     }
 
     /// Asks one sample after another.
     fn work(&self, _working: &Sender<()>) {
         let session = self.judging.session;
         while let Some(_seat) = self.in_flight.take(|| session.is_stopped()) {
-            let Some(place) = self.turn() else {
+            let Some((turn, place)) = self.turn() else {
                 return;
             };
+            if !session.admits_sample(turn) {
+                self.leave_unasked(place);
+                continue;
+            }
             let judged =
                 panics::catch(|| self.judging.of_sample(place, &session.run_sample(place)));
             let verdict = judged.unwrap_or_else(|panic| {

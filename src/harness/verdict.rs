@@ -121,9 +121,9 @@ impl Judging<'_> {
         let status = |record: &&Record| record.result.status;
         let mut all = records.iter();
         if all.any(|record| status(&record) == Status::Skipped) {
-            let mistake = session.untold_mistake();
-            let message = mistake.unwrap_or_else(|| message::not_asked(session));
-            return TestVerdict::Failed(message).into();
+            let mistake = session.untold_mistake().map(TestVerdict::Failed);
+            let verdict = mistake.unwrap_or_else(|| message::not_asked(session));
+            return verdict.into();
         }
         if let Some(record) = records.iter().find(|record| status(record).is_error()) {
             return TestVerdict::Failed(message::infrastructure(session, record)).into();

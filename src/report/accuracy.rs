@@ -17,7 +17,11 @@ pub(super) fn shown(share: Option<f64>, bounds: Option<[f64; 2]>) -> Option<Stri
 
 /// `10 of 30 without an answer`, if any is.
 pub(super) fn missing(summary: &Summary) -> Option<String> {
-    let unknown = summary.errors + summary.skipped;
+    let needed = match summary.early_stop {
+        None => summary.skipped,
+        Some(_) => 0,
+    };
+    let unknown = summary.errors + needed;
     let what = match summary.failures.get("scorer_failed") {
         None => "an answer",
         // Those were answered.

@@ -35,6 +35,14 @@ fn headline(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "**Partial run**: gates are ignored.")?;
         writeln!(out)?;
     }
+    if let Some(look) = summary.early_stop {
+        let (number, of, left) = (look.number, look.of, summary.skipped);
+        writeln!(
+            out,
+            "**Stopped early**: every gate was sure at look {number} of {of}; {left} were not asked."
+        )?;
+        writeln!(out)?;
+    }
     let shown = accuracy::shown(summary.accuracy, summary.accuracy_bounds);
     let (correct, scored) = (summary.correct, summary.scored);
     match (shown, accuracy::missing(summary)) {

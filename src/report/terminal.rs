@@ -12,6 +12,7 @@ use crate::data::{AgentError, Record, Status};
 use crate::report::event::Event;
 use crate::system::project::shown;
 use crate::text::{clean, excerpt, percent, shell_word};
+use crate::verdict::look::EarlyLook;
 use crate::verdict::result::Verdict;
 use crate::verdict::run::Run;
 use crate::verdict::summary::Summary;
@@ -123,6 +124,19 @@ pub fn run(run: &Run, out: &mut dyn Write) -> io::Result<()> {
     scorers::labels(summary, out)?;
     metrics::metrics(summary, out)?;
     costs(summary, out)?;
+    if let Some(EarlyLook { number, of, .. }) = summary.early_stop {
+        let left = summary.skipped;
+        writeln!(
+            out,
+            "  every gate was sure at look {number} of {of}: {left} of {} {} were not asked",
+            summary.samples,
+            if summary.epochs.is_some() {
+                "answers"
+            } else {
+                "samples"
+            },
+        )?;
+    }
     if let Some(reason) = &run.stop_reason {
         let left = summary.skipped;
         writeln!(

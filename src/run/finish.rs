@@ -10,19 +10,21 @@ use serde_json::Value;
 
 use super::asker::Asker;
 use super::ledger::Ledger;
+use super::looks::{LOOKS, Looks};
 use super::options::{CiPolicy, Home, Keep, RunOptions};
 use super::seen::SeenRecords;
 use super::select::Selected;
 use super::stop::Stopped;
 use crate::error::Result;
 use crate::eval::plan::Plan;
-use crate::store::manifest::{environment, git_state};
+use crate::store::manifest::{EarlyStop, environment, git_state};
 use crate::store::{FORMAT_VERSION, Manifest, RunDir, RunStatus};
 use crate::system::beside::beside;
 use crate::system::project;
 use crate::verdict::baseline::Baseline;
 use crate::verdict::facts::{Facts, Stop};
 use crate::verdict::gather::Gathered;
+use crate::verdict::look::EarlyLook;
 use crate::verdict::run::Run;
 use crate::verdict::summary::SummaryBuilder;
 
@@ -36,6 +38,8 @@ pub(super) struct Finish {
     keep: Keep,
     /// Whether this is one sample of a run that is put together later.
     is_part: bool,
+    /// Where the run pauses, if its gates may end it early.
+    looks: Option<Looks>,
 }
 
 /// The commit that was run, and whether files differ from it.
@@ -49,19 +53,35 @@ impl Finish {
         resumed: Option<Manifest>,
         options: &RunOptions,
         asker: Asker,
-        selected: &Selected,
+        selected: &mut Selected,
     ) -> Result<Self> {
+        let looks = match &options.home {
+            Home::Part(_) | Home::Merged(_) => None,
+            Home::New | Home::Resume { .. } => {
+                let earlier = resumed.as_ref().and_then(|manifest| manifest.early_stop);
+                Looks::of(&plan, selected, earlier.map(|earlier| earlier.seed))
+            }
+        };
+        let early_stop = looks.as_ref().map(|looks| EarlyStop {
+            seed: looks.seed,
+            looks: LOOKS,
+            look: LOOKS,
+        });
         let selected = selected.samples();
         let manifest = match resumed {
             Some(manifest) => Manifest {
                 status: RunStatus::Running,
                 stop_reason: None,
                 selected,
+                early_stop,
                 // A part stays a part: the run goes on as it began.
                 whole: manifest.whole && selected == plan.items.len(),
                 ..manifest
             },
-            None => new_manifest(&plan, &dir, options, asker, selected)?,
+            None => Manifest {
+                early_stop,
+                ..new_manifest(&plan, &dir, options, asker, selected)?
+            },
         };
         let begun = Self {
             plan,
@@ -71,6 +91,7 @@ impl Finish {
             ci: options.ci,
             keep: options.keep,
             is_part: matches!(options.home, Home::Part(_)),
+            looks,
         };
         begun.manifest.write(&begun.dir)?;
         Ok(begun)
@@ -95,7 +116,7 @@ impl Finish {
         stopped: Option<Stopped>,
         notices: Vec<String>,
     ) -> Result<Run> {
-        let stop = stopped.as_ref().map(|stopped| stopped.stop);
+        let ended = self.ended(stopped.as_ref());
         // What waits for the disk and for git does so beside the rest.
         std::thread::scope(|scope| {
             let journal = beside(scope, || ledger.close());
@@ -103,10 +124,16 @@ impl Finish {
             let (run, mut artifacts) = self.conclude(ledger, selected, stopped, notices)?;
             artifacts.insert("events.jsonl".to_owned(), journal()?);
             artifacts.extend(run.write_summary(&self.dir)?);
+            let (git_sha, git_dirty) = git();
             let manifest = Manifest {
                 artifacts,
                 models: ledger.models(),
-                ..self.ended(&run, stop, git())
+                ended_at: Some(format!("{:.3}", jiff::Timestamp::now())),
+                duration_s: Some(run.duration_s),
+                failed_assertions: run.failed_assertions.clone(),
+                git_sha,
+                git_dirty,
+                ..ended
             };
             manifest.write(&self.dir)?;
             Ok(run)
@@ -127,10 +154,7 @@ impl Finish {
         let duration_s = self.started.elapsed().as_secs_f64();
         ledger.fill_in(selected.slots())?;
         let (plan, eval) = (&self.plan, &self.plan.eval);
-        let summary = SummaryBuilder::new(&*eval.name)
-            .scorer(plan.scorers.first().map(|scorer| scorer.name()))
-            .epochs(eval.epochs);
-        let mut gathered = Gathered::new(summary, &plan.gates, plan.baseline.as_ref());
+        let mut gathered = self.gather();
         let mut seen = SeenRecords::new(plan, self.keep, ledger);
         let files = ledger.sort(&self.dir, &mut |slot, record| {
             gathered.add(&record);
@@ -138,17 +162,11 @@ impl Finish {
         })?;
         let (records, failed_assertions, metrics) = seen.finish();
         let (gathered, flips) = gathered.finish(metrics);
+        let look = self.looks.as_ref().map(Looks::last);
         let facts = Facts {
-            total: plan.items.len() as u64,
             stop: stopped.as_ref().map(|stopped| stopped.stop),
-            needs_every_verdict: eval.snapshot.assert.decides(),
             failed_assertions: &failed_assertions,
-            partial: self.manifest.is_limited(),
-            ci: self.ci.is_set,
-            allow_ignored: self.ci.allow_ignored,
-            prompt: Some(plan.prompt_name.clone()),
-            mask_id: plan.mask_id(),
-            ..gathered
+            ..self.facts(gathered, look)
         };
         let run = Run {
             eval: eval.name.clone(),
@@ -157,12 +175,16 @@ impl Finish {
             summary: facts.conclude(&plan.gates),
             flips,
             failed_assertions,
-            stop_reason: stopped.map(|stopped| stopped.reason),
+            // Nothing that was needed is missing.
+            stop_reason: stopped
+                .filter(|stopped| stopped.stop != Stop::Sure)
+                .map(|stopped| stopped.reason),
             notices,
             duration_s,
         };
         Ok((run, files.into()))
     }
+
     /// The commit that was run; that of a part is found when all are put together.
     fn git_state(&self) -> Git {
         if self.is_part {
@@ -173,22 +195,69 @@ impl Finish {
         git_state(home.unwrap_or(Path::new(".")))
     }
 
-    /// The manifest of a run that is over, but for what the ledger knows.
-    fn ended(&self, run: &Run, stop: Option<Stop>, (git_sha, git_dirty): Git) -> Manifest {
-        let reason = run.stop_reason.as_deref();
+    /// The manifest of a run that is over, as far as its end decides it.
+    fn ended(&self, stopped: Option<&Stopped>) -> Manifest {
+        let reason = stopped.map(|stopped| &stopped.reason);
+        let last = self.looks.as_ref().map(Looks::last);
         Manifest {
-            status: match stop {
+            status: match stopped.map(|stopped| stopped.stop) {
                 Some(Stop::Interrupted) => RunStatus::Interrupted,
-                Some(Stop::Misconfigured | Stop::Early) => RunStatus::Stopped,
+                Some(Stop::Misconfigured | Stop::Early | Stop::Sure) => RunStatus::Stopped,
                 None => RunStatus::Finished,
             },
             stop_reason: reason.map(|reason| self.plan.redactor.text(reason, &mut 0).into_owned()),
-            ended_at: Some(format!("{:.3}", jiff::Timestamp::now())),
-            duration_s: Some(run.duration_s),
-            failed_assertions: run.failed_assertions.clone(),
-            git_sha,
-            git_dirty,
+            early_stop: self.manifest.early_stop.map(|early| EarlyStop {
+                look: last.map_or(early.look, |last| last.number),
+                ..early
+            }),
             ..self.manifest.clone()
+        }
+    }
+
+    /// The looks of the run, if it pauses for such.
+    pub(super) fn looks(&self) -> Option<&Looks> {
+        self.looks.as_ref()
+    }
+
+    /// Whether every gate is sure at a look.
+    ///
+    /// # Errors
+    /// When the records so far cannot be read.
+    pub(super) fn is_sure_at(
+        &self,
+        look: EarlyLook,
+        ledger: &Ledger,
+        selected: &Selected,
+    ) -> Result<bool> {
+        let plan = &self.plan;
+        let mut gathered = self.gather();
+        ledger.so_far(selected.slots(), &mut |record| gathered.add(record))?;
+        // What a benchmark works out of its own is known when all is asked.
+        let (gathered, _) = gathered.finish(serde_json::Map::new());
+        Ok(self.facts(gathered, Some(look)).are_sure(&plan.gates))
+    }
+
+    fn gather(&self) -> Gathered<'_> {
+        let (plan, eval) = (&self.plan, &self.plan.eval);
+        let summary = SummaryBuilder::new(&*eval.name)
+            .scorer(plan.scorers.first().map(|scorer| scorer.name()))
+            .epochs(eval.epochs);
+        Gathered::new(summary, &plan.gates, plan.baseline.as_ref())
+    }
+
+    /// What the records told, with what else is known.
+    fn facts<'a>(&self, gathered: Facts<'a>, look: Option<EarlyLook>) -> Facts<'a> {
+        let plan = &self.plan;
+        Facts {
+            total: plan.items.len() as u64,
+            look,
+            needs_every_verdict: plan.eval.snapshot.assert.decides(),
+            partial: self.manifest.is_limited(),
+            ci: self.ci.is_set,
+            allow_ignored: self.ci.allow_ignored,
+            prompt: Some(plan.prompt_name.clone()),
+            mask_id: plan.mask_id(),
+            ..gathered
         }
     }
 }
@@ -281,6 +350,7 @@ fn new_manifest(
         overrides: overrides.collect(),
         redact: options.redact.clone(),
         only,
+        early_stop: None,
         baseline: plan.baseline.as_ref().map(Baseline::run_ids),
         scorers: plan
             .scorers

@@ -205,6 +205,28 @@ impl Ledger {
         Ok(())
     }
 
+    /// Shows the records that the run would have if it ended now, abridged, in the order of the slots.
+    pub(super) fn so_far(
+        &self,
+        slots: impl Iterator<Item = usize>,
+        see: &mut dyn FnMut(&Record),
+    ) -> Result<()> {
+        let mut slots = slots.peekable();
+        let mut fill_up_to = |end: usize, see: &mut dyn FnMut(&Record)| {
+            while let Some(slot) = slots.next_if(|slot| *slot < end) {
+                see(&Question::of(&self.plan, slot).into_record(&self.plan, skipped(0)));
+            }
+            // The slot itself has a record.
+            slots.next_if_eq(&end);
+        };
+        self.books().spool.so_far(&mut |slot, record| {
+            fill_up_to(slot, see);
+            see(&record);
+        })?;
+        fill_up_to(usize::MAX, see);
+        Ok(())
+    }
+
     /// Places of samples that differ from their snapshots, under `exact`.
     pub(super) fn differing(&self) -> HashSet<usize> {
         self.books().differing.clone()

@@ -41,9 +41,10 @@ use crate::store::records::{self, Sorted};
 use crate::store::{Manifest, RunDir, random_run_id};
 use crate::system::parallel;
 use crate::verdict::baseline::Baseline;
-use crate::verdict::facts::Facts;
+use crate::verdict::facts::{Facts, Stop};
 use crate::verdict::gate::{Gate, Metric, with_default};
 use crate::verdict::gather::Gathered;
+use crate::verdict::look::EarlyLook;
 use crate::verdict::run::{Notable, Run};
 use crate::verdict::summary::SummaryBuilder;
 
@@ -161,7 +162,9 @@ fn write(
             samples.kept
         ));
     }
-    if samples.skipped > 0 {
+    let look = reload::look_of(&parent);
+    let is_sure = look.is_some_and(EarlyLook::is_early);
+    if samples.skipped > 0 && !is_sure {
         notices.push(format!(
             "{} samples were never asked; continue the run with `cargo evaltest run --resume {}` and score it \
              again",
@@ -181,6 +184,8 @@ fn write(
         prompt: parent.prompt.clone(),
         mask_id: parent.mask_id.clone(),
         partial: parent.is_limited(),
+        look,
+        stop: is_sure.then_some(Stop::Sure),
         ..gathered
     };
     let run = Run {

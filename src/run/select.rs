@@ -1,7 +1,8 @@
 //! Which samples a run asks, and whether an earlier run can be continued.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
+use crate::data::dataset::shuffle;
 use crate::error::{Error, Result};
 use crate::eval::plan::Plan;
 use crate::store::{Manifest, RunDir};
@@ -36,6 +37,42 @@ impl Selected {
             places,
             epochs: plan.eval.epochs as usize,
         })
+    }
+
+    /// Puts them into a random order in which the samples of a group come one after the other; one without a group is
+    /// alone. Gives how many samples there are up to the end of each group.
+    pub(super) fn shuffle_groups(
+        &mut self,
+        seed: u64,
+        group: impl Fn(usize) -> Option<String>,
+    ) -> Vec<usize> {
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        let mut known = HashMap::new();
+        for &place in &self.places {
+            let new = groups.len();
+            let at = match group(place) {
+                Some(name) => *known.entry(name).or_insert(new),
+                None => new,
+            };
+            if at == new {
+                groups.push(Vec::new());
+            }
+            groups[at].push(place);
+        }
+        shuffle(&mut groups, seed);
+        let mut end = 0;
+        let ends = groups.iter().map(|group| {
+            end += group.len();
+            end
+        });
+        let ends = ends.collect();
+        self.queue = groups.concat();
+        ends
+    }
+
+    /// The places of the samples in the order in which they are asked.
+    pub(super) fn queue(&self) -> &[usize] {
+        &self.queue
     }
 
     /// How many samples.

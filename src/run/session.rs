@@ -27,6 +27,8 @@ use crate::eval::{Eval, KeepScratch};
 use crate::report::event::{Event, Observer};
 use crate::store::RunDir;
 use crate::store::events::past::{Answered, Past};
+use crate::system::panics;
+use crate::verdict::facts::Stop;
 use crate::verdict::run::Run;
 
 /// One run of one eval.
@@ -66,7 +68,7 @@ impl Session {
             Home::Part(_) => Asker::default(),
             _ => Asker::of(&plan),
         };
-        let selected = Selected::of(&plan, options.scope.only.as_ref())?;
+        let mut selected = Selected::of(&plan, options.scope.only.as_ref())?;
         if !matches!(options.home, Home::Merged(_)) {
             let check = eval.agent.check();
             check.map_err(|error| error.at(format_args!("eval `{}`", eval.name)))?;
@@ -129,8 +131,9 @@ impl Session {
             stopper: Arc::clone(&stopper),
             emitter: Arc::clone(&emitter),
         };
+        let begun = Arc::clone(&plan);
         let session = Self {
-            finish: Finish::begin(Arc::clone(&plan), dir, resumed, &options, asker, &selected)?,
+            finish: Finish::begin(begun, dir, resumed, &options, asker, &mut selected)?,
             plan,
             selected,
             asking,
@@ -161,10 +164,11 @@ impl Session {
                     let Some(slot) = self.selected.at(turn) else {
                         return;
                     };
-                    if self.is_stopped() {
+                    if self.is_stopped() || !self.admits(turn) {
                         return;
                     }
                     self.settle(slot);
+                    self.through();
                 }
             };
             // One of the workers is this thread.
@@ -185,10 +189,50 @@ impl Session {
         let epochs = self.plan.eval.epochs as usize;
         let settle = |slot| {
             let mut record = self.settle(slot);
+            self.through();
             record.forget();
             record
         };
         (place * epochs..(place + 1) * epochs).map(settle).collect()
+    }
+
+    /// The places of the samples in the order in which they are asked.
+    pub(crate) fn queue(&self) -> &[usize] {
+        self.selected.queue()
+    }
+
+    /// Waits until the sample with this turn in the [queue](Self::queue) may be asked; `false` if it will not be.
+    pub(crate) fn admits_sample(&self, turn: usize) -> bool {
+        self.admits(turn * self.plan.eval.epochs as usize)
+    }
+
+    fn admits(&self, turn: usize) -> bool {
+        let looks = self.finish.looks();
+        looks.is_none_or(|looks| looks.admit(turn, || self.is_stopped()))
+    }
+
+    /// A question is through. Takes the look that waited for it.
+    fn through(&self) {
+        let looks = self.finish.looks();
+        let Some((looks, look)) = looks.and_then(|looks| Some((looks, looks.through()?))) else {
+            return;
+        };
+        // Others wait for the look: whatever becomes of it, it was taken.
+        let sure = panics::catch(|| {
+            let sure = self.finish.is_sure_at(look, &self.ledger, &self.selected);
+            sure.unwrap_or_else(|error| {
+                self.stopper.unwritten(&error);
+                false
+            })
+        });
+        let is_sure = sure.unwrap_or(false);
+        if is_sure {
+            let (number, of) = (look.number, look.of);
+            self.stopper.sure(&format!(
+                "every gate was sure at look {number} of {of}, and the rest was not asked"
+            ));
+        }
+        looks.take(look, is_sure);
     }
 
     /// Asks a sample once more, to tell a flip from flakiness. The answer counts in no metric.
@@ -228,6 +272,12 @@ impl Session {
     /// Whether no sample starts any more.
     pub(crate) fn is_stopped(&self) -> bool {
         self.stopper.is_stopped()
+    }
+
+    /// Why what was not asked is not needed, if so.
+    pub(crate) fn is_sure(&self) -> Option<String> {
+        let stopped = self.stopper.stopped()?;
+        (stopped.stop == Stop::Sure).then_some(stopped.reason)
     }
 
     /// Why the run ends early, if it does.

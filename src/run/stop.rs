@@ -30,8 +30,7 @@ pub(super) struct Stopper {
 /// Why a run does not go on, for a reason of its own.
 struct Reason {
     text: String,
-    /// Whether it is the eval's own mistake, which no sample survives.
-    misconfigured: bool,
+    stop: Stop,
     /// Whether a test told of it.
     told: bool,
 }
@@ -135,9 +134,14 @@ impl Stopper {
         ));
     }
 
+    /// Every gate is sure: what was not asked is not needed.
+    pub(super) fn sure(&self, reason: &str) {
+        self.set(reason, Stop::Sure);
+    }
+
     /// No sample can be answered as the eval is.
     pub(super) fn misconfigured(&self, error: &AgentError) {
-        self.set(&error.message, true);
+        self.set(&error.message, Stop::Misconfigured);
         self.cancel.cancel();
     }
 
@@ -156,7 +160,7 @@ impl Stopper {
         let mut reason = lock(&self.reason);
         let reason = reason
             .as_mut()
-            .filter(|reason| reason.misconfigured && !reason.told)?;
+            .filter(|reason| reason.stop == Stop::Misconfigured && !reason.told)?;
         reason.told = true;
         Some(reason.text.clone())
     }
@@ -165,11 +169,7 @@ impl Stopper {
     pub(super) fn stopped(&self) -> Option<Stopped> {
         match &*lock(&self.reason) {
             Some(reason) => Some(Stopped {
-                stop: if reason.misconfigured {
-                    Stop::Misconfigured
-                } else {
-                    Stop::Early
-                },
+                stop: reason.stop,
                 reason: reason.text.clone(),
             }),
             // Stopped, and for no reason of its own.
@@ -181,18 +181,18 @@ impl Stopper {
     }
 
     fn stop(&self, reason: &str) {
-        self.set(reason, false);
+        self.set(reason, Stop::Early);
         self.cancel.cancel();
     }
 
     fn end(&self, reason: &str) {
-        self.set(reason, false);
+        self.set(reason, Stop::Early);
     }
 
-    fn set(&self, reason: &str, misconfigured: bool) {
+    fn set(&self, reason: &str, stop: Stop) {
         lock(&self.reason).get_or_insert_with(|| Reason {
             text: reason.to_owned(),
-            misconfigured,
+            stop,
             told: false,
         });
     }

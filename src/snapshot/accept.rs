@@ -350,6 +350,14 @@ fn refuse_unfit(dir: &RunDir, manifest: &Manifest, partial: bool) -> Result<()> 
         ))
         .hint("run the eval again: cargo evaltest run --ignore-baseline, then cargo evaltest accept"));
     }
+    if let Some(early) = manifest.early_stop
+        && early.look < early.looks
+    {
+        return Err(Error::usage(format!(
+            "run `{shown}` can be no baseline: its gates were sure before all samples were asked"
+        ))
+        .hint("run all of it without `early_stop` in the gate: cargo evaltest run --set gates=[no_regression]"));
+    }
     if manifest.status != RunStatus::Finished {
         let reason = manifest.stop_reason.as_deref().unwrap_or("it was killed");
         return Err(

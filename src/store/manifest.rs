@@ -125,6 +125,9 @@ pub struct Manifest {
     /// The ids that were selected, when those are not all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<Vec<String>>,
+    /// The looks of gates that may stop early, where there are such.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub early_stop: Option<EarlyStop>,
     /// The run that was the baseline.
     #[serde(default)]
     pub baseline: Option<String>,
@@ -152,6 +155,17 @@ pub struct Manifest {
     /// SHA-256 of the other files.
     #[serde(default)]
     pub artifacts: BTreeMap<String, String>,
+}
+
+/// The looks of gates that may stop early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EarlyStop {
+    /// The seed of the order in which samples were asked.
+    pub seed: u32,
+    /// How many looks there are; the last is at all samples.
+    pub looks: u32,
+    /// The look at which every gate was sure; `looks` if all samples were to be asked.
+    pub look: u32,
 }
 
 fn once() -> u32 {

@@ -4,7 +4,7 @@
 //! none of them: what concludes the run sees them on the way.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Seek, Write};
+use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::carried::Carried;
@@ -27,6 +27,9 @@ pub(crate) struct Spool {
     /// memory.
     places: Vec<Option<(u64, bool)>>,
 }
+
+/// Takes a line with its place, and whether it is of an error.
+type SeeLine<'a> = dyn FnMut(usize, &[u8], bool) -> Result<()> + 'a;
 
 impl Spool {
     /// A spool for `samples` records.
@@ -69,17 +72,43 @@ impl Spool {
         folder: &Path,
         see: &mut dyn FnMut(usize, Record),
     ) -> Result<[(String, String); 2]> {
-        let flushed = self.file.flush().and_then(|()| self.file.rewind());
-        flushed.map_err(|error| self.failed(&error))?;
-        let places = std::mem::take(&mut self.places);
-        // Samples end nearly in dataset order: the next line is nearly always in the buffer.
-        let mut spool = BufReader::with_capacity(BUFFER, self.file.get_ref());
+        self.file.flush().map_err(|error| self.failed(&error))?;
         let mut samples = Sorted::create(folder.join("samples.jsonl"))?;
         let mut errors = Sorted::create(folder.join("errors.jsonl"))?;
+        self.lines(&mut |slot, line, is_error| {
+            samples.write(line)?;
+            if is_error {
+                errors.write(line)?;
+            }
+            see(slot, self.read(line)?);
+            Ok(())
+        })?;
+        let hashes = [
+            ("samples.jsonl".to_owned(), samples.finish()?),
+            ("errors.jsonl".to_owned(), errors.finish()?),
+        ];
+        let _ = std::fs::remove_file(&self.path);
+        Ok(hashes)
+    }
+
+    /// Shows each record that is there, [abridged](read_abridged), in the order of the dataset.
+    pub(crate) fn so_far(&mut self, see: &mut dyn FnMut(usize, Record)) -> Result<()> {
+        self.file.flush().map_err(|error| self.failed(&error))?;
+        self.lines(&mut |slot, line, _| {
+            see(slot, self.read(line)?);
+            Ok(())
+        })
+    }
+
+    /// The lines of the file, which is flushed, in the order of the dataset; and whether each is of an error.
+    fn lines(&self, see: &mut SeeLine<'_>) -> Result<()> {
+        let file = File::open(&self.path).map_err(|error| self.failed(&error))?;
+        // Samples end nearly in dataset order: the next line is nearly always in the buffer.
+        let mut spool = BufReader::with_capacity(BUFFER, file);
         let mut line = Vec::new();
         let mut at = 0;
-        for (slot, place) in places.into_iter().enumerate() {
-            let Some((offset, is_error)) = place else {
+        for (slot, place) in self.places.iter().enumerate() {
+            let Some((offset, is_error)) = *place else {
                 continue;
             };
             line.clear();
@@ -88,22 +117,16 @@ impl Spool {
                 .and_then(|()| spool.read_until(b'\n', &mut line))
                 .map_err(|error| self.failed(&error))?;
             at = offset.cast_signed() + (line.len() as u64).cast_signed();
-            samples.write(&line)?;
-            if is_error {
-                errors.write(&line)?;
-            }
-            let record = read_abridged(&line).map_err(|error| {
-                Error::infrastructure(format!("cannot read `{}`: {error}", self.path.display()))
-                    .hint("continue the run with `--resume`")
-            })?;
-            see(slot, record);
+            see(slot, &line, is_error)?;
         }
-        let hashes = [
-            ("samples.jsonl".to_owned(), samples.finish()?),
-            ("errors.jsonl".to_owned(), errors.finish()?),
-        ];
-        let _ = std::fs::remove_file(&self.path);
-        Ok(hashes)
+        Ok(())
+    }
+
+    fn read(&self, line: &[u8]) -> Result<Record> {
+        read_abridged(line).map_err(|error| {
+            Error::infrastructure(format!("cannot read `{}`: {error}", self.path.display()))
+                .hint("continue the run with `--resume`")
+        })
     }
 
     fn failed(&self, error: &std::io::Error) -> Error {

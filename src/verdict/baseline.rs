@@ -74,6 +74,8 @@ pub struct CurrentSample {
     pub target_hash: String,
     /// By what else it is known again.
     pub marks: Marks,
+    /// Whether it was never asked, or not to the end.
+    pub skipped: bool,
     /// The slices it belongs to.
     pub slices: Vec<Slice>,
     /// The group of samples that it hangs together with, such as those on one passage.
@@ -101,6 +103,7 @@ impl CurrentSample {
     /// Adds the record of the next epoch; `of` has added the first.
     pub(crate) fn add(&mut self, record: &Record) {
         let outcome = &record.result;
+        self.skipped |= outcome.status == Status::Skipped;
         let is_timed = match outcome.status {
             Status::Scored => {
                 self.answers.push(Some(outcome.is_correct()));
@@ -262,14 +265,16 @@ impl Baseline {
     /// comparable. A sample is one pair, however many answers it has.
     ///
     /// With a `slice`, only its samples; what was removed is not told then, as the baseline does not know
-    /// slices.
+    /// slices. `early` leaves out samples that were not asked: a look does not wait for them.
     pub(crate) fn pair<'a>(
         &'a self,
         current: &'a [CurrentSample],
         slice: Option<&Slice>,
+        early: bool,
     ) -> Pairing<'a> {
         let mut pairing = Pairing::default();
-        for sample in current.iter().filter(|sample| sample.is_in(slice)) {
+        let is_meant = |sample: &&CurrentSample| sample.is_in(slice) && !(early && sample.skipped);
+        for sample in current.iter().filter(is_meant) {
             self.pair_one(sample, &mut pairing);
         }
         if slice.is_none() {

@@ -35,6 +35,18 @@ impl Facts<'_> {
         self.look(gates).iter().map(CheckedGate::verdict).collect()
     }
 
+    /// Whether nothing that is still to be asked can change the verdict of any gate, and one of them may say so before
+    /// all is asked.
+    pub(crate) fn are_sure(&self, gates: &[Gate]) -> bool {
+        let mut checked = self.verdicts(gates).into_iter().zip(gates);
+        let is_sure = |(verdict, gate): (Verdict, &Gate)| match verdict {
+            Verdict::Passed | Verdict::Ignored => true,
+            Verdict::Inconclusive => false,
+            Verdict::Failed => gate.metric().counts_unasked(),
+        };
+        gates.iter().any(Gate::stops_early) && checked.all(is_sure)
+    }
+
     fn look<'a>(&'a self, gates: &'a [Gate]) -> Vec<CheckedGate<'a>> {
         let mut looks: Vec<_> = gates.iter().map(|gate| gate.look(self)).collect();
         let compared = looks.iter_mut().filter_map(|look| match look {

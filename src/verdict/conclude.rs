@@ -10,12 +10,18 @@ impl Facts<'_> {
     /// The summary, with what became of the gates and how the run ends.
     pub(crate) fn conclude(self, gates: &[Gate]) -> Summary {
         let gates = self.check(gates);
-        Summary {
+        let is_sure = self.stop == Some(Stop::Sure);
+        let mut summary = Summary {
             partial: self.is_partial(),
+            early_stop: self.look.filter(|_| is_sure),
             exit_code: exit(&gates, &self),
             gates,
             ..self.summary
+        };
+        if is_sure {
+            summary.leave_out_skipped();
         }
+        summary
     }
 }
 
@@ -31,10 +37,11 @@ fn exit(results: &[GateResult], facts: &Facts<'_>) -> Exit {
     let all_errored = errors > 0 && errors == samples - skipped;
     let is_open = facts.needs_every_verdict && errors > 0;
     let causes = [
-        facts.stop.map(|stop| match stop {
-            Stop::Interrupted => Exit::Interrupted,
-            Stop::Misconfigured if facts.answered == 0 => Exit::Usage,
-            Stop::Misconfigured | Stop::Early => Exit::Infrastructure,
+        facts.stop.and_then(|stop| match stop {
+            Stop::Interrupted => Some(Exit::Interrupted),
+            Stop::Misconfigured if facts.answered == 0 => Some(Exit::Usage),
+            Stop::Misconfigured | Stop::Early => Some(Exit::Infrastructure),
+            Stop::Sure => None,
         }),
         (all_errored || is_open).then_some(Exit::Infrastructure),
         (!facts.failed_assertions.is_empty()).then_some(Exit::Failed),

@@ -1,6 +1,7 @@
 //! `Facts`: all that a run is judged by.
 
 use crate::verdict::baseline::{Baseline, CurrentSample};
+use crate::verdict::look::EarlyLook;
 use crate::verdict::summary::Summary;
 
 /// All that a run is judged by: [`Gate::check`](crate::Gate::check) and the exit code depend on nothing else.
@@ -34,6 +35,8 @@ pub struct Facts<'a> {
     pub mask_id: Option<String>,
     /// Why it ended before every selected sample was asked, if it did.
     pub stop: Option<Stop>,
+    /// How far the looks of gates that may stop early are; `None` where nobody looks.
+    pub look: Option<EarlyLook>,
     /// Whether each sample must have a verdict, as under `assert: exact` and `correct`: an outage leaves the question
     /// open there.
     pub needs_every_verdict: bool,
@@ -53,6 +56,8 @@ pub enum Stop {
     Misconfigured,
     /// Something else kept it from going on: `fail_fast`, a budget, a full disk, too many agents that hang.
     Early,
+    /// Every gate was sure: nothing was left to find out.
+    Sure,
 }
 
 impl Facts<'_> {
@@ -75,6 +80,7 @@ impl Facts<'_> {
             prompt: None,
             mask_id: None,
             stop: None,
+            look: None,
             needs_every_verdict: false,
             failed_assertions: &[],
             ci: false,

@@ -52,6 +52,7 @@ const DEFAULT_MIN_PAIRS: f64 = 0.9;
 /// | `accuracy >= 60%`, `accuracy(NAME) >= 60%` | [`accuracy`](Gate::accuracy), [`accuracy_of`](Gate::accuracy_of) |
 /// | `accuracy >= 0.6 (confidence=0.95)` | the same with [`confidence`](Gate::confidence) |
 /// | `no_regression(alpha=0.05, mid_p=true)` | [`no_regression`](Gate::no_regression) with [`alpha`](Gate::alpha) and [`mid_p`](Gate::mid_p) |
+/// | `no_regression(early_stop=true)` | the same with [`early_stop`](Gate::early_stop) |
 /// | `no_regression(max_drop=0.02, min_pairs=0.9)` | the same with [`max_drop`](Gate::max_drop) and [`min_pairs`](Gate::min_pairs) |
 /// | `error_rate <= 2%`, `failure_rate <= 40%` | [`error_rate`](Gate::error_rate), [`failure_rate`](Gate::failure_rate) |
 /// | `min_samples >= 100` | [`min_samples`](Gate::min_samples) |
@@ -81,6 +82,7 @@ pub struct Gate {
     /// No spec says it: the `error_rate` of an eval that has none of its own.
     pub(super) is_default: bool,
     pub(super) mid_p: bool,
+    pub(super) early_stop: bool,
     pub(super) min_pairs: Option<f64>,
     /// Of the interval whose upper end is compared with the threshold.
     pub(super) confidence: Option<f64>,
@@ -195,6 +197,7 @@ impl Gate {
             max_drop: None,
             is_default: false,
             mid_p: false,
+            early_stop: false,
             min_pairs: None,
             confidence: None,
         }
@@ -231,6 +234,16 @@ impl Gate {
         self
     }
 
+    /// `no_regression` may end the run as soon as it and every other gate of the eval are sure: the samples are asked in
+    /// a random order, and looked at up to four times. Red by O'Brien and Fleming's bounds, so that all looks together
+    /// are red for an unchanged agent no more often than alpha; green where red has become unlikely, which costs a
+    /// little power. See [`looks`](crate::engine::stats::looks).
+    #[must_use]
+    pub fn early_stop(mut self) -> Self {
+        self.early_stop = true;
+        self
+    }
+
     /// `no_regression` says nothing (inconclusive) where less than this share (0 to 1, default 0.9) of the baseline's
     /// samples can be compared. Samples that a limit leaves out do not count; those that left the dataset do.
     #[must_use]
@@ -263,6 +276,11 @@ impl Gate {
     /// Whether the gate compares with a baseline.
     pub(crate) fn needs_baseline(&self) -> bool {
         matches!(self.metric, Metric::NoRegression)
+    }
+
+    /// Whether the gate may end the run before every sample was asked.
+    pub(crate) fn stops_early(&self) -> bool {
+        self.early_stop
     }
 
     /// Whether the gate looks at single samples, not only at the summary.
@@ -310,8 +328,10 @@ impl fmt::Display for Gate {
         ];
         let numbers = numbers.into_iter();
         let numbers = numbers.filter_map(|(name, value)| Some(format!("{name}={}", value?)));
-        let mid_p = self.mid_p.then(|| "mid_p=true".to_owned());
-        let options: Vec<String> = numbers.chain(mid_p).collect();
+        let switches = [("mid_p", self.mid_p), ("early_stop", self.early_stop)].into_iter();
+        let switches = switches.filter(|(_, is_on)| *is_on);
+        let switches = switches.map(|(name, _)| format!("{name}=true"));
+        let options: Vec<String> = numbers.chain(switches).collect();
         if !options.is_empty() {
             write!(f, "({})", options.join(", "))?;
         }

@@ -36,6 +36,7 @@ pub(crate) use tally::VALUE;
 
 use crate::data::Record;
 use crate::exit::Exit;
+use crate::verdict::look::EarlyLook;
 use crate::verdict::result::GateResult;
 
 /// The version of `summary.json`, counted up whenever a reader of an older version would be misled.
@@ -43,7 +44,7 @@ use crate::verdict::result::GateResult;
 /// - 1: the first. Members added since, which a reader may leave alone: `scorer`, `labels`, and `mean_ranges` and
 ///   `labels` of each of several scorers; with several epochs `epochs`, also of slices and scorers, and `flaky`;
 ///   `cached`, also of slices, where there are such; `accuracy_bounds`, also of slices and scorers;
-///   `failed_as_wrong`, also of slices, where there are such; `partial`.
+///   `failed_as_wrong`, also of slices, where there are such; `partial`; `early_stop`.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
 /// So many flaky samples are named; [`EpochFigures::flaky`] counts all.
@@ -61,6 +62,9 @@ pub struct Summary {
     /// ignored then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
+    /// The look at which every gate was sure, so that the samples that were skipped were not needed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub early_stop: Option<EarlyLook>,
     /// All records: scored + errors + unscored + skipped. With several epochs each is one of them.
     pub samples: u64,
     /// Samples with a verdict of the first scorer.
@@ -169,6 +173,22 @@ impl Summary {
             builder.add(record);
         }
         builder.finish()
+    }
+
+    /// What was skipped was not needed: it leaves no accuracy open, where no error does.
+    pub(crate) fn leave_out_skipped(&mut self) {
+        let close = |bounds: &mut Option<[f64; 2]>, accuracy: Option<f64>, errors: u64| {
+            if errors == 0 {
+                *bounds = accuracy.map(|accuracy| [accuracy; 2]);
+            }
+        };
+        close(&mut self.accuracy_bounds, self.accuracy, self.errors);
+        for group in self.slices.values_mut().flat_map(BTreeMap::values_mut) {
+            close(&mut group.accuracy_bounds, group.accuracy, group.errors);
+        }
+        for scorer in self.scorers.values_mut() {
+            close(&mut scorer.accuracy_bounds, scorer.accuracy, scorer.errors);
+        }
     }
 }
 

@@ -13,6 +13,7 @@ mod cache;
 mod custom;
 mod disk_full;
 mod doctor;
+mod early_stop;
 mod endpoints;
 mod epochs;
 mod errors;

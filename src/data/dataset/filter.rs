@@ -73,7 +73,7 @@ fn select(mut samples: Vec<Sample>, ids: &[String]) -> Result<Vec<Sample>> {
     Ok(samples)
 }
 
-fn shuffle<T>(items: &mut [T], seed: u64) {
+pub(crate) fn shuffle<T>(items: &mut [T], seed: u64) {
     let mut random = SplitMix64(seed);
     for last in (1..items.len()).rev() {
         items.swap(last, random.below(last + 1));

@@ -13,6 +13,7 @@ use crate::verdict::check;
 use crate::verdict::facts::{Facts, Stop};
 use crate::verdict::gate::{Gate, with_default};
 use crate::verdict::gather::Gathered;
+use crate::verdict::look::EarlyLook;
 use crate::verdict::run::{Notable, Run};
 use crate::verdict::summary::{Summary, SummaryBuilder};
 
@@ -46,12 +47,15 @@ pub fn reload(
         ))
         .hint("check this in the checkout that has the snapshots"));
     }
+    let look = look_of(&manifest);
     let stop = match manifest.status {
         RunStatus::Finished => None,
         RunStatus::Interrupted => Some(Stop::Interrupted),
+        RunStatus::Stopped if look.is_some_and(EarlyLook::is_early) => Some(Stop::Sure),
         RunStatus::Stopped | RunStatus::Running => Some(Stop::Early),
     };
-    let stop_reason = stop.map(|_| {
+    let cut_short = stop.filter(|stop| *stop != Stop::Sure);
+    let stop_reason = cut_short.map(|_| {
         let reason = manifest.stop_reason.clone();
         reason.unwrap_or_else(|| "it was killed".to_owned())
     });
@@ -93,6 +97,7 @@ pub fn reload(
         total: manifest.samples as u64,
         partial: manifest.is_limited(),
         stop,
+        look,
         failed_assertions: &failed_assertions,
         ci,
         allow_ignored,
@@ -146,6 +151,12 @@ pub(super) fn within<'a>(
     let asked: HashSet<&str> = current.map(|sample| sample.id.as_str()).collect();
     baseline.samples.retain(|id, _| asked.contains(id.as_str()));
     Cow::Owned(baseline)
+}
+
+/// The look that a run ended at, if gates looked.
+pub(super) fn look_of(manifest: &Manifest) -> Option<EarlyLook> {
+    let early = manifest.early_stop?;
+    Some(EarlyLook::new(early.look, early.looks))
 }
 
 /// The gates that a run had of its own.

@@ -55,7 +55,7 @@ fn sorts_the_samples_out() {
         current("never", &[RIGHT]),
         other,
     ];
-    let pairing = baseline.pair(&rows, None);
+    let pairing = baseline.pair(&rows, None, false);
     let expect = [
         Pair {
             id: "both",
@@ -79,10 +79,13 @@ fn sorts_the_samples_out() {
     assert_eq!(pairing.expected, 5);
 
     let level = |value: &str| Slice::new("level", value);
-    let slice = baseline.pair(&rows, Some(&level("1")));
+    let slice = baseline.pair(&rows, Some(&level("1")), false);
     assert_eq!(slice.pairs, expect);
     assert_eq!((slice.expected, slice.removed.len()), (4, 0));
-    assert_eq!(baseline.pair(&rows, Some(&level("2"))), Pairing::default());
+    assert_eq!(
+        baseline.pair(&rows, Some(&level("2")), false),
+        Pairing::default()
+    );
 }
 
 #[test]

@@ -7,16 +7,17 @@
 //! changed say something, and p is that of the sign test.
 //!
 //! An answer that errored now counts as wrong and as right: what both leave open is inconclusive. So is a comparison
-//! that could not have failed, one of too few of the baseline's samples, and in continuous integration one with a
+//! that could not have failed (but for an early look, which does not have all answers yet), one of too few of the baseline's samples, and in continuous integration one with a
 //! baseline that is not what was accepted.
 
 mod message;
 mod paired;
 
-use crate::stats;
+use crate::stats::{self, Decision, Look};
 use crate::verdict::baseline::{Baseline, Pairing};
 use crate::verdict::facts::Facts;
 use crate::verdict::gate::Gate;
+use crate::verdict::look::EarlyLook;
 use crate::verdict::result::{GateResult, Verdict};
 
 use paired::{As, Paired};
@@ -27,6 +28,8 @@ pub(super) struct BaselineComparison<'a> {
     baseline: &'a Baseline,
     facts: &'a Facts<'a>,
     pairing: Pairing<'a>,
+    /// The look that is taken, where the gate may stop early.
+    look: Option<TakenLook>,
     /// One for each way to count the answers that errored, in the order of [`As::ALL`].
     tests: [Test; As::ALL.len()],
 }
@@ -36,6 +39,13 @@ pub(super) struct BaselineComparison<'a> {
 struct Test {
     paired: Paired,
     p: f64,
+}
+
+/// A look, with its bounds.
+#[derive(Clone, Copy, Debug)]
+struct TakenLook {
+    at: EarlyLook,
+    bounds: Look,
 }
 
 /// A comparison with what came of it.
@@ -64,10 +74,15 @@ pub(super) fn adjust(comparisons: &mut [&mut BaselineComparison<'_>]) {
 
 impl<'a> BaselineComparison<'a> {
     pub(super) fn of(gate: &'a Gate, baseline: &'a Baseline, facts: &'a Facts<'_>) -> Self {
-        let pairing = baseline.pair(&facts.current, gate.slice.as_ref());
+        let look = facts.look.filter(|_| gate.early_stop).map(|at| TakenLook {
+            at,
+            bounds: stats::looks(gate.level(), at.of)[at.number as usize - 1],
+        });
+        let early = look.is_some_and(|look| look.at.is_early());
+        let pairing = baseline.pair(&facts.current, gate.slice.as_ref(), early);
         let test = |errors: As| {
             let paired = Paired::of(&pairing.pairs, errors);
-            let p = raw_p(gate, &paired);
+            let p = looked_p(raw_p(gate, &paired), look);
             Test { paired, p }
         };
         let seen = test(As::Nothing);
@@ -85,7 +100,19 @@ impl<'a> BaselineComparison<'a> {
             baseline,
             facts,
             pairing,
+            look,
         }
+    }
+
+    /// The bounds of a look before the last.
+    fn early(&self) -> Option<Look> {
+        let look = self.look.filter(|look| look.at.is_early())?;
+        Some(look.bounds)
+    }
+
+    /// Below which p the gate is red, were it the only one.
+    fn strictness(&self) -> f64 {
+        self.look.map_or(self.gate.level(), |look| look.bounds.red)
     }
 
     fn test(&self, errors: As) -> &Test {
@@ -111,10 +138,17 @@ impl<'a> BaselineComparison<'a> {
         if self.open().is_some() {
             return Verdict::Inconclusive;
         }
-        match [As::Wrong, As::Right].map(|errors| self.fails(errors)) {
-            [true, true] => Verdict::Failed,
-            [false, false] => Verdict::Passed,
-            _ => Verdict::Inconclusive,
+        let ends = [As::Wrong, As::Right];
+        let is_green = |errors| match self.early() {
+            None => !self.fails(errors),
+            Some(bounds) => bounds.decide(&self.test(errors).paired.tested) == Decision::Green,
+        };
+        if ends.iter().all(|errors| self.fails(*errors)) {
+            Verdict::Failed
+        } else if ends.into_iter().all(is_green) {
+            Verdict::Passed
+        } else {
+            Verdict::Inconclusive
         }
     }
 
@@ -141,7 +175,8 @@ impl<'a> BaselineComparison<'a> {
                 percent(least)
             ));
         }
-        (!self.fails(As::Lost)).then(|| self.powerless())
+        // An early look is none at all answers.
+        (self.early().is_none() && !self.fails(As::Lost)).then(|| self.powerless())
     }
 
     fn powerless(&self) -> String {
@@ -197,6 +232,14 @@ fn raw_p(gate: &Gate, paired: &Paired) -> f64 {
         paired.tested.mid_p
     } else {
         paired.tested.p
+    }
+}
+
+/// A p that may be that of one of several looks, which raise it.
+fn looked_p(p: f64, look: Option<TakenLook>) -> f64 {
+    match look {
+        None => p,
+        Some(look) => stats::allowing_for_looks(p, look.at.number as usize - 1, look.at.of),
     }
 }
 

@@ -50,14 +50,19 @@ impl Gate {
             if self.alpha.is_some_and(|alpha| alpha <= 0.0) {
                 return refuse("`alpha` of 0 never fails".to_owned());
             }
+            if self.early_stop && self.max_drop.is_some() {
+                let why = "`early_stop` and `max_drop` exclude each other: a drop is known when all are asked";
+                return refuse(why.to_owned());
+            }
             if self.confidence.is_some() {
                 return refuse("`confidence` belongs to `accuracy >=`".to_owned());
             }
             return Ok(());
         };
         let given = options.iter().find(|(_, value)| value.is_some());
-        let mid_p = self.mid_p.then_some("mid_p");
-        if let Some(name) = given.map(|(name, _)| *name).or(mid_p) {
+        let switch = self.mid_p.then_some("mid_p");
+        let switch = switch.or(self.early_stop.then_some("early_stop"));
+        if let Some(name) = given.map(|(name, _)| *name).or(switch) {
             return refuse(format!("`{name}` belongs to `no_regression`"));
         }
         if let Some(confidence) = self.confidence {

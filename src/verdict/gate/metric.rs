@@ -78,6 +78,14 @@ pub(super) const METRICS: &[(&str, Option<Metric>)] = &[
 ];
 
 impl Metric {
+    /// Whether a gate on it that failed stays so, whatever comes of samples that were not asked yet.
+    pub(crate) fn counts_unasked(&self) -> bool {
+        !matches!(
+            self,
+            Self::ErrorRate | Self::MinSamples | Self::Latency(_) | Self::Own(_)
+        )
+    }
+
     /// The scorer that it names.
     pub(crate) fn scorer(&self) -> Option<&str> {
         match self {

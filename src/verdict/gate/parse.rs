@@ -4,7 +4,8 @@
 //! METRIC[(ARG)][[DIMENSION=VALUE]] OP NUMBER[%|s]      OP is one of >= > <= <
 //! accuracy[(ARG)][[DIMENSION=VALUE]] >= NUMBER[%] (confidence=NUMBER)
 //! min_samples(NUMBER)
-//! no_regression[(OPTION=VALUE, …)][[DIMENSION=VALUE]]   alpha, max_drop, min_pairs: NUMBER; mid_p: true or false
+//! no_regression[(OPTION=VALUE, …)][[DIMENSION=VALUE]]   alpha, max_drop, min_pairs: NUMBER
+//!                                                       mid_p, early_stop: true or false
 //! ```
 
 use std::str::FromStr;
@@ -251,22 +252,24 @@ fn options(argument: Option<&str>) -> impl Iterator<Item = &str> {
 }
 
 fn read_option(gate: &mut Gate, option: &str) -> Result<()> {
-    const OPTIONS: &str = "`no_regression` takes `alpha`, `max_drop`, `min_pairs` and `mid_p`: `alpha=0.05, mid_p=true`";
+    const OPTIONS: &str = "`no_regression` takes `alpha`, `max_drop`, `min_pairs`, `mid_p` and `early_stop`: \
+                           `alpha=0.05, mid_p=true`";
     let (name, value) = pair(option)
         .ok_or_else(|| Error::usage(format!("`{option}` is no option")).hint(OPTIONS))?;
     let slot = match name {
         "alpha" => &mut gate.alpha,
         "max_drop" => &mut gate.max_drop,
         "min_pairs" => &mut gate.min_pairs,
-        "mid_p" => {
-            gate.mid_p = match value {
-                "true" => true,
-                "false" => false,
-                _ => {
-                    let message = format!("`mid_p` is `true` or `false`, not `{value}`");
-                    return Err(Error::usage(message).hint(OPTIONS));
-                }
+        "mid_p" | "early_stop" => {
+            let is_on = value.parse().map_err(|_| {
+                let message = format!("`{name}` is `true` or `false`, not `{value}`");
+                Error::usage(message).hint(OPTIONS)
+            })?;
+            let switch = match name {
+                "mid_p" => &mut gate.mid_p,
+                _ => &mut gate.early_stop,
             };
+            *switch = is_on;
             return Ok(());
         }
         _ => return Err(Error::usage(format!("unknown option `{name}`")).hint(OPTIONS)),

@@ -177,6 +177,7 @@ impl SummaryBuilder {
             format_version: FORMAT_VERSION,
             eval: self.eval,
             partial: false,
+            early_stop: None,
             samples: total.samples,
             scored: total.scored,
             correct: total.correct,

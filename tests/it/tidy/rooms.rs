@@ -40,6 +40,7 @@ const VERDICT: &[&str] = &[
     "gate",
     "regression",
     "result",
+    "look",
     "marks",
     "baseline",
     "poll",

@@ -6,7 +6,7 @@ use crate::verdict::regression::Regression;
 use crate::verdict::result::Verdict;
 
 use super::paired::{As, Paired, RightShare};
-use super::{Decided, raw_p};
+use super::{Decided, TakenLook, looked_p, raw_p};
 
 /// How often the smallest detectable drop is detected.
 const POWER: f64 = 0.8;
@@ -46,7 +46,7 @@ impl Decided<'_> {
             drop: seen.drop(),
             difference: difference.map(|difference| difference.value),
             difference_ci95: difference.map(|difference| difference.ci95),
-            smallest_drop: seen.smallest_drop(self.comparison.gate.level(), POWER),
+            smallest_drop: seen.smallest_drop(self.comparison.strictness(), POWER),
             assumption: assumption(seen, better),
             became_wrong,
             became_correct,
@@ -138,7 +138,17 @@ impl Decided<'_> {
         let alpha = gate.level();
         let mut p = format!("p = {}", show_p(told.p));
         let adjusted = told.p_adjusted.unwrap_or(told.p);
-        if adjusted.total_cmp(&told.p).is_ne() {
+        let look = self.comparison.look;
+        let looked = looked_p(told.p, look);
+        if let Some(TakenLook { at, .. }) = look {
+            p = format!(
+                "{p} at look {} of {}, {} for all looks together",
+                at.number,
+                at.of,
+                show_p(looked)
+            );
+        }
+        if adjusted.total_cmp(&looked).is_ne() {
             p = format!(
                 "{p}, {} beside the other `no_regression` gates (Holm)",
                 show_p(adjusted)

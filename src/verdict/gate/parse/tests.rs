@@ -141,6 +141,12 @@ fn reads_other_metrics() {
         "no_regression(alpha=0.05, max_drop=0.02)[level=1]",
         "no_regression[level=1]",
     );
+    check(
+        "no_regression(early_stop=true, mid_p = true, min_pairs=50%)",
+        &Gate::no_regression().mid_p().early_stop().min_pairs(0.5),
+        "no_regression(min_pairs=0.5, mid_p=true, early_stop=true)",
+        "no_regression",
+    );
 }
 
 #[test]
@@ -221,4 +227,10 @@ fn refuses_what_makes_no_sense() {
     check("no_regression(alpha=0)", "`alpha`", "");
     check("no_regression(alpha=0.1, alpha=0.2)", "twice", "");
     check("no_regression(max_drop=2)", "`max_drop`", "");
+    check("no_regression(early_stop=yes)", "not `yes`", "`early_stop`");
+    check(
+        "no_regression(early_stop=true, max_drop=0.1)",
+        "exclude",
+        "",
+    );
 }

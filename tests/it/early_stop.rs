@@ -1,0 +1,172 @@
+//! Runs that end as soon as their gates are sure.
+
+use std::collections::HashSet;
+
+use crate::asked::{self, asked};
+use crate::project::Project;
+use crate::trials;
+
+const GATE: &str = "gates: [no_regression(early_stop=true)]\n";
+
+/// Forty samples, of which the agent knows twenty, with an accepted run.
+fn accepted(more: &str) -> Project {
+    let project = asked::project(40, "", more);
+    project.run("run eval.yaml").exits(0);
+    project.run("accept").exits(0);
+    trials::forget(&project);
+    project
+}
+
+/// From now on the agent is wrong about everything.
+fn breaks(project: &Project) {
+    asked::agent(project, "echo 99; exit");
+}
+
+/// How many samples were asked, each once.
+fn count(project: &Project) -> usize {
+    let asked = asked(project);
+    assert_eq!(asked.iter().collect::<HashSet<_>>().len(), asked.len());
+    asked.len()
+}
+
+#[test]
+fn a_worse_agent_is_red_before_all_is_asked_and_so_it_stays() {
+    let project = accepted(GATE);
+    breaks(&project);
+    let ran = project
+        .run("run eval.yaml")
+        .exits(1)
+        .says("every gate was sure at look ")
+        .says("for all looks together")
+        .says_nothing_of("--resume");
+    let number = count(&project);
+    assert!([20, 30].contains(&number), "{}", ran.out);
+    let look = u64::try_from(number).unwrap() / 10;
+    let summary = project.last_json("summary.json");
+    assert_eq!(
+        summary["early_stop"],
+        serde_json::json!({"look": look, "of": 4})
+    );
+    assert_eq!(summary["skipped"], 40 - number);
+    assert_eq!(summary["accuracy_bounds"], serde_json::json!([0.0, 0.0]));
+    let records = std::fs::read_to_string(project.last_run().join("samples.jsonl")).unwrap();
+    assert_eq!(
+        records.matches("\"status\":\"skipped\"").count(),
+        40 - number
+    );
+    let manifest = project.last_json("manifest.json");
+    assert_eq!(manifest["early_stop"]["look"], look);
+    assert_eq!(manifest["status"], "stopped");
+
+    // Read again, scored again and resumed it says the same, and nobody is asked.
+    let dir = project.last_run();
+    let dir = dir.display();
+    let line = ran.out.lines().find(|line| line.contains("FAILED"));
+    project
+        .run(&format!("gate {dir}"))
+        .exits(1)
+        .says(line.unwrap());
+    project
+        .run(&format!("rescore {dir} --scorer gaia"))
+        .exits(0)
+        .says(line.unwrap())
+        .says_nothing_of("never asked");
+    let rescored = format!("gate {}", project.last_run().display());
+    project.run(&rescored).exits(1).says(line.unwrap());
+    project
+        .run(&format!("run eval.yaml --resume {dir}"))
+        .exits(1);
+    assert_eq!(count(&project), number);
+    project
+        .run(&format!("accept {dir}"))
+        .exits(2)
+        .says("its gates were sure before all samples were asked");
+}
+
+#[test]
+fn an_unchanged_agent_is_green_before_all_is_asked() {
+    let project = accepted(GATE);
+    project
+        .run("run eval.yaml")
+        .exits(0)
+        .says("every gate was sure at look 3 of 4: 10 of 40 samples were not asked")
+        .says("no_regression(early_stop=true): passed: of 30 pairs 0 became wrong");
+    let first = asked(&project);
+    assert_eq!(count(&project), 30);
+    assert!(!first.is_sorted(), "in a random order: {first:?}");
+    trials::forget(&project);
+    project.run("run eval.yaml").exits(0);
+    let set = |ids: Vec<String>| ids.into_iter().collect::<HashSet<_>>();
+    assert_ne!(set(first), set(asked(&project)), "in another one each time");
+}
+
+#[test]
+fn the_run_goes_on_until_every_gate_is_sure() {
+    // Twenty of forty: below the last sample all might still be wrong.
+    let gates = "gates: [no_regression(early_stop=true), accuracy >= 0.49]\n";
+    let project = accepted(gates);
+    project
+        .run("run eval.yaml")
+        .exits(0)
+        .says("at look 4 of 4")
+        .says_nothing_of("every gate was sure");
+    assert_eq!(count(&project), 40);
+    assert_eq!(project.last_json("manifest.json")["early_stop"]["look"], 4);
+    assert_eq!(project.last_json("manifest.json")["status"], "finished");
+    project.run("accept").exits(0);
+    // What failed and cannot be mended is sure.
+    let spec = project.read("eval.yaml");
+    project.write(
+        "eval.yaml",
+        spec.replace("accuracy >= 0.49", "accuracy >= 0.9"),
+    );
+    project.run("run eval.yaml").exits(1).says("at look 3 of 4");
+}
+
+#[test]
+fn all_is_asked_in_order_where_gates_do_not_decide() {
+    let project = accepted(GATE);
+    let ordered = |arguments: &str, number: usize| {
+        trials::forget(&project);
+        project.run(&format!("{arguments} --set limits.concurrency=1"));
+        let ids = asked(&project);
+        assert!(
+            ids.len() == number && ids.is_sorted(),
+            "{arguments}: {ids:?}"
+        );
+        assert!(project.last_json("manifest.json")["early_stop"].is_null());
+    };
+    ordered("run eval.yaml --ignore-baseline", 40);
+    ordered("run eval.yaml --limit 12", 12);
+    ordered("run eval.yaml --set snapshot.assert=exact", 40);
+    ordered("run eval.yaml --set gates=[no_regression]", 40);
+}
+
+#[test]
+fn groups_and_epochs_stay_together() {
+    let more = "epochs: 2\nlimits: { concurrency: 1 }\ngates: [no_regression(early_stop=true)]\n";
+    let project = asked::project(40, "", more);
+    let spec = project.read("eval.yaml");
+    let spec = spec.replace("data.jsonl", "data.jsonl, cluster: level");
+    project.write("eval.yaml", spec);
+    project.run("run eval.yaml").exits(0);
+    project.run("accept").exits(0);
+    trials::forget(&project);
+    breaks(&project);
+    project.run("run eval.yaml");
+    let asked = asked(&project);
+    assert!(asked.chunks(2).all(|pair| pair[0] == pair[1]), "{asked:?}");
+    let level = |id: &String| id[1..].parse::<u32>().unwrap() % 3;
+    let levels: Vec<u32> = asked.iter().map(level).collect();
+    let changes = levels.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    assert!(changes <= 2, "{levels:?}");
+}
+
+#[test]
+fn trials_of_samples_that_were_not_asked_are_ignored_with_the_reason() {
+    let project = trials::accepted(40, "[ ! -f ../../wrong ] || { echo 99; exit; }", GATE);
+    let ran = trials::run(&project, "").exits(0);
+    assert_eq!(count(&project), 30);
+    assert_eq!(ran.out.matches("... ignored").count(), 10, "{}", ran.out);
+    ran.says("every gate was sure at look 3 of 4, and the rest was not asked");
+}
