@@ -10,7 +10,7 @@
 use super::conditional::ComparedSample;
 use super::rates::{Changed, Rates};
 use super::whole_runs::{RunGroup, design_effect};
-use super::{as_f64, normal, ratio, smallest_detectable_drop};
+use super::{as_f64, normal};
 
 /// So many samples with so many answers on each side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,9 +25,6 @@ pub struct TimesAsked {
 
 /// The smallest loss of accuracy that the comparison of these samples at level `alpha` sees with probability `power`
 /// or more, in steps of one sample. `None` when there is none.
-///
-/// With one answer on each side it is that of [`smallest_detectable_drop`], with the samples that became right as the
-/// noise.
 pub fn smallest_drop(samples: &[ComparedSample], alpha: f64, power: f64) -> Option<f64> {
     smallest(samples, 1.0, alpha, power)
 }
@@ -41,18 +38,12 @@ pub fn smallest_drop_of_groups(groups: &[RunGroup], alpha: f64, power: f64) -> O
 
 fn smallest(samples: &[ComparedSample], spread: f64, alpha: f64, power: f64) -> Option<f64> {
     let mut asked = std::collections::BTreeMap::new();
-    let mut better = 0;
     for ComparedSample { before, now } in samples {
         if before.of > 0 && now.of > 0 {
             *asked.entry([before.of, now.of]).or_default() += 1;
-            better += u64::from(before.right == 0 && now.right == now.of);
         }
     }
     let pairs: u64 = asked.values().sum();
-    let single = asked.keys().all(|of| *of == [1, 1]);
-    if single && (spread - 1.0).abs() < 1e-9 {
-        return smallest_detectable_drop(pairs, ratio(better, pairs)?, alpha, power);
-    }
     let design: Vec<_> = asked
         .into_iter()
         .map(|([before, now], samples)| TimesAsked {

@@ -62,7 +62,7 @@ fn off(n: usize, answers: &[(u32, u32)], draws: u32, prints: usize) -> Vec<(f64,
 
 #[test]
 fn the_smallest_drop_is_within_a_point_of_simulation() {
-    for (off, place) in off(165, &[(5, 5), (5, 1)], 150, 5) {
+    for (off, place) in off(165, &[(1, 1), (5, 5), (5, 1)], 150, 5) {
         assert!(off.abs() <= 1.3, "{place}: {off}");
     }
 }
@@ -74,63 +74,23 @@ fn the_smallest_drop_is_within_a_point_of_simulation_everywhere() {
     for n in [40, 165, 466] {
         // A point, and one sample, as samples are what is counted.
         let most = 1.0 + 100.0 / as_f64(n as u64);
-        for (off, place) in off(n, &[(5, 5), (5, 1), (1, 5), (10, 1)], 1_000, 31) {
+        let answers: &[(u32, u32)] = match n {
+            40 => &[(5, 5), (5, 1), (1, 5), (10, 1)],
+            _ => &[(1, 1), (5, 5), (5, 1), (1, 5), (10, 1)],
+        };
+        for (off, place) in off(n, answers, 1_000, 31) {
             eprintln!("{off:.2} {place}");
             assert!(off.abs() <= most, "{place}: {off}");
         }
     }
 }
 
-/// Single answers have a model of their own: any sample may break, one that is wrong anyway too.
+/// Two answers to each of 40 samples tell little of their rates: where two of them are flaky, half of the runs see none.
 #[test]
-#[ignore = "prints what single answers print beside the simulation"]
-#[expect(clippy::print_stderr, reason = "a measurement")]
-fn of_pairs() {
-    for n in [40, 165, 466] {
-        for (which, (name, rates)) in agents(n, 0.0).into_iter().enumerate() {
-            let mut random = SplitMix64(15);
-            let mut printed = [Vec::new(), Vec::new()];
-            for _ in 0..31 {
-                let samples = run(&rates, 1, 1, &mut random);
-                printed[0].push(smallest_drop(&samples, ALPHA, 0.8).unwrap_or(1.0));
-                let asked = [TimesAsked {
-                    samples: n as u64,
-                    before: 1,
-                    now: 1,
-                }];
-                let estimate = Rates::of(&samples).unwrap();
-                let seen = |lost: u64| {
-                    power_with(&estimate, &asked, as_f64(lost) / as_f64(n as u64), ALPHA) >= 0.8
-                };
-                printed[1].push(
-                    least(1, n as u64, seen).map_or(1.0, |lost| as_f64(lost) / as_f64(n as u64)),
-                );
-            }
-            let median = printed.map(|mut all| {
-                all.sort_by(f64::total_cmp);
-                all[all.len() / 2]
-            });
-            let truth = simulated(n, which, 1, 1, 1_000, &mut random);
-            eprintln!("{n} {name}: as single answers and as any {median:?}, simulated {truth:.4}");
-        }
+fn of_few_single_answers_it_is_still_near_simulation() {
+    for (off, place) in off(40, &[(1, 1)], 1_000, 31) {
+        assert!(off.abs() <= 4.0, "{place}: {off}");
     }
-}
-
-#[test]
-fn of_pairs_it_is_what_it_was() {
-    let mut random = SplitMix64(11);
-    for n in [5, 40, 165] {
-        for (_, rates) in agents(n, 0.0) {
-            let samples = run(&rates, 1, 1, &mut random);
-            let better = samples
-                .iter()
-                .filter(|both| both.before.right < both.now.right);
-            let noise = ratio(better.count() as u64, n as u64).unwrap();
-            let expect = smallest_detectable_drop(n as u64, noise, ALPHA, 0.8);
-            assert_eq!(smallest_drop(&samples, ALPHA, 0.8), expect);
-        }
-    }
-    assert_eq!(smallest_drop(&[], ALPHA, 0.8), None);
 }
 
 #[test]
@@ -153,10 +113,12 @@ fn without_chance_it_is_what_the_test_needs() {
         assert!(conditional_test(&broken(lost)).p < ALPHA);
         assert!(conditional_test(&broken(lost - 1)).p >= ALPHA);
     }
+    check(1, 1, 5);
     check(5, 5, 1);
     check(5, 1, 2);
     check(1, 5, 2);
     check(10, 10, 1);
+    assert_eq!(smallest_drop(&[], ALPHA, 0.8), None);
 }
 
 #[test]

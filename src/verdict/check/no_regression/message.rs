@@ -28,7 +28,7 @@ impl Decided<'_> {
         let (became_wrong, became_correct) = (flips(true), flips(false));
         let owned = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect();
         let count = seen.pairs();
-        let better = became_correct.len() as u64;
+        let (worse, better) = (became_wrong.len() as u64, became_correct.len() as u64);
         let [before, now] = seen.shares();
         let difference = seen.difference();
         Regression {
@@ -39,7 +39,7 @@ impl Decided<'_> {
             baseline_ci95: before.ci95,
             accuracy: now.value,
             accuracy_ci95: now.ci95,
-            worse: became_wrong.len() as u64,
+            worse,
             better,
             p: raw_p(self.comparison.gate, seen),
             p_adjusted: Some(self.comparison.test(As::Nothing).p),
@@ -47,7 +47,7 @@ impl Decided<'_> {
             difference: difference.map(|difference| difference.value),
             difference_ci95: difference.map(|difference| difference.ci95),
             smallest_drop: seen.smallest_drop(self.comparison.strictness(), POWER),
-            assumption: assumption(seen, better),
+            assumption: assumption(seen, worse, better),
             became_wrong,
             became_correct,
             fell_most: self.fell_most(),
@@ -235,13 +235,18 @@ impl Decided<'_> {
 }
 
 /// What the smallest drop that is seen assumes of chance.
-fn assumption(seen: &Paired, better: u64) -> String {
+fn assumption(seen: &Paired, worse: u64, better: u64) -> String {
     let (noise, from) = if seen.has_several_answers() {
         let noise = seen.noise().unwrap_or(0.0);
         (noise, "as the several answers to a sample tell")
     } else {
-        let noise = stats::ratio(better, seen.pairs()).unwrap_or(0.0);
-        (noise, "as many as became correct here")
+        let (chance, from) = if better <= worse {
+            (2 * better, "as many as became correct here")
+        } else {
+            (better + worse, "half of those that changed here")
+        };
+        let noise = stats::ratio(chance, 2 * seen.pairs()).unwrap_or(0.0);
+        (noise, from)
     };
     let free = match seen.group_count() {
         None => "samples flip independently",

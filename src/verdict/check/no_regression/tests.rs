@@ -150,7 +150,8 @@ fn tells_everything() {
         "\nbecame wrong: s0, s1, s2, s3, s4, s5\n",
         "\nnot compared, new: s7\n",
         "\nnot compared, gone: s8\n",
-        "with 7 pairs no drop is seen with 80 % power, assuming that samples flip independently and that 14.3 % of",
+        "with 7 pairs a drop of 85.7 points or more is seen with 80 % power, assuming that samples flip independently and \
+         that 14.3 % of them flip each way by chance (as many as became correct here)\n",
         "warning: the snapshots are no longer those of run `r1`",
         "`cargo evaltest accept`",
     ] {
@@ -169,6 +170,10 @@ fn tells_everything() {
     ] {
         assert!(result.message.contains(expect), "{}", result.message);
     }
+    // More gains than losses are no chance alone.
+    let result = compare(&Gate::no_regression(), "CCCCCWWW", "WCCCCCCC", true);
+    let expect = "that 25 % of them flip each way by chance (half of those that changed here)";
+    assert!(result.message.contains(expect), "{}", result.message);
 }
 
 #[test]
