@@ -50,5 +50,6 @@ mod siblings;
 mod stop;
 mod throttle;
 
-pub(crate) use options::{CiPolicy, Home, Keep, RunOptions, Scope};
+pub use options::CiPolicy;
+pub(crate) use options::{Home, Keep, RunOptions, Scope};
 pub(crate) use session::Session;

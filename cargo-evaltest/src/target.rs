@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use evaltest::engine::run::drive::{self, Drive};
+use evaltest::engine::run::drive::{self, Audience, Drive, Errand, EvalChoice};
 use evaltest::engine::run::listing::Listing;
 use evaltest::engine::system::signal::{self, Interrupt};
 use evaltest::{Error, Exit, Result};
@@ -23,7 +23,10 @@ pub(crate) fn run_test(
     interrupt: &Interrupt,
 ) -> Result<Exit> {
     let drive = Drive {
-        watched: true,
+        audience: Audience {
+            watched: true,
+            ..drive.audience
+        },
         ..drive.clone()
     };
     let mut command = test_command(test, &drive)?;
@@ -117,7 +120,7 @@ fn build(test: &TestTarget) -> Result<PathBuf> {
 /// The names of the evals in a test target.
 pub(crate) fn evals_in(test: &TestTarget, drive: &Drive) -> Result<Vec<String>> {
     let drive = Drive {
-        names_only: true,
+        errand: Errand::Name,
         ..drive.clone()
     };
     ask(test, &drive)
@@ -152,8 +155,11 @@ fn ask(test: &TestTarget, drive: &Drive) -> Result<Vec<String>> {
 /// What the evals in a test target consist of, apart from those to `skip`.
 pub(crate) fn listings(test: &TestTarget, skip: &[String]) -> Result<Vec<Listing>> {
     let drive = Drive {
-        list: true,
-        skip: skip.to_vec(),
+        errand: Errand::List,
+        evals: EvalChoice {
+            skip: skip.to_vec(),
+            ..EvalChoice::default()
+        },
         ..Drive::default()
     };
     let parse = |line: &String| {

@@ -19,8 +19,9 @@ use crate::eval::spec::override_built;
 use crate::exit::Exit;
 use crate::report::event::{Event, Observer};
 use crate::report::terminal;
+pub use crate::run::CiPolicy;
 use crate::run::listing::Listing;
-use crate::run::{CiPolicy, Home, Keep, RunOptions, Scope, Session};
+use crate::run::{Home, Keep, RunOptions, Scope, Session};
 use crate::store::cache::CacheUse;
 use crate::store::{RunDir, read_records};
 use crate::system::cancel::Cancel;
@@ -35,21 +36,70 @@ pub const MARK: &str = "evaltest> ";
 /// How the evals of a command are to be run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "they are flags of a command line"
-)]
 pub struct Drive {
-    /// Print the names of the evals, a line each, and end.
-    pub names_only: bool,
-    /// Print a [`Listing`] of each eval as a line of JSON, and end.
-    pub list: bool,
-    /// Evals that run elsewhere.
-    pub skip: Vec<String>,
-    /// Only these evals, if any are given.
-    pub evals: Vec<String>,
+    /// What is done with the evals.
+    pub errand: Errand,
+    /// Which of the evals.
+    pub evals: EvalChoice,
+    /// Which of their samples.
+    pub samples: SampleChoice,
     /// Keys of specs with other values.
     pub overrides: Vec<Override>,
+    /// More patterns to blank.
+    pub redact: Vec<String>,
+    /// Where runs are recorded.
+    pub destination: Destination,
+    /// A run to continue instead of a new one.
+    pub resume: Option<Resumption>,
+    /// Leave the baseline alone.
+    pub ignore_baseline: bool,
+    /// What is done with answers that were given before, if not what the eval says.
+    pub cache: Option<CacheUse>,
+    /// Who waits for the runs.
+    pub audience: Audience,
+}
+
+/// What is done with the evals of a command.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Errand {
+    /// They run.
+    #[default]
+    Run,
+    /// Their samples and requests are counted, nothing is asked.
+    Count,
+    /// A [`Listing`] of each is printed, as a line of JSON.
+    List,
+    /// Their names are printed, a line each.
+    Name,
+}
+
+/// Which evals of a project are meant.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EvalChoice {
+    /// Only these, if any are given.
+    pub only: Vec<String>,
+    /// Evals that run elsewhere.
+    pub skip: Vec<String>,
+}
+
+/// Which samples of an eval are asked.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SampleChoice {
+    /// Only those whose test name holds this text.
+    pub filter: Option<String>,
+    /// Only those that failed or flipped in this run.
+    pub failed: Option<PathBuf>,
+    /// The run does not cover its eval as the spec defines it.
+    pub partial: bool,
+}
+
+/// Where runs are recorded, and what they are called.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Destination {
     /// Shared by all runs of the command.
     pub invocation: String,
     /// The id of the run.
@@ -58,33 +108,27 @@ pub struct Drive {
     pub output_root: Option<PathBuf>,
     /// The folder of run directories for evals that say nothing.
     pub default_output_root: Option<PathBuf>,
-    /// More patterns to blank.
-    pub redact: Vec<String>,
-    /// Standard input is held open by the command: its end stops the run.
-    pub watched: bool,
-    /// Only samples whose test name holds this text.
-    pub filter: Option<String>,
-    /// Only samples that failed or flipped in this run.
-    pub failed: Option<PathBuf>,
-    /// Continue this run.
-    pub resume: Option<PathBuf>,
-    /// Continue it although its agent changed.
+}
+
+/// A run that is continued.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Resumption {
+    /// Its run directory.
+    pub path: PathBuf,
+    /// Also if its agent changed.
     pub allow_changed_agent: bool,
-    /// Leave the baseline alone.
-    pub ignore_baseline: bool,
-    /// The run does not cover its eval as the spec defines it.
-    pub partial: bool,
-    /// What is done with answers that were given before, if not what the eval says.
-    pub cache: Option<CacheUse>,
+}
+
+/// Who waits for the runs.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Audience {
+    /// The command holds our standard input open: its end stops the run.
+    pub watched: bool,
     /// Show what agents print.
     pub stream: bool,
-    /// Count samples and requests, ask nothing.
-    pub dry_run: bool,
-    /// Whether this is CI.
-    pub ci: bool,
-    /// Whether ignored gates are fine there.
-    #[serde(default)]
-    pub allow_ignored: bool,
+    /// Whether this is CI, and what is fine there.
+    pub ci: CiPolicy,
 }
 
 /// An eval that is ready to run.
@@ -140,8 +184,9 @@ impl Drive {
 
     /// Whether an eval is to run here.
     pub fn wants(&self, eval: &str) -> bool {
-        let named = self.evals.is_empty() || self.evals.iter().any(|name| name == eval);
-        named && !self.skip.iter().any(|name| name == eval)
+        let EvalChoice { only, skip } = &self.evals;
+        let named = only.is_empty() || only.iter().any(|name| name == eval);
+        named && !skip.iter().any(|name| name == eval)
     }
 
     /// The eval with what the command line says of it.
@@ -153,13 +198,14 @@ impl Drive {
             let limit = limit.filter(|change| change.key == "limits.limit");
             eval.overrides.extend(limit.cloned());
         }
-        if let Some(root) = &self.output_root {
+        if let Some(root) = &self.destination.output_root {
             eval.output_root = Some(root.clone());
         }
         if eval.output_root.is_none() {
-            eval.output_root.clone_from(&self.default_output_root);
+            eval.output_root
+                .clone_from(&self.destination.default_output_root);
         }
-        eval.cache.usage = match (self.cache.unwrap_or(eval.cache.usage), &self.failed) {
+        eval.cache.usage = match (self.cache.unwrap_or(eval.cache.usage), &self.samples.failed) {
             // What is asked again is to be answered anew.
             (CacheUse::On, Some(_)) => CacheUse::Refresh,
             (usage, _) => usage,
@@ -184,21 +230,18 @@ impl Drive {
         observer: Arc<Observer<'static>>,
     ) -> Result<Run> {
         let options = RunOptions {
-            run_id: self.run_id.clone(),
-            invocation: Some(self.invocation.clone()),
+            run_id: self.destination.run_id.clone(),
+            invocation: Some(self.destination.invocation.clone()),
             home: self.home(),
             scope: Scope {
                 only: prepared.only,
-                partial: self.partial,
+                partial: self.samples.partial,
             },
             redact: self.redact.clone(),
-            stream: self.stream,
+            stream: self.audience.stream,
             concurrency: None,
             cancel: cancel.clone(),
-            ci: CiPolicy {
-                is_set: self.ci,
-                allow_ignored: self.allow_ignored,
-            },
+            ci: self.audience.ci,
             keep: Keep::Notable,
         };
         Session::with_plan(prepared.plan, options, observer)?.run()
@@ -212,9 +255,12 @@ impl Drive {
     fn home(&self) -> Home {
         match self.resume.clone() {
             None => Home::New,
-            Some(path) => Home::Resume {
+            Some(Resumption {
                 path,
-                allow_changed_agent: self.allow_changed_agent,
+                allow_changed_agent,
+            }) => Home::Resume {
+                path,
+                allow_changed_agent,
             },
         }
     }
@@ -231,11 +277,14 @@ impl Drive {
     /// The ids that `--filter` and `--failed` leave.
     fn selection(&self, plan: &Plan) -> Result<Option<HashSet<String>>> {
         let mut only = None;
-        if let Some(dir) = &self.resume {
+        if let Some(earlier) = &self.resume {
             // The selection of the run that is continued.
-            only = RunDir::open(dir)?.manifest()?.only.map(HashSet::from_iter);
+            only = RunDir::open(&earlier.path)?
+                .manifest()?
+                .only
+                .map(HashSet::from_iter);
         }
-        if let Some(filter) = &self.filter {
+        if let Some(filter) = &self.samples.filter {
             let names = plan.trial_names().into_iter().zip(&plan.items);
             let hits = names.filter(|(name, _)| name.contains(filter.as_str()));
             only = Some(
@@ -243,7 +292,7 @@ impl Drive {
                     .collect::<HashSet<_>>(),
             );
         }
-        if let Some(path) = &self.failed {
+        if let Some(path) = &self.samples.failed {
             let failed = failed_samples(path, plan)?;
             only = Some(match only {
                 Some(only) => only.intersection(&failed).cloned().collect(),
@@ -305,15 +354,16 @@ pub(crate) fn serve(
 ) -> Result<Exit> {
     let io = |error: std::io::Error| Error::infrastructure(format!("cannot print: {error}"));
     let mut worst = Exit::Passed;
-    if drive.watched {
+    if drive.audience.watched {
         cancel_at_end_of_input(cancel);
     }
-    if drive.names_only || drive.list {
+    if matches!(drive.errand, Errand::Name | Errand::List) {
         // Says that this is a binary with evals, also when none of them is wanted.
         writeln!(out, "{MARK}").map_err(io)?;
     }
     if let Some(name) = drive
         .evals
+        .only
         .iter()
         .find(|name| !evals.iter().any(|eval| eval.name == **name))
     {
@@ -323,11 +373,11 @@ pub(crate) fn serve(
         );
     }
     for eval in evals.into_iter().filter(|eval| drive.wants(&eval.name)) {
-        if drive.names_only {
+        if drive.errand == Errand::Name {
             writeln!(out, "{MARK}{}", eval.name).map_err(io)?;
             continue;
         }
-        if drive.list {
+        if drive.errand == Errand::List {
             let listing = serde_json::to_string(&Listing::of(&eval)?)
                 .map_err(|error| Error::infrastructure(format!("cannot list: {error}")))?;
             writeln!(out, "{MARK}{listing}").map_err(io)?;
@@ -337,11 +387,11 @@ pub(crate) fn serve(
             return Ok(Exit::Interrupted);
         }
         let eval = drive.adapt(eval)?;
-        if drive.filter.is_some() && drive.count(&eval)?.samples == 0 {
+        if drive.samples.filter.is_some() && drive.count(&eval)?.samples == 0 {
             writeln!(out, "{}: no sample is selected", eval.name).map_err(io)?;
             continue;
         }
-        if drive.dry_run {
+        if drive.errand == Errand::Count {
             let DryRun {
                 eval,
                 samples,

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::Result;
 use crate::eval::plan::Plan;
 use crate::store::events::StoredEvent;
@@ -39,12 +41,13 @@ pub(crate) struct RunOptions {
 }
 
 /// Whether a run is one of continuous integration.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct CiPolicy {
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CiPolicy {
     /// It is: a missing baseline fails `no_regression`.
-    pub(crate) is_set: bool,
+    pub is_set: bool,
     /// Ignored gates are fine there.
-    pub(crate) allow_ignored: bool,
+    pub allow_ignored: bool,
 }
 
 impl CiPolicy {

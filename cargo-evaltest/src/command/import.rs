@@ -8,7 +8,7 @@ use evaltest::engine::eval::spec;
 use evaltest::engine::leaderboard::bfcl::export;
 use evaltest::engine::leaderboard::{Import, Mode};
 use evaltest::engine::report::terminal;
-use evaltest::engine::run::drive::Drive;
+use evaltest::engine::run::drive::{Destination, Drive, SampleChoice};
 use evaltest::engine::system::signal;
 use evaltest::engine::text::clean;
 use evaltest::{Cancel, Error, Exit, Registry, Result};
@@ -110,16 +110,22 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Exit> {
         eval = eval.named(name);
     }
     let drive = Drive {
-        partial: !imported.whole && !args.partial_eval,
-        run_id: args.run_id.clone(),
-        output_root: args.output_root.clone(),
-        default_output_root: Some(
-            discover::root()?.join(evaltest::engine::store::DEFAULT_OUTPUT_ROOT),
-        ),
+        samples: SampleChoice {
+            partial: !imported.whole && !args.partial_eval,
+            ..SampleChoice::default()
+        },
+        destination: Destination {
+            run_id: args.run_id.clone(),
+            output_root: args.output_root.clone(),
+            default_output_root: Some(
+                discover::root()?.join(evaltest::engine::store::DEFAULT_OUTPUT_ROOT),
+            ),
+            ..Destination::default()
+        },
         ..Drive::default()
     };
     let mut notices = imported.notices;
-    if drive.partial {
+    if drive.samples.partial {
         notices.push(
             "entries of these categories are missing, so the run is a part of its eval: it cannot become a baseline, \
              unless `--partial-eval` takes it for the whole"

@@ -194,7 +194,7 @@ pub(crate) struct RunArgs {
 pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
     let mut drive = args.drive()?;
     let work = args.work(&mut drive)?;
-    let evals = work.evals.len() + drive.evals.len();
+    let evals = work.evals.len() + drive.evals.only.len();
     if evals > 1 && (args.run_id.is_some() || args.resume.is_some()) {
         return Err(Error::usage("`--run-id` and `--resume` are for one eval")
             .hint("name the spec: cargo evaltest run SPEC"));
@@ -383,10 +383,11 @@ fn results_of(drive: &Drive, known: &[Value]) -> Result<Vec<Value>> {
         .iter()
         .filter_map(|run| run["run_dir"].as_str())
         .collect();
-    let root = drive
+    let destination = &drive.destination;
+    let root = destination
         .output_root
         .as_ref()
-        .or(drive.default_output_root.as_ref());
+        .or(destination.default_output_root.as_ref());
     let Some(root) = root else {
         return Ok(Vec::new());
     };
@@ -396,7 +397,7 @@ fn results_of(drive: &Drive, known: &[Value]) -> Result<Vec<Value>> {
         if !is_known
             && dir
                 .manifest()
-                .is_ok_and(|manifest| manifest.invocation == drive.invocation)
+                .is_ok_and(|manifest| manifest.invocation == destination.invocation)
         {
             results.push(read_result(&dir)?);
         }

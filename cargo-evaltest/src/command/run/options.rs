@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use evaltest::CacheUse;
-use evaltest::engine::run::drive::Drive;
+use evaltest::engine::run::drive::{
+    Audience, CiPolicy, Destination, Drive, Errand, Resumption, SampleChoice,
+};
 use evaltest::engine::text::Override;
 use evaltest::{Error, Result};
 use serde_json::{Value, json};
@@ -35,23 +37,43 @@ impl RunArgs {
         };
         let stamp = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         let stamp = stamp.map(|since| since.as_nanos()).unwrap_or_default();
+        let resume = match &self.resume {
+            Some(path) => Some(Resumption {
+                path: absolute(path)?,
+                allow_changed_agent: self.allow_changed_agent,
+            }),
+            None => None,
+        };
         Ok(Drive {
-            partial,
+            errand: if self.dry_run {
+                Errand::Count
+            } else {
+                Errand::Run
+            },
+            samples: SampleChoice {
+                filter: self.filter.clone(),
+                failed: self.failed.as_deref().map(absolute).transpose()?,
+                partial,
+            },
             overrides,
-            invocation: format!("{stamp:x}-{}", std::process::id()),
-            run_id: self.run_id.clone(),
-            output_root: root,
             redact: self.redact_pattern.clone(),
-            filter: self.filter.clone(),
-            failed: self.failed.as_deref().map(absolute).transpose()?,
-            resume: self.resume.as_deref().map(absolute).transpose()?,
-            allow_changed_agent: self.allow_changed_agent,
+            destination: Destination {
+                invocation: format!("{stamp:x}-{}", std::process::id()),
+                run_id: self.run_id.clone(),
+                output_root: root,
+                ..Destination::default()
+            },
+            resume,
             ignore_baseline: self.ignore_baseline,
             cache: self.cache(),
-            stream: self.stream,
-            dry_run: self.dry_run,
-            ci: evaltest::engine::system::project::is_ci(),
-            allow_ignored: self.allow_ignored,
+            audience: Audience {
+                stream: self.stream,
+                ci: CiPolicy {
+                    is_set: evaltest::engine::system::project::is_ci(),
+                    allow_ignored: self.allow_ignored,
+                },
+                ..Audience::default()
+            },
             ..Drive::default()
         })
     }

@@ -31,11 +31,11 @@ struct Unregistered {
 impl RunArgs {
     /// Everything there is to run. Every spec is read before anything starts.
     pub(super) fn work(&self, drive: &mut Drive) -> Result<Work> {
-        drive.default_output_root =
+        drive.destination.default_output_root =
             Some(discover::root()?.join(evaltest::engine::store::DEFAULT_OUTPUT_ROOT));
         if let Some(eval) = self.without_spec(drive)? {
             // The flags are all the spec there is.
-            drive.partial = self.limit.is_some();
+            drive.samples.partial = self.limit.is_some();
             return Ok(Work {
                 evals: vec![eval],
                 tests: Vec::new(),
@@ -85,7 +85,7 @@ impl RunArgs {
                 .as_deref()
                 .is_none_or(|wanted| wanted == name || wanted == benchmark)
         };
-        drive.skip = evals.iter().map(|eval| eval.name().to_owned()).collect();
+        drive.evals.skip = evals.iter().map(|eval| eval.name().to_owned()).collect();
         evals.retain(|eval| wanted(eval.name(), eval.benchmark_name()));
         if !names_specs {
             let is_earlier =
@@ -102,7 +102,7 @@ impl RunArgs {
         for test in tests {
             let is_ours = |name: &String| {
                 let spec = unregistered.iter().find(|spec| spec.name == *name);
-                !drive.skip.contains(name)
+                !drive.evals.skip.contains(name)
                     && wanted(name, spec.map_or(name, |spec| &spec.benchmark))
                     && (spec.is_some() || !names_specs)
                     && earlier_name.as_ref().is_none_or(|wanted| wanted == name)
@@ -113,7 +113,7 @@ impl RunArgs {
             };
             known.extend(names.iter().cloned());
             if names.iter().any(is_ours) {
-                drive.evals.extend(names.into_iter().filter(is_ours));
+                drive.evals.only.extend(names.into_iter().filter(is_ours));
                 left.push(test);
             }
         }
