@@ -1,11 +1,11 @@
 //! A flag that stops a run, and wakes everything that waits on a file descriptor.
 
-use std::io::{PipeReader, PipeWriter, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use crate::system::lock::lock;
+use crate::system::pipe::Bell;
 
 /// Set once, by a signal or by the runner; cheap to clone and to ask.
 #[derive(Clone, Debug)]
@@ -14,8 +14,8 @@ pub struct Cancel(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     flag: AtomicBool,
-    /// Readable from the moment of cancelling on. `None` where the system has no descriptor left.
-    wake: Option<(PipeReader, PipeWriter)>,
+    /// Rings from the moment of cancelling on. `None` where the system has no descriptor left.
+    bell: Option<Bell>,
     /// Flags that are set with this one.
     children: Mutex<Vec<Weak<Inner>>>,
     /// What is done at the moment of cancelling.
@@ -33,10 +33,9 @@ impl std::fmt::Debug for Hooks {
 
 impl Default for Cancel {
     fn default() -> Self {
-        let wake = std::io::pipe().ok();
         Self(Arc::new(Inner {
             flag: AtomicBool::new(false),
-            wake,
+            bell: Bell::new().ok(),
             children: Mutex::default(),
             hooks: Mutex::default(),
         }))
@@ -69,9 +68,8 @@ impl Cancel {
         if self.0.flag.swap(true, Ordering::SeqCst) {
             return;
         }
-        if let Some((_, writer)) = &self.0.wake {
-            // One byte, written once: the pipe is empty, so this neither blocks nor fails.
-            let _ = (&mut &*writer).write(&[1]);
+        if let Some(bell) = &self.0.bell {
+            bell.ring();
         }
         let hooks = std::mem::take(&mut lock(&self.0.hooks).0);
         for hook in hooks {
@@ -110,7 +108,7 @@ impl Cancel {
 
     /// A descriptor that turns readable when the flag is set; for `poll`.
     pub(crate) fn wake_fd(&self) -> Option<BorrowedFd<'_>> {
-        self.0.wake.as_ref().map(|(reader, _)| reader.as_fd())
+        self.0.bell.as_ref().map(Bell::wake_fd)
     }
 }
 

@@ -1,18 +1,18 @@
 //! Orders for the thread that talks with a process, and how it is woken for them.
 
-use std::io::{self, PipeReader, PipeWriter, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::io;
 use std::sync::mpsc::Sender;
 use std::sync::{Mutex, MutexGuard};
 
 use super::request::{WorkerReply, WorkerRequest};
 use crate::system::lock::lock;
-use crate::system::pipe;
+use crate::system::pipe::Bell;
 
 /// What the thread is told.
 pub(super) struct Orders {
     inbox: Mutex<Inbox>,
-    wake: (PipeReader, PipeWriter),
+    /// Rings while the inbox holds something.
+    bell: Bell,
 }
 
 #[derive(Default)]
@@ -29,25 +29,25 @@ impl Orders {
     pub(super) fn new() -> io::Result<Self> {
         Ok(Self {
             inbox: Mutex::default(),
-            wake: io::pipe()?,
+            bell: Bell::new()?,
         })
     }
 
-    pub(super) fn wake_fd(&self) -> BorrowedFd<'_> {
-        self.wake.0.as_fd()
+    pub(super) fn bell(&self) -> &Bell {
+        &self.bell
     }
 
     /// Waits for the first order.
     pub(super) fn wait_for_one(&self) {
-        pipe::wait_until_readable(&self.wake.0);
+        self.bell.wait();
     }
 
     /// What came since the last time.
     pub(super) fn take(&self) -> Inbox {
         let mut inbox = self.inbox();
         if !inbox.is_empty() {
-            // One byte for every time that the inbox was filled.
-            let _ = (&self.wake.0).read(&mut [0]);
+            // It rang once for every time that the inbox was filled.
+            self.bell.silence();
         }
         let close = inbox.close;
         let taken = std::mem::take(&mut *inbox);
@@ -77,8 +77,7 @@ impl Orders {
         let was_empty = inbox.is_empty();
         order(&mut inbox);
         if was_empty {
-            // At most one byte is in the pipe, so this neither blocks nor fails.
-            let _ = (&self.wake.1).write(&[1]);
+            self.bell.ring();
         }
         true
     }

@@ -7,7 +7,6 @@ mod hear;
 
 use std::collections::{HashSet, VecDeque};
 use std::io;
-use std::os::fd::AsRawFd;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -305,16 +304,14 @@ impl<'a> Talk<'a> {
             .filter_map(of_open)
             .chain(self.starting)
             .min();
-        let mut others = vec![self.orders.wake_fd()];
+        let mut others = vec![self.orders.bell().wake_fd()];
         let requests = self
             .open
             .iter()
             .map(|open| &open.request)
             .chain(&self.waiting);
         others.extend(requests.filter_map(|request| request.cancel.wake_fd()));
-        // Nearly always one and the same.
-        others.dedup_by_key(|fd| fd.as_raw_fd());
-        self.worker.wait(!self.outgoing.is_empty(), until, &others)
+        self.worker.wait(!self.outgoing.is_empty(), until, others)
     }
 
     /// Ends the process, and says what became of what it had.

@@ -11,7 +11,7 @@ pub(crate) mod ask;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::Path;
 use std::process::{ChildStderr, ChildStdin, ChildStdout, ExitStatus};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -108,8 +108,10 @@ impl WorkerProcess {
         &self,
         feeds: bool,
         until: Option<Instant>,
-        others: &[BorrowedFd<'_>],
+        mut others: Vec<BorrowedFd<'_>>,
     ) -> io::Result<()> {
+        // Nearly always one and the same.
+        others.dedup_by_key(|fd| fd.as_raw_fd());
         let mut fds = Vec::with_capacity(4 + others.len());
         if self.stdout_is_open {
             fds.push(PollFd::new(&self.stdout, PollFlags::IN));
@@ -120,8 +122,8 @@ impl WorkerProcess {
         if let Some(stdin) = self.stdin.as_ref().filter(|_| feeds) {
             fds.push(PollFd::new(stdin, PollFlags::OUT));
         }
-        let others = others.iter();
-        fds.extend(others.map(|fd| PollFd::from_borrowed_fd(*fd, PollFlags::IN)));
+        let others = others.into_iter();
+        fds.extend(others.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
         let mut left = until.map(|until| until.saturating_duration_since(Instant::now()));
         match self.group.pidfd() {
             Some(pidfd) => fds.push(PollFd::from_borrowed_fd(pidfd, PollFlags::IN)),

@@ -4,12 +4,13 @@ use super::imports::is_test;
 use super::sources;
 use super::tokens::{Token, production_code};
 
+/// What of one platform is named in one room.
+const PLATFORM: &[&str] = &["fd", "linux", "rustix", "signal_hook", "unix"];
+
 /// What code names of one platform; tests may name what they like.
 fn named(text: &str) -> Option<String> {
     let names = |token: &Token| match token {
-        Token::Word(word) if ["unix", "linux", "rustix", "signal_hook"].contains(&&**word) => {
-            Some(word.clone())
-        }
+        Token::Word(word) if PLATFORM.contains(&&**word) => Some(word.clone()),
         Token::Text(text) if text.starts_with("\"/proc/") || text == "\"/proc\"" => {
             Some(text.clone())
         }
@@ -24,7 +25,8 @@ fn only_one_room_knows_the_platform() {
         assert_eq!(named(text).as_deref(), expect, "{text}");
     }
     check("use std::os::unix::fs::symlink;", Some("unix"));
-    check("use std::os::{fd::AsFd, unix};", Some("unix"));
+    check("use std::os::fd::AsFd;", Some("fd"));
+    check("use std::os::{unix, fd::AsFd};", Some("unix"));
     check("fn f() { rustix::process::getpid() }", Some("rustix"));
     check(
         r#"fn f() { read("/proc/self/stat") }"#,

@@ -91,7 +91,7 @@ impl WorkerProcess {
             if Instant::now() >= deadline {
                 return Err(Fault::TimedOut);
             }
-            self.wait(!unsent.is_empty(), Some(deadline), &[])
+            self.wait(!unsent.is_empty(), Some(deadline), Vec::new())
                 .map_err(Fault::Lost)?;
         }
     }
