@@ -12,7 +12,7 @@ use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::store::{Manifest, RunDir, RunStatus, read_records};
 use crate::verdict::baseline::BaselineRun;
-use crate::verdict::gate::Metric;
+use crate::verdict::gate::{DEFAULT_ERROR_RATE, Metric};
 use crate::verdict::poll;
 use crate::verdict::result::Verdict;
 use crate::verdict::summary::Summary;
@@ -56,9 +56,6 @@ pub struct Accepted {
     /// Samples that lack an answer which the baseline counts as none.
     pub incomplete: Vec<String>,
 }
-
-/// The error rate that a run may have, unless the eval has a gate of its own.
-const ERROR_RATE: f64 = 0.05;
 
 /// Makes runs of one eval its baseline: all snapshots are replaced, or get further answers.
 ///
@@ -389,7 +386,7 @@ fn refuse_unfit(dir: &RunDir, manifest: &Manifest, partial: bool) -> Result<()> 
         Some(failed) => Some(failed.gate.to_string()),
         // One for a slice says nothing of the whole.
         None if own.any(|gate| gate.gate.name() == "error_rate") => None,
-        None => (rate > ERROR_RATE).then(|| format!("error_rate <= {ERROR_RATE}")),
+        None => (rate > DEFAULT_ERROR_RATE).then(|| format!("error_rate <= {DEFAULT_ERROR_RATE}")),
     };
     let Some(broken) = broken else {
         return Ok(());

@@ -71,20 +71,14 @@ fn counted(enough: impl Fn(u32) -> bool) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::simulated::{agents, draw};
-    use crate::stats::{ComparedSample, SplitMix64};
+    use crate::stats::SplitMix64;
+    use crate::stats::simulated::{agents, two_runs};
 
     #[test]
     fn what_is_planned_is_just_enough() {
         let mut random = SplitMix64(14);
         for (name, rates) in agents(400, 0.0) {
-            let samples: Vec<_> = rates
-                .iter()
-                .map(|(q, _)| ComparedSample {
-                    before: draw(5, *q, &mut random),
-                    now: draw(1, *q, &mut random),
-                })
-                .collect();
+            let samples = two_runs(&rates, 5, 1, &mut random);
             let rates = Rates::of(&samples).unwrap();
             let wanted = WantedDrop {
                 drop: 0.05,

@@ -174,7 +174,7 @@ fn pairs(samples: &[ComparedSample]) -> BTreeMap<AnswerCounts, u64> {
 mod tests {
     use super::*;
     use crate::stats::SplitMix64;
-    use crate::stats::simulated::{agents, draw};
+    use crate::stats::simulated::{agents, two_runs};
 
     #[test]
     fn few_answers_do_not_spread_the_rates() {
@@ -184,13 +184,7 @@ mod tests {
             let noise = rates.iter().map(|(q, _)| q * (1.0 - q)).sum::<f64>() / count;
             let accuracy = rates.iter().map(|(q, _)| q).sum::<f64>() / count;
             for (m, k) in [(1, 1), (5, 5), (5, 1), (1, 5), (10, 0)] {
-                let samples: Vec<_> = rates
-                    .iter()
-                    .map(|(q, _)| ComparedSample {
-                        before: draw(m, *q, &mut random),
-                        now: draw(k, *q, &mut random),
-                    })
-                    .collect();
+                let samples = two_runs(&rates, m, k, &mut random);
                 let estimate = Rates::of(&samples).unwrap();
                 assert!(
                     (estimate.noise() - noise).abs() < 0.012
@@ -213,13 +207,7 @@ mod tests {
     fn a_fall_is_as_large_as_asked_for() {
         let mut random = SplitMix64(9);
         for (name, rates) in agents(165, 0.0) {
-            let samples: Vec<_> = rates
-                .iter()
-                .map(|(q, _)| ComparedSample {
-                    before: draw(5, *q, &mut random),
-                    now: draw(5, *q, &mut random),
-                })
-                .collect();
+            let samples = two_runs(&rates, 5, 5, &mut random);
             let rates = Rates::of(&samples).unwrap();
             for drop in [0.0, 0.01, 0.1, 0.3, 0.5] {
                 let kinds = rates.after(drop).unwrap();

@@ -1,6 +1,6 @@
 //! Agents of whom everything is known, for the simulations in tests.
 
-use super::{AnswerCounts, SplitMix64, as_f64};
+use super::{AnswerCounts, ComparedSample, SplitMix64, as_f64};
 
 /// How often each sample is answered right, before and now.
 pub(super) type Rates = Vec<(f64, f64)>;
@@ -49,6 +49,22 @@ fn beta(random: &mut SplitMix64) -> f64 {
             return x / (x + y);
         }
     }
+}
+
+/// Two runs of an agent: `m` answers to each sample before, `k` now.
+pub(super) fn two_runs(
+    rates: &[(f64, f64)],
+    m: u32,
+    k: u32,
+    random: &mut SplitMix64,
+) -> Vec<ComparedSample> {
+    rates
+        .iter()
+        .map(|(q, r)| ComparedSample {
+            before: draw(m, *q, random),
+            now: draw(k, *r, random),
+        })
+        .collect()
 }
 
 /// So many answers to a sample with that rate.

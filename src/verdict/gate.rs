@@ -10,7 +10,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-pub(crate) use default::with_default;
+pub(crate) use default::{DEFAULT_ERROR_RATE, with_default};
 pub use legal::check_unique;
 pub(crate) use metric::{LatencyStatistic, Metric, Op};
 pub use slice::Slice;

@@ -1,22 +1,12 @@
 use super::*;
-use crate::stats::simulated::{Rates as Known, agents, draw};
+use crate::stats::simulated::{Rates as Known, agents, two_runs};
 use crate::stats::{AnswerCounts, SplitMix64, conditional_test};
 
 const ALPHA: f64 = 0.05;
 
-fn run(rates: &Known, m: u32, k: u32, random: &mut SplitMix64) -> Vec<ComparedSample> {
-    rates
-        .iter()
-        .map(|(q, r)| ComparedSample {
-            before: draw(m, *q, random),
-            now: draw(k, *r, random),
-        })
-        .collect()
-}
-
 /// How often the test is red.
 fn red(rates: &Known, m: u32, k: u32, draws: u32, random: &mut SplitMix64) -> f64 {
-    let red = (0..draws).filter(|_| conditional_test(&run(rates, m, k, random)).p < ALPHA);
+    let red = (0..draws).filter(|_| conditional_test(&two_runs(rates, m, k, random)).p < ALPHA);
     f64::from(u32::try_from(red.count()).unwrap()) / f64::from(draws)
 }
 
@@ -48,7 +38,7 @@ fn off(n: usize, answers: &[(u32, u32)], draws: u32, prints: usize) -> Vec<(f64,
     for &(m, k) in answers {
         for (which, (name, rates)) in agents(n, 0.0).into_iter().enumerate() {
             let mut printed: Vec<f64> = (0..prints)
-                .filter_map(|_| smallest_drop(&run(&rates, m, k, &mut random), ALPHA, 0.8))
+                .filter_map(|_| smallest_drop(&two_runs(&rates, m, k, &mut random), ALPHA, 0.8))
                 .collect();
             printed.sort_by(f64::total_cmp);
             let printed = printed[printed.len() / 2];

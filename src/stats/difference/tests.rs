@@ -1,5 +1,5 @@
 use super::*;
-use crate::stats::simulated::{agents, draw};
+use crate::stats::simulated::{agents, two_runs};
 use crate::stats::{AnswerCounts, SplitMix64};
 
 fn pairs(worse: u32, better: u32, all: u32) -> Vec<ComparedSample> {
@@ -128,14 +128,7 @@ fn covers(sizes: &[usize], draws: u32, least: f64) {
                 let truth = mean_change(rates.iter());
                 for (m, k) in [(1, 1), (5, 5), (5, 1), (1, 5)] {
                     let single = coverage(draws, truth, || {
-                        let samples: Vec<_> = rates
-                            .iter()
-                            .map(|(q, r)| ComparedSample {
-                                before: draw(m, *q, &mut random),
-                                now: draw(k, *r, &mut random),
-                            })
-                            .collect();
-                        paired_difference(&samples).unwrap()
+                        paired_difference(&two_runs(&rates, m, k, &mut random)).unwrap()
                     });
                     assert!(
                         single >= least,
@@ -145,16 +138,8 @@ fn covers(sizes: &[usize], draws: u32, least: f64) {
                     let groups: Vec<_> = rates.iter().step_by(8).copied().collect();
                     let truth = mean_change(groups.iter());
                     let grouped = coverage(draws, truth, || {
-                        let groups: Vec<_> = groups
-                            .iter()
-                            .map(|(q, r)| {
-                                let one = ComparedSample {
-                                    before: draw(m, *q, &mut random),
-                                    now: draw(k, *r, &mut random),
-                                };
-                                vec![one; 8]
-                            })
-                            .collect();
+                        let ones = two_runs(&groups, m, k, &mut random).into_iter();
+                        let groups: Vec<_> = ones.map(|one| vec![one; 8]).collect();
                         grouped_difference(&groups).unwrap()
                     });
                     assert!(

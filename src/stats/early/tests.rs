@@ -1,6 +1,6 @@
 use super::*;
-use crate::stats::simulated::{Rates, agents, draw};
-use crate::stats::{ComparedSample, SplitMix64, as_f64, conditional_test};
+use crate::stats::simulated::{Rates, agents, two_runs};
+use crate::stats::{SplitMix64, as_f64, conditional_test};
 
 const ALPHA: f64 = 0.05;
 
@@ -87,13 +87,7 @@ fn compare(rates: &Rates, [m, k]: [u32; 2], runs: u32, random: &mut SplitMix64) 
     let places = places_of_looks(rates.len() as u64, 4);
     let mut sums = [0.0; 3];
     for _ in 0..runs {
-        let mut samples: Vec<_> = rates
-            .iter()
-            .map(|(q, r)| ComparedSample {
-                before: draw(m, *q, random),
-                now: draw(k, *r, random),
-            })
-            .collect();
+        let mut samples = two_runs(rates, m, k, random);
         for last in (1..samples.len()).rev() {
             samples.swap(last, random.below(last + 1));
         }

@@ -4,14 +4,14 @@ use super::Gate;
 
 /// So large a share of the asked samples may end in an error unless the eval says otherwise: with more, nothing is known
 /// of the agent.
-const ERROR_RATE: f64 = 0.05;
+pub(crate) const DEFAULT_ERROR_RATE: f64 = 0.05;
 
 /// The gates of an eval that has these of its own: behind them `error_rate <= 0.05`, unless one of them has that name.
 /// The error rate of a slice says nothing about the other samples, so it takes the place of none.
 pub(crate) fn with_default(own: &[Gate]) -> Vec<Gate> {
     let default = Gate {
         is_default: true,
-        ..Gate::error_rate(ERROR_RATE)
+        ..Gate::error_rate(DEFAULT_ERROR_RATE)
     };
     let name = default.name();
     let is_needed = own.iter().all(|gate| gate.name() != name);
