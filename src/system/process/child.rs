@@ -12,10 +12,11 @@ use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::{Errno, ioctl_fionbio, ioctl_fionread};
+use rustix::io::{Errno, ioctl_fionbio};
 use rustix::process::Signal;
 
 use super::group::{KILL_PATIENCE, ProcessGroup, TICK};
+use super::piece::{PIECE_BYTES, buffered, read_piece};
 use super::tail::Tail;
 use crate::system::cancel::Cancel;
 
@@ -31,8 +32,6 @@ pub enum StreamKind {
 
 /// How much of stderr is kept. Records keep less: a secret is redacted before it can be cut in two.
 const STDERR_BYTES: usize = 8 * 1024;
-/// How much is read at once.
-const PIECE_BYTES: usize = 16 * 1024;
 /// The longest grace period; keeps sums of times in range.
 const MAX_GRACE: Duration = Duration::from_hours(1);
 
@@ -288,17 +287,11 @@ impl Process<'_> {
 
     /// Reads one piece of stdout and says how long it was.
     fn read_stdout(&mut self) -> usize {
-        let Some(stdout) = &self.stdout else { return 0 };
         let mut piece = [0; PIECE_BYTES];
-        let length = match rustix::io::read(stdout, &mut piece) {
-            Ok(length) if length > 0 => length,
-            Err(Errno::AGAIN | Errno::INTR) => return 0,
-            Ok(_) | Err(_) => {
-                self.stdout = None;
-                return 0;
-            }
-        };
-        let piece = &piece[..length];
+        let piece = read_piece(&mut self.stdout, &mut piece);
+        if piece.is_empty() {
+            return 0;
+        }
         self.show(StreamKind::Stdout, piece);
         // What is said after the deadline counts no more; it is read so that the agent can end.
         if self.stop.is_none() {
@@ -309,24 +302,18 @@ impl Process<'_> {
                 self.begin_stop(Cause::TooLarge, Instant::now());
             }
         }
-        length
+        piece.len()
     }
 
     /// Reads one piece of stderr and says how long it was.
     fn read_stderr(&mut self) -> usize {
-        let Some(stderr) = &self.stderr else { return 0 };
         let mut piece = [0; PIECE_BYTES];
-        let length = match rustix::io::read(stderr, &mut piece) {
-            Ok(length) if length > 0 => length,
-            Err(Errno::AGAIN | Errno::INTR) => return 0,
-            Ok(_) | Err(_) => {
-                self.stderr = None;
-                return 0;
-            }
-        };
-        self.show(StreamKind::Stderr, &piece[..length]);
-        self.tail.push(&piece[..length]);
-        length
+        let piece = read_piece(&mut self.stderr, &mut piece);
+        if !piece.is_empty() {
+            self.show(StreamKind::Stderr, piece);
+            self.tail.push(piece);
+        }
+        piece.len()
     }
 
     fn show(&self, kind: StreamKind, piece: &[u8]) {
@@ -363,9 +350,4 @@ impl Process<'_> {
             (None, Err(error)) => End::Lost(error),
         }
     }
-}
-
-/// How many bytes wait in a pipe.
-fn buffered(pipe: &impl AsFd) -> u64 {
-    ioctl_fionread(pipe).unwrap_or(0)
 }

@@ -11,7 +11,7 @@ pub(crate) mod ask;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::path::Path;
 use std::process::{ChildStderr, ChildStdin, ChildStdout, ExitStatus};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,6 +24,7 @@ use rustix::process::Signal;
 use super::escapees;
 use super::group::{ProcessGroup, TICK};
 use super::launch::{Launch, NotStarted};
+use super::piece::{PIECE_BYTES, buffered, read_piece};
 use super::tail::Tail;
 
 /// The variable in the environment of every worker, with a value that no other worker has.
@@ -32,8 +33,6 @@ const MARK: &str = "EVALTEST_WORKER";
 const GRACE: Duration = Duration::from_secs(1);
 /// How much of stderr is kept.
 const STDERR_BYTES: usize = 8 * 1024;
-/// How much is read at once.
-const PIECE_BYTES: usize = 16 * 1024;
 
 /// A program that was started.
 pub(crate) struct WorkerProcess {
@@ -177,15 +176,11 @@ impl WorkerProcess {
 
     /// Reads one piece of stderr and shows it.
     pub(crate) fn show_stderr(&mut self, show: impl FnOnce(&[u8])) {
-        let Some(stderr) = &self.stderr else { return };
         let mut piece = [0; PIECE_BYTES];
-        match rustix::io::read(stderr, &mut piece) {
-            Ok(length) if length > 0 => {
-                self.tail.push(&piece[..length]);
-                show(&piece[..length]);
-            }
-            Err(Errno::AGAIN | Errno::INTR) => {}
-            Ok(_) | Err(_) => self.stderr = None,
+        let piece = read_piece(&mut self.stderr, &mut piece);
+        if !piece.is_empty() {
+            self.tail.push(piece);
+            show(piece);
         }
     }
 
@@ -201,7 +196,7 @@ impl WorkerProcess {
         self.grace = Duration::ZERO;
         let status = self.group.kill();
         // What is in the pipe now, and no more: who left the group may write to it for ever.
-        let waiting = self.stderr.as_ref().map_or(0, waiting);
+        let waiting = self.stderr.as_ref().map_or(0, buffered);
         for _ in 0..waiting.div_ceil(PIECE_BYTES as u64) {
             self.read_stderr();
         }
@@ -233,11 +228,6 @@ impl WorkerProcess {
     pub(crate) fn dismiss(&mut self) {
         self.stdin = None;
     }
-}
-
-/// How many bytes wait in a pipe.
-fn waiting(pipe: &impl AsFd) -> u64 {
-    rustix::io::ioctl_fionread(pipe).unwrap_or(0)
 }
 
 impl Drop for WorkerProcess {
