@@ -31,7 +31,7 @@ pub(crate) use clusters::Clusters;
 pub use conditional::{AnswerCounts, ComparedSample, Tested, conditional_test};
 pub use detect::{TimesAsked, power_with, smallest_drop, smallest_drop_of_groups};
 pub use difference::{Difference, grouped_difference, paired_difference};
-pub use early::{Decision, Look, allowing_for_looks, looks, places_of_looks};
+pub use early::{Decision, LOOKS, Look, allowing_for_looks, looks, places_of_looks};
 pub use holm::holm;
 pub(crate) use pass::{pass_at, pass_hat};
 pub use plan::WantedDrop;

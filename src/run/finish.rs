@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::asker::Asker;
 use super::ledger::Ledger;
-use super::looks::{LOOKS, Looks};
+use super::looks::{self, Looks};
 use super::options::{CiPolicy, Home, Keep, RunOptions};
 use super::seen::SeenRecords;
 use super::select::Selected;
@@ -22,6 +22,7 @@ use crate::store::{FORMAT_VERSION, Manifest, RunDir, RunStatus};
 use crate::system::beside::beside;
 use crate::system::project;
 use crate::verdict::baseline::Baseline;
+use crate::verdict::check::LookFindings;
 use crate::verdict::facts::{Facts, Stop};
 use crate::verdict::gather::Gathered;
 use crate::verdict::look::EarlyLook;
@@ -58,14 +59,15 @@ impl Finish {
         let looks = match &options.home {
             Home::Part(_) | Home::Merged(_) => None,
             Home::New | Home::Resume { .. } => {
-                let earlier = resumed.as_ref().and_then(|manifest| manifest.early_stop);
+                let earlier = resumed.as_ref().and_then(|it| it.early_stop.as_ref());
                 Looks::of(&plan, selected, earlier.map(|earlier| earlier.seed))
             }
         };
         let early_stop = looks.as_ref().map(|looks| EarlyStop {
             seed: looks.seed,
-            looks: LOOKS,
-            look: LOOKS,
+            looks: looks::last().of,
+            look: looks::last().of,
+            green: Vec::new(),
         });
         let selected = selected.samples();
         let manifest = match resumed {
@@ -198,7 +200,6 @@ impl Finish {
     /// The manifest of a run that is over, as far as its end decides it.
     fn ended(&self, stopped: Option<&Stopped>) -> Manifest {
         let reason = stopped.map(|stopped| &stopped.reason);
-        let last = self.looks.as_ref().map(Looks::last);
         Manifest {
             status: match stopped.map(|stopped| stopped.stop) {
                 Some(Stop::Interrupted) => RunStatus::Interrupted,
@@ -206,9 +207,11 @@ impl Finish {
                 None => RunStatus::Finished,
             },
             stop_reason: reason.map(|reason| self.plan.redactor.text(reason, &mut 0).into_owned()),
-            early_stop: self.manifest.early_stop.map(|early| EarlyStop {
-                look: last.map_or(early.look, |last| last.number),
-                ..early
+            early_stop: self.looks.as_ref().map(|looks| EarlyStop {
+                seed: looks.seed,
+                looks: looks.last().of,
+                look: looks.last().number,
+                green: looks.green(),
             }),
             ..self.manifest.clone()
         }
@@ -219,22 +222,22 @@ impl Finish {
         self.looks.as_ref()
     }
 
-    /// Whether every gate is sure at a look.
+    /// What the gates find at a look.
     ///
     /// # Errors
     /// When the records so far cannot be read.
-    pub(super) fn is_sure_at(
+    pub(super) fn look(
         &self,
         look: EarlyLook,
         ledger: &Ledger,
         selected: &Selected,
-    ) -> Result<bool> {
+    ) -> Result<LookFindings> {
         let plan = &self.plan;
         let mut gathered = self.gather();
         ledger.so_far(selected.slots(), &mut |record| gathered.add(record))?;
         // What a benchmark works out of its own is known when all is asked.
         let (gathered, _) = gathered.finish(serde_json::Map::new());
-        Ok(self.facts(gathered, Some(look)).are_sure(&plan.gates))
+        Ok(self.facts(gathered, Some(look)).at_look(&plan.gates))
     }
 
     fn gather(&self) -> Gathered<'_> {
@@ -251,6 +254,7 @@ impl Finish {
         Facts {
             total: plan.items.len() as u64,
             look,
+            green: self.looks.as_ref().map(Looks::green).unwrap_or_default(),
             needs_every_verdict: plan.eval.snapshot.assert.decides(),
             partial: self.manifest.is_limited(),
             ci: self.ci.is_set,

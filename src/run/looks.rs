@@ -10,11 +10,9 @@ use super::select::Selected;
 use crate::eval::plan::Plan;
 use crate::stats;
 use crate::system::lock::lock;
+use crate::verdict::check::LookFindings;
 use crate::verdict::gate::Gate;
 use crate::verdict::look::EarlyLook;
-
-/// How many looks there are, the last of them at all samples.
-pub(super) const LOOKS: u32 = 4;
 
 /// How often who waits for a look asks whether the run was stopped meanwhile.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -44,6 +42,8 @@ struct LookState {
     taken: usize,
     /// That at which every gate was sure.
     sure: Option<EarlyLook>,
+    /// Names of gates that were green at a look.
+    green: Vec<String>,
 }
 
 impl Looks {
@@ -68,12 +68,8 @@ impl Looks {
     fn at(seed: u32, ends: &[usize], epochs: usize) -> Self {
         let all = ends.last().copied().unwrap_or(0);
         let mut stops: Vec<LookStop> = Vec::new();
-        let places = stats::places_of_looks(all as u64, LOOKS);
-        // With fewer samples than looks there is nothing to look at.
-        let places = places.iter().filter(|_| places.len() == LOOKS as usize);
-        for (place, number) in places.zip(1..LOOKS) {
-            let look = EarlyLook::new(number, LOOKS);
-            let place = usize::try_from(*place).unwrap_or(all);
+        for (place, look) in stats::places_of_looks(all as u64).into_iter().zip(looks()) {
+            let place = usize::try_from(place).unwrap_or(all);
             let end = ends[ends.partition_point(|end| *end < place)];
             let questions = end * epochs;
             // Of two looks at the same samples the later one knows more.
@@ -114,19 +110,43 @@ impl Looks {
         (state.through == next.questions).then_some(next.look)
     }
 
-    /// The look was taken: the run goes on, or every gate was sure.
-    pub(super) fn take(&self, look: EarlyLook, is_sure: bool) {
+    /// The look was taken, and the run goes on unless every gate was sure.
+    pub(super) fn take(&self, look: EarlyLook, found: LookFindings) {
         let mut state = lock(&self.state);
         state.taken += 1;
-        state.sure = is_sure.then_some(look);
+        if found.is_sure {
+            state.sure = Some(look);
+        } else {
+            // What the look ends with is told by itself.
+            state.green.extend(found.green);
+            state.green.sort();
+            state.green.dedup();
+        }
         self.taken.notify_all();
+    }
+
+    /// The names of the gates that were green at a look, and stay so.
+    pub(super) fn green(&self) -> Vec<String> {
+        lock(&self.state).green.clone()
     }
 
     /// The look that the run ended at: the last, unless every gate was sure before.
     pub(super) fn last(&self) -> EarlyLook {
         let sure = lock(&self.state).sure;
-        sure.unwrap_or_else(|| EarlyLook::new(LOOKS, LOOKS))
+        sure.unwrap_or_else(last)
     }
+}
+
+/// All looks, the last of them at all samples.
+fn looks() -> impl Iterator<Item = EarlyLook> {
+    let of = last().of;
+    (1..=of).map(move |number| EarlyLook::new(number, of))
+}
+
+/// The look at all samples.
+pub(super) fn last() -> EarlyLook {
+    let of = u32::try_from(stats::LOOKS).unwrap_or(u32::MAX);
+    EarlyLook::new(of, of)
 }
 
 fn random() -> u32 {
@@ -149,38 +169,49 @@ mod tests {
     }
 
     #[test]
-    fn looks_are_at_equal_parts_and_at_the_ends_of_groups() {
+    fn looks_are_at_the_ends_of_groups() {
         let single = |count| (1..=count).collect::<Vec<_>>();
-        assert_eq!(stops(&single(165), 1), [(1, 42), (2, 83), (3, 124)]);
-        assert_eq!(stops(&single(8), 5), [(1, 10), (2, 20), (3, 30)]);
-        assert_eq!(stops(&[8, 16, 24, 32], 1), [(1, 8), (2, 16), (3, 24)]);
+        assert_eq!(stops(&single(165), 1), [(1, 75), (2, 99), (3, 124)]);
+        assert_eq!(stops(&single(20), 5), [(1, 45), (2, 60), (3, 75)]);
+        assert_eq!(stops(&[8, 16, 24, 32], 1), [(1, 16), (3, 24)]);
         // The second look is at the end of what the first began.
-        assert_eq!(stops(&[18, 30, 32], 1), [(2, 18), (3, 30)]);
+        assert_eq!(stops(&[20, 30, 32], 1), [(2, 20), (3, 30)]);
         assert_eq!(stops(&[31, 32], 1), [(3, 31)]);
         assert_eq!(stops(&[32], 1), []);
         assert_eq!(stops(&[1], 3), []);
+        assert_eq!(stops(&[1, 2], 1), [(1, 1)]);
     }
 
     #[test]
     fn nobody_passes_a_look_that_was_not_taken() {
-        let looks = Looks::at(0, &[1, 2, 3, 4, 5, 6, 7, 8], 1);
+        let looks = Looks::at(0, &(1..=20).collect::<Vec<_>>(), 1);
         let going = || false;
-        assert!(looks.admit(0, going) && looks.admit(1, going));
+        assert!(looks.admit(0, going) && looks.admit(8, going));
         // Stopped meanwhile.
-        assert!(!looks.admit(2, || true));
-        assert_eq!(looks.through(), None);
-        let look = looks.through().unwrap();
-        assert_eq!(look, EarlyLook::new(1, LOOKS));
+        assert!(!looks.admit(9, || true));
+        let through = |count| (0..count).find_map(|_| looks.through());
+        assert_eq!(through(8), None);
+        let look = through(1).unwrap();
+        assert_eq!(look.number, 1);
+        let open = |green: &[&str]| LookFindings {
+            is_sure: false,
+            green: green.iter().map(|&name| name.to_owned()).collect(),
+        };
         std::thread::scope(|scope| {
-            let waits = scope.spawn(|| looks.admit(2, going));
-            looks.take(look, false);
+            let waits = scope.spawn(|| looks.admit(9, going));
+            looks.take(look, open(&["b"]));
             assert!(waits.join().unwrap());
         });
-        assert_eq!(looks.last(), EarlyLook::new(4, LOOKS));
-        assert_eq!(looks.through(), None);
-        let look = looks.through().unwrap();
-        looks.take(look, true);
-        assert!(!looks.admit(3, going) && !looks.admit(7, going));
-        assert_eq!(looks.last(), EarlyLook::new(2, LOOKS));
+        assert_eq!(looks.last(), last());
+        looks.take(through(3).unwrap(), open(&["a", "b"]));
+        assert_eq!(looks.green(), ["a", "b"]);
+        let look = through(3).unwrap();
+        let found = LookFindings {
+            is_sure: true,
+            ..open(&["c"])
+        };
+        looks.take(look, found);
+        assert!(!looks.admit(15, going) && !looks.admit(19, going));
+        assert_eq!((looks.last().number, looks.green().len()), (3, 2));
     }
 }

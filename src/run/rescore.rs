@@ -185,6 +185,7 @@ fn write(
         mask_id: parent.mask_id.clone(),
         partial: parent.is_limited(),
         look,
+        green: reload::green_of(&parent),
         stop: is_sure.then_some(Stop::Sure),
         ..gathered
     };

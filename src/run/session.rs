@@ -28,6 +28,7 @@ use crate::report::event::{Event, Observer};
 use crate::store::RunDir;
 use crate::store::events::past::{Answered, Past};
 use crate::system::panics;
+use crate::verdict::check::LookFindings;
 use crate::verdict::facts::Stop;
 use crate::verdict::run::Run;
 
@@ -218,21 +219,21 @@ impl Session {
             return;
         };
         // Others wait for the look: whatever becomes of it, it was taken.
-        let sure = panics::catch(|| {
-            let sure = self.finish.is_sure_at(look, &self.ledger, &self.selected);
-            sure.unwrap_or_else(|error| {
+        let found = panics::catch(|| {
+            let found = self.finish.look(look, &self.ledger, &self.selected);
+            found.unwrap_or_else(|error| {
                 self.stopper.unwritten(&error);
-                false
+                LookFindings::default()
             })
         });
-        let is_sure = sure.unwrap_or(false);
-        if is_sure {
+        let found = found.unwrap_or_default();
+        if found.is_sure {
             let (number, of) = (look.number, look.of);
             self.stopper.sure(&format!(
                 "every gate was sure at look {number} of {of}, and the rest was not asked"
             ));
         }
-        looks.take(look, is_sure);
+        looks.take(look, found);
     }
 
     /// Asks a sample once more, to tell a flip from flakiness. The answer counts in no metric.

@@ -347,7 +347,7 @@ fn refuse_unfit(dir: &RunDir, manifest: &Manifest, partial: bool) -> Result<()> 
         ))
         .hint("run the eval again: cargo evaltest run --ignore-baseline, then cargo evaltest accept"));
     }
-    if let Some(early) = manifest.early_stop
+    if let Some(early) = &manifest.early_stop
         && early.look < early.looks
     {
         return Err(Error::usage(format!(

@@ -158,7 +158,7 @@ pub struct Manifest {
 }
 
 /// The looks of gates that may stop early.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EarlyStop {
     /// The seed of the order in which samples were asked.
     pub seed: u32,
@@ -166,6 +166,9 @@ pub struct EarlyStop {
     pub looks: u32,
     /// The look at which every gate was sure; `looks` if all samples were to be asked.
     pub look: u32,
+    /// Names of gates that were green at a look and stay so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub green: Vec<String>,
 }
 
 fn once() -> u32 {

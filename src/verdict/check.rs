@@ -35,16 +35,21 @@ impl Facts<'_> {
         self.look(gates).iter().map(CheckedGate::verdict).collect()
     }
 
-    /// Whether nothing that is still to be asked can change the verdict of any gate, and one of them may say so before
-    /// all is asked.
-    pub(crate) fn are_sure(&self, gates: &[Gate]) -> bool {
-        let mut checked = self.verdicts(gates).into_iter().zip(gates);
-        let is_sure = |(verdict, gate): (Verdict, &Gate)| match verdict {
+    /// What a look at the samples so far finds.
+    pub(crate) fn at_look(&self, gates: &[Gate]) -> LookFindings {
+        let verdicts = self.verdicts(gates);
+        let checked = || verdicts.iter().zip(gates);
+        let is_sure = |(verdict, gate): (&Verdict, &Gate)| match verdict {
             Verdict::Passed | Verdict::Ignored => true,
             Verdict::Inconclusive => false,
             Verdict::Failed => gate.metric().counts_unasked(),
         };
-        gates.iter().any(Gate::stops_early) && checked.all(is_sure)
+        let green =
+            checked().filter(|(verdict, gate)| gate.stops_early() && **verdict == Verdict::Passed);
+        LookFindings {
+            is_sure: checked().all(is_sure),
+            green: green.map(|(_, gate)| gate.name()).collect(),
+        }
     }
 
     fn look<'a>(&'a self, gates: &'a [Gate]) -> Vec<CheckedGate<'a>> {
@@ -56,6 +61,15 @@ impl Facts<'_> {
         no_regression::adjust(&mut compared.collect::<Vec<_>>());
         looks
     }
+}
+
+/// What a look at the samples so far finds.
+#[derive(Debug, Default)]
+pub(crate) struct LookFindings {
+    /// Whether nothing that is still to be asked can change the verdict of any gate.
+    pub(crate) is_sure: bool,
+    /// The names of gates that look and are green: they stay so.
+    pub(crate) green: Vec<String>,
 }
 
 /// A gate beside a finished run.

@@ -37,6 +37,8 @@ pub struct Facts<'a> {
     pub stop: Option<Stop>,
     /// How far the looks of gates that may stop early are; `None` where nobody looks.
     pub look: Option<EarlyLook>,
+    /// Names of gates that were green at a look before: they stay so.
+    pub green: Vec<String>,
     /// Whether each sample must have a verdict, as under `assert: exact` and `correct`: an outage leaves the question
     /// open there.
     pub needs_every_verdict: bool,
@@ -81,6 +83,7 @@ impl Facts<'_> {
             mask_id: None,
             stop: None,
             look: None,
+            green: Vec::new(),
             needs_every_verdict: false,
             failed_assertions: &[],
             ci: false,

@@ -23,6 +23,11 @@ impl EarlyLook {
         }
     }
 
+    /// Its place among the looks.
+    pub(crate) fn index(self) -> usize {
+        self.number as usize - 1
+    }
+
     /// Whether samples are left that were not asked.
     pub(crate) fn is_early(self) -> bool {
         self.number < self.of

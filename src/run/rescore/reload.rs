@@ -98,6 +98,7 @@ pub fn reload(
         partial: manifest.is_limited(),
         stop,
         look,
+        green: green_of(&manifest),
         failed_assertions: &failed_assertions,
         ci,
         allow_ignored,
@@ -155,8 +156,14 @@ pub(super) fn within<'a>(
 
 /// The look that a run ended at, if gates looked.
 pub(super) fn look_of(manifest: &Manifest) -> Option<EarlyLook> {
-    let early = manifest.early_stop?;
+    let early = manifest.early_stop.as_ref()?;
     Some(EarlyLook::new(early.look, early.looks))
+}
+
+/// The gates that were green at a look of a run.
+pub(super) fn green_of(manifest: &Manifest) -> Vec<String> {
+    let early = manifest.early_stop.as_ref();
+    early.map(|early| early.green.clone()).unwrap_or_default()
 }
 
 /// The gates that a run had of its own.

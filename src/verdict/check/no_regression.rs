@@ -74,10 +74,12 @@ pub(super) fn adjust(comparisons: &mut [&mut BaselineComparison<'_>]) {
 
 impl<'a> BaselineComparison<'a> {
     pub(super) fn of(gate: &'a Gate, baseline: &'a Baseline, facts: &'a Facts<'_>) -> Self {
-        let look = facts.look.filter(|_| gate.early_stop).map(|at| TakenLook {
-            at,
-            bounds: stats::looks(gate.level(), at.of)[at.number as usize - 1],
-        });
+        let taken = |at: EarlyLook| {
+            let looks = stats::looks(gate.level());
+            let bounds = *looks.get(at.index()).or(looks.last())?;
+            Some(TakenLook { at, bounds })
+        };
+        let look = facts.look.filter(|_| gate.early_stop).and_then(taken);
         let early = look.is_some_and(|look| look.at.is_early());
         let pairing = baseline.pair(&facts.current, gate.slice.as_ref(), early);
         let test = |errors: As| {
@@ -102,6 +104,11 @@ impl<'a> BaselineComparison<'a> {
             pairing,
             look,
         }
+    }
+
+    /// Whether a look before this one was green: what comes later does not count.
+    fn was_green(&self) -> bool {
+        self.look.is_some() && self.facts.green.contains(&self.gate.name())
     }
 
     /// The bounds of a look before the last.
@@ -139,9 +146,12 @@ impl<'a> BaselineComparison<'a> {
             return Verdict::Inconclusive;
         }
         let ends = [As::Wrong, As::Right];
+        if self.was_green() {
+            return Verdict::Passed;
+        }
         let is_green = |errors| match self.early() {
             None => !self.fails(errors),
-            Some(bounds) => bounds.decide(&self.test(errors).paired.tested) == Decision::Green,
+            Some(bounds) => self.test(errors).paired.decide(&bounds) == Decision::Green,
         };
         if ends.iter().all(|errors| self.fails(*errors)) {
             Verdict::Failed
@@ -239,7 +249,7 @@ fn raw_p(gate: &Gate, paired: &Paired) -> f64 {
 fn looked_p(p: f64, look: Option<TakenLook>) -> f64 {
     match look {
         None => p,
-        Some(look) => stats::allowing_for_looks(p, look.at.number as usize - 1, look.at.of),
+        Some(look) => stats::allowing_for_looks(p, look.at.index()),
     }
 }
 

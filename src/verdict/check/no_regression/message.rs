@@ -165,6 +165,9 @@ impl Decided<'_> {
         }
         match (&self.open, self.verdict) {
             (Some(open), _) => format!("{open}\n{text}"),
+            _ if self.comparison.was_green() => {
+                format!("{text}; it was green at a look before, and stays so")
+            }
             (None, Verdict::Inconclusive) => format!(
                 "{text}; {} errored or skipped samples leave it open, ask them again with `cargo evaltest \
                  run --resume RUN_DIR`",

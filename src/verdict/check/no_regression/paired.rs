@@ -105,6 +105,11 @@ impl Paired {
         }
     }
 
+    /// What a look decides.
+    pub(super) fn decide(&self, look: &stats::Look) -> stats::Decision {
+        look.decide(&self.tested, &self.samples)
+    }
+
     /// How many samples there are.
     pub(super) fn pairs(&self) -> u64 {
         self.samples.len() as u64

@@ -397,3 +397,80 @@ fn one_verdict_of_several_epochs_is_held_against_the_majority_of_now() {
         &["p would be 0.0156 if they were wrong, 1.0000"],
     );
 }
+
+#[test]
+fn looks_decide_by_their_own_bounds_and_green_stays_green() {
+    use crate::verdict::look::EarlyLook;
+    let gate: Gate = "no_regression(early_stop=true)".parse().unwrap();
+    let gates = std::slice::from_ref(&gate);
+    // Twenty samples that were all right; some of them were not asked.
+    let baseline = accepted(&["C"; 20]);
+    let run = |number: u32, wrong: usize, asked: usize, errored: usize| {
+        let letters: Vec<&str> = (0..20)
+            .map(|i| {
+                if i < wrong {
+                    "W"
+                } else if i < wrong + errored || i >= asked {
+                    "E"
+                } else {
+                    "C"
+                }
+            })
+            .collect();
+        let mut facts = facts(&baseline, &letters, 20);
+        for sample in facts.current.iter_mut().skip(asked) {
+            sample.skipped = true;
+        }
+        facts.look = Some(EarlyLook::new(number, 4));
+        facts
+    };
+    let check =
+        |facts: &Facts<'_>, verdict, parts: &[&str]| says(&gate.check(facts), verdict, parts);
+    // 1/256 is below the bound of the first look, 1/64 is not, and 1/16 waits for more.
+    let red = [
+        "of 9 pairs 8 became wrong",
+        "p = 0.0039 at look 1 of 4",
+        "for all looks together < alpha",
+    ];
+    check(&run(1, 8, 9, 0), Verdict::Failed, &red);
+    check(
+        &run(1, 6, 9, 0),
+        Verdict::Inconclusive,
+        &["p = 0.0156 at look 1 of 4"],
+    );
+    check(&run(1, 0, 9, 0), Verdict::Passed, &[]);
+    // An error leaves the look open, as it leaves the gate open.
+    check(&run(1, 7, 9, 2), Verdict::Inconclusive, &[]);
+    // The third never says red, and the last nearly as a test without looks.
+    check(&run(3, 12, 15, 0), Verdict::Inconclusive, &[]);
+    check(
+        &run(4, 5, 20, 0),
+        Verdict::Failed,
+        &["p = 0.0312 at look 4 of 4"],
+    );
+    let later = Facts {
+        green: vec![gate.name()],
+        ..run(4, 5, 20, 0)
+    };
+    check(
+        &later,
+        Verdict::Passed,
+        &["it was green at a look before, and stays so"],
+    );
+    let found = run(1, 0, 9, 0).at_look(gates);
+    assert_eq!((found.is_sure, found.green), (true, vec![gate.name()]));
+    // Too many errors so far may become few, too few right answers cannot.
+    let with = |other: &str| [gate.clone(), other.parse().unwrap()];
+    let sure = |other: &str| {
+        let mut facts = run(1, 0, 9, 0);
+        let asked = (0..9).map(|i| record(&format!("a{i}"), Status::Scored, i > 4, "1"));
+        let skipped = (0..11).map(|i| record(&format!("b{i}"), Status::Skipped, false, "1"));
+        let failed = [record("c", Status::TimedOut, false, "1")];
+        let records: Vec<_> = asked.chain(skipped).chain(failed).collect();
+        facts.summary = Summary::of("test", &records);
+        facts.at_look(&with(other)).is_sure
+    };
+    assert!(!sure("error_rate <= 0.05") && sure("error_rate <= 0.2"));
+    assert!(!sure("accuracy >= 0.5") && sure("accuracy >= 0.9"));
+    assert!(sure("accuracy >= 0.15") && !sure("min_samples >= 15"));
+}
