@@ -43,7 +43,6 @@ fn smallest(samples: &[ComparedSample], spread: f64, alpha: f64, power: f64) -> 
             *asked.entry([before.of, now.of]).or_default() += 1;
         }
     }
-    let pairs: u64 = asked.values().sum();
     let design: Vec<_> = asked
         .into_iter()
         .map(|([before, now], samples)| TimesAsked {
@@ -52,17 +51,77 @@ fn smallest(samples: &[ComparedSample], spread: f64, alpha: f64, power: f64) -> 
             now,
         })
         .collect();
-    let rates = Rates::of(samples)?;
-    let drop = |lost: u64| as_f64(lost) / as_f64(pairs);
-    least(1, pairs, |lost| {
-        chance(&rates, &design, spread, drop(lost), alpha) >= power
+    smallest_at(&Rates::of(samples)?, &design, spread, alpha, power)
+}
+
+fn smallest_at(
+    rates: &Rates,
+    asked: &[TimesAsked],
+    spread: f64,
+    alpha: f64,
+    power: f64,
+) -> Option<f64> {
+    let samples: u64 = asked.iter().map(|asked| asked.samples).sum();
+    let drop = |lost: u64| as_f64(lost) / as_f64(samples);
+    least(1, samples, |lost| {
+        chance(rates, asked, spread, drop(lost), alpha) >= power
     })
     .map(drop)
+}
+
+/// [`smallest_drop`] of samples that are answered so often, at these rates; single answers in no other way than
+/// several. Chance counts `spread` times, 1 where samples flip by themselves. `None` if even the largest drop is not seen.
+pub fn smallest_drop_at(
+    rates: &Rates,
+    asked: &[TimesAsked],
+    spread: f64,
+    alpha: f64,
+    power: f64,
+) -> Option<f64> {
+    smallest_at(rates, asked, spread, alpha, power)
 }
 
 /// How likely the test at level `alpha` sees a loss of accuracy of `drop`.
 pub fn power_with(rates: &Rates, asked: &[TimesAsked], drop: f64, alpha: f64) -> f64 {
     chance(rates, asked, 1.0, drop, alpha)
+}
+
+/// [`power_with`] of samples that are drawn from many, over which accuracy falls by `drop`: how many of those drawn break
+/// is chance as well.
+pub(super) fn power_of_drawn(
+    rates: &Rates,
+    asked: TimesAsked,
+    spread: f64,
+    drop: f64,
+    alpha: f64,
+) -> f64 {
+    let Some(kinds) = fallen(rates, drop) else {
+        return 0.0;
+    };
+    let (m, k) = (f64::from(asked.before), f64::from(asked.now));
+    let kinds: Vec<_> = kinds
+        .iter()
+        .map(|kind| (kind.share, Moments::spread(kind, m, k, spread)))
+        .collect();
+    let each = |part: &dyn Fn(&Moments) -> f64| -> f64 {
+        kinds.iter().map(|(share, one)| share * part(one)).sum()
+    };
+    let count = as_f64(asked.samples);
+    // With the samples that break the bound of the test rises, too: so much for each unit of variance.
+    let null_variance = each(&|one| one.null_variance);
+    let rise =
+        normal::percentile(1.0 - alpha.clamp(0.0, 1.0)) / (2.0 * (count * null_variance).sqrt());
+    let place = |one: &Moments| one.mean + rise * one.null_variance;
+    let middle = each(&place);
+    let off = |one: &Moments| place(one) - middle;
+    let sum = Moments {
+        mean: count * each(&|one| one.mean),
+        variance: count * each(&|one| one.variance + off(one).powi(2)),
+        third: count * each(&|one| one.third + 3.0 * one.variance * off(one) + off(one).powi(3)),
+        null_variance: count * null_variance,
+        null_third: count * each(&|one| one.null_third),
+    };
+    sum.chance(alpha)
 }
 
 /// The least number from `low` to `high` that is enough, of which all above it are too.
@@ -92,43 +151,69 @@ struct Moments {
     null_third: f64,
 }
 
-fn chance(rates: &Rates, asked: &[TimesAsked], spread: f64, drop: f64, alpha: f64) -> f64 {
-    // A larger drop than there can be is seen if the largest is.
-    let Some(kinds) = rates.after(drop.min(rates.accuracy() * (1.0 - 1e-9))) else {
+/// What the samples become. A larger drop than there can be is seen if the largest is.
+fn fallen(rates: &Rates, drop: f64) -> Option<Vec<Changed>> {
+    rates.after(drop.min(rates.accuracy() * (1.0 - 1e-9)))
+}
+
+pub(super) fn chance(
+    rates: &Rates,
+    asked: &[TimesAsked],
+    spread: f64,
+    drop: f64,
+    alpha: f64,
+) -> f64 {
+    let Some(kinds) = fallen(rates, drop) else {
         return 0.0;
     };
     let mut sum = Moments::default();
     for asked in asked {
         for kind in &kinds {
-            let one = Moments::of(kind, f64::from(asked.before), f64::from(asked.now));
+            let (m, k) = (f64::from(asked.before), f64::from(asked.now));
+            let one = Moments::spread(kind, m, k, spread);
             let count = kind.share * as_f64(asked.samples);
-            // Groups that flip together make chance larger, but not what broke.
-            let spread = if kind.broken { 1.0 } else { spread };
             sum.mean += count * one.mean;
-            sum.variance += count * one.variance * spread;
+            sum.variance += count * one.variance;
             sum.third += count * one.third;
-            sum.null_variance += count * one.null_variance * spread;
+            sum.null_variance += count * one.null_variance;
             sum.null_third += count * one.null_third;
         }
     }
-    if sum.null_variance <= 0.0 || alpha <= 0.0 {
-        return 0.0;
-    }
-    let deviation = sum.null_variance.sqrt();
-    let z = normal::percentile(1.0 - alpha.min(1.0));
-    let skewness = sum.null_third / (deviation * sum.null_variance);
-    let bound = deviation * (z - skewness * (z * z - 1.0) / 6.0);
-    let above = sum.mean + bound + 0.5;
-    if sum.variance <= 1e-9 {
-        return if above < 0.0 { 1.0 } else { 0.0 };
-    }
-    let deviation = sum.variance.sqrt();
-    let x = -above / deviation;
-    let skewness = sum.third / (deviation * sum.variance);
-    (normal::below(x) - skewness * (x * x - 1.0) * normal::density(x) / 6.0).clamp(0.0, 1.0)
+    sum.chance(alpha)
 }
 
 impl Moments {
+    /// How likely the test at level `alpha` is red.
+    fn chance(&self, alpha: f64) -> f64 {
+        if self.null_variance <= 0.0 || alpha <= 0.0 {
+            return 0.0;
+        }
+        let deviation = self.null_variance.sqrt();
+        let z = normal::percentile(1.0 - alpha.min(1.0));
+        let skewness = self.null_third / (deviation * self.null_variance);
+        let bound = deviation * (z - skewness * (z * z - 1.0) / 6.0);
+        let above = self.mean + bound + 0.5;
+        if self.variance <= 1e-9 {
+            return if above < 0.0 { 1.0 } else { 0.0 };
+        }
+        let deviation = self.variance.sqrt();
+        let x = -above / deviation;
+        let skewness = self.third / (deviation * self.variance);
+        (normal::below(x) - skewness * (x * x - 1.0) * normal::density(x) / 6.0).clamp(0.0, 1.0)
+    }
+
+    /// Of one sample where chance counts `spread` times. Groups that flip together make chance larger, but not what
+    /// broke.
+    fn spread(kind: &Changed, m: f64, k: f64, spread: f64) -> Self {
+        let one = Self::of(kind, m, k);
+        let spread = if kind.broken { 1.0 } else { spread };
+        Self {
+            variance: one.variance * spread,
+            null_variance: one.null_variance * spread,
+            ..one
+        }
+    }
+
     /// Of one sample with `m` answers before and `k` now.
     fn of(kind: &Changed, m: f64, k: f64) -> Self {
         let all = m + k;

@@ -94,6 +94,21 @@ impl Rates {
         }
     }
 
+    /// That of samples all of which have this rate: at this accuracy none flip more.
+    pub fn alike(rate: f64) -> Self {
+        Self {
+            shares: vec![(rate.clamp(0.0, 1.0), 1.0)],
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn known(rates: impl ExactSizeIterator<Item = f64>) -> Self {
+        let share = 1.0 / as_f64(rates.len() as u64);
+        let mut shares: Vec<_> = rates.map(|rate| (rate, share)).collect();
+        shares.sort_by(|one, other| one.0.total_cmp(&other.0));
+        Self { shares }
+    }
+
     /// The mean rate: the accuracy.
     pub fn accuracy(&self) -> f64 {
         self.shares.iter().map(|(rate, share)| rate * share).sum()
