@@ -12,7 +12,7 @@ pub mod text {
     pub use crate::text::json_cursor::{Cursor, JsonNumber, JsonWord, Raw, Unexpected};
     pub use crate::text::redact::REDACTED;
     pub use crate::text::setting::Override;
-    pub use crate::text::{clean, excerpt, is_json_plain, percent};
+    pub use crate::text::{clean, excerpt, is_json_plain, percent, shell_word};
 }
 
 /// What gates are worth: tests of two runs, intervals, power.
@@ -116,7 +116,8 @@ pub mod run {
     /// Scoring stored answers anew.
     pub mod rescore {
         pub use crate::run::rescore::{
-            Origin, Rescore, as_judged, extraction_of, reload, rescore, scorers_of,
+            AnswerPrice, BaselineAnswers, Evidence, Origin, Rescore, as_judged, evidence,
+            extraction_of, reload, rescore, scorers_of,
         };
     }
 }

@@ -25,10 +25,13 @@ mod read;
 pub(crate) mod update;
 
 pub use accept::{ATTRIBUTES, ATTRIBUTES_FILE, Acceptance, Accepted, accept};
-pub(crate) use baseline::{check_scorer, is_there as has_baseline, read as read_baseline};
+pub(crate) use baseline::{
+    check_scorer, is_there as has_baseline, read as read_baseline, shares_answers,
+};
 pub(crate) use content::Content;
 pub(crate) use epoch::{EpochContent, SampleContent};
 pub(crate) use header::SnapshotHeader;
+pub(crate) use pool::Roll;
 
 /// Version of the snapshots' content and of `_baseline.json`.
 ///

@@ -41,6 +41,7 @@ pub use power::{power, smallest_detectable_drop};
 pub(crate) use random::SplitMix64;
 pub use rates::Rates;
 pub(crate) use sum::Sum;
+pub(crate) use whole_runs::design_effect;
 pub use whole_runs::{RunGroup, whole_runs_test};
 
 /// The 97.5th percentile of the standard normal distribution.

@@ -6,8 +6,9 @@ use clap::{Parser, Subcommand};
 
 use crate::command::{
     accept::AcceptArgs, bfcl::BfclArgs, cache::CacheArgs, doctor::DoctorArgs, export::ExportArgs,
-    gate::GateArgs, import::ImportArgs, init::InitArgs, list::ListArgs, rescore::RescoreArgs,
-    run::RunArgs, score::ScoreArgs, scorers::ScorersArgs, show::ShowArgs, summarize::SummarizeArgs,
+    gate::GateArgs, import::ImportArgs, init::InitArgs, list::ListArgs, plan::PlanArgs,
+    rescore::RescoreArgs, run::RunArgs, score::ScoreArgs, scorers::ScorersArgs, show::ShowArgs,
+    summarize::SummarizeArgs,
 };
 
 /// Evaluate LLM agents: benchmarks as tests, snapshots, accuracy gates.
@@ -43,6 +44,7 @@ pub(crate) enum CliCommand {
     Rescore(RescoreArgs),
     Gate(GateArgs),
     Accept(AcceptArgs),
+    Plan(PlanArgs),
     Export(ExportArgs),
     Import(ImportArgs),
     Bfcl(BfclArgs),

@@ -9,6 +9,7 @@ pub(crate) mod gate;
 pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod list;
+pub(crate) mod plan;
 pub(crate) mod rescore;
 pub(crate) mod run;
 pub(crate) mod score;

@@ -39,6 +39,7 @@ fn main() -> ExitCode {
         Some(CliCommand::Rescore(args)) => command::rescore::run(&args),
         Some(CliCommand::Gate(args)) => command::gate::run(&args),
         Some(CliCommand::Accept(args)) => command::accept::run(&args),
+        Some(CliCommand::Plan(args)) => command::plan::run(&args),
         Some(CliCommand::Export(args)) => command::export::run(&args),
         Some(CliCommand::Import(args)) => command::import::run(&args),
         Some(CliCommand::Bfcl(args)) => command::bfcl::run(&args),

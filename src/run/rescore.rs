@@ -19,6 +19,7 @@
 //!   that only its own program can work out (of those built in, `bfcl` has some and needs no data for them).
 
 mod chunks;
+mod evidence;
 mod line;
 mod origin;
 mod reload;
@@ -52,6 +53,7 @@ use chunks::Chunks;
 use line::Judge;
 use reload::gates_of;
 
+pub use evidence::{AnswerPrice, BaselineAnswers, Evidence, evidence};
 pub use origin::{Origin, scorers_of};
 pub use reload::{as_judged, reload};
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use walkdir::{DirEntry, WalkDir};
 
 use super::content::{SaidForm, digits};
-use super::pool::PooledRun;
+use super::pool::{PooledRun, Roll};
 use super::{Content, FORMAT_VERSION, read as snapshots};
 use crate::error::{Error, Result};
 use crate::text::hash::Hasher;
@@ -165,6 +165,17 @@ pub(super) fn file(path: &Path) -> Result<Option<BaselineFile>> {
         file.runs = vec![PooledRun::old(run_id, epochs)];
     }
     Ok(Some(file))
+}
+
+/// Whether answers of a run may stand in the baseline in a folder, too: then the two are not independent.
+pub(crate) fn shares_answers(folder: &Path, roll: Roll) -> Result<bool> {
+    let run = roll.finish();
+    let shares = |other: &PooledRun| {
+        // Of a baseline of version 1 the id is all that is known.
+        let is_old = other.started_at.is_empty() && other.run_id == run.run_id;
+        is_old || run.check_anew(other).is_err()
+    };
+    Ok(file(&folder.join(FILE))?.is_some_and(|file| file.runs.iter().any(shares)))
 }
 
 /// Whether there is a baseline in a folder, without reading it: for a process that runs one sample.

@@ -53,14 +53,14 @@ fn is_zero(n: &u64) -> bool {
 }
 
 /// What is taken from the records of a run on the way.
-pub(super) struct Roll {
+pub(crate) struct Roll {
     run: PooledRun,
     dataset: Hasher,
 }
 
 impl Roll {
     /// Of no records yet.
-    pub(super) fn of(manifest: &Manifest) -> Self {
+    pub(crate) fn of(manifest: &Manifest) -> Self {
         let mut answers_of = manifest.answers_from();
         answers_of.remove(&manifest.run_id);
         Self {
@@ -84,16 +84,22 @@ impl Roll {
         self.dataset = dataset
             .part(content.input_hash())
             .part(&content.target_hash);
-        for outcome in records.iter().map(|record| &record.result) {
-            if outcome.cached {
-                self.run.cached += 1;
-                self.run.of_unknown += u64::from(outcome.cached_from.is_none());
-            }
-            // A resumed run may have what it put into the cache itself.
-            let others = outcome.cached_from.iter();
-            let others = others.filter(|other| **other != self.run.run_id);
-            self.run.answers_of.extend(others.cloned());
+        for record in records {
+            self.ask(record);
         }
+    }
+
+    /// Asks a record whose answer it has.
+    pub(crate) fn ask(&mut self, record: &Record) {
+        let outcome = &record.result;
+        if outcome.cached {
+            self.run.cached += 1;
+            self.run.of_unknown += u64::from(outcome.cached_from.is_none());
+        }
+        // A resumed run may have what it put into the cache itself.
+        let others = outcome.cached_from.iter();
+        let others = others.filter(|other| **other != self.run.run_id);
+        self.run.answers_of.extend(others.cloned());
     }
 
     /// The run, all of whose samples were added.
@@ -164,7 +170,8 @@ impl PooledRun {
         ))
     }
 
-    fn check_anew(&self, other: &Self) -> Result<()> {
+    /// Refuses answers that stand in both.
+    pub(super) fn check_anew(&self, other: &Self) -> Result<()> {
         const REFRESH: &str = "ask anew: cargo evaltest run --refresh";
         let (own, theirs) = (&self.run_id, &other.run_id);
         let refuse = |message: String, hint: &str| Err(Error::usage(message).hint(hint));

@@ -76,7 +76,7 @@ impl RunGroup {
 
 /// How many times as much the right answers of now vary by chance if whole runs change places, as they would if the
 /// answers of each sample did.
-pub(super) fn design_effect(groups: &[RunGroup]) -> f64 {
+pub(crate) fn design_effect(groups: &[RunGroup]) -> f64 {
     let (mut whole, mut single) = (0.0, 0.0);
     for group in groups {
         for ComparedSample { before, now } in group.samples() {

@@ -26,7 +26,7 @@ pub(crate) fn quoted<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
 }
 
 /// `text` as one word of a shell command.
-pub(crate) fn shell_word(text: &str) -> String {
+pub fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+,=".contains(c);
     let text = clean(text);
     if !text.is_empty() && text.chars().all(plain) {

@@ -294,7 +294,7 @@ impl Gate {
     }
 
     /// `no_regression` fails if p is below this.
-    pub(super) fn level(&self) -> f64 {
+    pub(crate) fn level(&self) -> f64 {
         self.alpha.unwrap_or(DEFAULT_ALPHA)
     }
 

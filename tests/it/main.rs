@@ -28,6 +28,7 @@ mod init;
 mod killed;
 mod limits;
 mod nextest;
+mod plan;
 mod project;
 mod readme;
 mod redaction;

@@ -196,7 +196,7 @@ fn output_roots() -> Result<Vec<PathBuf>> {
 }
 
 /// The finished runs of the last command below `root`, or in all folders of the project's runs.
-fn last_runs(root: Option<&Path>) -> Result<Vec<RunDir>> {
+pub(super) fn last_runs(root: Option<&Path>) -> Result<Vec<RunDir>> {
     let roots = match root {
         Some(root) => vec![root.to_owned()],
         None => output_roots()?,

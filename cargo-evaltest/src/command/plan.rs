@@ -1,0 +1,233 @@
+//! `cargo evaltest plan`.
+
+mod basis;
+mod rows;
+mod steps;
+mod text;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use evaltest::engine::run::rescore::{self, Evidence};
+use evaltest::engine::store::{Manifest, RunDir};
+use evaltest::engine::system::project::shown;
+use evaltest::engine::text::percent;
+use evaltest::{Error, Exit, Result};
+use serde_json::{Value, json};
+
+use super::accept::last_runs;
+use crate::console;
+use basis::Basis;
+use rows::PlanRows;
+
+/// What a gate `no_regression` has that does not say it.
+const ALPHA: f64 = 0.05;
+
+/// Plan what sees a drop of accuracy: samples, epochs, runs of the baseline, with time and cost
+///
+/// From a run that is over: how often samples flip (as several epochs show, or its baseline beside it), how long answers
+/// take and what they cost. Nothing is asked. The drop is seen where the gate `no_regression` is red with the
+/// probability `--power`.
+#[derive(Debug, Args)]
+pub(crate) struct PlanArgs {
+    /// The run directory. When left out the last finished run in `evaltest-runs` and the project's output roots
+    run_dir: Option<PathBuf>,
+
+    /// The drop of accuracy that is to be seen, in points
+    #[arg(long, value_name = "POINTS", allow_negative_numbers = true)]
+    detect: f64,
+
+    /// How likely it is to be seen, above 0 and below 1
+    #[arg(
+        long,
+        value_name = "SHARE",
+        default_value_t = 0.8,
+        allow_negative_numbers = true
+    )]
+    power: f64,
+
+    /// The level of the test, above 0 and below 1. When left out that of the run's gate `no_regression`, else 0.05
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    alpha: Option<f64>,
+
+    /// Print the plan as JSON, with shares from 0 to 1
+    #[arg(long)]
+    json: bool,
+}
+
+/// The drop that is to be seen, and how.
+struct Wish {
+    /// From 0 to 1.
+    drop: f64,
+    power: f64,
+    alpha: f64,
+}
+
+/// The run that is planned from.
+struct PastRun {
+    dir: RunDir,
+    manifest: Manifest,
+    evidence: Evidence,
+}
+
+pub(crate) fn run(args: &PlanArgs) -> Result<Exit> {
+    args.check()?;
+    let run = PastRun::read(args)?;
+    let wish = Wish {
+        drop: args.detect / 100.0,
+        power: args.power,
+        alpha: args.alpha.or(run.alpha()).unwrap_or(ALPHA),
+    };
+    run.check_can_fall(&wish)?;
+    let basis = Basis::of(&run);
+    let rows = PlanRows::of(&run, &basis, &wish);
+    if args.json {
+        console::print_json(&json(&run, &basis, &wish, &rows))?;
+    } else {
+        console::print(|out| text::write(&run, &basis, &wish, &rows, out))?;
+    }
+    Ok(Exit::Passed)
+}
+
+impl PlanArgs {
+    /// Refuses figures that make no sense, before anything is read.
+    fn check(&self) -> Result<()> {
+        // NaN is in no range.
+        if !(self.detect > 0.0 && self.detect <= 100.0) {
+            let why = format!("`--detect {}` is no drop of accuracy", self.detect);
+            return Err(Error::usage(why).hint("points, above 0 and up to 100: `--detect 3`"));
+        }
+        let shares = [
+            ("power", Some(self.power), 0.8),
+            ("alpha", self.alpha, ALPHA),
+        ];
+        for (name, share, usual) in shares {
+            if let Some(share) = share
+                && !(share > 0.0 && share < 1.0)
+            {
+                let why = format!("`--{name} {share}` does not lie between 0 and 1");
+                return Err(Error::usage(why).hint(format!("`--{name} {usual}`")));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl PastRun {
+    fn read(args: &PlanArgs) -> Result<Self> {
+        let dir = match &args.run_dir {
+            Some(path) => RunDir::open(path)?,
+            None => last_run()?,
+        };
+        let manifest = dir.manifest()?;
+        let evidence = rescore::evidence(&dir)?;
+        let run = Self {
+            dir,
+            manifest,
+            evidence,
+        };
+        if run.evidence.answers.of == 0 {
+            return Err(run.refused(
+                "has no answer with a verdict, from which to plan",
+                "cargo evaltest show",
+            ));
+        }
+        Ok(run)
+    }
+
+    /// Refuses a drop that is larger than what there is to lose.
+    fn check_can_fall(&self, wish: &Wish) -> Result<()> {
+        if self.evidence.answers.right == 0 {
+            return Err(self.refused(
+                "has no right answer: there is nothing that could fall",
+                "see what was answered: cargo evaltest show",
+            ));
+        }
+        let accuracy = self.accuracy();
+        if wish.drop <= accuracy {
+            return Ok(());
+        }
+        let why = format!(
+            "an accuracy of {} cannot fall by {} points",
+            percent(accuracy),
+            points(wish.drop)
+        );
+        Err(Error::usage(why).hint(format!(
+            "ask for less: `--detect {}`",
+            points((accuracy * 50.0).ceil() / 100.0)
+        )))
+    }
+
+    fn refused(&self, what: &str, hint: &str) -> Error {
+        let dir = shown(self.dir.path());
+        Error::usage(format!("run `{dir}` {what}")).hint(format!("{hint} {dir}"))
+    }
+
+    /// The level at which the gate decides: several share theirs.
+    fn alpha(&self) -> Option<f64> {
+        let gates = u32::try_from(self.evidence.gates).ok()?.max(1);
+        self.evidence.alpha.map(|alpha| alpha / f64::from(gates))
+    }
+
+    fn accuracy(&self) -> f64 {
+        f64::from(self.evidence.answers.right) / f64::from(self.evidence.answers.of)
+    }
+}
+
+/// The last run that is over; of several in one command the one that ended last.
+fn last_run() -> Result<RunDir> {
+    let mut ended = Vec::new();
+    for dir in last_runs(None)? {
+        let end = dir.manifest()?.ended_at;
+        ended.push((end, dir));
+    }
+    ended.sort_by(|one, other| one.0.cmp(&other.0));
+    let last = ended
+        .pop()
+        .ok_or_else(|| Error::usage("there is no run").hint("cargo evaltest run"))?;
+    if !ended.is_empty() {
+        let others: Vec<_> = ended.iter().map(|(_, dir)| shown(dir.path())).collect();
+        console::note(&format!(
+            "the same command ran other evals, to be named: {}",
+            others.join(", ")
+        ));
+    }
+    Ok(last.1)
+}
+
+/// A share as points, with a digit or none behind the point.
+fn points(share: f64) -> String {
+    let tenths = (share * 1000.0).round() / 10.0;
+    tenths.to_string()
+}
+
+fn json(run: &PastRun, basis: &Basis, wish: &Wish, rows: &PlanRows) -> Value {
+    let evidence = &run.evidence;
+    json!({
+        "eval": run.manifest.eval,
+        "run_dir": run.dir.path(),
+        "run_id": run.manifest.run_id,
+        "detect": wish.drop,
+        "power": wish.power,
+        "alpha": wish.alpha,
+        "accuracy": run.accuracy(),
+        "samples": basis.samples,
+        "flips": {
+            "share": basis.flips(),
+            "spread": evidence.spread,
+            "source": basis.source.word(),
+            "told": basis.told(run),
+            "notes": basis.notes(run),
+        },
+        "answer": {
+            "latency_s": evidence.price.latency_s,
+            "seconds": basis.seconds,
+            "concurrency": evidence.price.concurrency,
+            "cost_usd": evidence.price.cost_usd,
+            "tokens": evidence.price.tokens,
+        },
+        "rows": rows.all,
+        "samples_needed": rows.needed,
+        "next": steps::of(run, wish, rows),
+    })
+}

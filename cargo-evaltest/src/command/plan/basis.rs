@@ -1,0 +1,252 @@
+//! `Basis`: how often samples flip and how long an answer takes, and how that is known.
+
+use evaltest::engine::run::rescore::BaselineAnswers;
+use evaltest::engine::stats::{
+    AnswerCounts, ComparedSample, Rates, accuracy_interval, conditional_test,
+};
+use evaltest::engine::text::percent;
+
+use super::PastRun;
+
+/// How often samples flip is known from this.
+pub(super) enum FlipSource {
+    /// Several answers to a sample, of these many.
+    Several { samples: u64, answers: u64 },
+    /// One in the baseline and one in the run, to these many.
+    Pairs { samples: u64 },
+    /// Nothing: it is assumed that each sample is right with this probability.
+    Assumed { rate: f64 },
+}
+
+/// What the plan rests on.
+pub(super) struct Basis {
+    pub(super) rates: Rates,
+    pub(super) source: FlipSource,
+    /// Whether nothing flipped, so that one more sample was taken for one that does.
+    never_flipped: bool,
+    /// Samples of the eval that have a verdict to get.
+    pub(super) samples: u64,
+    /// Samples of the eval.
+    pub(super) asked: u64,
+    /// Seconds that the run took for each answer, with others in flight; `None` where that is not known.
+    pub(super) seconds: Option<f64>,
+}
+
+impl Basis {
+    pub(super) fn of(run: &PastRun) -> Self {
+        let evidence = &run.evidence;
+        let samples = even_handed(&evidence.samples);
+        let known = known(&samples);
+        // That nothing flips is more than a run can say.
+        let never_flipped = matches!(known, Some((_, 0)));
+        let known = known.and_then(|(source, _)| {
+            let mut samples = samples;
+            samples.extend(never_flipped.then(|| one_that_flips(&source)));
+            Some((Rates::of(&samples)?, source))
+        });
+        let (rates, source) = known.unwrap_or_else(|| {
+            let rate = assumed(&evidence.samples);
+            (Rates::alike(rate), FlipSource::Assumed { rate })
+        });
+        let asked = run.manifest.samples as u64;
+        let judged = evidence.samples.len() as u64;
+        let seen = evidence.seen.max(1);
+        Self {
+            rates,
+            source,
+            never_flipped,
+            // Of a run of a part as many as of the part.
+            samples: (asked * judged + seen / 2) / seen,
+            asked,
+            seconds: seconds(run),
+        }
+    }
+
+    /// The share of the verdicts that are others when an unchanged agent is asked again.
+    pub(super) fn flips(&self) -> f64 {
+        2.0 * self.rates.noise()
+    }
+
+    /// How that is known, in words.
+    pub(super) fn told(&self, run: &PastRun) -> String {
+        let flips = percent(self.flips());
+        match self.source {
+            FlipSource::Several { samples, answers } => format!(
+                "{flips} of the verdicts change when asked again, as {answers} answers to {samples} samples show"
+            ),
+            FlipSource::Pairs { samples } => format!(
+                "{flips} of the verdicts change when asked again, as {samples} samples show, answered once in this run and \
+                 once in its baseline"
+            ),
+            FlipSource::Assumed { .. } => format!("not known, as {}", why_unknown(run)),
+        }
+    }
+
+    /// What else there is to say of it.
+    pub(super) fn notes(&self, run: &PastRun) -> Vec<String> {
+        let mut notes = Vec::new();
+        if let FlipSource::Assumed { rate } = self.source {
+            notes.push(format!(
+                "assumed is the worst: each sample is right with probability {rate:.2}, and {} of the verdicts change when \
+                 asked again. No agent of this accuracy flips more, and most flip far less",
+                percent(self.flips())
+            ));
+        }
+        if self.never_flipped {
+            notes.push(
+                "no sample flipped, which may be luck: one more sample is taken for one that flips half of the time"
+                    .to_owned(),
+            );
+        }
+        if !matches!(self.source, FlipSource::Assumed { .. }) {
+            match run.evidence.baseline {
+                BaselineAnswers::Unfit => notes.push(
+                    "its baseline does not count here: judged otherwise, not what was accepted, or of other samples"
+                        .to_owned(),
+                ),
+                BaselineAnswers::Missing | BaselineAnswers::Shared | BaselineAnswers::Counted => {}
+            }
+        }
+        if run.evidence.spread > 1.05 {
+            notes.push(format!(
+                "samples of a group flip together: chance counts {:.1} times",
+                run.evidence.spread
+            ));
+        }
+        if run.evidence.gates > 1 {
+            notes.push(format!(
+                "{} gates `no_regression` share their alpha (Holm); the plan is for the least of it that one may get",
+                run.evidence.gates
+            ));
+        }
+        if run.manifest.selected < run.manifest.samples {
+            notes.push(format!(
+                "the run asked {} of {} samples; the plan is for all",
+                run.manifest.selected, run.manifest.samples
+            ));
+        } else if !run.manifest.whole {
+            notes.push(format!(
+                "the run asked a part of its eval; the plan is for {} samples",
+                run.manifest.samples
+            ));
+        }
+        notes
+    }
+}
+
+impl FlipSource {
+    pub(super) fn word(&self) -> &'static str {
+        match self {
+            Self::Several { .. } => "several_answers",
+            Self::Pairs { .. } => "baseline",
+            Self::Assumed { .. } => "assumed",
+        }
+    }
+}
+
+/// Where it can be seen how often samples flip, and how many of them did; `None` where it cannot.
+fn known(samples: &[ComparedSample]) -> Option<(FlipSource, u64)> {
+    let sides = samples.iter().flat_map(|both| [both.before, both.now]);
+    let several: Vec<AnswerCounts> = sides.filter(|side| side.of > 1).collect();
+    if !several.is_empty() {
+        let has_several = |both: &&ComparedSample| both.before.of > 1 || both.now.of > 1;
+        let flipped = several
+            .iter()
+            .filter(|side| side.right > 0 && side.right < side.of);
+        let source = FlipSource::Several {
+            samples: samples.iter().filter(has_several).count() as u64,
+            answers: several.iter().map(|side| u64::from(side.of)).sum(),
+        };
+        return Some((source, flipped.count() as u64));
+    }
+    let pairs = samples
+        .iter()
+        .filter(|both| both.before.of == 1 && both.now.of == 1);
+    let (mut count, mut worse, mut better) = (0, 0, 0);
+    for both in pairs {
+        count += 1;
+        worse += u64::from(both.before.right > both.now.right);
+        better += u64::from(both.before.right < both.now.right);
+    }
+    // What became wrong and has no counterpart may be what broke.
+    (count > 0).then(|| (FlipSource::Pairs { samples: count }, worse.min(better)))
+}
+
+/// The samples with as many that became wrong as became right, where the run is not worse than its baseline: then those
+/// that changed did so by chance, and which of the two answers came first says nothing.
+fn even_handed(samples: &[ComparedSample]) -> Vec<ComparedSample> {
+    let is_worse = conditional_test(samples).p < 0.05;
+    let mut became_right = false;
+    let turn = |both: &ComparedSample| {
+        let ComparedSample { before, now } = *both;
+        let is_flipped = before.of == 1 && now.of == 1 && before != now;
+        if is_worse || !is_flipped {
+            return *both;
+        }
+        became_right = !became_right;
+        let [low, high] = [before.min(now), before.max(now)];
+        let [before, now] = if became_right {
+            [low, high]
+        } else {
+            [high, low]
+        };
+        ComparedSample { before, now }
+    };
+    samples.iter().map(turn).collect()
+}
+
+/// A sample that flips half of the time, as this kind of evidence shows it.
+fn one_that_flips(source: &FlipSource) -> ComparedSample {
+    match source {
+        FlipSource::Pairs { .. } => ComparedSample {
+            before: AnswerCounts::new(0, 1),
+            now: AnswerCounts::new(1, 1),
+        },
+        FlipSource::Several { .. } | FlipSource::Assumed { .. } => ComparedSample {
+            before: AnswerCounts::new(1, 2),
+            now: AnswerCounts::default(),
+        },
+    }
+}
+
+/// The accuracy, of all that may be the truth, at which samples flip most.
+fn assumed(samples: &[ComparedSample]) -> f64 {
+    let answers: Vec<_> = samples
+        .iter()
+        .map(|both| both.now)
+        .filter(|now| now.of > 0)
+        .collect();
+    accuracy_interval(&answers, 0.95).map_or(0.5, |[low, high]| 0.5_f64.clamp(low, high))
+}
+
+fn why_unknown(run: &PastRun) -> &'static str {
+    match run.evidence.baseline {
+        BaselineAnswers::Missing => "each sample was answered once and there is no baseline",
+        BaselineAnswers::Unfit => {
+            "each sample was answered once and its baseline does not count (judged otherwise, not what was accepted, or \
+             of other samples)"
+        }
+        BaselineAnswers::Shared | BaselineAnswers::Counted => {
+            "each sample was answered once, and the baseline has the same answers"
+        }
+    }
+}
+
+/// What each answer adds to the time of a run: as the run itself took, with its pauses and retries, and at least what
+/// answers in flight together take. A run that continued another tells the time of its last part only.
+fn seconds(run: &PastRun) -> Option<f64> {
+    let evidence = &run.evidence;
+    let together = evidence.price.latency_s? / float(evidence.price.concurrency);
+    // What was scored again tells how long that took.
+    let has_asked = run.manifest.parent.is_none() && evidence.price.asked > 0;
+    let taken = run.manifest.duration_s.filter(|_| has_asked);
+    Some(taken.map_or(together, |taken| {
+        together.max(taken / float(evidence.price.asked))
+    }))
+}
+
+/// A count as a float.
+pub(super) fn float(count: u64) -> f64 {
+    // Counts of answers that anybody could pay for.
+    u32::try_from(count).map_or(f64::from(u32::MAX), f64::from)
+}

@@ -1,0 +1,226 @@
+//! [`Evidence`]: what a run that is over tells of chance, time and price, for whoever plans the next ones.
+
+mod sides;
+
+use serde_json::Value;
+
+use self::sides::AnswerSides;
+use super::reload::gates_of;
+use crate::data::{Record, Status};
+use crate::error::Result;
+use crate::eval::Limits;
+use crate::snapshot::{self, Roll};
+use crate::stats::{AnswerCounts, ComparedSample, Sum, as_f64};
+use crate::store::{Manifest, RunDir, RunStatus, read_records};
+use crate::verdict::baseline::{Baseline, CurrentSample, right_of};
+
+/// What a run tells of chance, time and price.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evidence {
+    /// The samples with a verdict to get, in dataset order: right answers in the baseline, as far as these count, and
+    /// in the run.
+    pub samples: Vec<ComparedSample>,
+    /// How many samples have an answer or an error, those without a verdict to get included.
+    pub seen: u64,
+    /// Whether the answers of the baseline count.
+    pub baseline: BaselineAnswers,
+    /// Right answers of the run.
+    pub answers: AnswerCounts,
+    /// What answers took.
+    pub price: AnswerPrice,
+    /// Whether it asked everything itself and as a whole, so that it may be one of the runs of a baseline.
+    pub is_acceptable: bool,
+    /// How many times as much chance counts as if samples flipped by themselves: above 1 where those of a `cluster` flip
+    /// together.
+    pub spread: f64,
+    /// The level of its gate `no_regression`, if it has one; the whole run's, if it has several.
+    pub alpha: Option<f64>,
+    /// How many such gates it has, which share that level.
+    pub gates: usize,
+}
+
+/// What answers took: of one, on average.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AnswerPrice {
+    /// Seconds that an answer took; `None` of nothing. Answers from the cache took so long then.
+    pub latency_s: Option<f64>,
+    /// US dollars that an answer cost, over those that tell.
+    pub cost_usd: Option<f64>,
+    /// Tokens of an answer, over those that tell.
+    pub tokens: Option<f64>,
+    /// How many answers are in flight at most, as its spec has it.
+    pub concurrency: u64,
+    /// How many answers the run asked for itself: neither in the cache nor skipped.
+    pub asked: u64,
+}
+
+/// Whether the answers of a baseline say how often samples flip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BaselineAnswers {
+    /// There is no baseline.
+    Missing,
+    /// It was judged otherwise, is not what was accepted, or has none of the samples.
+    Unfit,
+    /// Answers of the run stand in it, too: only the answers of the one that has more to a sample count.
+    Shared,
+    /// They count beside those of the run.
+    Counted,
+}
+
+/// Reads what a run tells of chance, time and price, and its baseline.
+///
+/// # Errors
+/// When the run was killed before its end, or the run or its baseline cannot be read.
+pub fn evidence(dir: &RunDir) -> Result<Evidence> {
+    let manifest = dir.manifest()?;
+    let mut tally = Tally::new(&manifest);
+    for record in read_records(&dir.file("samples.jsonl"))? {
+        tally.add(&record?);
+    }
+    let folder = manifest.snapshot_folder();
+    let baseline = snapshot::read_baseline(&folder)?;
+    let is_shared = snapshot::shares_answers(&folder, tally.roll)?;
+    tally.samples.retain(|sample| !sample.answers.is_empty());
+    let is_fit = |baseline: &&Baseline| {
+        baseline.scorer_hash == manifest.scorer_hash && baseline.digest_matches
+    };
+    let fit = baseline.as_ref().filter(is_fit);
+    let (found, sides) = beside(fit, &tally.samples, is_shared);
+    let found = match (&baseline, found) {
+        (Some(_), BaselineAnswers::Missing) => BaselineAnswers::Unfit,
+        (_, found) => found,
+    };
+    let gates = gates_of(&manifest)?;
+    let gates: Vec<_> = gates.iter().filter(|gate| gate.needs_baseline()).collect();
+    let whole = gates.iter().find(|gate| gate.name() == "no_regression");
+    let counted = tally.samples.iter();
+    let counted = counted.map(|sample| right_of(&sample.answers));
+    Ok(Evidence {
+        samples: sides.iter().map(AnswerSides::counts).collect(),
+        seen: tally.seen,
+        baseline: found,
+        answers: counted.fold(AnswerCounts::default(), |all, one| {
+            AnswerCounts::new(all.right + one.right, all.of + one.of)
+        }),
+        price: AnswerPrice {
+            latency_s: tally.latency_s.mean(),
+            cost_usd: tally.cost_usd.mean(),
+            tokens: tally.tokens.mean(),
+            asked: tally.asked,
+            concurrency: concurrency(&manifest),
+        },
+        is_acceptable: tally.is_anew
+            && manifest.whole
+            && manifest.status == RunStatus::Finished
+            && !manifest.mixed
+            && manifest
+                .early_stop
+                .as_ref()
+                .is_none_or(|early| early.look == early.looks)
+            && manifest.answers_from().len() == 1,
+        spread: sides::spread(&sides),
+        alpha: whole.or(gates.first()).map(|gate| gate.level()),
+        gates: gates.len(),
+    })
+}
+
+/// The answers of the baseline beside those of the run, as far as they count.
+fn beside<'a>(
+    baseline: Option<&'a Baseline>,
+    samples: &'a [CurrentSample],
+    is_shared: bool,
+) -> (BaselineAnswers, Vec<AnswerSides<'a>>) {
+    let mut sides: Vec<_> = samples.iter().map(AnswerSides::of_now).collect();
+    let pairing = baseline.map(|baseline| baseline.pair(samples, None, false));
+    let pairs = pairing.map(|pairing| pairing.pairs).unwrap_or_default();
+    if pairs.is_empty() {
+        return (BaselineAnswers::Missing, sides);
+    }
+    let answers = |side: &[Option<bool>]| side.iter().flatten().count();
+    let before: usize = pairs.iter().map(|pair| answers(pair.before)).sum();
+    let now: usize = sides.iter().map(|sides| answers(sides.now)).sum();
+    if is_shared && before <= now {
+        return (BaselineAnswers::Shared, sides);
+    }
+    // Pairs stand in the order of the samples.
+    let mut pairs = pairs.iter().peekable();
+    for (sample, sides) in samples.iter().zip(&mut sides) {
+        if let Some(pair) = pairs.next_if(|pair| pair.id == sample.id) {
+            sides.before = pair.before;
+        }
+        if is_shared {
+            sides.now = &[];
+        }
+    }
+    let found = if is_shared {
+        BaselineAnswers::Shared
+    } else {
+        BaselineAnswers::Counted
+    };
+    (found, sides)
+}
+
+fn concurrency(manifest: &Manifest) -> u64 {
+    let said = manifest.config.pointer("/limits/concurrency");
+    let said = said.and_then(Value::as_u64).filter(|number| *number > 0);
+    said.unwrap_or(Limits::default().concurrency as u64)
+}
+
+/// What is taken from the records on the way.
+struct Tally {
+    roll: Roll,
+    samples: Vec<CurrentSample>,
+    latency_s: Sum,
+    cost_usd: Sum,
+    tokens: Sum,
+    asked: u64,
+    seen: u64,
+    is_anew: bool,
+}
+
+impl Tally {
+    fn new(manifest: &Manifest) -> Self {
+        Self {
+            roll: Roll::of(manifest),
+            samples: Vec::new(),
+            latency_s: Sum::default(),
+            cost_usd: Sum::default(),
+            tokens: Sum::default(),
+            asked: 0,
+            seen: 0,
+            is_anew: true,
+        }
+    }
+
+    /// Adds the next record; those of a sample stand side by side.
+    fn add(&mut self, record: &Record) {
+        self.roll.ask(record);
+        let outcome = &record.result;
+        self.is_anew &= !outcome.cached;
+        if outcome.status == Status::Skipped {
+            return;
+        }
+        match self.samples.last_mut() {
+            Some(last) if last.id == record.sample_id => last.add(record),
+            _ => {
+                self.seen += 1;
+                self.samples.push(CurrentSample::of(record));
+            }
+        }
+        self.asked += u64::from(!outcome.cached);
+        if outcome.latency_s.is_finite() && outcome.latency_s >= 0.0 {
+            self.latency_s.add(outcome.latency_s);
+        }
+        let Some(usage) = &outcome.usage else {
+            return;
+        };
+        if let Some(cost) = usage.cost_usd {
+            self.cost_usd.add(cost);
+        }
+        if usage.input_tokens.or(usage.output_tokens).is_some() {
+            let tokens = [usage.input_tokens, usage.output_tokens];
+            let tokens = tokens.iter().flatten().map(|tokens| as_f64(*tokens)).sum();
+            self.tokens.add(tokens);
+        }
+    }
+}
