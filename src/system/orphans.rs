@@ -10,18 +10,20 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub use crate::system::process::watch::watch_if_asked;
 
 use crate::system::lock::lock;
-use crate::system::process::watch;
+use crate::system::process::{escapees, watch};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 /// The variable that tells an agent its scratch folder, which no other attempt has; orphans are known by it.
 pub(crate) const MARK: &str = "EVALTEST_SCRATCH";
-/// How long a killed process is waited for.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// So many pauses are made until processes that were killed are gone. They are counted: on a busy machine everything
+/// takes longer, and so do they.
+const PATIENCE: u32 = 10_000;
+const PAUSE: Duration = Duration::from_millis(1);
 
 static ADOPTS: AtomicBool = AtomicBool::new(false);
 /// Marks of attempts that go on.
@@ -82,7 +84,7 @@ fn living<T>(work: impl FnOnce(&mut HashSet<OsString>) -> T) -> T {
 
 /// Kills adopted processes that are meant. Their own children are then adopted, so it looks again.
 fn kill_while(is_meant: impl Fn(Pid) -> bool) {
-    let until = Instant::now() + PATIENCE;
+    let mut pauses = 0;
     loop {
         let orphans: Vec<Pid> = adopted().into_iter().filter(|&pid| is_meant(pid)).collect();
         if orphans.is_empty() {
@@ -93,10 +95,11 @@ fn kill_while(is_meant: impl Fn(Pid) -> bool) {
         }
         for pid in orphans {
             while !has_ended(pid) {
-                if Instant::now() >= until {
+                if pauses >= PATIENCE {
                     return;
                 }
-                std::thread::sleep(Duration::from_millis(1));
+                std::thread::sleep(PAUSE);
+                pauses += 1;
             }
         }
     }
@@ -110,23 +113,24 @@ fn has_ended(pid: Pid) -> bool {
 
 /// The children of the main thread: orphans come to it, and few agents are started by it.
 fn adopted() -> Vec<Pid> {
-    let own = std::process::id();
-    let children = fs::read_to_string(format!("/proc/self/task/{own}/children"));
-    let children = children.unwrap_or_default();
+    // The list leaves some out when others end while it is read.
+    let (mut before, mut children) = (listed(), listed());
+    while before != children {
+        (before, children) = (children, listed());
+    }
     let pids = children
         .split_whitespace()
         .filter_map(|pid| pid.parse().ok());
     pids.filter_map(Pid::from_raw).collect()
 }
 
+fn listed() -> String {
+    let own = std::process::id();
+    fs::read_to_string(format!("/proc/self/task/{own}/children")).unwrap_or_default()
+}
+
 /// Whether a process bears the mark of an attempt that is over.
 fn is_left_behind(pid: Pid) -> bool {
-    let Ok(environment) = fs::read(format!("/proc/{}/environ", pid.as_raw_pid())) else {
-        return false;
-    };
-    let start = format!("{MARK}=");
-    let mark = environment
-        .split(|&byte| byte == 0)
-        .find_map(|variable| variable.strip_prefix(start.as_bytes()));
-    mark.is_some_and(|mark| living(|marks| !marks.contains(OsStr::from_bytes(mark))))
+    let mark = escapees::value_of(pid, MARK);
+    mark.is_some_and(|mark| living(|marks| !marks.contains(OsStr::from_bytes(&mark))))
 }

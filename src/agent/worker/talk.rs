@@ -330,7 +330,7 @@ impl<'a> Talk<'a> {
             }
             End::Ended => {
                 self.worker.dismiss();
-                let has_ended = self.worker.ends_in(END);
+                let has_ended = self.worker.ends_closed(END);
                 let status = self.worker.kill().filter(|_| has_ended);
                 is_killed = status.is_some_and(was_killed);
                 ended(status)

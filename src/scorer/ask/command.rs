@@ -20,8 +20,8 @@ use crate::scorer::{Answer, Entry, Example, OptionReader, Scorer};
 use crate::system::process::environment::Environment;
 use crate::system::process::excerpt::{beginning, ending};
 use crate::system::process::launch::Launch;
-use crate::system::process::worker::WorkerProcess;
 use crate::system::process::worker::ask::Fault;
+use crate::system::process::worker::{GRACE, WorkerProcess};
 use crate::system::variables;
 use crate::text::hash::Hasher;
 use crate::text::redact::Redactor;
@@ -133,6 +133,8 @@ pub struct CommandScorer {
     folder: PathBuf,
     environment: Environment,
     timeout: Duration,
+    /// How long a program may take to end.
+    grace: Duration,
     needs_target: bool,
     pool: ProcessPool,
     asked: AtomicU64,
@@ -169,6 +171,7 @@ impl CommandScorer {
             folder: folder.into(),
             environment: Environment::of_process(),
             timeout: TIMEOUT,
+            grace: GRACE,
             needs_target: true,
             pool: ProcessPool::new(1),
             asked: AtomicU64::new(0),
@@ -242,6 +245,7 @@ impl CommandScorer {
     fn start(&self) -> Result<WorkerProcess> {
         let folder = self.absolute_folder()?;
         let started = WorkerProcess::start(&self.argv, &folder, self.environment.vars());
+        let started = started.map(|worker| worker.grace(self.grace));
         started.map_err(|reason| Error::infrastructure(reason.message))
     }
 

@@ -5,6 +5,7 @@
 //! alive, still holds the number.
 
 use std::collections::HashSet;
+use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
@@ -19,7 +20,10 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 /// How often to look when a descriptor to wait on is missing.
 pub(crate) const TICK: Duration = Duration::from_millis(10);
 /// How long a process may take to end by SIGKILL before it is left behind.
-pub(crate) const KILL_PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const KILL_PATIENCE: Duration = Duration::from_secs(20);
+/// Where a process's `stat` tells its flags, counted from its state, and the flag of one that is ending.
+const FLAGS: usize = 6;
+const EXITING: u64 = 4;
 
 /// The groups that may be signalled.
 static LIVING: LazyLock<Mutex<HashSet<Pid>>> = LazyLock::new(Mutex::default);
@@ -110,6 +114,21 @@ impl ProcessGroup {
                 }
             }
         }
+    }
+
+    /// The same for a leader whose pipes are closed: one that is on its way out is waited for even on a busy machine.
+    pub(crate) fn wait_for_end(&mut self, patience: Duration) -> bool {
+        self.wait(patience) || (self.is_exiting() && self.wait(KILL_PATIENCE))
+    }
+
+    /// Whether the leader is ending, of which closing its pipes is a part.
+    fn is_exiting(&self) -> bool {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()));
+        let stat = stat.unwrap_or_default();
+        // The name may hold anything.
+        let fields = stat.rsplit_once(") ").map(|(_, fields)| fields);
+        let flags = fields.and_then(|fields| fields.split(' ').nth(FLAGS)?.parse().ok());
+        flags.is_some_and(|flags: u64| flags & EXITING != 0)
     }
 
     /// Kills all that is left of the group and takes the leader's exit status; `None` where there is none to

@@ -17,8 +17,9 @@ use crate::text::hash::Fingerprint;
 
 /// Where a system without `PATH` looks.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
-/// How often and how far apart a program that is still being written is tried.
-const BUSY_TRIES: u32 = 20;
+/// How often and how far apart a program that is still being written is tried: as long as a busy machine may take
+/// to have another thread's child let go of it.
+const BUSY_TRIES: u32 = 1000;
 const BUSY_PAUSE: Duration = Duration::from_millis(10);
 
 /// Why a program cannot be started.

@@ -9,7 +9,6 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
-use std::time::Duration;
 
 use super::escapees;
 use crate::system::lock::lock;
@@ -20,9 +19,6 @@ const MARK: &str = "EVALTEST_PID";
 const WATCH: &str = "__evaltest_watch";
 /// What is written to a watch that is needed no more.
 const DISMISSAL: u8 = b'.';
-/// How often processes are looked for: those that are found may have just started others.
-const ROUNDS: usize = 10;
-const PAUSE: Duration = Duration::from_millis(20);
 /// How the names of folders begin that a program makes among the temporary files, before its process id.
 const FOLDERS: [&str; 2] = ["evaltest-worker-", "evaltest-"];
 
@@ -51,13 +47,8 @@ fn watch(pid: &str) {
     if said.ends_with(&[DISMISSAL]) {
         return;
     }
-    for _ in 0..ROUNDS {
-        // What was being started has its mark a moment later.
-        std::thread::sleep(PAUSE);
-        if escapees::kill(MARK, OsStr::new(pid)) == 0 {
-            break;
-        }
-    }
+    // What was being started held the pipe as well, and let go of it when it became a program that has its mark.
+    escapees::kill(MARK, OsStr::new(pid));
     let entries = std::fs::read_dir(std::env::temp_dir())
         .into_iter()
         .flatten();

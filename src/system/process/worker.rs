@@ -30,7 +30,7 @@ use super::tail::Tail;
 /// The variable in the environment of every worker, with a value that no other worker has.
 const MARK: &str = "EVALTEST_WORKER";
 /// How long a program may take to end when its stdin is closed.
-const GRACE: Duration = Duration::from_secs(1);
+pub(crate) const GRACE: Duration = Duration::from_secs(1);
 /// How much of stderr is kept.
 const STDERR_BYTES: usize = 8 * 1024;
 
@@ -84,6 +84,12 @@ impl WorkerProcess {
         let cannot = |error| NotStarted::new(format!("its pipes cannot be set up: {error}"));
         worker.set_up().map_err(cannot)?;
         Ok(worker)
+    }
+
+    /// Gives it this long to end when its stdin is closed, instead of [`GRACE`].
+    pub(crate) fn grace(mut self, grace: Duration) -> Self {
+        self.grace = grace;
+        self
     }
 
     fn set_up(&self) -> io::Result<()> {
@@ -212,6 +218,11 @@ impl WorkerProcess {
     /// Waits for it to end by itself and says whether it has.
     pub(crate) fn ends_in(&mut self, patience: Duration) -> bool {
         self.group.wait(patience)
+    }
+
+    /// The same for one that closed its stdout, be it because it is about to be gone.
+    pub(crate) fn ends_closed(&mut self, patience: Duration) -> bool {
+        self.group.wait_for_end(patience)
     }
 
     /// The end of what it wrote to stderr, and how much that was in all.

@@ -99,7 +99,7 @@ impl WorkerProcess {
     /// How it ended. One that merely closed its stdout is killed.
     fn ended(&mut self) -> Fault {
         self.stdin = None;
-        if !self.group.wait(END) {
+        if !self.group.wait_for_end(END) {
             return Fault::Ended("closed its stdout".to_owned());
         }
         let status = self.group.kill();
