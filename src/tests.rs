@@ -2,3 +2,4 @@
 
 pub(crate) mod fuzz;
 pub(crate) mod parity;
+pub(crate) mod patience;

@@ -39,14 +39,17 @@ fn as_many_are_asked_at_once_as_the_limit_allows() {
     static MOST: AtomicUsize = AtomicUsize::new(0);
     let agent = asynchronous(async |task: &Task| {
         MOST.fetch_max(NOW.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+        // Until they are as many, if ever.
+        while MOST.load(Ordering::SeqCst) < 20 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
         let answer = slowly(task).await;
         NOW.fetch_sub(1, Ordering::SeqCst);
         answer
     });
     let run = run(agent, |eval| eval.concurrency(20));
     assert_eq!(run.summary.correct, u64::from(SAMPLES));
-    let most = MOST.load(Ordering::SeqCst);
-    assert!((10..=20).contains(&most), "{most}");
+    assert_eq!(MOST.load(Ordering::SeqCst), 20);
 }
 
 #[test]
@@ -78,25 +81,37 @@ fn tasks_that_an_agent_spawns_go_on() {
 
 #[test]
 fn one_that_is_late_or_panics_or_fails_stays_alone() {
-    let agent = asynchronous(async |task: &Task| match task.question() {
-        "3" => {
-            tokio::time::sleep(Duration::from_mins(1)).await;
-            Ok(Output::default())
-        }
-        // Blocks its thread, which no drop can end.
-        "4" => {
-            std::thread::sleep(Duration::from_secs(5));
-            Ok(Output::default())
-        }
-        "5" => panic!("as it happens"),
-        "6" => Err("no model".into()),
-        _ => slowly(task).await,
-    });
+    let agent = || {
+        asynchronous(async |task: &Task| match task.question() {
+            "3" => {
+                tokio::time::sleep(Duration::from_mins(10)).await;
+                Ok(Output::default())
+            }
+            // Blocks its thread, which no drop can end.
+            "4" => {
+                std::thread::sleep(Duration::from_mins(10));
+                Ok(Output::default())
+            }
+            "5" => panic!("as it happens"),
+            "6" => Err("no model".into()),
+            _ => slowly(task).await,
+        })
+    };
     let started = Instant::now();
-    let run = run(agent, |eval| {
-        eval.timeout(Duration::from_millis(1500)).concurrency(8)
-    });
-    assert!(started.elapsed() < Duration::from_secs(30));
+    let mut time = Duration::from_millis(1500);
+    let run = loop {
+        let run = run(agent(), |eval| eval.timeout(time).concurrency(8));
+        let statuses = run.records.iter().map(|record| record.result.status);
+        let late = statuses
+            .filter(|status| *status == Status::TimedOut)
+            .count();
+        if late == 2 || time > Duration::from_mins(1) {
+            break run;
+        }
+        // A busy machine needs more.
+        time *= 2;
+    };
+    assert!(started.elapsed() < Duration::from_mins(5));
     let kinds: Vec<_> = run
         .records
         .iter()

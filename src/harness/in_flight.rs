@@ -55,6 +55,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
     use super::*;
+    use crate::tests::patience::until;
 
     #[test]
     fn no_more_are_taken_than_there_are() {
@@ -66,6 +67,7 @@ mod tests {
                     let _seat = seats.take(|| false);
                     let now = taken.fetch_add(1, Ordering::SeqCst) + 1;
                     most.fetch_max(now, Ordering::SeqCst);
+                    until("both are taken", || most.load(Ordering::SeqCst) >= 2);
                     std::thread::sleep(Duration::from_millis(5));
                     taken.fetch_sub(1, Ordering::SeqCst);
                 });

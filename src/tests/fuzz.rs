@@ -37,12 +37,16 @@ pub(crate) fn megabyte(piece: &str) -> String {
 /// (seconds when unoptimised). What else the machine does does not count.
 pub(crate) fn in_time<T>(what: impl Display, work: impl FnOnce() -> T) -> T {
     let limit = Duration::from_secs(if cfg!(debug_assertions) { 3 } else { 10 });
-    let clock = || Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).expect("a time");
-    let start = clock();
+    let start = cpu();
     let result = work();
-    let took = clock().saturating_sub(start);
+    let took = cpu().saturating_sub(start);
     assert!(took < limit, "{what} took {took:?}");
     result
+}
+
+/// What this thread has computed so far.
+pub(crate) fn cpu() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).expect("a time")
 }
 
 /// Random numbers: Xorshift, which is small and good enough to mix pieces.

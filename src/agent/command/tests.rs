@@ -13,9 +13,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::*;
-
-/// Far longer than any of these tests should take.
-const LONG: Duration = Duration::from_secs(20);
+use crate::tests::patience::{LONG, given_time, until, until_dead};
 
 /// A temporary folder, in which the agents of a test run, and its scratch folder.
 struct Project {
@@ -67,19 +65,10 @@ impl Project {
         self.run(script).unwrap().text.unwrap()
     }
 
-    /// Waits until the process whose pid a file holds is dead; a zombie that nobody reaps counts.
+    /// Waits until the process whose pid a file holds is dead.
     #[track_caller]
     fn assert_dead(&self, pid_file: &str) {
-        let pid = fs::read_to_string(self.path(pid_file)).unwrap();
-        let stat = PathBuf::from("/proc").join(pid.trim()).join("stat");
-        let give_up = Instant::now() + Duration::from_secs(5);
-        while let Ok(stat) = fs::read_to_string(&stat) {
-            if stat.contains(") Z ") || stat.contains(") X ") {
-                return;
-            }
-            assert!(Instant::now() < give_up, "still alive: {stat}");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        until_dead(&self.path(pid_file));
     }
 }
 

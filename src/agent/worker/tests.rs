@@ -12,9 +12,8 @@ use std::time::Instant;
 use super::*;
 use crate::data::Sample;
 use crate::data::task::Visible;
+use crate::tests::patience::{LONG, given_time, until, until_dead};
 
-/// Far longer than any of these tests should take.
-const LONG: Duration = Duration::from_secs(30);
 /// What a program that hangs is given.
 const SHORT: Duration = Duration::from_millis(300);
 
@@ -50,11 +49,18 @@ impl Project {
             answer() { printf '{"id":"%s","answer":"%s"}\n' "$1" "${2-4}"; }
         "#;
         let argv = ["sh", "-c", &format!("{functions}\n{script}")];
-        let mut worker = Worker::new(argv, self.folder.path()).close_grace(SHORT);
-        worker.setup.term_grace = SHORT;
+        let mut worker = Worker::new(argv, self.folder.path()).close_grace(LONG);
+        worker.setup.term_grace = LONG;
         // The keys of whoever runs the tests would show in the messages.
         worker.environment.ambient =
             BTreeMap::from([("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())]);
+        worker
+    }
+
+    /// A program that does not end by itself.
+    fn stubborn(&self, script: &str) -> Worker {
+        let mut worker = self.sh(script).close_grace(SHORT);
+        worker.setup.term_grace = SHORT;
         worker
     }
 
@@ -63,20 +69,10 @@ impl Project {
         self.read(name).lines().count()
     }
 
-    /// Waits until the process whose pid a file holds is dead; a zombie that nobody reaps counts.
+    /// Waits until the process whose pid a file holds is dead.
     #[track_caller]
     fn assert_dead(&self, pid_file: &str) {
-        let pid = self.read(pid_file);
-        assert!(!pid.is_empty());
-        let stat = PathBuf::from("/proc").join(pid.trim()).join("stat");
-        let give_up = Instant::now() + Duration::from_secs(5);
-        while let Ok(stat) = fs::read_to_string(&stat) {
-            if stat.contains(") Z ") || stat.contains(") X ") {
-                return;
-            }
-            assert!(Instant::now() < give_up, "still alive: {stat}");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        until_dead(&self.path(pid_file));
     }
 }
 
@@ -119,6 +115,35 @@ fn ask_until_told(worker: &Worker, task: &Task) -> (Result<Output, AgentError>, 
 fn check_text(reply: &Result<Output, AgentError>, text: &str) {
     let answer = reply.as_ref().map(|output| output.text.as_deref());
     assert_eq!(answer, Ok(Some(text)));
+}
+
+/// Whether the time for a task was over, be it before it was asked.
+fn is_late(reply: &Result<Output, AgentError>) -> bool {
+    reply
+        .as_ref()
+        .is_err_and(|failure| failure.kind == FailureKind::TimedOut)
+}
+
+/// Asks what hangs, with so much time or as much more as it takes to be asked at all.
+fn ask_in_vain(worker: &Worker, id: &str) -> Result<Output, AgentError> {
+    given_time(SHORT, |time| {
+        let reply = worker.answer(&task_within(id, time));
+        let is_asked = !reply
+            .as_ref()
+            .is_err_and(|failure| failure.message.starts_with("was not started"));
+        is_asked.then_some(reply)
+    })
+}
+
+#[track_caller]
+fn check_late(reply: Result<Output, AgentError>) {
+    let failure = reply.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::TimedOut);
+    // How much time is left when the task is handed over depends on the machine.
+    assert!(
+        failure.message.starts_with("did not answer in "),
+        "{failure:?}"
+    );
 }
 
 #[track_caller]

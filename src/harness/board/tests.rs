@@ -11,6 +11,7 @@ use crate::benchmark::custom::Custom;
 use crate::eval::plan::BaselineUse;
 use crate::eval::{Eval, Flips};
 use crate::store::RunDir;
+use crate::tests::patience::{LONG, until};
 use crate::text::hash::Hasher;
 use crate::verdict::gate::Gate;
 use crate::{AgentError, FailureKind, Output, Sample, Task};
@@ -126,7 +127,7 @@ impl Tests {
         drop(sender);
         let mut verdicts = Vec::new();
         loop {
-            match ended.recv_timeout(Duration::from_secs(30)) {
+            match ended.recv_timeout(LONG) {
                 Ok(verdict) => verdicts.push(verdict),
                 Err(error) if error.to_string().contains("timed out") => {
                     panic!("nothing ends any more after {verdicts:#?}")
@@ -352,11 +353,15 @@ fn who_stops_a_run_releases_all_who_wait() {
 #[test]
 fn agents_in_flight_are_bounded_over_all_evals() {
     let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let expect = Arc::new(AtomicUsize::new(0));
     let folders = [(); 3].map(|()| tempfile::tempdir().unwrap());
     let evals = folders.iter().zip(["a", "b", "c"]).map(|(folder, name)| {
-        let (now, most) = (Arc::clone(&now), Arc::clone(&most));
+        let (now, most, expect) = (Arc::clone(&now), Arc::clone(&most), Arc::clone(&expect));
         let agent = move |task: &Task| {
             most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            until("as many are in flight as may be", || {
+                most.load(Ordering::SeqCst) >= expect.load(Ordering::SeqCst)
+            });
             std::thread::sleep(Duration::from_millis(5));
             now.fetch_sub(1, Ordering::SeqCst);
             say(task, true)
@@ -366,6 +371,7 @@ fn agents_in_flight_are_bounded_over_all_evals() {
     let evals: Vec<_> = evals.collect();
     for threads in [1, 2, 5] {
         most.store(0, Ordering::SeqCst);
+        expect.store(threads, Ordering::SeqCst);
         let tests = Tests {
             threads,
             shuffle: Some(1),

@@ -29,7 +29,7 @@ const HEAD: usize = 32 << 10;
 /// Room for what is sent.
 const SEND: usize = 16 << 10;
 /// A pooled connection that the server had closed shows so within a round trip.
-const STALE: Duration = Duration::from_secs(1);
+pub(super) const STALE: Duration = Duration::from_secs(1);
 /// The time of a request without a deadline.
 const FOREVER: Duration = Duration::from_hours(7 * 24);
 

@@ -3,12 +3,14 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::*;
 use crate::system::cancel::Cancel;
+use crate::system::http::client::STALE;
+use crate::tests::patience::{LONG, given_time, until};
 
 /// What a server does with the request of this number, counted over its connection and over all.
 type Act = dyn Fn(&mut TcpStream, usize, usize) -> Next + Send + Sync;
@@ -48,7 +50,7 @@ impl Server {
     }
 
     fn ask(&self, client: &Client, cancel: &Cancel) -> Result<HttpReply, Failure> {
-        self.ask_in(client, cancel, Duration::from_secs(20))
+        self.ask_in(client, cancel, LONG)
     }
 
     fn ask_in(
@@ -66,6 +68,17 @@ impl Server {
             max_bytes: 1000,
         };
         client.send(&request, cancel)
+    }
+
+    /// Asks, and once more where a closed connection was not noticed in time, as happens on a busy machine.
+    fn ask_patiently(&self, client: &Client, cancel: &Cancel) -> Result<HttpReply, Failure> {
+        loop {
+            let started = Instant::now();
+            match self.ask(client, cancel) {
+                Err(failure) if failure.cause == Cause::Broken && started.elapsed() >= STALE => {}
+                reply => return reply,
+            }
+        }
     }
 
     fn connections(&self) -> usize {
@@ -132,7 +145,7 @@ fn a_connection_that_was_closed_while_idle_is_replaced() {
     });
     let (client, cancel) = (Client::new().unwrap(), Cancel::new());
     for _ in 0..6 {
-        server.ask(&client, &cancel).unwrap();
+        server.ask_patiently(&client, &cancel).unwrap();
     }
     assert!(
         (4..=6).contains(&server.connections()),
@@ -153,7 +166,7 @@ fn a_server_that_closes_after_each_reply_is_asked_again_without_a_failure() {
     });
     let (client, cancel) = (Client::new().unwrap(), Cancel::new());
     for _ in 0..20 {
-        server.ask(&client, &cancel).unwrap();
+        server.ask_patiently(&client, &cancel).unwrap();
     }
 }
 
@@ -162,18 +175,21 @@ fn the_deadline_covers_head_and_body() {
     let check = |act: fn(&mut TcpStream)| {
         let server = Server::new(move |stream, _, _| {
             act(stream);
-            thread::sleep(Duration::from_secs(5));
+            thread::sleep(2 * LONG);
             Next::Close
         });
         let (client, cancel) = (Client::new().unwrap(), Cancel::new());
         let started = Instant::now();
-        let failure = server
-            .ask_in(&client, &cancel, Duration::from_millis(150))
-            .unwrap_err();
+        let failure = given_time(Duration::from_millis(150), |time| {
+            let failure = server.ask_in(&client, &cancel, time).unwrap_err();
+            // Where there was no time even to connect.
+            (failure.cause != Cause::Unreachable).then_some(failure)
+        });
         assert_eq!(failure.cause, Cause::TimedOut, "{failure:?}");
+        // How much time is left when it is sent depends on the machine.
         let message = failure.message;
-        assert!(message.starts_with("did not answer in 0.1"), "{message}");
-        assert!(started.elapsed() < Duration::from_secs(4));
+        assert!(message.starts_with("did not answer in "), "{message}");
+        assert!(started.elapsed() < LONG);
     };
     check(|_| {});
     check(|stream| {
@@ -190,9 +206,15 @@ fn the_deadline_covers_head_and_body() {
 
 #[test]
 fn cancelling_ends_every_wait_and_the_next_run_has_connections_of_its_own() {
-    let server = Server::new(|stream, _, number| {
-        if number < 8 {
-            thread::sleep(Duration::from_secs(20));
+    let (asked, is_over) = (
+        Arc::new(AtomicUsize::new(0)),
+        Arc::new(AtomicBool::new(false)),
+    );
+    let (seen, over) = (Arc::clone(&asked), Arc::clone(&is_over));
+    let server = Server::new(move |stream, _, _| {
+        seen.fetch_add(1, Ordering::SeqCst);
+        if !over.load(Ordering::SeqCst) {
+            thread::sleep(2 * LONG);
         }
         fine(stream);
         Next::Keep
@@ -203,16 +225,14 @@ fn cancelling_ends_every_wait_and_the_next_run_has_connections_of_its_own() {
         let waits: Vec<_> = (0..8)
             .map(|_| scope.spawn(|| server.ask(&client, &cancel)))
             .collect();
-        while server.connections() < 8 {
-            thread::sleep(Duration::from_millis(5));
-        }
-        thread::sleep(Duration::from_millis(50));
+        until("all were asked", || asked.load(Ordering::SeqCst) == 8);
         cancel.cancel();
         for wait in waits {
             assert_eq!(wait.join().unwrap().unwrap_err().cause, Cause::Cancelled);
         }
     });
-    assert!(started.elapsed() < Duration::from_secs(10));
+    assert!(started.elapsed() < LONG);
+    is_over.store(true, Ordering::SeqCst);
     assert_eq!(
         server.ask(&client, &cancel).unwrap_err().cause,
         Cause::Cancelled

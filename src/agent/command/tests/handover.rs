@@ -149,10 +149,12 @@ fn output_is_shown_while_it_comes() {
     let project = Project::new();
     let seen: Arc<std::sync::Mutex<Vec<(StreamKind, String)>>> = Arc::default();
     let sink = Arc::clone(&seen);
+    let shown = project.path("shown");
     let command = project
-        .sh("echo note >&2; sleep 0.05; echo answer")
+        .sh("echo note >&2; until [ -e shown ]; do sleep 0.01; done; echo answer")
         .stream(Arc::new(move |kind, bytes| {
             let text = String::from_utf8_lossy(bytes).into_owned();
+            fs::write(&shown, "").unwrap();
             sink.lock().unwrap().push((kind, text));
         }));
     assert_eq!(command.answer(&project.task("")), Ok("answer".into()));

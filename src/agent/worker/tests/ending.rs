@@ -2,22 +2,16 @@
 
 use super::*;
 
-/// Asks once and closes; gives how long the closing took.
-fn close(project: &Project, script: &str) -> Duration {
-    let worker = project.sh(script);
+/// Asks once and closes.
+fn close(worker: &Worker) {
     check_text(&worker.answer(&task("a")), "4");
-    let started = Instant::now();
     worker.close();
-    started.elapsed()
 }
 
 #[test]
 fn a_program_ends_by_itself_when_its_stdin_is_closed() {
     let project = Project::new();
-    close(
-        &project,
-        "echo $$ > pid; while take; do answer $id; done; echo > farewell",
-    );
+    close(&project.sh("echo $$ > pid; while take; do answer $id; done; echo > farewell"));
     assert!(project.path("farewell").exists());
     project.assert_dead("pid");
 }
@@ -25,46 +19,71 @@ fn a_program_ends_by_itself_when_its_stdin_is_closed() {
 #[test]
 fn who_ignores_the_end_of_stdin_is_ended() {
     let project = Project::new();
-    close(
-        &project,
-        "echo $$ > pid; trap 'echo > termed; exit' TERM; take; answer $id; while :; do sleep 0.01; done",
-    );
+    let script = "echo $$ > pid; trap 'echo > termed; exit' TERM; take; answer $id; while :; do sleep 0.01; done";
+    close(&project.sh(script).close_grace(SHORT));
     project.assert_dead("pid");
     assert!(project.path("termed").exists());
     // And who ignores SIGTERM is killed.
     let project = Project::new();
-    close(
-        &project,
-        "echo $$ > pid; trap '' TERM; take; answer $id; while :; do sleep 0.01; done",
-    );
+    let script = "echo $$ > pid; trap '' TERM; take; answer $id; while :; do sleep 0.01; done";
+    close(&project.stubborn(script));
     project.assert_dead("pid");
+}
+
+/// Starts a child and one that leaves the group, each of which has told its pid when this is over. Each process has
+/// files of its own, in which a later one does not write.
+const CHILDREN: &str = "sleep 1000 & echo $! > child.$$; \
+    setsid sh -c 'echo $$ > escaped.part.$1; mv escaped.part.$1 escaped.$1; exec sleep 1000' sh $$ & \
+    while [ ! -e escaped.$$ ]; do sleep 0.01; done; echo $$ >> started";
+
+/// Checks that nobody is left of so many processes.
+#[track_caller]
+fn check_children(project: &Project, processes: usize) {
+    assert_eq!(project.lines("started"), processes);
+    for pid in project.read("started").lines() {
+        project.assert_dead(&format!("child.{pid}"));
+        project.assert_dead(&format!("escaped.{pid}"));
+    }
 }
 
 #[test]
 fn children_do_not_outlive_their_parent() {
     let project = Project::new();
-    let children = "sleep 60 & echo $! > child; setsid sh -c 'echo $$ > escaped; exec sleep 60' & \
-        while [ ! -s escaped ]; do sleep 0.01; done";
-    close(
-        &project,
-        &format!("{children}; while take; do answer $id; done"),
-    );
-    project.assert_dead("child");
-    project.assert_dead("escaped");
-    // Nor one that crashed, whose pipes they hold.
+    close(&project.sh(&format!("{CHILDREN}; while take; do answer $id; done")));
+    check_children(&project, 1);
+    // Nor one that crashed, whose pipes they hold. It is asked again, alone.
     let project = Project::new();
-    let worker = project.sh(&format!("{children}; take; exit 1"));
-    let (told, _) = ask_until_told(&worker, &task("a"));
+    let worker = project.sh(&format!("{CHILDREN}; take; exit 1"));
+    let (told, lost) = ask_until_told(&worker, &task("a"));
     check_error(told, FailureKind::Exited, "exited with code 1");
     worker.close();
-    project.assert_dead("child");
-    project.assert_dead("escaped");
+    assert_eq!(lost, 1);
+    check_children(&project, 2);
+}
+
+#[test]
+fn nor_do_those_that_never_stop_starting_others() {
+    let project = Project::new();
+    // Each starts the next one and ends, so that what is found is gone the moment after.
+    let link = "#!/bin/sh\necho $$ >> links\nexec 2>/dev/null\n\
+        [ -e over ] || [ $1 -gt 100000 ] || setsid ./link $(($1 + 1)) &\n";
+    fs::write(project.path("link"), link).unwrap();
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(project.path("link"), executable).unwrap();
+    close(&project.sh(
+        "setsid ./link 1 & while [ ! -s links ]; do sleep 0.01; done; while take; do answer $id; done",
+    ));
+    let links = project.lines("links");
+    std::thread::sleep(SHORT);
+    let more = project.lines("links") - links;
+    fs::write(project.path("over"), "").unwrap();
+    assert_eq!(more, 0, "after {links}");
 }
 
 #[test]
 fn who_closes_its_stdout_is_started_again() {
     let project = Project::new();
-    let worker = project.sh("echo $$ > pid; take; exec >&-; sleep 60");
+    let worker = project.sh("echo $$ > pid; take; exec >&-; sleep 1000");
     let (told, lost) = ask_until_told(&worker, &task("a"));
     check_error(told, FailureKind::Exited, "closed its stdout");
     assert_eq!(lost, 1);
@@ -74,8 +93,8 @@ fn who_closes_its_stdout_is_started_again() {
 #[test]
 fn an_agent_that_is_dropped_leaves_nothing() {
     let project = Project::new();
-    let worker =
-        project.sh("trap '' TERM; echo $$ > pid; take; answer $id; while :; do sleep 0.01; done");
+    let worker = project
+        .stubborn("trap '' TERM; echo $$ > pid; take; answer $id; while :; do sleep 0.01; done");
     check_text(&worker.answer(&task("a")), "4");
     drop(worker);
     project.assert_dead("pid");

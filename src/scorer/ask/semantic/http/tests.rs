@@ -11,6 +11,7 @@ use super::*;
 use crate::eval::registry::scorers::{Context, from_value};
 use crate::scorer::ask::semantic::tests::judge;
 use crate::system::lock::lock;
+use crate::tests::patience::{LONG, given_time};
 
 /// What the server is asked, head and body.
 type Asked = (String, Value);
@@ -189,10 +190,10 @@ fn retry_after_is_respected_within_bounds() {
     ]);
     let started = Instant::now();
     assert_eq!(embed(&server).unwrap().len(), 2);
+    let took = started.elapsed();
     assert!(
-        (900..20_000).contains(&started.elapsed().as_millis()),
-        "{:?}",
-        started.elapsed()
+        (Duration::from_millis(900)..LONG).contains(&took),
+        "{took:?}"
     );
     check_error(
         vec![busy("3600")],
@@ -292,16 +293,20 @@ fn vectors_of_other_lengths_and_empty_ones_are_scorer_errors() {
 fn a_slow_endpoint_is_not_waited_for() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let embedder = HttpEmbedder::new(&url, "mini")
-        .unwrap()
-        .timeout(Duration::from_millis(200));
-    let started = Instant::now();
-    let error = embedder.embed(&["a"]).unwrap_err();
-    assert_eq!(
-        error.message(),
-        format!("`{url}/embeddings` did not answer in 0.2 s")
-    );
-    assert!(started.elapsed() < Duration::from_secs(20));
+    let embed = || {
+        let embed = |time| {
+            let embedder = HttpEmbedder::new(&url, "mini").unwrap();
+            let error = embedder.retries(0, PAUSE).timeout(time).embed(&["a"]);
+            let message = error.unwrap_err().message().to_owned();
+            // Where there was no time even to connect.
+            (!message.ends_with("no connection in time")).then_some(message)
+        };
+        given_time(Duration::from_millis(200), embed)
+    };
+    // How much time is left when it is sent depends on the machine.
+    let late = format!("`{url}/embeddings` did not answer in ");
+    let message = embed();
+    assert!(message.starts_with(&late), "{message}");
     // One that drips.
     std::thread::spawn(move || {
         let Ok((stream, _)) = listener.accept() else {
@@ -317,11 +322,8 @@ fn a_slow_endpoint_is_not_waited_for() {
         }
         drop(stream);
     });
-    let error = embedder.embed(&["a"]).unwrap_err();
-    assert!(
-        error.message().ends_with("did not answer in 0.2 s"),
-        "{error}"
-    );
+    let message = embed();
+    assert!(message.starts_with(&late), "{message}");
 }
 
 #[test]
