@@ -5,8 +5,9 @@ use std::path::Path;
 use std::process::Stdio;
 use std::sync::OnceLock;
 
+use crate::patience::until;
 use crate::project::{Project, Ran, json_lines, root};
-use crate::signals::{send, until};
+use crate::signals::send;
 use crate::trials::{tests, verdict};
 
 /// A copy of the fixture, so that runs leave nothing in the repository. One for all tests: cargo builds a

@@ -2,12 +2,17 @@
 
 use serde_json::json;
 
+use crate::patience::LONG;
 use crate::project::{Project, Ran};
 use crate::server::{Answer, Server, chat, fine, refusal};
 
 fn doctor(agent: &str) -> Ran {
+    doctor_in(agent, LONG.as_secs())
+}
+
+fn doctor_in(agent: &str, seconds: u64) -> Ran {
     let project = Project::with_eval(&[("a", 1, "one", "ONE")], agent, "");
-    project.run("doctor eval.yaml --timeout-s 5")
+    project.run(&format!("doctor eval.yaml --timeout-s {seconds}"))
 }
 
 #[test]
@@ -94,11 +99,10 @@ fn what_is_wrong_is_named() {
         3,
         &["DOWN  agent", "stderr: oh", "hint: run it by hand"],
     );
-    check(
-        "{ type: command, command: [sleep, '60'] }",
-        3,
-        &["did not answer in ", "--timeout-s 300"],
-    );
+    doctor_in("{ type: command, command: [sleep, '600'] }", 1)
+        .exits(3)
+        .says("did not answer in ")
+        .says("--timeout-s 300");
     check(
         "{ type: openai, base_url: h, model: m }",
         2,

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::patience::{LONG, given_time, until};
 use crate::project::{Project, Ran, json_lines};
 use crate::server::{Answer, Server, chat, fine, refusal};
 use crate::signals;
@@ -248,8 +249,8 @@ fn one_sample_for_each_way_to_misbehave() {
         "no http" => Answer::Raw(b"SSH-2.0-x\r\n\r\n".to_vec()),
         "half" => Answer::Raw(half(&chat("HALF").to_string()).into_bytes()),
         "silence" => Answer::Raw(Vec::new()),
-        "never" => Answer::Never(Duration::from_secs(30)),
-        "slowly" => Answer::Slowly(chat("SLOWLY"), Duration::from_millis(100)),
+        "never" => Answer::Never(2 * LONG),
+        "slowly" => Answer::Slowly(chat("SLOWLY"), Duration::from_secs(1)),
         "huge" => fine(&chat(&"x".repeat(2 << 20))),
         "too long" => refusal(
             "400 Bad Request",
@@ -268,9 +269,14 @@ fn one_sample_for_each_way_to_misbehave() {
         "closes", "fine",
     ];
     let questions: Vec<_> = ways.iter().map(|way| (*way, 1, *way, "x")).collect();
-    let limits = "limits: { retries: 1, backoff_s: 0, timeout_s: 2 }\n";
-    let project = Project::with_eval(&questions, &server.openai(""), limits);
-    run(&project).exits(3);
+    let project = given_time(2.0, |timeout| {
+        let limits = format!("limits: {{ retries: 1, backoff_s: 0, timeout_s: {timeout} }}\n");
+        let project = Project::with_eval(&questions, &server.openai(""), &limits);
+        run(&project).exits(3);
+        let records = json_lines(&run_dir(&project).join("samples.jsonl"));
+        let is_late = |record: &&Value| record["result"]["error"]["kind"] == "timed_out";
+        (records.iter().filter(is_late).count() == 2).then_some(project)
+    });
     let check = |way: &str, status: &str, kind: Option<&str>, attempts: u32| {
         let result = &record(&project, way)["result"];
         assert_eq!(result["status"], status, "{way}: {result}");
@@ -292,7 +298,7 @@ fn one_sample_for_each_way_to_misbehave() {
 
 #[test]
 fn an_interrupt_does_not_wait_for_the_endpoint() {
-    let server = Server::new(|_, _| Answer::Never(Duration::from_mins(1)));
+    let server = Server::new(|_, _| Answer::Never(2 * LONG));
     let project = Project::with_eval(&THREE, &server.openai(""), "");
     let mut command = project.command("run eval.yaml --output-root runs");
     let mut child = command
@@ -300,11 +306,11 @@ fn an_interrupt_does_not_wait_for_the_endpoint() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    signals::until("all are asked", || server.asked().len() == 3);
+    until("all are asked", || server.asked().len() == 3);
     let started = Instant::now();
     signals::send("INT", &child);
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert!(started.elapsed() < Duration::from_secs(10));
+    assert!(started.elapsed() < LONG);
 }
 
 #[test]

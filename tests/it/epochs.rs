@@ -4,8 +4,8 @@ use std::fs;
 
 use serde_json::Value;
 
+use crate::patience::until;
 use crate::project::Project;
-use crate::signals::until;
 
 const GATES: &str = "gates: [accuracy >= 0.5, pass@3 >= 0.7, pass^3 >= 0.2, 'majority[level=1] >= 0.5', \
                      min_samples >= 4]\n";

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::patience::{given_time, late};
 use crate::project::Project;
 
 const AGENT: &str = "{ type: command, command: [./agent.sh] }";
@@ -196,20 +197,26 @@ fn failures_of_the_agent_itself_may_count_as_wrong() {
         ("echo why >&2; exit 3", "exited", "agent_failed"),
         ("kill -SEGV $$", "exited", "agent_failed"),
         ("exit 0", "no_output", "agent_failed"),
-        ("sleep 9", "timed_out", "timed_out"),
+        ("sleep 600", "timed_out", "timed_out"),
         (
             "head -c 99999 /dev/zero; exit",
             "output_too_large",
             "agent_failed",
         ),
     ];
-    let limits = "limits: { timeout_s: 0.4, max_output_bytes: 1000, concurrency: 10 }\n\
-                  gates: [accuracy >= 0.8]\n";
     for (way, kind, reason) in own {
-        let project = failing(way, limits);
-        project
-            .run("run eval.yaml")
-            .exits(0)
+        // All but what hangs have time to answer.
+        let (project, ran) = given_time(0.4, |timeout| {
+            let limits = format!(
+                "limits: {{ timeout_s: {timeout}, max_output_bytes: 1000, concurrency: 10 }}\n\
+                 gates: [accuracy >= 0.8]\n"
+            );
+            let project = failing(way, &limits);
+            let ran = project.run("run eval.yaml");
+            let hang = if kind == "timed_out" { 2 } else { 0 };
+            (late(&project).len() == hang).then_some((project, ran))
+        });
+        ran.exits(0)
             .says("10 samples, 8 correct, accuracy 80.0 % (95 % interval")
             .says("0 errors")
             .says("failed, which counts as wrong (2):")

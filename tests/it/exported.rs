@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use crate::patience::until;
 use crate::project::{Project, json_lines};
-use crate::signals::{send, until};
+use crate::signals::send;
 
 /// Four questions on two levels; the agent repeats the question, and fails one.
 fn project() -> Project {
@@ -202,7 +203,7 @@ fn run_and_export_in_one_go() {
 
 #[test]
 fn an_interrupted_run_is_not_exported() {
-    let agent = "{ type: command, shell: 'touch started; sleep 30' }";
+    let agent = "{ type: command, shell: 'touch started; sleep 600' }";
     let project = Project::with_eval(&[("a", 1, "?", "1")], agent, "");
     let mut command = project.command("run eval.yaml --export gaia");
     let mut child = command.spawn().unwrap();

@@ -1,12 +1,14 @@
 //! Samples that were correct in the baseline and are wrong now, under `cargo test`: the gates decide, and what the
 //! tests say is what `cargo evaltest` says.
 
+use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use crate::asked::{self, asked, times};
+use crate::patience::{LONG, until};
 use crate::project::{Project, Ran};
-use crate::signals::{send, until};
+use crate::signals::send;
 use crate::trials::{self, SNAPSHOTS, SPEC, accepted, edit, forget, run, tests, verdict};
 
 /// The agent is wrong about the samples that `wrong` names.
@@ -225,19 +227,31 @@ fn a_new_sample_beside_a_baseline_is_told_and_does_not_fail() {
 
 #[test]
 fn while_trials_wait_the_pool_says_how_far_it_is() {
-    let then = "case $EVALTEST_SAMPLE_ID in q003) sleep 3;; esac";
+    let then = "case $EVALTEST_SAMPLE_ID in q003) until [ -e go ]; do sleep 0.02; done;; esac";
     let project = trials::project(4, then, "limits: { concurrency: 2 }\n");
     edit(&project, "answers: plain", "assert: off");
-    let ran = run(&project, "").exits(0);
-    assert!(
-        ran.err.starts_with("e: 3 of 4 samples are done\n"),
-        "{}",
-        ran.err
-    );
-    assert_eq!(ran.err.matches("samples are done").count(), 1);
+    let mut child = trials::command(&project, "")
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The first line comes after two seconds, the next ones later and later.
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let mut said = Vec::new();
+    while !said.contains(&"e: 3 of 4 samples are done".to_owned()) {
+        said.push(lines.next().expect("a line of three samples").unwrap());
+        assert!(said.len() < 4, "{said:?}");
+    }
+    let is_told = |line: &String| line.ends_with(" of 4 samples are done");
+    assert!(said.iter().all(is_told), "{said:?}");
+    project.write("fixtures/gaia/go", "");
+    assert!(child.wait().unwrap().success());
     forget(&project);
+    let started = Instant::now();
     let ran = run(&project, "q001").exits(0);
-    ran.says_nothing_of("samples are done");
+    if started.elapsed() < Duration::from_secs(2) {
+        ran.says_nothing_of("samples are done");
+    }
 }
 
 /// Starts the tests of a project where q002 flips and most others hang.
@@ -267,7 +281,7 @@ fn ctrl_c_releases_a_flip_that_waits() {
     let started = Instant::now();
     send("INT", &child);
     let ran = Ran::of(&child.wait_with_output().unwrap()).exits(130);
-    assert!(started.elapsed() < Duration::from_secs(20));
+    assert!(started.elapsed() < LONG);
     let says = message(&ran, "q002");
     assert!(
         says.starts_with("infrastructure: the run stopped before a gate"),
@@ -290,7 +304,9 @@ fn ctrl_c_releases_a_flip_that_waits() {
 
 #[test]
 fn fail_fast_releases_a_flip_that_waits() {
-    let (project, child) = hanging("q003) sleep 1; exit 1;;", "--list");
+    // It fails when q002 has its verdict.
+    let told = "until grep -qs '\"q002\".*\"scored\"' ../../evaltest-runs/*/events.jsonl; do sleep 0.05; done";
+    let (project, child) = hanging(&format!("q003) {told}; exit 1;;"), "--list");
     child.wait_with_output().unwrap();
     edit(
         &project,

@@ -1,11 +1,12 @@
 //! What a run that is killed leaves running: nothing.
 
+use crate::patience::{nap, until};
 use crate::project::Project;
 use crate::sandbox::{can_sandbox, processes_with};
-use crate::signals::{is_alive, send, until};
+use crate::signals::{is_alive, send};
 
 /// Runs an eval until its agent says so, kills it, and waits until nobody is left.
-fn kill(agent: &str, script: &str, left: &[&str]) {
+fn kill(agent: &str, script: &str, left: &[String]) {
     let project = Project::with_eval(&[("a", 1, "?", "1"), ("b", 1, "?", "1")], agent, "");
     project.script("agent.sh", script);
     let mut child = project.command("run eval.yaml").spawn().unwrap();
@@ -29,19 +30,24 @@ fn kill(agent: &str, script: &str, left: &[&str]) {
 
 #[test]
 fn agents_that_hang_end_with_a_killed_run_and_so_do_their_daemons() {
+    let naps = [nap(1), nap(2)];
     kill(
         "{ type: command, command: [./agent.sh] }",
-        "#!/bin/sh\nsetsid sleep 98.8801 >/dev/null 2>&1 &\nexec sleep 98.8802\n",
-        &["98.8801", "98.8802"],
+        &format!(
+            "#!/bin/sh\nsetsid sleep {} >/dev/null 2>&1 &\nexec sleep {}\n",
+            naps[0], naps[1]
+        ),
+        &naps,
     );
 }
 
 #[test]
 fn workers_that_ignore_their_closed_stdin_end_with_a_killed_run() {
+    let nap = nap(3);
     kill(
         "{ type: worker, command: [./agent.sh] }",
-        "#!/bin/sh\ntrap '' TERM\nsleep 98.8803\nsleep 98.8803\n",
-        &["98.8803"],
+        &format!("#!/bin/sh\ntrap '' TERM\nsleep {nap}\nsleep {nap}\n"),
+        &[nap],
     );
 }
 
@@ -50,9 +56,10 @@ fn nothing_of_a_sandboxed_worker_stays_when_its_run_is_killed() {
     if !can_sandbox() {
         return;
     }
+    let nap = nap(4);
     kill(
         "{ type: worker, command: [./agent.sh], sandbox: bwrap }",
-        "#!/bin/sh\nsleep 98.8804\n",
-        &["98.8804"],
+        &format!("#!/bin/sh\nsleep {nap}\n"),
+        &[nap],
     );
 }

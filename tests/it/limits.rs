@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::asked::{self, asked};
+use crate::patience::{LONG, given_time, late};
 use crate::project::Project;
 use crate::server::{Answer, Server, fine, refusal};
 use crate::trials;
@@ -60,8 +61,9 @@ fn a_budget_stops_the_run_and_a_larger_one_lets_it_go_on() {
         ),
     ];
     for (key, little, much, says) in budgets {
+        // The second place opens after minutes: nothing is asked before what it will cost is known.
         let project = paid(&format!(
-            "limits: {{ concurrency: 4, ramp_up_s: 0.2, budget: {{ {key}: {little} }} }}\n"
+            "limits: {{ concurrency: 4, ramp_up_s: 1000, budget: {{ {key}: {little} }} }}\n"
         ));
         project
             .run("run eval.yaml")
@@ -186,14 +188,12 @@ fn a_body_without_end_is_cut_off() {
     asked::write_questions(&project, 2);
     project.spec(
         &http(&server),
-        "limits: { concurrency: 1, timeout_s: 60 }\n",
+        "limits: { concurrency: 1, timeout_s: 600 }\n",
     );
-    let started = Instant::now();
     project
         .run("run eval.yaml")
         .exits(3)
         .says("answered with more than 1048576 bytes; hint: raise `limits.max_output_bytes`");
-    assert!(started.elapsed() < Duration::from_secs(20));
     let record = &project.last_lines("samples.jsonl")[0]["result"];
     assert_eq!(record["error"]["ended_by"], "limits.max_output_bytes");
     // Which limit it was is shown, too.
@@ -206,14 +206,21 @@ fn a_body_without_end_is_cut_off() {
 
 #[test]
 fn a_deadline_cuts_the_run_off_and_nothing_answered_is_lost() {
-    let then = "case $EVALTEST_SAMPLE_ID in q000|q001) ;; *) test -f fast || sleep 20;; esac";
-    let project = asked::project(6, then, "limits: { concurrency: 2, deadline_s: 1.5 }\n");
+    let then = "case $EVALTEST_SAMPLE_ID in q000|q001) ;; *) test -f fast || sleep 600;; esac";
     let started = Instant::now();
-    project
-        .run("run eval.yaml")
-        .exits(3)
-        .says("stopped early: 1.5 s are over (`limits.deadline_s`) (4 samples not asked)");
-    assert!(started.elapsed() < Duration::from_secs(10));
+    let project = given_time(1.5, |deadline| {
+        let limits = format!("limits: {{ concurrency: 2, deadline_s: {deadline} }}\n");
+        let project = asked::project(6, then, &limits);
+        let ran = project.run("run eval.yaml").exits(3);
+        // The two that hang are asked when the others are answered.
+        (asked(&project).len() == 4).then(|| {
+            ran.says(&format!(
+                "stopped early: {deadline} s are over (`limits.deadline_s`) (4 samples not asked)"
+            ));
+            project
+        })
+    });
+    assert!(started.elapsed() < LONG);
     let skipped = statuses(&project)
         .iter()
         .filter(|status| *status == "skipped")
@@ -222,20 +229,25 @@ fn a_deadline_cuts_the_run_off_and_nothing_answered_is_lost() {
     project.write("fast", "");
     let resume = format!("run --resume {}", project.last_run().display());
     project
-        .run(&format!("{resume} --set limits.deadline_s=60"))
+        .run(&format!("{resume} --set limits.deadline_s=600"))
         .exits(0);
     assert_eq!(asked(&project).len(), 8, "two were in flight");
 }
 
 #[test]
 fn a_sample_has_its_own_time_for_all_its_attempts() {
-    let then = "case $EVALTEST_SAMPLE_ID in q000) sleep 20;; q001) exit 1;; q002) exit 1;; esac";
-    let limits = "limits: { concurrency: 4, timeout_s: 30, sample_timeout_s: 1, retries: 50, backoff_s: 0.1 }\n";
-    let project = asked::project(4, then, limits);
+    let then = "case $EVALTEST_SAMPLE_ID in q000) sleep 600;; q001) exit 1;; q002) exit 1;; esac";
     let started = Instant::now();
-    project.run("run eval.yaml").exits(3);
-    assert!(started.elapsed() < Duration::from_secs(10));
-    let records = project.last_lines("samples.jsonl");
+    let (records, doubled) = given_time(1.0, |seconds| {
+        let limits = format!(
+            "limits: {{ concurrency: 4, timeout_s: 600, sample_timeout_s: {seconds}, retries: 50, backoff_s: 0.1 }}\n"
+        );
+        let project = asked::project(4, then, &limits);
+        project.run("run eval.yaml").exits(3);
+        let records = project.last_lines("samples.jsonl");
+        (records[1]["result"]["attempts"].as_u64() >= Some(3)).then_some((records, seconds.log2()))
+    });
+    assert!(started.elapsed() < LONG);
     for record in &records[..3] {
         let error = &record["result"]["error"];
         assert_eq!(error["ended_by"], "limits.sample_timeout_s", "{record}");
@@ -249,15 +261,19 @@ fn a_sample_has_its_own_time_for_all_its_attempts() {
         );
     }
     assert_eq!(records[0]["result"]["attempts"], 1);
-    let attempts = records[1]["result"]["attempts"].as_u64().unwrap();
-    assert!((3..6).contains(&attempts), "{attempts}");
+    // The pauses double as well.
+    let attempts = records[1]["result"]["attempts"].as_f64().unwrap();
+    assert!(attempts < 6.0 + doubled, "{attempts}");
     // Which limit ended a sample is in its record whatever it was.
-    let project = asked::project(
-        3,
-        "case $EVALTEST_SAMPLE_ID in q000) sleep 20;; q001) exit 1;; q002) head -c 9999 /dev/zero; exit;; esac",
-        "limits: { timeout_s: 0.5, retries: 1, backoff_s: 0.01, max_output_bytes: 1000 }\n",
-    );
-    project.run("run eval.yaml").exits(3);
+    let then = "case $EVALTEST_SAMPLE_ID in q000) sleep 600;; q001) exit 1;; q002) head -c 9999 /dev/zero; exit;; esac";
+    let project = given_time(0.5, |timeout| {
+        let limits = format!(
+            "limits: {{ timeout_s: {timeout}, retries: 1, backoff_s: 0.01, max_output_bytes: 1000 }}\n"
+        );
+        let project = asked::project(3, then, &limits);
+        project.run("run eval.yaml").exits(3);
+        (late(&project) == ["q000"]).then_some(project)
+    });
     let ended: Vec<_> = project
         .last_lines("samples.jsonl")
         .iter()
@@ -278,21 +294,31 @@ fn a_sample_has_its_own_time_for_all_its_attempts() {
 
 #[test]
 fn requests_are_spread_over_the_minute_and_waiting_is_no_latency() {
-    let limits = "limits: { concurrency: 6, timeout_s: 0.4, requests_per_minute: 300 }\n";
-    let project = asked::project(6, ":", limits);
+    let project = asked::project(
+        6,
+        ":",
+        "limits: { concurrency: 6, requests_per_minute: 300 }\n",
+    );
     let started = Instant::now();
     project.run("run eval.yaml").exits(0);
     // Five at once, which is a second's worth, and one more after 0.2 s.
     assert!(started.elapsed() >= Duration::from_millis(200));
-    let project = asked::project(6, ":", &limits.replace("300", "120"));
-    let started = Instant::now();
-    project.run("run eval.yaml").exits(0);
-    assert!(started.elapsed() >= Duration::from_secs(2));
-    let summary = project.last_json("summary.json");
-    assert!(
-        summary["latency_s"]["max"].as_f64().unwrap() < 0.4,
-        "{summary}"
-    );
+    // Two at once, and the last one waits five times as long as an answer may take.
+    given_time(0.4, |timeout| {
+        let rate = 48.0 / timeout;
+        let limits = format!(
+            "limits: {{ concurrency: 6, timeout_s: {timeout}, requests_per_minute: {rate} }}\n"
+        );
+        let project = asked::project(6, ":", &limits);
+        let started = Instant::now();
+        let ran = project.run("run eval.yaml");
+        late(&project).is_empty().then(|| {
+            ran.exits(0);
+            assert!(started.elapsed() >= Duration::from_secs(2));
+            let latency = project.last_json("summary.json")["latency_s"]["max"].as_f64();
+            assert!(latency.unwrap() < timeout, "{latency:?}");
+        })
+    });
 }
 
 #[test]
@@ -324,19 +350,23 @@ fn tests_keep_the_limits_too() {
 
 #[test]
 fn tests_keep_the_deadline_too() {
-    let then = "case $EVALTEST_SAMPLE_ID in q000|q001) ;; *) sleep 20;; esac";
-    let more = "limits: { concurrency: 2, deadline_s: 2 }\n";
-    let project = trials::project(6, then, more);
+    let then = "case $EVALTEST_SAMPLE_ID in q000|q001) ;; *) sleep 600;; esac";
     let started = Instant::now();
-    let ran = trials::run(&project, "");
-    assert!(started.elapsed() < Duration::from_secs(12), "{}", ran.out);
-    let says = "infrastructure: not asked: 2 s are over";
-    assert_eq!(ran.out.matches(says).count(), 4, "{}", ran.out);
+    let (project, ran, deadline) = given_time(2.0, |deadline| {
+        let more = format!("limits: {{ concurrency: 2, deadline_s: {deadline} }}\n");
+        let project = trials::project(6, then, &more);
+        let ran = trials::run(&project, "");
+        (asked(&project).len() == 4).then_some((project, ran, deadline))
+    });
+    assert!(started.elapsed() < LONG, "{}", ran.out);
+    let reason = format!("{deadline} s are over");
+    let says = format!("infrastructure: not asked: {reason}");
+    assert_eq!(ran.out.matches(&says).count(), 4, "{}", ran.out);
     let manifest = fs::read(project.runs().pop().unwrap().join("manifest.json")).unwrap();
     let manifest: Value = serde_json::from_slice(&manifest).unwrap();
     assert_eq!(
         manifest["stop_reason"],
-        "2 s are over (`limits.deadline_s`)"
+        format!("{reason} (`limits.deadline_s`)")
     );
 }
 

@@ -28,6 +28,7 @@ mod init;
 mod killed;
 mod limits;
 mod nextest;
+mod patience;
 mod plan;
 mod project;
 mod readme;

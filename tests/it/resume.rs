@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::asked::{self, asked, times};
+use crate::patience::until;
 use crate::project::{Project, json_lines};
 
 /// Moments that differ from run to run, and can be had again.
@@ -74,6 +75,45 @@ fn start(project: &Project, arguments: &str) -> Child {
     command.spawn().unwrap()
 }
 
+/// How many lines the journal of the run has that is not among these; 0 before it has one.
+fn journal(project: &Project, before: &[PathBuf]) -> usize {
+    let new = project.runs().into_iter().find(|run| !before.contains(run));
+    let text = new.and_then(|dir| fs::read_to_string(dir.join("events.jsonl")).ok());
+    text.map_or(0, |text| text.matches('\n').count())
+}
+
+/// Waits until nobody is left whom a killed run had started: what it had asked and not heard may still be asked for a
+/// moment, beside those who ask again.
+fn until_nobody_is_left(run: &Child) {
+    let mark = format!("EVALTEST_PID={}", run.id());
+    let watch = ["__evaltest_watch", &run.id().to_string()].join("\0");
+    until("nobody is left", || {
+        let processes = fs::read_dir("/proc").unwrap().flatten();
+        let has = |path: PathBuf, text: &str| {
+            let content = fs::read(path).unwrap_or_default();
+            let content = String::from_utf8_lossy(&content).into_owned() + "\0";
+            content.contains(&format!("{text}\0"))
+        };
+        let mut processes = processes.map(|process| process.path());
+        !processes.any(|process| {
+            has(process.join("environ"), &mark) || has(process.join("cmdline"), &watch)
+        })
+    });
+}
+
+/// Nothing is begun of what has an answer.
+#[track_caller]
+fn check_journal(dir: &Path) {
+    let mut done = Vec::new();
+    for event in json_lines(&dir.join("events.jsonl")) {
+        match event["kind"].as_str() {
+            Some("answered") => done.push(event["sample_id"].clone()),
+            Some("started") => assert!(!done.contains(&event["sample_id"]), "{event}"),
+            _ => {}
+        }
+    }
+}
+
 #[test]
 fn killed_at_any_moment_nothing_answered_is_lost_or_asked_again() {
     const KILLS: u32 = 24;
@@ -91,9 +131,18 @@ fn killed_at_any_moment_nothing_answered_is_lost_or_asked_again() {
         // The asks that had led to an answer by the time of a kill.
         let mut settled: BTreeMap<String, usize> = BTreeMap::new();
         let dir = loop {
-            std::thread::sleep(Duration::from_millis(40 + moments.next(140)));
+            // Some moments after some lines, however long these take; now and then before the first.
+            let more = usize::try_from(moments.next(90)).unwrap();
+            let lines = journal(&project, &before) + more;
+            until("it goes on", || {
+                more < 8
+                    || journal(&project, &before) >= lines
+                    || child.try_wait().unwrap().is_some()
+            });
+            std::thread::sleep(Duration::from_millis(moments.next(40)));
             child.kill().unwrap();
             let status = child.wait().unwrap();
+            until_nobody_is_left(&child);
             kills += u32::from(!status.success());
             let new = project.runs().into_iter().find(|run| !before.contains(run));
             let Some(dir) = new else {
@@ -114,7 +163,7 @@ fn killed_at_any_moment_nothing_answered_is_lost_or_asked_again() {
             if status.success() {
                 break dir;
             }
-            if moments.next(3) == 0 {
+            if kills % 3 == 0 {
                 // What a torn write leaves.
                 let log = fs::OpenOptions::new()
                     .append(true)
@@ -127,6 +176,7 @@ fn killed_at_any_moment_nothing_answered_is_lost_or_asked_again() {
             child = start(&project, &format!("run --resume {}", dir.display()));
         };
         assert_eq!(verdicts(&dir), whole);
+        check_journal(&dir);
         let asked = asked(&project);
         for (id, earlier) in settled {
             assert_eq!(
@@ -252,10 +302,7 @@ fn another_question_prompt_agent_or_scorer_is_refused() {
 fn a_run_directory_has_one_writer() {
     let project = asked::project(3, "while test ! -f go; do sleep 0.02; done", "");
     let mut first = start(&project, "run eval.yaml");
-    let end = Instant::now() + Duration::from_secs(20);
-    while asked(&project).len() < 3 && Instant::now() < end {
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    until("all are asked", || asked(&project).len() == 3);
     let dir = project.last_run();
     project
         .run(&format!("run --resume {}", dir.display()))

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use crate::patience::{given_time, late};
 use crate::project::{Project, all_files};
 
 /// An agent of every outcome, which tells what it used.
@@ -13,7 +14,7 @@ const AGENT: &str = r#"#!/bin/sh
 cat > /dev/null
 case $EVALTEST_SAMPLE_ID in
   fails) echo 'no key sk-abcdefghijklmnopqrstuvwxyz123456' >&2; exit 4;;
-  hangs) sleep 60;;
+  hangs) sleep 600;;
   twice) test "$EVALTEST_ATTEMPT" = 2 || exit 1;;
 esac
 answer=42; test "$EVALTEST_SAMPLE_ID" != wrong || answer=41
@@ -21,7 +22,7 @@ printf '{"answer":"So: FINAL ANSWER: %s","messages":[{"role":"assistant","conten
 printf '"tool_calls":[{"name":"calculator"}],"usage":{"input_tokens":10,"output_tokens":2},"cost_usd":0.5}'
 "#;
 
-fn project() -> Project {
+fn project(timeout: f64) -> Project {
     let ids = ["right", "wrong", "fails", "hangs", "twice"];
     let questions: Vec<_> = (0_u32..)
         .zip(ids)
@@ -30,11 +31,26 @@ fn project() -> Project {
     let project = Project::with_eval(
         &questions,
         "{ type: command, command: [./agent.sh], input: json, output: json, options: { api_key: abcdefghijkl } }",
-        "extract: final_answer\nlimits: { timeout_s: 0.5, retries: 1, backoff_s: 0, concurrency: 5 }\n\
-         gates: [accuracy >= 0.5, 'accuracy[level=1] >= 0.2', error_rate <= 0.5]\nredact: ['corp-[0-9]+']\n",
+        &format!(
+            "extract: final_answer\nlimits: {{ timeout_s: {timeout}, retries: 1, backoff_s: 0, concurrency: 5 }}\n\
+             gates: [accuracy >= 0.5, 'accuracy[level=1] >= 0.2', error_rate <= 0.5]\nredact: ['corp-[0-9]+']\n"
+        ),
     );
     project.script("agent.sh", AGENT);
     project
+}
+
+/// The same after a run, and after one more that resumes it if that is wanted. All but one have time to answer.
+fn asked(arguments: &str, resumes: bool) -> Project {
+    given_time(0.5, |timeout| {
+        let project = project(timeout);
+        project.run(&format!("run eval.yaml {arguments}")).exits(3);
+        if resumes && late(&project) == ["hangs"] {
+            let resume = format!("run --resume {}", project.last_run().display());
+            project.run(&resume).exits(3);
+        }
+        (late(&project) == ["hangs"]).then_some(project)
+    })
 }
 
 /// The SHA-256 of a file, as another program sees it.
@@ -62,8 +78,7 @@ fn keys(value: &Value, expect: &[&str]) {
 
 #[test]
 fn every_file_holds_what_the_contract_says() {
-    let project = project();
-    project.run("run eval.yaml --run-id r1").exits(3);
+    let project = asked("--run-id r1", false);
     let dir = project.last_run();
     let name = dir.file_name().unwrap().to_string_lossy().into_owned();
     let (stamp, id) = name.split_once('_').unwrap();
@@ -339,7 +354,7 @@ fn manifest(project: &Project) {
 
 #[test]
 fn a_run_knows_its_commit() {
-    let project = project();
+    let project = project(300.0);
     project.write(".gitignore", "evaltest-runs/\n");
     let git = |arguments: &[&str]| {
         let output = Command::new("git")
@@ -370,12 +385,8 @@ fn a_run_knows_its_commit() {
 
 #[test]
 fn resumed_runs_keep_their_hashes_true() {
-    let project = project();
-    project.run("run eval.yaml").exits(3);
+    let project = asked("", true);
     let dir = project.last_run();
-    project
-        .run(&format!("run --resume {}", dir.display()))
-        .exits(3);
     let manifest = project.last_json("manifest.json");
     for (name, hash) in manifest["artifacts"].as_object().unwrap() {
         assert_eq!(*hash, sha256(&dir.join(name)), "{name}");

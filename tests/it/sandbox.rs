@@ -3,10 +3,11 @@
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::Value;
 
+use crate::patience::{LONG, given_time, late, nap, until};
 use crate::project::{Project, Ran, skip};
 
 mod worker;
@@ -143,7 +144,7 @@ fn a_hostile_agent_in_a_sandbox_finds_no_answer() {
     let project = project(
         &attacks,
         "{ type: bwrap, network: off, read: [sub] }",
-        "limits: { concurrency: 10, timeout_s: 30 }\nkeep_scratch: always\n",
+        "limits: { concurrency: 10, timeout_s: 300 }\nkeep_scratch: always\n",
     );
     run(&project);
     for (id, _) in &attacks {
@@ -175,16 +176,12 @@ fn a_hostile_agent_in_a_sandbox_does_no_harm() {
     if !can_sandbox() {
         return;
     }
+    let nap = nap(5);
+    let daemon = format!("setsid sh -c 'sleep {nap}' >/dev/null 2>&1 & echo left");
     let attacks = [
-        ("bomb", "bomb() { bomb | bomb & }; bomb; sleep 60"),
-        (
-            "daemon",
-            "setsid sh -c 'sleep 98.7612' >/dev/null 2>&1 & echo left",
-        ),
-        (
-            "unset-daemon",
-            "env -i setsid sh -c 'sleep 98.7612' >/dev/null 2>&1 & echo left",
-        ),
+        ("bomb", "bomb() { bomb | bomb & }; bomb; sleep 600"),
+        ("daemon", &daemon),
+        ("unset-daemon", &format!("env -i {daemon}")),
         (
             "disk",
             "for f in $EVALTEST_SCRATCH/big /tmp/big /dev/shm/big; do \
@@ -200,14 +197,21 @@ fn a_hostile_agent_in_a_sandbox_does_no_harm() {
         ),
         ("good", "echo zanzibar-4711"),
     ];
-    let project = project(
-        &attacks,
-        "{ type: bwrap, disk_mb: 8 }",
-        "limits: { concurrency: 4, timeout_s: 10, retries: 0 }\n",
-    );
     let started = Instant::now();
-    run(&project);
-    assert!(started.elapsed() < Duration::from_mins(2));
+    // All but the bomb have time, though it takes some from them.
+    let project = given_time(10.0, |timeout| {
+        let project = project(
+            &attacks,
+            "{ type: bwrap, disk_mb: 8 }",
+            &format!("limits: {{ concurrency: 4, timeout_s: {timeout}, retries: 0 }}\n"),
+        );
+        run(&project);
+        late(&project)
+            .iter()
+            .all(|id| id == "bomb")
+            .then_some(project)
+    });
+    assert!(started.elapsed() < LONG);
     let records = project.last_lines("samples.jsonl");
     let result = |id: &str| {
         let record = records.iter().find(|record| record["sample_id"] == id);
@@ -224,7 +228,7 @@ fn a_hostile_agent_in_a_sandbox_does_no_harm() {
     );
     assert_eq!(result("good")["score"]["correct"], true);
     assert_eq!(answer(&project, "daemon"), "left");
-    assert_eq!(processes_with("98.7612"), Vec::<String>::new());
+    until("nobody is left", || processes_with(&nap).is_empty());
     let limit = 8 * 1024 * 1024;
     let disk = answer(&project, "disk");
     let sizes: Vec<u64> = disk
@@ -391,12 +395,16 @@ fn daemons_that_keep_their_mark_end_with_the_attempt_and_all_others_with_the_run
         "{ type: command, command: [./agent.sh] }",
         "limits: { concurrency: 1 }\n",
     );
+    let naps = [nap(6), nap(7)];
+    let [marked, unmarked] = &naps;
     project.script(
         "agent.sh",
-        "#!/bin/sh\ncase $EVALTEST_SAMPLE_ID in\n\
-         a) (setsid sleep 98.7613 >/dev/null 2>&1 &); echo left;;\n\
-         b) (env -i setsid sleep 98.7614 >/dev/null 2>&1 &); echo left;;\n\
-         c) pgrep -f '^sleep 98.761[3]' | wc -l;;\nesac\n",
+        &format!(
+            "#!/bin/sh\ncase $EVALTEST_SAMPLE_ID in\n\
+             a) (setsid sleep {marked} >/dev/null 2>&1 &); echo left;;\n\
+             b) (env -i setsid sleep {unmarked} >/dev/null 2>&1 &); echo left;;\n\
+             c) pgrep -f '^sleep {marked}' | wc -l;;\nesac\n"
+        ),
     );
     run(&project);
     assert_eq!(answer(&project, "a"), "left");
@@ -405,7 +413,7 @@ fn daemons_that_keep_their_mark_end_with_the_attempt_and_all_others_with_the_run
         "0",
         "the first is gone when the next is asked"
     );
-    for left in ["98.7613", "98.7614"] {
-        assert_eq!(processes_with(left), Vec::<String>::new());
+    for nap in &naps {
+        until("nobody is left", || processes_with(nap).is_empty());
     }
 }

@@ -4,8 +4,9 @@ use std::fs;
 use std::process::Stdio;
 
 use crate::asked;
+use crate::patience::until;
 use crate::project::{Project, Ran};
-use crate::signals::{is_alive, send, until};
+use crate::signals::{is_alive, send};
 
 const KEY: &str = "from-the-file-only";
 

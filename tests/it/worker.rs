@@ -7,8 +7,9 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use crate::asked::{self, asked};
+use crate::patience::until;
 use crate::project::{Project, Ran, root};
-use crate::signals::{is_alive, send, until};
+use crate::signals::{is_alive, send};
 
 /// Logs its pid and what it is asked, does what `then` says (a line of shell) and answers with the number in the id.
 fn worker(project: &Project, then: &str) {

@@ -1,8 +1,9 @@
 //! Programs that stay, each in a sandbox of its own.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::{TREASURE, answer, can_sandbox, processes_with, run};
+use crate::patience::{LONG, given_time, late, nap, until};
 use crate::project::Project;
 
 /// A worker in shell: runs the prompt of each task and answers with what that printed, in one line.
@@ -66,7 +67,7 @@ fn a_hostile_worker_in_a_sandbox_finds_no_answer_and_no_file_of_another_process(
             ("gone", "ls ${FILE%/files/*}/files | wc -l"),
         ],
         "processes: 2, sandbox: { type: bwrap, network: off }",
-        "limits: { timeout_s: 30 }\n",
+        "limits: { timeout_s: 300 }\n",
     );
     run(&project);
     for id in ["one", "two"] {
@@ -105,22 +106,26 @@ fn nothing_of_a_sandboxed_worker_stays_and_it_is_started_again() {
     if !can_sandbox() {
         return;
     }
-    let project = project(
-        &[
-            (
-                "daemon",
-                "env -i setsid sleep 98.7615 >/dev/null 2>&1 & echo left",
-            ),
-            ("dies", "kill -9 $$"),
-            ("hangs", "trap '' TERM; sleep 98.7615"),
-            ("good", "cat $FILE"),
-        ],
-        "sandbox: bwrap, ulimits: { files: 41 }",
-        "limits: { timeout_s: 3, retries: 0, concurrency: 1 }\n",
-    );
+    let nap = nap(8);
+    let daemon = format!("env -i setsid sleep {nap} >/dev/null 2>&1 & echo left");
+    let hangs = format!("trap '' TERM; sleep {nap}");
+    let samples = [
+        ("daemon", &*daemon),
+        ("dies", "kill -9 $$"),
+        ("hangs", &hangs),
+        ("good", "cat $FILE"),
+    ];
     let started = Instant::now();
-    run(&project);
-    assert!(started.elapsed() < Duration::from_secs(30));
+    let project = given_time(3.0, |timeout| {
+        let project = project(
+            &samples,
+            "sandbox: bwrap, ulimits: { files: 41 }",
+            &format!("limits: {{ timeout_s: {timeout}, retries: 0, concurrency: 1 }}\n"),
+        );
+        run(&project);
+        (late(&project) == ["hangs"]).then_some(project)
+    });
+    assert!(started.elapsed() < LONG);
     assert_eq!(answer(&project, "daemon"), "left");
     assert_eq!(answer(&project, "good"), "file of good");
     let records = project.last_lines("samples.jsonl");
@@ -129,7 +134,7 @@ fn nothing_of_a_sandboxed_worker_stays_and_it_is_started_again() {
         (status(1), status(2)),
         ("agent_failed".into(), "timed_out".into())
     );
-    assert_eq!(processes_with("98.7615"), Vec::<String>::new());
+    until("nobody is left", || processes_with(&nap).is_empty());
 }
 
 #[test]
