@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use super::{Gate, LatencyStatistic, Metric, Op};
 use crate::error::{Error, Result};
 
+const CONFIDENCE: &str = "`confidence` belongs to `accuracy >=`";
+
 /// Refuses two gates of one name, such as `accuracy >= 0.6` and `accuracy >= 0.7`: they would be test cases
 /// of one name.
 pub fn check_unique(gates: &[Gate]) -> Result<()> {
@@ -25,7 +27,8 @@ pub fn check_unique(gates: &[Gate]) -> Result<()> {
 impl Gate {
     /// As [`Gate::validate_alone`], with the gate's text as somebody wrote it, to be found again.
     pub(in crate::verdict) fn validate_as(&self, text: &str) -> Result<()> {
-        let refuse = |why: String| Err(Error::usage(format!("gate `{text}`: {why}")));
+        let refused = |why: String| Error::usage(format!("gate `{text}`: {why}"));
+        let refuse = |why: String| Err(refused(why));
         if let Metric::Latency(LatencyStatistic::Percentile(percent)) = self.metric
             && !(0.0..=100.0).contains(&percent)
         {
@@ -42,20 +45,31 @@ impl Gate {
         ];
         let Some((op, threshold)) = self.bound else {
             for (name, value) in options {
-                // NaN is in no range.
-                if value.is_some_and(|value| !(0.0..1.0).contains(&value)) {
-                    return refuse(format!("`{name}` lies between 0 and 1"));
+                // NaN is in no range. All of the pairs may be wanted.
+                let is_one = |value: f64| match name {
+                    "min_pairs" => (0.0..=1.0).contains(&value),
+                    _ => (0.0..1.0).contains(&value),
+                };
+                if value.is_some_and(|value| !is_one(value)) {
+                    let usual = match name {
+                        "alpha" => "alpha=0.05`, or `alpha=5%",
+                        "max_drop" => "max_drop=0.02`, or `max_drop=2%",
+                        _ => "min_pairs=0.9`, or `min_pairs=90%",
+                    };
+                    return Err(refused(format!("`{name}` lies between 0 and 1"))
+                        .hint(format!("write a share such as `{usual}`")));
                 }
             }
             if self.alpha.is_some_and(|alpha| alpha <= 0.0) {
-                return refuse("`alpha` of 0 never fails".to_owned());
+                return Err(refused("`alpha` of 0 never fails".to_owned())
+                    .hint("write how often chance may make it red, such as `alpha=0.05`"));
             }
             if self.early_stop && self.max_drop.is_some() {
                 let why = "`early_stop` and `max_drop` exclude each other: a drop is known when all are asked";
-                return refuse(why.to_owned());
+                return Err(refused(why.to_owned()).hint("leave one of the two out"));
             }
             if self.confidence.is_some() {
-                return refuse("`confidence` belongs to `accuracy >=`".to_owned());
+                return refuse(CONFIDENCE.to_owned());
             }
             return Ok(());
         };
@@ -68,10 +82,11 @@ impl Gate {
         if let Some(confidence) = self.confidence {
             let is_least = matches!(op, Op::AtLeast | Op::Above);
             if !matches!(self.metric, Metric::Accuracy(_)) || !is_least {
-                return refuse("`confidence` belongs to `accuracy >=`".to_owned());
+                return refuse(CONFIDENCE.to_owned());
             }
             if !(confidence > 0.0 && confidence < 1.0) {
-                return refuse("`confidence` lies between 0 and 1, usually at 0.95".to_owned());
+                return Err(refused("`confidence` lies between 0 and 1".to_owned())
+                    .hint("write a share such as `confidence=0.95`, or `confidence=95%`"));
             }
         }
         if !threshold.is_finite() {

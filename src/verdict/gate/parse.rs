@@ -20,9 +20,15 @@ impl FromStr for Gate {
     fn from_str(text: &str) -> Result<Self> {
         let text = text.trim();
         let gate = Parts::of(text).and_then(Parts::into_gate);
-        let gate = gate.map_err(|error| error.at(format_args!("gate `{text}`")))?;
-        gate.validate_as(text)?;
-        Ok(gate)
+        let gate = gate.map_err(|error| error.at(format_args!("gate `{text}`")));
+        let checked = gate.and_then(|gate| gate.validate_as(text).map(|()| gate));
+        // In a spec it is not the YAML that is wrong.
+        checked.map_err(|error| match error.hint_text() {
+            Some(_) => error,
+            None => {
+                error.hint("gates are such as `accuracy >= 0.6` or `no_regression(alpha=0.05)`")
+            }
+        })
     }
 }
 
@@ -87,7 +93,9 @@ impl<'a> Parts<'a> {
             slice: self.slice,
             ..Gate::no_regression()
         };
-        if let Some(options) = self.options {
+        if gate.metric != Metric::NoRegression
+            && let Some(options) = self.options
+        {
             gate.confidence = Some(confidence(options)?);
         }
         if gate.metric == Metric::NoRegression {
@@ -95,8 +103,12 @@ impl<'a> Parts<'a> {
                 return Err(Error::usage("`no_regression` takes no threshold")
                     .hint("its options stand in parentheses: `no_regression(alpha=0.05)`"));
             }
-            for option in options(self.argument) {
+            for option in options(self.argument).chain(options(self.options)) {
                 read_option(&mut gate, option)?;
+            }
+            if self.options.is_some() {
+                return Err(Error::usage("its options stand before the slice")
+                    .hint(format!("write `{gate}`")));
             }
             return Ok(gate);
         }

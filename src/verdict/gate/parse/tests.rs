@@ -159,78 +159,126 @@ fn a_metric_is_written_as_it_is_told() {
 }
 
 #[test]
-fn refuses_what_makes_no_sense() {
-    fn check(text: &str, message: &str, hint: &str) {
-        let error = text.parse::<Gate>().unwrap_err();
-        assert!(error.message().contains(message), "{text}: {error}");
-        assert!(error.message().starts_with("gate `"), "{text}: {error}");
-        assert!(
-            error.hint_text().unwrap_or("").contains(hint),
-            "{text}: {error}"
-        );
+fn all_of_the_pairs_may_be_wanted() {
+    for (text, share) in [("1", 1.0), ("100%", 1.0), ("0", 0.0)] {
+        let text = format!("no_regression(min_pairs={text})");
+        let gate: Gate = text.parse().unwrap();
+        assert_eq!(gate, Gate::no_regression().min_pairs(share));
     }
-    check(
+}
+
+#[track_caller]
+fn refused(text: &str, message: &str, hint: &str) {
+    let error = text.parse::<Gate>().unwrap_err();
+    assert!(error.message().contains(message), "{text}: {error}");
+    assert!(error.message().starts_with("gate `"), "{text}: {error}");
+    assert!(
+        error.hint_text().unwrap_or("").contains(hint),
+        "{text}: {error}"
+    );
+}
+
+#[test]
+fn refuses_what_makes_no_sense() {
+    refused(
         "acuracy >= 0.6",
         "unknown metric `acuracy`",
         "did you mean `accuracy`?",
     );
-    check(
+    refused(
         "acuracy >= 0.6",
         "",
         "`accuracy`, `accuracy(SCORER)`, `error_rate`",
     );
-    check("latency_pp <= 1", "unknown metric", "`latency_p95`");
-    check("", "unknown metric ``", "the metrics are");
-    check(">= 3", "unknown metric ``", "");
-    check("accuracy", "no operator", "how `accuracy` must compare");
-    check("accuracy 0.6", "does not start with an operator", "`>=`");
-    check("accuracy = 0.6", "does not start with an operator", "`>=`");
-    check("accuracy ≥ 0.6", "does not start with an operator", "`>=`");
-    check("accuracy >=", "no number", "");
-    check("accuracy >= high", "`high` is no number", "");
-    check("accuracy >= nan", "`nan` is no number", "");
-    check("accuracy >= inf", "`inf` is no number", "");
-    check("accuracy >= 1e999", "is no number", "");
-    check(
+    refused("latency_pp <= 1", "unknown metric", "`latency_p95`");
+    refused("", "unknown metric ``", "the metrics are");
+    refused(">= 3", "unknown metric ``", "");
+    refused("accuracy", "no operator", "how `accuracy` must compare");
+    refused("accuracy 0.6", "does not start with an operator", "`>=`");
+    refused("accuracy = 0.6", "does not start with an operator", "`>=`");
+    refused("accuracy ≥ 0.6", "does not start with an operator", "`>=`");
+    refused("accuracy >=", "no number", "");
+    refused("accuracy >= high", "`high` is no number", "");
+    refused("accuracy >= nan", "`nan` is no number", "");
+    refused("accuracy >= inf", "`inf` is no number", "");
+    refused("accuracy >= 1e999", "is no number", "");
+    refused(
         "accuracy >= 60",
         "between 0 and 1",
         "did you mean `accuracy >= 0.6`",
     );
-    check("accuracy[level=1] >= 60", "", "`accuracy[level=1] >= 0.6`");
-    check("accuracy >= -0.1", "between 0 and 1", "");
-    check("accuracy >= 150%", "between 0 and 1", "");
-    check("accuracy > 1", "can never hold", "");
-    check("error_rate < 0", "can never hold", "");
-    check("accuracy() >= 0.5", "nothing in the parentheses", "");
-    check("error_rate(x) <= 0.5", "takes no `(x)`", "");
-    check("mean >= 0.5", "`mean` of what", "mean(value)");
-    check("accuracy[level] >= 0.5", "is no slice", "[level=1]");
-    check("accuracy[level=1 >= 0.5", "`[` without `]`", "");
-    check("accuracy(x >= 0.5", "`(` without `)`", "");
-    check("min_samples(2.5)", "whole number", "");
-    check("min_samples <= 5", "takes `>=`", "");
-    check("min_samples(5) >= 5", "two thresholds", "");
-    check("cost_usd <= 50%", "no share", "");
-    check("latency_p95 <= 500ms", "is no number", "in seconds");
-    check("latency_p101 <= 1", "between 0 and 100", "");
-    check(
+    refused("accuracy[level=1] >= 60", "", "`accuracy[level=1] >= 0.6`");
+    refused("accuracy >= -0.1", "between 0 and 1", "");
+    refused("accuracy >= 150%", "between 0 and 1", "");
+    refused("accuracy > 1", "can never hold", "");
+    refused("error_rate < 0", "can never hold", "");
+    refused("accuracy() >= 0.5", "nothing in the parentheses", "");
+    refused("error_rate(x) <= 0.5", "takes no `(x)`", "");
+    refused("mean >= 0.5", "`mean` of what", "mean(value)");
+    refused("accuracy[level] >= 0.5", "is no slice", "[level=1]");
+    refused("accuracy[level=1 >= 0.5", "`[` without `]`", "");
+    refused("accuracy(x >= 0.5", "`(` without `)`", "");
+    refused("min_samples(2.5)", "whole number", "");
+    refused("min_samples <= 5", "takes `>=`", "");
+    refused("min_samples(5) >= 5", "two thresholds", "");
+    refused("cost_usd <= 50%", "no share", "");
+    refused("latency_p95 <= 500ms", "is no number", "in seconds");
+    refused("latency_p101 <= 1", "between 0 and 100", "");
+}
+
+#[test]
+fn refuses_senseless_options() {
+    refused(
         "no_regression >= 0.5",
         "no threshold",
         "no_regression(alpha=0.05)",
     );
-    check(
+    refused(
         "no_regression(beta=1)",
         "unknown option `beta`",
         "`max_drop`",
     );
-    check("no_regression(alpha)", "is no option", "alpha=0.05");
-    check("no_regression(alpha=0)", "`alpha`", "");
-    check("no_regression(alpha=0.1, alpha=0.2)", "twice", "");
-    check("no_regression(max_drop=2)", "`max_drop`", "");
-    check("no_regression(early_stop=yes)", "not `yes`", "`early_stop`");
-    check(
+    refused("no_regression(alpha)", "is no option", "alpha=0.05");
+    refused("no_regression(alpha=0)", "`alpha`", "such as `alpha=0.05`");
+    refused("no_regression(alpha=5)", "`alpha` lies", "`alpha=5%`");
+    refused("no_regression(alpha=0.1, alpha=0.2)", "twice", "");
+    refused("no_regression(max_drop=2)", "`max_drop`", "`max_drop=2%`");
+    refused("no_regression(max_drop=1)", "`max_drop`", "");
+    refused(
+        "no_regression(min_pairs=1.1)",
+        "`min_pairs`",
+        "`min_pairs=0.9`",
+    );
+    refused(
+        "accuracy >= 0.6 (confidence=95)",
+        "`confidence`",
+        "`confidence=95%`",
+    );
+    refused(
+        "no_regression[level=1](alpha=0.05)",
+        "its options stand before the slice",
+        "write `no_regression(alpha=0.05)[level=1]`",
+    );
+    refused(
+        "no_regression(mid_p=true)[level=1](alpha=0.05)",
+        "",
+        "write `no_regression(alpha=0.05, mid_p=true)[level=1]`",
+    );
+    refused(
+        "no_regression[level=1](confidence=0.9)",
+        "unknown option",
+        "",
+    );
+    // Of whatever it is, a gate is what is wrong.
+    refused(
+        "accuracy >=",
+        "no number",
+        "gates are such as `accuracy >= 0.6`",
+    );
+    refused("no_regression(early_stop=yes)", "not `yes`", "`early_stop`");
+    refused(
         "no_regression(early_stop=true, max_drop=0.1)",
         "exclude",
-        "",
+        "leave one of the two out",
     );
 }
