@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use walkdir::{DirEntry, WalkDir};
@@ -85,9 +85,16 @@ impl BaselineFile {
     }
 
     /// Whether the snapshots in `folder` are those that were accepted, and which files are not.
-    fn compare(&self, contents: &BTreeMap<String, Content>, folder: &Path) -> (bool, Vec<String>) {
+    fn compare(&self, found: &FoundSnapshots, folder: &Path) -> (bool, Vec<String>) {
+        let FoundSnapshots { contents, strays } = found;
+        let name = |path: &Path| {
+            let inside = path.strip_prefix(folder).unwrap_or(path);
+            inside.display().to_string()
+        };
+        let mut files: Vec<_> = strays.keys().map(|path| name(path)).collect();
         if self.format_version == 1 {
-            return (self.verdict_digest == old_digest(contents), Vec::new());
+            let is_one = self.verdict_digest == old_digest(contents);
+            return (is_one && files.is_empty(), files);
         }
         let is_new = |(id, content): &(&String, &Content)| {
             let digest = content_digest(id, content);
@@ -96,12 +103,12 @@ impl BaselineFile {
         let changed = contents.iter().filter(is_new).map(|(id, _)| id);
         let is_gone = |id: &&String| !contents.contains_key(*id);
         let gone = self.digests.keys().filter(is_gone);
-        let name = |id: &String| {
-            let path = super::path(folder, id);
-            let inside = path.strip_prefix(folder).unwrap_or(&path);
-            inside.display().to_string()
+        // What a stray says is told by its own name.
+        let is_there = |id: &&String| {
+            !strays.values().any(|stray| stray == *id) || super::path(folder, id).exists()
         };
-        let mut files: Vec<_> = changed.chain(gone).map(name).collect();
+        let others = changed.filter(is_there).chain(gone);
+        files.extend(others.map(|id| name(&super::path(folder, id))));
         files.sort();
         if self.verdict_digest != self.digest() {
             files.insert(0, FILE.to_owned());
@@ -190,11 +197,11 @@ pub(crate) fn read(folder: &Path) -> Result<Option<Baseline>> {
     if !folder.is_dir() {
         return Ok(None);
     }
-    let Some((file, contents)) = read_whole(folder)? else {
+    let Some((file, found)) = read_whole(folder)? else {
         return Ok(None);
     };
     let (digest_matches, changed_files) = match &file {
-        Some(file) => file.compare(&contents, folder),
+        Some(file) => file.compare(&found, folder),
         None => (false, vec![FILE.to_owned()]),
     };
     let known = file.map_or_else(Baseline::default, |file| Baseline {
@@ -203,10 +210,11 @@ pub(crate) fn read(folder: &Path) -> Result<Option<Baseline>> {
         // Runs of several are no one baseline.
         prompt: file.runs.first().and_then(|run| run.prompt.clone()),
         mask_id: file.mask_id,
+        of_prompts: file.format_version == 1,
         majorities: file.format_version == 1 && file.runs.iter().any(|run| run.epochs > 1),
         ..Baseline::default()
     });
-    let samples = contents.into_iter();
+    let samples = found.contents.into_iter();
     let samples = samples.map(|(id, content)| (id, content.into_sample()));
     Ok(Some(Baseline {
         samples: samples.collect(),
@@ -217,12 +225,20 @@ pub(crate) fn read(folder: &Path) -> Result<Option<Baseline>> {
 }
 
 /// What a folder of snapshots holds.
-type Whole = (Option<BaselineFile>, BTreeMap<String, Content>);
+type Whole = (Option<BaselineFile>, FoundSnapshots);
+
+/// What the snapshots in a folder say, by sample.
+#[derive(Default)]
+struct FoundSnapshots {
+    contents: BTreeMap<String, Content>,
+    /// Files that are not where evaltest writes that sample: copied or moved. They count where nothing is in their place.
+    strays: BTreeMap<PathBuf, String>,
+}
 
 fn read_whole(folder: &Path) -> Result<Option<Whole>> {
-    let contents = contents(folder)?;
+    let found = contents(folder)?;
     let file = file(&folder.join(FILE))?;
-    Ok((file.is_some() || !contents.is_empty()).then_some((file, contents)))
+    Ok((file.is_some() || !found.contents.is_empty()).then_some((file, found)))
 }
 
 /// The baseline that a run is added to, whole as it was accepted.
@@ -237,13 +253,13 @@ pub(super) fn read_to_add(folder: &Path) -> Result<(BaselineFile, BTreeMap<Strin
     } else {
         None
     };
-    let Some((Some(file), mut contents)) = whole else {
+    let Some((Some(file), mut found)) = whole else {
         return Err(
             Error::usage(format!("there is no baseline in `{shown}` to add a run to"))
                 .hint("make the run the baseline: cargo evaltest accept RUN_DIR, without `--add`"),
         );
     };
-    let (is_whole, changed) = file.compare(&contents, folder);
+    let (is_whole, changed) = file.compare(&found, folder);
     if !is_whole {
         let first = changed
             .first()
@@ -255,17 +271,17 @@ pub(super) fn read_to_add(folder: &Path) -> Result<(BaselineFile, BTreeMap<Strin
         .hint(HINT));
     }
     // With their texts.
-    for (id, content) in &mut contents {
+    for (id, content) in &mut found.contents {
         if let Some(whole) = Content::read(&super::path(folder, id))? {
             *content = whole;
         }
     }
-    Ok((file, contents))
+    Ok((file, found.contents))
 }
 
 /// What the snapshots in a folder say. Nearly all the time goes into opening files, ten thousand of them
 /// before the first sample starts, so all processors take part.
-fn contents(folder: &Path) -> Result<BTreeMap<String, Content>> {
+fn contents(folder: &Path) -> Result<FoundSnapshots> {
     /// Fewer buckets than this are not worth a thread.
     const SHARE: usize = 16;
     let buckets = WalkDir::new(folder)
@@ -279,7 +295,7 @@ fn contents(folder: &Path) -> Result<BTreeMap<String, Content>> {
     buckets.retain(|entry| entry.file_type().is_dir());
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
     let share = buckets.len().div_ceil(threads).max(SHARE);
-    let read = |share: &[DirEntry]| -> Result<Vec<(String, Content)>> {
+    let read = |share: &[DirEntry]| -> Result<Vec<Snapshot>> {
         let buckets = share.iter().map(|entry| bucket(entry.path()));
         Ok(buckets.collect::<Result<Vec<_>>>()?.concat())
     };
@@ -287,19 +303,31 @@ fn contents(folder: &Path) -> Result<BTreeMap<String, Content>> {
         let mut shares = buckets.chunks(share);
         let first = shares.next();
         let others: Vec<_> = shares.map(|share| scope.spawn(|| read(share))).collect();
-        let mut samples: BTreeMap<_, _> = first.map_or(Ok(Vec::new()), read)?.into_iter().collect();
+        let mut samples = first.map_or(Ok(Vec::new()), read)?;
         for other in others {
             let other = other
                 .join()
                 .map_err(|_| unreadable(folder, &"a thread panicked"))?;
             samples.extend(other?);
         }
-        Ok(samples)
+        let mut found = FoundSnapshots::default();
+        for (path, id, content) in samples {
+            if path == super::path(folder, &id) {
+                found.contents.insert(id, content);
+            } else {
+                found.contents.entry(id.clone()).or_insert(content);
+                found.strays.insert(path, id);
+            }
+        }
+        Ok(found)
     })
 }
 
+/// A file with the sample that it says it is of.
+type Snapshot = (PathBuf, String, Content);
+
 /// What the snapshots in one bucket say.
-fn bucket(folder: &Path) -> Result<Vec<(String, Content)>> {
+fn bucket(folder: &Path) -> Result<Vec<Snapshot>> {
     let mut samples = Vec::new();
     for entry in WalkDir::new(folder).min_depth(1).max_depth(1) {
         let entry = entry.map_err(|error| unreadable(folder, &error))?;
@@ -311,7 +339,7 @@ fn bucket(folder: &Path) -> Result<Vec<(String, Content)>> {
         let (id, content) = snapshot.ok_or_else(|| unreadable(path, &"it is gone"))?;
         // Ten thousand texts are not worth keeping.
         let said = SaidForm::Normalized(String::new());
-        samples.push((id, Content { said, ..content }));
+        samples.push((path.to_owned(), id, Content { said, ..content }));
     }
     Ok(samples)
 }

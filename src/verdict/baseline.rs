@@ -35,6 +35,8 @@ pub struct Baseline {
     /// Whether it keeps one verdict of several epochs, as snapshots of the first version did: that of the majority.
     /// Majorities are then compared.
     pub majorities: bool,
+    /// Whether its hashes are of question and prompt together, as those of the first version.
+    pub of_prompts: bool,
 }
 
 /// One of the accepted runs.
@@ -313,7 +315,7 @@ impl Baseline {
     }
 
     /// Refuses, before any agent starts, a comparison that could say nothing or something untrue: another scorer,
-    /// scorer option or extraction, or no common sample.
+    /// scorer option, extraction or `errors`, or no common sample.
     pub(crate) fn check_comparable<'a>(
         &self,
         scorer_hash: &str,
@@ -324,7 +326,8 @@ impl Baseline {
         // Snapshots that were accepted one by one, without a run, do not say who judged them.
         if !self.scorer_hash.is_empty() && self.scorer_hash != scorer_hash {
             return Err(Error::usage(format!(
-                "the baseline (run `{}`) was judged by another scorer, scorer option or extraction",
+                "the baseline (run `{}`) was judged by another scorer, scorer option or extraction, or with another \
+                 `errors`",
                 self.run_ids()
             ))
             .hint(HINT));

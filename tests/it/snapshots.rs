@@ -137,6 +137,55 @@ fn a_baseline_of_version_1_is_compared_by_what_it_has_until_the_next_is_accepted
 }
 
 #[test]
+fn another_prompt_than_that_of_version_1_is_told_as_a_reason() {
+    let project = with_version_1();
+    edit(&project, "e.yaml", "prompt: concise", "prompt: none");
+    project
+        .run("run e.yaml")
+        .exits(3)
+        .says("kept question and prompt together, and one of them is another one now")
+        .says("`cargo evaltest accept`")
+        .says("not compared, input, prompt or ground truth changed: a, b");
+    project.run("accept").exits(0);
+    project.run("run e.yaml").exits(0);
+}
+
+#[test]
+fn a_masked_dataset_that_changed_is_told_and_its_order_is_none() {
+    let project = project(1, "");
+    edit(&project, "e.yaml", "answers: plain", "answers: masked");
+    project.run("run e.yaml").exits(0);
+    project.run("accept").exits(0);
+    let text = project.read("q.jsonl");
+    let turned: Vec<_> = text
+        .lines()
+        .rev()
+        .map(|line| line.to_owned() + "\n")
+        .collect();
+    project.write("q.jsonl", turned.concat());
+    project.run("run e.yaml").exits(0).says("of 2 pairs");
+    edit(&project, "q.jsonl", "What is 3?", "What is 1 + 2?");
+    project
+        .run("run e.yaml")
+        .exits(3)
+        .says("cannot be compared one by one")
+        .says_nothing_of("not compared,");
+}
+
+#[test]
+fn a_baseline_without_its_file_says_so() {
+    let project = project(1, "");
+    project.run("run e.yaml").exits(0);
+    project.run("accept").exits(0);
+    std::fs::remove_file(project.file("snapshots/old/_baseline.json")).unwrap();
+    project
+        .run("run e.yaml")
+        .exits(0)
+        .says("`_baseline.json` is missing")
+        .says_nothing_of("``");
+}
+
+#[test]
 fn exact_compares_a_snapshot_of_version_1_by_what_it_has() {
     let project = with_version_1();
     edit(

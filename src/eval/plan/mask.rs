@@ -8,16 +8,19 @@ use crate::eval::Eval;
 use crate::text::hash::{Hasher, MaskKey};
 
 /// The key of masked snapshots: a digest of all questions and answers of the dataset, whatever part of it the eval
-/// asks. Who lacks one of them cannot make it, and so cannot try what the answer of another is.
+/// asks and whatever the order is. Who lacks one of them cannot make it, and so cannot try what the answer of another
+/// is.
 pub(super) fn key(eval: &Eval) -> Result<MaskKey> {
-    let mut all = Hasher::default().part("evaltest mask 1");
+    let mut samples = Vec::new();
     let loaded = eval.benchmark.each_unfiltered(&mut |sample| {
-        let hash = std::mem::take(&mut all).part(&sample.id);
-        all = hash.text(&sample.prompt).part(truth_text(&sample));
+        let hash = Hasher::default().part(&sample.id).text(&sample.prompt);
+        samples.push(hash.part(truth_text(&sample)).hex());
         Ok(())
     });
     loaded.map_err(|error| error.at(format_args!("eval `{}`", eval.name)))?;
-    Ok(MaskKey::of(all))
+    samples.sort_unstable();
+    let all = Hasher::default().part("evaltest mask 1");
+    Ok(MaskKey::of(samples.iter().fold(all, Hasher::part)))
 }
 
 /// Names what is put around the questions: the instructions, and the system text of an endpoint's agent.

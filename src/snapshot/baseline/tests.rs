@@ -83,6 +83,33 @@ fn what_is_not_as_it_was_accepted_is_named() {
         },
         &[snap("d")],
     );
+    // What is not in its place is told by the name that it has.
+    let copy = |folder: &Path, id: &str, name: &str, edit: bool| {
+        let text = std::fs::read_to_string(super::super::path(folder, id)).unwrap();
+        let to = if edit { "target: 12" } else { "target: 11" };
+        let text = text.replace("target: 11", to);
+        let path = folder.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    let stray = Path::new("zz").join("dup.snap").display().to_string();
+    for edited in [false, true] {
+        check(
+            &|folder, _| copy(folder, "a", "zz/dup.snap", edited),
+            std::slice::from_ref(&stray),
+        );
+        let moved = |folder: &Path, _: &mut BaselineFile| {
+            copy(folder, "a", "zz/dup.snap", edited);
+            std::fs::remove_file(super::super::path(folder, "a")).unwrap();
+        };
+        check(&moved, std::slice::from_ref(&stray));
+    }
+    let unknown = |folder: &Path, _: &mut BaselineFile| {
+        let header = SnapshotHeader::bare("nobody");
+        let path = folder.join("zz").join("dup.snap");
+        content(true).write(&path, &header).unwrap();
+    };
+    check(&unknown, std::slice::from_ref(&stray));
     check(
         &|folder, _| std::fs::remove_file(folder.join(FILE)).unwrap(),
         &[FILE.to_owned()],

@@ -164,11 +164,11 @@ impl<'a> BaselineComparison<'a> {
 
     /// Why the comparison says nothing, whatever p is.
     fn open(&self) -> Option<String> {
-        if let Some(hidden) = self.baseline.hidden_from(self.facts.mask_id.as_deref()) {
+        if let Some(hidden) = self.hidden() {
             return Some(hidden);
         }
         if self.pairs() == 0 {
-            return Some("no sample was scored both in the baseline and now".to_owned());
+            return Some(self.nothing_to_compare());
         }
         if self.facts.ci
             && let Some(warning) = self.changed_since()
@@ -187,6 +187,25 @@ impl<'a> BaselineComparison<'a> {
         }
         // An early look is none at all answers.
         (self.early().is_none() && !self.fails(As::Lost)).then(|| self.powerless())
+    }
+
+    fn nothing_to_compare(&self) -> String {
+        let nothing = "no sample was scored both in the baseline and now";
+        if self.pairing.changed.is_empty() {
+            return nothing.to_owned();
+        }
+        let why = if self.baseline.of_prompts {
+            "the baseline was made by an older version, which kept question and prompt together, and one of them is \
+             another one now"
+        } else {
+            "questions or ground truths are other ones now"
+        };
+        format!("{nothing}: {why}; accept a run with `cargo evaltest accept`")
+    }
+
+    /// Why no question can be told to be that of the baseline.
+    fn hidden(&self) -> Option<String> {
+        self.baseline.hidden_from(self.facts.mask_id.as_deref())
     }
 
     fn powerless(&self) -> String {
@@ -209,11 +228,14 @@ impl<'a> BaselineComparison<'a> {
                 [] => String::new(),
                 files => format!(" ({})", message::name_some(files)),
             };
-            format!(
-                "the snapshots are no longer those of run `{}`{files}, so chance is no longer even-handed: \
-                 accept a whole run, or several, with `cargo evaltest accept`",
-                message::printable(&self.baseline.run_ids())
-            )
+            let whose = match &*self.baseline.run_ids() {
+                "" => "`_baseline.json` is missing, so nobody knows of which runs the snapshots are".to_owned(),
+                ids => format!(
+                    "the snapshots are no longer those of run `{}`{files}, so chance is no longer even-handed",
+                    message::printable(ids)
+                ),
+            };
+            format!("{whose}: accept a whole run, or several, with `cargo evaltest accept`")
         })
     }
 

@@ -91,14 +91,22 @@ impl Decided<'_> {
         lines.extend(accuracies(before, now));
         lines.extend(self.difference(told));
         lines.extend(self.prompts());
-        let listed = [
+        // Where all is hidden, each sample looks like another one.
+        let is_known = self.comparison.hidden().is_none();
+        let changed: &[_] = if is_known { &told.changed } else { &[] };
+        let different = if self.comparison.baseline.of_prompts {
+            "not compared, input, prompt or ground truth changed"
+        } else {
+            "not compared, input or ground truth changed"
+        };
+        let listed: [(_, &[_]); 7] = [
             ("became wrong", &told.became_wrong),
             ("fell most", &told.fell_most),
             ("became correct", &told.became_correct),
             ("errored or skipped", &told.unknown),
             ("not compared, new", &told.added),
             ("not compared, gone", &told.removed),
-            ("not compared, input or ground truth changed", &told.changed),
+            (different, changed),
         ];
         for (title, ids) in listed {
             if !ids.is_empty() {
