@@ -8,10 +8,12 @@ pub(crate) mod score;
 pub(crate) mod task;
 
 mod attachment;
+mod manner;
 
 pub(crate) mod dataset;
 pub(crate) mod hub;
 
+pub(crate) use manner::FailureManner;
 pub use output::{AgentError, EndedBy, FailureKind, Output, Usage};
 pub use record::{Outcome, Record, Status};
 pub use sample::{Attachment, Sample, Target};

@@ -8,13 +8,15 @@ pub mod table;
 use std::io::{self, Write};
 
 use super::accuracy;
-use crate::data::{AgentError, Record, Status};
+use crate::data::{AgentError, FailureManner, Record, Status};
+use crate::exit::Exit;
 use crate::report::event::Event;
+use crate::store::RunDir;
 use crate::system::project::shown;
 use crate::text::{clean, excerpt, percent, shell_word};
 use crate::verdict::look::EarlyLook;
 use crate::verdict::result::Verdict;
-use crate::verdict::run::Run;
+use crate::verdict::run::{MEND, Run};
 use crate::verdict::summary::Summary;
 
 /// How many flipped or failed samples are listed; the rest is counted.
@@ -173,11 +175,30 @@ pub fn run(run: &Run, out: &mut dyn Write) -> io::Result<()> {
         count: summary.failed_as_wrong,
     };
     wrong.write(run, |it| it.result.is_failure_as_wrong(), out)?;
+    ignored(summary, out)?;
     writeln!(out, "  run directory: {}", shown(&run.dir))?;
     if let Some(next) = next_command(run) {
         writeln!(out, "  next: {next}")?;
     }
     Ok(())
+}
+
+/// Why gates that were not asked make the run end otherwise than well, and what to type.
+fn ignored(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    if !summary.ignored_matter {
+        return Ok(());
+    }
+    let whole = if summary.partial {
+        "run the whole eval, without `--limit`, `--filter` and `--failed`, or"
+    } else {
+        "have the run ask what they are of, or"
+    };
+    writeln!(
+        out,
+        "  `CI` is set, and gates that are ignored leave the question open (exit code {}): {whole} say \
+         `--allow-ignored`",
+        Exit::Infrastructure.code()
+    )
 }
 
 /// Tokens, cost and retries, where there are any.
@@ -266,14 +287,14 @@ impl Failures {
     ) -> io::Result<()> {
         let failed = run.records.iter().filter(|record| is_one(record));
         // The same reason a hundred times is one line.
-        let mut reasons: Vec<(String, &Record, usize)> = Vec::new();
+        let mut reasons: Vec<(Option<FailureManner>, &Record, usize)> = Vec::new();
         let mut total = 0;
         for record in failed {
             total += 1;
-            let reason = record.result.error.as_ref().map(reason).unwrap_or_default();
-            match reasons.iter_mut().find(|(known, ..)| *known == reason) {
+            let manner = record.result.error.as_ref().map(FailureManner::of);
+            match reasons.iter_mut().find(|(known, ..)| *known == manner) {
                 Some((_, _, count)) => *count += 1,
-                None => reasons.push((reason, record, 1)),
+                None => reasons.push((manner, record, 1)),
             }
         }
         if total == 0 {
@@ -282,7 +303,8 @@ impl Failures {
         // Of very many only some are in memory.
         let all = self.count.max(total);
         writeln!(out, "  {} ({all}):", self.title)?;
-        for (reason, record, count) in reasons.iter().take(LISTED) {
+        for (_, record, count) in reasons.iter().take(LISTED) {
+            let reason = record.result.error.as_ref().map(reason).unwrap_or_default();
             let others = if *count > 1 {
                 format!(" and {} more", count - 1)
             } else {
@@ -330,7 +352,13 @@ pub(crate) fn next_command(run: &Run) -> Option<String> {
         };
         show(&record.sample_id) + &epoch
     };
-    if run.stop_reason.is_some() {
+    if let Some(reason) = &run.stop_reason {
+        // Nothing would be saved, and an agent that is mended is another one.
+        if reason.contains(MEND) || !run.summary.has_answers() {
+            let manifest = RunDir::open(&run.dir).and_then(|dir| dir.manifest()).ok();
+            let again = manifest.map(|manifest| manifest.run_again());
+            return Some(again.unwrap_or_else(|| "cargo evaltest run".to_owned()));
+        }
         return Some(format!("cargo evaltest run --resume {dir}"));
     }
     let error = run

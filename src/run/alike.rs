@@ -5,7 +5,7 @@
 
 use std::sync::Mutex;
 
-use crate::data::{AgentError, FailureKind};
+use crate::data::{AgentError, FailureKind, FailureManner};
 use crate::system::lock::lock;
 
 /// So many attempts that fail alike, with none before them that did not.
@@ -18,38 +18,9 @@ pub(super) struct FirstAttempts(Mutex<Begin>);
 enum Begin {
     Nothing,
     /// All of them, so many, failed in this way.
-    Alike(Manner, u32),
+    Alike(FailureManner, u32),
     /// The agent can do more than that, or nobody wants to know.
     Enough,
-}
-
-/// In which way an attempt failed.
-#[derive(PartialEq)]
-struct Manner {
-    kind: FailureKind,
-    exit_code: Option<i32>,
-    signal: Option<i32>,
-    /// The last line that it wrote of it, without digits: process ids, times and addresses change.
-    said: String,
-}
-
-impl Manner {
-    fn of(error: &AgentError) -> Self {
-        let said = match (&error.stderr_tail, error.kind) {
-            (Some(tail), _) => tail,
-            // The agent's own words.
-            (None, FailureKind::Failed | FailureKind::Panicked) => &error.message,
-            (None, _) => "",
-        };
-        let last = said.lines().rfind(|line| !line.trim().is_empty());
-        let last = last.unwrap_or_default().trim().chars();
-        Self {
-            kind: error.kind,
-            exit_code: error.exit_code,
-            signal: error.signal,
-            said: last.filter(|c| !c.is_numeric()).collect(),
-        }
-    }
 }
 
 impl FirstAttempts {
@@ -74,10 +45,10 @@ impl FirstAttempts {
             return false;
         }
         let mut told = lock(&self.0);
-        let way = Manner::of(error);
+        let way = FailureManner::of(error);
         let times = match &*told {
             Begin::Nothing => 1,
-            Begin::Alike(known, times) if *known == way => times + 1,
+            Begin::Alike(known, times) if known.is_like(&way) => times + 1,
             Begin::Alike(..) | Begin::Enough => MOST + 1,
         };
         *told = if times < MOST {

@@ -15,6 +15,7 @@ use crate::eval::limits::governor::Over;
 use crate::system::cancel::Cancel;
 use crate::system::lock::lock;
 use crate::verdict::facts::Stop;
+use crate::verdict::run::MEND;
 
 /// Decides whether a run goes on.
 pub(super) struct Stopper {
@@ -129,8 +130,8 @@ impl Stopper {
     pub(super) fn alike(&self, error: &AgentError) {
         let how = error.with_stderr();
         self.stop(&format!(
-            "the first {MOST} attempts failed in the same way: {how}; hint: mend the agent, or go on with \
-             `cargo evaltest run --keep-going`"
+            "the first {MOST} attempts failed in the same way: {how}; {MEND}, or go on with `cargo evaltest run \
+             --keep-going`"
         ));
     }
 

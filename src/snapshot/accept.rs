@@ -15,6 +15,7 @@ use crate::verdict::baseline::BaselineRun;
 use crate::verdict::gate::{DEFAULT_ERROR_RATE, Metric};
 use crate::verdict::poll;
 use crate::verdict::result::Verdict;
+use crate::verdict::run::MEND;
 use crate::verdict::summary::Summary;
 
 /// The name of [`ATTRIBUTES`] beside snapshots.
@@ -51,8 +52,10 @@ pub struct Accepted {
     pub changed: usize,
     /// Snapshots of samples that are no longer in the eval.
     pub removed: usize,
-    /// Samples that ended in an error: their snapshots stay as they were, if they are still comparable.
+    /// Samples that ended in an error: their snapshots stay as they were.
     pub errors: Vec<String>,
+    /// Samples that ended in an error, and of which there was no snapshot that is still comparable.
+    pub missing: Vec<String>,
     /// Samples that lack an answer which the baseline counts as none.
     pub incomplete: Vec<String>,
 }
@@ -73,6 +76,7 @@ pub fn accept(dirs: &[RunDir], how: &Acceptance) -> Result<Accepted> {
     let Some(first) = manifests.first() else {
         return Err(Error::usage("no run is named").hint("cargo evaltest accept RUN_DIR"));
     };
+    refuse_twice(&manifests)?;
     let eval = first.eval.clone();
     let folder = how.folder.clone();
     let folder = folder.unwrap_or_else(|| first.snapshots.clone());
@@ -128,6 +132,7 @@ struct NewBaseline {
     /// What stands above the snapshots, as far as the runs that are added know.
     headers: BTreeMap<String, SnapshotHeader>,
     errors: Vec<String>,
+    missing: Vec<String>,
     incomplete: Vec<String>,
 }
 
@@ -140,6 +145,7 @@ impl NewBaseline {
             contents: BTreeMap::new(),
             headers: BTreeMap::new(),
             errors: Vec::new(),
+            missing: Vec::new(),
             incomplete: Vec::new(),
         }
     }
@@ -211,7 +217,7 @@ impl NewBaseline {
             return Ok(());
         };
         if self.scorer_hash != manifest.scorer_hash {
-            return Err(run.another(last, "scorer or extraction"));
+            return Err(run.another(last, "scorer, extraction or `errors`"));
         }
         let key = key_of(manifest);
         if key.is_some() != self.mask_id.is_some() {
@@ -255,7 +261,7 @@ impl NewBaseline {
                     self.contents.insert(id.clone(), content);
                     self.incomplete.push(id);
                 }
-                None => self.errors.push(id),
+                None => self.missing.push(id),
             }
         }
         self.runs.push(run);
@@ -299,6 +305,9 @@ impl NewBaseline {
     /// Writes the snapshots and `_baseline.json`.
     fn write(self, eval: String, folder: PathBuf) -> Result<Accepted> {
         let file = BaselineFile::new(self.runs, self.scorer_hash, self.mask_id, &self.contents);
+        // A later run may have asked them.
+        let mut missing = self.missing;
+        missing.retain(|id| !self.contents.contains_key(id));
         let mut changed = 0;
         let mut known = HashSet::new();
         for (id, content) in &self.contents {
@@ -332,6 +341,7 @@ impl NewBaseline {
             changed,
             removed,
             errors: self.errors,
+            missing,
             incomplete: self.incomplete,
             folder,
         })
@@ -353,14 +363,26 @@ fn refuse_unfit(dir: &RunDir, manifest: &Manifest, partial: bool) -> Result<()> 
         return Err(Error::usage(format!(
             "run `{shown}` can be no baseline: its gates were sure before all samples were asked"
         ))
-        .hint("run all of it without `early_stop` in the gate: cargo evaltest run --set gates=[no_regression]"));
+        .hint(format!(
+            "ask all of it, which is so without a baseline to compare with: {} --ignore-baseline, then cargo evaltest \
+             accept",
+            manifest.run_again()
+        )));
     }
     if manifest.status != RunStatus::Finished {
         let reason = manifest.stop_reason.as_deref().unwrap_or("it was killed");
-        return Err(
-            Error::usage(format!("run `{shown}` did not finish: {reason}"))
-                .hint(format!("cargo evaltest run --resume {shown}")),
-        );
+        let answered = Summary::read(&dir.file("summary.json"));
+        let answered = answered.map_or(true, |summary| summary.has_answers());
+        let hint = if answered && !reason.contains(MEND) {
+            format!("cargo evaltest run --resume {shown}")
+        } else {
+            // The agent that is mended is another one.
+            format!(
+                "mend what stopped it, and run the eval anew: {}",
+                manifest.run_again()
+            )
+        };
+        return Err(Error::usage(format!("run `{shown}` did not finish: {reason}")).hint(hint));
     }
     if manifest.mixed {
         return Err(Error::usage(format!(
@@ -398,9 +420,25 @@ fn refuse_unfit(dir: &RunDir, manifest: &Manifest, partial: bool) -> Result<()> 
         summary.errors,
         summary.samples - summary.skipped,
     ))
-    .hint(format!(
-        "ask again what failed: cargo evaltest run --resume {asked}; or accept what there is with `--partial`"
-    )))
+    .hint(if summary.has_answers() {
+        format!("ask again what failed: cargo evaltest run --resume {asked}; or accept what there is with `--partial`")
+    } else {
+        format!("mend what failed, and run the eval anew: {}", manifest.run_again())
+    }))
+}
+
+/// Refuses a run that is named twice.
+fn refuse_twice(manifests: &[Manifest]) -> Result<()> {
+    let mut seen = HashSet::new();
+    let mut runs = manifests.iter();
+    match runs.find(|run| !seen.insert((&run.run_id, &run.started_at))) {
+        None => Ok(()),
+        Some(run) => Err(Error::usage(format!(
+            "run `{}` would count twice: it is given twice",
+            run.run_id
+        ))
+        .hint("name each run once; for another run ask anew: cargo evaltest run")),
+    }
 }
 
 /// Removes snapshots of samples that are no longer there, and what waits for review beside them.

@@ -9,7 +9,9 @@ use serde_json::Value;
 
 use super::RunDir;
 use crate::error::{Error, Result};
+use crate::system::project::shown;
 use crate::text::setting::Override;
+use crate::text::shell_word;
 
 /// How a run stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -180,6 +182,13 @@ impl Manifest {
     pub(crate) fn is_limited(&self) -> bool {
         let mut overrides = self.overrides.iter();
         overrides.any(|change| change.key == "limits.limit")
+    }
+
+    /// The command that asks everything of the eval anew.
+    pub(crate) fn run_again(&self) -> String {
+        let spec = self.spec.as_deref();
+        let spec = spec.map(|spec| format!(" {}", shell_word(&shown(spec))));
+        format!("cargo evaltest run{}", spec.unwrap_or_default())
     }
 
     /// Reads a manifest and refuses versions from the future.

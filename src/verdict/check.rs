@@ -109,7 +109,7 @@ impl Gate {
             let message = if facts.selected < facts.total {
                 format!("{} of {} samples selected", facts.selected, facts.total)
             } else {
-                "partial run: it was asked for less than the eval is".to_owned()
+                "partial run: `--limit` says how much is asked, not the spec".to_owned()
             };
             return result(Verdict::Ignored, None, message);
         }

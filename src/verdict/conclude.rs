@@ -14,6 +14,7 @@ impl Facts<'_> {
         let mut summary = Summary {
             partial: self.is_partial(),
             early_stop: self.look.filter(|_| is_sure),
+            ignored_matter: ignored_matter(&gates, &self),
             exit_code: exit(&gates, &self),
             gates,
             ..self.summary
@@ -47,12 +48,14 @@ fn exit(results: &[GateResult], facts: &Facts<'_>) -> Exit {
         (!facts.failed_assertions.is_empty()).then_some(Exit::Failed),
     ];
     let gates = results.iter().map(GateResult::exit);
-    // Nobody may look at what a gate that was not asked would have said.
-    let matters = facts.ci && !facts.allow_ignored;
-    let mut ignored = results.iter().map(|result| result.verdict);
-    let ignored = matters && ignored.any(|verdict| verdict == Verdict::Ignored);
-    let ignored = ignored.then_some(Exit::Infrastructure);
+    let ignored = ignored_matter(results, facts).then_some(Exit::Infrastructure);
     Exit::worst(causes.into_iter().flatten().chain(gates).chain(ignored))
+}
+
+/// Whether nobody may look at what a gate that was not asked would have said.
+fn ignored_matter(results: &[GateResult], facts: &Facts<'_>) -> bool {
+    let mut verdicts = results.iter().map(|result| result.verdict);
+    facts.ci && !facts.allow_ignored && verdicts.any(|verdict| verdict == Verdict::Ignored)
 }
 
 #[cfg(test)]

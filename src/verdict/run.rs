@@ -6,6 +6,9 @@ use crate::data::{Record, Status};
 use crate::verdict::baseline::Flip;
 use crate::verdict::summary::Summary;
 
+/// What the reason says of a run that stopped because its agent must be changed, which such a run cannot go on with.
+pub(crate) const MEND: &str = "hint: mend the agent";
+
 /// Picks the records of a run that its report names: those without an answer, and the first that is wrong.
 #[derive(Default)]
 pub(crate) struct Notable {

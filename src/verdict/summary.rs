@@ -139,6 +139,9 @@ pub struct Summary {
     pub metrics: Map<String, Value>,
     /// The verdicts of the gates, in the order of the spec.
     pub gates: Vec<GateResult>,
+    /// Whether one of them was ignored where that leaves the question open. For people: `exit_code` counts it.
+    #[serde(skip)]
+    pub(crate) ignored_matter: bool,
     /// How the command ends: with the worst of its causes.
     pub exit_code: Exit,
 }
@@ -164,6 +167,13 @@ pub struct Recovered {
 }
 
 impl Summary {
+    /// Whether there is an answer of the agent, whatever became of it.
+    pub(crate) fn has_answers(&self) -> bool {
+        let unjudged = self.failures.get("scorer_failed").copied();
+        let answered = self.scored.saturating_sub(self.failed_as_wrong);
+        answered + self.unscored + unjudged.unwrap_or_default() > 0
+    }
+
     /// The summary of records in dataset order. `metrics` and `gates` are empty and `exit_code` is `Passed` until
     /// the caller fills them in.
     pub fn of(eval: &str, records: &[Record]) -> Self {

@@ -186,6 +186,13 @@ fn only_answers_that_were_asked_anew_count() {
     let project = project("");
     let one = run(&project, "--cache");
     refused(&project, &one, &one, "would count twice");
+    accept(&project, "", &[&one, &one])
+        .exits(2)
+        .says("it is given twice");
+    accept(&project, "", &[&one]).exits(0);
+    accept(&project, "--add", &[&one])
+        .exits(2)
+        .says("it is in the baseline already");
     project
         .run(&format!("run --resume {} --ignore-baseline", one.display()))
         .exits(0);
@@ -278,7 +285,7 @@ fn runs_of_another_agent_prompt_scorer_or_dataset_are_refused() {
         &project,
         &one,
         &extract,
-        "another scorer or extraction than run",
+        "another scorer, extraction or `errors` than run",
     );
     let data = project.read("data.jsonl");
     project.write("data.jsonl", data.replace("What is 2?", "What is two?"));
@@ -387,7 +394,7 @@ fn a_run_that_lacks_answers_is_refused_and_a_lone_gap_is_a_dot() {
     accept(&project, "", &[&broken])
         .exits(0)
         .says("5 samples")
-        .says("q004 ended in an error");
+        .says("q004 ended in an error, and has no snapshot");
     assert_eq!(line(&project, "q004", "verdict: "), None);
     accept(&project, "--add", &[&whole])
         .exits(0)

@@ -80,10 +80,15 @@ fn a_worse_agent_is_red_before_all_is_asked_and_so_it_stays() {
         .run(&format!("run eval.yaml --resume {dir}"))
         .exits(1);
     assert_eq!(count(&project), number);
-    project
+    let refused = project
         .run(&format!("accept {dir}"))
         .exits(2)
         .says("its gates were sure before all samples were asked");
+    // What the hint says leads out.
+    let (_, hint) = refused.err.split_once(": cargo evaltest run").unwrap();
+    let (next, _) = hint.split_once(", then cargo evaltest accept").unwrap();
+    project.run(&format!("run{next}")).exits(0);
+    project.run("accept").exits(0).says("40 samples");
 }
 
 #[test]

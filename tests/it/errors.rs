@@ -1,5 +1,7 @@
 //! Errors are neither right nor hidden: what is shown of them, and what they do to verdicts.
 
+mod told;
+
 use serde_json::{Value, json};
 
 use crate::patience::{given_time, late};
@@ -359,18 +361,30 @@ fn an_agent_that_fails_alike_from_the_start_stops_the_run() {
             .exits(3)
             .says("stopped early: the first 10 attempts failed in the same way: exited with code 7; stderr ends with")
             .says("no module named x")
-            .says("--keep-going");
+            .says("--keep-going")
+            .says("next: cargo evaltest run eval.yaml")
+            // A mended agent is another one: such a run cannot go on.
+            .says_nothing_of("--resume");
         let summary = alike.last_json("summary.json");
         assert!(summary["attempts"].as_u64().unwrap() < 13, "{summary}");
         assert!(summary["skipped"].as_u64().unwrap() > 25, "{summary}");
         assert_eq!(alike.last_json("manifest.json")["status"], "stopped");
-        alike.run("accept").exits(2);
+        let refused = alike.run("accept").exits(2);
+        let refused = refused.says_nothing_of("--resume");
+        let (_, next) = refused
+            .err
+            .split_once("run the eval anew: cargo evaltest ")
+            .unwrap();
+        let next = next.trim();
         let ran = alike.run("run eval.yaml --keep-going");
         ran.exits(if errors { 3 } else { 0 })
             .says_nothing_of("stopped early");
         let summary = alike.last_json("summary.json");
         assert_eq!(summary["skipped"], 0);
         assert_eq!(summary["attempts"], 40);
+        alike.script("agent.sh", "#!/bin/sh\necho 'FINAL ANSWER: 1'\n");
+        alike.run(next).exits(0);
+        alike.run("accept").exits(0);
     }
 }
 

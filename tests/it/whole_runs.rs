@@ -38,10 +38,22 @@ fn a_partial_run_asks_no_gate() {
         let gate = format!("gate {}", project.last_run().display());
         project.run(&gate).exits(0).says("e: partial run, ");
         for run in [run, gate] {
-            in_ci(&project, &run).exits(3).says("ignored");
-            in_ci(&project, &format!("{run} --allow-ignored")).exits(0);
+            let why = "gates that are ignored leave the question open (exit code 3)";
+            in_ci(&project, &run)
+                .exits(3)
+                .says("ignored: ")
+                .says(why)
+                .says("say `--allow-ignored`");
+            in_ci(&project, &format!("{run} --allow-ignored"))
+                .exits(0)
+                .says_nothing_of(why);
+            project.run(&run).says_nothing_of(why);
         }
     }
+    // All of it is not less than the eval.
+    project
+        .run("run eval.yaml --limit 8")
+        .says("`--limit` says how much is asked, not the spec");
     let spec = project.read("eval.yaml") + "limits: { limit: 3 }\n";
     project.write("limited.yaml", spec.replace("name: e\n", "name: limited\n"));
     project

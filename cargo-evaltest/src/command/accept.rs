@@ -122,6 +122,13 @@ fn print(accepted: &Accepted, dirs: &[RunDir], out: &mut dyn Write) -> io::Resul
             clean(id)
         )?;
     }
+    for id in &accepted.missing {
+        writeln!(
+            out,
+            "  {} ended in an error, and has no snapshot",
+            clean(id)
+        )?;
+    }
     for id in &accepted.incomplete {
         writeln!(
             out,

@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use clap::Args;
 use evaltest::engine::report::terminal;
 use evaltest::engine::run::rescore;
-use evaltest::engine::store::RunDir;
 use evaltest::{Exit, Gate, Result};
 
+use super::plan::named_or_last;
 use crate::console;
 
 /// Check the gates of a run again, or others
 #[derive(Debug, Args)]
 pub(crate) struct GateArgs {
-    /// The run directory
-    run_dir: PathBuf,
+    /// The run directory; when left out that of the last run
+    run_dir: Option<PathBuf>,
 
     /// Check this gate instead of the run's own, such as `accuracy >= 0.6`; may be repeated
     #[arg(long = "gate", value_name = "GATE")]
@@ -38,7 +38,8 @@ pub(crate) fn run(args: &GateArgs) -> Result<Exit> {
     evaltest::engine::verdict::check_unique(&gates)?;
     let gates = (!gates.is_empty()).then_some(gates);
     let ci = evaltest::engine::system::project::is_ci();
-    let run = rescore::reload(&RunDir::open(&args.run_dir)?, gates, ci, args.allow_ignored)?;
+    let dir = named_or_last(args.run_dir.as_deref())?;
+    let run = rescore::reload(&dir, gates, ci, args.allow_ignored)?;
     if args.json {
         console::print_json(&serde_json::json!({
             "gates": run.summary.gates,

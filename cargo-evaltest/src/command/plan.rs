@@ -5,7 +5,7 @@ mod rows;
 mod steps;
 mod text;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use evaltest::engine::run::rescore::{self, Evidence};
@@ -115,10 +115,7 @@ impl PlanArgs {
 
 impl PastRun {
     fn read(args: &PlanArgs) -> Result<Self> {
-        let dir = match &args.run_dir {
-            Some(path) => RunDir::open(path)?,
-            None => last_run()?,
-        };
+        let dir = named_or_last(args.run_dir.as_deref())?;
         let manifest = dir.manifest()?;
         let evidence = rescore::evidence(&dir)?;
         let run = Self {
@@ -171,6 +168,14 @@ impl PastRun {
 
     fn accuracy(&self) -> f64 {
         f64::from(self.evidence.answers.right) / f64::from(self.evidence.answers.of)
+    }
+}
+
+/// The run in a directory, or the last one where none is named.
+pub(super) fn named_or_last(named: Option<&Path>) -> Result<RunDir> {
+    match named {
+        Some(path) => RunDir::open(path),
+        None => last_run(),
     }
 }
 

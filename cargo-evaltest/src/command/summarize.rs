@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use clap::Args;
 use evaltest::engine::report::{markdown, terminal};
 use evaltest::engine::run::rescore;
-use evaltest::engine::store::RunDir;
 use evaltest::{Exit, Result};
 
+use super::plan::named_or_last;
 use crate::console;
 
 /// Work out the summary of a run again and print it
 #[derive(Debug, Args)]
 pub(crate) struct SummarizeArgs {
-    /// The run directory
-    run_dir: PathBuf,
+    /// The run directory; when left out that of the last run
+    run_dir: Option<PathBuf>,
 
     /// Print `summary.json`
     #[arg(long, conflicts_with = "markdown")]
@@ -26,7 +26,8 @@ pub(crate) struct SummarizeArgs {
 }
 
 pub(crate) fn run(args: &SummarizeArgs) -> Result<Exit> {
-    let run = rescore::reload(&RunDir::open(&args.run_dir)?, None, false, false)?;
+    let dir = named_or_last(args.run_dir.as_deref())?;
+    let run = rescore::reload(&dir, None, false, false)?;
     if args.json {
         console::print_json(&run.summary)?;
     } else if args.markdown {

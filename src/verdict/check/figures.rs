@@ -120,7 +120,11 @@ impl<'a> Figures<'a> {
             Metric::ErrorRate => {
                 let asked = self.scored + self.errors + self.unscored;
                 let value = stats::ratio(self.errors, asked).ok_or("no sample was asked")?;
-                let from = format!("{} of {asked} asked samples", self.errors);
+                let what = match self.facts.summary.epochs {
+                    None => "asked samples",
+                    Some(_) => "answers asked for",
+                };
+                let from = format!("{} of {asked} {what}", self.errors);
                 Ok(Measured::certain(value, from))
             }
             Metric::MinSamples => self.samples(),

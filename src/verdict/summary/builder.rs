@@ -212,6 +212,7 @@ impl SummaryBuilder {
             },
             metrics: self.metrics,
             gates: Vec::new(),
+            ignored_matter: false,
             exit_code: Exit::Passed,
         }
     }

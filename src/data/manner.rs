@@ -1,0 +1,46 @@
+//! `FailureManner`: in which way an agent failed, whatever process ids and times it told.
+
+use super::output::{AgentError, FailureKind};
+
+/// In which way an attempt failed.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct FailureManner {
+    kind: FailureKind,
+    exit_code: Option<i32>,
+    signal: Option<i32>,
+    /// What we say of it; nothing where the words are the agent's own.
+    told: String,
+    /// The last line that it wrote of it, without digits: process ids, times and addresses change.
+    said: String,
+}
+
+impl FailureManner {
+    /// That of a failure.
+    pub(crate) fn of(error: &AgentError) -> Self {
+        let is_own = matches!(error.kind, FailureKind::Failed | FailureKind::Panicked);
+        let said = match &error.stderr_tail {
+            Some(tail) => tail,
+            None if is_own => &error.message,
+            None => "",
+        };
+        let last = said.lines().rfind(|line| !line.trim().is_empty());
+        let last = last.unwrap_or_default().trim().chars();
+        Self {
+            kind: error.kind,
+            exit_code: error.exit_code,
+            signal: error.signal,
+            told: if is_own {
+                String::new()
+            } else {
+                error.message.clone()
+            },
+            said: last.filter(|c| !c.is_numeric()).collect(),
+        }
+    }
+
+    /// Whether another one is the same, whatever we say of it.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        let own = (self.kind, self.exit_code, self.signal, &self.said);
+        own == (other.kind, other.exit_code, other.signal, &other.said)
+    }
+}
