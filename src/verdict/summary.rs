@@ -8,7 +8,8 @@
 //! The denominators, everywhere:
 //!
 //! - `accuracy` is correct / scored. Errors, unscored and skipped samples are in neither number; `accuracy_bounds`
-//!   has errors and skipped samples as wrong, and as correct.
+//!   has errors and skipped samples as wrong, and as correct. Where every gate was sure before they were asked, skipped
+//!   samples are in no such range, and not among those of [`EpochFigures`].
 //! - `error_rate` is errors / (scored + errors + unscored), the samples that the agent was asked.
 //! - where the benchmark has a `cluster`, all intervals of accuracies are clustered by its groups.
 //! - the share recovered by retry is that of the samples that were asked more than once.
@@ -26,6 +27,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use bounds::accuracy_bounds;
 pub(crate) use builder::SummaryBuilder;
 pub use difficulty::DifficultyDrop;
 pub use epochs::{EpochFigures, Estimate, Flaky, Majority};
@@ -185,20 +187,18 @@ impl Summary {
         builder.finish()
     }
 
-    /// What was skipped was not needed: it leaves no accuracy open, where no error does.
+    /// What was skipped was not needed: it leaves no figure open, as an error does.
     pub(crate) fn leave_out_skipped(&mut self) {
-        let close = |bounds: &mut Option<[f64; 2]>, accuracy: Option<f64>, errors: u64| {
-            if errors == 0 {
-                *bounds = accuracy.map(|accuracy| [accuracy; 2]);
-            }
-        };
-        close(&mut self.accuracy_bounds, self.accuracy, self.errors);
-        for group in self.slices.values_mut().flat_map(BTreeMap::values_mut) {
-            close(&mut group.accuracy_bounds, group.accuracy, group.errors);
+        let skipped = self.skipped;
+        self.accuracy_bounds =
+            accuracy_bounds(self.correct, self.scored, self.unscored, self.errors);
+        if let Some(figures) = &mut self.epochs {
+            figures.leave_out(skipped);
         }
-        for scorer in self.scorers.values_mut() {
-            close(&mut scorer.accuracy_bounds, scorer.accuracy, scorer.errors);
-        }
+        let scorers = self.scorers.values_mut();
+        scorers.for_each(|scorer| scorer.leave_out(skipped));
+        let slices = self.slices.values_mut().flat_map(BTreeMap::values_mut);
+        slices.for_each(Group::leave_out_skipped);
     }
 }
 

@@ -182,6 +182,36 @@ fn groups_and_epochs_stay_together() {
 }
 
 #[test]
+fn samples_that_were_not_needed_leave_no_figure_of_epochs_open() {
+    let project = accepted(GATE);
+    let ran = project
+        .run("run eval.yaml --epochs 3")
+        .exits(0)
+        .says("every gate was sure at look ")
+        .says_nothing_of("lack a verdict");
+    let mut lines = ran.out.lines();
+    let line = lines.find(|line| line.contains("majority")).unwrap();
+    assert!(!line.contains(" to "), "{line}");
+    // Each of them in every epoch.
+    let asked = asked(&project).len() / 3;
+    let summary = project.last_json("summary.json");
+    assert_eq!(summary["skipped"], 3 * (40 - asked));
+    let figures = &summary["epochs"];
+    assert_eq!(
+        (&figures["samples"], &figures["incomplete"]),
+        (&asked.into(), &0.into())
+    );
+    for slice in summary["slices"]["level"].as_object().unwrap().values() {
+        let majority = &slice["epochs"]["majority"];
+        assert_eq!(majority["low"], majority["high"]);
+    }
+    ran.says(&format!("e: {asked} samples, 3 epochs each, "));
+    let text = std::fs::read_to_string(project.last_run().join("summary.md")).unwrap();
+    let line = format!("{asked} samples, each asked 3 times; 0 lack a verdict");
+    assert!(text.contains(&line), "{text}");
+}
+
+#[test]
 fn trials_of_samples_that_were_not_asked_are_ignored_with_the_reason() {
     let project = trials::accepted(40, "[ ! -f ../../wrong ] || { echo 99; exit; }", GATE);
     let ran = trials::run(&project, "").exits(0);

@@ -13,7 +13,7 @@ use crate::verdict::poll::Poll;
 pub struct EpochFigures {
     /// How often each sample is asked.
     pub epochs: u32,
-    /// Samples, each counted once.
+    /// Samples, each counted once; without those that were not needed.
     pub samples: u64,
     /// Those with a verdict in at least one epoch.
     pub scored: u64,
@@ -78,6 +78,32 @@ pub struct Flaky {
     pub correct: u64,
     /// How many different answers were given.
     pub answers: u64,
+}
+
+impl EpochFigures {
+    /// Leaves out the samples that were never asked, to which so many answers were skipped: all of each, since the
+    /// epochs of a sample are asked together.
+    pub(super) fn leave_out(&mut self, skipped: u64) {
+        let left = skipped / u64::from(self.epochs.max(1));
+        let before = stats::as_f64(self.samples);
+        self.samples = self.samples.saturating_sub(left);
+        self.incomplete = self.incomplete.saturating_sub(left);
+        let (left, now) = (stats::as_f64(left), stats::as_f64(self.samples));
+        // Each of them counts as nothing in the low ends, and as one in the high ends.
+        let narrow = |value: Option<f64>, low: &mut Option<f64>, high: &mut Option<f64>| {
+            if self.incomplete == 0 || self.samples == 0 {
+                (*low, *high) = (value, value);
+                return;
+            }
+            *low = low.map(|low| (low * before / now).min(1.0));
+            *high = high.map(|high| ((high * before - left) / now).clamp(0.0, 1.0));
+        };
+        for estimate in self.pass_at.values_mut().chain(self.pass_hat.values_mut()) {
+            narrow(estimate.value, &mut estimate.low, &mut estimate.high);
+        }
+        let majority = &mut self.majority;
+        narrow(majority.accuracy, &mut majority.low, &mut majority.high);
+    }
 }
 
 /// Running sums over samples.

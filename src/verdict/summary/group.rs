@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::bounds::accuracy_bounds;
 use super::{EpochFigures, Labels};
 
 /// The figures of the samples of one slice. The fields mean what those of
@@ -60,6 +61,20 @@ pub struct Group {
     pub latency_s: Option<Latency>,
 }
 
+impl Group {
+    /// What was skipped leaves no figure open.
+    pub(super) fn leave_out_skipped(&mut self) {
+        let skipped = self.skipped;
+        self.accuracy_bounds =
+            accuracy_bounds(self.correct, self.scored, self.unscored, self.errors);
+        if let Some(figures) = &mut self.epochs {
+            figures.leave_out(skipped);
+        }
+        let scorers = self.scorers.values_mut();
+        scorers.for_each(|scorer| scorer.leave_out(skipped));
+    }
+}
+
 /// What a mean was taken over.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -100,6 +115,16 @@ pub struct ScorerSummary {
     /// What several answers to each sample say together by this scorer, when there are several epochs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epochs: Option<EpochFigures>,
+}
+
+impl ScorerSummary {
+    /// So many answers that were skipped leave no figure open.
+    pub(super) fn leave_out(&mut self, skipped: u64) {
+        self.accuracy_bounds = accuracy_bounds(self.correct, self.scored, 0, self.errors);
+        if let Some(figures) = &mut self.epochs {
+            figures.leave_out(skipped);
+        }
+    }
 }
 
 /// Tokens and cost of the answers that counted; those that were given before cost nothing again. A sum is `null`

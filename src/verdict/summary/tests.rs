@@ -315,3 +315,75 @@ fn adds_up_epochs_and_numbers_that_are_none() {
     let text = serde_json::to_string(&summary).unwrap();
     assert_eq!(serde_json::from_str::<Summary>(&text).unwrap(), summary);
 }
+
+/// Those of the run, of its slice, and of the scorers of both.
+fn figures(summary: &Summary) -> Vec<&EpochFigures> {
+    let slice = &summary.slices["level"]["1"];
+    let of_scorers = summary.scorers.values().chain(slice.scorers.values());
+    let all = [&summary.epochs, &slice.epochs].into_iter();
+    let all = all.chain(of_scorers.map(|scorer| &scorer.epochs));
+    all.flatten().collect()
+}
+
+#[test]
+fn what_was_not_needed_opens_no_range_of_epochs() {
+    // Of each sample three answers: `+`, `-`, `!` for an error, `.` for one that was skipped.
+    let summary = |samples: &[&str]| {
+        let mut records = Vec::new();
+        for (number, answers) in samples.iter().enumerate() {
+            for (epoch, answer) in (0..).zip(answers.chars()) {
+                let scorers = [("a", Some(answer == '+')), ("b", Some(true))];
+                let mut record = judged(&format!("s{number}"), &scorers);
+                let status = match answer {
+                    '!' => Status::AgentFailed,
+                    '.' => Status::Skipped,
+                    _ => Status::Scored,
+                };
+                if status != Status::Scored {
+                    record = self::record(&record.sample_id, status, false, "1");
+                }
+                record.epoch = epoch;
+                records.push(record);
+            }
+        }
+        Summary::of("test", &records)
+    };
+    for asked in [&["+++", "+-+", "---"][..], &["+++", "+-!", "+!!", "---"]] {
+        let expect = summary(asked);
+        let mut sure = summary(&[asked, &["...", "..."]].concat());
+        assert_ne!(sure.accuracy_bounds, expect.accuracy_bounds);
+        sure.leave_out_skipped();
+        assert_eq!(sure.accuracy_bounds, expect.accuracy_bounds);
+        assert_eq!(figures(&sure).len(), 6);
+        let bounds = |summary: &Summary| {
+            let slice = &summary.slices["level"]["1"];
+            let scorers = summary.scorers.values().chain(slice.scorers.values());
+            let scorers = scorers.map(|scorer| scorer.accuracy_bounds);
+            scorers.chain([slice.accuracy_bounds]).collect::<Vec<_>>()
+        };
+        assert_eq!(bounds(&sure), bounds(&expect));
+        for (sure, expect) in figures(&sure).into_iter().zip(figures(&expect)) {
+            let near = |sure: Option<f64>, expect: Option<f64>| {
+                let (sure, expect) = (sure.unwrap(), expect.unwrap());
+                assert!((sure - expect).abs() < 1e-12, "{sure} {expect}");
+            };
+            assert_eq!(
+                (sure.samples, sure.incomplete),
+                (expect.samples, expect.incomplete)
+            );
+            let estimates = |figures: &EpochFigures| {
+                let all = figures.pass_at.values().chain(figures.pass_hat.values());
+                all.copied().collect::<Vec<_>>()
+            };
+            for (sure, expect) in estimates(sure).into_iter().zip(estimates(expect)) {
+                near(sure.low, expect.low);
+                near(sure.high, expect.high);
+            }
+            near(sure.majority.low, expect.majority.low);
+            near(sure.majority.high, expect.majority.high);
+            if sure.incomplete == 0 {
+                assert_eq!(sure.majority, expect.majority);
+            }
+        }
+    }
+}
