@@ -25,6 +25,7 @@
 mod alike;
 mod asker;
 mod asking;
+mod asserted;
 mod attempt;
 mod bench;
 mod cached;
@@ -51,5 +52,5 @@ mod stop;
 mod throttle;
 
 pub use options::CiPolicy;
-pub(crate) use options::{Home, Keep, RunOptions, Scope};
+pub(crate) use options::{FrontDoor, Home, RunOptions, Scope};
 pub(crate) use session::Session;

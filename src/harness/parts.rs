@@ -12,7 +12,7 @@ use super::verdict::{self, TestVerdict};
 use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::eval::plan::Plan;
-use crate::run::{CiPolicy, Home, Keep, RunOptions, Scope, Session};
+use crate::run::{CiPolicy, FrontDoor, Home, RunOptions, Scope, Session};
 use crate::snapshot;
 use crate::snapshot::update::Policy;
 use crate::store::{RunDir, RunStatus, events, read_records, runs_in};
@@ -85,7 +85,7 @@ impl TrialRun {
                 invocation: Some(self.invocation()),
                 cancel: self.cancel.clone(),
                 ci: CiPolicy::from_env(),
-                keep: Keep::Notable,
+                door: FrontDoor::Harness,
                 ..RunOptions::default()
             };
             let session = Session::with_plan(plan, options, Arc::new(|_| {}))?;
@@ -204,7 +204,7 @@ impl TrialRun {
             invocation: Some(invocation),
             cancel: self.cancel.clone(),
             ci: CiPolicy::from_env(),
-            keep: Keep::Notable,
+            door: FrontDoor::Harness,
             ..RunOptions::default()
         };
         let run = Session::with_plan(plan, options, Arc::new(|_| {}))?.run()?;

@@ -17,7 +17,7 @@ use super::in_flight::InFlight;
 use super::message;
 use super::verdict::TestVerdict;
 use crate::eval::plan::Plan;
-use crate::run::{CiPolicy, Keep, RunOptions, Scope, Session};
+use crate::run::{CiPolicy, FrontDoor, RunOptions, Scope, Session};
 use crate::snapshot::update::Policy;
 use crate::system::cancel::Cancel;
 use crate::system::panics;
@@ -70,7 +70,7 @@ impl EvalPool {
             concurrency: self.threads,
             cancel: self.cancel,
             ci: CiPolicy::from_env(),
-            keep: Keep::Notable,
+            door: FrontDoor::Harness,
             ..RunOptions::default()
         };
         let threads = self.threads.unwrap_or(self.plan.eval.limits.concurrency);

@@ -144,30 +144,15 @@ impl Judging<'_> {
     }
 
     fn exact(&self, sample: &AskedSample<'_>) -> Result<TestVerdict> {
-        let AskedSample {
-            record,
-            path,
-            content,
-            ..
-        } = sample;
-        let old = Content::read(path)?;
-        let now = &content.content;
-        let asserted = old.as_ref().map(|old| content.asserted(old));
-        let asserted = asserted.as_ref().unwrap_or(now);
         let header = sample.header(self.session);
-        let Some(difference) = assertion::difference(path, asserted, now, &header)? else {
+        let Some(difference) = assertion::exact(&sample.path, &sample.content, &header)? else {
             return Ok(TestVerdict::Passed);
         };
-        let title = match old {
-            Some(_) => "differs from its snapshot",
-            None => "has no snapshot",
-        };
-        let mut message = message::wrong(self.session, record, title);
-        for line in difference.lines() {
+        let mut message = message::wrong(self.session, sample.record, difference.title());
+        for line in difference.shown.lines() {
             let _ = write!(message, "\n  {}", clean(line));
         }
-        message
-            .push_str("\n  accept it: cargo insta review, or a whole run: cargo evaltest accept");
+        let _ = write!(message, "\n  accept it: {}", assertion::ACCEPT);
         Ok(TestVerdict::Failed(message))
     }
 

@@ -3,6 +3,7 @@
 //! Names, ids and messages come from datasets and agents. They are escaped, so that none of them can make
 //! a link, an image, HTML, a mention or a table column, and control characters do not get through.
 
+mod assertions;
 mod epochs;
 mod labels;
 
@@ -12,10 +13,16 @@ use std::io::{self, Write};
 use super::accuracy;
 use super::metrics::ReportedMetrics;
 use crate::text::percent;
+use crate::verdict::run::Run;
 use crate::verdict::summary::{Group, Summary};
 
-/// Writes the summary as Markdown.
-pub fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+/// Writes the summary of a run as Markdown.
+pub fn run(run: &Run, out: &mut dyn Write) -> io::Result<()> {
+    write(&run.summary, out)?;
+    assertions::assertions(run, out)
+}
+
+fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "# {}\n", text(&summary.eval))?;
     headline(summary, out)?;
     gates(summary, out)?;

@@ -1,5 +1,6 @@
 //! What a run looks like on a terminal or in a CI log.
 
+mod assertions;
 mod epochs;
 mod metrics;
 mod scorers;
@@ -20,7 +21,7 @@ use crate::verdict::run::{MEND, Run};
 use crate::verdict::summary::Summary;
 
 /// How many flipped or failed samples are listed; the rest is counted.
-const LISTED: usize = 20;
+pub(crate) const LISTED: usize = 20;
 
 /// Writes what an event has to tell a person; nothing for most.
 pub fn event(event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -162,7 +163,7 @@ pub fn run(run: &Run, out: &mut dyn Write) -> io::Result<()> {
         )?;
     }
     flips(run, out)?;
-    listed("failed assertion", &run.failed_assertions, out)?;
+    assertions::assertions(run, out)?;
     let errors = Failures {
         title: "ended without a verdict",
         file: "errors.jsonl",

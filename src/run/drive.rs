@@ -21,7 +21,7 @@ use crate::report::event::{Event, Observer};
 use crate::report::terminal;
 pub use crate::run::CiPolicy;
 use crate::run::listing::Listing;
-use crate::run::{Home, Keep, RunOptions, Scope, Session};
+use crate::run::{FrontDoor, Home, RunOptions, Scope, Session};
 use crate::store::cache::CacheUse;
 use crate::store::{RunDir, read_records};
 use crate::system::cancel::Cancel;
@@ -242,7 +242,7 @@ impl Drive {
             concurrency: None,
             cancel: cancel.clone(),
             ci: self.audience.ci,
-            keep: Keep::Notable,
+            door: FrontDoor::Command,
         };
         Session::with_plan(prepared.plan, options, observer)?.run()
     }

@@ -17,7 +17,7 @@ impl Run {
         let mut json = serde_json::to_vec_pretty(&self.summary).map_err(|error| broken(&error))?;
         json.push(b'\n');
         let mut text = Vec::new();
-        markdown::write(&self.summary, &mut text).map_err(|error| broken(&error))?;
+        markdown::run(self, &mut text).map_err(|error| broken(&error))?;
         let write = |name: &str, content: &[u8]| {
             let mut hash = Hasher::default();
             hash.bytes(content);

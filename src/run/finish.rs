@@ -9,13 +9,15 @@ use std::time::Instant;
 use serde_json::Value;
 
 use super::asker::Asker;
+use super::asserted::Asserted;
 use super::ledger::Ledger;
 use super::looks::{self, Looks};
-use super::options::{CiPolicy, Home, Keep, RunOptions};
+use super::options::{CiPolicy, FrontDoor, Home, RunOptions};
 use super::seen::SeenRecords;
 use super::select::Selected;
 use super::stop::Stopped;
 use crate::error::Result;
+use crate::eval::Assert;
 use crate::eval::plan::Plan;
 use crate::store::manifest::{EarlyStop, environment, git_state};
 use crate::store::{FORMAT_VERSION, Manifest, RunDir, RunStatus};
@@ -36,7 +38,7 @@ pub(super) struct Finish {
     manifest: Manifest,
     started: Instant,
     ci: CiPolicy,
-    keep: Keep,
+    door: FrontDoor,
     /// Whether this is one sample of a run that is put together later.
     is_part: bool,
     /// Where the run pauses, if its gates may end it early.
@@ -91,7 +93,7 @@ impl Finish {
             manifest,
             started: Instant::now(),
             ci: options.ci,
-            keep: options.keep,
+            door: options.door,
             is_part: matches!(options.home, Home::Part(_)),
             looks,
         };
@@ -157,12 +159,19 @@ impl Finish {
         ledger.fill_in(selected.slots())?;
         let (plan, eval) = (&self.plan, &self.plan.eval);
         let mut gathered = self.gather();
-        let mut seen = SeenRecords::new(plan, self.keep, ledger);
+        let mut seen = SeenRecords::new(plan, self.door, ledger);
         let files = ledger.sort(&self.dir, &mut |slot, record| {
             gathered.add(&record);
             seen.add(slot, record);
         })?;
-        let (records, failed_assertions, metrics) = seen.finish();
+        let (records, failed, metrics) = seen.finish();
+        let asserts = self.door == FrontDoor::Command && eval.snapshot.assert == Assert::Exact;
+        let asserted = if asserts {
+            Asserted::of(plan, &self.dir)?
+        } else {
+            Asserted::known(failed)
+        };
+        let (failed_assertions, differences) = (asserted.failed, asserted.differences);
         let (gathered, flips) = gathered.finish(metrics);
         let look = self.looks.as_ref().map(Looks::last);
         let facts = Facts {
@@ -177,6 +186,7 @@ impl Finish {
             summary: facts.conclude(&plan.gates),
             flips,
             failed_assertions,
+            differences,
             // Nothing that was needed is missing.
             stop_reason: stopped
                 .filter(|stopped| stopped.stop != Stop::Sure)

@@ -36,8 +36,8 @@ pub(crate) struct RunOptions {
     pub(crate) concurrency: Option<usize>,
     /// Whether this is CI, and what is fine there.
     pub(crate) ci: CiPolicy,
-    /// Which records the finished run has.
-    pub(crate) keep: Keep,
+    /// Whom the run is for.
+    pub(crate) door: FrontDoor,
 }
 
 /// Whether a run is one of continuous integration.
@@ -69,14 +69,16 @@ pub(crate) struct Scope {
     pub(crate) partial: bool,
 }
 
-/// Which records a finished run has in memory.
+/// Whom a run is for.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Keep {
-    /// All of them, abridged.
+pub(crate) enum FrontDoor {
+    /// A program, which gets all records, abridged. Nothing is printed.
     #[default]
-    All,
-    /// Those that its report names.
-    Notable,
+    Library,
+    /// `cargo test`, which asserts each sample in its trial.
+    Harness,
+    /// `cargo evaltest`. Under `exact` the run asserts its samples when it is over.
+    Command,
 }
 
 /// Where a run is recorded, and what is known already.

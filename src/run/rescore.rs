@@ -24,7 +24,7 @@ mod line;
 mod origin;
 mod reload;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -198,6 +198,7 @@ fn write(
         summary: facts.conclude(&with_default(&gates)),
         flips,
         failed_assertions: Vec::new(),
+        differences: BTreeMap::new(),
         stop_reason: None,
         notices,
         duration_s,

@@ -6,18 +6,18 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use super::ledger::Ledger;
-use super::options::Keep;
-use crate::data::{Record, Status};
+use super::options::FrontDoor;
+use crate::data::Record;
 use crate::eval::Assert;
 use crate::eval::plan::Plan;
 use crate::system::panics;
-use crate::verdict::poll::Poll;
+use crate::verdict::poll::{self, Poll};
 use crate::verdict::run::Notable;
 
 /// What is taken from the records of a run.
 pub(super) struct SeenRecords<'a> {
     plan: &'a Plan,
-    keep: Keep,
+    door: FrontDoor,
     /// All of them where somebody wants all, else those to report.
     records: Vec<Record>,
     notable: Notable,
@@ -36,15 +36,15 @@ struct Assertions {
 }
 
 impl<'a> SeenRecords<'a> {
-    pub(super) fn new(plan: &'a Plan, keep: Keep, ledger: &Ledger) -> Self {
+    pub(super) fn new(plan: &'a Plan, door: FrontDoor, ledger: &Ledger) -> Self {
         let eval = &plan.eval;
         let assert = eval.snapshot.assert;
         Self {
             plan,
-            keep,
+            door,
             records: Vec::new(),
             notable: Notable::default(),
-            all: keep == Keep::All || eval.benchmark.has_metrics(),
+            all: door == FrontDoor::Library || eval.benchmark.has_metrics(),
             assertions: assert.decides().then(|| Assertions {
                 differing: (assert == Assert::Exact).then(|| ledger.differing()),
                 place: 0,
@@ -71,7 +71,7 @@ impl<'a> SeenRecords<'a> {
         let metrics = panics::catch(|| benchmark.metrics(&self.records)).unwrap_or_else(|reason| {
             Map::from_iter([("error".to_owned(), format!("`metrics` {reason}").into())])
         });
-        if self.keep == Keep::Notable && self.all {
+        if self.door != FrontDoor::Library && self.all {
             let notable = &mut self.notable;
             self.records.retain(|record| notable.takes(record));
         }
@@ -92,11 +92,10 @@ impl Assertions {
     /// An outage fails no assertion: it makes the run inconclusive.
     fn end_sample(&mut self) {
         let records = std::mem::take(&mut self.epochs);
-        let is_open = |status: Status| status == Status::Skipped || status.is_error();
         let Some(first) = records.first() else {
             return;
         };
-        if records.iter().any(|record| is_open(record.result.status)) {
+        if poll::is_open(&records) {
             return;
         }
         let fails = match &self.differing {

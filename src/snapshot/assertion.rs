@@ -12,17 +12,59 @@ use std::fs;
 use std::path::Path;
 
 use super::update::pending;
-use super::{Content, SnapshotHeader};
+use super::{Content, SampleContent, SnapshotHeader};
 use crate::error::Result;
 use crate::system::panics;
 use crate::system::printed::printed;
 
-/// Lines about this crate's source, and about tests that would run after this one.
-const NOT_OURS: [&str; 2] = ["Source: ", "Stopped on the first failure."];
+/// Lines about this crate's source, about tests that would run after this one, and what is told below ([`ACCEPT`]).
+const NOT_OURS: [&str; 3] = [
+    "Source: ",
+    "Stopped on the first failure.",
+    "To update snapshots run ",
+];
+
+/// What to type when the change is right.
+pub(crate) const ACCEPT: &str = "cargo insta review, or a whole run: cargo evaltest accept";
+
+/// How a sample fails its assertion.
+pub(crate) struct SnapshotDifference {
+    /// Whether there is no snapshot that it could differ from.
+    pub(crate) is_new: bool,
+    /// What insta shows.
+    pub(crate) shown: String,
+}
+
+impl SnapshotDifference {
+    /// In words that go on after the sample's id.
+    pub(crate) fn title(&self) -> &'static str {
+        if self.is_new {
+            "has no snapshot"
+        } else {
+            "differs from its snapshot"
+        }
+    }
+}
+
+/// Asserts that a sample is as the snapshot at this path says, for whichever front door: how it differs, if it fails.
+pub(crate) fn exact(
+    path: &Path,
+    content: &SampleContent,
+    header: &SnapshotHeader,
+) -> Result<Option<SnapshotDifference>> {
+    let old = Content::read(path)?;
+    let now = &content.content;
+    let asserted = old.as_ref().map(|old| content.asserted(old));
+    let shown = difference(path, asserted.as_ref().unwrap_or(now), now, header)?;
+    Ok(shown.map(|shown| SnapshotDifference {
+        is_new: old.is_none(),
+        shown,
+    }))
+}
 
 /// Compares what is `asserted` with the snapshot at this path: the difference, if it fails. `new` is what a new
 /// snapshot says.
-pub(crate) fn difference(
+fn difference(
     path: &Path,
     asserted: &Content,
     new: &Content,

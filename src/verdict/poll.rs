@@ -194,6 +194,12 @@ pub(crate) fn representative(records: &[Record]) -> Option<&Record> {
         .or(records.first())
 }
 
+/// Whether a sample lacks an answer: some epoch errored or was never asked.
+pub(crate) fn is_open(records: &[Record]) -> bool {
+    let mut statuses = records.iter().map(|record| record.result.status);
+    statuses.any(|status| status == Status::Skipped || status.is_error())
+}
+
 /// Records of a file by sample: neighbours with the same id. What cannot be read ends it.
 pub(crate) fn samples(
     records: impl Iterator<Item = Result<Record>>,

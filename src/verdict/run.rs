@@ -1,5 +1,6 @@
 //! `Run`: all of it.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::data::{Record, Status};
@@ -49,6 +50,9 @@ pub struct Run {
     pub flips: Vec<Flip>,
     /// Samples whose assertion failed under `exact` and `correct`.
     pub failed_assertions: Vec<String>,
+    /// How the first of them differ from their snapshots, by id: of a run of `cargo evaltest` under `exact`, which
+    /// asserts.
+    pub differences: BTreeMap<String, String>,
     /// Why the run stopped early.
     pub stop_reason: Option<String>,
     /// Things worth knowing that are no errors.

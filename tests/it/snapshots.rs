@@ -1,5 +1,7 @@
 //! What a snapshot file holds, how it is read, and what it is compared by.
 
+mod exact;
+
 use std::path::PathBuf;
 
 use crate::project::{Project, all_files};

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &SummarizeArgs) -> Result<Exit> {
     if args.json {
         console::print_json(&run.summary)?;
     } else if args.markdown {
-        console::print(|out| markdown::write(&run.summary, out))?;
+        console::print(|out| markdown::run(&run, out))?;
     } else {
         console::print(|out| terminal::run(&run, out))?;
     }

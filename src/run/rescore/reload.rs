@@ -1,7 +1,7 @@
 //! A run that is over, read again from its directory.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use serde_json::Value;
 
@@ -113,6 +113,7 @@ pub fn reload(
         summary: facts.conclude(&gates),
         flips,
         failed_assertions,
+        differences: BTreeMap::new(),
         stop_reason,
         notices: Vec::new(),
         duration_s: manifest.duration_s.unwrap_or_default(),
