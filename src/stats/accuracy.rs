@@ -1,7 +1,7 @@
 //! An accuracy beside a threshold: its interval, and how often chance alone puts it below.
 
 use super::binomial::upper_tail;
-use super::{AnswerCounts, Clusters, as_f64, normal, ratio, student, wilson};
+use super::{AnswerCounts, Clusters, as_f64, normal, ratio};
 
 /// The two-sided interval `[low, high]` of the share of right answers that holds the truth with the probability
 /// `confidence` (above 0, below 1); `None` of nothing.
@@ -9,22 +9,9 @@ use super::{AnswerCounts, Clusters, as_f64, normal, ratio, student, wilson};
 /// Each entry is what is independent of the others: a sample with its answers, or a group of samples. Where each is a
 /// single answer this is Wilson's interval. Otherwise it is his for as many independent answers as would be as
 /// uncertain, with Student's quantile for the normal one; where all are right or all wrong each entry counts once.
-///
-/// Source: E. L. Korn and B. I. Graubard, *Survey Methodology* 24 (1998), with Wilson's interval as N. Dean and M.
-/// Pagano, *Journal of Survey Statistics and Methodology* 3 (2015), recommend.
+/// The interval that is shown beside an accuracy is this one at 0.95.
 pub fn accuracy_interval(groups: &[AnswerCounts], confidence: f64) -> Option<[f64; 2]> {
-    let clusters = clusters(groups);
-    let (share, answers) = (clusters.share()?, clusters.answers());
-    let side = f64::midpoint(1.0, confidence);
-    if clusters.groups() == answers {
-        return Some(wilson(share, as_f64(answers), normal::percentile(side)));
-    }
-    let quantile = student::percentile(side, clusters.groups() - 1);
-    Some(if quantile.is_finite() {
-        wilson(share, clusters.effective()?, quantile)
-    } else {
-        [0.0, 1.0]
-    })
+    clusters(groups).interval(confidence)
 }
 
 /// How likely an agent whose accuracy is exactly `threshold` has a share of right answers below it, asked as `groups`
@@ -51,7 +38,7 @@ pub fn chance_of_less(groups: &[AnswerCounts], threshold: f64) -> Option<f64> {
             few = middle + 1;
         }
     }
-    if clusters.groups() == answers {
+    if clusters.is_single() {
         return Some(1.0 - upper_tail(enough, answers, threshold));
     }
     let error = (threshold * (1.0 - threshold) / clusters.effective()?).sqrt();
@@ -115,6 +102,17 @@ mod tests {
             let held = f64::from(u32::try_from(held.count()).unwrap()) / f64::from(RUNS);
             assert!(held >= 0.93, "{count} of {of}: {held}");
         }
+    }
+
+    #[test]
+    fn what_is_shown_is_what_decides() {
+        let groups: Vec<_> = [(2, 23), (1, 13), (0, 4)]
+            .into_iter()
+            .flat_map(|(right, count)| vec![AnswerCounts::new(right, 2); count])
+            .collect();
+        let shown = clusters(&groups).interval95();
+        assert_eq!(shown, accuracy_interval(&groups, 0.95));
+        assert!((shown.unwrap()[1] - 0.8301).abs() < 5e-5, "{shown:?}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `Clusters`: the uncertainty of a share over answers that come in groups, such as the epochs of a sample.
 
-use super::{Z95, as_f64, ratio, wilson};
+use super::{as_f64, normal, ratio, student, wilson};
 
 /// Running sums over groups of answers; the groups are independent of one another, the answers in one are not.
 ///
@@ -49,8 +49,9 @@ impl Clusters {
         Some((squares * g / (g - 1.0)).sqrt() / (n * n))
     }
 
-    pub(super) fn groups(&self) -> u64 {
-        self.groups
+    /// Whether each group is a single answer.
+    pub(super) fn is_single(&self) -> bool {
+        self.groups == self.answers
     }
 
     pub(super) fn answers(&self) -> u64 {
@@ -63,14 +64,34 @@ impl Clusters {
     }
 
     /// The 95 % interval `[low, high]` of correct / answers; `None` of nothing.
-    ///
-    /// Wilson's interval for the effective number of answers, `p (1-p) / standard error²`: as many independent
-    /// answers as would be as uncertain. It is never taken to be above the real number of answers, and where
-    /// the groups show no spread (all correct, or all wrong) each group counts once. Source: E. L. Korn and
-    /// B. I. Graubard, *Survey Methodology* 24 (1998), with Wilson's interval as N. Dean and M. Pagano, *Journal
-    /// of Survey Statistics and Methodology* 3 (2015), recommend.
     pub(crate) fn interval95(&self) -> Option<[f64; 2]> {
-        Some(wilson(self.share()?, self.effective()?, Z95))
+        self.interval(0.95)
+    }
+
+    /// The two-sided interval `[low, high]` of correct / answers that holds the truth with the probability
+    /// `confidence`; `None` of nothing.
+    ///
+    /// Wilson's interval where each group is a single answer. Otherwise it is his for the effective number of
+    /// answers, `p (1-p) / standard error²`, with Student's quantile for the normal one: as many independent
+    /// answers as would be as uncertain. It is never taken to be above the real number of answers, and where the
+    /// groups show no spread (all correct, or all wrong) each group counts once. Source: E. L. Korn and B. I.
+    /// Graubard, *Survey Methodology* 24 (1998), with Wilson's interval as N. Dean and M. Pagano, *Journal of Survey
+    /// Statistics and Methodology* 3 (2015), recommend.
+    pub(super) fn interval(&self, confidence: f64) -> Option<[f64; 2]> {
+        let (share, side) = (self.share()?, f64::midpoint(1.0, confidence));
+        if self.is_single() {
+            return Some(wilson(
+                share,
+                as_f64(self.answers),
+                normal::percentile(side),
+            ));
+        }
+        let quantile = student::percentile(side, self.groups - 1);
+        Some(if quantile.is_finite() {
+            wilson(share, self.effective()?, quantile)
+        } else {
+            [0.0, 1.0]
+        })
     }
 
     /// The effective number of answers; `None` of nothing.
@@ -135,9 +156,13 @@ mod tests {
     fn is_never_surer_than_independent_answers_and_never_collapses() {
         let even = clusters(&[(1, 2), (1, 2), (1, 2)]);
         assert_eq!(even.standard_error(), Some(0.0));
-        assert_eq!(even.interval95(), wilson95(3, 6));
-        assert_eq!(clusters(&[(4, 4), (4, 4)]).interval95(), wilson95(2, 2));
-        assert_eq!(clusters(&[(0, 4), (0, 4)]).interval95(), wilson95(0, 2));
+        let wider = |groups: &[(u64, u64)], [one_low, one_high]: [f64; 2]| {
+            let [low, high] = clusters(groups).interval95().unwrap();
+            assert!(low <= one_low && one_high <= high && (low, high) != (one_low, one_high));
+        };
+        wider(&[(1, 2), (1, 2), (1, 2)], wilson95(3, 6).unwrap());
+        wider(&[(4, 4), (4, 4)], wilson95(2, 2).unwrap());
+        wider(&[(0, 4), (0, 4)], wilson95(0, 2).unwrap());
         assert_eq!(clusters(&[(2, 4)]).standard_error(), None);
         let [low, high] = clusters(&[(2, 4)]).interval95().unwrap();
         assert!(low < 0.1 && high > 0.9, "one sample says hardly anything");
