@@ -30,7 +30,7 @@ pub use accuracy::{accuracy_interval, chance_of_less};
 pub(crate) use clusters::Clusters;
 pub use conditional::{AnswerCounts, ComparedSample, Tested, conditional_test};
 pub use detect::{
-    TimesAsked, power_with, smallest_drop, smallest_drop_at, smallest_drop_of_groups,
+    RedBelow, TimesAsked, power_with, smallest_drop, smallest_drop_at, smallest_drop_of_groups,
 };
 pub use difference::{Difference, grouped_difference, paired_difference};
 pub use early::{Decision, LOOKS, Look, allowing_for_looks, looks, places_of_looks};

@@ -5,12 +5,16 @@
 //!
 //! The number of right answers now, less what is expected given all right answers, is normal with the correction for
 //! skewness (Edgeworth's), and so is the bound of the test (Cornish and Fisher's), with half an answer for the
-//! continuity. Nothing is simulated; the tests simulate, and the smallest drop is within a point of theirs.
+//! continuity. Nothing is simulated but for groups; the tests simulate, and the smallest drop is within a point of theirs.
+//! Where no sample ever flips by chance the test itself is asked, which is exact.
 
-use super::conditional::ComparedSample;
+mod groups;
+
+use super::conditional::{AnswerCounts, ComparedSample, conditional_test};
 use super::rates::{Changed, Rates};
-use super::whole_runs::{RunGroup, design_effect};
 use super::{as_f64, normal};
+
+pub use groups::smallest_drop_of_groups;
 
 /// So many samples with so many answers on each side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,25 +27,28 @@ pub struct TimesAsked {
     pub now: u32,
 }
 
-/// The smallest loss of accuracy that the comparison of these samples at level `alpha` sees with probability `power`
-/// or more, in steps of one sample. `None` when there is none.
-pub fn smallest_drop(samples: &[ComparedSample], alpha: f64, power: f64) -> Option<f64> {
-    smallest(samples, 1.0, alpha, power)
+/// When the test is red.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RedBelow {
+    /// If p is below this.
+    pub alpha: f64,
+    /// Whether what is exactly as likely as what was observed counts half.
+    pub mid_p: bool,
 }
 
-/// [`smallest_drop`] where only groups are independent: chance counts for as much as whole runs spread within them,
-/// while samples are taken to break one by one.
-pub fn smallest_drop_of_groups(groups: &[RunGroup], alpha: f64, power: f64) -> Option<f64> {
-    let samples: Vec<ComparedSample> = groups.iter().flat_map(RunGroup::samples).collect();
-    smallest(&samples, design_effect(groups), alpha, power)
-}
-
-fn smallest(samples: &[ComparedSample], spread: f64, alpha: f64, power: f64) -> Option<f64> {
+/// The smallest loss of accuracy that the comparison of these samples sees with probability `power` or more, in steps
+/// of one sample. `None` when there is none.
+pub fn smallest_drop(samples: &[ComparedSample], red: RedBelow, power: f64) -> Option<f64> {
+    let compared = |both: &&ComparedSample| both.before.of > 0 && both.now.of > 0;
+    let samples: Vec<_> = samples.iter().filter(compared).copied().collect();
+    let rates = Rates::of(&samples)?;
+    // Grown from a grid: what never flips does so by less than this.
+    if rates.noise() < 1e-6 {
+        return smallest_without_chance(&samples, red);
+    }
     let mut asked = std::collections::BTreeMap::new();
-    for ComparedSample { before, now } in samples {
-        if before.of > 0 && now.of > 0 {
-            *asked.entry([before.of, now.of]).or_default() += 1;
-        }
+    for ComparedSample { before, now } in &samples {
+        *asked.entry([before.of, now.of]).or_default() += 1;
     }
     let design: Vec<_> = asked
         .into_iter()
@@ -51,20 +58,36 @@ fn smallest(samples: &[ComparedSample], spread: f64, alpha: f64, power: f64) -> 
             now,
         })
         .collect();
-    smallest_at(&Rates::of(samples)?, &design, spread, alpha, power)
+    smallest_at(&rates, &design, 1.0, red, power)
+}
+
+/// The test itself, as there is no chance in what it would see.
+fn smallest_without_chance(samples: &[ComparedSample], red: RedBelow) -> Option<f64> {
+    let is_right = |both: &&ComparedSample| both.before.right == both.before.of;
+    let right: Vec<_> = samples.iter().filter(is_right).collect();
+    let p = |lost: u64| {
+        let broken = right.iter().zip(0..).map(|(both, at)| ComparedSample {
+            before: both.before,
+            now: AnswerCounts::new(if at < lost { 0 } else { both.now.of }, both.now.of),
+        });
+        let tested = conditional_test(&broken.collect::<Vec<_>>());
+        if red.mid_p { tested.mid_p } else { tested.p }
+    };
+    let lost = least(1, right.len() as u64, |lost| p(lost) < red.alpha)?;
+    Some(as_f64(lost) / as_f64(samples.len() as u64))
 }
 
 fn smallest_at(
     rates: &Rates,
     asked: &[TimesAsked],
     spread: f64,
-    alpha: f64,
+    red: RedBelow,
     power: f64,
 ) -> Option<f64> {
     let samples: u64 = asked.iter().map(|asked| asked.samples).sum();
     let drop = |lost: u64| as_f64(lost) / as_f64(samples);
     least(1, samples, |lost| {
-        chance(rates, asked, spread, drop(lost), alpha) >= power
+        chance(rates, asked, spread, drop(lost), red) >= power
     })
     .map(drop)
 }
@@ -78,12 +101,12 @@ pub fn smallest_drop_at(
     alpha: f64,
     power: f64,
 ) -> Option<f64> {
-    smallest_at(rates, asked, spread, alpha, power)
+    smallest_at(rates, asked, spread, RedBelow::p(alpha), power)
 }
 
 /// How likely the test at level `alpha` sees a loss of accuracy of `drop`.
 pub fn power_with(rates: &Rates, asked: &[TimesAsked], drop: f64, alpha: f64) -> f64 {
-    chance(rates, asked, 1.0, drop, alpha)
+    chance(rates, asked, 1.0, drop, RedBelow::p(alpha))
 }
 
 /// [`power_with`] of samples that are drawn from many, over which accuracy falls by `drop`: how many of those drawn break
@@ -121,7 +144,16 @@ pub(super) fn power_of_drawn(
         null_variance: count * null_variance,
         null_third: count * each(&|one| one.null_third),
     };
-    sum.chance(alpha)
+    sum.chance(RedBelow::p(alpha))
+}
+
+impl RedBelow {
+    pub(super) fn p(alpha: f64) -> Self {
+        Self {
+            alpha,
+            mid_p: false,
+        }
+    }
 }
 
 /// The least number from `low` to `high` that is enough, of which all above it are too.
@@ -161,7 +193,7 @@ pub(super) fn chance(
     asked: &[TimesAsked],
     spread: f64,
     drop: f64,
-    alpha: f64,
+    red: RedBelow,
 ) -> f64 {
     let Some(kinds) = fallen(rates, drop) else {
         return 0.0;
@@ -179,12 +211,12 @@ pub(super) fn chance(
             sum.null_third += count * one.null_third;
         }
     }
-    sum.chance(alpha)
+    sum.chance(red)
 }
 
 impl Moments {
     /// How likely the test at level `alpha` is red.
-    fn chance(&self, alpha: f64) -> f64 {
+    fn chance(&self, RedBelow { alpha, mid_p }: RedBelow) -> f64 {
         if self.null_variance <= 0.0 || alpha <= 0.0 {
             return 0.0;
         }
@@ -192,7 +224,7 @@ impl Moments {
         let z = normal::percentile(1.0 - alpha.min(1.0));
         let skewness = self.null_third / (deviation * self.null_variance);
         let bound = deviation * (z - skewness * (z * z - 1.0) / 6.0);
-        let above = self.mean + bound + 0.5;
+        let above = self.mean + bound + if mid_p { 0.0 } else { 0.5 };
         if self.variance <= 1e-9 {
             return if above < 0.0 { 1.0 } else { 0.0 };
         }

@@ -1,6 +1,6 @@
 //! What it takes to see a drop: samples, answers, runs of the baseline.
 
-use super::detect::{TimesAsked, chance, least, power_of_drawn};
+use super::detect::{RedBelow, TimesAsked, chance, least, power_of_drawn};
 use super::rates::Rates;
 
 /// The most samples that are thought of.
@@ -24,7 +24,13 @@ pub struct WantedDrop {
 
 impl WantedDrop {
     fn is_seen(&self, rates: &Rates, asked: TimesAsked) -> bool {
-        chance(rates, &[asked], self.spread, self.drop, self.alpha) >= self.power
+        chance(
+            rates,
+            &[asked],
+            self.spread,
+            self.drop,
+            RedBelow::p(self.alpha),
+        ) >= self.power
     }
 
     /// The fewest samples with so many answers before and now, drawn from many over which accuracy falls; `None` beyond

@@ -1,8 +1,14 @@
 use super::*;
+use crate::stats::SplitMix64;
 use crate::stats::simulated::{Rates as Known, agents, two_runs};
-use crate::stats::{AnswerCounts, SplitMix64, conditional_test};
+use crate::stats::whole_runs::{RunGroup, design_effect, whole_runs_test};
 
 const ALPHA: f64 = 0.05;
+
+const RED: RedBelow = RedBelow {
+    alpha: ALPHA,
+    mid_p: false,
+};
 
 /// How often the test is red.
 fn red(rates: &Known, m: u32, k: u32, draws: u32, random: &mut SplitMix64) -> f64 {
@@ -38,7 +44,7 @@ fn off(n: usize, answers: &[(u32, u32)], draws: u32, prints: usize) -> Vec<(f64,
     for &(m, k) in answers {
         for (which, (name, rates)) in agents(n, 0.0).into_iter().enumerate() {
             let mut printed: Vec<f64> = (0..prints)
-                .filter_map(|_| smallest_drop(&two_runs(&rates, m, k, &mut random), ALPHA, 0.8))
+                .filter_map(|_| smallest_drop(&two_runs(&rates, m, k, &mut random), RED, 0.8))
                 .collect();
             printed.sort_by(f64::total_cmp);
             let printed = printed[printed.len() / 2];
@@ -91,7 +97,7 @@ fn without_chance_it_is_what_the_test_needs() {
             now: AnswerCounts::new(now, k),
         };
         let all = vec![sample(k); 40];
-        let drop = smallest_drop(&all, ALPHA, 0.8).unwrap();
+        let drop = smallest_drop(&all, RED, 0.8).unwrap();
         assert!(
             (drop - f64::from(lost) / 40.0).abs() < 1e-9,
             "{m} + {k}: {drop}"
@@ -108,7 +114,7 @@ fn without_chance_it_is_what_the_test_needs() {
     check(5, 1, 2);
     check(1, 5, 2);
     check(10, 10, 1);
-    assert_eq!(smallest_drop(&[], ALPHA, 0.8), None);
+    assert_eq!(smallest_drop(&[], RED, 0.8), None);
 }
 
 #[test]
@@ -125,8 +131,8 @@ fn groups_that_flip_together_see_less() {
     let effect = design_effect(&together);
     assert!((effect - 8.0).abs() < 1e-6, "{effect}");
     let samples: Vec<_> = together.iter().flat_map(RunGroup::samples).collect();
-    let grouped = smallest_drop_of_groups(&together, ALPHA, 0.8).unwrap();
-    let single = smallest_drop(&samples, ALPHA, 0.8).unwrap();
+    let grouped = smallest_drop_of_groups(&together, RED, 0.8).unwrap();
+    let single = smallest_drop(&samples, RED, 0.8).unwrap();
     assert!(grouped > 1.8 * single, "{grouped} {single}");
     let apart: Vec<_> = samples
         .iter()
@@ -142,5 +148,68 @@ fn groups_that_flip_together_see_less() {
             }
         })
         .collect();
-    assert_eq!(smallest_drop_of_groups(&apart, ALPHA, 0.8), Some(single));
+    let apart = smallest_drop_of_groups(&apart, RED, 0.8).unwrap();
+    assert!((apart - single).abs() < 0.013, "{apart} {single}");
+}
+
+const MID_P: RedBelow = RedBelow {
+    alpha: 0.1,
+    mid_p: true,
+};
+
+#[test]
+fn mid_p_sees_what_it_makes_red() {
+    let right = AnswerCounts::new(1, 1);
+    let all = [ComparedSample {
+        before: right,
+        now: right,
+    }; 20];
+    assert_eq!(smallest_drop(&all, MID_P, 0.8), Some(0.15));
+    let p = RedBelow {
+        mid_p: false,
+        ..MID_P
+    };
+    assert_eq!(smallest_drop(&all, p, 0.8), Some(0.2));
+}
+
+/// Groups of 8 samples, one answer on each side, all right.
+fn ones(groups: usize) -> Vec<RunGroup> {
+    let column = vec![vec![AnswerCounts::new(1, 1); 8]];
+    let group = RunGroup {
+        before: column.clone(),
+        now: column,
+    };
+    vec![group; groups]
+}
+
+#[test]
+fn few_groups_see_only_what_breaks_in_enough_of_them() {
+    let mut random = SplitMix64(13);
+    for count in [6, 8, 10, 20] {
+        let groups = ones(count);
+        let drop = smallest_drop_of_groups(&groups, RED, 0.8).unwrap();
+        // So many samples broken anywhere, as the test itself sees them.
+        let mut power = |lost: usize| {
+            let draws = 400;
+            let red = (0..draws).filter(|_| {
+                let mut groups = groups.clone();
+                let mut places: Vec<usize> = (0..8 * count).collect();
+                for at in 0..lost {
+                    let other = at + random.below(places.len() - at);
+                    places.swap(at, other);
+                    groups[places[at] / 8].now[0][places[at] % 8].right = 0;
+                }
+                whole_runs_test(&groups).p < ALPHA
+            });
+            red.count() * 100 / draws
+        };
+        let lost = (1..8 * count).find(|lost| power(*lost) >= 80).unwrap();
+        let truth = as_f64(lost as u64) / as_f64(8 * count as u64);
+        // A point, and one sample.
+        let most = 0.01 + 1.0 / as_f64(8 * count as u64) + 1e-9;
+        assert!((drop - truth).abs() <= most, "{count}: {drop}, {truth}");
+    }
+    for count in 1..5 {
+        assert_eq!(smallest_drop_of_groups(&ones(count), RED, 0.8), None);
+    }
 }

@@ -30,6 +30,8 @@ pub(super) struct BaselineComparison<'a> {
     pairing: Pairing<'a>,
     /// The look that is taken, where the gate may stop early.
     look: Option<TakenLook>,
+    /// How many gates, with this one, the p's are adjusted over.
+    together: usize,
     /// One for each way to count the answers that errored, in the order of [`As::ALL`].
     tests: [Test; As::ALL.len()],
 }
@@ -59,6 +61,11 @@ struct Decided<'a> {
 /// Adjusts the p's of all `no_regression` gates of an eval by Holm: the more of them, the more often chance makes one
 /// red. Each end of what errors leave open is adjusted with the same end of the others.
 pub(super) fn adjust(comparisons: &mut [&mut BaselineComparison<'_>]) {
+    let compared = comparisons.iter().filter(|compared| compared.pairs() > 0);
+    let together = compared.count().max(1);
+    for comparison in &mut *comparisons {
+        comparison.together = together;
+    }
     for errors in As::ALL {
         let mut tests: Vec<&mut Test> = comparisons
             .iter_mut()
@@ -103,6 +110,7 @@ impl<'a> BaselineComparison<'a> {
             facts,
             pairing,
             look,
+            together: 1,
         }
     }
 
@@ -117,9 +125,21 @@ impl<'a> BaselineComparison<'a> {
         Some(look.bounds)
     }
 
-    /// Below which p the gate is red, were it the only one.
-    fn strictness(&self) -> f64 {
-        self.look.map_or(self.gate.level(), |look| look.bounds.red)
+    /// Below which p the gate is red whatever the other gates say: the most that Holm asks for.
+    fn strictness(&self) -> stats::RedBelow {
+        let alpha = self.gate.level() / stats::as_f64(self.together as u64);
+        let look = self.look.filter(|_| self.together > 1);
+        let stricter = look.and_then(|look| stats::looks(alpha).get(look.at.index()).copied());
+        let bounds = stricter.or(self.look.map(|look| look.bounds));
+        stats::RedBelow {
+            alpha: bounds.map_or(alpha, |bounds| bounds.red),
+            mid_p: self.gate.mid_p,
+        }
+    }
+
+    /// Whether the gate would pass if every answer now were wrong.
+    fn is_powerless(&self) -> bool {
+        self.test(As::Lost).p >= self.gate.level()
     }
 
     fn test(&self, errors: As) -> &Test {

@@ -6,10 +6,13 @@ use crate::verdict::regression::Regression;
 use crate::verdict::result::Verdict;
 
 use super::paired::{As, Paired, RightShare};
-use super::{Decided, TakenLook, looked_p, raw_p};
+use super::{BaselineComparison, Decided, TakenLook, looked_p, raw_p};
 
 /// How often the smallest detectable drop is detected.
 const POWER: f64 = 0.8;
+
+/// The share of chance on each side of a 95 % interval.
+const INTERVAL_SIDE: f64 = 0.025;
 
 /// How many ids a message names at most; the result carries all.
 const NAMED: usize = 10;
@@ -46,7 +49,9 @@ impl Decided<'_> {
             drop: seen.drop(),
             difference: difference.map(|difference| difference.value),
             difference_ci95: difference.map(|difference| difference.ci95),
-            smallest_drop: seen.smallest_drop(self.comparison.strictness(), POWER),
+            smallest_drop: (!self.comparison.is_powerless())
+                .then(|| seen.smallest_drop(self.comparison.strictness(), POWER))
+                .flatten(),
             assumption: assumption(seen, worse, better),
             became_wrong,
             became_correct,
@@ -120,18 +125,16 @@ impl Decided<'_> {
                 "with the errored and skipped samples p would be {wrong} if they were wrong, {right} if correct"
             ));
         }
-        lines.push(match told.smallest_drop {
-            Some(drop) => format!(
-                "with {} pairs a drop of {:.1} points or more is seen with 80 % power, {}",
-                told.pairs,
-                drop * 100.0,
-                told.assumption
-            ),
-            None => format!(
-                "with {} pairs no drop is seen with 80 % power, {}",
-                told.pairs, told.assumption
-            ),
-        });
+        let drop = told.smallest_drop.map_or_else(
+            || "no drop is".to_owned(),
+            |drop| format!("a drop of {:.1} points or more is", drop * 100.0),
+        );
+        lines.push(format!(
+            "with {} pairs {drop} seen with 80 % power{}, {}",
+            told.pairs,
+            self.comparison.beside(),
+            told.assumption
+        ));
         // In continuous integration it is what leaves the gate open.
         let warning = told.warning.iter().filter(|_| !self.comparison.facts.ci);
         lines.extend(warning.map(|warning| format!("warning: {warning}")));
@@ -188,16 +191,10 @@ impl Decided<'_> {
     /// The paired difference; where its interval and the test point different ways, with the reason.
     fn difference(&self, told: &Regression) -> Option<String> {
         let (value, [low, high]) = (told.difference?, told.difference_ci95?);
-        let is_seen = told.p_adjusted? < self.comparison.gate.level();
-        let why = match (is_seen, high < 0.0) {
-            (true, false) => {
-                "; the interval looks both ways and the test only for a loss, so the test sees smaller ones"
-            }
-            (false, true) => {
-                "; the interval is approximate, and the test, which decides, is exact and asks for more at this alpha"
-            }
-            _ => "",
-        };
+        let why = self
+            .comparison
+            .why_apart(told, high < 0.0)
+            .unwrap_or_default();
         Some(format!(
             "paired difference: {:+.1} points (95 % interval {:+.1} to {:+.1}){why}",
             value * 100.0,
@@ -245,6 +242,49 @@ impl Decided<'_> {
     }
 }
 
+impl BaselineComparison<'_> {
+    /// What the other gates do to the smallest drop.
+    fn beside(&self) -> String {
+        match self.together {
+            0 | 1 => String::new(),
+            all => format!(
+                " whatever the other `no_regression` gates say (at alpha / {all}, the most that Holm asks for)"
+            ),
+        }
+    }
+
+    /// Why the test and the interval, which is below 0 or not, point different ways; `None` where they do not.
+    fn why_apart(&self, told: &Regression, is_below: bool) -> Option<String> {
+        let (alpha, mid_p) = (self.gate.level(), self.gate.mid_p);
+        let adjusted = told.p_adjusted?;
+        let approximate =
+            "; the interval is approximate, and the test, which decides, is exact".to_owned();
+        let levels = format!(
+            "; the test allows for {alpha} on the side of a loss, and the interval for {INTERVAL_SIDE} on each side"
+        );
+        match (adjusted < alpha, is_below) {
+            (true, false) if told.p >= INTERVAL_SIDE => Some(levels),
+            (true, false) if self.seen().group_count().is_some() => Some(
+                "; the interval takes the samples of a group to change all together, which is too wide where they do \
+                 not, and the test, which decides, does not"
+                    .to_owned(),
+            ),
+            (true, false) if mid_p => Some("; the interval is approximate, and the test decides".to_owned()),
+            (true, false) => Some(approximate),
+            (false, true) if told.p >= alpha && alpha < INTERVAL_SIDE => Some(levels),
+            (false, true) if told.p >= alpha => Some(approximate),
+            (false, true) if looked_p(told.p, self.look) >= alpha => {
+                Some("; the interval allows for this look alone, and the test for all looks".to_owned())
+            }
+            (false, true) => Some(
+                "; the interval allows for this gate alone, and the test for the other `no_regression` gates (Holm)"
+                    .to_owned(),
+            ),
+            _ => None,
+        }
+    }
+}
+
 /// What the smallest drop that is seen assumes of chance.
 fn assumption(seen: &Paired, worse: u64, better: u64) -> String {
     let (noise, from) = if seen.has_several_answers() {
@@ -261,10 +301,16 @@ fn assumption(seen: &Paired, worse: u64, better: u64) -> String {
     };
     let free = match seen.group_count() {
         None => "samples flip independently",
-        Some(_) => "samples of a group flip together as they did here",
+        Some(_) => {
+            "groups flip by chance as they did here, that what breaks are single samples in any of them"
+        }
+    };
+    let what = match seen.group_count() {
+        None => "them",
+        Some(_) => "samples",
     };
     let noise = (noise * 1e3).round() / 10.0;
-    format!("assuming that {free} and that {noise} % of them flip each way by chance ({from})")
+    format!("assuming that {free} and that {noise} % of {what} flip each way by chance ({from})")
 }
 
 fn accuracies(before: RightShare, now: RightShare) -> Option<String> {

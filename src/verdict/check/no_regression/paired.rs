@@ -133,11 +133,11 @@ impl Paired {
         stats::grouped_difference(&grouped)
     }
 
-    /// The smallest loss of accuracy that the test at level `alpha` sees with probability `power`; `None` without one.
-    pub(super) fn smallest_drop(&self, alpha: f64, power: f64) -> Option<f64> {
+    /// The smallest loss of accuracy that the test sees with probability `power`; `None` without one.
+    pub(super) fn smallest_drop(&self, red: stats::RedBelow, power: f64) -> Option<f64> {
         match &self.groups {
-            None => stats::smallest_drop(&self.samples, alpha, power),
-            Some(groups) => stats::smallest_drop_of_groups(&groups.runs, alpha, power),
+            None => stats::smallest_drop(&self.samples, red, power),
+            Some(groups) => stats::smallest_drop_of_groups(&groups.runs, red, power),
         }
     }
 

@@ -1,4 +1,5 @@
 mod several;
+mod told;
 
 use super::*;
 use crate::data::Status;
