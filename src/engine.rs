@@ -17,7 +17,10 @@ pub mod text {
 
 /// What gates are worth: tests of two runs, intervals, power.
 pub mod stats {
-    pub use crate::stats::*;
+    pub use crate::stats::{
+        AnswerCounts, ComparedSample, Rates, RunGroup, Tested, TimesAsked, WantedDrop,
+        accuracy_interval, conditional_test, smallest_drop_at, whole_runs_test,
+    };
 }
 
 /// Threads, signals, processes and the folder of a project.

@@ -16,7 +16,6 @@ mod law;
 mod normal;
 mod pass;
 mod plan;
-mod power;
 mod random;
 mod rates;
 mod sign_test;
@@ -26,18 +25,17 @@ mod student;
 mod sum;
 mod whole_runs;
 
-pub use accuracy::{accuracy_interval, chance_of_less};
+pub use accuracy::accuracy_interval;
+pub(crate) use accuracy::chance_of_less;
 pub(crate) use clusters::Clusters;
 pub use conditional::{AnswerCounts, ComparedSample, Tested, conditional_test};
-pub use detect::{
-    RedBelow, TimesAsked, power_with, smallest_drop, smallest_drop_at, smallest_drop_of_groups,
-};
-pub use difference::{Difference, grouped_difference, paired_difference};
-pub use early::{Decision, LOOKS, Look, allowing_for_looks, looks, places_of_looks};
-pub use holm::holm;
+pub(crate) use detect::{RedBelow, smallest_drop, smallest_drop_of_groups};
+pub use detect::{TimesAsked, smallest_drop_at};
+pub(crate) use difference::{Difference, grouped_difference, paired_difference};
+pub(crate) use early::{Decision, LOOKS, Look, allowing_for_looks, looks, places_of_looks};
+pub(crate) use holm::holm;
 pub(crate) use pass::{pass_at, pass_hat};
 pub use plan::WantedDrop;
-pub use power::{power, smallest_detectable_drop};
 pub(crate) use random::SplitMix64;
 pub use rates::Rates;
 pub(crate) use sum::Sum;

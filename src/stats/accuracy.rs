@@ -19,7 +19,7 @@ pub fn accuracy_interval(groups: &[AnswerCounts], confidence: f64) -> Option<[f6
 ///
 /// Binomial where each entry is a single answer; otherwise normal, with as many independent answers as would be as
 /// uncertain as those given.
-pub fn chance_of_less(groups: &[AnswerCounts], threshold: f64) -> Option<f64> {
+pub(crate) fn chance_of_less(groups: &[AnswerCounts], threshold: f64) -> Option<f64> {
     let clusters = clusters(groups);
     let answers = clusters.answers();
     if answers == 0 {

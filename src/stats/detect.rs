@@ -5,7 +5,8 @@
 //!
 //! The number of right answers now, less what is expected given all right answers, is normal with the correction for
 //! skewness (Edgeworth's), and so is the bound of the test (Cornish and Fisher's), with half an answer for the
-//! continuity. Nothing is simulated but for groups; the tests simulate, and the smallest drop is within a point of theirs.
+//! continuity. Nothing is simulated but for groups; the tests simulate, and the smallest drop is within a point of
+//! theirs.
 //! Where no sample ever flips by chance the test itself is asked, which is exact.
 
 mod groups;
@@ -14,7 +15,7 @@ use super::conditional::{AnswerCounts, ComparedSample, conditional_test};
 use super::rates::{Changed, Rates};
 use super::{as_f64, normal};
 
-pub use groups::smallest_drop_of_groups;
+pub(crate) use groups::smallest_drop_of_groups;
 
 /// So many samples with so many answers on each side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +30,7 @@ pub struct TimesAsked {
 
 /// When the test is red.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RedBelow {
+pub(crate) struct RedBelow {
     /// If p is below this.
     pub alpha: f64,
     /// Whether what is exactly as likely as what was observed counts half.
@@ -38,7 +39,7 @@ pub struct RedBelow {
 
 /// The smallest loss of accuracy that the comparison of these samples sees with probability `power` or more, in steps
 /// of one sample. `None` when there is none.
-pub fn smallest_drop(samples: &[ComparedSample], red: RedBelow, power: f64) -> Option<f64> {
+pub(crate) fn smallest_drop(samples: &[ComparedSample], red: RedBelow, power: f64) -> Option<f64> {
     let compared = |both: &&ComparedSample| both.before.of > 0 && both.now.of > 0;
     let samples: Vec<_> = samples.iter().filter(compared).copied().collect();
     let rates = Rates::of(&samples)?;
@@ -92,8 +93,9 @@ fn smallest_at(
     .map(drop)
 }
 
-/// [`smallest_drop`] of samples that are answered so often, at these rates; single answers in no other way than
-/// several. Chance counts `spread` times, 1 where samples flip by themselves. `None` if even the largest drop is not seen.
+/// The smallest drop that is seen over samples that are answered so often, at these rates; single answers in no other
+/// way than several. Chance counts `spread` times, 1 where samples flip by themselves. `None` if even the largest drop
+/// is not seen.
 pub fn smallest_drop_at(
     rates: &Rates,
     asked: &[TimesAsked],
@@ -104,13 +106,8 @@ pub fn smallest_drop_at(
     smallest_at(rates, asked, spread, RedBelow::p(alpha), power)
 }
 
-/// How likely the test at level `alpha` sees a loss of accuracy of `drop`.
-pub fn power_with(rates: &Rates, asked: &[TimesAsked], drop: f64, alpha: f64) -> f64 {
-    chance(rates, asked, 1.0, drop, RedBelow::p(alpha))
-}
-
-/// [`power_with`] of samples that are drawn from many, over which accuracy falls by `drop`: how many of those drawn break
-/// is chance as well.
+/// How likely the test at level `alpha` sees a loss of accuracy of `drop` over many samples of which some are drawn:
+/// how many of those drawn break is chance as well.
 pub(super) fn power_of_drawn(
     rates: &Rates,
     asked: TimesAsked,

@@ -7,7 +7,7 @@ use super::{Z95, as_f64, student};
 ///
 /// Every sample counts alike, however many answers it has.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Difference {
+pub(crate) struct Difference {
     /// The share of right answers in the baseline.
     pub before: f64,
     /// The same now.
@@ -29,12 +29,12 @@ pub struct Difference {
 ///
 /// Source: T. Tango, *Equivalence test and confidence interval for the difference in proportions for the
 /// paired-sample design*, Statistics in Medicine 17 (1998).
-pub fn paired_difference(samples: &[ComparedSample]) -> Option<Difference> {
+pub(crate) fn paired_difference(samples: &[ComparedSample]) -> Option<Difference> {
     interval(samples.iter().map(std::slice::from_ref))
 }
 
 /// [`paired_difference`] where only groups of samples are independent of each other: the pairs are groups.
-pub fn grouped_difference(groups: &[Vec<ComparedSample>]) -> Option<Difference> {
+pub(crate) fn grouped_difference(groups: &[Vec<ComparedSample>]) -> Option<Difference> {
     interval(groups.iter().map(Vec::as_slice))
 }
 

@@ -43,7 +43,7 @@ use super::conditional::{AnswerCounts, ComparedSample, Tested, conditional_test}
 use super::{normal, root};
 
 /// How many looks there are.
-pub const LOOKS: usize = 4;
+pub(crate) const LOOKS: usize = 4;
 
 /// The looks but the last.
 const INTERIM: [Interim; LOOKS - 1] = [
@@ -83,7 +83,7 @@ struct Interim {
 
 /// One look at the test of all samples so far.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Look {
+pub(crate) struct Look {
     /// The share of the samples that are through, above 0 and up to 1.
     pub share: f64,
     /// Red below this p; 0 at a look that never says red.
@@ -98,7 +98,7 @@ pub struct Look {
 
 /// What a look decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decision {
+pub(crate) enum Decision {
     /// The agent is worse.
     Red,
     /// It is not, or it could not be shown any more. It stays so, whatever later looks would say.
@@ -110,7 +110,7 @@ pub enum Decision {
 impl Look {
     /// What the test says at this look, of these samples (also where it is [`whole_runs_test`](super::whole_runs_test)
     /// that tested them).
-    pub fn decide(&self, tested: &Tested, samples: &[ComparedSample]) -> Decision {
+    pub(crate) fn decide(&self, tested: &Tested, samples: &[ComparedSample]) -> Decision {
         if tested.p < self.red {
             Decision::Red
         } else if self.share >= 1.0 || (tested.mid_p > self.green && self.is_far_off(samples)) {
@@ -141,7 +141,7 @@ impl Interim {
 }
 
 /// The looks that together are red with the probability `alpha` (above 0, below 0.5), or less, if nothing changed.
-pub fn looks(alpha: f64) -> Vec<Look> {
+pub(crate) fn looks(alpha: f64) -> Vec<Look> {
     let without = -normal::percentile(alpha);
     // Never less strict than one look, never stricter than Bonferroni's.
     let bound = root(without, without + 3.0, |bound| alpha - ever_red(bound));
@@ -176,7 +176,7 @@ pub fn looks(alpha: f64) -> Vec<Look> {
 ///
 /// Source: C. Jennison and B. W. Turnbull, *Repeated confidence intervals for group sequential clinical trials*,
 /// Controlled Clinical Trials 5 (1984).
-pub fn allowing_for_looks(p: f64, look: usize) -> f64 {
+pub(crate) fn allowing_for_looks(p: f64, look: usize) -> f64 {
     let share = INTERIM.get(look).map_or(1.0, Interim::share);
     if p <= 0.0 || p >= 1.0 || INTERIM.get(look).is_some_and(|look| !look.red) {
         return if p <= 0.0 { 0.0 } else { 1.0 };
@@ -231,7 +231,7 @@ fn leaves(within: &[(f64, f64)], bound: f64, deviation: f64) -> f64 {
 
 /// After how many of `samples` each look takes place, rounded up; the last after all. With few samples two looks may be
 /// after the same one: the later one decides, too.
-pub fn places_of_looks(samples: u64) -> [u64; LOOKS] {
+pub(crate) fn places_of_looks(samples: u64) -> [u64; LOOKS] {
     let mut places = [samples; LOOKS];
     for (place, interim) in places.iter_mut().zip(&INTERIM) {
         *place = (samples * u64::from(interim.twentieths)).div_ceil(20);

@@ -237,7 +237,7 @@ impl Gate {
     /// `no_regression` may end the run as soon as it and every other gate of the eval are sure: the samples are asked in
     /// a random order, and looked at up to four times. Red by O'Brien and Fleming's bounds, so that all looks together
     /// are red for an unchanged agent no more often than alpha; green where red has become unlikely, which costs a
-    /// little power. See [`looks`](crate::engine::stats::looks).
+    /// little power. See O'Brien and Fleming, Biometrics 35 (1979).
     #[must_use]
     pub fn early_stop(mut self) -> Self {
         self.early_stop = true;

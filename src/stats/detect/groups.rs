@@ -27,7 +27,11 @@ const SUMS: usize = 4_096;
 
 /// The smallest loss of accuracy that the test of whole runs sees with probability `power` or more. `None` where there
 /// is none, as the groups are too few.
-pub fn smallest_drop_of_groups(groups: &[RunGroup], red: RedBelow, power: f64) -> Option<f64> {
+pub(crate) fn smallest_drop_of_groups(
+    groups: &[RunGroup],
+    red: RedBelow,
+    power: f64,
+) -> Option<f64> {
     let mut random = SplitMix64(3);
     let mut groups: Vec<GroupRuns> = groups.iter().filter_map(GroupRuns::of).collect();
     take_back(&mut groups, &mut random);
