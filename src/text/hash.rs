@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use hmac::{Hmac, KeyInit, Mac};
+use hmac_sha256::HMAC;
 use sha2::{Digest, Sha256};
 
 /// An incremental SHA-256.
@@ -131,15 +131,12 @@ impl MaskKey {
     }
 
     fn digest<const N: usize>(&self, parts: [&str; N]) -> [u8; 32] {
-        // A key shorter than a block is filled up with zeros.
-        let mut block = [0; 64];
-        block[..self.0.len()].copy_from_slice(&self.0);
-        let mut mac = Hmac::<Sha256>::new(&block.into());
+        let mut mac = HMAC::new(self.0);
         for part in parts {
-            mac.update(&(part.len() as u64).to_le_bytes());
-            mac.update(part.as_bytes());
+            mac.update((part.len() as u64).to_le_bytes());
+            mac.update(part);
         }
-        mac.finalize().into_bytes().into()
+        mac.finalize()
     }
 }
 
