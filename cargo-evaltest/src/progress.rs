@@ -61,8 +61,10 @@ impl Progress {
                 // With stderr gone there is nobody to show progress to.
                 let mut text = Vec::new();
                 let _ = lines.event(event, &mut text);
-                let text = console::for_people(&String::from_utf8_lossy(&text));
-                let _ = std::io::stderr().write_all(text.as_bytes());
+                if !text.is_empty() {
+                    let text = console::for_people(&String::from_utf8_lossy(&text));
+                    let _ = std::io::stderr().write_all(text.as_bytes());
+                }
             }
             Self::Quiet => {}
         }

@@ -18,6 +18,7 @@ fn in_a_folder_that_is_no_cargo_project() {
         .run("init")
         .exits(0)
         .says("created  evals/example.yaml")
+        .says("created  .gitignore")
         .says_nothing_of("Cargo.toml");
     // So that its snapshots have the same line ends everywhere.
     let attributes = project.read("evals/snapshots/example/.gitattributes");
@@ -36,6 +37,25 @@ fn in_a_folder_that_is_no_cargo_project() {
         .says("    percent\n");
     assert!(project.read(".gitignore").contains("/evaltest-runs/"));
     assert_eq!(project.read("evaltest-runs/.gitignore"), "*\n");
+}
+
+#[test]
+fn lines_are_added_to_what_can_be_read_alone() {
+    let project = Project::new();
+    project.write(".gitignore", b"caf\xe9\n".as_slice());
+    project
+        .run("init")
+        .exits(2)
+        .says("cannot read `.gitignore`");
+    let kept = std::fs::read(project.file(".gitignore")).unwrap();
+    assert_eq!(kept, b"caf\xe9\n");
+    project.write(".gitignore", "target\n");
+    project.run("init").exits(0).says("changed  .gitignore");
+    assert!(
+        project
+            .read(".gitignore")
+            .starts_with("target\n/evaltest-runs/")
+    );
 }
 
 #[test]

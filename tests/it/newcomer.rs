@@ -259,6 +259,10 @@ fn a_drawn_seed_is_printed_and_repeats_the_order() {
         !said.contains(&format!("`--seed {seed}`")),
         "another is drawn: {said}"
     );
+    project
+        .run("accept")
+        .exits(0)
+        .says("told otherwise than its spec: shuffle.seed\n");
     // The spec's own seed stays.
     project.spec(
         "{ type: echo, text: '1' }",

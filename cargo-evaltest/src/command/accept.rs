@@ -8,7 +8,7 @@ use evaltest::engine::report::terminal;
 use evaltest::engine::snapshot::{Acceptance, Accepted, accept};
 use evaltest::engine::store::{Manifest, RunDir};
 use evaltest::engine::system::project::shown;
-use evaltest::engine::text::clean;
+use evaltest::engine::text::{Override, clean};
 use evaltest::{Error, Exit, Result};
 use serde_json::Value;
 
@@ -153,7 +153,11 @@ fn notes(dir: &RunDir, out: &mut dyn Write) -> io::Result<()> {
         let changes: Vec<_> = manifest
             .overrides
             .iter()
-            .map(|change| clean(&change.key))
+            .map(|change| match change.key.as_str() {
+                // No key that somebody could write.
+                Override::DRAWN_SEED => "shuffle.seed".to_owned(),
+                key => clean(key),
+            })
             .collect();
         writeln!(
             out,

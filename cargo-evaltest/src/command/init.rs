@@ -1,6 +1,7 @@
 //! `cargo evaltest init`.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum as _};
@@ -96,7 +97,12 @@ impl Writer {
     /// Adds lines to a file that lacks them.
     fn append(&mut self, name: &str, lines: &[&str]) -> Result<()> {
         let path = self.root.join(name);
-        let mut text = fs::read_to_string(&path).unwrap_or_default();
+        let (is_there, mut text) = match fs::read_to_string(&path) {
+            Ok(text) => (true, text),
+            Err(error) if error.kind() == ErrorKind::NotFound => (false, String::new()),
+            // What cannot be read is not written over.
+            Err(error) => return Err(Error::io("read", &path, &error)),
+        };
         let missing: Vec<_> = lines
             .iter()
             .filter(|line| !text.lines().any(|old| old == **line))
@@ -112,7 +118,8 @@ impl Writer {
             text.push('\n');
         }
         fs::write(&path, text).map_err(|error| Error::io("write", &path, &error))?;
-        self.report.push(format!("changed  {name}"));
+        let done = if is_there { "changed" } else { "created" };
+        self.report.push(format!("{done}  {name}"));
         Ok(())
     }
 }

@@ -164,10 +164,13 @@ fn stats(listing: &Listing, out: &mut dyn std::io::Write) -> std::io::Result<()>
         stats.samples, stats.with_ground_truth
     )?;
     let columns: Vec<_> = stats.columns.iter().map(|name| clean(name)).collect();
+    let columns = match columns.as_slice() {
+        [] => "none".to_owned(),
+        columns => columns.join(", "),
+    };
     writeln!(
         out,
-        "  columns besides prompt, ground truth and id: {}",
-        columns.join(", ")
+        "  columns besides prompt, ground truth and id: {columns}"
     )?;
     for (dimension, values) in &stats.slices {
         let counts: Vec<_> = values
