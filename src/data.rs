@@ -1,6 +1,7 @@
 //! What flows through a run, as plain data: samples, what agents say of them, scores, records; and where samples come
 //! from: [`dataset`], `hub`.
 
+pub(crate) mod judged;
 pub(crate) mod output;
 pub(crate) mod record;
 pub(crate) mod sample;
@@ -13,6 +14,7 @@ mod manner;
 pub(crate) mod dataset;
 pub(crate) mod hub;
 
+pub use judged::{JudgeCall, ReplyForm, Unread};
 pub(crate) use manner::FailureManner;
 pub use output::{AgentError, EndedBy, FailureKind, Output, Usage};
 pub use record::{Outcome, Record, Status};

@@ -27,6 +27,7 @@ struct Inner {
     kind: ErrorKind,
     message: String,
     hint: Option<String>,
+    reason: Option<&'static str>,
     key: Option<KeyPath>,
 }
 
@@ -84,6 +85,7 @@ impl Error {
             kind,
             message,
             hint: None,
+            reason: None,
             key: None,
         }))
     }
@@ -93,6 +95,18 @@ impl Error {
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
         self
+    }
+
+    /// Says in a word of files why there is no verdict: that of an `Unread`.
+    #[must_use]
+    pub(crate) fn because(mut self, reason: &'static str) -> Self {
+        self.0.reason = Some(reason);
+        self
+    }
+
+    /// Why there is no verdict, if the error says it in a word of files.
+    pub(crate) fn reason(&self) -> Option<&'static str> {
+        self.0.reason
     }
 
     /// Puts a place before the message: `evals/gaia.yaml:3:5`, or the id of a sample.

@@ -212,6 +212,7 @@ pub use bfcl::benchmark::Bfcl;
 pub use data::{AgentError, EndedBy, FailureKind, Output, Usage};
 pub use data::{Attachment, Sample, Target, Task, TaskFile};
 pub use data::{Details, Normalized, Score};
+pub use data::{JudgeCall, ReplyForm, Unread};
 pub use data::{Outcome, Record, Status};
 pub use error::{Error, Result};
 pub use eval::registry::{Options, Registry};

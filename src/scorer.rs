@@ -63,6 +63,7 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value};
 
+use crate::agent::Agent;
 use crate::data::{Output, Sample, Score, Target};
 use crate::error::Result;
 use crate::scorer::extract::Extract;
@@ -233,6 +234,11 @@ pub trait Scorer: Send + Sync {
     /// anything is asked. `None` where they are not known, and no gate is refused.
     fn details(&self) -> Option<&'static [&'static str]> {
         None
+    }
+
+    /// The agents that it asks. They are checked before anything starts, and closed when the run is over.
+    fn agents(&self) -> Vec<Arc<dyn Agent>> {
+        Vec::new()
     }
 
     /// Values that must not reach a record, such as a key that the scorer was given.

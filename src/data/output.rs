@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::judged::Unread;
 use crate::system::process::excerpt::ending;
 
 /// No agent is left alone for longer, whatever it asks for: the attempt has failed then.
@@ -164,6 +165,9 @@ pub struct AgentError {
     /// Which limit of the eval ended the sample, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_by: Option<EndedBy>,
+    /// Why a judge gave no verdict, where its reply is to blame: `conflicting`, `refusal`, …
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Unread>,
 }
 
 /// The class of an [`AgentError`].
@@ -228,6 +232,7 @@ impl AgentError {
             http_status: None,
             retry_after_s: None,
             ended_by: None,
+            reason: None,
         }
     }
 

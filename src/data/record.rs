@@ -13,6 +13,7 @@ use std::sync::{Arc, LazyLock};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::judged::JudgeCall;
 use super::output::{AgentError, Output, Usage};
 use super::score::Score;
 
@@ -120,6 +121,10 @@ pub struct Outcome {
     /// The verdicts of all scorers by name, when there are several.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub scores: Map<String, Value>,
+    /// What judges were asked for these verdicts, and what they said. In memory their words are dropped once they are on
+    /// disk.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub judged: Vec<JudgeCall>,
     /// Tokens and cost of the answer that counted.
     pub usage: Option<Usage>,
     /// Why there is no verdict.
@@ -208,6 +213,7 @@ impl Record {
     /// Drops what no verdict and no report needs once it is on disk.
     pub(crate) fn forget(&mut self) {
         self.result.output = None;
+        self.result.judged.iter_mut().for_each(JudgeCall::forget);
         self.metadata = Map::new();
         self.question = None;
     }

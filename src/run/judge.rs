@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::question::Question;
 use crate::data::record::Judgement;
-use crate::data::{AgentError, Outcome, Output, Sample, Score, Status, Target};
+use crate::data::{AgentError, Outcome, Output, Sample, Score, Status, Target, Unread};
 use crate::error::{Error, Result};
 use crate::eval::plan::Plan;
 use crate::scorer::extract::Extraction;
@@ -135,7 +135,7 @@ pub(crate) fn score_all(scorers: &[std::sync::Arc<dyn Scorer>], judged: &Judged<
         if scorers.len() > 1 {
             let entry = match &score {
                 Ok(score) => serde_json::to_value(score).unwrap_or_default(),
-                Err(error) => serde_json::json!({ "error": error.message() }),
+                Err(error) => unjudged(error),
             };
             judgement.scores.insert(scorer.name().to_owned(), entry);
         }
@@ -150,11 +150,22 @@ pub(crate) fn score_all(scorers: &[std::sync::Arc<dyn Scorer>], judged: &Judged<
             Err(error) => {
                 judgement.status = Status::ScorerFailed;
                 let message = format!("scorer `{}`: {}", scorer.name(), error.message());
-                judgement.error = Some(AgentError::new(message));
+                judgement.error = Some(AgentError {
+                    reason: error.reason().and_then(Unread::of),
+                    ..AgentError::new(message)
+                });
             }
         }
     }
     judgement
+}
+
+/// What stands in place of the verdict of a scorer that could not judge.
+fn unjudged(error: &Error) -> Value {
+    match error.reason() {
+        Some(reason) => serde_json::json!({ "error": error.message(), "reason": reason }),
+        None => serde_json::json!({ "error": error.message() }),
+    }
 }
 
 /// One verdict; a panic and a value that is no number are errors.

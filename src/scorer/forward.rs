@@ -48,6 +48,10 @@ macro_rules! forward {
             $to.secrets()
         }
 
+        fn agents(&$self) -> Vec<std::sync::Arc<dyn $crate::agent::Agent>> {
+            $to.agents()
+        }
+
         fn unset_variables(&$self) -> Vec<String> {
             $to.unset_variables()
         }
@@ -62,6 +66,7 @@ mod tests {
 
     use serde_json::json;
 
+    use crate::agent::{Agent, Echo};
     use crate::data::{Sample, Score};
     use crate::error::Result;
     use crate::eval::registry::Registry;
@@ -105,6 +110,10 @@ mod tests {
             vec!["odd secret".to_owned()]
         }
 
+        fn agents(&self) -> Vec<Arc<dyn Agent>> {
+            vec![Arc::new(Echo::default())]
+        }
+
         fn unset_variables(&self) -> Vec<String> {
             vec!["ODD".to_owned()]
         }
@@ -119,6 +128,7 @@ mod tests {
         assert!(criterion.unwrap().contains("odd criterion"), "{name}");
         assert!(scorer.fingerprint().contains("odd fingerprint"), "{name}");
         assert_eq!(scorer.secrets(), ["odd secret"], "{name}");
+        assert_eq!(scorer.agents().len(), 1, "{name}");
         assert_eq!(scorer.unset_variables(), ["ODD"], "{name}");
     }
 

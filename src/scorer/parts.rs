@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::{Answer, Reads, Scorer};
+use crate::agent::Agent;
 use crate::data::{Details, Sample, Score};
 use crate::error::{Error, Result};
 use crate::scorer::extract::Extract;
@@ -113,6 +114,11 @@ impl NamedScorers {
     pub(super) fn secrets(&self) -> Vec<String> {
         let secrets = self.0.iter().flat_map(|(_, scorer)| scorer.secrets());
         secrets.collect()
+    }
+
+    pub(super) fn agents(&self) -> Vec<Arc<dyn Agent>> {
+        let agents = self.0.iter().flat_map(|(_, scorer)| scorer.agents());
+        agents.collect()
     }
 
     pub(super) fn unset_variables(&self) -> Vec<String> {

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Map, Value};
 
 use super::parts;
+use crate::agent::Agent;
 use crate::data::sample::SCORER;
 use crate::data::{Sample, Score};
 use crate::error::{Error, Result, Under};
@@ -152,6 +153,11 @@ impl Scorer for PerSample {
     fn secrets(&self) -> Vec<String> {
         let made = lock(&self.made);
         made.values().flat_map(Scorer::secrets).collect()
+    }
+
+    fn agents(&self) -> Vec<Arc<dyn Agent>> {
+        let made = lock(&self.made);
+        made.values().flat_map(Scorer::agents).collect()
     }
 
     fn unset_variables(&self) -> Vec<String> {

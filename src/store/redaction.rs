@@ -4,7 +4,7 @@ mod normalized;
 
 use std::borrow::Cow;
 
-use crate::data::{AgentError, Normalized, Outcome, Output, Record, Score};
+use crate::data::{AgentError, JudgeCall, Normalized, Outcome, Output, Record, Score};
 use crate::text::redact::Redactor;
 
 use normalized::{Side, hide_normalized};
@@ -91,7 +91,20 @@ impl Redactor {
         for value in outcome.scores.values_mut() {
             self.value(value, count);
         }
+        for call in &mut outcome.judged {
+            self.judge_call(call, count);
+        }
         if let Some(error) = &mut outcome.error {
+            self.agent_error(error, count);
+        }
+    }
+
+    /// Blanks what a judge said.
+    pub(crate) fn judge_call(&self, call: &mut JudgeCall, count: &mut u32) {
+        if let Some(output) = &mut call.output {
+            self.output(output, count);
+        }
+        if let Some(error) = &mut call.error {
             self.agent_error(error, count);
         }
     }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::{Outcome, Status};
-use crate::data::{AgentError, Score};
+use crate::data::{AgentError, JudgeCall, Score};
 
 /// Defines a [`Judgement`] by the members that it has of an [`Outcome`].
 macro_rules! judgement {
@@ -37,6 +37,7 @@ judgement! {
     prediction: Option<String>,
     score: Option<Score>,
     scores: Map<String, Value>,
+    judged: Vec<JudgeCall>,
     error: Option<AgentError>,
 }
 
@@ -57,6 +58,7 @@ impl Judgement {
             prediction: None,
             scores: scorers.iter().map(entry).collect(),
             score: Some(score),
+            judged: Vec::new(),
             error,
         }
     }
@@ -70,6 +72,7 @@ mod tests {
     fn files_have_the_members_by_these_names() {
         let judgement = Judgement {
             scores: Map::from_iter([("gaia".to_owned(), Value::Null)]),
+            judged: vec![JudgeCall::default()],
             ..Judgement::default()
         };
         let outcome = serde_json::to_value(Outcome::default().judged(judgement)).unwrap();

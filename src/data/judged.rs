@@ -1,0 +1,154 @@
+//! `JudgeCall`: what a judge was asked once, and what it said. Records and the journal keep it.
+
+use serde::{Deserialize, Serialize};
+
+use super::output::{AgentError, Output, Usage};
+
+/// One thing that a judge was asked, with its reply.
+///
+/// A scorer that asks a model asks one thing for each of its `repeats`, and a second time where the reply could not be
+/// read. Each of them may take several requests, as an answer of an agent does.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct JudgeCall {
+    /// The name of the scorer that asked.
+    pub scorer: String,
+    /// Hash of what was asked, and of whom: the same question to the same judge has the same key.
+    pub key: String,
+    /// Which repetition of the verdict, from 0. The first alone counts.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub repeat: u32,
+    /// 1 where the reply before could not be read, and the judge was asked once more.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub again: u32,
+    /// How the judge was made to reply as it should.
+    #[serde(default)]
+    pub form: ReplyForm,
+    /// What it said. In memory the text is dropped once it is on disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Output>,
+    /// Why it said nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<AgentError>,
+    /// Why what it said is no verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unread: Option<Unread>,
+    /// How many requests it took.
+    pub attempts: u32,
+    /// Seconds that the reply took, or the last request where there is none.
+    pub latency_s: f64,
+    /// Characters of the answer that was judged.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub length: u64,
+    /// The reply was given before, to an earlier run, and came from the cache: it cost nothing again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cached: bool,
+    /// The reply was given to the run whose answers are scored again here: it cost nothing again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stored: bool,
+}
+
+impl JudgeCall {
+    /// Whether it ended without a verdict.
+    pub fn has_failed(&self) -> bool {
+        self.error.is_some() || self.unread.is_some()
+    }
+
+    /// What the reply cost, if the judge tells.
+    pub fn usage(&self) -> Option<&Usage> {
+        self.output.as_ref()?.usage.as_ref()
+    }
+
+    /// Drops what no figure needs once it is on disk.
+    pub(crate) fn forget(&mut self) {
+        if let Some(output) = &mut self.output {
+            output.text = None;
+            output.messages = Vec::new();
+            output.tool_calls = Vec::new();
+        }
+    }
+}
+
+/// How a judge is made to reply with what can be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ReplyForm {
+    /// The request has a JSON schema for the reply.
+    Schema,
+    /// The request forces the call of a tool, whose arguments are the reply.
+    Tool,
+    /// The prompt alone says how to reply.
+    #[default]
+    Text,
+}
+
+impl ReplyForm {
+    /// The word used in files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Schema => "schema",
+            Self::Tool => "tool",
+            Self::Text => "text",
+        }
+    }
+}
+
+/// Why the reply of a judge is no verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Unread {
+    /// It has no verdict of the form that was asked for.
+    InvalidResponseFormat,
+    /// It has two verdicts that differ.
+    Conflicting,
+    /// The judge refuses to judge.
+    Refusal,
+    /// It was cut off.
+    Truncated,
+    /// It is empty.
+    NoResponse,
+}
+
+impl Unread {
+    const ALL: [Self; 5] = [
+        Self::InvalidResponseFormat,
+        Self::Conflicting,
+        Self::Refusal,
+        Self::Truncated,
+        Self::NoResponse,
+    ];
+
+    /// The reason of a word.
+    pub(crate) fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.as_str() == word)
+    }
+
+    /// The word used in files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidResponseFormat => "invalid_response_format",
+            Self::Conflicting => "conflicting",
+            Self::Refusal => "refusal",
+            Self::Truncated => "truncated",
+            Self::NoResponse => "no_response",
+        }
+    }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde's `skip_serializing_if` passes a reference"
+)]
+fn is_zero(n: &u32) -> bool {
+    *n == 0
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde's `skip_serializing_if` passes a reference"
+)]
+fn is_nothing(n: &u64) -> bool {
+    *n == 0
+}
