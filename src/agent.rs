@@ -123,6 +123,23 @@ pub trait Agent: Send + Sync {
         0
     }
 
+    /// The model that it asks, as it is configured, where there is one.
+    fn model(&self) -> Option<&str> {
+        None
+    }
+
+    /// Whether the options of a task reach an endpoint for chat completions, so that `response_format`, `tools` and
+    /// `tool_choice` among them say in which form it is to reply.
+    fn takes_reply_form(&self) -> bool {
+        false
+    }
+
+    /// US dollars that the reply to a request of so many bytes costs at most, where that is known before it is sent.
+    fn most_usd(&self, request_bytes: usize) -> Option<f64> {
+        let _ = request_bytes;
+        None
+    }
+
     /// More about a failure, for `cargo evaltest doctor`: what to do next. It may ask the agent's surroundings.
     fn diagnose(&self, error: &AgentError) -> Option<String> {
         let _ = error;

@@ -123,8 +123,8 @@ pub mod run {
     /// Scoring stored answers anew.
     pub mod rescore {
         pub use crate::run::rescore::{
-            AnswerPrice, BaselineAnswers, Evidence, Origin, Rescore, as_judged, evidence,
-            extraction_of, reload, rescore, scorers_of,
+            AnswerPrice, BaselineAnswers, Evidence, Foreseen, Origin, Rescore, as_judged, evidence,
+            extraction_of, foresee, reload, rescore, scorers_of,
         };
     }
 }

@@ -302,6 +302,7 @@ impl Eval {
     #[must_use]
     pub fn retries(mut self, retries: u32, backoff: Duration) -> Self {
         self.limits.retries = retries;
+        self.limits.own_retries = Some(retries);
         self.limits.backoff = backoff;
         self
     }

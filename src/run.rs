@@ -34,6 +34,7 @@ mod emitter;
 mod files;
 mod finish;
 pub(crate) mod judge;
+mod judging;
 mod ledger;
 pub mod listing;
 mod looks;

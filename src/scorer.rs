@@ -67,6 +67,7 @@ use crate::agent::Agent;
 use crate::data::{Output, Sample, Score, Target};
 use crate::error::Result;
 use crate::scorer::extract::Extract;
+use ask::desk::NamedDesk;
 use forward::forward;
 
 #[cfg(feature = "bfcl")]
@@ -91,6 +92,7 @@ pub use gsm8k::Gsm8kScorer;
 pub use includes::Includes;
 pub use json::Json;
 pub use list::List;
+pub(crate) use maker::AskedAgent;
 pub use maker::Maker;
 pub use not::Not;
 pub use numeric::{DecimalSign, Numeric, Percent, Units};
@@ -121,6 +123,10 @@ pub struct Answer<'a> {
     /// Whether a spec or the command line named the extraction, or the prediction is a part of one: then it
     /// holds for the parts of a composition, too, whatever extraction they have of their own.
     pub extract_is_given: bool,
+    /// The question as the dataset has it, where it is known.
+    pub prompt: Option<&'a str>,
+    /// Where agents are asked, for scorers that ask some.
+    pub(crate) desk: Option<NamedDesk<'a>>,
 }
 
 impl<'a> Answer<'a> {
@@ -147,6 +153,8 @@ impl<'a> Answer<'a> {
             metadata: &NOTHING.1,
             sample: None,
             extract_is_given: false,
+            prompt: None,
+            desk: None,
         }
     }
 
@@ -154,6 +162,15 @@ impl<'a> Answer<'a> {
     #[must_use]
     pub fn output(self, output: &'a Output) -> Self {
         Self { output, ..self }
+    }
+
+    /// The question as the dataset has it.
+    #[must_use]
+    pub fn prompt(self, prompt: &'a str) -> Self {
+        Self {
+            prompt: Some(prompt),
+            ..self
+        }
     }
 
     /// The metadata of the sample.

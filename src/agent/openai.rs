@@ -270,6 +270,20 @@ impl Agent for OpenAi {
         endpoint::RETRIES
     }
 
+    fn model(&self) -> Option<&str> {
+        Some(&self.model)
+    }
+
+    fn takes_reply_form(&self) -> bool {
+        true
+    }
+
+    fn most_usd(&self, request_bytes: usize) -> Option<f64> {
+        // No token is shorter than a byte.
+        let price = self.price?;
+        Some(price.of(request_bytes as u64, 0, self.max_tokens?))
+    }
+
     fn diagnose(&self, error: &AgentError) -> Option<String> {
         let is_about_model = matches!(error.http_status, Some(400 | 404 | 422));
         is_about_model.then(|| self.models())?

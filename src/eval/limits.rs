@@ -39,6 +39,8 @@ pub(crate) struct Limits {
     /// How often a failed attempt is repeated. Wrong answers and timeouts are not. An agent behind a network has a
     /// default of its own: [`Agent::default_retries`](crate::Agent::default_retries).
     pub retries: u32,
+    /// The same as the eval says it, if it does: then judges are asked as often, too.
+    pub(crate) own_retries: Option<u32>,
     /// Pause before the first repetition; doubles each time up to 30 s. Longer when the agent says so, as a
     /// `Retry-After` does, up to ten minutes.
     pub backoff: Duration,
@@ -73,6 +75,36 @@ impl Limits {
     }
 }
 
+impl Limits {
+    /// What bounds the judges of a run whose answers are scored again, as its configuration says it.
+    pub(crate) fn of_config(config: &Value) -> Self {
+        let said = |pointer: &str| config.pointer(&format!("/limits/{pointer}"));
+        let number = |pointer: &str| said(pointer).and_then(Value::as_f64);
+        let count = |pointer: &str| said(pointer).and_then(Value::as_u64);
+        let seconds = |pointer: &str| {
+            let seconds = number(pointer)?;
+            Duration::try_from_secs_f64(seconds).ok()
+        };
+        let default = Self::default();
+        let concurrency = count("concurrency").filter(|number| *number > 0);
+        let own_retries = count("retries").map(|number| u32::try_from(number).unwrap_or(u32::MAX));
+        Self {
+            concurrency: concurrency.map_or(default.concurrency, |number| {
+                usize::try_from(number).unwrap_or(usize::MAX)
+            }),
+            timeout: seconds("timeout_s").unwrap_or(default.timeout),
+            retries: own_retries.unwrap_or(default.retries),
+            own_retries,
+            budget: Budget {
+                cost_usd: number("budget/cost_usd"),
+                tokens: count("budget/tokens"),
+                requests: count("budget/requests"),
+            },
+            ..default
+        }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {
@@ -85,6 +117,7 @@ impl Default for Limits {
             tokens_per_minute: None,
             ramp_up: None,
             retries: 0,
+            own_retries: None,
             backoff: Duration::from_millis(500),
             max_output_bytes: 1 << 20,
             limit: None,

@@ -90,15 +90,7 @@ impl Options {
         let values = Value::Object(self.values.clone());
         serde_path_to_error::deserialize(values).map_err(|error| {
             let wrong = Error::usage(format!("{}: {}", self.what, error.inner()));
-            let mut steps: Vec<Step> = error.path().iter().filter_map(step).collect();
-            let is_unknown =
-                |key: &str| wrong.message().contains(&format!("unknown field `{key}`"));
-            let wrong = match steps.pop() {
-                Some(Step::Key(key)) if is_unknown(&key) => wrong.of_key(&key),
-                Some(step) => wrong.under(step),
-                None => wrong,
-            };
-            steps.into_iter().rev().fold(wrong, Error::under)
+            placed(wrong, error.path())
         })
     }
 
@@ -106,6 +98,18 @@ impl Options {
     pub fn path(&self, relative: impl AsRef<Path>) -> PathBuf {
         file::tidy(&self.folder.join(relative))
     }
+}
+
+/// The error about the key that could not be read.
+fn placed(wrong: Error, path: &serde_path_to_error::Path) -> Error {
+    let mut steps: Vec<Step> = path.iter().filter_map(step).collect();
+    let is_unknown = |key: &str| wrong.message().contains(&format!("unknown field `{key}`"));
+    let wrong = match steps.pop() {
+        Some(Step::Key(key)) if is_unknown(&key) => wrong.of_key(&key),
+        Some(step) => wrong.under(step),
+        None => wrong,
+    };
+    steps.into_iter().rev().fold(wrong, Error::under)
 }
 
 /// A step to the value that could not be read.

@@ -27,7 +27,7 @@ pub(super) struct Asking {
     pub(super) ledger: Arc<Ledger>,
     pub(super) stopper: Arc<Stopper>,
     pub(super) emitter: Arc<Emitter>,
-    pub(super) throttle: Throttle,
+    pub(super) throttle: Arc<Throttle>,
     /// Answers that were given before, if they may be taken or kept.
     pub(super) cache: Option<Cached>,
     pub(super) caller: AgentCaller,
@@ -70,7 +70,12 @@ impl Asking {
                 None => Ended::Stopped { attempts: earlier },
             };
         }
-        let mut tries = Tries::new(question, &self.plan.eval.limits, earlier);
+        let mut tries = Tries::new(
+            question.id(),
+            question.epoch,
+            &self.plan.eval.limits,
+            earlier,
+        );
         loop {
             // Waiting for it is nobody's latency.
             let Some(turn) = self.throttle.turn() else {
@@ -102,7 +107,7 @@ impl Asking {
             match next {
                 Next::Ended(ended) => return *ended,
                 Next::Again(pause) => {
-                    self.pause(pause);
+                    self.stopper.pause(pause);
                     tries.took(pause);
                 }
             }
@@ -218,18 +223,6 @@ impl Asking {
                 attempts,
                 is_wrong,
             })),
-        }
-    }
-
-    /// Waits, unless the run stops.
-    fn pause(&self, pause: Duration) {
-        let end = Instant::now() + pause;
-        while !self.stopper.is_stopped() && !self.stopper.is_past_deadline() {
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return;
-            }
-            std::thread::sleep(left.min(Duration::from_millis(50)));
         }
     }
 }

@@ -159,7 +159,7 @@ pub(super) fn check_size(output: Output, limits: &Limits) -> Result<Output, Agen
 }
 
 /// Cuts what an agent says of its failure: that is not limited by `max_output_bytes`.
-fn cut(error: &mut AgentError) {
+pub(super) fn cut(error: &mut AgentError) {
     const MOST: usize = 1 << 16;
     if error.message.len() > MOST {
         let end = error.message.floor_char_boundary(MOST);

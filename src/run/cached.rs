@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::Value;
 
 use super::emitter::Emitter;
+use super::judging::KeptReplies;
 use super::question::Question;
 use crate::eval::plan::Plan;
 use crate::store::cache::CacheUse;
@@ -61,6 +62,16 @@ impl Cached {
     pub(super) fn prepare(&mut self, asked_by: String) {
         self.asked_by = Some(asked_by);
         self.answers.prepare();
+    }
+
+    /// The same cache, for what judges say.
+    pub(super) fn replies(&self) -> KeptReplies {
+        KeptReplies::new(
+            AnswerCache::new(self.plan.eval.cache_folder()),
+            self.usage,
+            self.asked_by.clone(),
+            Arc::clone(&self.emitter),
+        )
     }
 
     /// The key of a question's answer. `None` if it is neither looked for nor kept.

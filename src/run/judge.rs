@@ -2,11 +2,14 @@
 
 use serde_json::{Map, Value};
 
+use super::judging::JudgeDesk;
+use super::outcome::skipped;
 use super::question::Question;
 use crate::data::record::Judgement;
 use crate::data::{AgentError, Outcome, Output, Sample, Score, Status, Target, Unread};
 use crate::error::{Error, Result};
 use crate::eval::plan::Plan;
+use crate::scorer::ask::desk::{Desk, NamedDesk};
 use crate::scorer::extract::Extraction;
 use crate::scorer::{Answer, Scorer, verdict};
 use crate::store::events::past::Answered;
@@ -14,7 +17,15 @@ use crate::system::panics;
 use crate::text::redact::is_blanked;
 
 /// Extracts the prediction and asks every scorer. The first decides.
-pub(super) fn judge(plan: &Plan, question: &Question, answer: Answered) -> Outcome {
+///
+/// Where the run stops before all judges have replied there is no verdict: what the agent said is on disk, and is judged
+/// when the run is resumed.
+pub(super) fn judge(
+    plan: &Plan,
+    question: &Question,
+    answer: Answered,
+    desk: JudgeDesk<'_>,
+) -> Outcome {
     let Answered {
         output,
         latency_s,
@@ -38,9 +49,19 @@ pub(super) fn judge(plan: &Plan, question: &Question, answer: Answered) -> Outco
         metadata: &sample.metadata,
         sample: Some(sample),
         output: &output,
+        prompt: Some(&sample.prompt),
         extraction: &plan.extraction,
+        desk: Some(&desk),
     };
     let judgement = score_all(&plan.scorers, &judged);
+    let (calls, stopped) = desk.finish();
+    if stopped {
+        return skipped(attempts);
+    }
+    let judgement = Judgement {
+        judged: calls,
+        ..judgement
+    };
     let mut outcome = outcome.judged(judgement);
     outcome.output = Some(output);
     if redacted > 0 {
@@ -61,6 +82,8 @@ pub(super) fn judge_failure(plan: &Plan, question: &Question, mut outcome: Outco
         metadata: &sample.metadata,
         sample: Some(sample),
         extract_is_given: plan.extraction.is_given,
+        prompt: Some(&sample.prompt),
+        desk: None,
     };
     let judges = |scorer: &&std::sync::Arc<dyn Scorer>| {
         (sample.target.is_some() || !scorer.needs_target()) && scorer.judges(&answer)
@@ -97,17 +120,21 @@ fn doubt(outcome: &mut Outcome) {
 
 /// What scorers judge, besides the prediction.
 #[derive(Clone, Copy)]
-pub(crate) struct Judged<'a> {
-    pub(crate) target: Option<&'a Target>,
-    pub(crate) metadata: &'a Map<String, Value>,
-    pub(crate) sample: Option<&'a Sample>,
-    pub(crate) output: &'a Output,
-    pub(crate) extraction: &'a Extraction,
+pub(super) struct Judged<'a> {
+    pub(super) target: Option<&'a Target>,
+    pub(super) metadata: &'a Map<String, Value>,
+    pub(super) sample: Option<&'a Sample>,
+    pub(super) output: &'a Output,
+    /// The question as the dataset has it.
+    pub(super) prompt: Option<&'a str>,
+    pub(super) extraction: &'a Extraction,
+    /// Where scorers have agents asked.
+    pub(super) desk: Option<&'a dyn Desk>,
 }
 
 /// Extracts the prediction and asks every scorer that can judge without what is missing; the first of all
 /// decides, and its prediction is recorded.
-pub(crate) fn score_all(scorers: &[std::sync::Arc<dyn Scorer>], judged: &Judged<'_>) -> Judgement {
+pub(super) fn score_all(scorers: &[std::sync::Arc<dyn Scorer>], judged: &Judged<'_>) -> Judgement {
     let mut judgement = Judgement {
         status: Status::Unscored,
         ..Judgement::default()
@@ -127,6 +154,11 @@ pub(crate) fn score_all(scorers: &[std::sync::Arc<dyn Scorer>], judged: &Judged<
             metadata: judged.metadata,
             sample: judged.sample,
             extract_is_given: judged.extraction.is_given,
+            prompt: judged.prompt,
+            desk: judged.desk.map(|desk| NamedDesk {
+                desk,
+                scorer: scorer.name(),
+            }),
         };
         if judged.target.is_none() && scorer.needs_target() || !scorer.judges(&answer) {
             continue;

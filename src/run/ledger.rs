@@ -10,15 +10,18 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use super::emitter::Emitter;
+use super::judging::{JudgeBooks, Subject};
 use super::options::Home;
 use super::outcome::skipped;
 use super::question::{CONFIRM, Question};
 use super::stop::Stopper;
-use crate::data::{AgentError, Outcome, Output, Record, Status};
+use crate::data::{AgentError, JudgeCall, Outcome, Output, Record, Status};
 use crate::error::Result;
 use crate::eval::Assert;
-use crate::eval::limits::budget::{Spent, spent};
+use crate::eval::limits::budget::{UsedUp, spent};
 use crate::eval::plan::Plan;
+use crate::report::event::Event;
 use crate::snapshot::{EpochContent, SampleContent};
 use crate::store::RunDir;
 use crate::store::events::past::{Answered, Foreign, Past, fold};
@@ -30,6 +33,7 @@ use crate::system::lock::lock;
 pub(super) struct Ledger {
     plan: Arc<Plan>,
     stopper: Arc<Stopper>,
+    emitter: Arc<Emitter>,
     journal: EventLog,
     books: Mutex<Books>,
     /// How many answers an earlier part of the run gave.
@@ -59,7 +63,8 @@ impl Ledger {
         dir: &RunDir,
         home: &mut Home,
         stopper: Arc<Stopper>,
-    ) -> Result<(Self, Spent)> {
+        emitter: Arc<Emitter>,
+    ) -> Result<(Self, UsedUp)> {
         let (journal, mut past) = EventLog::open(&dir.file("events.jsonl"))?;
         let mut is_merged = false;
         if let Home::Merged(events) = home {
@@ -85,6 +90,7 @@ impl Ledger {
         let ledger = Self {
             plan,
             stopper,
+            emitter,
             journal,
             resumed: pasts.values().filter(is_answered).count(),
             books: Mutex::new(Books {
@@ -268,11 +274,26 @@ impl Ledger {
         // Lent, for a copy of every outcome would be for nothing.
         let mut outcome = std::mem::replace(&mut record.result, skipped(0));
         let output = outcome.output.take();
+        // What judges said stands in the journal already, too.
+        let mut take = |call: &mut JudgeCall| call.output.take();
+        let said: Vec<_> = outcome.judged.iter_mut().map(&mut take).collect();
         event.result = Some(outcome);
         self.write(&event);
-        if let Some(outcome) = event.result {
+        if let Some(mut outcome) = event.result {
+            for (call, said) in outcome.judged.iter_mut().zip(said) {
+                call.output = said;
+            }
             record.result = Outcome { output, ..outcome };
         }
+    }
+
+    /// An event of a judge.
+    fn of_judge(subject: &Subject<'_>, call: &JudgeCall, kind: Kind) -> StoredEvent {
+        let mut event = StoredEvent::of_judge(subject.id, subject.epoch, call, kind);
+        if subject.confirms {
+            event.attempt = CONFIRM;
+        }
+        event
     }
 
     /// Writes an event; a run that cannot do so stops.
@@ -308,5 +329,40 @@ impl Ledger {
 
     fn books(&self) -> MutexGuard<'_, Books> {
         lock(&self.books)
+    }
+}
+
+impl JudgeBooks for Ledger {
+    fn said(&self, subject: &Subject<'_>, call: &JudgeCall) -> bool {
+        let mut event = Self::of_judge(subject, call, Kind::Judged);
+        let mut clean = call.output.clone().unwrap_or_default();
+        self.plan.redactor.output(&mut clean, &mut event.redacted);
+        event.output = Some(clean);
+        self.write(&event)
+    }
+
+    fn failed(
+        &self,
+        subject: &Subject<'_>,
+        call: &JudgeCall,
+        error: &AgentError,
+        again: bool,
+    ) -> AgentError {
+        let mut clean = error.clone();
+        self.plan.redactor.agent_error(&mut clean, &mut 0);
+        let mut event = Self::of_judge(subject, call, Kind::JudgeFailed);
+        event.error = Some(clean.clone());
+        self.write(&event);
+        self.emitter.emit(&Event::AttemptFailed {
+            id: subject.id,
+            epoch: subject.epoch,
+            attempt: call.attempts,
+            error: &AgentError {
+                message: format!("judge `{}`: {}", call.scorer, clean.message),
+                ..clean.clone()
+            },
+            retry: again,
+        });
+        clean
     }
 }

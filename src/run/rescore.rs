@@ -20,6 +20,8 @@
 
 mod chunks;
 mod evidence;
+mod foreseen;
+mod judges;
 mod line;
 mod origin;
 mod reload;
@@ -39,7 +41,7 @@ use crate::scorer::extract::{Extract, Extraction};
 use crate::scorer::hash::{scorer_hash, scorers_hash};
 use crate::snapshot;
 use crate::store::records::{self, Sorted};
-use crate::store::{Manifest, RunDir, random_run_id};
+use crate::store::{Manifest, RunDir, RunStatus, random_run_id};
 use crate::system::parallel;
 use crate::verdict::baseline::Baseline;
 use crate::verdict::facts::{Facts, Stop};
@@ -50,10 +52,12 @@ use crate::verdict::run::{Notable, Run};
 use crate::verdict::summary::SummaryBuilder;
 
 use chunks::Chunks;
-use line::Judge;
+use judges::{RescoreJudges, asks};
+use line::{Desks, Judge};
 use reload::gates_of;
 
 pub use evidence::{AnswerPrice, BaselineAnswers, Evidence, evidence};
+pub use foreseen::{Foreseen, foresee};
 pub use origin::{Origin, scorers_of};
 pub use reload::{as_judged, reload};
 
@@ -86,17 +90,9 @@ pub(crate) fn rescore_told(
     told: HashMap<String, Value>,
 ) -> Result<Run> {
     let parent = dir.manifest()?;
-    let extraction = match &how.extract {
-        Some(extract) => Extraction {
-            extract: extract.clone(),
-            is_given: true,
-        },
-        None => extraction_of(&parent)?,
-    };
     let judge = Judge {
-        scorers: how.scorers,
-        extraction,
         told,
+        ..judge_of(&parent, &how)?
     };
     if judge.scorers.is_empty() {
         return Err(Error::usage("no scorer is named").hint("name one: `--scorer gaia`"));
@@ -110,11 +106,35 @@ pub(crate) fn rescore_told(
     records::open(&dir.file("samples.jsonl"))?;
     let run_id = random_run_id(&parent.eval);
     let new = RunDir::create(&root, &run_id)?;
-    let run = write(dir, (&new, run_id), parent, &judge, &how.specs);
-    if run.is_err() {
+    let run = write(dir, (&new, run_id), parent, judge, &how.specs);
+    // What judges were paid for stays, for the next who scores this run again.
+    if run.is_err() && !holds_replies(&new) {
         let _ = std::fs::remove_dir_all(new.path());
     }
     run
+}
+
+/// Whether something was said to a rescore that did not come to its end.
+fn holds_replies(dir: &RunDir) -> bool {
+    let journal = std::fs::metadata(dir.file("events.jsonl"));
+    journal.is_ok_and(|about| about.len() > 0)
+}
+
+/// Who judges, and how: nobody is asked yet.
+fn judge_of(parent: &Manifest, how: &Rescore) -> Result<Judge> {
+    let extraction = match &how.extract {
+        Some(extract) => Extraction {
+            extract: extract.clone(),
+            is_given: true,
+        },
+        None => extraction_of(parent)?,
+    };
+    Ok(Judge {
+        scorers: how.scorers.clone(),
+        extraction,
+        told: HashMap::new(),
+        desks: Desks::None,
+    })
 }
 
 /// The extraction that a run had.
@@ -131,7 +151,7 @@ fn write(
     dir: &RunDir,
     (new, run_id): (&RunDir, String),
     parent: Manifest,
-    judge: &Judge,
+    mut judge: Judge,
     specs: &[Value],
 ) -> Result<Run> {
     let errors = Errors::of_config(&parent.config);
@@ -148,6 +168,12 @@ fn write(
     let (gates, mut notices) = gates_for(&parent, baseline.as_ref(), &names, metrics.is_some())?;
     let now = format!("{:.3}", jiff::Timestamp::now());
     let started = std::time::Instant::now();
+    if asks(&judge.scorers) {
+        begin(dir, (new, &run_id), &parent, &now)?;
+        let judges = RescoreJudges::open(new, &parent, &judge.scorers)?;
+        judge.desks = Desks::Asking(Box::new(judges));
+    }
+    let judge = &judge;
     let summary = SummaryBuilder::new(&*parent.eval)
         .scorer(names.first().map(String::as_str))
         .epochs(parent.epochs);
@@ -204,6 +230,12 @@ fn write(
         duration_s,
     };
     let mut artifacts = samples.files;
+    let mut left_behind: &[RunDir] = &[];
+    if let Desks::Asking(judges) = &judge.desks {
+        let hash = judges.close(&judge.scorers)?;
+        artifacts.push(("events.jsonl".to_owned(), hash));
+        left_behind = &judges.left_behind;
+    }
     artifacts.extend(run.write_summary(new)?);
     let manifest = Manifest {
         config: config(&parent.config, &gates, specs, &names),
@@ -226,7 +258,28 @@ fn write(
         ..parent
     };
     manifest.write(new)?;
+    // What they were told stands in the records of this one.
+    for dir in left_behind {
+        let _ = std::fs::remove_dir_all(dir.path());
+    }
     Ok(run)
+}
+
+/// Says before anybody is asked whose answers are scored in a run directory: if this ends early, the next who scores them
+/// finds there what judges said.
+fn begin(dir: &RunDir, (new, run_id): (&RunDir, &str), parent: &Manifest, now: &str) -> Result<()> {
+    let manifest = Manifest {
+        parent: Some(dir.path().to_owned()),
+        parent_run_id: Some(parent.run_id.clone()),
+        invocation: run_id.to_owned(),
+        run_id: run_id.to_owned(),
+        started_at: now.to_owned(),
+        ended_at: None,
+        status: RunStatus::Running,
+        artifacts: BTreeMap::new(),
+        ..parent.clone()
+    };
+    manifest.write(new)
 }
 
 /// The gates of a run that still make sense, and why others are left out.
@@ -306,7 +359,13 @@ fn judge_all(
     };
     let mut notable = Notable::default();
     let chunks = Chunks::open(path)?;
-    parallel::in_order(
+    let (threads, chunks) = match &judge.desks {
+        // It waits for others.
+        Desks::Asking(judges) => (judges.concurrency(), chunks.singly()),
+        _ => (parallel::processors(), chunks),
+    };
+    parallel::in_order_on(
+        threads,
         chunks,
         |chunk| chunk.judge(judge),
         |judged| {

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use super::question::Question;
 use crate::data::{AgentError, EndedBy, FailureKind};
 use crate::eval::limits::Limits;
 use crate::text::hash::Hasher;
@@ -16,7 +15,8 @@ const MOST_LOST: u32 = 3;
 
 /// The attempts at a question.
 pub(super) struct Tries<'a> {
-    question: &'a Question,
+    id: &'a str,
+    epoch: u32,
     limits: &'a Limits,
     /// Those of an earlier part of the run.
     earlier: u32,
@@ -30,9 +30,11 @@ pub(super) struct Tries<'a> {
 }
 
 impl<'a> Tries<'a> {
-    pub(super) fn new(question: &'a Question, limits: &'a Limits, earlier: u32) -> Self {
+    /// At the question of a sample in one epoch.
+    pub(super) fn new(id: &'a str, epoch: u32, limits: &'a Limits, earlier: u32) -> Self {
         Self {
-            question,
+            id,
+            epoch,
             limits,
             earlier,
             begun: earlier,
@@ -86,12 +88,7 @@ impl<'a> Tries<'a> {
             error.ended_by = error.ended_by.or(Some(EndedBy::Retries));
             return (error, None);
         }
-        let pause = backoff(
-            self.limits.backoff,
-            counted,
-            self.question.id(),
-            self.question.epoch,
-        );
+        let pause = backoff(self.limits.backoff, counted, self.id, self.epoch);
         let pause = pause.max(error.retry_after().unwrap_or_default());
         self.within_time(error, pause)
     }
@@ -169,8 +166,6 @@ impl SampleTime {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Sample;
-    use crate::eval::plan::Item;
 
     /// How often a question is asked that fails like this each time, and what ends it.
     fn check(
@@ -179,22 +174,13 @@ mod tests {
         sample_timeout: Option<Duration>,
         expect: (u32, Option<EndedBy>),
     ) {
-        let question = Question {
-            item: Item {
-                sample: Sample::new("a", "?"),
-                input_hash: String::new(),
-                target_hash: String::new(),
-                question_hash: String::new(),
-            },
-            epoch: 0,
-        };
         let limits = Limits {
             retries: 2,
             sample_timeout,
             ..Limits::default()
         };
         // An earlier part of the run counts in the numbers alone.
-        let mut tries = Tries::new(&question, &limits, 7);
+        let mut tries = Tries::new("a", 0, &limits, 7);
         loop {
             let number = tries.begin();
             tries.took(Duration::from_mins(1));

@@ -1,5 +1,6 @@
 //! `Session`: one run of one eval, and who may go on.
 
+use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -12,6 +13,7 @@ use super::cached::Cached;
 use super::emitter::Emitter;
 use super::finish::Finish;
 use super::judge::{judge, judge_failure};
+use super::judging::{JudgeDesk, Judging, Seats, Subject};
 use super::ledger::Ledger;
 use super::options::{Home, RunOptions};
 use super::outcome::{failed, skipped};
@@ -20,11 +22,12 @@ use super::select::Selected;
 use super::siblings;
 use super::stop::Stopper;
 use super::throttle::Throttle;
-use crate::data::{AgentError, Outcome, Record, Status};
+use crate::data::{AgentError, JudgeCall, Outcome, Record, Status};
 use crate::error::Result;
 use crate::eval::plan::{BaselineUse, Plan};
 use crate::eval::{Eval, KeepScratch};
 use crate::report::event::{Event, Observer};
+use crate::scorer::Scorer;
 use crate::store::RunDir;
 use crate::store::events::past::{Answered, Past};
 use crate::system::panics;
@@ -37,6 +40,7 @@ pub(crate) struct Session {
     plan: Arc<Plan>,
     selected: Selected,
     asking: Asking,
+    judging: Judging,
     ledger: Arc<Ledger>,
     stopper: Arc<Stopper>,
     emitter: Arc<Emitter>,
@@ -71,7 +75,9 @@ impl Session {
         };
         let mut selected = Selected::of(&plan, options.scope.only.as_ref())?;
         if !matches!(options.home, Home::Merged(_)) {
-            let check = eval.agent.check();
+            let judges = plan.scorers.iter().flat_map(Scorer::agents);
+            let mut all = iter::once(Arc::clone(&eval.agent)).chain(judges);
+            let check = all.try_for_each(|agent| agent.check());
             check.map_err(|error| error.at(format_args!("eval `{}`", eval.name)))?;
         }
         let (dir, resumed) = options.open(&plan, &asker)?;
@@ -98,20 +104,32 @@ impl Session {
             &dir,
             &mut options.home,
             Arc::clone(&stopper),
+            Arc::clone(&emitter),
         )?;
         if resumed.is_some() && eval.keep_scratch == KeepScratch::Never {
             // What a killed run could not tidy up.
             let _ = std::fs::remove_dir_all(dir.file("scratch"));
         }
         let ledger = Arc::new(ledger);
+        let throttle = Arc::new(Throttle::new(
+            &eval.limits,
+            options.concurrency,
+            others.unwrap_or(spent),
+            started,
+            Arc::clone(&stopper),
+        ));
+        let judging = Judging {
+            limits: eval.limits.clone(),
+            stopper: Arc::clone(&stopper),
+            purse: Arc::clone(&throttle),
+            cache: cache.as_ref().map(Cached::replies),
+            hidden: Arc::clone(&plan.hidden),
+            scratch: dir.file("scratch"),
+            started,
+            seats: Seats::default(),
+        };
         let asking = Asking {
-            throttle: Throttle::new(
-                &eval.limits,
-                options.concurrency,
-                others.unwrap_or(spent),
-                started,
-                Arc::clone(&stopper),
-            ),
+            throttle,
             cache,
             caller: AgentCaller::new(
                 Arc::clone(&plan),
@@ -138,6 +156,7 @@ impl Session {
             plan,
             selected,
             asking,
+            judging,
             ledger,
             stopper,
             emitter,
@@ -241,7 +260,10 @@ impl Session {
         let question = Question::of(&self.plan, place * self.plan.eval.epochs as usize);
         let eval = &self.plan.eval;
         let outcome = match self.asking.confirm(&question) {
-            Ok(answer) => judge(&self.plan, &question, answer),
+            Ok(answer) => {
+                let desk = self.desk(&question, true, Vec::new());
+                judge(&self.plan, &question, answer, desk)
+            }
             Err(error) if eval.errors.are_wrong(&error, &*eval.agent) => {
                 judge_failure(&self.plan, &question, failed(error, 0.0, 1))
             }
@@ -258,6 +280,8 @@ impl Session {
     /// When something cannot be written. Answers are in `events.jsonl` all the same.
     pub(crate) fn finish(&self) -> Result<Run> {
         self.plan.eval.agent.close();
+        let judges = self.plan.scorers.iter().flat_map(Scorer::agents);
+        judges.for_each(|judge| judge.close());
         let stopped = self.stopper.stopped();
         if stopped.is_none() {
             self.asking.tell_unkept_limits();
@@ -321,8 +345,12 @@ impl Session {
             Past {
                 answer: Some(answer),
                 attempts,
+                judged,
                 ..
-            } => judge(&self.plan, &question, Answered { attempts, ..answer }),
+            } => {
+                let desk = self.desk(&question, false, judged);
+                judge(&self.plan, &question, Answered { attempts, ..answer }, desk)
+            }
             Past { attempts, .. } => self.ask(&question, attempts),
         };
         let mut record = question.into_record(&self.plan, outcome);
@@ -342,6 +370,21 @@ impl Session {
         record
     }
 
+    /// Where the scorers of a question have judges asked; `known` is what those said before.
+    fn desk<'a>(
+        &'a self,
+        question: &'a Question,
+        confirms: bool,
+        known: Vec<JudgeCall>,
+    ) -> JudgeDesk<'a> {
+        let subject = Subject {
+            id: question.id(),
+            epoch: question.epoch,
+            confirms,
+        };
+        JudgeDesk::new(&self.judging, &*self.ledger, subject, known)
+    }
+
     /// Asks, and judges what was said.
     fn ask(&self, question: &Question, earlier: u32) -> Outcome {
         self.emitter.emit(&Event::SampleStarted {
@@ -349,7 +392,10 @@ impl Session {
             epoch: question.epoch,
         });
         match self.asking.ask(question, earlier) {
-            Ended::Answered(answer) => judge(&self.plan, question, answer),
+            Ended::Answered(answer) => {
+                let desk = self.desk(question, false, Vec::new());
+                judge(&self.plan, question, answer, desk)
+            }
             Ended::Failed {
                 error,
                 latency_s,

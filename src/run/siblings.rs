@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::time::Duration;
 
-use crate::eval::limits::budget::{Spent, spent};
+use crate::eval::limits::budget::{UsedUp, spent};
 use crate::eval::limits::{Budget, Limits};
 use crate::store::events;
 
@@ -14,9 +14,9 @@ const BEGUN: &str = "begun~";
 
 /// What all parts beside this one have used up so far, and how long ago the first began, as far as there are limits to
 /// hold against it. What cannot be read has taken nothing.
-pub(super) fn so_far(part: &Path, limits: &Limits) -> (Spent, Duration) {
+pub(super) fn so_far(part: &Path, limits: &Limits) -> (UsedUp, Duration) {
     let Some(folder) = part.parent() else {
-        return (Spent::default(), Duration::ZERO);
+        return (UsedUp::default(), Duration::ZERO);
     };
     let ago = limits.deadline.and_then(|_| age(folder));
     let mut journal = Vec::new();
@@ -68,8 +68,12 @@ mod tests {
             ..Limits::default()
         };
         let (spent, ago) = so_far(&own, &limits);
-        assert_eq!((spent.requests, ago), (3, Duration::ZERO));
-        assert_eq!(so_far(&own, &Limits::default()).0.requests, 0, "no budget");
+        assert_eq!((spent.agent.requests, ago), (3, Duration::ZERO));
+        assert_eq!(
+            so_far(&own, &Limits::default()).0.agent.requests,
+            0,
+            "no budget"
+        );
         let hurried = Limits {
             deadline: Some(Duration::from_secs(9)),
             ..Limits::default()

@@ -92,12 +92,33 @@ impl Stopper {
         is_past
     }
 
+    /// Waits, unless the run stops.
+    pub(super) fn pause(&self, pause: Duration) {
+        let end = Instant::now() + pause;
+        while !self.is_stopped() && !self.is_past_deadline() {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            std::thread::sleep(left.min(Duration::from_millis(50)));
+        }
+    }
+
     /// No question may be asked any more. `outage` is what was last said of an agent that is out.
     pub(super) fn over(&self, over: &Over, outage: &str) {
+        self.over_for(None, over, outage);
+    }
+
+    /// The same; `whom` is whoever may not be asked, if it is not the agent.
+    pub(super) fn over_for(&self, whom: Option<&str>, over: &Over, outage: &str) {
+        let why = match whom {
+            Some(whom) => over.to_string().replacen("the agent", whom, 1),
+            None => over.to_string(),
+        };
         match over {
-            Over::Deadline(_) => self.stop(&over.to_string()),
-            Over::Out => self.end(&format!("{over}; the last time: {outage}")),
-            Over::Budget(_) | Over::Refused | Over::SentAway(_) => self.end(&over.to_string()),
+            Over::Deadline(_) => self.stop(&why),
+            Over::Out => self.end(&format!("{why}; the last time: {outage}")),
+            Over::Budget(_) | Over::Refused | Over::SentAway(_) => self.end(&why),
         }
     }
 

@@ -7,11 +7,12 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::stop::Stopper;
+use crate::data::Usage;
 use crate::data::output::LONGEST_RETRY_AFTER;
 use crate::data::{AgentError, FailureKind, Output};
-use crate::eval::limits::Limits;
-use crate::eval::limits::budget::Spent;
+use crate::eval::limits::budget::UsedUp;
 use crate::eval::limits::governor::{Admission, Governor, Over, Permit, QuestionEnd};
+use crate::eval::limits::{Budget, Limits};
 use crate::system::lock::lock;
 
 /// How often whoever is at the head of the queue looks whether the run was stopped.
@@ -26,6 +27,9 @@ pub(super) struct Throttle {
     /// Held by the one who waits.
     head: Mutex<()>,
     started: Instant,
+    /// Whom it lets through, if that is not the agent.
+    name: Option<String>,
+    has_budget: bool,
 }
 
 struct Rules {
@@ -43,7 +47,7 @@ impl Throttle {
     pub(super) fn new(
         limits: &Limits,
         concurrency: Option<usize>,
-        spent: Spent,
+        spent: UsedUp,
         started: Instant,
         stopper: Arc<Stopper>,
     ) -> Self {
@@ -60,6 +64,50 @@ impl Throttle {
             ended: Condvar::new(),
             head: Mutex::new(()),
             started,
+            name: None,
+            has_budget: limits.budget != Budget::default(),
+        }
+    }
+
+    /// Of a judge, for messages.
+    #[must_use]
+    pub(super) fn of(self, name: &str) -> Self {
+        Self {
+            name: Some(name.to_owned()),
+            ..self
+        }
+    }
+
+    /// Waits until a judge may be asked at the expense of this budget; `false` if none may be any more. It is counted as
+    /// in flight until [`paid`](Self::paid).
+    pub(super) fn purchase(&self) -> bool {
+        if !self.has_budget {
+            return !self.stopper.is_stopped();
+        }
+        let mut rules = lock(&self.rules);
+        loop {
+            if self.stopper.is_stopped() {
+                return false;
+            }
+            match rules.governor.buy() {
+                Ok(true) => return true,
+                Ok(false) => {}
+                Err(over) => {
+                    drop(rules);
+                    self.stopper.over(&over, "");
+                    return false;
+                }
+            }
+            let waited = self.ended.wait_timeout(rules, GLANCE);
+            rules = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// A judge was asked; `reply` is what its reply took, if there was one.
+    pub(super) fn paid(&self, reply: Option<Option<&Usage>>) {
+        if self.has_budget {
+            lock(&self.rules).governor.bought(reply);
+            self.ended.notify_all();
         }
     }
 
@@ -70,7 +118,7 @@ impl Throttle {
             Ok(permit) => return Some(Turn(permit)),
             Err(over) => (over, lock(&self.rules).outage.clone()),
         };
-        self.stopper.over(&over, &outage);
+        self.stopper.over_for(self.name.as_deref(), &over, &outage);
         None
     }
 

@@ -3,4 +3,5 @@
 //! They lie apart from the rules, which know no file, clock, process or environment.
 
 pub(crate) mod command;
+pub(crate) mod desk;
 pub(crate) mod semantic;

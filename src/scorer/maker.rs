@@ -5,29 +5,43 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Scorer;
+use crate::agent::Agent;
 use crate::error::Result;
 
 type Make = dyn Fn(&Value, &Path) -> Result<Arc<dyn Scorer>> + Send + Sync;
+type MakeAgent = dyn Fn(&Value, &Path) -> Result<AskedAgent> + Send + Sync;
+
+/// An agent that a scorer asks, as its options name it.
+pub(crate) struct AskedAgent {
+    pub(crate) agent: Arc<dyn Agent>,
+    /// What every task brings along.
+    pub(crate) options: Map<String, Value>,
+    /// Values that must not be recorded.
+    pub(crate) secrets: Vec<String>,
+}
 
 /// What scorers are made in: who makes those that are named in options, and the folder where relative paths start.
 #[derive(Clone)]
 pub struct Maker {
     folder: PathBuf,
     make: Arc<Make>,
+    agent: Arc<MakeAgent>,
 }
 
 impl Maker {
-    /// `make` is given what a spec says, a name or a map with `type`, and the folder.
+    /// `make` and `agent` are given what a spec says, a name or a map with `type`, and the folder.
     pub(crate) fn new(
         folder: &Path,
         make: impl Fn(&Value, &Path) -> Result<Arc<dyn Scorer>> + Send + Sync + 'static,
+        agent: impl Fn(&Value, &Path) -> Result<AskedAgent> + Send + Sync + 'static,
     ) -> Self {
         Self {
             folder: folder.to_owned(),
             make: Arc::new(make),
+            agent: Arc::new(agent),
         }
     }
 
@@ -37,12 +51,18 @@ impl Maker {
         Self {
             folder: folder.to_owned(),
             make: Arc::clone(&self.make),
+            agent: Arc::clone(&self.agent),
         }
     }
 
     /// Relative paths in options start here: the spec's folder, or the current one.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// The agent that a spec means.
+    pub(crate) fn agent(&self, spec: &Value) -> Result<AskedAgent> {
+        (self.agent)(spec, &self.folder)
     }
 
     /// The scorer that a spec means.

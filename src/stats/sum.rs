@@ -26,6 +26,15 @@ impl Sum {
         self.count += 1;
     }
 
+    /// Adds the values of another sum.
+    pub(crate) fn add_all(&mut self, other: &Self) {
+        if other.count > 0 {
+            self.add(other.rounded);
+            self.lost += other.lost;
+            self.count += other.count - 1;
+        }
+    }
+
     pub(crate) fn count(&self) -> u64 {
         self.count
     }

@@ -20,7 +20,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::carried::Carried;
-use crate::data::{AgentError, Outcome, Output};
+use crate::data::{AgentError, JudgeCall, Outcome, Output};
 use crate::error::{Error, Result};
 use crate::system::lock::lock;
 use crate::text::hash::Hasher;
@@ -36,6 +36,10 @@ pub(crate) enum Kind {
     Answered,
     /// An attempt has no answer; `error` says why.
     Failed,
+    /// A judge replied, which `output` holds; `judge` says what it was asked.
+    Judged,
+    /// A request of a judge has no reply; `error` says why.
+    JudgeFailed,
     /// The sample ended with a verdict, which `result` holds.
     Scored,
     /// The sample ended without a verdict; `result` says how.
@@ -61,6 +65,9 @@ pub(crate) struct StoredEvent {
     pub(crate) error: Option<AgentError>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) result: Option<Outcome>,
+    /// What a judge was asked, without what it said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) judge: Option<Box<JudgeCall>>,
     /// How many secrets were blanked in `output`.
     #[serde(default)]
     pub(crate) redacted: u32,
@@ -86,9 +93,26 @@ impl StoredEvent {
             output: None,
             error: None,
             result: None,
+            judge: None,
             redacted: 0,
             cached: false,
             cached_from: None,
+        }
+    }
+}
+
+impl StoredEvent {
+    /// What came of asking a judge. What it said is to be added.
+    pub(crate) fn of_judge(sample_id: &str, epoch: u32, call: &JudgeCall, kind: Kind) -> Self {
+        Self {
+            latency_s: Some(call.latency_s),
+            cached: call.cached,
+            judge: Some(Box::new(JudgeCall {
+                output: None,
+                error: None,
+                ..call.clone()
+            })),
+            ..Self::new(sample_id, epoch, call.attempts, kind)
         }
     }
 }
@@ -283,6 +307,12 @@ fn parse<T>(
         })
     };
     lines.map(parse).collect()
+}
+
+/// Whether somebody writes a journal at this moment.
+pub(crate) fn is_held(path: &Path) -> bool {
+    let file = OpenOptions::new().append(true).open(path);
+    file.is_ok_and(|file| file.try_lock().is_err())
 }
 
 /// The events of a journal.

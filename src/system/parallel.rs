@@ -110,6 +110,25 @@ fn work_off<I, O>(
 /// Applies `work` to all items on all processors; `take` is given the results in order, on this thread. The
 /// first error of either iterator or `take` ends it. A fixed number of items is in memory.
 pub(crate) fn in_order<I, O>(
+    items: impl Iterator<Item = Result<I>>,
+    work: impl Fn(I) -> O + Sync,
+    take: impl FnMut(O) -> Result<()>,
+) -> Result<()>
+where
+    I: Send,
+    O: Send,
+{
+    in_order_on(processors(), items, work, take)
+}
+
+/// How many threads are worth while for work that waits for nobody.
+pub(crate) fn processors() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// The same on so many threads, for work that waits for others.
+pub(crate) fn in_order_on<I, O>(
+    threads: usize,
     mut items: impl Iterator<Item = Result<I>>,
     work: impl Fn(I) -> O + Sync,
     mut take: impl FnMut(O) -> Result<()>,
@@ -118,7 +137,6 @@ where
     I: Send,
     O: Send,
 {
-    let threads = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
         let work = &work;
         let start = |items, results| -> io::Result<Join> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use evaltest::engine::report::terminal;
-use evaltest::engine::run::rescore::{Origin, Rescore, rescore, scorers_of};
+use evaltest::engine::run::rescore::{Foreseen, Origin, Rescore, foresee, rescore, scorers_of};
 use evaltest::engine::text::Override;
 use evaltest::engine::text::clean;
 use evaltest::{Exit, Extract, Result};
@@ -16,6 +16,10 @@ use crate::{console, scorers};
 ///
 /// The new directory names its parent and is whole by itself: prompts and outputs are copied into its
 /// `samples.jsonl`. The exit code is 0 whatever the gates say; `cargo evaltest gate` tells theirs.
+///
+/// A scorer that asks a model takes what it said to the run. Only what is not stored there is asked, as with another
+/// rubric; how much that is, and what it costs at most, is said before, and the budget of the run holds. A rescore
+/// that was killed loses no reply: the same command goes on from there.
 #[derive(Debug, Args)]
 pub(crate) struct RescoreArgs {
     /// The run directory whose answers are scored, or the name of an eval, whose last run is meant
@@ -37,6 +41,10 @@ pub(crate) struct RescoreArgs {
     /// The folder of run directories; that of the run itself when left out
     #[arg(long, value_name = "DIR")]
     output_root: Option<PathBuf>,
+
+    /// Say what judges will be asked and what it costs at most, and ask nobody
+    #[arg(long)]
+    dry_run: bool,
 
     /// Print the summary as JSON
     #[arg(long)]
@@ -62,6 +70,14 @@ pub(crate) fn run(args: &RescoreArgs) -> Result<Exit> {
             .transpose()?,
         output_root: args.output_root.clone(),
     };
+    if let Some(foreseen) = foresee(&dir, &how)? {
+        console::note(&clean(&told(&foreseen)));
+    } else if args.dry_run {
+        console::note("nobody is asked: no scorer is a judge");
+    }
+    if args.dry_run {
+        return Ok(Exit::Passed);
+    }
     let run = rescore(&dir, how)?;
     for notice in &run.notices {
         console::note(&clean(notice));
@@ -72,4 +88,27 @@ pub(crate) fn run(args: &RescoreArgs) -> Result<Exit> {
         console::print(|out| terminal::run(&run, out))?;
     }
     Ok(Exit::Passed)
+}
+
+/// What judges will be asked, in words.
+fn told(foreseen: &Foreseen) -> String {
+    let Foreseen {
+        judges,
+        calls,
+        most_calls,
+        most_usd,
+        ..
+    } = foreseen;
+    let judges = judges.join("`, `");
+    if *calls == 0 {
+        return format!("`{judges}` said everything to the run: nobody is asked");
+    }
+    let cost = match most_usd {
+        Some(usd) => format!("at most {usd:.4} USD"),
+        None => "nobody knows at what cost: the judge's agent needs a `price` and `max_tokens`"
+            .to_owned(),
+    };
+    format!(
+        "`{judges}` is asked {calls} times, and at most {most_calls} where replies cannot be read at first; {cost}"
+    )
 }

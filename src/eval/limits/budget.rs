@@ -46,6 +46,31 @@ pub(crate) enum Exhausted {
     },
 }
 
+/// What a run has used up, by whom.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct UsedUp {
+    pub(crate) agent: Spent,
+    pub(crate) judges: Spent,
+}
+
+impl UsedUp {
+    /// By all.
+    pub(super) fn total(&self) -> Spent {
+        let (agent, judges) = (&self.agent, &self.judges);
+        let mut cost = agent.cost;
+        cost.add_all(&judges.cost);
+        Spent {
+            requests: agent.requests + judges.requests,
+            answers: agent.answers + judges.answers,
+            cost,
+            tokens: Told {
+                total: agent.tokens.total.saturating_add(judges.tokens.total),
+                answers: agent.tokens.answers + judges.tokens.answers,
+            },
+        }
+    }
+}
+
 impl Spent {
     /// Adds what an answer took.
     pub(crate) fn add(&mut self, usage: Option<&Usage>) {
@@ -188,11 +213,19 @@ impl fmt::Display for Exhausted {
 }
 
 /// What the journal says was used up.
-pub(crate) fn spent<'a>(events: impl IntoIterator<Item = &'a StoredEvent>) -> Spent {
-    let mut spent = Spent::default();
+pub(crate) fn spent<'a>(events: impl IntoIterator<Item = &'a StoredEvent>) -> UsedUp {
+    let UsedUp {
+        agent: mut spent,
+        mut judges,
+    } = UsedUp::default();
     for event in events {
         match (event.kind, &event.output) {
             _ if event.cached => {}
+            (Kind::Judged, output) => {
+                judges.requests += 1;
+                judges.add(output.as_ref().and_then(|output| output.usage.as_ref()));
+            }
+            (Kind::JudgeFailed, _) => judges.requests += 1,
             (Kind::Started, _) => spent.requests += 1,
             (Kind::Answered, Some(output)) => spent.add(output.usage.as_ref()),
             (Kind::Confirmed, Some(output)) => {
@@ -202,7 +235,10 @@ pub(crate) fn spent<'a>(events: impl IntoIterator<Item = &'a StoredEvent>) -> Sp
             _ => {}
         }
     }
-    spent
+    UsedUp {
+        agent: spent,
+        judges,
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::budget::{Exhausted, Spent, tokens};
+use super::budget::{Exhausted, UsedUp, tokens};
 use super::outage::Outage;
 use super::rate::Rate;
 use super::window::Window;
@@ -24,7 +24,7 @@ pub(crate) struct Governor {
     requests: Option<Rate>,
     tokens: Option<Rate>,
     budget: Budget,
-    spent: Spent,
+    spent: UsedUp,
     deadline: Option<Duration>,
     /// Until when the agent wants to be left alone.
     quiet: Duration,
@@ -36,6 +36,8 @@ pub(crate) struct Governor {
     sent_away: Option<Duration>,
     outage: Outage,
     in_flight: usize,
+    /// Requests of judges, which have governors of their own and the same budget.
+    bought: usize,
 }
 
 /// Whether a question may be asked.
@@ -89,7 +91,7 @@ pub(crate) enum QuestionEnd<'a> {
 
 impl Governor {
     /// The governor of a run that has used up `spent` before.
-    pub(crate) fn new(limits: &Limits, spent: Spent) -> Self {
+    pub(crate) fn new(limits: &Limits, spent: UsedUp) -> Self {
         let rate = |rate: Option<f64>| rate.map(|rate| Rate::per_minute(rate, 1.0));
         Self {
             window: Window::new(limits.concurrency, limits.ramp_up),
@@ -104,6 +106,7 @@ impl Governor {
             sent_away: None,
             outage: Outage::new(limits.concurrency),
             in_flight: 0,
+            bought: 0,
         }
     }
 
@@ -112,7 +115,7 @@ impl Governor {
         if let Some(deadline) = self.deadline.filter(|deadline| now >= *deadline) {
             return Admission::Over(Over::Deadline(deadline));
         }
-        if let Some(why) = self.spent.exhausts(&self.budget) {
+        if let Some(why) = self.exhausted() {
             return Admission::Over(Over::Budget(why));
         }
         if let Some(pause) = self.sent_away {
@@ -132,16 +135,16 @@ impl Governor {
         if self.in_flight >= places {
             return Admission::Wait(next);
         }
-        if self.in_flight > 0 && self.spent.is_pledged(&self.budget, self.in_flight) {
+        if self.is_pledged() {
             return Admission::Wait(None);
         }
-        if self.tokens.is_some() && self.spent.is_blind_to_tokens(self.in_flight) {
+        if self.tokens.is_some() && self.spent.agent.is_blind_to_tokens(self.in_flight) {
             return Admission::Wait(None);
         }
         if now < self.quiet {
             return Admission::Wait(Some(self.earlier(self.quiet)));
         }
-        let expected = self.spent.mean_tokens();
+        let expected = self.spent.agent.mean_tokens();
         let rates = [(&mut self.requests, 1.0), (&mut self.tokens, 1.0)];
         let waits = rates.into_iter().map(|(rate, amount)| {
             rate.as_mut()
@@ -157,7 +160,7 @@ impl Governor {
             }
         }
         self.in_flight += 1;
-        self.spent.requests += 1;
+        self.spent.agent.requests += 1;
         Admission::Go(Permit {
             asked: now,
             tokens: expected,
@@ -168,7 +171,7 @@ impl Governor {
     pub(crate) fn finish(&mut self, now: Duration, permit: &Permit, end: QuestionEnd<'_>) {
         let took = match end {
             QuestionEnd::Answered(usage) => {
-                self.spent.add(usage);
+                self.spent.agent.add(usage);
                 self.window.grow();
                 self.refusals = 0;
                 self.outage.answered();
@@ -207,9 +210,42 @@ impl Governor {
         self.in_flight = self.in_flight.saturating_sub(1);
     }
 
+    /// Whether a judge may be asked at the expense of this budget; it takes what it will cost from what is left, and
+    /// gives back with [`bought`](Self::bought). `false`: not before what is in flight has told its cost.
+    pub(crate) fn buy(&mut self) -> Result<bool, Over> {
+        if let Some(why) = self.exhausted() {
+            return Err(Over::Budget(why));
+        }
+        if self.is_pledged() {
+            return Ok(false);
+        }
+        self.bought += 1;
+        self.spent.judges.requests += 1;
+        Ok(true)
+    }
+
+    /// A judge was asked; `reply` is what its reply took, if there was one.
+    pub(crate) fn bought(&mut self, reply: Option<Option<&Usage>>) {
+        self.bought = self.bought.saturating_sub(1);
+        if let Some(usage) = reply {
+            self.spent.judges.add(usage);
+        }
+    }
+
+    fn exhausted(&self) -> Option<Exhausted> {
+        let has_any = self.budget != Budget::default();
+        has_any.then(|| self.spent.total().exhausts(&self.budget))?
+    }
+
+    fn is_pledged(&self) -> bool {
+        let in_flight = self.in_flight + self.bought;
+        let has_any = self.budget != Budget::default();
+        in_flight > 0 && has_any && self.spent.total().is_pledged(&self.budget, in_flight)
+    }
+
     /// The limits that held nothing because no answer tells what it took.
     pub(crate) fn unkept(&self, limits: &Limits) -> Vec<&'static str> {
-        self.spent.unkept(limits)
+        self.spent.agent.unkept(limits)
     }
 
     /// Whether the agent answers nobody, so that no sample is to blame for it.

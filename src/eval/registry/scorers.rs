@@ -11,10 +11,12 @@ use serde_json::{Map, Value};
 use crate::bfcl;
 use crate::data::Score;
 use crate::error::{Error, Result, Under};
-use crate::eval::registry::{Options, Registry};
+use crate::eval::limits::Limits;
+use crate::eval::registry::agents::agent_of;
+use crate::eval::registry::{Options, Registry, Surroundings};
 use crate::scorer::forward::forward;
 use crate::scorer::options::{OptionReader, unknown};
-use crate::scorer::{self, Answer, Entry, Maker, Scorer};
+use crate::scorer::{self, Answer, AskedAgent, Entry, Maker, Scorer};
 
 /// The scorers that every build has; those that judge calls are in `bfcl::SCORERS`.
 const ENTRIES: &[Entry] = &[
@@ -76,10 +78,27 @@ impl Context<'_> {
     /// The same, to be kept by scorers that are made of others.
     pub(crate) fn maker(&self) -> Maker {
         let registry = self.registry.cloned();
-        Maker::new(self.folder, move |value, folder| {
-            let registry = registry.as_ref();
-            from_value(value, &Context { folder, registry })
-        })
+        let of_agents = registry.clone().unwrap_or_default();
+        Maker::new(
+            self.folder,
+            move |value, folder| {
+                let registry = registry.as_ref();
+                from_value(value, &Context { folder, registry })
+            },
+            move |value, folder| {
+                let surroundings = Surroundings {
+                    folder,
+                    registry: &of_agents,
+                    max_output_bytes: Limits::default().max_output_bytes,
+                };
+                let made = agent_of(value, &surroundings)?;
+                Ok(AskedAgent {
+                    agent: made.agent,
+                    options: made.options,
+                    secrets: made.secrets,
+                })
+            },
+        )
     }
 }
 

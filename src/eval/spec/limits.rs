@@ -28,6 +28,7 @@ pub(super) fn limits(keys: &LimitsKeys, default: &Limits) -> Result<Limits> {
             .or(default.tokens_per_minute),
         ramp_up: or(seconds("ramp_up_s", keys.ramp_up_s, 0.0)?, default.ramp_up),
         retries: keys.retries.unwrap_or(default.retries),
+        own_retries: keys.retries,
         backoff: seconds("backoff_s", keys.backoff_s, 0.0)?.unwrap_or(default.backoff),
         max_output_bytes: match keys.max_output_bytes {
             Some(0) => {

@@ -44,6 +44,8 @@ pub(super) struct Chunks {
     next: u64,
     /// How many lines the next chunk has.
     lines: u64,
+    /// and the largest.
+    most: u64,
 }
 
 impl Chunks {
@@ -54,7 +56,18 @@ impl Chunks {
             path: path.to_owned(),
             next: 1,
             lines: FEW_LINES,
+            most: MANY_LINES,
         })
+    }
+
+    /// Of a line each, for verdicts that wait for others.
+    #[must_use]
+    pub(super) fn singly(self) -> Self {
+        Self {
+            lines: 1,
+            most: 1,
+            ..self
+        }
     }
 }
 
@@ -66,7 +79,7 @@ impl Iterator for Chunks {
         let mut bytes = Vec::new();
         let mut ends = Vec::new();
         let end = first + self.lines;
-        self.lines = (self.lines + 1).min(MANY_LINES);
+        self.lines = (self.lines + 1).min(self.most);
         while self.next < end && bytes.len() < BYTES {
             match self.file.read_until(b'\n', &mut bytes) {
                 Ok(0) => break,

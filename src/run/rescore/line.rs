@@ -8,11 +8,15 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::foreseen::CountingDesks;
+use super::judges::RescoreJudges;
 use crate::data::record::parts::{Part, Parts, read_parts};
 use crate::data::record::{Judgement, NO_PROMPT};
 use crate::data::{AgentError, FailureKind, Output, Record, Status, Target};
 use crate::error::{Error, Result};
 use crate::run::judge::{Judged, score_all};
+use crate::run::judging::JudgeDesk;
+use crate::scorer::ask::desk::Desk;
 use crate::scorer::extract::Extraction;
 use crate::scorer::{Reads, Scorer};
 use crate::text::redact::{REDACTED, Redactor};
@@ -27,6 +31,18 @@ pub(super) struct Judge {
     pub(super) extraction: Extraction,
     /// Verdicts of others by sample, which go into the metadata.
     pub(super) told: HashMap<String, Value>,
+    /// Where scorers have agents asked.
+    pub(super) desks: Desks,
+}
+
+/// The desks of all records.
+pub(super) enum Desks {
+    /// No scorer asks anybody.
+    None,
+    /// Judges are asked.
+    Asking(Box<RescoreJudges>),
+    /// It is only counted what they would be asked.
+    Counting(CountingDesks),
 }
 
 /// A record that was looked at.
@@ -40,7 +56,7 @@ pub(super) struct Seen {
 /// What is not decoded of a record: what scorers may see only where they do, and all that a verdict replaces.
 const PARTS: Parts = &[
     ("eval", Part::Dropped),
-    ("prompt", Part::Dropped),
+    ("prompt", Part::Apart),
     ("ground_truth", Part::Apart),
     ("metadata", Part::Apart),
     ("result", Part::Inside(&RESULT)),
@@ -156,14 +172,38 @@ impl Judge {
         let target: Value = serde_json::from_str(subject.ground_truth).map_err(broken)?;
         let target = Some(Target(target)).filter(|target| !target.0.is_null());
         let (metadata, output) = self.seen(subject).map_err(broken)?;
+        let known = || match texts.get("judged") {
+            Some(calls) => serde_json::from_str(calls).map_err(broken),
+            None => Ok(Vec::new()),
+        };
+        let (id, epoch) = (record.sample_id.clone(), record.epoch);
+        let (mut asked, mut counted) = (None, None);
+        match &self.desks {
+            Desks::None => {}
+            Desks::Asking(judges) => asked = Some(judges.desk(&id, epoch, known()?)),
+            Desks::Counting(desks) => counted = Some(desks.desk(&id, epoch, known()?)),
+        }
+        let asking = asked.as_ref().map(|desk| desk as &dyn Desk);
+        let counting = counted.as_ref().map(|desk| desk as &dyn Desk);
+        let question = self.question(texts, &record)?;
         let judged = Judged {
             target: target.as_ref(),
             metadata: &metadata,
             sample: None,
             output: &output,
+            prompt: question.as_deref(),
+            desk: asking.or(counting),
             extraction: &self.extraction,
         };
-        record.result = record.result.judged(score_all(&self.scorers, &judged));
+        let judgement = score_all(&self.scorers, &judged);
+        let (calls, stopped) = asked.map(JudgeDesk::finish).unwrap_or_default();
+        if let (true, Desks::Asking(judges)) = (stopped, &self.desks) {
+            return Err(judges.stopped());
+        }
+        record.result = record.result.judged(Judgement {
+            judged: calls,
+            ..judgement
+        });
         // The answers were redacted when they were written. What scorers say is new, and no loss.
         self.redactor()?.verdicts(&mut record.result, &mut 0);
         let new = Written::of(&record.result).map_err(broken)?;
@@ -173,6 +213,22 @@ impl Judge {
         }
         texts.replace(&mut splice, &new, Judgement::MEMBERS);
         Ok(seen(splice, record, out))
+    }
+
+    /// What was asked, for scorers that look at it.
+    fn question(&self, texts: &Texts<'_>, record: &Record) -> Result<Option<String>> {
+        if matches!(self.desks, Desks::None) {
+            return Ok(None);
+        }
+        let whole = || {
+            texts
+                .get("prompt")
+                .map(|text| serde_json::from_str(text).map_err(broken))
+        };
+        match &record.question {
+            Some(question) => Ok(Some(question.clone())),
+            None => whole().transpose(),
+        }
     }
 
     /// Keeps the verdict on an agent that failed, which is wrong whoever judges.

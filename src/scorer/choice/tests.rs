@@ -50,11 +50,7 @@ fn an_answer_without_a_letter_is_no_missing_answer() {
         let output = raw.map_or_else(Output::default, Output::text);
         let score = scorer.score(&Answer {
             prediction: prediction.as_deref(),
-            target: &Target(json!("B")),
-            output: &output,
-            metadata: &Map::new(),
-            sample: None,
-            extract_is_given: false,
+            ..Answer::new(None, &Target(json!("B"))).output(&output)
         });
         assert_eq!(score.expect("a verdict").reason, reason, "{raw:?}");
     };

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::{Kind, StoredEvent};
-use crate::data::{Outcome, Output};
+use crate::data::{JudgeCall, Outcome, Output};
 use crate::store::Carried;
 
 /// What an earlier, interrupted part of a run knows of a sample in one epoch.
@@ -15,6 +15,8 @@ pub(crate) struct Past {
     pub(crate) attempts: u32,
     /// What was answered last.
     pub(crate) answer: Option<Answered>,
+    /// What judges said of it.
+    pub(crate) judged: Vec<JudgeCall>,
     /// The outcome, if the sample ended with an answer.
     pub(crate) outcome: Option<Outcome>,
     /// What the journal has of both.
@@ -85,7 +87,9 @@ pub(crate) fn fold(
         let texts = match carried.known.kind {
             Kind::Answered => (of("output"), None),
             Kind::Scored | Kind::Ended => (None, of("result")),
-            Kind::Started | Kind::Failed | Kind::Confirmed => (None, None),
+            Kind::Started | Kind::Failed | Kind::Judged | Kind::JudgeFailed | Kind::Confirmed => {
+                (None, None)
+            }
         };
         let event = carried.known;
         let Some(slot) = slot(&event.sample_id, event.epoch) else {
@@ -94,7 +98,11 @@ pub(crate) fn fold(
         let past = pasts.entry(slot).or_default();
         match event.kind {
             // An attempt that was cut off by the end of the process is no failure of the agent.
-            Kind::Started | Kind::Confirmed => {}
+            Kind::Started | Kind::Confirmed | Kind::JudgeFailed => {}
+            Kind::Judged => past.judged.extend(event.judge.map(|call| JudgeCall {
+                output: event.output,
+                ..*call
+            })),
             Kind::Failed => past.attempts = past.attempts.max(event.attempt),
             Kind::Answered => {
                 past.attempts = past.attempts.max(event.attempt);
@@ -117,13 +125,31 @@ pub(crate) fn fold(
                 let is_wrong = result.is_some_and(Outcome::is_failure_as_wrong);
                 if past.answer.is_some() || failures_count || is_wrong {
                     let output = past.answer.as_ref().map(|answer| answer.output.clone());
-                    past.outcome = event.result.map(|outcome| Outcome { output, ..outcome });
+                    let judged = &past.judged;
+                    past.outcome = event.result.map(|outcome| Outcome {
+                        output,
+                        judged: filled(outcome.judged, judged),
+                        ..outcome
+                    });
                     past.foreign.result = texts.1;
                 }
             }
         }
     }
     pasts
+}
+
+/// The calls of an outcome with what was said, which stands in lines of its own.
+fn filled(calls: Vec<JudgeCall>, said: &[JudgeCall]) -> Vec<JudgeCall> {
+    let output = |call: &JudgeCall| {
+        let said = said.iter().rev().find(|said| said.key == call.key);
+        said.and_then(|said| said.output.clone())
+    };
+    let filled = |call: JudgeCall| JudgeCall {
+        output: call.output.clone().or_else(|| output(&call)),
+        ..call
+    };
+    calls.into_iter().map(filled).collect()
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ fn at_once(concurrency: usize) -> Limits {
 }
 
 fn governor(limits: &Limits) -> Governor {
-    Governor::new(limits, Spent::default())
+    Governor::new(limits, UsedUp::default())
 }
 
 #[track_caller]
@@ -220,7 +220,7 @@ fn a_budget_ends_the_run_and_is_not_overspent_by_what_is_in_flight() {
         Governor::new(&limits, spent.clone()).admit(SECOND),
         Admission::Over(_)
     ));
-    spent.requests = 0;
+    spent.agent.requests = 0;
     let more = Limits {
         budget: Budget {
             requests: Some(1),

@@ -159,12 +159,11 @@ fn check_target(sample: &Sample) -> Result<()> {
         return Ok(());
     }
     let answer = Answer {
-        prediction: Some("0"),
-        target,
         output: &Output::default(),
         metadata: &sample.metadata,
         sample: Some(sample),
         extract_is_given: true,
+        ..Answer::new("0", target)
     };
     let judged = from_value(spec, &Context::here())?.score(&answer);
     judged.map(drop).map_err(|error| match error.hint_text() {

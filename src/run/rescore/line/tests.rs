@@ -30,6 +30,7 @@ fn judge(scorers: Vec<Arc<dyn Scorer>>, extract: Extract) -> Judge {
             is_given: false,
         },
         told: HashMap::new(),
+        desks: Desks::None,
     }
 }
 

@@ -1,0 +1,74 @@
+//! `Judging`: the judges of a run, whoever of its questions they are asked about.
+//!
+//! A scorer that asks an agent hands what is to be asked to the [`JudgeDesk`] of its question. It looks whether an
+//! earlier part of the run, or the run that is scored anew, had the reply already; then into the cache; else a
+//! [`Seat`] asks, one for each judge, with limits, repetitions and a throttle of its own. The budget is the run's. What
+//! was said is in the [books](JudgeBooks) before the scorer sees it.
+
+mod desk;
+mod kept;
+mod seat;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use super::stop::Stopper;
+use super::throttle::Throttle;
+use crate::agent::Agent;
+use crate::data::{AgentError, JudgeCall};
+use crate::eval::limits::Limits;
+use crate::scorer::ask::desk::Patience;
+use crate::system::lock::lock;
+use seat::Seat;
+
+pub(super) use desk::{JudgeDesk, Subject};
+pub(super) use kept::KeptReplies;
+
+/// Has judges asked.
+pub(super) struct Judging {
+    /// Those of the run.
+    pub(super) limits: Limits,
+    pub(super) stopper: Arc<Stopper>,
+    /// That of the agent, which keeps the budget of all.
+    pub(super) purse: Arc<Throttle>,
+    pub(super) cache: Option<KeptReplies>,
+    /// What a sandboxed judge must not see.
+    pub(super) hidden: Arc<[PathBuf]>,
+    /// Where folders of attempts are made.
+    pub(super) scratch: PathBuf,
+    pub(super) started: Instant,
+    pub(super) seats: Seats,
+}
+
+/// One for each judge that was asked.
+#[derive(Default)]
+pub(super) struct Seats(Mutex<Vec<Arc<Seat>>>);
+
+/// Where it is written down what judges say.
+pub(super) trait JudgeBooks: Sync {
+    /// Writes down a reply, redacted; `false` if it could not be written. What is not on disk was not said.
+    fn said(&self, subject: &Subject<'_>, call: &JudgeCall) -> bool;
+
+    /// Writes down a request without a reply; gives its error, redacted. `again` if it is repeated.
+    fn failed(
+        &self,
+        subject: &Subject<'_>,
+        call: &JudgeCall,
+        error: &AgentError,
+        again: bool,
+    ) -> AgentError;
+}
+
+impl Judging {
+    /// The seat of a judge; made when it is first asked.
+    fn seat(&self, agent: &Arc<dyn Agent>, scorer: &str, patience: &Patience) -> Arc<Seat> {
+        let mut seats = lock(&self.seats.0);
+        if let Some(seat) = seats.iter().find(|seat| seat.is_of(agent)) {
+            return Arc::clone(seat);
+        }
+        let seat = Arc::new(Seat::new(self, agent, scorer, patience));
+        seats.push(Arc::clone(&seat));
+        seat
+    }
+}

@@ -1,0 +1,155 @@
+//! `JudgeDesk`: where the scorers of one question have judges asked.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::seat::Called;
+use super::{JudgeBooks, Judging};
+use crate::data::{JudgeCall, Output, Unread};
+use crate::scorer::ask::desk::{Asked, Desk, JudgeRequest};
+use crate::system::lock::lock;
+
+/// What is judged.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::run) struct Subject<'a> {
+    /// The id of the sample.
+    pub(in crate::run) id: &'a str,
+    pub(in crate::run) epoch: u32,
+    /// Whether the answer only confirms a flip.
+    pub(in crate::run) confirms: bool,
+}
+
+/// The desk of one question.
+pub(in crate::run) struct JudgeDesk<'a> {
+    judging: &'a Judging,
+    books: &'a dyn JudgeBooks,
+    subject: Subject<'a>,
+    /// What judges said of it before.
+    known: Vec<JudgeCall>,
+    /// Whether that was said to another run, whose answers are scored anew.
+    is_stored: bool,
+    /// What was asked this time, in order.
+    calls: Mutex<Vec<JudgeCall>>,
+    stopped: AtomicBool,
+}
+
+impl<'a> JudgeDesk<'a> {
+    pub(in crate::run) fn new(
+        judging: &'a Judging,
+        books: &'a dyn JudgeBooks,
+        subject: Subject<'a>,
+        known: Vec<JudgeCall>,
+    ) -> Self {
+        Self {
+            judging,
+            books,
+            subject,
+            known,
+            is_stored: false,
+            calls: Mutex::default(),
+            stopped: AtomicBool::new(false),
+        }
+    }
+
+    /// What is known was said to another run.
+    #[must_use]
+    pub(in crate::run) fn stored(self) -> Self {
+        Self {
+            is_stored: true,
+            ..self
+        }
+    }
+
+    /// What judges were asked, and whether the run stopped before all of them had replied: then there is no verdict.
+    pub(in crate::run) fn finish(self) -> (Vec<JudgeCall>, bool) {
+        let calls = self.calls.into_inner();
+        let calls = calls.unwrap_or_else(std::sync::PoisonError::into_inner);
+        (calls, self.stopped.into_inner())
+    }
+
+    fn keep(&self, call: JudgeCall) {
+        lock(&self.calls).push(call);
+    }
+
+    /// A reply that nobody need be asked for.
+    fn recall(&self, call: &JudgeCall, request: &JudgeRequest<'_>) -> Option<JudgeCall> {
+        let mut known = self.known.iter();
+        let said = |known: &&JudgeCall| known.key == call.key && known.output.is_some();
+        if let Some(known) = known.find(said) {
+            return Some(JudgeCall {
+                scorer: call.scorer.clone(),
+                repeat: call.repeat,
+                again: call.again,
+                length: call.length,
+                unread: None,
+                stored: known.stored || self.is_stored,
+                ..known.clone()
+            });
+        }
+        let kept = self.judging.cache.as_ref()?;
+        let (output, latency_s) = kept.recall(&self.subject, request)?;
+        let call = JudgeCall {
+            output: Some(output),
+            latency_s,
+            cached: true,
+            ..call.clone()
+        };
+        // Written down as any reply, so that a resumed run knows it, whatever becomes of the cache.
+        self.books.said(&self.subject, &call).then_some(call)
+    }
+}
+
+impl Desk for JudgeDesk<'_> {
+    fn ask(&self, scorer: &str, request: &JudgeRequest<'_>) -> Asked {
+        let mut call = JudgeCall {
+            scorer: scorer.to_owned(),
+            key: request.key.clone(),
+            repeat: request.repeat,
+            again: request.again,
+            form: request.form,
+            length: request.length,
+            ..JudgeCall::default()
+        };
+        if let Some(known) = self.recall(&call, request) {
+            let said = known.output.clone().unwrap_or_default();
+            self.keep(known);
+            return Asked::Said(Box::new(said));
+        }
+        if self.judging.stopper.is_stopped() {
+            self.stopped.store(true, Ordering::Relaxed);
+            return Asked::Stopped;
+        }
+        let seat = self.judging.seat(request.agent, scorer, request.patience);
+        let called = seat.ask(self.judging, self.books, &self.subject, request, &mut call);
+        match called {
+            Called::FormRefused => Asked::FormRefused,
+            Called::Stopped => {
+                self.stopped.store(true, Ordering::Relaxed);
+                Asked::Stopped
+            }
+            Called::Failed => {
+                let error = call.error.clone();
+                self.keep(call);
+                Asked::Failed(Box::new(error.unwrap_or_else(|| {
+                    crate::data::AgentError::new("the judge said nothing")
+                })))
+            }
+            Called::Said => {
+                let said: Output = call.output.clone().unwrap_or_default();
+                if let Some(kept) = &self.judging.cache {
+                    kept.remember(&self.subject, request, &call);
+                }
+                self.keep(call);
+                Asked::Said(Box::new(said))
+            }
+        }
+    }
+
+    fn unread(&self, scorer: &str, request: &JudgeRequest<'_>, reason: Unread) {
+        let mut calls = lock(&self.calls);
+        let of = |call: &&mut JudgeCall| call.key == request.key && call.scorer == scorer;
+        if let Some(call) = calls.iter_mut().rev().find(of) {
+            call.unread = Some(reason);
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! `Seat`: one judge of a run, with its throttle.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::desk::Subject;
+use super::{JudgeBooks, Judging};
+use crate::agent::Agent;
+use crate::data::task::Visible;
+use crate::data::{AgentError, FailureKind, JudgeCall, Output, Sample, Task, TaskFile};
+use crate::eval::limits::budget::UsedUp;
+use crate::eval::limits::{Budget, Limits};
+use crate::run::alike::FirstAttempts;
+use crate::run::attempt::{check_size, cut};
+use crate::run::bench::{Bench, guarded};
+use crate::run::retry::Tries;
+use crate::run::throttle::Throttle;
+use crate::scorer::ask::desk::{JudgeRequest, Patience, refuses_form};
+use crate::text::name::file_name;
+
+/// A judge, and what it takes to ask it.
+pub(super) struct Seat {
+    agent: Arc<dyn Agent>,
+    /// As messages name it.
+    name: String,
+    throttle: Throttle,
+    bench: Bench,
+    first: FirstAttempts,
+    limits: Limits,
+}
+
+/// What came of asking.
+pub(super) enum Called {
+    /// A reply, which is in the books.
+    Said,
+    /// The endpoint does not know the form.
+    FormRefused,
+    /// No reply; the error is in the call.
+    Failed,
+    /// The run goes on no further.
+    Stopped,
+}
+
+impl Seat {
+    pub(super) fn new(
+        judging: &Judging,
+        agent: &Arc<dyn Agent>,
+        scorer: &str,
+        patience: &Patience,
+    ) -> Self {
+        let run = &judging.limits;
+        let limits = Limits {
+            timeout: patience.timeout.unwrap_or(run.timeout),
+            sample_timeout: None,
+            // The run's budget is kept by the purse.
+            budget: Budget::default(),
+            requests_per_minute: patience.requests_per_minute,
+            tokens_per_minute: patience.tokens_per_minute,
+            retries: patience
+                .retries
+                .or(run.own_retries)
+                .unwrap_or_else(|| agent.default_retries()),
+            ..run.clone()
+        };
+        let name = format!("judge `{scorer}`");
+        let is_watched = !(run.keep_going || agent.asks_endpoint() || agent.is_deterministic());
+        Self {
+            throttle: Throttle::new(
+                &limits,
+                None,
+                UsedUp::default(),
+                judging.started,
+                Arc::clone(&judging.stopper),
+            )
+            .of(&name),
+            bench: Bench::new(Arc::clone(agent)),
+            first: if is_watched {
+                FirstAttempts::watched()
+            } else {
+                FirstAttempts::unwatched()
+            },
+            agent: Arc::clone(agent),
+            name,
+            limits,
+        }
+    }
+
+    pub(super) fn is_of(&self, agent: &Arc<dyn Agent>) -> bool {
+        std::ptr::addr_eq(Arc::as_ptr(&self.agent), Arc::as_ptr(agent))
+    }
+
+    /// Asks until there is a reply or no attempt is left. What comes of it goes into `call`, and a reply into the books.
+    pub(super) fn ask(
+        &self,
+        judging: &Judging,
+        books: &dyn JudgeBooks,
+        subject: &Subject<'_>,
+        request: &JudgeRequest<'_>,
+        call: &mut JudgeCall,
+    ) -> Called {
+        let mut tries = Tries::new(subject.id, subject.epoch, &self.limits, 0);
+        loop {
+            let Some(turn) = self.throttle.turn() else {
+                return Called::Stopped;
+            };
+            let is_affordable = judging.purse.purchase();
+            if !is_affordable {
+                let nothing = Err(AgentError::of(FailureKind::Cancelled, "not asked"));
+                self.throttle.asked(&turn, subject.id, &nothing);
+                return Called::Stopped;
+            }
+            call.attempts = tries.begin();
+            let started = Instant::now();
+            let reply = self.attempt(judging, subject, request, call.attempts);
+            call.latency_s = started.elapsed().as_secs_f64();
+            self.throttle.asked(&turn, subject.id, &reply);
+            let usage = reply.as_ref().ok().and_then(|output| output.usage.as_ref());
+            judging.purse.paid(reply.is_ok().then_some(usage));
+            let error = match reply {
+                Ok(output) => {
+                    self.first.answered();
+                    call.output = Some(output);
+                    return if books.said(subject, call) {
+                        Called::Said
+                    } else {
+                        Called::Stopped
+                    };
+                }
+                Err(error) => error,
+            };
+            if is_the_runs(judging, &error) {
+                return Called::Stopped;
+            }
+            if request.may_fall_back && refuses_form(&error) {
+                books.failed(subject, call, &error, true);
+                return Called::FormRefused;
+            }
+            let is_alike = self.first.failed(&error);
+            let is_everyones = self.throttle.is_everyones(&error);
+            let (error, pause) = tries.failed(error, is_everyones);
+            let clean = books.failed(subject, call, &error, pause.is_some());
+            let named = self.named(&clean);
+            match error.kind {
+                FailureKind::Misconfigured => {
+                    judging.stopper.misconfigured(&named);
+                    return Called::Stopped;
+                }
+                FailureKind::Unusable => {
+                    judging.stopper.unusable(&named);
+                    return Called::Stopped;
+                }
+                _ if is_alike => judging.stopper.alike(&named),
+                _ => {}
+            }
+            let Some(pause) = pause else {
+                call.error = Some(clean);
+                return Called::Failed;
+            };
+            judging.stopper.pause(pause);
+        }
+    }
+
+    /// Asks once.
+    fn attempt(
+        &self,
+        judging: &Judging,
+        subject: &Subject<'_>,
+        request: &JudgeRequest<'_>,
+        attempt: u32,
+    ) -> Result<Output, AgentError> {
+        let needs_folder = self.agent.needs_scratch() || !request.files.is_empty();
+        let folder = needs_folder.then(|| self.folder(judging, subject, request, attempt));
+        let folder = folder.transpose()?;
+        let files = match &folder {
+            Some(folder) => folder.copy(request)?,
+            None => Vec::new(),
+        };
+        let task = Task {
+            visible: Arc::new(Visible::of(&Sample::new(
+                subject.id,
+                request.prompt.as_str(),
+            ))),
+            prompt: request.prompt.as_str().into(),
+            files,
+            options: Arc::clone(&request.options),
+            scratch: folder.as_ref().map(|folder| folder.0.clone()),
+            // Another draw for each epoch and each repeat.
+            epoch: subject
+                .epoch
+                .saturating_mul(request.repeats)
+                .saturating_add(request.repeat),
+            attempt,
+            deadline: self.deadline(judging),
+            cancel: judging.stopper.cancel(),
+            live: None,
+            hidden: Arc::clone(&judging.hidden),
+        };
+        let reply = if self.agent.keeps_deadline() {
+            guarded(&*self.agent, &task)
+        } else {
+            self.bench.ask(task, &judging.stopper)
+        };
+        let reply = reply.and_then(|output| check_size(output, &self.limits));
+        reply.map_err(|mut error| {
+            cut(&mut error);
+            error
+        })
+    }
+
+    fn deadline(&self, judging: &Judging) -> Option<Instant> {
+        let own = Instant::now().checked_add(self.limits.timeout);
+        let run = judging.stopper.deadline();
+        [own, run].into_iter().flatten().min()
+    }
+
+    fn folder(
+        &self,
+        judging: &Judging,
+        subject: &Subject<'_>,
+        request: &JudgeRequest<'_>,
+        attempt: u32,
+    ) -> Result<Folder, AgentError> {
+        let (id, epoch) = (file_name(subject.id), subject.epoch);
+        let key = &request.key[..request.key.len().min(8)];
+        let name = format!("{id}.judge.{key}.{epoch}.{attempt}");
+        let folder = judging.scratch.join(name);
+        std::fs::create_dir_all(&folder).map_err(|error| {
+            AgentError::of(
+                FailureKind::NotStarted,
+                format!("cannot make `{}`: {error}", folder.display()),
+            )
+        })?;
+        Ok(Folder(folder))
+    }
+
+    /// The error as it is told of a run: of whom.
+    fn named(&self, error: &AgentError) -> AgentError {
+        AgentError {
+            message: format!("{}: {}", self.name, error.message),
+            ..error.clone()
+        }
+    }
+}
+
+/// Whether the run ends rather than this question.
+fn is_the_runs(judging: &Judging, error: &AgentError) -> bool {
+    match error.kind {
+        FailureKind::Cancelled => true,
+        FailureKind::TimedOut => judging.stopper.is_past_deadline(),
+        FailureKind::Misconfigured => judging.stopper.is_stopped(),
+        _ => false,
+    }
+}
+
+/// The folder of an attempt, which goes with it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn copy(&self, request: &JudgeRequest<'_>) -> Result<Vec<TaskFile>, AgentError> {
+        let path: &Path = &self.0;
+        request
+            .files
+            .iter()
+            .map(|file| file.copy_into(path))
+            .collect()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

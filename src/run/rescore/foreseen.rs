@@ -1,0 +1,115 @@
+//! [`foresee`]: what judges will be asked when answers are scored again, and what that costs at most. Nobody is asked.
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use super::chunks::Chunks;
+use super::judges::{Said, asks, left_behind, said_to};
+use super::line::{Desks, Judge};
+use super::{Rescore, judge_of};
+use crate::data::{JudgeCall, Unread};
+use crate::error::Result;
+use crate::scorer::Scorer;
+use crate::scorer::ask::desk::{Asked, Desk, JudgeRequest};
+use crate::store::RunDir;
+use crate::system::lock::lock;
+use crate::system::parallel;
+
+/// What judges will be asked.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Foreseen {
+    /// The scorers that ask, by their names.
+    pub judges: Vec<String>,
+    /// How many replies are not stored with the run.
+    pub calls: u64,
+    /// How many there are if no reply can be read at first, and each is asked for once more.
+    pub most_calls: u64,
+    /// US dollars that these cost at most. `None` where an agent has no `price` or no `max_tokens`.
+    pub most_usd: Option<f64>,
+}
+
+/// Counts.
+pub(super) struct CountingDesks {
+    earlier: Said,
+    counted: Mutex<Counted>,
+}
+
+#[derive(Clone, Copy)]
+struct Counted {
+    calls: u64,
+    most_usd: Option<f64>,
+}
+
+/// The desk of a record.
+pub(super) struct CountingDesk<'a> {
+    desks: &'a CountingDesks,
+    known: Vec<JudgeCall>,
+}
+
+impl CountingDesks {
+    pub(super) fn desk(&self, id: &str, epoch: u32, mut known: Vec<JudgeCall>) -> CountingDesk<'_> {
+        known.extend(said_to(&self.earlier, id, epoch));
+        CountingDesk { desks: self, known }
+    }
+}
+
+impl Desk for CountingDesk<'_> {
+    fn ask(&self, _: &str, request: &JudgeRequest<'_>) -> Asked {
+        let mut known = self.known.iter().filter(|call| call.key == request.key);
+        if let Some(said) = known.find_map(|call| call.output.clone()) {
+            return Asked::Said(Box::new(said));
+        }
+        let usd = request.agent.most_usd(request.prompt.len());
+        let mut counted = lock(&self.desks.counted);
+        counted.calls += 1;
+        counted.most_usd = counted.most_usd.zip(usd).map(|(sum, usd)| sum + usd);
+        Asked::Stopped
+    }
+
+    fn unread(&self, _: &str, _: &JudgeRequest<'_>, _: Unread) {}
+}
+
+/// What judges will be asked if the answers of a run are scored so; `None` where no scorer asks anybody.
+///
+/// # Errors
+/// When the run cannot be read.
+pub fn foresee(dir: &RunDir, how: &Rescore) -> Result<Option<Foreseen>> {
+    if !asks(&how.scorers) {
+        return Ok(None);
+    }
+    let parent = dir.manifest()?;
+    let root = how.output_root.as_deref().or_else(|| dir.path().parent());
+    let (earlier, _) = left_behind(root.unwrap_or(Path::new(".")), dir.path(), &parent);
+    let mut judge = judge_of(&parent, how)?;
+    judge.desks = Desks::Counting(CountingDesks {
+        earlier,
+        counted: Mutex::new(Counted {
+            calls: 0,
+            most_usd: Some(0.0),
+        }),
+    });
+    let path = dir.file("samples.jsonl");
+    let chunks = Chunks::open(&path)?;
+    parallel::in_order(
+        chunks,
+        |chunk| chunk.judge(&judge).map(drop),
+        |judged| {
+            judged.map_err(|(line, error)| error.at(format_args!("{}:{line}", path.display())))
+        },
+    )?;
+    let Desks::Counting(desks) = judge.desks else {
+        return Ok(None);
+    };
+    let counted = *lock(&desks.counted);
+    let asking = how
+        .scorers
+        .iter()
+        .filter(|scorer| !scorer.agents().is_empty());
+    Ok(Some(Foreseen {
+        judges: asking.map(|scorer| scorer.name().to_owned()).collect(),
+        calls: counted.calls,
+        most_calls: counted.calls.saturating_mul(2),
+        most_usd: counted.most_usd.map(|usd| usd * 2.0),
+    }))
+}

@@ -1,0 +1,208 @@
+//! `RescoreJudges`: judges that are asked where answers are scored again.
+//!
+//! What a judge said stands in the records of the run, and in what a killed rescore of the same run left behind; only what
+//! is in neither is asked, within the budget that the run had. A reply is in the journal of the new run before it is
+//! used, and the manifest says whose answers are scored there: so the next rescore finds it.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::data::{AgentError, JudgeCall};
+use crate::error::{Error, Result};
+use crate::eval::limits::Limits;
+use crate::eval::limits::budget::UsedUp;
+use crate::run::judging::{JudgeBooks, JudgeDesk, Judging, Seats, Subject};
+use crate::run::stop::Stopper;
+use crate::run::throttle::Throttle;
+use crate::scorer::Scorer;
+use crate::store::events::{self, EventLog, Kind, StoredEvent};
+use crate::store::{Manifest, RunDir, RunStatus, runs_in};
+use crate::system::cancel::Cancel;
+use crate::text::redact::Redactor;
+
+/// What earlier rescores of a run were told, by sample and epoch.
+pub(super) type Said = HashMap<(String, u32), Vec<JudgeCall>>;
+
+/// Judges of answers that are scored again.
+pub(super) struct RescoreJudges {
+    judging: Judging,
+    books: Books,
+    stopper: Arc<Stopper>,
+    earlier: Said,
+    /// Killed rescores of the same run, whose replies are taken over.
+    pub(super) left_behind: Vec<RunDir>,
+}
+
+/// The journal of the new run.
+struct Books {
+    journal: EventLog,
+    redactor: Redactor,
+    stopper: Arc<Stopper>,
+}
+
+/// Whether any of the scorers asks an agent.
+pub(super) fn asks(scorers: &[Arc<dyn Scorer>]) -> bool {
+    scorers.iter().any(|scorer| !scorer.agents().is_empty())
+}
+
+impl RescoreJudges {
+    /// For the new run, in which nothing stands yet.
+    pub(super) fn open(
+        new: &RunDir,
+        parent: &Manifest,
+        scorers: &[Arc<dyn Scorer>],
+    ) -> Result<Self> {
+        for agent in scorers.iter().flat_map(Scorer::agents) {
+            agent.check()?;
+        }
+        let limits = Limits::of_config(&parent.config);
+        let (cancel, started) = (Cancel::new(), Instant::now());
+        let stopper = Arc::new(Stopper::new(&cancel, &limits, started));
+        let purse = Throttle::new(
+            &limits,
+            None,
+            UsedUp::default(),
+            started,
+            Arc::clone(&stopper),
+        );
+        let secrets: Vec<String> = scorers.iter().flat_map(Scorer::secrets).collect();
+        let root = new.path().parent().unwrap_or(Path::new("."));
+        let (journal, _) = EventLog::open(&new.file("events.jsonl"))?;
+        let (earlier, left_behind) = left_behind(root, new.path(), parent);
+        Ok(Self {
+            judging: Judging {
+                limits,
+                stopper: Arc::clone(&stopper),
+                purse: Arc::new(purse),
+                cache: None,
+                hidden: Arc::default(),
+                scratch: new.file("scratch"),
+                started,
+                seats: Seats::default(),
+            },
+            books: Books {
+                journal,
+                redactor: Redactor::new(&parent.redact, &secrets)?,
+                stopper: Arc::clone(&stopper),
+            },
+            stopper,
+            earlier,
+            left_behind,
+        })
+    }
+
+    /// How many answers are judged at once.
+    pub(super) fn concurrency(&self) -> usize {
+        self.judging.limits.concurrency.max(1)
+    }
+
+    /// The desk of a record, of which `known` was said to the run.
+    pub(super) fn desk<'a>(
+        &'a self,
+        id: &'a str,
+        epoch: u32,
+        mut known: Vec<JudgeCall>,
+    ) -> JudgeDesk<'a> {
+        let subject = Subject {
+            id,
+            epoch,
+            confirms: false,
+        };
+        known.extend(said_to(&self.earlier, id, epoch));
+        JudgeDesk::new(&self.judging, &self.books, subject, known).stored()
+    }
+
+    /// Why nobody is asked any more.
+    pub(super) fn stopped(&self) -> Error {
+        let stopped = self.stopper.stopped();
+        let why = stopped.map_or_else(
+            || "the judge is not asked any more".to_owned(),
+            |it| it.reason,
+        );
+        Error::infrastructure(why).hint(
+            "what judges said so far is kept: the same command goes on from there, once the reason is mended",
+        )
+    }
+
+    /// Syncs the journal and gives its SHA-256.
+    pub(super) fn close(&self, scorers: &[Arc<dyn Scorer>]) -> Result<String> {
+        for agent in scorers.iter().flat_map(Scorer::agents) {
+            agent.close();
+        }
+        let _ = std::fs::remove_dir(&self.judging.scratch);
+        self.books.journal.close()
+    }
+}
+
+/// What was said of an answer.
+pub(super) fn said_to(earlier: &Said, id: &str, epoch: u32) -> Vec<JudgeCall> {
+    let said = earlier.get(&(id.to_owned(), epoch));
+    said.cloned().unwrap_or_default()
+}
+
+/// What killed rescores of the same run were told, of those in a folder beside the new one.
+pub(super) fn left_behind(root: &Path, new: &Path, parent: &Manifest) -> (Said, Vec<RunDir>) {
+    let mut said = Said::new();
+    let mut found = Vec::new();
+    for dir in runs_in(root) {
+        let is_one = dir.path() != new
+            && dir.manifest().is_ok_and(|manifest| {
+                manifest.status == RunStatus::Running
+                    && manifest.parent_run_id.as_ref() == Some(&parent.run_id)
+            });
+        // One that goes on at this moment holds its journal.
+        let path = dir.file("events.jsonl");
+        if !is_one || events::is_held(&path) {
+            continue;
+        }
+        for event in events::read(&path).unwrap_or_default() {
+            let (Kind::Judged, Some(call)) = (event.kind, event.judge) else {
+                continue;
+            };
+            let calls = said.entry((event.sample_id, event.epoch)).or_default();
+            calls.push(JudgeCall {
+                output: event.output,
+                ..*call
+            });
+        }
+        found.push(dir);
+    }
+    (said, found)
+}
+
+impl JudgeBooks for Books {
+    fn said(&self, subject: &Subject<'_>, call: &JudgeCall) -> bool {
+        let mut event = StoredEvent::of_judge(subject.id, subject.epoch, call, Kind::Judged);
+        let mut clean = call.output.clone().unwrap_or_default();
+        self.redactor.output(&mut clean, &mut event.redacted);
+        event.output = Some(clean);
+        self.write(&event)
+    }
+
+    fn failed(
+        &self,
+        subject: &Subject<'_>,
+        call: &JudgeCall,
+        error: &AgentError,
+        _: bool,
+    ) -> AgentError {
+        let mut clean = error.clone();
+        self.redactor.agent_error(&mut clean, &mut 0);
+        let mut event = StoredEvent::of_judge(subject.id, subject.epoch, call, Kind::JudgeFailed);
+        event.error = Some(clean.clone());
+        self.write(&event);
+        clean
+    }
+}
+
+impl Books {
+    fn write(&self, event: &StoredEvent) -> bool {
+        let written = self.journal.append(event);
+        if let Err(error) = &written {
+            self.stopper.unwritten(error);
+        }
+        written.is_ok()
+    }
+}

@@ -1,0 +1,91 @@
+//! `Desk`: where a scorer has an agent asked.
+//!
+//! A scorer that asks a model is as pure as any other, but for its desk: it hands over what is to be asked, and gets
+//! what was said. Behind the desk of a run are its journal, its limits and its cache, so that a reply is on disk before
+//! the scorer sees it, and one that was paid for is not asked for again. Without a run there is the [`LoneDesk`].
+
+mod lone;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use crate::agent::Agent;
+use crate::data::{AgentError, Attachment, Output, ReplyForm, Unread};
+
+pub(crate) use lone::LoneDesk;
+
+/// Has agents asked for one answer that is judged.
+pub(crate) trait Desk: Sync {
+    /// Asks; `scorer` is the name under which that is recorded.
+    fn ask(&self, scorer: &str, request: &JudgeRequest<'_>) -> Asked;
+
+    /// Notes that the reply to this request is no verdict.
+    fn unread(&self, scorer: &str, request: &JudgeRequest<'_>, reason: Unread);
+}
+
+/// What a judge is asked.
+pub(crate) struct JudgeRequest<'a> {
+    pub(crate) agent: &'a Arc<dyn Agent>,
+    /// What it is asked, and who it is, as far as that is known before it replies: a hash that is the same wherever the
+    /// request is sent to, and in whatever form.
+    pub(crate) key: String,
+    /// The whole prompt.
+    pub(crate) prompt: String,
+    /// What the agent's task brings along: options of its own, and what makes it reply in this form.
+    pub(crate) options: Arc<Map<String, Value>>,
+    pub(crate) files: &'a [Attachment],
+    pub(crate) form: ReplyForm,
+    /// Whether there is another form to try if the endpoint does not know this one.
+    pub(crate) may_fall_back: bool,
+    pub(crate) repeat: u32,
+    /// How many repeats there are.
+    pub(crate) repeats: u32,
+    pub(crate) again: u32,
+    pub(crate) patience: &'a Patience,
+    /// Characters of what is judged.
+    pub(crate) length: u64,
+}
+
+/// How patient a scorer is with the agent that it asks; where it says nothing, the run's limits hold.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Patience {
+    pub(crate) retries: Option<u32>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) requests_per_minute: Option<f64>,
+    pub(crate) tokens_per_minute: Option<f64>,
+}
+
+/// What came of asking.
+#[derive(Debug)]
+pub(crate) enum Asked {
+    /// It said this.
+    Said(Box<Output>),
+    /// The endpoint does not know the form.
+    FormRefused,
+    /// It said nothing, and was asked as often as it may be.
+    Failed(Box<AgentError>),
+    /// Nobody is asked any more.
+    Stopped,
+}
+
+/// A desk with the name under which a scorer's requests are recorded.
+#[derive(Clone, Copy)]
+pub(crate) struct NamedDesk<'a> {
+    pub(crate) desk: &'a dyn Desk,
+    pub(crate) scorer: &'a str,
+}
+
+impl fmt::Debug for NamedDesk<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the desk of `{}`", self.scorer)
+    }
+}
+
+/// Whether an endpoint refuses what it does not know, as `response_format` or `tool_choice`. A wrong key or address
+/// stays wrong in any form.
+pub(crate) fn refuses_form(error: &AgentError) -> bool {
+    matches!(error.http_status, Some(400 | 415 | 422 | 501))
+}

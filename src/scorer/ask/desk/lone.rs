@@ -1,0 +1,95 @@
+//! `LoneDesk`: asks without a run, as `score` does and a test of one's own.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::{Asked, Desk, JudgeRequest, refuses_form};
+use crate::data::task::Visible;
+use crate::data::{AgentError, FailureKind, Output, Sample, Task, Unread};
+use crate::system::cancel::Cancel;
+use crate::system::panics;
+
+/// How long a request may take, unless the judge says otherwise.
+const TIMEOUT: Duration = Duration::from_mins(10);
+/// The pause before the first repetition, and the longest.
+const PAUSES: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(30)];
+
+/// Asks at once, repeats what failed for a passing reason, and keeps nothing.
+pub(crate) struct LoneDesk;
+
+impl Desk for LoneDesk {
+    fn ask(&self, _: &str, request: &JudgeRequest<'_>) -> Asked {
+        let retries = request.patience.retries;
+        let retries = retries.unwrap_or_else(|| request.agent.default_retries());
+        let mut pause = PAUSES[0];
+        for attempt in 1.. {
+            let error = match attempt_once(request, attempt) {
+                Ok(output) => return Asked::Said(Box::new(output)),
+                Err(error) => error,
+            };
+            if request.may_fall_back && refuses_form(&error) {
+                return Asked::FormRefused;
+            }
+            if !error.is_transient() || attempt > retries {
+                return Asked::Failed(Box::new(error));
+            }
+            sleep(error.retry_after().unwrap_or_default().max(pause));
+            pause = (pause * 2).min(PAUSES[1]);
+        }
+        Asked::Stopped
+    }
+
+    fn unread(&self, _: &str, _: &JudgeRequest<'_>, _: Unread) {}
+}
+
+fn attempt_once(request: &JudgeRequest<'_>, attempt: u32) -> Result<Output, AgentError> {
+    static NOBODY: LazyLock<Cancel> = LazyLock::new(Cancel::new);
+    let scratch = request
+        .agent
+        .needs_scratch()
+        .then(Scratch::new)
+        .transpose()?;
+    let timeout = request.patience.timeout.unwrap_or(TIMEOUT);
+    let task = Task {
+        visible: Arc::new(Visible::of(&Sample::new(&*request.key, &*request.prompt))),
+        prompt: request.prompt.as_str().into(),
+        files: Vec::new(),
+        options: Arc::clone(&request.options),
+        scratch: scratch.as_ref().map(|scratch| scratch.0.clone()),
+        epoch: request.repeat,
+        attempt,
+        deadline: Instant::now().checked_add(timeout),
+        cancel: NOBODY.clone(),
+        live: None,
+        hidden: Arc::default(),
+    };
+    panics::catch(|| request.agent.answer(&task))
+        .unwrap_or_else(|reason| Err(AgentError::of(FailureKind::Panicked, reason)))
+}
+
+/// A folder for one attempt.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Result<Self, AgentError> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let (process, next) = (std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(format!("evaltest-judge-{process}-{next}"));
+        match std::fs::create_dir(&path) {
+            Ok(()) => Ok(Self(path)),
+            Err(error) => Err(AgentError::of(
+                FailureKind::NotStarted,
+                format!("cannot make `{}`: {error}", path.display()),
+            )),
+        }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
