@@ -59,6 +59,7 @@ pub(crate) mod ask;
 #[cfg(test)]
 pub(crate) mod tests;
 
+use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value};
@@ -248,9 +249,17 @@ pub trait Scorer: Send + Sync {
     }
 
     /// The names of the details that its scores may have, so that a gate such as `mean(f1)` is checked before
-    /// anything is asked. `None` where they are not known, and no gate is refused.
-    fn details(&self) -> Option<&'static [&'static str]> {
+    /// anything is asked: `Some(vec!["f1".into()])`. `None` where they are not known, and no gate is refused.
+    fn details(&self) -> Option<Vec<Cow<'static, str>>> {
         None
+    }
+
+    /// The lowest and the highest that a detail can be, by its name, such as 1 and 5 for the points of a judge;
+    /// `value` names the score itself. A gate such as `mean(points)` counts answers that could not be judged as the
+    /// one and as the other. Of a detail that is not named they are 0 and 1, or what was seen where that is further
+    /// out.
+    fn bounds(&self) -> Vec<(Cow<'static, str>, [f64; 2])> {
+        Vec::new()
     }
 
     /// The agents that it asks. They are checked before anything starts, and closed when the run is over.
@@ -282,8 +291,12 @@ impl<S: Scorer + ?Sized> Scorer for Arc<S> {
 
     forward!(self => (**self));
 
-    fn details(&self) -> Option<&'static [&'static str]> {
+    fn details(&self) -> Option<Vec<Cow<'static, str>>> {
         (**self).details()
+    }
+
+    fn bounds(&self) -> Vec<(Cow<'static, str>, [f64; 2])> {
+        (**self).bounds()
     }
 
     fn fingerprint(&self) -> String {

@@ -1,5 +1,6 @@
 //! AIME: an integer from 0 to 999.
 
+use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
 use regex::Regex;
@@ -95,8 +96,8 @@ impl Scorer for AimeScorer {
         Some(Extract::aime())
     }
 
-    fn details(&self) -> Option<&'static [&'static str]> {
-        Some(&[])
+    fn details(&self) -> Option<Vec<Cow<'static, str>>> {
+        Some(Vec::new())
     }
 
     fn reads(&self) -> Reads {

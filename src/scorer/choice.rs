@@ -285,8 +285,8 @@ impl Scorer for Choice {
         })
     }
 
-    fn details(&self) -> Option<&'static [&'static str]> {
-        Some(&["label", "target_label"])
+    fn details(&self) -> Option<Vec<Cow<'static, str>>> {
+        Some(["label", "target_label"].map(Into::into).to_vec())
     }
 
     fn reads(&self) -> Reads {

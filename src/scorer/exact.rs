@@ -1,5 +1,6 @@
 //! Equal texts.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -190,10 +191,10 @@ impl Scorer for Exact {
         Ok(score.normalized(prediction, golds.normalized(texts)))
     }
 
-    fn details(&self) -> Option<&'static [&'static str]> {
+    fn details(&self) -> Option<Vec<Cow<'static, str>>> {
         Some(match self.labels {
-            LabelSet::None => &[],
-            _ => &["label", "target_label"],
+            LabelSet::None => Vec::new(),
+            _ => ["label", "target_label"].map(Into::into).to_vec(),
         })
     }
 

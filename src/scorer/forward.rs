@@ -1,9 +1,9 @@
 //! Scorers around scorers: what a wrapper does not decide itself, it asks of what it wraps.
 
-/// Every method of [`Scorer`](super::Scorer) with a default but `fingerprint`, and `details`, which only who passes a
-/// score on has in common with what it wraps, asked of another scorer or of
-/// [`NamedScorers`](super::parts::NamedScorers). It is the one list of them: a method that is new in the trait goes
-/// here, and no wrapper forgets it.
+/// Every method of [`Scorer`](super::Scorer) with a default but `fingerprint`, asked of another scorer or of
+/// [`NamedScorers`](super::parts::NamedScorers). `details` and `bounds` are left out: only who passes a score on has
+/// them in common with what it wraps. It is the one list of them: a method that is new in the trait goes here, and no
+/// wrapper forgets it.
 ///
 /// `forward!(self => self.0)` asks `self.0`; with `but needs_target` or `but reads` that one is left to the
 /// wrapper.
@@ -62,6 +62,7 @@ pub(crate) use forward;
 
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
     use std::sync::Arc;
 
     use serde_json::json;
@@ -117,6 +118,23 @@ mod tests {
         fn unset_variables(&self) -> Vec<String> {
             vec!["ODD".to_owned()]
         }
+
+        fn details(&self) -> Option<Vec<Cow<'static, str>>> {
+            Some(vec![format!("odd{}", 1).into()])
+        }
+
+        fn bounds(&self) -> Vec<(Cow<'static, str>, [f64; 2])> {
+            vec![("odd1".into(), [1.0, 5.0])]
+        }
+    }
+
+    /// One that passes the score on has its details.
+    fn check_passes_on(scorer: &dyn Scorer) {
+        let details = scorer.details().unwrap();
+        assert_eq!(details, ["odd1"], "{}", scorer.name());
+        let bounds = scorer.bounds();
+        assert_eq!(bounds, [("odd1".into(), [1.0, 5.0])], "{}", scorer.name());
+        check(scorer, false, Reads::Roles);
     }
 
     fn check(scorer: &dyn Scorer, needs_target: bool, reads: Reads) {
@@ -134,8 +152,8 @@ mod tests {
 
     #[test]
     fn a_wrapper_is_what_it_wraps() {
-        check(&Odd, false, Reads::Roles);
-        check(&Arc::new(Odd), false, Reads::Roles);
+        check_passes_on(&Odd);
+        check_passes_on(&Arc::new(Odd));
         let registry = Registry::new().scorer("odd", |_| Ok(Odd));
         let context = Context {
             registry: Some(&registry),
@@ -143,12 +161,15 @@ mod tests {
         };
         // Registered, and renamed besides.
         for spec in [json!("odd"), json!({"type": "odd", "name": "even"})] {
-            check(&from_value(&spec, &context).unwrap(), false, Reads::Roles);
+            check_passes_on(&from_value(&spec, &context).unwrap());
         }
     }
 
     #[test]
     fn a_composition_is_what_its_parts_are() {
+        // Its details are the verdicts of its parts.
+        let all = All::new([Arc::new(Odd) as Arc<dyn Scorer>]);
+        assert_eq!((all.details(), all.bounds()), (None, Vec::new()));
         check(&All::new([Arc::new(Odd)]), false, Reads::Roles);
         check(&Any::new([Arc::new(Odd)]), false, Reads::Roles);
         let weighted = Weighted::new([(1.0, Arc::new(Odd))]).unwrap();

@@ -1,5 +1,6 @@
 //! Edit distance with a threshold.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -212,8 +213,8 @@ impl Scorer for Fuzzy {
         Ok(score.normalized(prediction, golds.normalized(texts)))
     }
 
-    fn details(&self) -> Option<&'static [&'static str]> {
-        Some(&["similarity", "distance", "gold"])
+    fn details(&self) -> Option<Vec<Cow<'static, str>>> {
+        Some(["similarity", "distance", "gold"].map(Into::into).to_vec())
     }
 
     fn reads(&self) -> Reads {

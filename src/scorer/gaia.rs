@@ -79,8 +79,8 @@ impl Scorer for GaiaScorer {
         Ok(question_scorer(answer.prediction, ground_truth).into())
     }
 
-    fn details(&self) -> Option<&'static [&'static str]> {
-        Some(&["kind", "note", "warning"])
+    fn details(&self) -> Option<Vec<Cow<'static, str>>> {
+        Some(["kind", "note", "warning"].map(Into::into).to_vec())
     }
 
     fn reads(&self) -> Reads {

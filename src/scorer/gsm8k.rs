@@ -1,5 +1,6 @@
 //! GSM8K: the number at the end of a worked solution.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -74,8 +75,8 @@ impl Scorer for Gsm8kScorer {
         Some(Extract::gsm8k())
     }
 
-    fn details(&self) -> Option<&'static [&'static str]> {
-        Some(&[])
+    fn details(&self) -> Option<Vec<Cow<'static, str>>> {
+        Some(Vec::new())
     }
 
     fn reads(&self) -> Reads {

@@ -182,8 +182,8 @@ impl Scorer for Includes {
         Ok(score.normalized(prediction, golds.normalized(texts)))
     }
 
-    fn details(&self) -> Option<&'static [&'static str]> {
-        Some(&["found", "of"])
+    fn details(&self) -> Option<Vec<Cow<'static, str>>> {
+        Some(["found", "of"].map(Into::into).to_vec())
     }
 
     fn reads(&self) -> Reads {

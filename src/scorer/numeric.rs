@@ -6,6 +6,7 @@ mod read;
 mod tests;
 mod words;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -272,8 +273,8 @@ impl Scorer for Numeric {
         Ok(score.normalized(got.to_string(), ground_truth))
     }
 
-    fn details(&self) -> Option<&'static [&'static str]> {
-        Some(&["abs_error", "rel_error"])
+    fn details(&self) -> Option<Vec<Cow<'static, str>>> {
+        Some(["abs_error", "rel_error"].map(Into::into).to_vec())
     }
 
     fn reads(&self) -> Reads {

@@ -172,8 +172,12 @@ impl Scorer for QuasiExact {
         Some(Extract::first_answer())
     }
 
-    fn details(&self) -> Option<&'static [&'static str]> {
-        Some(&["exact_match", "partial_match", "extracted"])
+    fn details(&self) -> Option<Vec<Cow<'static, str>>> {
+        Some(
+            ["exact_match", "partial_match", "extracted"]
+                .map(Into::into)
+                .to_vec(),
+        )
     }
 
     fn reads(&self) -> Reads {

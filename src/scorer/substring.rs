@@ -1,5 +1,6 @@
 //! Correct when one text contains the other, after some cleaning.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -159,8 +160,8 @@ impl Scorer for Substring {
         Ok(score)
     }
 
-    fn details(&self) -> Option<&'static [&'static str]> {
-        Some(&["direction", "verbose", "warning"])
+    fn details(&self) -> Option<Vec<Cow<'static, str>>> {
+        Some(["direction", "verbose", "warning"].map(Into::into).to_vec())
     }
 
     fn reads(&self) -> Reads {

@@ -1,5 +1,6 @@
 //! Words in common: F1 and exact match over several accepted answers.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -217,8 +218,12 @@ impl Scorer for TokenF1 {
         Ok(score.normalized(prediction, golds.normalized(texts)))
     }
 
-    fn details(&self) -> Option<&'static [&'static str]> {
-        Some(&["f1", "em", "precision", "recall", "gold"])
+    fn details(&self) -> Option<Vec<Cow<'static, str>>> {
+        Some(
+            ["f1", "em", "precision", "recall", "gold"]
+                .map(Into::into)
+                .to_vec(),
+        )
     }
 
     fn reads(&self) -> Reads {

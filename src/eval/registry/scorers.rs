@@ -3,6 +3,7 @@
 //!
 //! A new scorer is a file with its rule, a page of Markdown with the same name, and a line in `ENTRIES`.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
@@ -208,8 +209,12 @@ impl Scorer for Renamed {
 
     forward!(self => self.scorer);
 
-    fn details(&self) -> Option<&'static [&'static str]> {
+    fn details(&self) -> Option<Vec<Cow<'static, str>>> {
         self.scorer.details()
+    }
+
+    fn bounds(&self) -> Vec<(Cow<'static, str>, [f64; 2])> {
+        self.scorer.bounds()
     }
 
     fn fingerprint(&self) -> String {
@@ -235,8 +240,12 @@ impl Scorer for Registered {
 
     forward!(self => self.scorer);
 
-    fn details(&self) -> Option<&'static [&'static str]> {
+    fn details(&self) -> Option<Vec<Cow<'static, str>>> {
         self.scorer.details()
+    }
+
+    fn bounds(&self) -> Vec<(Cow<'static, str>, [f64; 2])> {
+        self.scorer.bounds()
     }
 
     fn fingerprint(&self) -> String {

@@ -1,5 +1,6 @@
 //! Whose mean a gate `mean(NAME)` means, when several scorers judge.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::nearest;
@@ -44,12 +45,10 @@ impl KnownMeans {
     }
 
     /// The means that scores may have, by what their scorers say of their details; `None` unless all tell.
-    pub(crate) fn of_details(
-        scorers: &[(String, Option<&'static [&'static str]>)],
-    ) -> Option<Self> {
+    pub(crate) fn of_details(scorers: &[(String, Option<Vec<Cow<'static, str>>>)]) -> Option<Self> {
         let mut by_scorer = BTreeMap::new();
         for (scorer, details) in scorers {
-            let names = details.as_ref()?.iter().copied().chain([VALUE]);
+            let names = details.as_ref()?.iter().map(AsRef::as_ref).chain([VALUE]);
             by_scorer.insert(scorer.clone(), names.map(str::to_owned).collect());
         }
         let (first, _) = scorers.first()?;

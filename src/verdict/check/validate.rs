@@ -1,6 +1,7 @@
 //! What can be known of gates before anything starts: whether each makes sense, matches samples, and is
 //! the only one of its name.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::mean::{KnownMeans, LISTED};
@@ -23,7 +24,7 @@ pub(crate) struct Known {
     /// What there are means of, once the run is over.
     pub means: Option<KnownMeans>,
     /// The details of each scorer's scores by its name; `None` where they are not known before the run.
-    pub details: BTreeMap<String, Option<&'static [&'static str]>>,
+    pub details: BTreeMap<String, Option<Vec<Cow<'static, str>>>>,
     /// How often each sample is asked.
     pub epochs: u32,
     /// The names of the benchmark's own metrics, where they are known.
@@ -140,15 +141,14 @@ impl Gate {
             return Ok(());
         };
         let scorer = scorer.as_ref().or(known.scorers.first());
-        let details = scorer.and_then(|scorer| *known.details.get(scorer)?);
+        let details = scorer.and_then(|scorer| known.details.get(scorer)?.as_ref());
         match (scorer, details) {
-            (Some(scorer), Some(details)) if !details.contains(&LABEL) => Err(Error::usage(
-                format!("gate `{self}`: scorer `{scorer}` judges no labels"),
-            )
-            .hint(
-                "scorers that do are `choice`, and `exact` with `labels`: \
+            (Some(scorer), Some(details)) if !details.iter().any(|name| name == LABEL) => Err(
+                Error::usage(format!("gate `{self}`: scorer `{scorer}` judges no labels")).hint(
+                    "scorers that do are `choice`, and `exact` with `labels`: \
                  `scorer: { type: exact, labels: true }`",
-            )),
+                ),
+            ),
             _ => Ok(()),
         }
     }
