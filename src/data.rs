@@ -19,5 +19,6 @@ pub(crate) use manner::FailureManner;
 pub use output::{AgentError, EndedBy, FailureKind, Output, Usage};
 pub use record::{Outcome, Record, Status};
 pub use sample::{Attachment, Sample, Target};
+pub(crate) use score::DetailBounds;
 pub use score::{Details, Normalized, Score, shown_prediction};
 pub use task::{Task, TaskFile};

@@ -23,6 +23,7 @@ pub(crate) mod any;
 pub(crate) mod any_of;
 #[cfg(feature = "bfcl")]
 pub(crate) mod ast_match;
+mod bounds;
 pub(crate) mod choice;
 pub(crate) mod exact;
 pub(crate) mod folding;
@@ -84,6 +85,7 @@ pub use ask::command::CommandScorer;
 #[cfg(feature = "http")]
 pub use ask::semantic::http::HttpEmbedder;
 pub use ask::semantic::{Embedder, Semantic};
+pub(crate) use bounds::detail_bounds;
 pub(crate) use entry::{Entry, Example};
 pub use exact::{Exact, LabelSet};
 pub use folding::{Folding, Form};

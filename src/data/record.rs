@@ -173,6 +173,14 @@ impl Outcome {
     pub(crate) fn is_failure_as_wrong(&self) -> bool {
         self.status == Status::Scored && self.error.is_some()
     }
+
+    /// The scorers that could not judge the answer, where several do: the first of them makes it `scorer_failed`, and
+    /// the others leave the outcome as it is.
+    pub(crate) fn unjudged_by(&self) -> impl Iterator<Item = &str> {
+        let scores = self.scores.iter();
+        let failed = scores.filter(|(_, score)| score.get("error").is_some());
+        failed.map(|(name, _)| name.as_str())
+    }
 }
 
 impl Record {

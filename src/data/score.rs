@@ -1,5 +1,6 @@
 //! `Score`: what a scorer says about one answer.
 
+mod bounds;
 mod details;
 mod shown;
 
@@ -8,6 +9,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
+pub(crate) use bounds::DetailBounds;
 pub use details::Details;
 pub use shown::shown_prediction;
 

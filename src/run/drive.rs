@@ -309,7 +309,8 @@ impl Drive {
     }
 }
 
-/// Samples that ended in an error in a run, in any epoch, or were wrong where the baseline (if there is one) was
+/// Samples that ended in an error in a run, in any epoch, or that any of several scorers could not judge, or were wrong
+/// where the baseline (if there is one) was
 /// right, or were wrong at all where there is none.
 fn failed_samples(path: &Path, plan: &Plan) -> Result<HashSet<String>> {
     let dir = RunDir::open(path)?;
@@ -326,6 +327,8 @@ fn failed_samples(path: &Path, plan: &Plan) -> Result<HashSet<String>> {
     for sample in poll::samples(read_records(&dir.file("samples.jsonl"))?) {
         let sample = sample?;
         let poll = Poll::of(&sample);
+        let mut outcomes = sample.iter().map(|record| &record.result);
+        let is_unjudged = outcomes.any(|outcome| outcome.unjudged_by().next().is_some());
         let Some(record) = sample.into_iter().next() else {
             continue;
         };
@@ -338,7 +341,7 @@ fn failed_samples(path: &Path, plan: &Plan) -> Result<HashSet<String>> {
         };
         let flipped = poll.majority() == Some(false) && was_correct == Some(true);
         // An epoch that errored or was never asked fails its sample.
-        if poll.unknown() > 0 || flipped {
+        if poll.unknown() > 0 || is_unjudged || flipped {
             failed.insert(record.sample_id);
         }
     }

@@ -19,6 +19,7 @@ use super::stop::Stopped;
 use crate::error::Result;
 use crate::eval::Assert;
 use crate::eval::plan::Plan;
+use crate::scorer::detail_bounds;
 use crate::store::manifest::{EarlyStop, environment, git_state};
 use crate::store::{FORMAT_VERSION, Manifest, RunDir, RunStatus};
 use crate::system::beside::beside;
@@ -263,6 +264,7 @@ impl Finish {
         let plan = &self.plan;
         Facts {
             total: plan.items.len() as u64,
+            detail_bounds: detail_bounds(&plan.scorers),
             look,
             green: self.looks.as_ref().map(Looks::green).unwrap_or_default(),
             needs_every_verdict: plan.eval.snapshot.assert.decides(),
@@ -371,6 +373,7 @@ fn new_manifest(
             .iter()
             .map(|scorer| scorer.name().to_owned())
             .collect(),
+        detail_bounds: detail_bounds(&plan.scorers),
         failed_assertions: Vec::new(),
         extract: Some(plan.extraction.extract.to_value()),
         extract_is_given: plan.extraction.is_given,

@@ -36,9 +36,9 @@ use crate::bfcl::Metrics;
 use crate::data::{Record, Status};
 use crate::error::{Error, Result};
 use crate::eval::{Errors, plan};
-use crate::scorer::Scorer;
 use crate::scorer::extract::{Extract, Extraction};
 use crate::scorer::hash::{scorer_hash, scorers_hash};
+use crate::scorer::{Scorer, detail_bounds};
 use crate::snapshot;
 use crate::store::records::{self, Sorted};
 use crate::store::{Manifest, RunDir, RunStatus, random_run_id};
@@ -156,6 +156,7 @@ fn write(
 ) -> Result<Run> {
     let errors = Errors::of_config(&parent.config);
     let scorer_hash = errors.mark(scorer_hash(&judge.extraction, &judge.scorers));
+    let detail_bounds = detail_bounds(&judge.scorers);
     let scorers_hash = scorers_hash(&judge.extraction, &judge.scorers);
     let baseline = snapshot::read_baseline(&parent.snapshot_folder())?;
     let baseline = baseline.filter(|baseline| baseline.scorer_hash == scorer_hash);
@@ -209,6 +210,7 @@ fn write(
     let facts = Facts {
         baseline: asked.as_deref(),
         total: parent.samples as u64,
+        detail_bounds: detail_bounds.clone(),
         prompt: parent.prompt.clone(),
         mask_id: parent.mask_id.clone(),
         partial: parent.is_limited(),
@@ -250,6 +252,7 @@ fn write(
         scorer_hash,
         scorers_hash,
         scorers: names,
+        detail_bounds,
         failed_assertions: Vec::new(),
         extract: Some(judge.extraction.extract.to_value()),
         extract_is_given: judge.extraction.is_given,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::RunDir;
+use crate::data::DetailBounds;
 use crate::error::{Error, Result};
 use crate::system::project::shown;
 use crate::text::setting::Override;
@@ -136,6 +137,9 @@ pub struct Manifest {
     /// The scorers' names; the first decides.
     #[serde(default)]
     pub scorers: Vec<String>,
+    /// How low and how high details of their scores can be, where they tell.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub detail_bounds: DetailBounds,
     /// Samples whose assertion failed under `exact` and `correct`.
     #[serde(default)]
     pub failed_assertions: Vec<String>,

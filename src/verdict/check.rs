@@ -163,7 +163,7 @@ impl Gate {
                 Verdict::Inconclusive,
                 format!(
                     "{is}, {wanted} is open: {}",
-                    figures.open(&measured, threshold)
+                    figures.open(self, &measured, threshold)
                 ),
             ),
         };

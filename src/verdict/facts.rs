@@ -1,5 +1,6 @@
 //! `Facts`: all that a run is judged by.
 
+use crate::data::DetailBounds;
 use crate::verdict::baseline::{Baseline, CurrentSample};
 use crate::verdict::look::EarlyLook;
 use crate::verdict::summary::Summary;
@@ -27,6 +28,9 @@ pub struct Facts<'a> {
     pub partial: bool,
     /// Whether ignored gates are fine in continuous integration.
     pub allow_ignored: bool,
+    /// How low and how high the details of scores can be, where their scorers tell: what could not be judged counts as
+    /// both.
+    pub detail_bounds: DetailBounds,
     /// The accepted run, for `no_regression`.
     pub baseline: Option<&'a Baseline>,
     /// The prompt around the questions: the preset with a hash of its text. `None` where that is not known.
@@ -78,6 +82,7 @@ impl Facts<'_> {
             total: 0,
             partial: false,
             allow_ignored: false,
+            detail_bounds: DetailBounds::new(),
             baseline: None,
             prompt: None,
             mask_id: None,

@@ -46,7 +46,8 @@ use crate::verdict::result::GateResult;
 /// - 1: the first. Members added since, which a reader may leave alone: `scorer`, `labels`, and `mean_ranges` and
 ///   `labels` of each of several scorers; with several epochs `epochs`, also of slices and scorers, and `flaky`;
 ///   `cached`, also of slices, where there are such; `accuracy_bounds`, also of slices and scorers;
-///   `failed_as_wrong`, also of slices, where there are such; `partial`; `early_stop`.
+///   `failed_as_wrong`, also of slices, where there are such; `partial`; `early_stop`; `unjudged` of slices and
+///   scorers, where there are such.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
 /// So many flaky samples are named; [`EpochFigures::flaky`] counts all.
@@ -171,9 +172,14 @@ pub struct Recovered {
 impl Summary {
     /// Whether there is an answer of the agent, whatever became of it.
     pub(crate) fn has_answers(&self) -> bool {
-        let unjudged = self.failures.get("scorer_failed").copied();
         let answered = self.scored.saturating_sub(self.failed_as_wrong);
-        answered + self.unscored + unjudged.unwrap_or_default() > 0
+        answered + self.unscored + self.unjudged() > 0
+    }
+
+    /// Answers that the first scorer could not judge.
+    pub(crate) fn unjudged(&self) -> u64 {
+        let unjudged = self.failures.get("scorer_failed").copied();
+        unjudged.unwrap_or_default()
     }
 
     /// The summary of records in dataset order. `metrics` and `gates` are empty and `exit_code` is `Passed` until

@@ -95,6 +95,7 @@ pub fn reload(
     let facts = Facts {
         baseline: asked.as_deref(),
         total: manifest.samples as u64,
+        detail_bounds: manifest.detail_bounds.clone(),
         partial: manifest.is_limited(),
         stop,
         look,
@@ -119,7 +120,10 @@ pub fn reload(
         duration_s: manifest.duration_s.unwrap_or_default(),
     };
     if others {
-        let known = check::Known::of_run(&run.summary, &manifest.scorers, manifest.epochs);
+        let known = check::Known {
+            means: Some(check::KnownMeans::of(&run.summary, &manifest.detail_bounds)),
+            ..check::Known::of_run(&run.summary, &manifest.scorers, manifest.epochs)
+        };
         gates.iter().try_for_each(|gate| gate.validate(&known))?;
     }
     Ok(run)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::mean::KnownMeans;
+use super::mean::{Found, KnownMeans};
 use super::measured::{Measured, show};
 use super::own;
 use crate::stats;
@@ -23,6 +23,7 @@ pub(super) struct Figures<'a> {
     unscored: u64,
     skipped: u64,
     failed_as_wrong: u64,
+    unjudged: u64,
     ranges: &'a BTreeMap<String, Range>,
     means: &'a BTreeMap<String, f64>,
     labels: Option<&'a Labels>,
@@ -45,6 +46,7 @@ impl<'a> Figures<'a> {
                 unscored: summary.unscored,
                 skipped: summary.skipped,
                 failed_as_wrong: summary.failed_as_wrong,
+                unjudged: summary.unjudged(),
                 ranges: &summary.mean_ranges,
                 means: &summary.means,
                 labels: summary.labels.as_ref(),
@@ -64,6 +66,7 @@ impl<'a> Figures<'a> {
             unscored: group.unscored,
             skipped: group.skipped,
             failed_as_wrong: group.failed_as_wrong,
+            unjudged: group.unjudged,
             ranges: &group.mean_ranges,
             means: &group.means,
             labels: group.labels.as_ref(),
@@ -258,10 +261,10 @@ impl<'a> Figures<'a> {
         measured.ok_or_else(none)
     }
 
-    /// A mean, with the unknown samples at 0 and at 1; further out where the values that were seen are.
+    /// A mean, with the unknown samples at the lowest and at the highest that their scorer can give; where it does not
+    /// tell at 0 and at 1, or further out where the values that were seen are.
     fn mean(&self, name: &str) -> Result<Measured, String> {
-        // Looked up in the whole run, so that the gate of a slice means the same detail.
-        let found = KnownMeans::of(&self.facts.summary).find(name);
+        let found = self.find(name);
         let found = found.map_err(|why| self.nothing_scored().unwrap_or(why))?;
         let own = (self.means, self.ranges, self.unknown());
         let (means, ranges, unknown) = match &found.scorer {
@@ -274,7 +277,10 @@ impl<'a> Figures<'a> {
         };
         let (Some(mean), Some(range)) = (means.get(&found.detail), ranges.get(&found.detail))
         else {
-            let none = || format!("no score here has `{}`", found.detail);
+            let none = || {
+                let told = self.told_unjudged(found.scorer.as_deref());
+                told.unwrap_or_else(|| format!("no score here has `{}`", found.detail))
+            };
             return Err(self.nothing_scored().unwrap_or_else(none));
         };
         // A failure that counts as wrong has a score, and nothing else that a scorer tells of an answer.
@@ -287,13 +293,46 @@ impl<'a> Figures<'a> {
             0 => *mean,
             _ => (mean * seen + more * each) / (seen + more),
         };
+        let bounds = self.bounds(&found);
         let of = found.scorer.map(|scorer| format!(" of `{scorer}`"));
         Ok(Measured {
             value: *mean,
-            low: with(range.min.min(0.0)),
-            high: with(range.max.max(1.0)),
+            low: with(bounds.map_or(range.min.min(0.0), |[low, _]| low)),
+            high: with(bounds.map_or(range.max.max(1.0), |[_, high]| high)),
             from: format!("over {} samples{}", range.count, of.unwrap_or_default()),
         })
+    }
+
+    /// Whose mean it is. Looked up in the whole run, so that the gate of a slice means the same detail.
+    fn find(&self, name: &str) -> Result<Found, String> {
+        KnownMeans::of(&self.facts.summary, &self.facts.detail_bounds).find(name)
+    }
+
+    /// The lowest and the highest that a detail can be.
+    fn bounds(&self, found: &Found) -> Option<[f64; 2]> {
+        let scorer = found.scorer.as_deref().or(self.decides())?;
+        let bounds = self.facts.detail_bounds.get(scorer)?;
+        bounds.get(&found.detail).copied()
+    }
+
+    /// How many answers a scorer could not judge; the deciding one, if none is named.
+    pub(super) fn unjudged_by(&self, scorer: Option<&str>) -> u64 {
+        match scorer.and_then(|scorer| self.scorers.get(scorer)) {
+            Some(of) => of.unjudged,
+            None => self.unjudged,
+        }
+    }
+
+    /// The same in words; `None` where it could judge all.
+    pub(super) fn told_unjudged(&self, scorer: Option<&str>) -> Option<String> {
+        let unjudged = self.unjudged_by(scorer);
+        (unjudged > 0).then(|| could_not_judge(&self.name_of(scorer), unjudged))
+    }
+
+    /// A scorer in words; the deciding one, if none is named.
+    fn name_of(&self, scorer: Option<&str>) -> String {
+        let name = scorer.or(self.decides());
+        name.map_or_else(|| "the scorer".to_owned(), |name| format!("`{name}`"))
     }
 
     fn macro_f1(&self, scorer: Option<&str>) -> Result<Measured, String> {
@@ -376,7 +415,8 @@ impl<'a> Figures<'a> {
         })
     }
 
-    pub(super) fn open(&self, measured: &Measured, threshold: f64) -> String {
+    /// What leaves the gate open, and what to type.
+    pub(super) fn open(&self, gate: &Gate, measured: &Measured, threshold: f64) -> String {
         let low = if measured.low.is_finite() {
             show(measured.low, threshold)
         } else {
@@ -387,17 +427,41 @@ impl<'a> Figures<'a> {
         } else {
             "more".to_owned()
         };
-        if self.unknown() == 0 {
-            return format!(
-                "with the samples that this scorer could not judge it would be between {low} and {high}"
-            );
+        let found = match gate.metric() {
+            Metric::Mean(name) => self.find(name).ok(),
+            _ => None,
+        };
+        let scorer = found.as_ref().and_then(|found| found.scorer.as_deref());
+        let scorer = scorer.or(gate.metric().scorer());
+        let (errored, skipped) = (self.errors, self.skipped);
+        // Those that the deciding scorer could not judge are among the errors.
+        let is_beside = scorer.is_some() && scorer != self.decides();
+        let (unjudged, name) = (self.unjudged_by(scorer), self.name_of(scorer));
+        let between = format!("it would be between {low} and {high}");
+        let samples = format!("the {errored} errored and {skipped} skipped samples");
+        let resume = "`cargo evaltest run --resume RUN_DIR`";
+        match (self.unknown(), unjudged, is_beside) {
+            (0, 0, _) => format!("with the samples that this scorer could not judge {between}"),
+            (0, ..) => format!(
+                "{}, which leaves it between {low} and {high}; have them judged with {resume}",
+                could_not_judge(&name, unjudged)
+            ),
+            (_, 0, _) => format!("with {samples} {between}; ask them again with {resume}"),
+            (_, _, true) => format!(
+                "with {samples}, and those {unjudged} that {name} could not judge, {between}; ask them again with \
+                 {resume}"
+            ),
+            (_, _, false) => format!(
+                "with {samples}, {unjudged} of which {name} could not judge, {between}; ask them again with {resume}"
+            ),
         }
-        format!(
-            "with the {} errored and {} skipped samples it would be between {low} and {high}; ask them \
-             again with `cargo evaltest run --resume RUN_DIR`",
-            self.errors, self.skipped
-        )
     }
+}
+
+/// How many answers a scorer could not judge, in words.
+fn could_not_judge(scorer: &str, unjudged: u64) -> String {
+    let answers = if unjudged == 1 { "answer" } else { "answers" };
+    format!("{scorer} could not judge {unjudged} {answers}")
 }
 
 fn percentile_of(gate: &Gate, current: &[CurrentSample], percent: f64) -> Option<f64> {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::data::DetailBounds;
 use crate::error::nearest;
 use crate::verdict::summary::{Summary, VALUE};
 
@@ -27,12 +28,17 @@ pub(super) struct Found {
 }
 
 impl KnownMeans {
-    /// The means of a summary.
-    pub(crate) fn of(summary: &Summary) -> Self {
-        let of_first: BTreeSet<String> = summary.means.keys().cloned().collect();
+    /// The means of a summary, and those that it would have had one of its scorers been able to judge.
+    pub(crate) fn of(summary: &Summary, bounds: &DetailBounds) -> Self {
+        let mut of_first: BTreeSet<String> = summary.means.keys().cloned().collect();
+        let told = |scorer: &str| bounds.get(scorer).into_iter().flat_map(BTreeMap::keys);
+        // Of nothing that was scored nothing is told.
+        if let Some(first) = summary.scorer.as_deref().filter(|_| summary.scored > 0) {
+            of_first.extend(told(first).cloned());
+        }
         let all = summary.scorers.iter().map(|(name, scorer)| {
-            let means = scorer.means.keys().cloned().collect();
-            (name.clone(), means)
+            let means = scorer.means.keys().chain(told(name));
+            (name.clone(), means.cloned().collect())
         });
         let mut by_scorer: BTreeMap<_, _> = all.collect();
         if let Some(first) = &summary.scorer {

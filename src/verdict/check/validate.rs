@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::mean::{KnownMeans, LISTED};
 use super::own;
+use crate::data::DetailBounds;
 use crate::error::{Error, Result, nearest};
 use crate::stats::as_f64;
 use crate::verdict::gate::{Gate, Metric, Slice};
@@ -69,7 +70,7 @@ impl Known {
         Self {
             slices: slices.collect(),
             scorers: scorers.to_vec(),
-            means: Some(KnownMeans::of(summary)),
+            means: Some(KnownMeans::of(summary, &DetailBounds::new())),
             details: BTreeMap::new(),
             epochs,
             metrics: Some(own::names(&summary.metrics)),

@@ -30,6 +30,9 @@ pub struct Group {
     /// Scored samples to which the agent gave no answer, which `errors: wrong` counts as a wrong one.
     #[serde(default, skip_serializing_if = "super::no_samples")]
     pub failed_as_wrong: u64,
+    /// Those among the errors that were answered, and that the first scorer could not judge.
+    #[serde(default, skip_serializing_if = "super::no_samples")]
+    pub unjudged: u64,
     /// correct / scored, 0 to 1; `null` when nothing was scored.
     pub accuracy: Option<f64>,
     /// What it could be had every sample a verdict `[low, high]`.
@@ -97,6 +100,9 @@ pub struct ScorerSummary {
     pub correct: u64,
     /// Samples that should have a verdict and have none of this scorer.
     pub errors: u64,
+    /// Those among them that were answered, and that it could not judge.
+    #[serde(default, skip_serializing_if = "super::no_samples")]
+    pub unjudged: u64,
     /// correct / scored, 0 to 1; `null` when it judged nothing.
     pub accuracy: Option<f64>,
     /// What it could be had every sample a verdict of it `[low, high]`.

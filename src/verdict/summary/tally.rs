@@ -26,6 +26,7 @@ pub(super) struct Tally {
     skipped: u64,
     cached: u64,
     failed_as_wrong: u64,
+    unjudged: u64,
     means: Means,
     labels: LabelTally,
     scorers: BTreeMap<String, ScorerTally>,
@@ -77,6 +78,7 @@ impl Tally {
             Status::Skipped => self.skipped += 1,
             Status::AgentFailed | Status::TimedOut | Status::ScorerFailed => self.errors += 1,
         }
+        self.unjudged += u64::from(outcome.status == Status::ScorerFailed);
         self.correct += u64::from(outcome.is_correct());
         if let (Status::Scored, Some(score)) = (outcome.status, &outcome.score) {
             self.means.add(score.value, score.details.iter());
@@ -87,7 +89,7 @@ impl Tally {
                 self.scorers.insert(name.clone(), ScorerTally::default());
             }
             if let Some(tally) = self.scorers.get_mut(name) {
-                tally.add(score, group);
+                tally.add(score, group, wants_verdict(outcome.status));
             }
         }
         if let Some(usage) = &outcome.usage {
@@ -135,6 +137,7 @@ impl Tally {
             skipped: self.skipped,
             cached: self.cached,
             failed_as_wrong: self.failed_as_wrong,
+            unjudged: self.unjudged,
             accuracy: stats::ratio(self.correct, self.scored),
             accuracy_bounds: accuracy_bounds(self.correct, self.scored, self.unscored, unknown),
             accuracy_ci95: interval,
@@ -157,6 +160,11 @@ impl Tally {
     }
 }
 
+/// Whether a sample that ended so has, or should have, a verdict of the first scorer.
+fn wants_verdict(status: Status) -> bool {
+    status == Status::Scored || status.is_error()
+}
+
 /// Whether the agent gave an answer, whatever became of it.
 pub(super) fn is_answered(outcome: &Outcome) -> bool {
     let is_told = matches!(
@@ -169,6 +177,10 @@ pub(super) fn is_answered(outcome: &Outcome) -> bool {
 /// The sums of one of several scorers.
 #[derive(Clone, Debug, Default)]
 struct ScorerTally {
+    /// Entries of samples that have, or should have, a verdict of the first scorer.
+    told: u64,
+    /// Answers that it could not judge.
+    unjudged: u64,
     scored: u64,
     correct: u64,
     means: Means,
@@ -179,8 +191,10 @@ struct ScorerTally {
 
 impl ScorerTally {
     /// Adds a `Score` in its JSON form. Anything without a verdict is a scorer that could not judge.
-    fn add(&mut self, score: &Value, group: Option<&str>) {
+    fn add(&mut self, score: &Value, group: Option<&str>, is_wanted: bool) {
+        self.told += u64::from(is_wanted);
         let Some(correct) = score.get("correct").and_then(Value::as_bool) else {
+            self.unjudged += 1;
             return;
         };
         self.groups.add(group, correct);
@@ -199,11 +213,14 @@ impl ScorerTally {
             // Samples that errored in every epoch name no scorer.
             epochs.add_unknown(samples.saturating_sub(epochs.samples()));
         }
-        let errors = judged.saturating_sub(self.scored);
+        // A sample that nothing is told of errored, and names no scorer. One without a verdict of the first may have one of
+        // another.
+        let errors = judged.saturating_sub(self.told) + self.unjudged;
         ScorerSummary {
             scored: self.scored,
             correct: self.correct,
             errors,
+            unjudged: self.unjudged,
             accuracy: stats::ratio(self.correct, self.scored),
             accuracy_bounds: accuracy_bounds(self.correct, self.scored, 0, errors + skipped),
             accuracy_ci95: self.groups.interval95().or_else(|| match &self.epochs {

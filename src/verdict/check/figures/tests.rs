@@ -1,3 +1,5 @@
+mod unjudged;
+
 use serde_json::{Value, json};
 
 use super::*;
@@ -72,12 +74,13 @@ fn a_mean_is_found_with_whoever_has_it() {
     check(
         "mean(words.em) >= 0.6",
         Inconclusive,
-        "this scorer could not judge",
+        "`words` could not judge 1 answer, which leaves it between 0.5 and 1; have them judged with \
+         `cargo evaltest run --resume RUN_DIR`",
     );
     check(
         "mean(words.em)[level=2] >= 0.6",
         Inconclusive,
-        "no score here has `em`",
+        "`words` could not judge 1 answer",
     );
     check("mean(qa.f2) >= 0.5", Inconclusive, "did you mean `qa.f1`?");
 }

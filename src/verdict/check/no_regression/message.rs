@@ -5,6 +5,7 @@ use crate::verdict::baseline::{Pair, flipped, right_of};
 use crate::verdict::regression::Regression;
 use crate::verdict::result::Verdict;
 
+use super::super::figures::Figures;
 use super::paired::{As, Paired, RightShare};
 use super::{BaselineComparison, Decided, TakenLook, looked_p, raw_p};
 
@@ -180,12 +181,21 @@ impl Decided<'_> {
                 format!("{text}; it was green at a look before, and stays so")
             }
             (None, Verdict::Inconclusive) => format!(
-                "{text}; {} errored or skipped samples leave it open, ask them again with `cargo evaltest \
+                "{text}; {} errored or skipped samples leave it open{}, ask them again with `cargo evaltest \
                  run --resume RUN_DIR`",
-                told.unknown.len()
+                told.unknown.len(),
+                self.unjudged()
             ),
             _ => text,
         }
+    }
+
+    /// How many answers the scorer could not judge, if there are such.
+    fn unjudged(&self) -> String {
+        let Decided { comparison, .. } = self;
+        let figures = Figures::of(comparison.facts, comparison.gate.slice.as_ref());
+        let told = figures.and_then(|figures| figures.told_unjudged(None));
+        told.map_or_else(String::new, |told| format!(" ({told})"))
     }
 
     /// The paired difference; where its interval and the test point different ways, with the reason.
