@@ -14,6 +14,8 @@ mod manner;
 pub(crate) mod dataset;
 pub(crate) mod hub;
 
+pub(crate) mod yaml_places;
+
 pub use judged::{JudgeCall, ReplyForm, Unread};
 pub(crate) use manner::FailureManner;
 pub use output::{AgentError, EndedBy, FailureKind, Output, Usage};

@@ -2,7 +2,7 @@
 //!
 //! Whoever finds a mistake knows the key by its own name alone. Each map and list around it adds its step when
 //! the error passes through, so that in the end the way leads from the top of the spec to the key. Where that
-//! stands in the text is for `spec::places` to say.
+//! stands in the text is for `data::yaml_places` to say.
 
 use super::Error;
 

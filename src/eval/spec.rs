@@ -30,7 +30,6 @@ mod overrides;
 #[cfg(test)]
 mod pages;
 mod parts;
-mod places;
 mod problem;
 #[cfg(feature = "schema")]
 pub(crate) mod schema;
@@ -39,9 +38,9 @@ mod tagged;
 pub(crate) use crate::text::setting::Override;
 pub(crate) use builder::override_built;
 
+use crate::data::yaml_places::YamlPlaces;
 use keys::SpecFile;
 use parts::{ChosenParts, PartsOf};
-use places::SpecPlaces;
 
 impl Eval {
     /// Reads a spec that names only built-in benchmarks, agents and scorers.
@@ -215,7 +214,7 @@ fn parse_of(
             problem::explain_override(&place, &error.to_string())
         })?;
     }
-    let places = LazyCell::new(|| SpecPlaces::of(text));
+    let places = LazyCell::new(|| YamlPlaces::of(text));
     let place = |path: &KeyPath| {
         let is_given = overrides.iter().any(|change| change.decides(path, &places));
         places.at(path).filter(|_| !is_given)

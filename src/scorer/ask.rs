@@ -1,7 +1,8 @@
-//! Scorers that ask others: `command` a program, `semantic` an endpoint.
+//! Scorers that ask others: `command` a program, `judge` a model, `semantic` an endpoint.
 //!
 //! They lie apart from the rules, which know no file, clock, process or environment.
 
 pub(crate) mod command;
 pub(crate) mod desk;
+pub(crate) mod judge;
 pub(crate) mod semantic;

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::places::Position;
+use crate::data::yaml_places::Position;
 use crate::error::Error;
 
 /// A gate with a slice, which YAML takes for a list where it stands in one between brackets.

@@ -2,15 +2,15 @@
 
 use serde_json::{Map, Value};
 
-use super::places::SpecPlaces;
 use crate::data::dataset::WRONG_PATH;
+use crate::data::yaml_places::YamlPlaces;
 use crate::error::{Error, KeyPath, Result, Step};
 use crate::text::setting::Override;
 
 /// How it is with the places of a spec.
 impl Override {
     /// Whether what stands at the path is said by this override, and not by the spec.
-    pub(super) fn decides(&self, path: &KeyPath, places: &SpecPlaces) -> bool {
+    pub(super) fn decides(&self, path: &KeyPath, places: &YamlPlaces) -> bool {
         let mut keys = self.key.split('.');
         let mut steps = path.steps();
         loop {

@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::places::Position;
-use super::places::SpecPlaces;
 use super::{broken, misplaced};
+use crate::data::yaml_places::Position;
+use crate::data::yaml_places::YamlPlaces;
 use crate::error::Error;
 use crate::error::nearest;
 use crate::error::split_inside;
@@ -66,7 +66,7 @@ fn cut_gate(message: &str, text: &str, place: Position) -> Option<Error> {
 /// where an alias stands for it, that of the anchor.
 fn place(text: &str, bare: &str, inside: Option<&str>, error: &YamlError) -> Position {
     let said = error.place.map(|(line, column)| Position { line, column });
-    let places = SpecPlaces::of(text);
+    let places = YamlPlaces::of(text);
     let Some(said) = said else {
         let second = places.second_document();
         return second.unwrap_or(Position::START);

@@ -129,7 +129,7 @@ fn said(text: &str, steps: &[Step], to_key: bool) -> Option<Position> {
 }
 
 /// Compares all that lies in a node; returns how many places were the same.
-fn compare(places: &SpecPlaces, node: Id, steps: &mut Vec<Step>, text: &str) -> usize {
+fn compare(places: &YamlPlaces, node: Id, steps: &mut Vec<Step>, text: &str) -> usize {
     // What an alias stands for is said of its anchor.
     let place = places.place(places.resolved(node));
     assert_eq!(place, said(text, steps, false), "{steps:?} in {text}");
@@ -172,7 +172,7 @@ fn the_marks_are_those_of_the_parser_that_reads_specs() {
             format!("\u{feff}{}", text.trim_start_matches("%YAML 1.1\n")),
             text,
         ] {
-            same += compare(&SpecPlaces::of(&text), TOP, &mut Vec::new(), &text);
+            same += compare(&YamlPlaces::of(&text), TOP, &mut Vec::new(), &text);
         }
     }
     assert!(same > 500, "{same}");
@@ -189,7 +189,7 @@ e:
 f.g[0]: { h: 1 }
 short: name
 ";
-    let places = SpecPlaces::of(TEXT);
+    let places = YamlPlaces::of(TEXT);
     let check = |path: &str, steps: &[Step], expect: &str| {
         let at = places.at(&steps.iter().cloned().collect());
         assert_eq!(at.unwrap().to_string(), expect, "{path}");
@@ -230,7 +230,7 @@ short: name
 #[test]
 fn broken_texts_have_the_places_before_the_fault() {
     let check = |text: &str, expect: Option<&str>| {
-        let at = SpecPlaces::of(text).at(&["a", "b"].into_iter().collect());
+        let at = YamlPlaces::of(text).at(&["a", "b"].into_iter().collect());
         assert_eq!(
             at.map(|place| place.to_string()).as_deref(),
             expect,
@@ -246,6 +246,20 @@ fn broken_texts_have_the_places_before_the_fault() {
     check("@", None);
     // Here the parser panics.
     check("a: { b: [!x, y] }", None);
-    let second = SpecPlaces::of("a: 1\n--- \nb: 2").second_document();
+    let second = YamlPlaces::of("a: 1\n--- \nb: 2").second_document();
     assert_eq!(second.unwrap().to_string(), "2:1");
+}
+
+#[test]
+fn a_key_that_is_there_twice_is_found() {
+    let check = |text: &str, expect: Option<(&str, &str)>| {
+        let places = YamlPlaces::of(text);
+        let found = places.repeated_key();
+        let found = found.map(|(key, place)| (key, place.to_string()));
+        let expect = expect.map(|(key, place)| (key, place.to_owned()));
+        assert_eq!(found, expect, "{text}");
+    };
+    check("a: 1\nb: { a: 1 }\nc: [{ a: 2 }, { a: 2 }]\n", None);
+    check("a: 1\nb:\n  - c: 1\n    c: 2\na: 3\n", Some(("c", "4:5")));
+    check("", None);
 }

@@ -1,10 +1,10 @@
-//! Where each key, value and item of a spec stands: from a key path to line and column.
+//! Where each key, value and item of a YAML text stands, of a spec or of a rubric: from a key path to line and column.
 //!
 //! `serde_yaml` tells places of the errors that arise while it reads, and of them alone. Here the events of the
 //! same parser are kept as a tree, with the marks of the parser. An alias stands where it is written, what lies
 //! in it where it is anchored.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use libyaml_safer::{Encoding, EventData, Mark, Parser};
@@ -14,13 +14,13 @@ use crate::system::panics;
 
 /// A place in a text, counted from 1; columns count characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Position {
-    pub(super) line: usize,
-    pub(super) column: usize,
+pub(crate) struct Position {
+    pub(crate) line: usize,
+    pub(crate) column: usize,
 }
 
 impl Position {
-    pub(super) const START: Self = Self { line: 1, column: 1 };
+    pub(crate) const START: Self = Self { line: 1, column: 1 };
 
     fn of(mark: Mark) -> Self {
         let count = |from_zero| usize::try_from(from_zero).map_or(usize::MAX, |count| count + 1);
@@ -37,9 +37,9 @@ impl fmt::Display for Position {
     }
 }
 
-/// The places of a spec.
+/// The places of a text.
 #[derive(Default)]
-pub(super) struct SpecPlaces {
+pub(crate) struct YamlPlaces {
     /// The first is the top, if there is one.
     nodes: Vec<Node>,
     /// Where a second document begins.
@@ -69,9 +69,9 @@ type Id = usize;
 /// The top of the tree.
 const TOP: Id = 0;
 
-impl SpecPlaces {
+impl YamlPlaces {
     /// Reads a text as far as it is YAML.
-    pub(super) fn of(text: &str) -> Self {
+    pub(crate) fn of(text: &str) -> Self {
         let read = || {
             let mut reading = Reading::default();
             let mut bytes = text.as_bytes();
@@ -92,7 +92,7 @@ impl SpecPlaces {
     }
 
     /// Where this key or value stands. Of what is not there, the innermost of what is around it.
-    pub(super) fn at(&self, path: &KeyPath) -> Option<Position> {
+    pub(crate) fn at(&self, path: &KeyPath) -> Option<Position> {
         let mut node = TOP;
         let steps = path.steps();
         let last = steps.len();
@@ -106,29 +106,43 @@ impl SpecPlaces {
         self.place(node)
     }
 
-    /// Whether the spec has a value there.
-    pub(super) fn has(&self, path: &KeyPath) -> bool {
+    /// Whether there is a value.
+    pub(crate) fn has(&self, path: &KeyPath) -> bool {
         let mut steps = path.steps();
         let end = steps.try_fold(TOP, |node, step| Some(self.entry(node, step)?.1));
         end.is_some_and(|node| node < self.nodes.len())
     }
 
     /// The node of a path as messages of `serde_yaml` have it in front: `benchmark.samples[0]`.
-    pub(super) fn named(&self, path: &str) -> Option<NamedNode<'_>> {
+    pub(crate) fn named(&self, path: &str) -> Option<NamedNode<'_>> {
         let node = self.follow(TOP, path)?;
         Some(NamedNode { places: self, node })
     }
 
-    /// The whole spec.
-    pub(super) fn top(&self) -> NamedNode<'_> {
+    /// The whole text.
+    pub(crate) fn top(&self) -> NamedNode<'_> {
         NamedNode {
             places: self,
             node: TOP,
         }
     }
 
+    /// The first key that is there for the second time, and where.
+    pub(crate) fn repeated_key(&self) -> Option<(&str, Position)> {
+        let maps = self.nodes.iter().filter_map(|node| match &node.content {
+            Content::Map(entries) => Some(entries),
+            _ => None,
+        });
+        let repeated = maps.filter_map(|entries| {
+            let mut seen = HashSet::new();
+            let again = entries.iter().find(|entry| !seen.insert(&entry.key))?;
+            Some((again.key.as_str(), again.place))
+        });
+        repeated.min_by_key(|(_, place)| (place.line, place.column))
+    }
+
     /// Where a second document begins.
-    pub(super) fn second_document(&self) -> Option<Position> {
+    pub(crate) fn second_document(&self) -> Option<Position> {
         self.second_document
     }
 
@@ -186,21 +200,21 @@ impl SpecPlaces {
 }
 
 /// A node that a message of `serde_yaml` names.
-pub(super) struct NamedNode<'a> {
-    places: &'a SpecPlaces,
+pub(crate) struct NamedNode<'a> {
+    places: &'a YamlPlaces,
     node: Id,
 }
 
 impl NamedNode<'_> {
     /// Where it stands, if it is an alias for what stands at `place`.
-    pub(super) fn alias_of(&self, place: Position) -> Option<Position> {
+    pub(crate) fn alias_of(&self, place: Position) -> Option<Position> {
         let target = self.places.resolved(self.node);
         let is_alias = target != self.node && self.places.place(target) == Some(place);
         self.places.place(self.node).filter(|_| is_alias)
     }
 
     /// Where one of these keys stands for the second time.
-    pub(super) fn second(&self, keys: &[&str]) -> Option<Position> {
+    pub(crate) fn second(&self, keys: &[&str]) -> Option<Position> {
         let Content::Map(entries) = self.places.content(self.node)? else {
             return None;
         };
@@ -211,7 +225,7 @@ impl NamedNode<'_> {
     }
 
     /// Where what lies in it stands.
-    pub(super) fn inside(&self, path: &str) -> Option<Position> {
+    pub(crate) fn inside(&self, path: &str) -> Option<Position> {
         let node = self.places.follow(self.node, path)?;
         self.places.place(node)
     }
@@ -220,7 +234,7 @@ impl NamedNode<'_> {
 /// The tree as it grows.
 #[derive(Default)]
 struct Reading {
-    places: SpecPlaces,
+    places: YamlPlaces,
     /// Maps and lists that are not at their end.
     open: Vec<Open>,
     anchors: HashMap<String, Id>,

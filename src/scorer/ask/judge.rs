@@ -1,0 +1,8 @@
+//! `judge`: a model grades an answer by a rubric.
+
+#![cfg_attr(
+    not(test),
+    expect(dead_code, reason = "the scorer that asks is made of these")
+)]
+
+pub(crate) mod rubric;

@@ -1,0 +1,85 @@
+//! A rubric in a file of its own. What is wrong with it is told with the file's name, line and column.
+
+use std::path::{Path, PathBuf};
+
+use super::name::meant;
+use super::read::RubricDraft;
+use super::ready::READY;
+use crate::data::yaml_places::{Position, YamlPlaces};
+use crate::error::{Error, KeyPath, Result};
+use crate::text::yaml::{self, YamlError};
+
+/// A file that has been read.
+pub(super) struct RubricFile {
+    path: PathBuf,
+    text: String,
+}
+
+impl RubricFile {
+    /// Reads the file that an option names, from the folder where relative paths start.
+    pub(super) fn open(given: &str, folder: &Path) -> Result<Self> {
+        let path = folder.join(given);
+        if !path.exists() {
+            let names: Vec<_> = READY.iter().map(|ready| ready.name).collect();
+            let near = meant(given, names.iter().copied());
+            let message = format!(
+                "no such file `{}`, and no ready rubric `{given}`",
+                path.display()
+            );
+            let names = names.join("`, `");
+            let hint = format!(
+                "{near}the ready rubrics are `{names}`; a path starts in the folder of the spec"
+            );
+            return Err(Error::usage(message).hint(hint));
+        }
+        let read = std::fs::read_to_string(&path);
+        let read = read.map_err(|error| Error::io("read", &path, &error));
+        let text =
+            read.map_err(|error| error.hint("name a YAML file with `dimensions` or `choices`"))?;
+        let text = text
+            .strip_prefix('\u{feff}')
+            .map(str::to_owned)
+            .unwrap_or(text);
+        Ok(Self { path, text })
+    }
+
+    /// What stands in it.
+    pub(super) fn draft(&self) -> Result<RubricDraft> {
+        let value = yaml::read_json(&self.text).map_err(|error| self.not_yaml(&error))?;
+        let places = YamlPlaces::of(&self.text);
+        if let Some((key, place)) = places.repeated_key() {
+            let error = Error::usage(format!("the key `{key}` is there twice"));
+            return Err(self.at(place, &error.hint("keep one of the two")));
+        }
+        RubricDraft::of(&value).map_err(|error| self.explain(&error))
+    }
+
+    /// An error about a key of this file, with the place in front.
+    pub(super) fn explain(&self, error: &Error) -> Error {
+        let places = YamlPlaces::of(&self.text);
+        let place = places.at(error.key_path().unwrap_or(&KeyPath::default()));
+        self.at(place.unwrap_or(Position::START), error)
+    }
+
+    fn not_yaml(&self, error: &YamlError) -> Error {
+        let said = error.place.map(|(line, column)| Position { line, column });
+        let second = || YamlPlaces::of(&self.text).second_document();
+        let place = said.or_else(second).unwrap_or(Position::START);
+        let message = error.to_string();
+        // The place, which stands in front, and what the parser was at.
+        let end = message.find(" at line ").unwrap_or(message.len());
+        let error = Error::usage(format!("not YAML: {}", &message[..end]));
+        let hint = "write a map with `dimensions` or `choices`, and texts that have `: ` or `#` between quotes";
+        self.at(place, &error.hint(hint))
+    }
+
+    /// The error at a place of this file. The key is forgotten: it is none of the spec that names the file.
+    fn at(&self, place: Position, error: &Error) -> Error {
+        let bare =
+            Error::usage(error.message()).at(format_args!("{}:{place}", self.path.display()));
+        match error.hint_text() {
+            Some(hint) => bare.hint(hint),
+            None => bare,
+        }
+    }
+}
