@@ -173,15 +173,15 @@ pub mod engine;
 pub mod summary {
     //! What a [`Summary`](crate::Summary) consists of: figures of slices ([`Group`]) and scorers ([`ScorerSummary`]), of
     //! epochs ([`EpochFigures`]: [`Estimate`]s with their `standard_error` and `disagreement`, [`Majority`], [`Flaky`]
-    //! samples), of labels ([`Labels`], [`LabelFigures`], [`Confusion`]), [`UsageTotal`], [`Latency`] (`p50` to `p99`),
+    //! samples), of labels ([`Labels`], [`LabelFigures`], [`Confusion`]), [`UsageTotal`], of judges ([`JudgeSummary`]), [`Latency`] (`p50` to `p99`),
     //! what retries saved ([`Recovered`]), how accuracy falls with difficulty ([`DifficultyDrop`], in
     //! `difficulty_drop`), and what `no_regression` found ([`Regression`]: `baseline_run`, `baseline_accuracy` with
     //! `baseline_ci95`, `became_correct`, the `assumption` of the smallest drop that could be seen).
 
     pub use crate::verdict::regression::Regression;
     pub use crate::verdict::summary::{
-        Confusion, DifficultyDrop, EpochFigures, Estimate, Flaky, Group, LabelFigures, Labels,
-        Latency, Majority, Range, Recovered, ScorerSummary, UsageTotal,
+        Confusion, DifficultyDrop, EpochFigures, Estimate, Flaky, Group, JudgeSummary,
+        LabelFigures, Labels, Latency, Majority, Range, Recovered, ScorerSummary, UsageTotal,
     };
 }
 

@@ -3,6 +3,7 @@
 mod accuracy;
 pub(crate) mod event;
 pub mod gaia;
+mod judge;
 pub mod markdown;
 mod metrics;
 pub mod terminal;

@@ -21,6 +21,7 @@ mod rates;
 mod sign_test;
 #[cfg(test)]
 mod simulated;
+mod spearman;
 mod student;
 mod sum;
 mod whole_runs;
@@ -38,6 +39,7 @@ pub(crate) use pass::{pass_at, pass_hat};
 pub use plan::WantedDrop;
 pub(crate) use random::SplitMix64;
 pub use rates::Rates;
+pub(crate) use spearman::spearman;
 pub(crate) use sum::Sum;
 pub(crate) use whole_runs::design_effect;
 pub use whole_runs::{RunGroup, whole_runs_test};

@@ -5,6 +5,7 @@
 
 mod assertions;
 mod epochs;
+mod judge;
 mod labels;
 
 use std::collections::BTreeMap;
@@ -33,6 +34,7 @@ fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     labels::labels(summary, out)?;
     means(&summary.means, out)?;
     costs(summary, out)?;
+    judge::judges(summary, out)?;
     failures(summary, out)?;
     metrics(summary, out)
 }

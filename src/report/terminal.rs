@@ -2,6 +2,7 @@
 
 mod assertions;
 mod epochs;
+mod judge;
 mod metrics;
 mod scorers;
 pub mod table;
@@ -127,6 +128,7 @@ pub fn run(run: &Run, out: &mut dyn Write) -> io::Result<()> {
     scorers::labels(summary, out)?;
     metrics::metrics(summary, out)?;
     costs(summary, out)?;
+    judge::judges(summary, out)?;
     if let Some(EarlyLook { number, of, .. }) = summary.early_stop {
         let left = summary.skipped;
         writeln!(

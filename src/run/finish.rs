@@ -133,6 +133,7 @@ impl Finish {
             let manifest = Manifest {
                 artifacts,
                 models: ledger.models(),
+                judge_models: run.summary.judge_models(),
                 ended_at: Some(format!("{:.3}", jiff::Timestamp::now())),
                 duration_s: Some(run.duration_s),
                 failed_assertions: run.failed_assertions.clone(),
@@ -378,6 +379,7 @@ fn new_manifest(
         extract: Some(plan.extraction.extract.to_value()),
         extract_is_given: plan.extraction.is_given,
         models: BTreeMap::new(),
+        judge_models: BTreeMap::new(),
         parent: None,
         parent_run_id: None,
         artifacts: BTreeMap::new(),

@@ -49,7 +49,7 @@ use crate::verdict::gate::{Gate, Metric, with_default};
 use crate::verdict::gather::Gathered;
 use crate::verdict::look::EarlyLook;
 use crate::verdict::run::{Notable, Run};
-use crate::verdict::summary::SummaryBuilder;
+use crate::verdict::summary::{SummaryBuilder, judge_notices};
 
 use chunks::Chunks;
 use judges::{RescoreJudges, asks};
@@ -219,7 +219,7 @@ fn write(
         stop: is_sure.then_some(Stop::Sure),
         ..gathered
     };
-    let run = Run {
+    let mut run = Run {
         eval: parent.eval.clone(),
         dir: new.path().to_owned(),
         records: samples.kept_in_memory,
@@ -231,6 +231,7 @@ fn write(
         notices,
         duration_s,
     };
+    run.notices.extend(judge_notices(&run.summary));
     let mut artifacts = samples.files;
     let mut left_behind: &[RunDir] = &[];
     if let Desks::Asking(judges) = &judge.desks {
@@ -243,6 +244,7 @@ fn write(
         config: config(&parent.config, &gates, specs, &names),
         parent: Some(dir.path().to_owned()),
         parent_run_id: Some(parent.run_id.clone()),
+        judge_models: run.summary.judge_models(),
         answers_of: parent.answers_from().into_iter().collect(),
         invocation: run_id.clone(),
         run_id,

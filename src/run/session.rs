@@ -34,6 +34,7 @@ use crate::system::panics;
 use crate::verdict::check::LookFindings;
 use crate::verdict::facts::Stop;
 use crate::verdict::run::Run;
+use crate::verdict::summary::judge_notices;
 
 /// One run of one eval.
 pub(crate) struct Session {
@@ -287,9 +288,15 @@ impl Session {
             self.asking.tell_unkept_limits();
         }
         let notices = self.emitter.notices();
-        let run = self
+        let mut run = self
             .finish
             .end(&self.ledger, &self.selected, stopped, notices)?;
+        if !self.is_part() {
+            for notice in judge_notices(&run.summary) {
+                self.emitter.notice(&notice);
+            }
+            run.notices = self.emitter.notices();
+        }
         self.emitter.emit(&Event::RunFinished { run: &run });
         Ok(run)
     }

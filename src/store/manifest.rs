@@ -152,6 +152,10 @@ pub struct Manifest {
     /// What answered, as endpoints report it: models with their fingerprints, and how many answers each gave.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub models: BTreeMap<String, usize>,
+    /// What judged, by the name of the scorer that asks a judge: models with their fingerprints as endpoints report them,
+    /// and how many calls each replied to.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub judge_models: BTreeMap<String, BTreeMap<String, u64>>,
     /// Run directory whose answers were scored again.
     #[serde(default)]
     pub parent: Option<PathBuf>,

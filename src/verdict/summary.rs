@@ -19,6 +19,7 @@ mod builder;
 mod difficulty;
 mod epochs;
 mod group;
+mod judge;
 mod labels;
 mod tally;
 
@@ -32,6 +33,8 @@ pub(crate) use builder::SummaryBuilder;
 pub use difficulty::DifficultyDrop;
 pub use epochs::{EpochFigures, Estimate, Flaky, Majority};
 pub use group::{Group, Latency, Range, ScorerSummary, UsageTotal};
+pub use judge::JudgeSummary;
+pub(crate) use judge::judge_notices;
 pub(crate) use labels::MAX_LABELS;
 pub use labels::{Confusion, LabelFigures, Labels};
 pub(crate) use tally::VALUE;
@@ -47,7 +50,7 @@ use crate::verdict::result::GateResult;
 ///   `labels` of each of several scorers; with several epochs `epochs`, also of slices and scorers, and `flaky`;
 ///   `cached`, also of slices, where there are such; `accuracy_bounds`, also of slices and scorers;
 ///   `failed_as_wrong`, also of slices, where there are such; `partial`; `early_stop`; `unjudged` of slices and
-///   scorers, where there are such.
+///   scorers, where there are such; `judge`, where one was asked.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
 /// So many flaky samples are named; [`EpochFigures::flaky`] counts all.
@@ -137,6 +140,9 @@ pub struct Summary {
     pub attempts: u64,
     /// What the retries were good for.
     pub recovered_by_retry: Recovered,
+    /// What judges were asked, what they said and what that cost, where a scorer asks one. It is in no other figure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judge: Option<JudgeSummary>,
     /// The benchmark's own aggregates.
     #[serde(default)]
     pub metrics: Map<String, Value>,
@@ -180,6 +186,14 @@ impl Summary {
     pub(crate) fn unjudged(&self) -> u64 {
         let unjudged = self.failures.get("scorer_failed").copied();
         unjudged.unwrap_or_default()
+    }
+
+    /// What judged, by the name of the scorer: models as served, and how many calls each replied to.
+    pub(crate) fn judge_models(&self) -> BTreeMap<String, BTreeMap<String, u64>> {
+        let judges = self.judge.iter().flat_map(|judge| &judge.scorers);
+        let served = judges.filter(|(_, judge)| !judge.models.is_empty());
+        let served = served.map(|(name, judge)| (name.clone(), judge.models.clone()));
+        served.collect()
     }
 
     /// The summary of records in dataset order. `metrics` and `gates` are empty and `exit_code` is `Passed` until

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::difficulty::difficulty_drops;
+use super::judge::JudgeTally;
 use super::tally::{Tally, is_answered};
 use super::{FORMAT_VERSION, Flaky, MAX_FLAKY, Recovered, Summary};
 use crate::data::record::slices_of;
@@ -26,6 +27,7 @@ pub(crate) struct SummaryBuilder {
     failures: BTreeMap<String, u64>,
     attempts: u64,
     recovered: Recovered,
+    judge: JudgeTally,
     metrics: Map<String, Value>,
     epochs: u32,
     /// The sample whose epochs come in, when there are several.
@@ -54,6 +56,7 @@ impl SummaryBuilder {
             failures: BTreeMap::new(),
             attempts: 0,
             recovered: Recovered::default(),
+            judge: JudgeTally::default(),
             metrics: Map::new(),
             epochs: 1,
             sample: None,
@@ -86,6 +89,7 @@ impl SummaryBuilder {
     pub(crate) fn add(&mut self, record: &Record) {
         let outcome = &record.result;
         self.total.add(record);
+        self.judge.add(record, self.scorer.as_deref());
         for (dimension, value) in slices_of(record) {
             // `entry` would need a new `String` for every record.
             if !self.slices.contains_key(dimension) {
@@ -210,6 +214,7 @@ impl SummaryBuilder {
                 share: stats::ratio(self.recovered.recovered, self.recovered.retried),
                 ..self.recovered
             },
+            judge: self.judge.finish(),
             metrics: self.metrics,
             gates: Vec::new(),
             ignored_matter: false,

@@ -322,7 +322,7 @@ fn nothing(usage: &Usage) -> Usage {
     }
 }
 
-fn add_usage(total: &mut UsageTotal, costs: &mut Sum, usage: &Usage) {
+pub(super) fn add_usage(total: &mut UsageTotal, costs: &mut Sum, usage: &Usage) {
     let plus = |sum: Option<u64>, more: Option<u64>| match (sum, more) {
         (None, more) => more,
         (sum, None) => sum,
@@ -340,12 +340,12 @@ fn add_usage(total: &mut UsageTotal, costs: &mut Sum, usage: &Usage) {
 }
 
 /// To 1e-12 dollars: three times 0.1 is to be 0.3, not the sum of the floats nearest to 0.1.
-fn round_cost(cost: f64) -> f64 {
+pub(super) fn round_cost(cost: f64) -> f64 {
     let rounded = (cost * 1e12).round() / 1e12;
     if rounded.is_finite() { rounded } else { cost }
 }
 
-fn latency(latencies: &mut [f64]) -> Option<Latency> {
+pub(super) fn latency(latencies: &mut [f64]) -> Option<Latency> {
     latencies.sort_unstable_by(f64::total_cmp);
     let at = |percent| stats::percentile(latencies, percent);
     Some(Latency {

@@ -1,0 +1,100 @@
+//! What a judge was asked, in a line for people.
+
+use crate::verdict::summary::JudgeSummary;
+
+/// What a judge was asked and what that cost, and how many answers it gave no verdict on.
+pub(crate) fn line(judge: &JudgeSummary) -> String {
+    let mut calls = format!(
+        "{} on {}",
+        count(judge.calls, "call"),
+        count(judge.samples, "answer")
+    );
+    let parts = [
+        (judge.asked_again, "asked again"),
+        (judge.cached, "from the cache"),
+        (judge.stored, "stored"),
+    ];
+    let parts: Vec<_> = parts
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    if !parts.is_empty() {
+        calls = format!("{calls} ({})", parts.join(", "));
+    }
+    let mut figures = vec![calls];
+    if let Some(latency) = judge
+        .latency_s
+        .as_ref()
+        .filter(|latency| latency.max >= 0.05)
+    {
+        figures.push(format!(
+            "latency median {:.1} s, p95 {:.1} s",
+            latency.p50, latency.p95
+        ));
+    }
+    figures.extend(
+        judge
+            .usage
+            .tokens()
+            .map(|tokens| format!("{tokens} tokens")),
+    );
+    figures.extend(judge.usage.cost_usd.map(|cost| format!("{cost:.4} USD")));
+    if judge.unread > 0 {
+        figures.push(format!("{} unread ({})", judge.unread, reasons(judge)));
+    }
+    figures.join(", ")
+}
+
+/// Why there is no verdict, with how often.
+pub(crate) fn reasons(judge: &JudgeSummary) -> String {
+    let reasons = judge.reasons.iter();
+    let reasons = reasons.map(|(reason, count)| format!("{count} {reason}"));
+    reasons.collect::<Vec<_>>().join(", ")
+}
+
+fn count(number: u64, what: &str) -> String {
+    let end = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{end}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verdict::summary::{Latency, UsageTotal};
+
+    #[test]
+    fn a_line_has_what_there_is() {
+        let mut judge = JudgeSummary {
+            calls: 47,
+            samples: 45,
+            asked_again: 2,
+            ..JudgeSummary::default()
+        };
+        assert_eq!(line(&judge), "47 calls on 45 answers (2 asked again)");
+        judge.cached = 5;
+        judge.unread = 3;
+        judge.reasons = [("conflicting", 2), ("truncated", 1)]
+            .map(|(reason, count)| (reason.to_owned(), count))
+            .into();
+        judge.usage = UsageTotal {
+            input_tokens: Some(50_000),
+            output_tokens: Some(1_200),
+            cost_usd: Some(0.0123),
+            samples: 47,
+        };
+        judge.latency_s = Some(Latency {
+            mean: 1.0,
+            p50: 1.0,
+            p90: 2.0,
+            p95: 2.0,
+            p99: 2.0,
+            max: 2.0,
+        });
+        assert_eq!(
+            line(&judge),
+            "47 calls on 45 answers (2 asked again, 5 from the cache), latency median 1.0 s, p95 2.0 s, 51200 tokens, \
+             0.0123 USD, 3 unread (2 conflicting, 1 truncated)"
+        );
+    }
+}

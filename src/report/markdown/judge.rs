@@ -1,0 +1,113 @@
+//! What judges were asked, in `summary.md`.
+
+use std::io::{self, Write};
+
+use super::{row, section, table, text};
+use crate::report::judge::reasons;
+use crate::verdict::summary::{JudgeSummary, Summary, judge_notices};
+
+/// A column for each scorer that asks a judge, and what people should know of it.
+pub(super) fn judges(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let Some(judge) = &summary.judge else {
+        return Ok(());
+    };
+    section(out, "Judge")?;
+    let mut heads = vec!["figure".to_owned()];
+    heads.extend(judge.scorers.keys().map(|name| text(name)));
+    table(out, &heads.iter().map(String::as_str).collect::<Vec<_>>())?;
+    for (name, of) in FIGURES {
+        let cells = judge.scorers.values().map(|judge| text(&of(judge)));
+        let cells = std::iter::once((*name).to_owned()).chain(cells);
+        row(out, &cells.collect::<Vec<_>>())?;
+    }
+    for notice in judge_notices(summary) {
+        writeln!(out, "\n{}", text(&notice))?;
+    }
+    Ok(())
+}
+
+/// A figure of a judge as a text.
+type Figure = (&'static str, fn(&JudgeSummary) -> String);
+
+const FIGURES: &[Figure] = &[
+    ("answers", |judge| judge.samples.to_string()),
+    ("unread", |judge| match judge.unread {
+        0 => "0".to_owned(),
+        unread => format!("{unread} ({})", reasons(judge)),
+    }),
+    ("calls", |judge| judge.calls.to_string()),
+    ("asked again", |judge| judge.asked_again.to_string()),
+    ("from the cache", |judge| judge.cached.to_string()),
+    ("stored", |judge| judge.stored.to_string()),
+    ("requests", |judge| judge.requests.to_string()),
+    ("input tokens", |judge| or_dash(judge.usage.input_tokens)),
+    ("output tokens", |judge| or_dash(judge.usage.output_tokens)),
+    ("cost", |judge| {
+        let cost = judge.usage.cost_usd;
+        or_dash(cost.map(|cost| format!("${cost:.4}")))
+    }),
+    ("latency, mean", |judge| {
+        let latency = judge.latency_s;
+        or_dash(latency.map(|latency| format!("{:.3} s", latency.mean)))
+    }),
+    ("models", |judge| counted(judge.models.iter())),
+    ("forms", |judge| counted(judge.forms.iter())),
+];
+
+fn or_dash(value: Option<impl ToString>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| value.to_string())
+}
+
+fn counted<'a>(counts: impl Iterator<Item = (&'a String, &'a u64)>) -> String {
+    let counts: Vec<_> = counts
+        .map(|(name, count)| format!("{name}: {count}"))
+        .collect();
+    match counts.as_slice() {
+        [] => "-".to_owned(),
+        counts => counts.join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_a_column_for_each_judge() {
+        let shown = |summary: &Summary| {
+            let mut out = Vec::new();
+            judges(summary, &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let mut summary = Summary::of("e", &[]);
+        assert_eq!(shown(&summary), "");
+        let one = JudgeSummary {
+            calls: 12,
+            samples: 11,
+            unread: 1,
+            reasons: [("refusal".to_owned(), 1)].into(),
+            models: [("m|1".to_owned(), 12)].into(),
+            self_agreement: Some(0.93),
+            ..JudgeSummary::default()
+        };
+        summary.judge = Some(JudgeSummary {
+            scorers: [
+                ("a".to_owned(), one),
+                ("b".to_owned(), JudgeSummary::default()),
+            ]
+            .into(),
+            ..JudgeSummary::default()
+        });
+        let shown = shown(&summary);
+        for line in [
+            "| figure | a | b |",
+            "| unread | 1 (refusal) | 0 |",
+            "| cost | - | - |",
+            "| models | m\\|1: 12 | - |",
+            "judge \\`a\\`: its repeats agree",
+        ] {
+            let line = line.replace("1 (refusal)", "1 (1 refusal)");
+            assert!(shown.contains(&line), "{line} is not in {shown}");
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! `JudgeSummary`: what judges were asked in a run, what they said and what that cost, apart from the agent's figures.
+
+mod notices;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::group::{Latency, UsageTotal};
+use super::tally::{VALUE, add_usage, latency, round_cost};
+use crate::data::{JudgeCall, Output, Record};
+use crate::stats::{self, Sum};
+
+pub(crate) use notices::judge_notices;
+
+/// Of fewer answers nothing is said of how a judge judges.
+const ENOUGH: usize = 10;
+
+/// The detail that is the score of a judge on the scale of its rubric.
+const TOTAL: &str = "total";
+
+/// The detail that tells how far the repeats of a verdict agree.
+const SELF_AGREEMENT: &str = "self_agreement";
+
+/// What judges were asked in a run, what they said and what that cost; also of a single scorer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+#[serde(default)]
+pub struct JudgeSummary {
+    /// Answers without a verdict because the judge failed: its last reply could not be read, or there was none.
+    pub unread: u64,
+    /// Why, in words of files with their numbers: `conflicting`, `refusal`, …, or the kind of the failed request.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub reasons: BTreeMap<String, u64>,
+    /// Answers that judges were asked about.
+    pub samples: u64,
+    /// What they were asked, each repeat and each second ask by itself.
+    pub calls: u64,
+    /// Requests that this took in this run; what was cached or stored took none.
+    pub requests: u64,
+    /// Calls that ask once more because the reply before could not be read.
+    pub asked_again: u64,
+    /// Calls whose replies came from the cache.
+    pub cached: u64,
+    /// Calls whose replies were given to the run whose answers are scored again here.
+    pub stored: u64,
+    /// Tokens and cost of what was asked in this run; `samples` is the number of calls that tell any.
+    pub usage: UsageTotal,
+    /// How long the replies took that were asked for in this run; `null` when there are none.
+    pub latency_s: Option<Latency>,
+    /// What replied, as endpoints report it: models with their fingerprints, and how many calls each.
+    pub models: BTreeMap<String, u64>,
+    /// How the judge was made to reply, with the number of calls: `schema`, `tool`, `text`.
+    pub forms: BTreeMap<String, u64>,
+    /// Spearman's correlation of a scorer's `total`, or else of its `value`, with the length of the answer, -1 to 1.
+    /// Absent where one of the two does not vary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub length_correlation: Option<f64>,
+    /// How far the repeats of a scorer's verdicts agree: the mean of its detail `self_agreement`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub self_agreement: Option<f64>,
+    /// Whether ten or more answers all got the same `total`, or else `value`: such a scorer tells nothing apart.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub constant: bool,
+    /// The same figures of each scorer that asks a judge, by its name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub scorers: BTreeMap<String, JudgeSummary>,
+}
+
+/// The running sums behind a [`JudgeSummary`].
+#[derive(Clone, Debug, Default)]
+pub(super) struct JudgeTally {
+    all: Sums,
+    scorers: BTreeMap<String, Sums>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Sums {
+    told: JudgeSummary,
+    costs: Sum,
+    /// Percentiles need them all.
+    latencies: Vec<f64>,
+    /// Score and length of each answer that was judged: ranks need them all.
+    scores: Vec<(f64, f64)>,
+    agreement: Sum,
+}
+
+impl JudgeTally {
+    /// Adds what was asked for the verdicts of a record, the first of whose scorers is called `first`, if that is known.
+    pub(super) fn add(&mut self, record: &Record, first: Option<&str>) {
+        let calls = &record.result.judged;
+        if calls.is_empty() {
+            return;
+        }
+        let mut is_unread = false;
+        for call in calls {
+            self.all.ask(call);
+            if !self.scorers.contains_key(&call.scorer) {
+                self.scorers.insert(call.scorer.clone(), Sums::default());
+            }
+        }
+        for (name, sums) in &mut self.scorers {
+            let mut own = calls.iter().filter(|call| call.scorer == *name).peekable();
+            if own.peek().is_none() {
+                continue;
+            }
+            own.clone().for_each(|call| sums.ask(call));
+            sums.told.samples += 1;
+            // The first verdict alone counts, and of it what was asked last.
+            let Some(last) = own.filter(|call| call.repeat == 0).last() else {
+                continue;
+            };
+            if last.has_failed() {
+                is_unread = true;
+                sums.told.unread += 1;
+                for told in [&mut sums.told, &mut self.all.told] {
+                    *told.reasons.entry(reason(last)).or_default() += 1;
+                }
+            } else if let Some(given) = GivenScore::of(record, name, first) {
+                sums.scores.push((given.value, stats::as_f64(last.length)));
+                given
+                    .agreement
+                    .into_iter()
+                    .for_each(|it| sums.agreement.add(it));
+            }
+        }
+        self.all.told.samples += 1;
+        self.all.told.unread += u64::from(is_unread);
+    }
+
+    /// `None` where no judge was asked.
+    pub(super) fn finish(self) -> Option<JudgeSummary> {
+        let scorers = self.scorers.into_iter();
+        let scorers = scorers.map(|(name, sums)| (name, sums.finish())).collect();
+        (self.all.told.calls > 0).then(|| JudgeSummary {
+            scorers,
+            ..self.all.finish()
+        })
+    }
+}
+
+impl Sums {
+    fn ask(&mut self, call: &JudgeCall) {
+        let told = &mut self.told;
+        told.calls += 1;
+        told.asked_again += u64::from(call.again > 0);
+        told.cached += u64::from(call.cached);
+        told.stored += u64::from(call.stored);
+        if let Some(model) = call.output.as_ref().and_then(Output::answered_by) {
+            *told.models.entry(model).or_default() += 1;
+        }
+        let form = call.form.as_str().to_owned();
+        *told.forms.entry(form).or_default() += 1;
+        if call.cached || call.stored {
+            return;
+        }
+        told.requests += u64::from(call.attempts);
+        if let Some(usage) = call.usage() {
+            add_usage(&mut told.usage, &mut self.costs, usage);
+        }
+        let is_timed = call.output.is_some() && call.latency_s.is_finite() && call.latency_s >= 0.0;
+        if is_timed {
+            self.latencies.push(call.latency_s);
+        }
+    }
+
+    fn finish(mut self) -> JudgeSummary {
+        let mut same = self.scores.windows(2);
+        let is_constant = same.all(|two| two[0].0.total_cmp(&two[1].0).is_eq());
+        JudgeSummary {
+            usage: UsageTotal {
+                cost_usd: self.costs.total().map(round_cost),
+                ..self.told.usage
+            },
+            latency_s: latency(&mut self.latencies),
+            length_correlation: stats::spearman(&self.scores),
+            self_agreement: self.agreement.mean(),
+            constant: is_constant && self.scores.len() >= ENOUGH,
+            ..self.told
+        }
+    }
+}
+
+/// Why a call ended without a verdict, in a word of files.
+fn reason(call: &JudgeCall) -> String {
+    let unread = call
+        .unread
+        .or(call.error.as_ref().and_then(|error| error.reason));
+    let kind = || serde_json::to_value(call.error.as_ref()?.kind).ok();
+    match (unread, kind()) {
+        (Some(unread), _) => unread.as_str().to_owned(),
+        (None, Some(Value::String(kind))) => kind,
+        (None, _) => "failed".to_owned(),
+    }
+}
+
+/// What a judge says of one answer.
+struct GivenScore {
+    value: f64,
+    agreement: Option<f64>,
+}
+
+impl GivenScore {
+    /// That of the scorer of this name: one of several, the only one, or a part of it.
+    fn of(record: &Record, scorer: &str, first: Option<&str>) -> Option<Self> {
+        let outcome = &record.result;
+        if let Some(score) = outcome.scores.get(scorer) {
+            return Self::of_json(score);
+        }
+        let part = |details: &Value| Self::of_json(details.get("parts")?.get(scorer)?);
+        if let Some(found) = outcome
+            .scores
+            .values()
+            .find_map(|it| part(it.get("details")?))
+        {
+            return Some(found);
+        }
+        let score = outcome.score.as_ref()?;
+        if let Some(parts) = score
+            .details
+            .get("parts")
+            .and_then(|parts| parts.get(scorer))
+        {
+            return Self::of_json(parts);
+        }
+        if first.is_some_and(|first| first != scorer) {
+            return None;
+        }
+        let number = |name: &str| score.details.get(name).and_then(Value::as_f64);
+        Some(Self {
+            value: number(TOTAL).unwrap_or(score.value),
+            agreement: number(SELF_AGREEMENT),
+        })
+    }
+
+    /// That of a score in its JSON form.
+    fn of_json(score: &Value) -> Option<Self> {
+        let number = |name: &str| score.get("details")?.get(name)?.as_f64();
+        let value = || score.get(VALUE)?.as_f64();
+        Some(Self {
+            value: number(TOTAL).or_else(value)?,
+            agreement: number(SELF_AGREEMENT),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

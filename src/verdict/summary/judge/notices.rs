@@ -1,0 +1,48 @@
+//! What people should know of how the judges of a run judge.
+
+use super::{ENOUGH, JudgeSummary, TOTAL};
+use crate::verdict::summary::{Summary, VALUE};
+
+/// What people should know of the judges of a finished run: that one tells nothing apart, how its scores go with the
+/// length of answers, how far it agrees with itself.
+pub(crate) fn judge_notices(summary: &Summary) -> Vec<String> {
+    let judges = summary.judge.iter().flat_map(|judge| &judge.scorers);
+    judges
+        .flat_map(|(name, judge)| of_one(name, judge, score_of(summary, name)))
+        .collect()
+}
+
+fn of_one(name: &str, judge: &JudgeSummary, score: Option<f64>) -> Vec<String> {
+    let mut notices = Vec::new();
+    let judged = judge.samples - judge.unread;
+    if judge.constant {
+        // 4.0: a score, not a number of something.
+        let score = score
+            .map(|score| format!(", {score:?}"))
+            .unwrap_or_default();
+        notices.push(format!(
+            "judge `{name}` gave all {judged} answers the same score{score}: it tells nothing apart"
+        ));
+    }
+    if let Some(correlation) = judge.length_correlation
+        && judged >= ENOUGH as u64
+    {
+        notices.push(format!(
+            "judge `{name}`: its scores of {judged} answers correlate with their length by {correlation:.2} (Spearman)"
+        ));
+    }
+    if let Some(agreement) = judge.self_agreement {
+        notices.push(format!(
+            "judge `{name}`: its repeats agree with its first verdict by {agreement:.2} on average, of 1"
+        ));
+    }
+    notices
+}
+
+/// The mean score of a scorer, as far as the summary has it.
+fn score_of(summary: &Summary, name: &str) -> Option<f64> {
+    let of_first = || (summary.scorer.as_deref() == Some(name)).then_some(&summary.means);
+    let own = summary.scorers.get(name).map(|scorer| &scorer.means);
+    let means = own.or_else(of_first)?;
+    means.get(TOTAL).or_else(|| means.get(VALUE)).copied()
+}
