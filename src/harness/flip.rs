@@ -18,6 +18,7 @@ use crate::run::Session;
 use crate::snapshot::update::Policy;
 use crate::snapshot::{Content, SnapshotHeader};
 use crate::text::{clean, excerpt};
+use crate::verdict::check::ServedJudges;
 use crate::verdict::result::{GateResult, Verdict};
 use crate::verdict::run::Run;
 
@@ -173,11 +174,13 @@ impl Judging<'_> {
                 return Ok(self.confirmed(sample, &change, says, gated)?.into());
             }
         }
-        if eval.agent.is_deterministic() {
+        let is_own = !self.is_judged_otherwise(sample.record);
+        if eval.agent.is_deterministic() && is_own {
             let message = says("\nthe agent says that it is deterministic, so this is no chance");
             return Ok(change.fail(message)?.into());
         }
         if sample.correct == 0
+            && is_own
             && let Some(right) = always_right(before)
         {
             let times = eval.snapshot.confirm.unwrap_or(CONFIRM_ALONE);
@@ -195,6 +198,17 @@ impl Judging<'_> {
             message: says(""),
             change,
         })))
+    }
+
+    /// Whether the judge that decides is served by another model than in the baseline: then what changed may be the
+    /// judge.
+    fn is_judged_otherwise(&self, record: &Record) -> bool {
+        let plan = self.session.plan();
+        let beside = plan.scorers.iter().skip(1);
+        let beside = |name: &str| beside.clone().any(|scorer| scorer.name() == name);
+        let served = ServedJudges::of_calls(&record.result.judged);
+        let baseline = plan.baseline.as_ref();
+        baseline.is_some_and(|baseline| served.other_than(baseline, beside).is_some())
     }
 
     /// The places of the `no_regression` gates whose slice holds the sample.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use super::baseline::{BaselineFile, FILE, read_to_add};
+use super::baseline::{BaselineFile, FILE, Judges, read_to_add};
 use super::pool::{PooledRun, Roll};
 use super::{Content, EpochContent, SampleContent, SnapshotHeader, epoch, path};
 use crate::data::Record;
@@ -128,6 +128,8 @@ struct NewBaseline {
     /// Names the dataset that keys the snapshots, where they are masked.
     mask_id: Option<String>,
     runs: Vec<PooledRun>,
+    /// The models that served judges in any of them.
+    judges: Judges,
     contents: BTreeMap<String, Content>,
     /// What stands above the snapshots, as far as the runs that are added know.
     headers: BTreeMap<String, SnapshotHeader>,
@@ -142,6 +144,7 @@ impl NewBaseline {
             scorer_hash,
             mask_id,
             runs: Vec::new(),
+            judges: Judges::new(),
             contents: BTreeMap::new(),
             headers: BTreeMap::new(),
             errors: Vec::new(),
@@ -153,6 +156,7 @@ impl NewBaseline {
     fn of(file: BaselineFile, contents: BTreeMap<String, Content>) -> Self {
         Self {
             runs: file.runs,
+            judges: file.judges,
             contents,
             ..Self::new(file.scorer_hash, file.mask_id)
         }
@@ -210,6 +214,10 @@ impl NewBaseline {
                 is_of_another,
             };
             samples.insert(id, sample);
+        }
+        for (scorer, models) in &manifest.judge_models {
+            let known = self.judges.entry(scorer.clone()).or_default();
+            known.extend(models.keys().cloned());
         }
         let run = roll.finish();
         let Some(last) = self.runs.last() else {
@@ -304,7 +312,13 @@ impl NewBaseline {
 
     /// Writes the snapshots and `_baseline.json`.
     fn write(self, eval: String, folder: PathBuf) -> Result<Accepted> {
-        let file = BaselineFile::new(self.runs, self.scorer_hash, self.mask_id, &self.contents);
+        let file = BaselineFile::new(
+            self.runs,
+            self.scorer_hash,
+            self.mask_id,
+            self.judges,
+            &self.contents,
+        );
         // A later run may have asked them.
         let mut missing = self.missing;
         missing.retain(|id| !self.contents.contains_key(id));

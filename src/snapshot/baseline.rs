@@ -4,7 +4,7 @@
 //! `no_regression` says so: accepting only improvements makes an unchanged but flaky agent look worse
 //! with every round.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
@@ -19,6 +19,9 @@ use crate::text::hash::Hasher;
 use crate::verdict::baseline::Baseline;
 
 pub(super) const FILE: &str = "_baseline.json";
+
+/// Models as served, by the name of the scorer that asked them.
+pub(super) type Judges = BTreeMap<String, BTreeSet<String>>;
 
 /// The content of `_baseline.json`. Nothing in it can be traced to a question or an answer: ids and verdicts stand in
 /// the snapshots, and digests are of what stands there.
@@ -39,6 +42,9 @@ pub(super) struct BaselineFile {
     /// Names the dataset whose questions and answers key the snapshots, where they are masked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) mask_id: Option<String>,
+    /// The models that served judges in any of the runs, by the name of the scorer.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) judges: Judges,
     pub(super) samples: usize,
     pub(super) correct: usize,
     /// Digests of the snapshots, by sample.
@@ -52,6 +58,7 @@ impl BaselineFile {
         runs: Vec<PooledRun>,
         scorer_hash: String,
         mask_id: Option<String>,
+        judges: Judges,
         contents: &BTreeMap<String, Content>,
     ) -> Self {
         let digests = contents.iter();
@@ -66,6 +73,7 @@ impl BaselineFile {
             scorer_hash,
             verdict_digest: String::new(),
             mask_id,
+            judges,
             samples: contents.len(),
             correct: contents.values().filter(is_correct).count(),
             digests: digests.collect(),
@@ -79,6 +87,9 @@ impl BaselineFile {
         let hash = Hasher::default().part(&self.scorer_hash);
         let hash = self.mask_id.iter().fold(hash, Hasher::part);
         let hash = self.runs.iter().fold(hash, |hash, run| run.hash(hash));
+        let hash = self.judges.iter().fold(hash, |hash, (scorer, models)| {
+            models.iter().fold(hash.part(scorer), Hasher::part)
+        });
         let digests = self.digests.iter();
         let hash = digests.fold(hash, |hash, (id, digest)| hash.part(id).part(digest));
         hash.short()
@@ -209,6 +220,7 @@ pub(crate) fn read(folder: &Path) -> Result<Option<Baseline>> {
         scorer_hash: file.scorer_hash,
         // Runs of several are no one baseline.
         prompt: file.runs.first().and_then(|run| run.prompt.clone()),
+        judges: file.judges,
         mask_id: file.mask_id,
         of_prompts: file.format_version == 1,
         majorities: file.format_version == 1 && file.runs.iter().any(|run| run.epochs > 1),

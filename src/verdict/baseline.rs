@@ -30,6 +30,8 @@ pub struct Baseline {
     /// The prompt around the questions of these runs, as [`Facts::prompt`](crate::engine::verdict::Facts::prompt)
     /// names it; `None` where that is not known.
     pub prompt: Option<String>,
+    /// The models that served judges in these runs, by the name of the scorer, with their fingerprints.
+    pub judges: BTreeMap<String, BTreeSet<String>>,
     /// Names the dataset whose questions and answers key its hashes, where they are masked.
     pub mask_id: Option<String>,
     /// Whether it keeps one verdict of several epochs, as snapshots of the first version did: that of the majority.

@@ -181,3 +181,6 @@ pub(super) fn gates_of(manifest: &Manifest) -> Result<Vec<Gate>> {
         .flatten();
     gates.filter_map(Value::as_str).map(str::parse).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -27,7 +27,7 @@ fn accepted(folder: &Path) -> BaselineFile {
             .unwrap();
     }
     let runs = ["r1", "r2"].map(|id| PooledRun::old(id.to_owned(), 1));
-    let file = BaselineFile::new(runs.into(), "s1".to_owned(), None, &contents);
+    let file = BaselineFile::new(runs.into(), "s1".to_owned(), None, Judges::new(), &contents);
     write(folder, &file);
     file
 }

@@ -8,8 +8,10 @@
 //!
 //! An answer that errored now counts as wrong and as right: what both leave open is inconclusive. So is a comparison
 //! that could not have failed (but for an early look, which does not have all answers yet), one of too few of the baseline's samples, and in continuous integration one with a
-//! baseline that is not what was accepted.
+//! baseline that is not what was accepted. Where the judge that decides is served by another model than in the baseline,
+//! the comparison is of judges, and inconclusive.
 
+mod judges;
 mod message;
 mod paired;
 
@@ -20,6 +22,7 @@ use crate::verdict::gate::Gate;
 use crate::verdict::look::EarlyLook;
 use crate::verdict::result::{GateResult, Verdict};
 
+pub(crate) use judges::ServedJudges;
 use paired::{As, Paired};
 
 /// A gate with what it compares.
@@ -195,6 +198,9 @@ impl<'a> BaselineComparison<'a> {
         {
             return Some(format!("{warning} (and `CI` is set)"));
         }
+        if let Some(other) = self.judged_otherwise() {
+            return Some(other);
+        }
         let (paired, of) = (self.pairing.pairs.len(), self.pairing.expected);
         let least = self.gate.least_pairs();
         let share = stats::ratio(paired as u64, of as u64).unwrap_or(1.0);
@@ -207,6 +213,14 @@ impl<'a> BaselineComparison<'a> {
         }
         // An early look is none at all answers.
         (self.early().is_none() && !self.fails(As::Lost)).then(|| self.powerless())
+    }
+
+    /// Says that the judge that decides is served by another model than in the baseline.
+    fn judged_otherwise(&self) -> Option<String> {
+        let summary = &self.facts.summary;
+        let decides = |name: &str| summary.scorer.as_deref() == Some(name);
+        let beside = |name: &str| !decides(name) && summary.scorers.contains_key(name);
+        ServedJudges::of(summary.judge_models()).other_than(self.baseline, beside)
     }
 
     fn nothing_to_compare(&self) -> String {

@@ -1,0 +1,197 @@
+//! What judges said of a run that is over, where no scorer is left to ask.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::benchmark::qa::Qa;
+use crate::data::Score;
+use crate::error::Result;
+use crate::scorer::{Answer, Exact, Scorer};
+use crate::snapshot::{Acceptance, accept};
+use crate::verdict::result::Verdict::{self, Failed, Inconclusive, Passed};
+use crate::{Agent, AgentError, Eval, Output, Task};
+
+/// Gives as many points as the answer says, from 1 to 5, and cannot judge anything else.
+struct Points;
+
+impl Scorer for Points {
+    fn name(&self) -> &'static str {
+        "judge"
+    }
+
+    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+        let given = answer.prediction.and_then(|text| text.parse::<f64>().ok());
+        let points = given.ok_or_else(|| Error::usage("no verdict").because("conflicting"))?;
+        Ok(Score::new((points - 1.0) / 4.0, points >= 3.5, "judged").detail("total", points))
+    }
+
+    fn bounds(&self) -> Vec<(Cow<'static, str>, [f64; 2])> {
+        vec![("total".into(), [1.0, 5.0])]
+    }
+}
+
+/// Says the last line of the question.
+struct Parrot;
+
+impl Agent for Parrot {
+    fn answer(&self, task: &Task) -> Result<Output, AgentError> {
+        Ok(Output::text(
+            task.prompt().lines().last().unwrap_or_default(),
+        ))
+    }
+
+    fn fingerprint(&self) -> Option<String> {
+        Some("parrot".to_owned())
+    }
+}
+
+/// A run of samples that are answered so; the judge decides, or stands beside `exact`.
+fn run(folder: &Path, answers: &[&str], is_first: bool) -> RunDir {
+    let data = folder.join("rows.jsonl");
+    let row = |(place, answer): (usize, &&str)| {
+        let question = json!(answer).to_string();
+        format!("{{\"id\":\"s{place}\",\"question\":{question},\"answer\":\"4\"}}\n")
+    };
+    let rows: String = answers.iter().enumerate().map(row).collect();
+    std::fs::write(&data, rows).unwrap();
+    let eval = Eval::new(Qa::open(&data).unwrap(), Parrot);
+    let eval = if is_first {
+        eval.scorer(Points)
+    } else {
+        eval.scorer(Exact::default()).scorer(Points)
+    };
+    let eval = eval
+        .snapshots(folder.join("snapshots"))
+        .output_root(folder.join("runs"));
+    RunDir::open(&eval.run().unwrap().dir).unwrap()
+}
+
+fn gate(dir: &RunDir, gate: &str) -> (Verdict, String) {
+    let run = reload(dir, Some(vec![gate.parse().unwrap()]), false, false).unwrap();
+    let result = &run.summary.gates[0];
+    (result.verdict, result.message.clone())
+}
+
+#[test]
+fn the_ends_of_a_scale_are_known_without_the_scorer() {
+    for is_first in [true, false] {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = run(folder.path(), &["5", "5", "4", "4", "?"], is_first);
+        let manifest = dir.manifest().unwrap();
+        assert_eq!(manifest.detail_bounds["judge"]["total"], [1.0, 5.0]);
+        let check = |text: &str, verdict: Verdict, says: &str| {
+            let (found, message) = gate(&dir, text);
+            assert_eq!(found, verdict, "{is_first}: {message}");
+            assert!(message.contains(says), "{message}");
+        };
+        check("mean(judge.total) >= 3.8", Passed, "");
+        check(
+            "mean(judge.total) >= 4",
+            Inconclusive,
+            "between 3.8 and 4.6",
+        );
+        check(
+            "mean(judge.total) >= 4",
+            Inconclusive,
+            "`judge` could not judge",
+        );
+        check("mean(judge.total) >= 4.7", Failed, "");
+        check("accuracy(judge) >= 0.9", Inconclusive, "between 0.8 and 1");
+        // Scored again by the same judge it says the same.
+        let again = crate::run::rescore::Rescore {
+            scorers: vec![std::sync::Arc::new(Points)],
+            specs: Vec::new(),
+            extract: None,
+            output_root: None,
+        };
+        let again = crate::run::rescore::rescore(&dir, again).unwrap();
+        let again = RunDir::open(&again.dir).unwrap();
+        assert_eq!(
+            again.manifest().unwrap().detail_bounds["judge"]["total"],
+            [1.0, 5.0]
+        );
+        let (verdict, message) = gate(&again, "mean(total) >= 4");
+        assert!(message.contains("between 3.8 and 4.6"), "{message}");
+        assert_eq!(verdict, Inconclusive);
+    }
+}
+
+/// Has the records and the manifest of a run say that a model served the judge.
+fn served_by(dir: &RunDir, model: &str) {
+    let path = dir.file("samples.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let call = json!({
+        "scorer": "judge", "key": "k", "attempts": 1, "latency_s": 0.5,
+        "output": {"text": "{}", "metadata": {"model": model}},
+    });
+    let line = |line: &str| {
+        let mut record: Value = serde_json::from_str(line).unwrap();
+        record["result"]["judged"] = json!([call]);
+        record.to_string() + "\n"
+    };
+    std::fs::write(&path, text.lines().map(line).collect::<String>()).unwrap();
+    let summary = reload(dir, None, false, false).unwrap().summary;
+    let manifest = Manifest {
+        judge_models: summary.judge_models(),
+        ..dir.manifest().unwrap()
+    };
+    manifest.write(dir).unwrap();
+}
+
+#[test]
+fn a_judge_that_another_model_serves_leaves_the_comparison_open() {
+    let answers = ["4"; 6];
+    let folder = tempfile::tempdir().unwrap();
+    let [one, other, same] = ["m-1", "m-2", "m-1 (fp_2)"].map(|model| {
+        let dir = run(folder.path(), &answers, true);
+        served_by(&dir, model);
+        dir
+    });
+    assert_eq!(one.manifest().unwrap().judge_models["judge"]["m-1"], 6);
+    accept(&[one], &Acceptance::default()).unwrap();
+    let file = folder.path().join("snapshots/_baseline.json");
+    let judges = || -> Value {
+        let text = std::fs::read_to_string(&file).unwrap();
+        serde_json::from_str::<Value>(&text).unwrap()["judges"].take()
+    };
+    assert_eq!(judges(), json!({"judge": ["m-1"]}));
+    let (verdict, message) = gate(&other, "no_regression(alpha=0.05)");
+    assert_eq!(verdict, Inconclusive, "{message}");
+    let says = "judge `judge` is served by `m-2` now, and was by `m-1` in the baseline: what changed may be the judge; \
+                accept a run that this judge judged with `cargo evaltest accept`";
+    assert!(message.starts_with(says), "{message}");
+    assert_eq!(gate(&same, "no_regression(alpha=0.05)").0, Passed);
+    // Both are the baseline's once both are accepted.
+    let add = Acceptance {
+        add: true,
+        ..Acceptance::default()
+    };
+    accept(&[other], &add).unwrap();
+    assert_eq!(judges(), json!({"judge": ["m-1", "m-2"]}));
+    let dir = run(folder.path(), &answers, true);
+    served_by(&dir, "m-2");
+    assert_eq!(gate(&dir, "no_regression(alpha=0.05)").0, Passed);
+    // A file that was edited is none that was accepted.
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replace("m-2", "m-3")).unwrap();
+    let (_, message) = gate(&same, "no_regression(alpha=0.05)");
+    assert!(
+        message.contains("warning: the snapshots are no longer those"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_judge_beside_the_scorer_that_decides_leaves_nothing_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let [one, other] = ["m-1", "m-2"].map(|model| {
+        let dir = run(folder.path(), &["4"; 6], false);
+        served_by(&dir, model);
+        dir
+    });
+    accept(&[one], &Acceptance::default()).unwrap();
+    assert_eq!(gate(&other, "no_regression(alpha=0.05)").0, Passed);
+}

@@ -1,0 +1,147 @@
+//! Whether the judge that decides is served by the model that served it in the baseline.
+//!
+//! What a judge is asked, and which model is configured, is part of its scorer, and another scorer is refused before
+//! anything is asked. Which model serves it is known with its first reply: a name such as `latest` may mean another one
+//! by now, and what changed may be the judge and not the agent. Fingerprints behind the name are of the endpoint's
+//! machines, and change by the week: they are recorded, and not compared.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::message;
+use crate::data::{JudgeCall, Output};
+use crate::verdict::baseline::Baseline;
+
+/// Models that served judges, by the name of the scorer.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ServedJudges(BTreeMap<String, BTreeSet<String>>);
+
+impl ServedJudges {
+    /// Those of a run that is over.
+    pub(super) fn of(models: BTreeMap<String, BTreeMap<String, u64>>) -> Self {
+        let models = models.into_iter();
+        Self(
+            models
+                .map(|(scorer, models)| (scorer, models.into_keys().collect()))
+                .collect(),
+        )
+    }
+
+    /// Those of one record.
+    pub(crate) fn of_calls(calls: &[JudgeCall]) -> Self {
+        let mut served = Self::default();
+        for call in calls {
+            if let Some(model) = call.output.as_ref().and_then(Output::answered_by) {
+                served
+                    .0
+                    .entry(call.scorer.clone())
+                    .or_default()
+                    .insert(model);
+            }
+        }
+        served
+    }
+
+    /// Says of a judge that decides that a model serves it which served it in no run of the baseline; `None` where that
+    /// is not so, or one of the two is not known. A judge decides that is not one of the scorers `beside` the first: it
+    /// is the first, or a part of it.
+    pub(crate) fn other_than(
+        &self,
+        baseline: &Baseline,
+        beside: impl Fn(&str) -> bool,
+    ) -> Option<String> {
+        let mut decide = self.0.iter().filter(|(scorer, _)| !beside(scorer));
+        decide.find_map(|(scorer, now)| {
+            let before = baseline.judges.get(scorer).filter(|before| !before.is_empty())?;
+            let known: BTreeSet<&str> = before.iter().map(|model| name(model)).collect();
+            let mut others = now.iter().map(|model| name(model));
+            let other = others.find(|model| !known.contains(model))?;
+            let named: Vec<String> = known.into_iter().map(named).collect();
+            Some(format!(
+                "judge `{}` is served by {} now, and was by {} in the baseline: what changed may be the judge; accept a \
+                 run that this judge judged with `cargo evaltest accept`",
+                message::printable(scorer),
+                self::named(other),
+                named.join(" and ")
+            ))
+        })
+    }
+}
+
+/// The name of a model without its fingerprint: `m` of `m (fp_1)`.
+fn name(served: &str) -> &str {
+    let bare = served.strip_suffix(')').and_then(|it| it.rsplit_once(" ("));
+    bare.map_or(served, |(name, _)| name)
+}
+
+fn named(model: &str) -> String {
+    format!("`{}`", message::printable(model))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn models(of: &[(&str, &[&str])]) -> BTreeMap<String, BTreeMap<String, u64>> {
+        let counted = |models: &[&str]| {
+            models
+                .iter()
+                .map(|model| ((*model).to_owned(), 1))
+                .collect()
+        };
+        of.iter()
+            .map(|(scorer, models)| ((*scorer).to_owned(), counted(models)))
+            .collect()
+    }
+
+    #[test]
+    fn the_calls_of_a_record_tell_what_served_them() {
+        let call = |scorer: &str, model: &str| {
+            let mut output = Output::text("{}");
+            output.metadata.insert("model".to_owned(), model.into());
+            JudgeCall {
+                scorer: scorer.to_owned(),
+                output: Some(output),
+                ..JudgeCall::default()
+            }
+        };
+        let silent = JudgeCall::default();
+        let calls = [call("a", "m-1"), call("a", "m-2"), call("b", "m-1"), silent];
+        let served = ServedJudges::of_calls(&calls);
+        let expect = ServedJudges::of(models(&[("a", &["m-1", "m-2"]), ("b", &["m-1"])]));
+        assert_eq!(served.0, expect.0);
+    }
+
+    #[test]
+    fn another_model_is_told_and_one_that_is_not_known_is_not() {
+        let check = |before: &[(&str, &[&str])], now: &[(&str, &[&str])], expect: Option<&str>| {
+            let baseline = Baseline {
+                judges: ServedJudges::of(models(before)).0,
+                ..Baseline::default()
+            };
+            let told = ServedJudges::of(models(now)).other_than(&baseline, |name| name == "beside");
+            match (&told, expect) {
+                (Some(told), Some(expect)) => assert!(told.starts_with(expect), "{told}"),
+                (told, expect) => assert_eq!(told.as_deref(), expect, "{before:?} {now:?}"),
+            }
+        };
+        let m1 = ("judge", &["m-1 (fp_1)"][..]);
+        let m2 = ("judge", &["m-2"][..]);
+        let says = "judge `judge` is served by `m-2` now, and was by `m-1` in the baseline: ";
+        check(&[m1], &[m2], Some(says));
+        check(&[m1], &[("judge", &["m-1"])], None);
+        check(&[m1], &[("judge", &["m-1 (fp_2)"])], None);
+        // Some of the replies are of another one.
+        check(&[m1], &[("judge", &["m-1", "m-2"])], Some(says));
+        // Either of the runs of the baseline.
+        check(&[("judge", &["m-1", "m-2"])], &[m2], None);
+        check(
+            &[("judge", &["m-1", "m-3"])],
+            &[m2],
+            Some("judge `judge` is served by `m-2` now, and was by `m-1` and `m-3` in"),
+        );
+        check(&[], &[m2], None);
+        check(&[m1], &[], None);
+        check(&[("other", &["m-1"])], &[m2], None);
+        check(&[("beside", &["m-1"])], &[("beside", &["m-2"])], None);
+    }
+}
