@@ -5,4 +5,7 @@
     expect(dead_code, reason = "the scorer that asks is made of these")
 )]
 
+pub(crate) mod form;
+pub(crate) mod prompt;
 pub(crate) mod rubric;
+pub(crate) mod schema;

@@ -37,6 +37,13 @@ fn read_in(folder: &Path, options: &str) -> Result<Grading> {
     Grading::from_options(&OptionReader::new(&ENTRY, &given, &maker)?)
 }
 
+impl Grading {
+    /// What these options say, for tests.
+    pub(in crate::scorer::ask::judge) fn inline(options: &Value) -> Self {
+        read(&options.to_string()).unwrap()
+    }
+}
+
 fn read(options: &str) -> Result<Grading> {
     read_in(Path::new("/nowhere"), options)
 }
