@@ -23,6 +23,7 @@ pub(crate) mod setting;
 mod shown;
 mod snippet;
 pub(crate) mod splice;
+pub(crate) mod tex_json;
 mod whole_word;
 mod word;
 pub(crate) mod yaml;

@@ -1,6 +1,8 @@
 //! `json_pointer`: a member of the JSON in an answer.
 
-use serde_json::{Deserializer, Value};
+use serde_json::Value;
+
+use crate::text::tex_json::{self, Extents};
 
 /// The member that the pointer names: a text as it is, anything else as JSON, `null` as nothing.
 pub(super) fn member(raw: &str, pointer: &str) -> Option<String> {
@@ -13,9 +15,10 @@ pub(super) fn member(raw: &str, pointer: &str) -> Option<String> {
 }
 
 /// The JSON of an answer: the whole of it, the last fenced block that is JSON, or what starts at the first
-/// brace or bracket. No more than that is tried, so that the time stays linear.
+/// brace or bracket. No more than that is tried, so that the time stays linear. Backslashes of TeX may stand in it as
+/// models write them, see [`tex_json`].
 pub(crate) fn find(raw: &str) -> Option<Value> {
-    if let Ok(value) = serde_json::from_str(raw.trim()) {
+    if let Some(value) = read(raw) {
         return Some(value);
     }
     let parts: Vec<&str> = raw.split("```").collect();
@@ -25,11 +28,15 @@ pub(crate) fn find(raw: &str) -> Option<Value> {
         let block = block
             .split_once('\n')
             .map_or(*block, |(_, content)| content);
-        serde_json::from_str::<Value>(block.trim()).ok()
+        read(block)
     });
     fenced.or_else(|| {
-        let start = raw.find(['{', '['])?;
-        let mut values = Deserializer::from_str(&raw[start..]).into_iter();
-        values.next()?.ok()
+        let found = &raw[raw.find(['{', '['])?..];
+        let end = Extents::of(found).end(0).ok()?;
+        read(&found[..end])
     })
+}
+
+fn read(text: &str) -> Option<Value> {
+    tex_json::read(text.trim()).map(|json| json.value)
 }

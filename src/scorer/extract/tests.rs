@@ -392,3 +392,74 @@ fn what_is_illegal_is_answered_with_what_is_legal() {
         );
     }
 }
+
+/// As it was before backslashes were mended.
+fn strict(raw: &str) -> Option<Value> {
+    let whole = serde_json::from_str(raw.trim()).ok();
+    whole.or_else(|| {
+        let parts: Vec<&str> = raw.split("```").collect();
+        let mut blocks = parts.iter().skip(1).step_by(2).rev();
+        let fenced = blocks.find_map(|block| {
+            let block = block
+                .split_once('\n')
+                .map_or(*block, |(_, content)| content);
+            serde_json::from_str::<Value>(block.trim()).ok()
+        });
+        fenced.or_else(|| {
+            let start = raw.find(['{', '['])?;
+            let mut values = serde_json::Deserializer::from_str(&raw[start..]).into_iter();
+            values.next()?.ok()
+        })
+    })
+}
+
+#[test]
+fn json_without_wrong_backslashes_is_read_as_ever() {
+    const PIECES: &[&str] = &[
+        "{\"a\": ",
+        "}",
+        "[",
+        "]",
+        "1",
+        "1.0",
+        "-",
+        "\"x\"",
+        ",",
+        ":",
+        "```json\n",
+        "```",
+        "\n",
+        " ",
+        "null",
+        "{\"a\":\"\\n\\\\frac\"}",
+        "NaN",
+        "{\"a\":1,\"a\":2}",
+        "\"",
+        "\u{1}",
+        "é",
+        "text ",
+        "1e999",
+        "01",
+    ];
+    let mut found = 0;
+    fuzz(|dice| {
+        let raw = dice.text(PIECES, 9);
+        let expect = strict(&raw);
+        found += usize::from(expect.is_some());
+        assert_eq!(find_json(&raw), expect, "{raw:?}");
+    });
+    assert!(found > 100, "{found}");
+}
+
+#[test]
+fn tex_in_json() {
+    let check =
+        |raw: &str, expect: Option<&str>| check(&json!({"json_pointer": "/problem"}), raw, expect);
+    let text = r#"{"problem": "Is $\frac{a}{b} \neq 1$?", "answer": 7}"#;
+    let expect = Some(r"Is $\frac{a}{b} \neq 1$?");
+    check(text, expect);
+    check(&format!("Here:\n```json\n{text}\n```\n"), expect);
+    check(&format!("Here: {text} Good luck \\o/"), expect);
+    check(&text.replace('\\', r"\\"), expect);
+    check(r#"{"problem": "\"#, None);
+}
