@@ -83,6 +83,16 @@ pub mod scorers {
     pub use crate::scorer::extract::PAGE as EXTRACTIONS;
 }
 
+/// Reading what judges reply.
+pub mod judge {
+    pub use regex::Regex;
+
+    pub use crate::scorer::ask::judge::reading::{
+        ReadStatus, Reading, Unread, VERSION, choices, helloagents_judge, helloagents_winner,
+        pattern, patterns, rating, rubric,
+    };
+}
+
 /// Gates of one name, what they are judged by, and how far answers and verdicts agree.
 pub mod verdict {
     pub use crate::verdict::agreement::{

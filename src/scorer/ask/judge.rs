@@ -7,5 +7,6 @@
 
 pub(crate) mod form;
 pub(crate) mod prompt;
+pub(crate) mod reading;
 pub(crate) mod rubric;
 pub(crate) mod schema;

@@ -20,6 +20,11 @@ impl<'a> Extents<'a> {
         }
     }
 
+    /// The text with what backslashes escape hidden: byte for byte as long as the text.
+    pub(crate) fn masked(&self) -> &str {
+        &self.masked
+    }
+
     /// The place behind the value that begins here, or the one where it stops being JSON.
     pub(crate) fn end(&mut self, start: usize) -> Result<usize, usize> {
         let mut cursor = Cursor::new(&self.masked, std::mem::take(&mut self.open));

@@ -1,0 +1,129 @@
+//! What a judge's reply says, from its text alone.
+//!
+//! A verdict is read or the reply is unreadable, with a reason; there is no default, no clamping, and neither the first
+//! nor the last of two wins. What the reply holds is gathered as claims: the [`objects`] of JSON at its top level, and for
+//! choices what stands in its [`lines`]. Two claims that differ make it conflicting, wherever they stand, so that an
+//! injected verdict which a judge quotes is never taken for its own. Some claims only ever contradict: those within quotes
+//! or within broken JSON.
+//!
+//! `patterns`, `rating` and `hello` read as published programs do.
+
+mod choices;
+mod hello;
+mod lines;
+mod name;
+mod objects;
+mod patterns;
+mod rating;
+mod reply;
+mod rubric;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+pub use choices::choices;
+pub use hello::{helloagents_judge, helloagents_winner};
+pub use patterns::{pattern, patterns};
+pub use rating::rating;
+pub use rubric::rubric;
+
+/// The rules of this module. Counts up whenever some reply is read otherwise than before, and belongs to the fingerprint
+/// of every judge.
+pub const VERSION: u32 = 1;
+
+/// What a reply says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reading {
+    /// Whether there is a verdict.
+    pub status: ReadStatus,
+    /// The choice, as it was offered, or the rating. None for rubrics, whose verdict is in `values`.
+    pub verdict: Option<Value>,
+    /// The points of each dimension, in their order.
+    pub values: Option<Map<String, Value>>,
+    /// The texts beside them.
+    pub comments: Map<String, Value>,
+    /// How many backslashes of the JSON were taken for themselves, see [`tex_json`](crate::text::tex_json).
+    pub repaired: u32,
+}
+
+/// Whether a reply could be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadStatus {
+    /// It says one thing.
+    Read,
+    /// It does not.
+    Unreadable(Unread),
+}
+
+/// Why there is no verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unread {
+    /// Nothing in it has the form of a verdict.
+    InvalidResponseFormat,
+    /// There are two that differ.
+    Conflicting,
+    /// The model refused; only its endpoint knows.
+    Refusal,
+    /// The reply was cut off; only its endpoint knows.
+    Truncated,
+    /// There is no text.
+    NoResponse,
+}
+
+impl Unread {
+    /// The word in files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidResponseFormat => "invalid_response_format",
+            Self::Conflicting => "conflicting",
+            Self::Refusal => "refusal",
+            Self::Truncated => "truncated",
+            Self::NoResponse => "no_response",
+        }
+    }
+}
+
+impl Reading {
+    /// Of a reply without a verdict.
+    pub fn unreadable(reason: Unread) -> Self {
+        Self {
+            status: ReadStatus::Unreadable(reason),
+            verdict: None,
+            values: None,
+            comments: Map::new(),
+            repaired: 0,
+        }
+    }
+
+    /// Why there is no verdict, if there is none.
+    pub fn reason(&self) -> Option<Unread> {
+        match self.status {
+            ReadStatus::Read => None,
+            ReadStatus::Unreadable(reason) => Some(reason),
+        }
+    }
+
+    fn of_verdict(verdict: impl Into<Value>) -> Self {
+        Self {
+            status: ReadStatus::Read,
+            verdict: Some(verdict.into()),
+            values: None,
+            comments: Map::new(),
+            repaired: 0,
+        }
+    }
+
+    fn of_values(values: Map<String, Value>) -> Self {
+        Self {
+            status: ReadStatus::Read,
+            verdict: None,
+            values: Some(values),
+            comments: Map::new(),
+            repaired: 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,137 @@
+//! Replies that name one of several choices.
+
+use serde_json::{Map, Value};
+
+use super::lines::{self, Claim};
+use super::name::{Names, trimmed};
+use super::objects::Found;
+use super::reply::Reply;
+use super::{Reading, Unread};
+
+/// The member that decides where there is one.
+const VERDICT: &str = "verdict";
+
+/// Reads the one choice that a reply names, in JSON or in a line of its own or behind a label.
+pub fn choices(reply: &str, offered: &[&str]) -> Reading {
+    read(reply, &Names::of(offered)).unwrap_or_else(Reading::unreadable)
+}
+
+fn read(reply: &str, names: &Names<'_>) -> Result<Reading, Unread> {
+    let Reply {
+        body,
+        doubtful,
+        whole,
+        found,
+        quoted,
+    } = Reply::parse(reply)?;
+    let mut claims = Claims::default();
+    for found in found.iter().chain(&quoted) {
+        claims.of_object(found, names)?;
+    }
+    match whole.map(|json| (json.value, json.repaired, json.overwritten)) {
+        Some((Value::Object(map), repaired, overwritten)) => {
+            let found = Found {
+                map,
+                repaired,
+                overwritten,
+                place: 0..0,
+                is_certain: true,
+            };
+            claims.of_object(&found, names)?;
+        }
+        // A text within quotes.
+        Some((Value::String(text), ..)) => claims.of_text(&text, &[], names, true)?,
+        // `[[1]]`
+        Some(_) => {
+            if let Some(choice) = lines::whole(body, names) {
+                claims.add(Claim {
+                    choice,
+                    is_certain: true,
+                })?;
+            }
+        }
+        None => claims.of_text(body, &found, names, true)?,
+    }
+    if !doubtful.is_empty() {
+        claims.of_text(doubtful, &quoted, names, false)?;
+    }
+    claims.conclude(names)
+}
+
+/// What was said so far; never two choices.
+#[derive(Default)]
+struct Claims {
+    choice: Option<usize>,
+    is_certain: bool,
+    /// Whether an object has a verdict that nobody offered.
+    has_other: bool,
+    comments: Map<String, Value>,
+    repaired: u32,
+}
+
+impl Claims {
+    fn add(&mut self, claim: Claim) -> Result<(), Unread> {
+        if self.choice.is_some_and(|choice| choice != claim.choice) {
+            return Err(Unread::Conflicting);
+        }
+        self.choice = Some(claim.choice);
+        self.is_certain |= claim.is_certain;
+        Ok(())
+    }
+
+    fn of_text(
+        &mut self,
+        text: &str,
+        objects: &[Found],
+        names: &Names<'_>,
+        is_certain: bool,
+    ) -> Result<(), Unread> {
+        for mut claim in lines::claims(text, objects, names) {
+            claim.is_certain &= is_certain;
+            self.add(claim)?;
+        }
+        Ok(())
+    }
+
+    fn of_object(&mut self, found: &Found, names: &Names<'_>) -> Result<(), Unread> {
+        let mut said = None;
+        let overwritten = found.overwritten.iter().map(|(name, value)| (name, value));
+        let decides = found.map.contains_key(VERDICT);
+        for (name, value) in found.map.iter().chain(overwritten) {
+            if decides && name != VERDICT {
+                continue;
+            }
+            match value.as_str().and_then(|text| names.find(trimmed(text))) {
+                None if decides => self.has_other = true,
+                None => {}
+                Some(choice) => {
+                    said = Some(name);
+                    self.add(Claim {
+                        choice,
+                        is_certain: found.is_certain,
+                    })?;
+                }
+            }
+        }
+        if let Some(said) = said.filter(|_| self.comments.is_empty()) {
+            let members = found.map.iter();
+            let texts = members.filter(|(name, value)| *name != said && value.is_string());
+            let texts = texts.map(|(name, value)| (name.clone(), value.clone()));
+            self.comments = texts.collect();
+            self.repaired = found.repaired;
+        }
+        Ok(())
+    }
+
+    fn conclude(self, names: &Names<'_>) -> Result<Reading, Unread> {
+        match self.choice {
+            Some(_) if self.has_other => Err(Unread::Conflicting),
+            Some(choice) if self.is_certain => Ok(Reading {
+                comments: self.comments,
+                repaired: self.repaired,
+                ..Reading::of_verdict(names.name(choice))
+            }),
+            _ => Err(Unread::InvalidResponseFormat),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Names of choices as judges spell them.
+
+/// Marks that take no place: they stand in the texts of some models, and where somebody hides something.
+pub(super) fn is_invisible(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{206f}'
+            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+    )
+}
+
+/// The text without white space and invisible marks at its ends.
+pub(super) fn trimmed(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() || is_invisible(c))
+}
+
+/// The names that were offered.
+pub(super) struct Names<'a> {
+    /// Each with how it is spelt without regard to case, none where another one is spelt like it.
+    names: Vec<(&'a str, Option<String>)>,
+}
+
+impl<'a> Names<'a> {
+    pub(super) fn of(offered: &[&'a str]) -> Self {
+        let lower: Vec<_> = offered.iter().map(|name| name.to_lowercase()).collect();
+        let names = offered.iter().zip(&lower).map(|(name, folded)| {
+            let is_alone = lower.iter().filter(|other| *other == folded).count() == 1;
+            (*name, is_alone.then(|| folded.clone()))
+        });
+        Self {
+            names: names.collect(),
+        }
+    }
+
+    pub(super) fn name(&self, choice: usize) -> &'a str {
+        self.names[choice].0
+    }
+
+    /// The choice that this is, exactly or, where that is clear, but for its case.
+    pub(super) fn find(&self, text: &str) -> Option<usize> {
+        // Letters may be longer in the other case, but no four times.
+        let longest = self.names.iter().map(|(name, _)| name.len()).max();
+        if text.len() > 4 * longest.unwrap_or_default() {
+            return None;
+        }
+        let exact = self.names.iter().position(|(name, _)| *name == text);
+        exact.or_else(|| {
+            let lower = text.to_lowercase();
+            let mut names = self.names.iter();
+            names.position(|(_, folded)| folded.as_ref() == Some(&lower))
+        })
+    }
+
+    /// The longest choice that a text begins with, and what comes behind it.
+    pub(super) fn at_start<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
+        let with = |(choice, (name, folded)): (usize, &(&str, Option<String>))| {
+            let head = text.get(..name.len())?;
+            let is_it = head == *name
+                || folded
+                    .as_ref()
+                    .is_some_and(|folded| head.to_lowercase() == *folded);
+            let rest = &text[name.len()..];
+            let is_whole = is_it && !goes_on(name, rest);
+            is_whole.then_some((choice, rest))
+        };
+        let found = self.names.iter().enumerate().filter_map(with);
+        found.min_by_key(|(choice, rest)| {
+            (
+                rest.len(),
+                self.names[*choice].0 != &text[..text.len() - rest.len()],
+            )
+        })
+    }
+
+    /// Whether one of the other choices is spelt out somewhere as a word; those of one letter never are.
+    pub(super) fn mentions_another(&self, text: &str, choice: usize) -> bool {
+        let mut others = self.names.iter().enumerate();
+        others.any(|(other, (name, _))| {
+            let is_word = name.chars().count() > 1;
+            other != choice
+                && is_word
+                && contains_word(text, &name.to_lowercase(), self.name(choice))
+        })
+    }
+}
+
+/// Whether a word does not end where a name does: `A` in `A+`, `correct` in `correct-ish`.
+fn goes_on(name: &str, rest: &str) -> bool {
+    let mut chars = rest.chars().filter(|c| !is_invisible(*c));
+    let is_word = |c: char| c.is_alphanumeric();
+    let ends_in_word = name.ends_with(is_word);
+    match (chars.next(), chars.next()) {
+        (Some(c), _) if is_word(c) => ends_in_word,
+        (Some('+' | '#'), _) => ends_in_word,
+        (Some('-' | '\'' | '’' | '.' | '_'), Some(c)) => ends_in_word && is_word(c),
+        // A grade such as `A-`.
+        (Some('-'), None) => ends_in_word && name.chars().count() == 1,
+        (Some('%'), _) => name.ends_with(|c: char| c.is_numeric()),
+        _ => false,
+    }
+}
+
+/// Whether a lower-case word stands in a text of lower case, outside of `within`, in which it may be a part.
+fn contains_word(text: &str, word: &str, within: &str) -> bool {
+    let within = within.to_lowercase();
+    let is_word = |c: char| c.is_alphanumeric();
+    text.match_indices(word).any(|(place, _)| {
+        let before = &text[..place];
+        let behind = &text[place + word.len()..];
+        let is_whole = !before.ends_with(is_word) && !behind.starts_with(is_word);
+        let is_part = within.match_indices(word).any(|(inner, _)| {
+            before.ends_with(&within[..inner]) && behind.starts_with(&within[inner + word.len()..])
+        });
+        is_whole && !is_part
+    })
+}

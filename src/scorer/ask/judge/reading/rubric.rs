@@ -1,0 +1,98 @@
+//! Replies with points for each dimension of a rubric.
+
+use serde_json::{Map, Value};
+
+use super::objects::Found;
+use super::reply::Reply;
+use super::{Reading, Unread};
+
+/// Reads whole points for each dimension on its scale, both ends included.
+pub fn rubric(reply: &str, dimensions: &[(&str, [i64; 2])]) -> Reading {
+    read(reply, dimensions).unwrap_or_else(Reading::unreadable)
+}
+
+fn read(reply: &str, dimensions: &[(&str, [i64; 2])]) -> Result<Reading, Unread> {
+    let Reply {
+        whole,
+        found: mut claims,
+        mut quoted,
+        ..
+    } = Reply::parse(reply)?;
+    claims.append(&mut quoted);
+    if let Some(json) = whole {
+        let Value::Object(map) = json.value else {
+            return Err(Unread::InvalidResponseFormat);
+        };
+        claims.push(Found {
+            map,
+            repaired: json.repaired,
+            overwritten: json.overwritten,
+            place: 0..0,
+            is_certain: true,
+        });
+    }
+    for (name, _) in dimensions {
+        let mut given = claims.iter().flat_map(|claim| claim.all(name));
+        if let Some(first) = given.next()
+            && given.any(|other| !is_same(first, other))
+        {
+            return Err(Unread::Conflicting);
+        }
+    }
+    let mut claims = claims.into_iter();
+    claims
+        .find_map(|claim| claim.points(dimensions))
+        .ok_or(Unread::InvalidResponseFormat)
+}
+
+impl Found {
+    /// What a member is said to be, each time.
+    fn all(&self, name: &str) -> impl Iterator<Item = &Value> {
+        let overwritten = self.overwritten.iter();
+        let before = overwritten.filter(move |(known, _)| known == name);
+        let before = before.map(|(_, value)| value);
+        before.chain(self.map.get(name))
+    }
+
+    fn points(self, dimensions: &[(&str, [i64; 2])]) -> Option<Reading> {
+        if !self.is_certain {
+            return None;
+        }
+        let points = dimensions.iter().map(|(name, scale)| {
+            let points = whole(self.map.get(*name)?)?;
+            let is_on_scale = (scale[0]..=scale[1]).contains(&points);
+            is_on_scale.then(|| ((*name).to_owned(), Value::from(points)))
+        });
+        let values: Map<_, _> = points.collect::<Option<_>>()?;
+        let is_comment =
+            |(name, value): &(String, Value)| value.is_string() && !values.contains_key(name);
+        let comments = self.map.into_iter().filter(is_comment).collect();
+        Some(Reading {
+            comments,
+            repaired: self.repaired,
+            ..Reading::of_values(values)
+        })
+    }
+}
+
+/// A whole number, `4` or `4.0`.
+fn whole(value: &Value) -> Option<i64> {
+    /// Up to here every whole number is a double of its own.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let Value::Number(number) = value else {
+        return None;
+    };
+    number.as_i64().or_else(|| {
+        let float = number.as_f64()?;
+        let is_whole = float.fract() == 0.0 && float.abs() <= EXACT;
+        #[expect(clippy::cast_possible_truncation, reason = "whole and in range")]
+        is_whole.then_some(float as i64)
+    })
+}
+
+fn is_same(one: &Value, other: &Value) -> bool {
+    match (whole(one), whole(other)) {
+        (Some(one), Some(other)) => one == other,
+        _ => one == other,
+    }
+}
