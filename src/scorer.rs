@@ -82,6 +82,7 @@ pub use all::All;
 pub use any::Any;
 pub use any_of::AnyOf;
 pub use ask::command::CommandScorer;
+pub use ask::judge::Judge;
 #[cfg(feature = "http")]
 pub use ask::semantic::http::HttpEmbedder;
 pub use ask::semantic::{Embedder, Semantic};

@@ -310,7 +310,7 @@ fn level(sample: &Sample) -> Option<&str> {
 
 fn without_ground_truth(header: &Header<'_>) -> String {
     format!(
-        "`{}`: no sample is scored, for there is no column of ground truths: looked for {}; found {}",
+        "`{}`: there is no column of ground truths, so a scorer that needs one scores no sample: looked for {}; found {}",
         header.path.display(),
         quoted(GROUND_TRUTH),
         quoted(header.columns.iter().copied())

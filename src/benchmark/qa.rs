@@ -186,7 +186,7 @@ impl Qa {
         let mut notices = Vec::new();
         if layout.ground_truth.is_none() {
             notices.push(format!(
-                "`{path}`: no sample is scored, for there is no column of ground truths: looked for {}; found {}",
+                "`{path}`: there is no column of ground truths, so a scorer that needs one scores no sample: looked for {}; found {}",
                 quoted(GROUND_TRUTH),
                 quoted(table.header().columns)
             ));

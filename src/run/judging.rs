@@ -19,6 +19,7 @@ use crate::agent::Agent;
 use crate::data::{AgentError, JudgeCall};
 use crate::eval::limits::Limits;
 use crate::scorer::ask::desk::Patience;
+use crate::store::RunDir;
 use crate::system::lock::lock;
 use seat::Seat;
 
@@ -61,6 +62,26 @@ pub(super) trait JudgeBooks: Sync {
 }
 
 impl Judging {
+    /// Of a run in this directory, with no cache and nothing hidden.
+    pub(super) fn new(
+        limits: Limits,
+        stopper: &Arc<Stopper>,
+        purse: &Arc<Throttle>,
+        dir: &RunDir,
+        started: Instant,
+    ) -> Self {
+        Self {
+            limits,
+            stopper: Arc::clone(stopper),
+            purse: Arc::clone(purse),
+            cache: None,
+            hidden: Arc::default(),
+            scratch: dir.file("scratch"),
+            started,
+            seats: Seats::default(),
+        }
+    }
+
     /// The seat of a judge; made when it is first asked.
     fn seat(&self, agent: &Arc<dyn Agent>, scorer: &str, patience: &Patience) -> Arc<Seat> {
         let mut seats = lock(&self.seats.0);

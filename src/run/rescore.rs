@@ -151,7 +151,7 @@ fn write(
     dir: &RunDir,
     (new, run_id): (&RunDir, String),
     parent: Manifest,
-    mut judge: Judge,
+    judge: Judge,
     specs: &[Value],
 ) -> Result<Run> {
     let errors = Errors::of_config(&parent.config);
@@ -169,12 +169,16 @@ fn write(
     let (gates, mut notices) = gates_for(&parent, baseline.as_ref(), &names, metrics.is_some())?;
     let now = format!("{:.3}", jiff::Timestamp::now());
     let started = std::time::Instant::now();
-    if asks(&judge.scorers) {
+    let judge = &if asks(&judge.scorers) {
         begin(dir, (new, &run_id), &parent, &now)?;
         let judges = RescoreJudges::open(new, &parent, &judge.scorers)?;
-        judge.desks = Desks::Asking(Box::new(judges));
-    }
-    let judge = &judge;
+        Judge {
+            desks: Desks::Asking(Box::new(judges)),
+            ..judge
+        }
+    } else {
+        judge
+    };
     let summary = SummaryBuilder::new(&*parent.eval)
         .scorer(names.first().map(String::as_str))
         .epochs(parent.epochs);
@@ -233,12 +237,7 @@ fn write(
     };
     run.notices.extend(judge_notices(&run.summary));
     let mut artifacts = samples.files;
-    let mut left_behind: &[RunDir] = &[];
-    if let Desks::Asking(judges) = &judge.desks {
-        let hash = judges.close(&judge.scorers)?;
-        artifacts.push(("events.jsonl".to_owned(), hash));
-        left_behind = &judges.left_behind;
-    }
+    artifacts.extend(judge.close()?);
     artifacts.extend(run.write_summary(new)?);
     let manifest = Manifest {
         config: config(&parent.config, &gates, specs, &names),
@@ -263,10 +262,7 @@ fn write(
         ..parent
     };
     manifest.write(new)?;
-    // What they were told stands in the records of this one.
-    for dir in left_behind {
-        let _ = std::fs::remove_dir_all(dir.path());
-    }
+    judge.tidy();
     Ok(run)
 }
 

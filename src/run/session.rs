@@ -13,7 +13,7 @@ use super::cached::Cached;
 use super::emitter::Emitter;
 use super::finish::Finish;
 use super::judge::{judge, judge_failure};
-use super::judging::{JudgeDesk, Judging, Seats, Subject};
+use super::judging::{JudgeDesk, Judging, Subject};
 use super::ledger::Ledger;
 use super::options::{Home, RunOptions};
 use super::outcome::{failed, skipped};
@@ -76,10 +76,7 @@ impl Session {
         };
         let mut selected = Selected::of(&plan, options.scope.only.as_ref())?;
         if !matches!(options.home, Home::Merged(_)) {
-            let judges = plan.scorers.iter().flat_map(Scorer::agents);
-            let mut all = iter::once(Arc::clone(&eval.agent)).chain(judges);
-            let check = all.try_for_each(|agent| agent.check());
-            check.map_err(|error| error.at(format_args!("eval `{}`", eval.name)))?;
+            check_agents(&plan)?;
         }
         let (dir, resumed) = options.open(&plan, &asker)?;
         if resumed.as_ref().is_some_and(|manifest| manifest.mixed) {
@@ -119,15 +116,11 @@ impl Session {
             started,
             Arc::clone(&stopper),
         ));
+        let judging = Judging::new(eval.limits.clone(), &stopper, &throttle, &dir, started);
         let judging = Judging {
-            limits: eval.limits.clone(),
-            stopper: Arc::clone(&stopper),
-            purse: Arc::clone(&throttle),
             cache: cache.as_ref().map(Cached::replies),
             hidden: Arc::clone(&plan.hidden),
-            scratch: dir.file("scratch"),
-            started,
-            seats: Seats::default(),
+            ..judging
         };
         let asking = Asking {
             throttle,
@@ -419,4 +412,13 @@ impl Session {
             Ended::Stopped { attempts } => skipped(attempts),
         }
     }
+}
+
+/// Finds out whether those who are to answer and to judge can be asked at all.
+fn check_agents(plan: &Plan) -> Result<()> {
+    let eval = &plan.eval;
+    let judges = plan.scorers.iter().flat_map(Scorer::agents);
+    let mut all = iter::once(Arc::clone(&eval.agent)).chain(judges);
+    let check = all.try_for_each(|agent| agent.check());
+    check.map_err(|error| error.at(format_args!("eval `{}`", eval.name)))
 }

@@ -7,7 +7,6 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::stop::Stopper;
-use crate::data::Usage;
 use crate::data::output::LONGEST_RETRY_AFTER;
 use crate::data::{AgentError, FailureKind, Output};
 use crate::eval::limits::budget::UsedUp;
@@ -103,12 +102,18 @@ impl Throttle {
         }
     }
 
-    /// A judge was asked; `reply` is what its reply took, if there was one.
-    pub(super) fn paid(&self, reply: Option<Option<&Usage>>) {
-        if self.has_budget {
-            lock(&self.rules).governor.bought(reply);
-            self.ended.notify_all();
+    /// A judge was asked at the expense of this budget.
+    pub(super) fn paid(&self, reply: &Result<Output, AgentError>) {
+        if !self.has_budget {
+            return;
         }
+        let mut rules = lock(&self.rules);
+        match reply {
+            Ok(output) => rules.governor.bought(output.usage.as_ref()),
+            Err(_) => rules.governor.returned(),
+        }
+        drop(rules);
+        self.ended.notify_all();
     }
 
     /// Waits until the limits let another question be asked. `None` when none may be asked any more: the run has

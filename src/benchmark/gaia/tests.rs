@@ -231,7 +231,7 @@ fn without_a_ground_truth_column_nothing_is_scored() {
     let notices = gaia.notices();
     let path = folder.path().join("rows.jsonl");
     let expect = format!(
-        "`{}`: no sample is scored, for there is no column of ground truths: looked for \
+        "`{}`: there is no column of ground truths, so a scorer that needs one scores no sample: looked for \
          `final_answer`, `Final answer`, `answer`; found `question`, `reply`",
         path.display()
     );

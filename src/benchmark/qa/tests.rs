@@ -261,7 +261,7 @@ fn without_ground_truths_nothing_is_scored_and_that_is_told() {
     assert_eq!(qa.samples().unwrap()[0].target, None);
     let notices = qa.notices();
     assert!(
-        notices[0].contains("no sample is scored, for there is no column"),
+        notices[0].contains("there is no column of ground truths"),
         "{notices:?}"
     );
     let rows = [

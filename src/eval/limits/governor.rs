@@ -224,12 +224,15 @@ impl Governor {
         Ok(true)
     }
 
-    /// A judge was asked; `reply` is what its reply took, if there was one.
-    pub(crate) fn bought(&mut self, reply: Option<Option<&Usage>>) {
+    /// A judge replied, which took this.
+    pub(crate) fn bought(&mut self, usage: Option<&Usage>) {
+        self.returned();
+        self.spent.judges.add(usage);
+    }
+
+    /// A judge was asked to no end.
+    pub(crate) fn returned(&mut self) {
         self.bought = self.bought.saturating_sub(1);
-        if let Some(usage) = reply {
-            self.spent.judges.add(usage);
-        }
     }
 
     fn exhausted(&self) -> Option<Exhausted> {

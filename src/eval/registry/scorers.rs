@@ -33,6 +33,7 @@ const ENTRIES: &[Entry] = &[
     scorer::gsm8k::ENTRY,
     scorer::includes::ENTRY,
     scorer::json::ENTRY,
+    scorer::ask::judge::ENTRY,
     scorer::list::ENTRY,
     scorer::not::ENTRY,
     scorer::numeric::ENTRY,

@@ -115,8 +115,7 @@ impl Seat {
             let reply = self.attempt(judging, subject, request, call.attempts);
             call.latency_s = started.elapsed().as_secs_f64();
             self.throttle.asked(&turn, subject.id, &reply);
-            let usage = reply.as_ref().ok().and_then(|output| output.usage.as_ref());
-            judging.purse.paid(reply.is_ok().then_some(usage));
+            judging.purse.paid(&reply);
             let error = match reply {
                 Ok(output) => {
                     self.first.answered();
@@ -170,7 +169,7 @@ impl Seat {
         attempt: u32,
     ) -> Result<Output, AgentError> {
         let needs_folder = self.agent.needs_scratch() || !request.files.is_empty();
-        let folder = needs_folder.then(|| self.folder(judging, subject, request, attempt));
+        let folder = needs_folder.then(|| make_folder(judging, subject, request, attempt));
         let folder = folder.transpose()?;
         let files = match &folder {
             Some(folder) => folder.copy(request)?,
@@ -214,26 +213,6 @@ impl Seat {
         [own, run].into_iter().flatten().min()
     }
 
-    fn folder(
-        &self,
-        judging: &Judging,
-        subject: &Subject<'_>,
-        request: &JudgeRequest<'_>,
-        attempt: u32,
-    ) -> Result<Folder, AgentError> {
-        let (id, epoch) = (file_name(subject.id), subject.epoch);
-        let key = &request.key[..request.key.len().min(8)];
-        let name = format!("{id}.judge.{key}.{epoch}.{attempt}");
-        let folder = judging.scratch.join(name);
-        std::fs::create_dir_all(&folder).map_err(|error| {
-            AgentError::of(
-                FailureKind::NotStarted,
-                format!("cannot make `{}`: {error}", folder.display()),
-            )
-        })?;
-        Ok(Folder(folder))
-    }
-
     /// The error as it is told of a run: of whom.
     fn named(&self, error: &AgentError) -> AgentError {
         AgentError {
@@ -241,6 +220,26 @@ impl Seat {
             ..error.clone()
         }
     }
+}
+
+/// Makes the folder of an attempt.
+fn make_folder(
+    judging: &Judging,
+    subject: &Subject<'_>,
+    request: &JudgeRequest<'_>,
+    attempt: u32,
+) -> Result<Folder, AgentError> {
+    let (id, epoch) = (file_name(subject.id), subject.epoch);
+    let key = &request.key[..request.key.len().min(8)];
+    let name = format!("{id}.judge.{key}.{epoch}.{attempt}");
+    let folder = judging.scratch.join(name);
+    std::fs::create_dir_all(&folder).map_err(|error| {
+        AgentError::of(
+            FailureKind::NotStarted,
+            format!("cannot make `{}`: {error}", folder.display()),
+        )
+    })?;
+    Ok(Folder(folder))
 }
 
 /// Whether the run ends rather than this question.

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use super::chunks::Chunks;
 use super::judges::{Said, asks, left_behind, said_to};
-use super::line::{Desks, Judge};
+use super::line::Desks;
 use super::{Rescore, judge_of};
 use crate::data::{JudgeCall, Unread};
 use crate::error::Result;

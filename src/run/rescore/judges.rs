@@ -13,7 +13,7 @@ use crate::data::{AgentError, JudgeCall};
 use crate::error::{Error, Result};
 use crate::eval::limits::Limits;
 use crate::eval::limits::budget::UsedUp;
-use crate::run::judging::{JudgeBooks, JudgeDesk, Judging, Seats, Subject};
+use crate::run::judging::{JudgeBooks, JudgeDesk, Judging, Subject};
 use crate::run::stop::Stopper;
 use crate::run::throttle::Throttle;
 use crate::scorer::Scorer;
@@ -72,16 +72,7 @@ impl RescoreJudges {
         let (journal, _) = EventLog::open(&new.file("events.jsonl"))?;
         let (earlier, left_behind) = left_behind(root, new.path(), parent);
         Ok(Self {
-            judging: Judging {
-                limits,
-                stopper: Arc::clone(&stopper),
-                purse: Arc::new(purse),
-                cache: None,
-                hidden: Arc::default(),
-                scratch: new.file("scratch"),
-                started,
-                seats: Seats::default(),
-            },
+            judging: Judging::new(limits, &stopper, &Arc::new(purse), new, started),
             books: Books {
                 journal,
                 redactor: Redactor::new(&parent.redact, &secrets)?,

@@ -122,6 +122,24 @@ struct Subject<'a> {
 }
 
 impl Judge {
+    /// Nobody is asked any more: the name and the SHA-256 of the journal, if there is one.
+    pub(super) fn close(&self) -> Result<Option<(String, String)>> {
+        let Desks::Asking(judges) = &self.desks else {
+            return Ok(None);
+        };
+        let hash = judges.close(&self.scorers)?;
+        Ok(Some(("events.jsonl".to_owned(), hash)))
+    }
+
+    /// Removes what killed rescores left behind: what they were told stands in the records of this one.
+    pub(super) fn tidy(&self) {
+        if let Desks::Asking(judges) = &self.desks {
+            for dir in &judges.left_behind {
+                let _ = std::fs::remove_dir_all(dir.path());
+            }
+        }
+    }
+
     /// Judges the record on a line and writes its new line behind `out`.
     pub(super) fn line(&self, line: &[u8], out: &mut Vec<u8>) -> Result<Seen> {
         let line = line.trim_ascii_end();

@@ -1,12 +1,387 @@
-//! `judge`: a model grades an answer by a rubric.
+//! `judge`: a model grades answers.
+//!
+//! A judge is a scorer that asks an agent, and its failures are not those of the agent under test. `rubric` says what is
+//! graded, `sees` what of an answer is shown, `prompt` what is asked and `schema` in which form; the [`Desk`] has it
+//! asked, `said` and `reading` read the reply, and `graded` makes a score of it. What cannot be read is asked once more,
+//! and then is an error with a reason, never a wrong answer.
 
-#![cfg_attr(
-    not(test),
-    expect(dead_code, reason = "the scorer that asks is made of these")
-)]
-
-pub(crate) mod form;
+mod graded;
+mod identity;
+mod make;
 pub(crate) mod prompt;
 pub(crate) mod reading;
 pub(crate) mod rubric;
+mod said;
 pub(crate) mod schema;
+mod sees;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use serde_json::{Map, Value, json};
+
+use super::desk::{Asked, JudgeRequest, LoneDesk, NamedDesk, Patience};
+use crate::agent::Agent;
+use crate::data::{Normalized, ReplyForm, Sample, Score, Unread};
+use crate::error::{Error, Result};
+use crate::scorer::{Answer, AskedAgent, Reads, Scorer};
+use crate::text::hash::Hasher;
+use graded::Graded;
+use reading::ReadStatus;
+use rubric::Grading;
+use said::Said;
+use sees::{Sees, Shown};
+
+pub(crate) use make::ENTRY;
+
+/// The name under which it is recorded, unless an option gives it another.
+const NAME: &str = "judge";
+/// The forms in the order in which they are tried.
+const FORMS: [ReplyForm; 3] = [ReplyForm::Schema, ReplyForm::Tool, ReplyForm::Text];
+
+/// A model that grades answers.
+///
+/// ```no_run
+/// use evaltest::agent::OpenAi;
+/// use evaltest::scorer::Judge;
+///
+/// # fn main() -> evaltest::Result<()> {
+/// let model = OpenAi::new("http://127.0.0.1:8102/v1", "local")?.temperature(0.0);
+/// let judge = Judge::new(model, "aime")?.sees(["prompt", "prediction", "ground_truth"])?;
+/// # let _: Box<dyn evaltest::Scorer> = Box::new(judge);
+/// # Ok(())
+/// # }
+/// ```
+///
+#[doc = include_str!("judge.md")]
+pub struct Judge {
+    agent: Arc<dyn Agent>,
+    /// Who the agent is, wherever it is reached.
+    identity: String,
+    /// What every task of the agent brings along.
+    options: Map<String, Value>,
+    secrets: Vec<String>,
+    grading: Grading,
+    sees: Sees,
+    repeats: u32,
+    patience: Patience,
+    form: Form,
+}
+
+/// The form of replies that the endpoint is known, or hoped, to take.
+#[derive(Default)]
+struct Form {
+    /// Its place among [`FORMS`].
+    place: AtomicU8,
+    /// Counted up by 1 of the place that gave a reply.
+    proven: AtomicU8,
+}
+
+impl Form {
+    /// One for an agent that may be told a form, or not.
+    fn of(agent: &dyn Agent) -> Self {
+        let form = Self::default();
+        if !agent.takes_reply_form() {
+            form.place.store(2, Ordering::Relaxed);
+        }
+        form
+    }
+
+    fn now(&self) -> (ReplyForm, u8) {
+        let place = self.place.load(Ordering::Relaxed).min(2);
+        (FORMS[usize::from(place)], place)
+    }
+
+    fn is_proven(&self, place: u8) -> bool {
+        self.proven.load(Ordering::Relaxed) == place + 1
+    }
+
+    fn replied(&self, place: u8) {
+        self.proven.store(place + 1, Ordering::Relaxed);
+    }
+
+    /// The endpoint does not know this form: the next is tried.
+    fn refused(&self, place: u8) {
+        self.place.fetch_max(place + 1, Ordering::Relaxed);
+    }
+}
+
+/// One of the verdicts that `repeats` asks for, or why there is none.
+type Verdict = std::result::Result<Graded, NoVerdict>;
+
+/// Why there is no verdict.
+enum NoVerdict {
+    /// What the judge said cannot be read.
+    Unread(Unread, String),
+    /// It said nothing.
+    Failed(String),
+    /// The run stops.
+    Stopped,
+}
+
+impl Judge {
+    /// A judge that grades by a ready rubric (`aime`, `qa`, `code`, `creative_writing`, `technical_docs`), or by the text
+    /// of one in YAML. It sees what was asked and the answer.
+    ///
+    /// # Errors
+    /// When the rubric is none.
+    pub fn new(agent: impl Agent + 'static, rubric: &str) -> Result<Self> {
+        let identity = agent.fingerprint().unwrap_or_default();
+        let grading = Grading::of_text(rubric)?;
+        let agent = AskedAgent {
+            agent: Arc::new(agent),
+            options: Map::new(),
+            secrets: Vec::new(),
+        };
+        Ok(Self::of(agent, identity, grading))
+    }
+
+    fn of(asked: AskedAgent, identity: String, grading: Grading) -> Self {
+        let AskedAgent {
+            agent,
+            options,
+            mut secrets,
+        } = asked;
+        secrets.extend(agent.secrets());
+        Self {
+            identity,
+            options,
+            secrets,
+            sees: Sees::usual(&grading),
+            grading,
+            repeats: 1,
+            patience: Patience::default(),
+            form: Form::of(&*agent),
+            agent,
+        }
+    }
+
+    /// What it is shown: `prompt`, `prediction`, `ground_truth`, `files`, and names of fields.
+    ///
+    /// # Errors
+    /// When nothing is named, or something twice.
+    pub fn sees<'a>(mut self, names: impl IntoIterator<Item = &'a str>) -> Result<Self> {
+        self.sees = Sees::named(names)?;
+        Ok(self)
+    }
+
+    /// How often each answer is judged. The first verdict counts, the others tell how far the judge agrees with itself.
+    #[must_use]
+    pub fn repeats(mut self, repeats: u32) -> Self {
+        self.repeats = repeats.max(1);
+        self
+    }
+
+    /// How often a failed request is repeated, whatever the eval says.
+    #[must_use]
+    pub fn retries(mut self, retries: u32) -> Self {
+        self.patience.retries = Some(retries);
+        self
+    }
+
+    /// One verdict, asked for once more where the reply cannot be read.
+    fn verdict(&self, desk: &NamedDesk<'_>, shown: &Shown<'_>, repeat: u32) -> Verdict {
+        let mut unread = None;
+        for again in [0, 1] {
+            let said = self.ask(desk, shown, repeat, again)?;
+            match said {
+                Ok(graded) => return Ok(graded),
+                Err(reason) => unread = Some(reason),
+            }
+        }
+        let (reason, reply) = unread.unwrap_or((Unread::NoResponse, String::new()));
+        Err(NoVerdict::Unread(reason, reply))
+    }
+
+    /// One request, in the form that the endpoint takes.
+    fn ask(
+        &self,
+        desk: &NamedDesk<'_>,
+        shown: &Shown<'_>,
+        repeat: u32,
+        again: u32,
+    ) -> std::result::Result<std::result::Result<Graded, (Unread, String)>, NoVerdict> {
+        loop {
+            let (form, place) = self.form.now();
+            let prompt = prompt::prompt(&self.grading, &shown.exhibits, form);
+            let request = JudgeRequest {
+                agent: &self.agent,
+                key: self.key(shown, repeat, again),
+                prompt: match again {
+                    0 => prompt,
+                    _ => prompt::again(&prompt, &self.grading),
+                },
+                options: Arc::new(self.task_options(form)),
+                files: shown.files,
+                form,
+                may_fall_back: form != ReplyForm::Text && !self.form.is_proven(place),
+                repeat,
+                repeats: self.repeats,
+                again,
+                patience: &self.patience,
+                length: shown.length,
+            };
+            match desk.desk.ask(desk.scorer, &request) {
+                Asked::FormRefused => self.form.refused(place),
+                Asked::Stopped => return Err(NoVerdict::Stopped),
+                Asked::Failed(error) => {
+                    let Some(reason) = said::reason_of(&error) else {
+                        return Err(NoVerdict::Failed(error.message.clone()));
+                    };
+                    desk.desk.unread(desk.scorer, &request, reason);
+                    return Ok(Err((reason, error.message.clone())));
+                }
+                Asked::Said(output) => {
+                    self.form.replied(place);
+                    let said = Said::of(&output);
+                    let reading = said.read(&self.grading);
+                    return Ok(match reading.status {
+                        ReadStatus::Read => Ok(Graded::of(&self.grading, reading)),
+                        ReadStatus::Unreadable(reason) => {
+                            desk.desk.unread(desk.scorer, &request, reason);
+                            Err((reason, said.excerpt()))
+                        }
+                    });
+                }
+            }
+        }
+    }
+
+    fn task_options(&self, form: ReplyForm) -> Map<String, Value> {
+        let mut options = self.options.clone();
+        options.extend(schema::options(&self.grading, form));
+        options
+    }
+
+    /// Of what is asked, and of whom: wherever it is sent to, and in whatever form.
+    fn key(&self, shown: &Shown<'_>, repeat: u32, again: u32) -> String {
+        let hash = Hasher::default()
+            .part("judge")
+            .part(self.fingerprint())
+            .part(repeat.to_le_bytes())
+            .part(again.to_le_bytes());
+        let hash = shown.parts(hash);
+        hash.hex()
+    }
+
+    /// The score by the first verdict; the others say how far the judge agrees with itself.
+    fn score_of(&self, first: &Graded, others: &[Verdict]) -> Score {
+        let score = first.score(&self.grading);
+        if others.is_empty() {
+            return score;
+        }
+        let told = others.iter().map(|verdict| match verdict {
+            Ok(graded) => graded.told(),
+            Err(NoVerdict::Unread(reason, _)) => json!({ "unread": reason }),
+            Err(_) => json!({ "unread": "failed" }),
+        });
+        let told: Vec<Value> = told.collect();
+        let readable = others.iter().filter_map(|verdict| verdict.as_ref().ok());
+        let readable: Vec<&Graded> = readable.collect();
+        let score = score.detail("repeats", told);
+        if readable.is_empty() {
+            return score;
+        }
+        let same = readable.iter().filter(|other| other.agrees(first)).count();
+        #[expect(clippy::cast_precision_loss, reason = "there are few repeats")]
+        let share = same as f64 / readable.len() as f64;
+        score.detail("self_agreement", share)
+    }
+}
+
+impl Scorer for Judge {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+        let shown = self.sees.shown(answer)?;
+        let lone = NamedDesk {
+            desk: &LoneDesk,
+            scorer: NAME,
+        };
+        let desk = answer.desk.unwrap_or(lone);
+        let first = self.verdict(&desk, &shown, 0);
+        // Whatever came of the first: repeats that only follow a failure would favour one side.
+        let others = (1..self.repeats).map(|repeat| self.verdict(&desk, &shown, repeat));
+        let others: Vec<Verdict> = others.collect();
+        match first {
+            Ok(first) => Ok(self
+                .score_of(&first, &others)
+                .normalized(answer.prediction.unwrap_or_default(), Normalized::None)),
+            Err(NoVerdict::Unread(reason, reply)) => {
+                let word = reason.as_str();
+                let told = match (reason, reply.is_empty()) {
+                    (Unread::NoResponse, _) | (_, true) => String::new(),
+                    (_, false) => format!(", which begins with `{reply}`"),
+                };
+                let message = format!(
+                    "{word}: the judge was asked twice, and {}{told}",
+                    why(reason)
+                );
+                Err(Error::infrastructure(message).because(word))
+            }
+            Err(NoVerdict::Failed(message)) => Err(Error::infrastructure(format!(
+                "the judge gave no reply: {message}"
+            ))),
+            Err(NoVerdict::Stopped) => Err(Error::infrastructure(
+                "the run stopped before the judge replied",
+            )),
+        }
+    }
+
+    fn needs_target(&self) -> bool {
+        self.sees.needs_target()
+    }
+
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        self.sees.criterion(sample)
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Everything
+    }
+
+    fn fingerprint(&self) -> String {
+        let parts = json!([
+            self.identity,
+            self.grading.canonical(),
+            self.sees.names(),
+            prompt::PROMPT_VERSION,
+            reading::VERSION,
+        ]);
+        format!("judge {parts}")
+    }
+
+    fn details(&self) -> Option<Vec<Cow<'static, str>>> {
+        Some(graded::details(&self.grading, self.repeats))
+    }
+
+    fn bounds(&self) -> Vec<(Cow<'static, str>, [f64; 2])> {
+        graded::bounds(&self.grading)
+    }
+
+    fn agents(&self) -> Vec<Arc<dyn Agent>> {
+        vec![Arc::clone(&self.agent)]
+    }
+
+    fn secrets(&self) -> Vec<String> {
+        self.secrets.clone()
+    }
+
+    fn unset_variables(&self) -> Vec<String> {
+        self.agent.unset_variables()
+    }
+}
+
+/// What is wrong with the last reply, in words.
+fn why(reason: Unread) -> &'static str {
+    match reason {
+        Unread::Conflicting => "the last reply gives two verdicts that differ",
+        Unread::Refusal => "the last time it refused",
+        Unread::Truncated => "the last reply was cut off: raise `max_tokens` of its agent",
+        Unread::NoResponse => "the last reply is empty",
+        _ => "the last reply is none of the form that was asked for",
+    }
+}

@@ -12,9 +12,9 @@ mod tests;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::form::ReplyForm;
 use super::rubric::{Choices, Dimension, GradedExample, Grading, Rubric};
 use super::schema::TOOL;
+use crate::data::ReplyForm;
 use crate::text::hash::Hasher;
 use neutral::neutral;
 
@@ -54,6 +54,14 @@ impl<'a> Exhibit<'a> {
         let is_plain = |c: char| c.is_alphanumeric() || "_-. /".contains(c);
         let plain = |c: char| if is_plain(c) { c } else { '_' };
         self.name.chars().map(plain).collect()
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn text(&self) -> Option<&str> {
+        self.text.as_deref()
     }
 
     /// What it is, in words.

@@ -18,9 +18,9 @@ mod rating;
 mod reply;
 mod rubric;
 
-use serde::Serialize;
 use serde_json::{Map, Value};
 
+pub use crate::data::Unread;
 pub use choices::choices;
 pub use hello::{helloagents_judge, helloagents_winner};
 pub use patterns::{pattern, patterns};
@@ -53,35 +53,6 @@ pub enum ReadStatus {
     Read,
     /// It does not.
     Unreadable(Unread),
-}
-
-/// Why there is no verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Unread {
-    /// Nothing in it has the form of a verdict.
-    InvalidResponseFormat,
-    /// There are two that differ.
-    Conflicting,
-    /// The model refused; only its endpoint knows.
-    Refusal,
-    /// The reply was cut off; only its endpoint knows.
-    Truncated,
-    /// There is no text.
-    NoResponse,
-}
-
-impl Unread {
-    /// The word in files.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::InvalidResponseFormat => "invalid_response_format",
-            Self::Conflicting => "conflicting",
-            Self::Refusal => "refusal",
-            Self::Truncated => "truncated",
-            Self::NoResponse => "no_response",
-        }
-    }
 }
 
 impl Reading {

@@ -14,6 +14,9 @@ mod tests;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::error::{Error, Result};
+use crate::text::yaml;
+
 /// The total from which an answer is correct, unless a rubric says otherwise.
 const PASS: f64 = 3.5;
 /// The total from which it is excellent.
@@ -155,6 +158,26 @@ impl Grading {
             Self::Rubric(rubric) => json!({ "rubric": rubric }),
             Self::Choices(choices) => json!({ "choices": choices }),
         }
+    }
+
+    /// Of a ready rubric, or of the text of one in YAML.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub(crate) fn of_text(text: &str) -> Result<Self> {
+        if let Some(ready) = ready::named(text) {
+            return ready.draft()?.finish();
+        }
+        let value = yaml::read_json(text).map_err(|error| Error::usage(error.to_string()))?;
+        let draft = read::RubricDraft::of(&value);
+        draft
+            .and_then(read::RubricDraft::finish)
+            .map_err(|error| error.at("rubric"))
+    }
+
+    /// Whether the judge is shown the ground truth where there is one, unless the options say what it sees.
+    pub(crate) fn sees_truth(&self) -> bool {
+        self.default_sees().contains(&"ground_truth")
     }
 
     /// What the judge is shown unless the options say it. Of the ready rubric `qa` that is the ground truth, too, for

@@ -10,8 +10,8 @@ mod tests;
 
 use serde_json::{Map, Value, json};
 
-use super::form::ReplyForm;
 use super::rubric::{Choices, Dimension, Grading, Rubric};
+use crate::data::ReplyForm;
 
 /// The name of the schema, and of the tool.
 pub(crate) const TOOL: &str = "record_grade";

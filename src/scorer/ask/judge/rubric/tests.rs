@@ -33,7 +33,11 @@ fn read_in(folder: &Path, options: &str) -> Result<Grading> {
     let Value::Object(given) = yaml::read_json(options).unwrap() else {
         panic!("no map: {options}");
     };
-    let maker = Maker::new(folder, |_, _| Err(Error::usage("no scorers here")));
+    let maker = Maker::new(
+        folder,
+        |_, _| Err(Error::usage("no scorers here")),
+        |_, _| Err(Error::usage("no agents here")),
+    );
     Grading::from_options(&OptionReader::new(&ENTRY, &given, &maker)?)
 }
 

@@ -1,7 +1,5 @@
 //! The schema of every ready rubric, and what an endpoint is sent.
 
-use serde_json::from_str;
-
 use super::super::rubric::ready::READY;
 use super::*;
 use crate::text::yaml;
@@ -130,16 +128,4 @@ fn a_long_scale_is_told_in_words() {
         of(401),
         json!({ "type": "integer", "description": "whole points from 1 to 401" })
     );
-}
-
-#[test]
-fn forms_are_tried_in_turn() {
-    let mut form = Some(ReplyForm::Schema);
-    let mut names = Vec::new();
-    while let Some(one) = form {
-        names.push(serde_json::to_string(&one).unwrap());
-        assert_eq!(from_str::<ReplyForm>(&names[names.len() - 1]).unwrap(), one);
-        form = one.next();
-    }
-    assert_eq!(names, ["\"schema\"", "\"tool\"", "\"text\""]);
 }

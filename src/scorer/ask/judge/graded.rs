@@ -1,0 +1,154 @@
+//! `Graded`: a verdict of a judge, and the score that it amounts to.
+
+use std::borrow::Cow;
+
+use serde_json::{Value, json};
+
+use super::reading::Reading;
+use super::rubric::{Choices, Grading, Rubric};
+use crate::data::Score;
+
+/// A verdict that was read.
+pub(super) struct Graded {
+    verdict: Verdict,
+    correct: bool,
+    /// The texts beside it.
+    comments: String,
+    repaired: u32,
+}
+
+enum Verdict {
+    /// Points, by dimension in order, and their total.
+    Points(Vec<i64>, f64),
+    /// The name of a choice, with its value.
+    Choice(String, f64),
+}
+
+impl Graded {
+    /// The verdict of a reply that was read.
+    pub(super) fn of(grading: &Grading, reading: Reading) -> Self {
+        let comments = comments(&reading);
+        let repaired = reading.repaired;
+        let (verdict, correct) = match grading {
+            Grading::Rubric(rubric) => {
+                let values = reading.values.unwrap_or_default();
+                let names = rubric.dimensions.iter().map(|one| &one.name);
+                let points = names.map(|name| values.get(name).and_then(whole));
+                let points: Vec<i64> = points.map(Option::unwrap_or_default).collect();
+                let total = rubric.total(&points);
+                (Verdict::Points(points, total), total >= rubric.pass)
+            }
+            Grading::Choices(choices) => {
+                let name = reading.verdict.as_ref().and_then(Value::as_str);
+                let name = name.unwrap_or_default().to_owned();
+                let value = choices.named(&name).map_or(0.0, |choice| choice.value);
+                (Verdict::Choice(name, value), value >= choices.pass)
+            }
+        };
+        Self {
+            verdict,
+            correct,
+            comments,
+            repaired,
+        }
+    }
+
+    pub(super) fn score(&self, grading: &Grading) -> Score {
+        let reason = if self.correct { "passed" } else { "below_pass" };
+        let score = match (&self.verdict, grading) {
+            (Verdict::Points(points, total), Grading::Rubric(rubric)) => {
+                let score = Score::new(rubric.value(*total), self.correct, reason);
+                let dimensions = rubric.dimensions.iter().zip(points);
+                let score = dimensions.fold(score, |score, (dimension, points)| {
+                    score.detail(dimension.name.clone(), *points)
+                });
+                score
+                    .detail("total", *total)
+                    .detail("excellent", *total >= rubric.excellent)
+            }
+            (Verdict::Choice(name, value), _) => {
+                Score::new(*value, self.correct, reason).detail("verdict", name.as_str())
+            }
+            (Verdict::Points(..), _) => Score::new(0.0, false, reason),
+        };
+        let score = score.detail("comments", self.comments.as_str());
+        match self.repaired {
+            0 => score,
+            repaired => score.detail("repaired", repaired),
+        }
+    }
+
+    /// What a further verdict says, for the details of the first.
+    pub(super) fn told(&self) -> Value {
+        match &self.verdict {
+            Verdict::Points(_, total) => json!({ "total": total, "correct": self.correct }),
+            Verdict::Choice(name, _) => json!({ "verdict": name, "correct": self.correct }),
+        }
+    }
+
+    /// Whether another verdict comes to the same.
+    pub(super) fn agrees(&self, other: &Self) -> bool {
+        match (&self.verdict, &other.verdict) {
+            (Verdict::Choice(one, _), Verdict::Choice(other, _)) => one == other,
+            _ => self.correct == other.correct,
+        }
+    }
+}
+
+fn whole(value: &Value) -> Option<i64> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the reader lets whole points pass alone"
+    )]
+    value
+        .as_i64()
+        .or_else(|| value.as_f64().map(|value| value as i64))
+}
+
+/// The comments of a reply, or its reason where there are none.
+fn comments(reading: &Reading) -> String {
+    let text = |name: &str| {
+        let text = reading.comments.get(name)?.as_str()?.trim();
+        (!text.is_empty()).then(|| text.to_owned())
+    };
+    text("comments")
+        .or_else(|| text("reason"))
+        .unwrap_or_default()
+}
+
+/// The names of details that have means.
+pub(super) fn details(grading: &Grading, repeats: u32) -> Vec<Cow<'static, str>> {
+    let mut names: Vec<Cow<'static, str>> = match grading {
+        Grading::Rubric(Rubric { dimensions, .. }) => dimensions
+            .iter()
+            .map(|one| Cow::Owned(one.name.clone()))
+            .chain(["total", "excellent"].map(Cow::Borrowed))
+            .collect(),
+        Grading::Choices(Choices { .. }) => Vec::new(),
+    };
+    if repeats > 1 {
+        names.push("self_agreement".into());
+    }
+    names.push("repaired".into());
+    names
+}
+
+/// How low and how high details can be.
+pub(super) fn bounds(grading: &Grading) -> Vec<(Cow<'static, str>, [f64; 2])> {
+    let ends = |[low, high]: [i64; 2]| {
+        let end = |points: i64| f64::from(i32::try_from(points).unwrap_or(i32::MAX));
+        [end(low), end(high)]
+    };
+    match grading {
+        Grading::Rubric(rubric) => rubric
+            .dimensions
+            .iter()
+            .map(|one| (Cow::Owned(one.name.clone()), ends(one.scale)))
+            .chain([
+                ("total".into(), [rubric.lowest(), rubric.highest()]),
+                ("excellent".into(), [0.0, 1.0]),
+            ])
+            .collect(),
+        Grading::Choices(_) => Vec::new(),
+    }
+}

@@ -1,0 +1,107 @@
+//! Who a judge is, as its spec says it: what may change a verdict, and not how it is reached.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use crate::text::hash::Hasher;
+
+/// Keys of agents that only say how one is reached, what it costs, or how patient one is with it.
+const MERE: [&str; 13] = [
+    "api_key_env",
+    "base_url",
+    "close_timeout_s",
+    "files",
+    "headers",
+    "in_flight",
+    "keep_scratch",
+    "price",
+    "processes",
+    "start_timeout_s",
+    "term_grace_s",
+    "unsendable_files",
+    "url",
+];
+/// Larger scripts are not looked at.
+const SCRIPT_BYTES: u64 = 1 << 20;
+
+/// The agent's keys that may change a verdict, and the hashes of the scripts that it names.
+pub(super) fn identity(agent: &Value, folder: &Path) -> String {
+    let Value::Object(keys) = agent else {
+        return agent.to_string();
+    };
+    let telling = keys.iter().filter(|(key, _)| !MERE.contains(&key.as_str()));
+    let mut telling: Map<String, Value> = telling
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    let scripts = scripts(keys.get("command"), folder);
+    if !scripts.is_empty() {
+        telling.insert("scripts".to_owned(), scripts.into());
+    }
+    telling.sort_keys();
+    Value::Object(telling).to_string()
+}
+
+/// The words of a command that name scripts, with the hashes of these. A compiled program is another one on another
+/// machine.
+fn scripts(command: Option<&Value>, folder: &Path) -> Map<String, Value> {
+    let words = command.and_then(Value::as_array).into_iter().flatten();
+    let script = |word: &Value| {
+        let word = word.as_str()?;
+        let path = folder.join(word);
+        let about = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
+        let text = (about.len() <= SCRIPT_BYTES).then(|| std::fs::read_to_string(&path));
+        let text = text?.ok().filter(|text| !text.contains('\0'))?;
+        let hash = Hasher::default().part(text).short();
+        Some((word.to_owned(), Value::from(hash)))
+    };
+    words.filter_map(script).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(other: &Value, is_same: bool) {
+        let here = Path::new(".");
+        let one =
+            json!({ "type": "openai", "model": "m", "base_url": "http://a/v1", "temperature": 0 });
+        let same = identity(&one, here) == identity(other, here);
+        assert_eq!(same, is_same, "{other}");
+    }
+
+    #[test]
+    fn how_it_is_reached_does_not_make_another_judge() {
+        check(
+            &json!({ "temperature": 0, "type": "openai", "model": "m", "base_url": "http://b/v1", "api_key_env": "K",
+                "price": { "input": 1, "output": 2 } }),
+            true,
+        );
+        check(
+            &json!({ "type": "openai", "model": "n", "temperature": 0 }),
+            false,
+        );
+        check(
+            &json!({ "type": "openai", "model": "m", "temperature": 1 }),
+            false,
+        );
+        check(
+            &json!({ "type": "openai", "model": "m", "temperature": 0, "seed": 1 }),
+            false,
+        );
+    }
+
+    #[test]
+    fn another_script_is_another_judge() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("judge.py");
+        let keys = json!({ "type": "command", "command": ["python3", "judge.py"] });
+        std::fs::write(&path, "one").unwrap();
+        let one = identity(&keys, folder.path());
+        assert_eq!(one, identity(&keys, folder.path()));
+        std::fs::write(&path, "two").unwrap();
+        assert_ne!(one, identity(&keys, folder.path()));
+    }
+}

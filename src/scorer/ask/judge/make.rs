@@ -1,0 +1,128 @@
+//! The judge as specs name it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::identity::identity;
+use super::rubric::Grading;
+use super::sees::Sees;
+use super::{Judge, NAME};
+use crate::error::Result;
+use crate::scorer::ask::desk::Patience;
+use crate::scorer::{Entry, Example, OptionReader, Scorer};
+
+/// The most repeats of a verdict.
+const MOST_REPEATS: u64 = 100;
+/// The longest time that an option may say, in seconds.
+const LONGEST_TIMEOUT: f64 = 86_400.0;
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: NAME,
+    summary: "a model grades the answer against a rubric, with points or by a choice",
+    rule: include_str!("../judge.md"),
+    options: &[
+        (
+            "agent",
+            "the judge, as `agent` of a spec: `{ type: openai, base_url: …, model: …, temperature: 0 }`",
+        ),
+        (
+            "rubric",
+            "`aime`, `qa`, `code`, `creative_writing`, `technical_docs`, a YAML file, or a map with `dimensions`",
+        ),
+        (
+            "choices",
+            "verdicts with their values from 0 to 1, instead of a rubric: `{ correct: 1, partial: 0.5, wrong: 0 }`",
+        ),
+        (
+            "pass",
+            "the total that is correct, 3.5 by default; with `choices` the value, 1 by default",
+        ),
+        ("excellent", "the total that is excellent, 4.5 by default"),
+        (
+            "sees",
+            "what the judge is shown: `prompt`, `prediction`, `ground_truth`, `files`, fields of the item; \
+             `[prompt, prediction]` by default, with `qa` the ground truth, too, where there is one",
+        ),
+        (
+            "repeats",
+            "how often each answer is judged; the first verdict counts; 1 by default",
+        ),
+        (
+            "retries",
+            "how often a failed request is repeated; as `limits.retries` by default",
+        ),
+        (
+            "timeout_s",
+            "seconds that a request may take; as `limits.timeout_s` by default",
+        ),
+        (
+            "requests_per_minute",
+            "requests that may begin in a minute; any number by default",
+        ),
+        (
+            "tokens_per_minute",
+            "tokens that replies may take in a minute; any number by default",
+        ),
+    ],
+    examples: &[
+        Example {
+            options: r#"{ choices: { correct: 1, wrong: 0 }, sees: [prediction],
+                agent: { type: command, command: [sh, -c, 'cat > /dev/null; echo "VERDICT: correct"'] } }"#,
+            prediction: "Paris",
+            ground_truth: "Paris",
+            correct: true,
+            note: "a program that always says `correct`",
+        },
+        Example {
+            options: r#"{ rubric: { dimensions: [{ name: clarity }] }, sees: [prediction],
+                agent: { type: command, command: [sh, -c, 'cat > /dev/null; echo "{\"clarity\": 3}"'] } }"#,
+            prediction: "Paris",
+            ground_truth: "Paris",
+            correct: false,
+            note: "3 of 5 points are less than the 3.5 that pass",
+        },
+    ],
+    make,
+};
+
+fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
+    let Some(agent) = options.value("agent") else {
+        return Err(options.missing("agent", "the model that judges"));
+    };
+    let grading = Grading::from_options(options)?;
+    let sees = Sees::of_options(options, &grading)?;
+    let repeats = options.read(
+        "repeats",
+        &format!("a whole number from 1 to {MOST_REPEATS}"),
+        |value| {
+            let number = value.as_u64()?;
+            let is_some = (1..=MOST_REPEATS).contains(&number);
+            is_some.then(|| u32::try_from(number).ok())?
+        },
+    )?;
+    let rate = |key: &'static str| options.number_in(key, 1e-3, f64::MAX);
+    let patience = Patience {
+        retries: options
+            .count("retries")?
+            .map(|retries| u32::try_from(retries).unwrap_or(u32::MAX)),
+        timeout: options
+            .number_in("timeout_s", 0.001, LONGEST_TIMEOUT)?
+            .map(Duration::from_secs_f64),
+        requests_per_minute: rate("requests_per_minute")?,
+        tokens_per_minute: rate("tokens_per_minute")?,
+    };
+    let asked = options.maker().agent(agent);
+    let asked = asked.map_err(|error| options.of("agent", error))?;
+    let mut who = identity(agent, options.folder());
+    for recording in asked.agent.recordings() {
+        who.push(' ');
+        who.push_str(&recording);
+    }
+    let judge = Judge {
+        sees,
+        repeats: repeats.unwrap_or(1),
+        patience,
+        ..Judge::of(asked, who, grading)
+    };
+    Ok(Arc::new(judge))
+}

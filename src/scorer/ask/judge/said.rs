@@ -1,0 +1,87 @@
+//! `Said`: what of an agent's output is the reply of a judge, and whether it can be one at all.
+
+use serde_json::Value;
+
+use super::reading::{self, Reading};
+use super::rubric::Grading;
+use crate::data::{AgentError, FailureKind, Output, Unread};
+use crate::system::process::excerpt::beginning;
+
+/// How much of a reply that cannot be read is shown.
+const EXCERPT_BYTES: usize = 160;
+
+/// The reply of a judge.
+pub(super) struct Said {
+    text: String,
+    /// Why it is none, whatever the text says.
+    spoilt: Option<Unread>,
+}
+
+impl Said {
+    pub(super) fn of(output: &Output) -> Self {
+        let told = |key: &str| output.metadata.get(key);
+        let finish = told("finish_reason").and_then(Value::as_str);
+        let has_refused = told("refused") == Some(&Value::Bool(true));
+        let spoilt = match finish {
+            Some("length" | "max_tokens") => Some(Unread::Truncated),
+            Some("content_filter" | "refusal") => Some(Unread::Refusal),
+            _ => has_refused.then_some(Unread::Refusal),
+        };
+        Self {
+            text: text(output),
+            spoilt,
+        }
+    }
+
+    /// What it says.
+    pub(super) fn read(&self, grading: &Grading) -> Reading {
+        if let Some(reason) = self.spoilt {
+            return Reading::unreadable(reason);
+        }
+        match grading {
+            Grading::Rubric(rubric) => {
+                let dimensions = rubric.dimensions.iter();
+                let dimensions = dimensions.map(|one| (one.name.as_str(), one.scale));
+                reading::rubric(&self.text, &dimensions.collect::<Vec<_>>())
+            }
+            Grading::Choices(choices) => {
+                let names = choices.offered.iter().map(|choice| choice.name.as_str());
+                reading::choices(&self.text, &names.collect::<Vec<_>>())
+            }
+        }
+    }
+
+    /// How it begins, for people.
+    pub(super) fn excerpt(&self) -> String {
+        beginning(self.text.trim_start().as_bytes(), EXCERPT_BYTES)
+    }
+}
+
+/// The arguments of calls of tools, if there are any; else the text.
+fn text(output: &Output) -> String {
+    let arguments = output.tool_calls.iter().filter_map(|call| {
+        let arguments = call
+            .pointer("/function/arguments")
+            .or(call.get("arguments"))?;
+        Some(match arguments {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        })
+    });
+    let arguments: Vec<String> = arguments.collect();
+    if arguments.is_empty() {
+        output.text.clone().unwrap_or_default()
+    } else {
+        // Two calls are two verdicts, which the reader compares.
+        arguments.join("\n")
+    }
+}
+
+/// Why an agent's failure is a reply that cannot be read: it was asked and had nothing to say.
+pub(super) fn reason_of(error: &AgentError) -> Option<Unread> {
+    match error.kind {
+        FailureKind::NoOutput => Some(Unread::NoResponse),
+        FailureKind::Refused => Some(Unread::Refusal),
+        _ => None,
+    }
+}

@@ -1,0 +1,252 @@
+//! `Sees`: what of a sample and its answer a judge is shown.
+
+use std::borrow::Cow;
+
+use serde_json::{Value, json};
+
+use super::prompt::Exhibit;
+use super::rubric::Grading;
+use crate::data::{Attachment, Sample};
+use crate::error::{Error, Result};
+use crate::scorer::{Answer, OptionReader};
+use crate::text::hash::Hasher;
+
+/// The option of that name.
+pub(super) const KEY: &str = "sees";
+
+/// What a judge is shown, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Sees {
+    list: Vec<See>,
+    /// The ground truth besides, where there is one.
+    truth_if_there: bool,
+}
+
+/// One thing that a judge is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum See {
+    Prompt,
+    Prediction,
+    GroundTruth,
+    Files,
+    /// A field of the item.
+    Field(String),
+}
+
+/// What a judge is shown of one answer.
+pub(super) struct Shown<'a> {
+    pub(super) exhibits: Vec<Exhibit<'a>>,
+    pub(super) files: &'a [Attachment],
+    /// Characters of the answer.
+    pub(super) length: u64,
+    /// Names and contents of files, for the key.
+    attached: Vec<(String, String)>,
+}
+
+impl Shown<'_> {
+    /// Everything that is shown, as a part of a hash.
+    pub(super) fn parts(&self, hash: Hasher) -> Hasher {
+        let hash = self.exhibits.iter().fold(hash, |hash, exhibit| {
+            let hash = hash
+                .part(exhibit.name())
+                .part([u8::from(exhibit.text().is_some())]);
+            hash.part(exhibit.text().unwrap_or_default())
+        });
+        let attached = self.attached.iter();
+        attached.fold(hash, |hash, (name, content)| hash.part(name).part(content))
+    }
+}
+
+impl See {
+    fn of(name: &str) -> Self {
+        match name {
+            "prompt" => Self::Prompt,
+            "prediction" => Self::Prediction,
+            "ground_truth" => Self::GroundTruth,
+            "files" => Self::Files,
+            field => Self::Field(field.to_owned()),
+        }
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Self::Prompt => "prompt",
+            Self::Prediction => "prediction",
+            Self::GroundTruth => "ground_truth",
+            Self::Files => "files",
+            Self::Field(field) => field,
+        }
+    }
+}
+
+impl Sees {
+    /// What a judge sees that is told nothing: what was asked, and the answer; for a rubric that compares with a reference
+    /// answer that, too, where there is one.
+    pub(super) fn usual(grading: &Grading) -> Self {
+        Self {
+            list: vec![See::Prompt, See::Prediction],
+            truth_if_there: grading.sees_truth(),
+        }
+    }
+
+    /// What is named.
+    ///
+    /// # Errors
+    /// When nothing is, or something twice.
+    pub(super) fn named<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self> {
+        let mut list: Vec<See> = Vec::new();
+        for name in names {
+            let see = See::of(name);
+            if name.trim().is_empty() {
+                return Err(Error::usage("a name in `sees` is empty")
+                    .hint("write `sees: [prompt, prediction, ground_truth]`"));
+            }
+            if list.contains(&see) {
+                return Err(Error::usage(format!("`sees` has `{name}` twice")).hint("remove one"));
+            }
+            list.push(see);
+        }
+        if list.is_empty() {
+            return Err(Error::usage(
+                "`sees` is empty, and a judge that sees nothing judges nothing",
+            )
+            .hint("write `sees: [prompt, prediction]`"));
+        }
+        Ok(Self {
+            list,
+            truth_if_there: false,
+        })
+    }
+
+    /// As the options say it.
+    pub(super) fn of_options(options: &OptionReader<'_>, grading: &Grading) -> Result<Self> {
+        match options.texts(KEY)? {
+            None => Ok(Self::usual(grading)),
+            Some(names) => Self::named(names).map_err(|error| options.of(KEY, error)),
+        }
+    }
+
+    /// For the fingerprint.
+    pub(super) fn names(&self) -> Value {
+        let names = self.list.iter().map(See::name);
+        json!([names.collect::<Vec<_>>(), self.truth_if_there])
+    }
+
+    /// Whether there is nothing to judge without a ground truth.
+    pub(super) fn needs_target(&self) -> bool {
+        self.list.contains(&See::GroundTruth)
+    }
+
+    /// The fields that decide the verdict on a sample.
+    ///
+    /// # Errors
+    /// When it does not have one of them.
+    pub(super) fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        let fields = self.list.iter().filter_map(|see| match see {
+            See::Field(name) => Some(name),
+            _ => None,
+        });
+        let values = fields.map(|name| {
+            let there = sample.metadata.get(name);
+            there.ok_or_else(|| no_field(name, sample))
+        });
+        let values: Vec<&Value> = values.collect::<Result<_>>()?;
+        Ok((!values.is_empty()).then(|| json!(values).to_string()))
+    }
+
+    /// What is shown of an answer.
+    ///
+    /// # Errors
+    /// When something that is to be shown is not there.
+    pub(super) fn shown<'a>(&self, answer: &Answer<'a>) -> Result<Shown<'a>> {
+        let mut exhibits = Vec::with_capacity(self.list.len() + 1);
+        let mut files: &[Attachment] = &[];
+        for see in &self.list {
+            let text = match see {
+                See::Prompt => Some(question(answer)?.into()),
+                See::Prediction => answer.prediction.map(Cow::Borrowed),
+                See::GroundTruth => Some(text(&answer.target.0)),
+                See::Files => {
+                    files = attached(answer)?;
+                    let names = files.iter().map(|file| file.name.as_str());
+                    Some(names.collect::<Vec<_>>().join("\n").into())
+                }
+                See::Field(name) => answer.metadata.get(name).map(text),
+            };
+            exhibits.push(Exhibit::new(see.name().to_owned(), text));
+        }
+        if self.truth_if_there && !answer.target.0.is_null() {
+            exhibits.push(Exhibit::new("ground_truth", Some(text(&answer.target.0))));
+        }
+        let length = answer.prediction.map_or(0, |text| text.chars().count());
+        Ok(Shown {
+            exhibits,
+            attached: contents(files)?,
+            files,
+            length: length as u64,
+        })
+    }
+}
+
+/// Names and hashes of the files' contents.
+fn contents(files: &[Attachment]) -> Result<Vec<(String, String)>> {
+    let content = |file: &Attachment| {
+        let path = file.resolve();
+        let path = path.map_err(|error| Error::infrastructure(error.message))?;
+        let hash = crate::system::file::hash(&path);
+        let hash = hash.map_err(|error| Error::io("read", &path, &error))?;
+        Ok((file.name.clone(), hash))
+    };
+    files.iter().map(content).collect()
+}
+
+/// A text as it is, anything else as JSON.
+fn text(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::String(text) => Cow::Borrowed(text),
+        other => Cow::Owned(other.to_string()),
+    }
+}
+
+/// What was asked.
+fn question<'a>(answer: &Answer<'a>) -> Result<&'a str> {
+    let member = |name: &str| answer.metadata.get(name)?.as_str();
+    let there = answer
+        .prompt
+        .or_else(|| member("prompt"))
+        .or_else(|| member("question"));
+    there.ok_or_else(|| {
+        Error::usage("the judge is to see what was asked, and that is not here")
+            .hint("add a member `prompt` to each line, or tell the judge `sees: [prediction, ground_truth]`")
+    })
+}
+
+fn attached<'a>(answer: &Answer<'a>) -> Result<&'a [Attachment]> {
+    let sample = answer.sample.map(|sample| sample.files.as_slice());
+    sample.ok_or_else(|| {
+        Error::usage("the judge is to see the sample's files, and those are not here")
+            .hint("run the eval, or tell the judge to see less: `sees: [prompt, prediction]`")
+    })
+}
+
+/// The error for a sample without a field that the judge is to see.
+fn no_field(name: &str, sample: &Sample) -> Error {
+    let there: Vec<&str> = sample.metadata.keys().map(String::as_str).collect();
+    let error = Error::usage(format!(
+        "there is no field `{name}`, which `sees` of the judge names"
+    ));
+    let own = ["prompt", "prediction", "ground_truth", "files"];
+    let legal = there.iter().copied().chain(own);
+    match crate::error::nearest(name, legal) {
+        Some(near) => error.hint(format!("did you mean `{near}`?")),
+        None if there.is_empty() => error.hint(format!(
+            "samples of this benchmark have no fields; there is `{}`",
+            own.join("`, `")
+        )),
+        None => error.hint(format!(
+            "there is `{}`, `{}`",
+            own.join("`, `"),
+            there.join("`, `")
+        )),
+    }
+}
