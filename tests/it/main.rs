@@ -28,6 +28,7 @@ mod flips;
 mod harness;
 mod hub;
 mod init;
+mod judged;
 mod killed;
 mod limits;
 mod named;

@@ -1,5 +1,7 @@
 //! `cargo evaltest show`.
 
+mod judged;
+
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -220,11 +222,12 @@ fn whole(record: &Record, attempts: &[Value], out: &mut dyn Write) -> io::Result
         out,
     )?;
     if let Some(score) = &outcome.score {
-        judged(score, out)?;
+        verdict_of(score, out)?;
     }
     for (name, score) in &outcome.scores {
         writeln!(out, "scorer {}: {}", clean(name), clean(&score.to_string()))?;
     }
+    judged::judged(&outcome.judged, out)?;
     if let Some(output) = &outcome.output {
         told(&output.metadata, out)?;
     }
@@ -266,7 +269,7 @@ fn whole(record: &Record, attempts: &[Value], out: &mut dyn Write) -> io::Result
 }
 
 /// What was compared, the verdict, and why: what scorers say in words first.
-fn judged(score: &Score, out: &mut dyn Write) -> io::Result<()> {
+fn verdict_of(score: &Score, out: &mut dyn Write) -> io::Result<()> {
     let sides = [&score.normalized_prediction, &score.normalized_ground_truth];
     if sides.iter().any(|side| **side != Normalized::None) {
         let said = shown_prediction(score);
