@@ -105,6 +105,20 @@ pub mod verdict {
     pub use crate::verdict::marks::Marks;
 }
 
+/// What judges are worth, from verdicts and labels that are stored.
+pub mod judge {
+    pub use crate::verdict::judged::agreement::{
+        AgreementFigures, ClassFigures, JudgeAgreement, LabelledItem,
+    };
+    pub use crate::verdict::judged::correct::{
+        CorrectedMean, GradedItem, JudgeCorrection, PlainMean,
+    };
+    pub use crate::verdict::judged::winrate::{
+        ComparedAnswers, LogprobPreference, OrdersWinRate, PreferenceWinRate, Preferred,
+    };
+    pub use crate::verdict::judged::{JudgedLine, judged_line};
+}
+
 /// Accepting a run as the baseline.
 pub mod snapshot {
     pub use crate::snapshot::{ATTRIBUTES, ATTRIBUTES_FILE, Acceptance, Accepted, accept};

@@ -5,17 +5,22 @@
 //! is `None`, never NaN.
 
 mod accuracy;
+mod alpha;
 mod binomial;
+mod bootstrap;
 mod clusters;
 mod conditional;
 mod detect;
 mod difference;
 mod early;
 mod holm;
+mod kappa;
 mod law;
+mod mean;
 mod normal;
 mod pass;
 mod plan;
+mod powered;
 mod random;
 mod rates;
 mod sign_test;
@@ -28,6 +33,8 @@ mod whole_runs;
 
 pub use accuracy::accuracy_interval;
 pub(crate) use accuracy::chance_of_less;
+pub(crate) use alpha::{Alphas, Unit, scaled};
+pub(crate) use bootstrap::{DRAWS, bootstrap95};
 pub(crate) use clusters::Clusters;
 pub use conditional::{AnswerCounts, ComparedSample, Tested, conditional_test};
 pub(crate) use detect::{RedBelow, smallest_drop, smallest_drop_of_groups};
@@ -35,8 +42,11 @@ pub use detect::{TimesAsked, smallest_drop_at};
 pub(crate) use difference::{Difference, grouped_difference, paired_difference};
 pub(crate) use early::{Decision, LOOKS, Look, allowing_for_looks, looks, places_of_looks};
 pub(crate) use holm::holm;
+pub(crate) use kappa::Kappas;
+pub(crate) use mean::MeanEstimate;
 pub(crate) use pass::{pass_at, pass_hat};
 pub use plan::WantedDrop;
+pub(crate) use powered::powered_mean;
 pub(crate) use random::SplitMix64;
 pub use rates::Rates;
 pub(crate) use spearman::spearman;
@@ -55,6 +65,11 @@ const Z95: f64 = 1.959_963_984_540_054;
 pub(crate) fn wilson95(part: u64, whole: u64) -> Option<[f64; 2]> {
     let share = ratio(part.min(whole), whole)?;
     Some(wilson(share, as_f64(whole), Z95))
+}
+
+/// [`wilson95`] of a share of `n` answers in which some count in part.
+pub(crate) fn wilson95_of_share(share: f64, n: u64) -> Option<[f64; 2]> {
+    (n > 0).then(|| wilson(share, as_f64(n), Z95))
 }
 
 /// [`wilson95`] of a share of `n` answers, which need not be a whole number, and for any quantile.

@@ -28,12 +28,13 @@ fn doubled_ranks(values: Vec<f64>) -> Option<Vec<i128>> {
     if values.iter().any(|value| value.is_nan()) {
         return None;
     }
-    let mut sorted: Vec<_> = values.into_iter().enumerate().collect();
+    // Both zeros are one.
+    let values = values.into_iter().map(|value| value + 0.0);
+    let mut sorted: Vec<_> = values.enumerate().collect();
     sorted.sort_by(|(_, one), (_, other)| one.total_cmp(other));
     let mut ranks = vec![0; sorted.len()];
     let mut before = 0;
-    // By `==`, to which both zeros are one.
-    for equal in sorted.chunk_by(|(_, one), (_, other)| one == other) {
+    for equal in sorted.chunk_by(|(_, one), (_, other)| one.total_cmp(other).is_eq()) {
         let after = before + i128::try_from(equal.len()).ok()?;
         for (place, _) in equal {
             ranks[*place] = before + 1 + after;

@@ -240,16 +240,15 @@ fn pair(one: &str, other: &str, [both, neither, only_one, only_other]: [u64; 4])
     }
 }
 
-/// Source: J. Cohen, *A coefficient of agreement for nominal scales*, Educational and Psychological
-/// Measurement 20 (1960).
+/// `None` also where both are constant and the same: there is no room above chance.
 fn kappa(both: u64, neither: u64, only_one: u64, only_other: u64) -> Option<f64> {
-    let all = both + neither + only_one + only_other;
-    let observed = stats::ratio(both + neither, all)?;
-    let one = stats::ratio(both + only_one, all)?;
-    let other = stats::ratio(both + only_other, all)?;
-    let by_chance = one * other + (1.0 - one) * (1.0 - other);
-    // Both are constant and the same: there is no room above chance.
-    (by_chance < 1.0).then(|| (observed - by_chance) / (1.0 - by_chance))
+    let cells = [
+        (1, 1, both),
+        (0, 0, neither),
+        (1, 0, only_one),
+        (0, 1, only_other),
+    ];
+    stats::Kappas::of(cells.into_iter(), 2).nominal
 }
 
 #[cfg(test)]

@@ -1,5 +1,8 @@
 //! `fixtures/parity/`: what the official programs said of inputs of our own making, line by line.
 
+use evaltest::engine::judge::{
+    GradedItem, JudgeAgreement, JudgeCorrection, JudgedLine, judged_line,
+};
 use serde_json::Value;
 
 use crate::project::{Project, json_lines, root};
@@ -87,5 +90,93 @@ fn bfcl() {
         official["valid"].is_boolean()
             && official["valid"] == score["correct"]
             && reason.is_none_or(|reason| score["reason"] == reason)
+    });
+}
+
+/// Holds the figures of each file of judged lines against those of the programs, which are null where there are none.
+#[track_caller]
+fn check_figures<T: JudgedLine>(
+    name: &str,
+    figures: fn(&[T]) -> Value,
+    pointers: &[(&str, f64)],
+    is_known: fn(&Value) -> bool,
+) {
+    let path = root().join("fixtures/parity").join(name);
+    let rows = json_lines(&path);
+    assert!(rows.len() >= 250, "{name} has {} lines", rows.len());
+    for (number, row) in (1_u64..).zip(&rows) {
+        let lines = row["lines"].as_array().unwrap().iter();
+        let lines = lines.map(|line| judged_line(&path, number, &line.to_string()).unwrap());
+        let found = figures(&lines.collect::<Vec<_>>());
+        let official = &row["official"];
+        if !is_known(official) {
+            continue;
+        }
+        for (pointer, most) in pointers {
+            let figures = [official, &found].map(|figures| figures.pointer(pointer));
+            let [Some(expect), Some(figure)] = figures else {
+                panic!("{name}:{number}: no `{pointer}`");
+            };
+            let is_near = match (expect.as_f64(), figure.as_f64()) {
+                (Some(expect), Some(figure)) => (expect - figure).abs() <= *most,
+                _ => expect == figure,
+            };
+            assert!(
+                is_near,
+                "{name}:{number}: {pointer} is {figure}, not {expect}"
+            );
+        }
+    }
+    // Neither without figures nor all alike.
+    for (pointer, _) in pointers {
+        let all = rows.iter().map(|row| row["official"].pointer(pointer));
+        let mut all: Vec<_> = all.map(|figure| format!("{figure:?}")).collect();
+        all.sort_unstable();
+        all.dedup();
+        assert!(all.len() > 5, "{name}: {pointer}");
+    }
+}
+
+#[test]
+fn judge_agreement() {
+    let figures = |items: &[_]| serde_json::to_value(JudgeAgreement::of(items).unwrap()).unwrap();
+    let exact = 1e-9;
+    let pointers = [
+        ("/n", 0.0),
+        ("/kappa", exact),
+        ("/kappa_linear", exact),
+        ("/kappa_quadratic", exact),
+        ("/ac1", exact),
+        ("/alpha_nominal", exact),
+        ("/alpha_interval", exact),
+    ];
+    check_figures("judge_agreement.jsonl", figures, &pointers, |_| true);
+}
+
+#[test]
+fn judge_correct() {
+    let figures =
+        |items: &[GradedItem]| serde_json::to_value(JudgeCorrection::of(items).unwrap()).unwrap();
+    let (exact, near) = (1e-9, 1e-6);
+    let plain = [
+        ("/labels/n", 0.0),
+        ("/labels/mean", exact),
+        ("/labels/ci95/0", near),
+        ("/labels/ci95/1", near),
+        ("/judge/n", 0.0),
+        ("/judge/mean", exact),
+        ("/judge/ci95/0", near),
+        ("/judge/ci95/1", near),
+    ];
+    let corrected = [
+        ("/corrected/mean", exact),
+        ("/corrected/ci95/0", near),
+        ("/corrected/ci95/1", near),
+        ("/corrected/lambda", exact),
+    ];
+    check_figures("judge_correct.jsonl", figures, &plain, |_| true);
+    // Where the judge always says the same, the program has NaN and evaltest the labels.
+    check_figures("judge_correct.jsonl", figures, &corrected, |official| {
+        !official["corrected"].is_null()
     });
 }

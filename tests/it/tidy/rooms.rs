@@ -45,6 +45,7 @@ const VERDICT: &[&str] = &[
     "baseline",
     "poll",
     "agreement",
+    "judged",
     "summary",
     "facts",
     "gather",

@@ -1,0 +1,72 @@
+//! `MeanEstimate`: a mean with its standard error.
+
+use super::{Sum, Z95, as_f64, mean};
+
+/// The mean of numbers of which each is one draw.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct MeanEstimate {
+    /// How many there are.
+    pub(crate) n: u64,
+    /// `None` of nothing.
+    pub(crate) mean: Option<f64>,
+    /// The sample standard deviation (n - 1) over √n; `None` for fewer than two.
+    pub(crate) standard_error: Option<f64>,
+}
+
+impl MeanEstimate {
+    pub(crate) fn of(values: &[f64]) -> Self {
+        let n = values.len() as u64;
+        Self {
+            n,
+            mean: mean(values),
+            standard_error: variance(values, 1).map(|variance| (variance / as_f64(n)).sqrt()),
+        }
+    }
+
+    /// The 95 % interval of the normal approximation, not cut to what is possible; `None` for fewer than two.
+    pub(crate) fn ci95(&self) -> Option<[f64; 2]> {
+        Some(normal95(self.mean?, self.standard_error?))
+    }
+}
+
+/// The 95 % interval of a normal distribution with this mean and standard error.
+pub(super) fn normal95(mean: f64, standard_error: f64) -> [f64; 2] {
+    let half = Z95 * standard_error;
+    [mean - half, mean + half]
+}
+
+/// The mean squared distance from the mean, over n less `lost` degrees of freedom; `None` where these are none.
+pub(super) fn variance(values: &[f64], lost: u64) -> Option<f64> {
+    let mean = mean(values)?;
+    let squares = values.iter().map(|value| (value - mean).powi(2));
+    let freedom = (values.len() as u64).checked_sub(lost)?;
+    let total = squares.collect::<Sum>().total()?;
+    (freedom > 0).then(|| total / as_f64(freedom))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mean_with_its_interval() {
+        let estimate = MeanEstimate::of(&[0.0, 1.0, 1.0, 1.0]);
+        assert_eq!((estimate.n, estimate.mean), (4, Some(0.75)));
+        // Of 0.75 ± the root of 0.25 / 4.
+        assert_eq!(estimate.standard_error, Some(0.25));
+        let [low, high] = estimate.ci95().unwrap();
+        assert!((low - (0.75 - 0.25 * 1.959_964)).abs() < 1e-6 && high > 1.0);
+    }
+
+    #[test]
+    fn little_has_no_interval() {
+        let none = MeanEstimate::of(&[]);
+        assert_eq!((none.n, none.mean, none.ci95()), (0, None, None));
+        let one = MeanEstimate::of(&[0.3]);
+        assert_eq!(
+            (one.mean, one.standard_error, one.ci95()),
+            (Some(0.3), None, None)
+        );
+        assert_eq!(MeanEstimate::of(&[0.7; 11]).ci95(), Some([0.7, 0.7]));
+    }
+}

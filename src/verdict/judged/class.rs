@@ -1,0 +1,131 @@
+//! `LabelClass`: what an item is labelled with.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Number, Value};
+
+/// A class that a person or a judge puts an item in: a text, a number or a truth value.
+///
+/// Classes of one text are one class: `1`, `1.0` and `"1"`, or `true` and `"true"`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LabelClass {
+    text: String,
+    /// Its number, if it stood there as one and is exact.
+    number: Option<f64>,
+}
+
+impl LabelClass {
+    /// `None` for what is no class.
+    pub(super) fn of(value: &Value) -> Option<Self> {
+        Some(match value {
+            Value::String(text) => Self {
+                text: text.clone(),
+                number: None,
+            },
+            Value::Bool(is) => Self {
+                text: is.to_string(),
+                number: None,
+            },
+            Value::Number(number) => Self::of_number(number)?,
+            Value::Null | Value::Array(_) | Value::Object(_) => return None,
+        })
+    }
+
+    fn of_number(number: &Number) -> Option<Self> {
+        /// Every whole number below is one float, and no other is rounded to it.
+        const EXACT: f64 = 9_007_199_254_740_992.0;
+        let value = number.as_f64()?;
+        let is_small = value.abs() < EXACT;
+        let text = if is_small && value.fract() == 0.0 {
+            // Without the sign of a zero.
+            format!("{:.0}", value + 0.0)
+        } else {
+            number.to_string()
+        };
+        Some(Self {
+            text,
+            number: (is_small || number.is_f64()).then_some(value),
+        })
+    }
+}
+
+/// The classes of a file in order: by number if all are numbers, else by text.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct LabelClasses {
+    pub(super) names: Vec<String>,
+    /// Their numbers, if all are.
+    pub(super) numbers: Option<Vec<f64>>,
+    places: BTreeMap<String, usize>,
+}
+
+impl LabelClasses {
+    pub(super) fn of<'a>(found: impl Iterator<Item = &'a LabelClass>) -> Self {
+        let mut numbers = BTreeMap::<&str, Option<f64>>::new();
+        for class in found {
+            let number = numbers.entry(&class.text).or_default();
+            *number = number.or(class.number);
+        }
+        let mut sorted: Vec<_> = numbers.into_iter().collect();
+        let are_numbers = sorted.iter().all(|(_, number)| number.is_some());
+        if are_numbers {
+            let key = |number: Option<f64>| number.unwrap_or_default();
+            sorted.sort_by(|(_, one), (_, other)| key(*one).total_cmp(&key(*other)));
+        }
+        let names = sorted.iter().map(|(text, _)| (*text).to_owned());
+        let names: Vec<_> = names.collect();
+        Self {
+            numbers: sorted.into_iter().map(|(_, number)| number).collect(),
+            places: names.iter().cloned().zip(0..).collect(),
+            names,
+        }
+    }
+
+    /// The place of a class in the order.
+    pub(super) fn place(&self, class: &LabelClass) -> Option<usize> {
+        self.places.get(&class.text).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(values: &Value, names: &[&str], numbers: Option<&[f64]>) {
+        let found: Vec<_> = values
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(LabelClass::of)
+            .collect();
+        let classes = LabelClasses::of(found.iter());
+        assert_eq!(classes.names, names, "{values}");
+        assert_eq!(classes.numbers.as_deref(), numbers, "{values}");
+        let place = |class| classes.names[classes.place(class).unwrap()].clone();
+        assert!(found.iter().all(|class| place(class) == class.text));
+    }
+
+    #[test]
+    fn classes_are_told_apart_by_their_text() {
+        check(
+            &json!([1, 1.0, 0, -0.0, 10, 2]),
+            &["0", "1", "2", "10"],
+            Some(&[0.0, 1.0, 2.0, 10.0]),
+        );
+        check(&json!([0.5, 5e-1, -1]), &["-1", "0.5"], Some(&[-1.0, 0.5]));
+        check(&json!(["b", "a", "a", ""]), &["", "a", "b"], None);
+        check(&json!([true, "true", false]), &["false", "true"], None);
+        check(&json!([1, "tie"]), &["1", "tie"], None);
+        check(&json!(["1", "2"]), &["1", "2"], None);
+        // A judge that writes its numbers as texts.
+        check(&json!([1, 2, "1"]), &["1", "2"], Some(&[1.0, 2.0]));
+        check(&json!([null, [], {}]), &[], Some(&[]));
+        // Two floats would be one.
+        check(
+            &json!([9_007_199_254_740_993_u64, 9_007_199_254_740_992_u64]),
+            &["9007199254740992", "9007199254740993"],
+            None,
+        );
+    }
+}

@@ -1,0 +1,136 @@
+//! What the figures are on verdicts and labels that were published.
+
+use std::process::Command;
+
+use needs::needs;
+use serde_json::{Value, json};
+
+use super::super::correct::{GradedItem, JudgeCorrection};
+use super::agreement;
+use crate::stats::SplitMix64;
+use crate::tests::parity;
+
+/// The published labels of `PandaLM`.
+fn pandalm() -> Vec<Value> {
+    let path = parity::path("judging/pandalm_labels.jsonl.gz");
+    let ran = Command::new("gzip").arg("-dc").arg(path).output().unwrap();
+    let text = String::from_utf8(ran.stdout).unwrap();
+    let rows: Vec<_> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(rows.len(), 999);
+    rows
+}
+
+fn is(found: &Value, expect: f64, digits: i32) {
+    let off = (found.as_f64().unwrap() - expect).abs();
+    assert!(off <= 0.5 * 10_f64.powi(-digits), "{found} is not {expect}");
+}
+
+#[needs(data = "judging/pandalm_labels.jsonl.gz")]
+#[test]
+fn published_labels_have_the_figures_that_are_known() {
+    let rows = pandalm();
+    for (one, other, kappa) in [(0, 1, 0.852), (0, 2, 0.879), (1, 2, 0.862)] {
+        let line =
+            |row: &Value| json!({ "labels": [row["human"][one]], "judge": row["human"][other] });
+        is(
+            &agreement(&rows.iter().map(line).collect())["kappa"],
+            kappa,
+            3,
+        );
+    }
+    let found = agreement(
+        &rows
+            .iter()
+            .map(|row| json!({ "labels": row["human"] }))
+            .collect(),
+    );
+    is(&found["alpha_nominal"], 0.86422, 5);
+    let judged = |judge: fn(&Value) -> Value| {
+        let line = |row: &Value| json!({ "labels": row["human"], "judge": judge(row) });
+        agreement(&rows.iter().map(line).collect())
+    };
+    let gpt = judged(|row| match row["gpt35"].as_str().unwrap() {
+        "Tie" => json!(0),
+        "garbage" => Value::Null,
+        number => json!(number.parse::<u8>().unwrap()),
+    });
+    assert_eq!(gpt["n"], 974);
+    is(&gpt["agreement"], 0.71561, 5);
+    is(&gpt["kappa"], 0.49286, 5);
+    let panda = judged(|row| row["pandalm7b"].clone());
+    assert_eq!(panda["n"], 999);
+    is(&panda["agreement"], 0.66767, 5);
+    is(&panda["kappa"], 0.43535, 5);
+    is(&panda["constant_agreement"], 472.0 / 999.0, 9);
+    let labels = ["0", "1", "2"].map(|class| panda["classes"][class]["n"].as_u64().unwrap());
+    assert_eq!(labels, [105, 422, 472]);
+}
+
+/// 1,000 times 100 labels of 999 pairs, and the verdicts of a judge on all: how often the interval has the mean of all
+/// labels, and how wide it is beside that of the labels alone.
+fn coverage(values: &[(f64, f64)]) -> (f64, f64) {
+    let n = values.len();
+    let truth =
+        values.iter().map(|(_, label)| label).sum::<f64>() / f64::from(u32::try_from(n).unwrap());
+    let mut random = SplitMix64(14);
+    let (mut covered, mut width, mut alone) = (0.0, 0.0, 0.0);
+    for _ in 0..1_000 {
+        let mut order: Vec<_> = (0..n).collect();
+        for at in 0..100 {
+            order.swap(at, at + random.below(n - at));
+        }
+        let item = |(place, item): (usize, &usize)| {
+            let (judge, label) = values[*item];
+            GradedItem {
+                judge,
+                label: (place < 100).then_some(label),
+            }
+        };
+        let items: Vec<_> = order.iter().enumerate().map(item).collect();
+        let found = JudgeCorrection::of(&items).unwrap();
+        let [low, high] = found.corrected.ci95.unwrap();
+        covered += if low <= truth && truth <= high {
+            1.0
+        } else {
+            0.0
+        };
+        width += high - low;
+        let [low, high] = found.labels.ci95.unwrap();
+        alone += high - low;
+    }
+    (covered / 1_000.0, width / alone)
+}
+
+#[needs(data = "judging/pandalm_labels.jsonl.gz")]
+#[test]
+fn corrected_means_cover_the_truth_and_are_narrower() {
+    let value = |verdict: u64| match verdict {
+        1 => 1.0,
+        2 => 0.0,
+        _ => 0.5,
+    };
+    let rows = pandalm();
+    let label = |row: &Value| {
+        let human = row["human"].as_array().unwrap();
+        let human: Vec<_> = human.iter().map(|label| label.as_u64().unwrap()).collect();
+        let is_most = |label: &&u64| human.iter().filter(|other| other == label).count() > 1;
+        value(*human.iter().find(is_most).unwrap())
+    };
+    let panda = rows
+        .iter()
+        .map(|row| (value(row["pandalm7b"].as_u64().unwrap()), label(row)));
+    let gpt = rows
+        .iter()
+        .filter_map(|row| match row["gpt35"].as_str().unwrap() {
+            "garbage" => None,
+            "Tie" => Some((0.5, label(row))),
+            number => Some((value(number.parse().unwrap()), label(row))),
+        });
+    for values in [panda.collect::<Vec<_>>(), gpt.collect()] {
+        let (covered, width) = coverage(&values);
+        assert!(covered >= 0.93 && width <= 0.90, "{covered} {width}");
+    }
+}
