@@ -97,8 +97,11 @@ pub(crate) struct AnswerInput {
     pub(crate) extraction: Extraction,
     pub(crate) source: Source,
     /// Ends with the first error.
-    pub(crate) chunks: Box<dyn Iterator<Item = Result<InputChunk>> + Send>,
+    pub(crate) chunks: LineChunks,
 }
+
+/// The lines of an input, some at a time.
+pub(crate) type LineChunks = Box<dyn Iterator<Item = Result<InputChunk>> + Send>;
 
 /// What lines belong to, for messages.
 #[derive(Clone, Debug)]
@@ -108,6 +111,11 @@ pub(crate) struct Source {
 }
 
 impl Source {
+    /// What lines belong to, as messages name it.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Where a line is: `answers.jsonl:7`, or `answers.parquet: row 7`.
     pub(crate) fn place(&self, line: u64) -> String {
         let path = self.path.display();
@@ -145,12 +153,12 @@ impl AnswerInput {
             path: path.to_owned(),
             has_lines: true,
         };
-        let chunks: Box<dyn Iterator<Item = Result<InputChunk>> + Send> = match format {
-            InputFormat::Jsonl if path == Path::new("-") => {
-                source.path = PathBuf::from("<stdin>");
-                chunks_of(&source.path, io::stdin())
+        let chunks: LineChunks = match format {
+            InputFormat::Jsonl => {
+                let chunks;
+                (source, chunks) = json_lines(path)?;
+                chunks
             }
-            InputFormat::Jsonl => chunks_of(path, open(path)?),
             InputFormat::Csv | InputFormat::Parquet => {
                 let rows = rows::read(path, format)?;
                 if let Layout::Lines(fields) = &layout {
@@ -215,6 +223,21 @@ impl AnswerInput {
     }
 }
 
+/// Opens a file of lines, or standard input for `-`.
+pub(crate) fn json_lines(path: &Path) -> Result<(Source, LineChunks)> {
+    let is_stdin = path == Path::new("-");
+    let source = Source {
+        path: PathBuf::from(if is_stdin { "<stdin>".as_ref() } else { path }),
+        has_lines: true,
+    };
+    let chunks = if is_stdin {
+        chunks_of(&source.path, io::stdin())
+    } else {
+        chunks_of(path, open(path)?)
+    };
+    Ok((source, chunks))
+}
+
 fn format_of(path: &Path) -> InputFormat {
     if path.is_dir() {
         return InputFormat::Run;
@@ -231,10 +254,7 @@ fn open(path: &Path) -> Result<File> {
     File::open(path).map_err(|error| Error::io("read", path, &error))
 }
 
-fn chunks_of(
-    path: &Path,
-    input: impl Read + Send + 'static,
-) -> Box<dyn Iterator<Item = Result<InputChunk>> + Send> {
+fn chunks_of(path: &Path, input: impl Read + Send + 'static) -> LineChunks {
     let path = path.to_owned();
     let chunks = InputChunks::new(input);
     Box::new(chunks.map(move |chunk| chunk.map_err(|error| Error::io("read", &path, &error))))

@@ -9,6 +9,7 @@ pub(crate) mod export;
 pub(crate) mod gate;
 pub(crate) mod import;
 pub(crate) mod init;
+pub(crate) mod judge;
 pub(crate) mod list;
 pub(crate) mod man;
 pub(crate) mod plan;

@@ -172,6 +172,41 @@ pub(crate) const OF_COMMANDS: &[(&str, &[CliExample])] = &[
         )],
     ),
     (
+        "judge",
+        &[
+            (
+                "judge agreement labels.jsonl",
+                "how far a judge agrees with people",
+            ),
+            (
+                "judge correct graded.jsonl",
+                "a mean that a few labels correct",
+            ),
+            ("judge winrate pairs.jsonl", "how often one answer wins"),
+        ],
+    ),
+    (
+        "judge agreement",
+        &[
+            ("judge agreement labels.jsonl", "kappa, AC1, alpha"),
+            ("judge agreement --json -", "standard input; JSON"),
+        ],
+    ),
+    (
+        "judge correct",
+        &[("judge correct graded.jsonl", "labels, judge, and both")],
+    ),
+    (
+        "judge winrate",
+        &[
+            ("judge winrate pairs.jsonl", "both orders, or preferences"),
+            (
+                "judge winrate --logprobs tokens.jsonl",
+                "tokens `m` and `M`",
+            ),
+        ],
+    ),
+    (
         "cache",
         &[
             ("cache stats", "how many answers are kept"),

@@ -39,6 +39,7 @@ fn main() -> ExitCode {
         Some(CliCommand::Show(args)) => command::show::run(&args),
         Some(CliCommand::Score(args)) => command::score::run(&args),
         Some(CliCommand::Scorers(args)) => command::scorers::run(&args),
+        Some(CliCommand::Judge(args)) => command::judge::run(&args),
         Some(CliCommand::Summarize(args)) => command::summarize::run(&args),
         Some(CliCommand::Rescore(args)) => command::rescore::run(&args),
         Some(CliCommand::Gate(args)) => command::gate::run(&args),

@@ -29,6 +29,7 @@ mod harness;
 mod hub;
 mod init;
 mod judged;
+mod judge_figures;
 mod killed;
 mod limits;
 mod named;

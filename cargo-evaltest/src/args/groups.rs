@@ -8,7 +8,7 @@ use clap::Command;
 pub(crate) const GROUPS: &[(&str, &[&str])] = &[
     ("Run", &["run", "list", "doctor", "cache"]),
     ("Look at a run", &["show", "summarize"]),
-    ("Score", &["score", "scorers", "rescore"]),
+    ("Score", &["score", "scorers", "rescore", "judge"]),
     ("Gates and the baseline", &["gate", "accept", "plan"]),
     ("Leaderboards", &["export", "import", "bfcl"]),
     ("Set up", &["init", "schema", "completions", "man"]),

@@ -1,0 +1,36 @@
+//! `cargo evaltest judge`: a judge on stored data. Nobody is asked.
+
+mod agreement;
+mod correct;
+mod figures;
+mod lines;
+mod winrate;
+
+use clap::{Args, Subcommand};
+use evaltest::{Exit, Result};
+
+use agreement::AgreementArgs;
+use correct::CorrectArgs;
+use winrate::WinrateArgs;
+
+/// What a judge is worth: its verdicts beside labels of people, from files. No model is asked
+#[derive(Debug, Args)]
+pub(crate) struct JudgeArgs {
+    #[command(subcommand)]
+    command: JudgeCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum JudgeCommand {
+    Agreement(AgreementArgs),
+    Correct(CorrectArgs),
+    Winrate(WinrateArgs),
+}
+
+pub(crate) fn run(args: &JudgeArgs) -> Result<Exit> {
+    match &args.command {
+        JudgeCommand::Agreement(args) => agreement::run(args),
+        JudgeCommand::Correct(args) => correct::run(args),
+        JudgeCommand::Winrate(args) => winrate::run(args),
+    }
+}

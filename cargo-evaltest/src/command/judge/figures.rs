@@ -1,0 +1,67 @@
+//! Figures as people read them.
+
+/// With so few labels, figures of a judge say little.
+const FEW_LABELS: u64 = 50;
+
+/// From so many on, they say something.
+const ENOUGH_LABELS: u64 = 100;
+
+/// Three digits; `-` where there is no figure.
+pub(super) fn figure(value: Option<f64>) -> String {
+    // Not `-0.000`.
+    let rounded = |value: f64| (value * 1e3).round() / 1e3 + 0.0;
+    value.map_or_else(|| "-".to_owned(), |value| format!("{:.3}", rounded(value)))
+}
+
+/// An interval; `-` where there is none.
+pub(super) fn interval(ci95: Option<[f64; 2]>) -> String {
+    match ci95 {
+        Some([low, high]) => format!("{} to {}", figure(Some(low)), figure(Some(high))),
+        None => "-".to_owned(),
+    }
+}
+
+/// What is to be said of so many labels, if anything.
+pub(super) fn few_labels(labels: u64) -> Option<String> {
+    let noun = if labels == 1 { "label" } else { "labels" };
+    if labels < FEW_LABELS {
+        Some(format!(
+            "not calibrated: {labels} {noun}, where {FEW_LABELS} are the least and {ENOUGH_LABELS} are better"
+        ))
+    } else if labels < ENOUGH_LABELS {
+        Some(format!(
+            "few labels: {labels} {noun}, so that intervals are wide; {ENOUGH_LABELS} are better"
+        ))
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_short() {
+        assert_eq!(figure(Some(0.123_46)), "0.123");
+        assert_eq!(figure(Some(-0.000_1)), "0.000");
+        assert_eq!(figure(None), "-");
+        assert_eq!(interval(Some([-0.5, 1.0])), "-0.500 to 1.000");
+        assert_eq!(interval(None), "-");
+    }
+
+    #[test]
+    fn few_labels_are_told() {
+        let check = |labels: u64, begins: Option<&str>| {
+            let told = few_labels(labels);
+            let starts =
+                |begins: &str| told.as_deref().is_some_and(|told| told.starts_with(begins));
+            assert!(begins.map_or(told.is_none(), starts), "{labels}: {told:?}");
+        };
+        check(1, Some("not calibrated: 1 label,"));
+        check(49, Some("not calibrated: 49 labels,"));
+        check(50, Some("few labels: 50 "));
+        check(99, Some("few labels: 99 "));
+        check(100, None);
+    }
+}

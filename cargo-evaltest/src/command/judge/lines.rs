@@ -1,0 +1,70 @@
+//! The lines that the commands of `judge` read.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use evaltest::engine::judge::{JudgedLine, judged_line};
+use evaltest::{Error, Result};
+
+use crate::answers::json_lines;
+
+/// What is read and how it is shown, as typed.
+#[derive(Debug, Args)]
+pub(super) struct JudgedArgs {
+    /// JSON lines; `-`, or nothing, is standard input
+    #[arg(value_name = "FILE", default_value = "-", hide_default_value = true)]
+    pub(super) input: PathBuf,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// The lines of a file that are not blank, each given to `next` with the name of the file and the line's number.
+///
+/// # Errors
+///
+/// The first line that is not as it should be, and a file without lines.
+pub(super) fn each<T: JudgedLine>(
+    input: &Path,
+    mut next: impl FnMut(&Path, u64, T) -> Result<()>,
+) -> Result<()> {
+    let (source, chunks) = json_lines(input)?;
+    let mut is_empty = true;
+    for chunk in chunks {
+        let mut done = Ok(());
+        chunk?.lines(|number, _, text| {
+            done = text
+                .map_err(|error| error.at(source.place(number)))
+                .and_then(|text| match text.trim_ascii() {
+                    "" => Ok(()),
+                    line => {
+                        is_empty = false;
+                        next(
+                            source.path(),
+                            number,
+                            judged_line(source.path(), number, line)?,
+                        )
+                    }
+                });
+            done.is_ok()
+        });
+        done?;
+    }
+    if is_empty {
+        let path = source.path().display();
+        return Err(Error::usage(format!("`{path}` is empty"))
+            .hint(format!("write lines as `{}`", T::EXAMPLE)));
+    }
+    Ok(())
+}
+
+/// All lines of a file.
+pub(super) fn all<T: JudgedLine>(input: &Path) -> Result<Vec<T>> {
+    let mut found = Vec::new();
+    each(input, |_, _, line| {
+        found.push(line);
+        Ok(())
+    })?;
+    Ok(found)
+}
