@@ -83,7 +83,7 @@ pub mod scorers {
     pub use crate::scorer::extract::PAGE as EXTRACTIONS;
 }
 
-/// Reading what judges reply.
+/// What judges reply, and what they are worth from verdicts and labels that are stored.
 pub mod judge {
     pub use regex::Regex;
 
@@ -91,6 +91,16 @@ pub mod judge {
         ReadStatus, Reading, Unread, VERSION, choices, helloagents_judge, helloagents_winner,
         pattern, patterns, rating, rubric,
     };
+    pub use crate::verdict::judged::agreement::{
+        AgreementFigures, ClassFigures, JudgeAgreement, LabelledItem,
+    };
+    pub use crate::verdict::judged::correct::{
+        CorrectedMean, GradedItem, JudgeCorrection, PlainMean,
+    };
+    pub use crate::verdict::judged::winrate::{
+        ComparedAnswers, LogprobPreference, OrdersWinRate, PreferenceWinRate, Preferred,
+    };
+    pub use crate::verdict::judged::{JudgedLine, judged_line};
 }
 
 /// Gates of one name, what they are judged by, and how far answers and verdicts agree.
@@ -103,20 +113,6 @@ pub mod verdict {
     pub use crate::verdict::gate::{GATE_OPTIONS, METRICS, MetricEntry, Slice, check_unique};
     pub use crate::verdict::look::EarlyLook;
     pub use crate::verdict::marks::Marks;
-}
-
-/// What judges are worth, from verdicts and labels that are stored.
-pub mod judge {
-    pub use crate::verdict::judged::agreement::{
-        AgreementFigures, ClassFigures, JudgeAgreement, LabelledItem,
-    };
-    pub use crate::verdict::judged::correct::{
-        CorrectedMean, GradedItem, JudgeCorrection, PlainMean,
-    };
-    pub use crate::verdict::judged::winrate::{
-        ComparedAnswers, LogprobPreference, OrdersWinRate, PreferenceWinRate, Preferred,
-    };
-    pub use crate::verdict::judged::{JudgedLine, judged_line};
 }
 
 /// Accepting a run as the baseline.

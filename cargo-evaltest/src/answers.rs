@@ -8,6 +8,7 @@
 mod answered;
 mod calls;
 mod chunks;
+mod done;
 mod fields;
 mod line;
 mod messages;
@@ -27,6 +28,7 @@ pub(crate) use answered::{AnsweredSample, Wanted};
 pub(crate) use calls::Calls;
 pub(crate) use chunks::InputChunk;
 use chunks::InputChunks;
+pub(crate) use done::{DoneLines, Verb, write_in_order};
 pub(crate) use fields::Fields;
 pub(crate) use line::Line;
 pub(crate) use record::RecordedAnswer;

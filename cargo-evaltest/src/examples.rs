@@ -175,6 +175,10 @@ pub(crate) const OF_COMMANDS: &[(&str, &[CliExample])] = &[
         "judge",
         &[
             (
+                "judge read --choice correct --choice wrong replies.jsonl",
+                "what judges replied",
+            ),
+            (
                 "judge agreement labels.jsonl",
                 "how far a judge agrees with people",
             ),
@@ -203,6 +207,24 @@ pub(crate) const OF_COMMANDS: &[(&str, &[CliExample])] = &[
             (
                 "judge winrate --logprobs tokens.jsonl",
                 "tokens `m` and `M`",
+            ),
+        ],
+    ),
+    (
+        "judge read",
+        &[
+            (
+                "judge read --dimension clarity --dimension completeness replies.jsonl",
+                "points of a rubric",
+            ),
+            (
+                "judge read --choice correct --choice wrong -",
+                "one of the choices; standard input",
+            ),
+            ("judge read --rating replies.jsonl", "the first `[[8]]`"),
+            (
+                "judge read --pattern 'a=Output \\(a\\)' --pattern 'b=Output \\(b\\)' replies.jsonl",
+                "what a regular expression finds",
             ),
         ],
     ),

@@ -112,7 +112,7 @@ impl Fields {
     }
 
     /// Fields of these names.
-    pub(super) fn named<'a>(names: impl IntoIterator<Item = &'a &'a str>) -> Self {
+    pub(crate) fn named<'a>(names: impl IntoIterator<Item = &'a &'a str>) -> Self {
         let named = |name: &&str| Path {
             text: (*name).to_owned(),
             first: (*name).to_owned(),

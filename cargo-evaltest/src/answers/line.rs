@@ -98,7 +98,7 @@ impl<'a, const N: usize> Line<'a, N> {
     }
 
     /// What is in the field with this place among the [`Fields`].
-    pub(super) fn field(&self, place: usize) -> Option<Raw<'a>> {
+    pub(crate) fn field(&self, place: usize) -> Option<Raw<'a>> {
         self.fields[place]
     }
 

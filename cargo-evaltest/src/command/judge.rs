@@ -4,6 +4,7 @@ mod agreement;
 mod correct;
 mod figures;
 mod lines;
+mod read;
 mod winrate;
 
 use clap::{Args, Subcommand};
@@ -11,9 +12,10 @@ use evaltest::{Exit, Result};
 
 use agreement::AgreementArgs;
 use correct::CorrectArgs;
+use read::ReadArgs;
 use winrate::WinrateArgs;
 
-/// What a judge is worth: its verdicts beside labels of people, from files. No model is asked
+/// What judges replied, and what a judge is worth beside labels of people, from files. No model is asked
 #[derive(Debug, Args)]
 pub(crate) struct JudgeArgs {
     #[command(subcommand)]
@@ -22,6 +24,7 @@ pub(crate) struct JudgeArgs {
 
 #[derive(Debug, Subcommand)]
 enum JudgeCommand {
+    Read(ReadArgs),
     Agreement(AgreementArgs),
     Correct(CorrectArgs),
     Winrate(WinrateArgs),
@@ -29,6 +32,7 @@ enum JudgeCommand {
 
 pub(crate) fn run(args: &JudgeArgs) -> Result<Exit> {
     match &args.command {
+        JudgeCommand::Read(args) => read::run(args),
         JudgeCommand::Agreement(args) => agreement::run(args),
         JudgeCommand::Correct(args) => correct::run(args),
         JudgeCommand::Winrate(args) => winrate::run(args),

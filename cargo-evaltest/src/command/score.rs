@@ -1,6 +1,6 @@
 //! `cargo evaltest score`: answers in, the same with a score out. No agent runs.
 //!
-//! The input is cut into chunks of whole lines ([`crate::answers`]), threads ([`parallel`]) let the [`judge`]
+//! The input is cut into chunks of whole lines ([`crate::answers`]), threads let the [`judge`]
 //! score them, and their results are written in input order. Of each line only the members that matter are
 //! decoded; its bytes are never printed anew, the score is spliced in. Memory stays the same for a file of
 //! any size.
@@ -11,17 +11,16 @@ mod judge;
 mod memo;
 mod write;
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
 use clap::Args;
-use evaltest::engine::system::parallel;
 use evaltest::{Error, Exit, Result};
 
-use crate::answers::{AnswerInput, AnswersArgs, InputFormat, Source};
+use crate::answers::{AnswerInput, AnswersArgs, InputFormat, Verb, write_in_order};
 use crate::{console, scorers};
 use calls::CallChecker;
 use explain::ExplainArgs;
@@ -154,6 +153,8 @@ impl ScoreArgs {
     }
 }
 
+const VERB: Verb = Verb("score", "scored");
+
 fn write_scores(
     judge: &Arc<LineJudge>,
     answers: AnswerInput,
@@ -162,40 +163,30 @@ fn write_scores(
 ) -> Result<Exit> {
     let AnswerInput { source, chunks, .. } = answers;
     let scoring = Arc::clone(judge);
-    let results = parallel::detached(threads, chunks, move |chunk| {
-        chunk.map(|chunk| scoring.chunk(&chunk))
-    })?;
     let mut counts = LineCounts::default();
-    for result in results {
-        let result = result?;
-        // Each chunk is flushed, so that whoever feeds single lines gets their scores at once.
-        match out.write_all(&result.bytes).and_then(|()| out.flush()) {
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(Exit::Passed),
-            Err(error) => {
-                return Err(Error::infrastructure(format!(
-                    "cannot write to standard output: {error}"
-                )));
-            }
-            Ok(()) => {}
-        }
-        if let Some(fault) = result.fault {
-            let error = fault.error.at(source.place(fault.line));
-            return Err(match error.hint_text() {
-                Some(_) => error,
-                None => error.hint("add `--keep-going` to score the other lines"),
-            });
-        }
-        counts.add(&result.counts);
-        judge.recycle(result.bytes);
-    }
+    let malformed = write_in_order(
+        chunks,
+        &source,
+        (VERB, threads),
+        move |chunk| scoring.chunk(chunk),
+        out,
+        |bytes, of_chunk| {
+            counts.add(&of_chunk);
+            judge.recycle(bytes);
+        },
+    )?;
+    let Some(malformed) = malformed else {
+        return Ok(Exit::Passed);
+    };
     for note in judge.missing(&counts)? {
         console::note(&note);
     }
-    conclude(&counts, &source)
+    tell(&counts);
+    malformed.conclude(&source, VERB)
 }
 
 /// Says on standard error what befell some of the lines.
-fn conclude(counts: &LineCounts, source: &Source) -> Result<Exit> {
+fn tell(counts: &LineCounts) {
     let note = |count: u64, one: &str, several: &str| match count {
         0 => {}
         1 => console::note(&format!("1 {one}")),
@@ -216,14 +207,4 @@ fn conclude(counts: &LineCounts, source: &Source) -> Result<Exit> {
         "answer lost a secret to redaction and is left out: `rescore` keeps its verdict",
         "answers lost a secret to redaction and are left out: `rescore` keeps their verdicts",
     );
-    let Some(first) = counts.first_malformed else {
-        return Ok(Exit::Passed);
-    };
-    let malformed = counts.malformed;
-    Err(Error::infrastructure(format!(
-        "{}: {malformed} {} could not be scored, this is the first",
-        source.place(first),
-        if malformed == 1 { "line" } else { "lines" },
-    ))
-    .hint("the results have an `error` in place of each such line"))
 }

@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use evaltest::engine::system::lock::lock;
 use evaltest::scorer::Scorer;
 use evaltest::{Error, Extract, Extraction, Result};
-use serde_json::json;
 
 use super::calls::CallChecker;
 use super::write;
-use crate::answers::{AnsweredSample, Fields, InputChunk, Layout, Line, RecordedAnswer, Wanted};
+use crate::answers::{
+    AnsweredSample, DoneLines, Fields, InputChunk, Layout, Line, RecordedAnswer, Wanted,
+};
 
 /// Scores lines.
 pub(super) struct LineJudge {
@@ -35,24 +36,11 @@ struct Way {
     extract_is_given: bool,
 }
 
-/// The results of a chunk.
-#[derive(Default)]
-pub(super) struct JudgedLines {
-    pub(super) bytes: Vec<u8>,
-    /// The malformed line that ended it all.
-    pub(super) fault: Option<LineFault>,
-    pub(super) counts: LineCounts,
-}
-
 /// What befell the lines, as far as people should know.
 #[derive(Default)]
 pub(super) struct LineCounts {
     /// How many lines were read.
     pub(super) lines: u64,
-    /// How many malformed lines were passed over.
-    pub(super) malformed: u64,
-    /// The number of the first of them.
-    pub(super) first_malformed: Option<u64>,
     /// Which fields any line has, see [`Line::add_found`].
     pub(super) found: u8,
     /// Records without an answer.
@@ -61,12 +49,6 @@ pub(super) struct LineCounts {
     pub(super) hidden: u64,
     /// Records whose answer lost a secret.
     pub(super) lost: u64,
-}
-
-/// What is wrong with a line.
-pub(super) struct LineFault {
-    pub(super) line: u64,
-    pub(super) error: Error,
 }
 
 /// Buffers that are filled anew for each line.
@@ -134,47 +116,30 @@ impl LineJudge {
     }
 
     /// Scores the lines of a chunk, up to the first malformed one unless it is to keep going.
-    pub(super) fn chunk(&self, chunk: &InputChunk) -> JudgedLines {
-        let mut judged = JudgedLines {
-            bytes: self.spare().pop().unwrap_or_default(),
-            ..JudgedLines::default()
-        };
+    pub(super) fn chunk(&self, chunk: &InputChunk) -> (DoneLines, LineCounts) {
         let mut buffers = Buffers::default();
-        chunk.lines(|number, bytes, line| {
-            let length = judged.bytes.len();
-            let done = line.and_then(|line| self.line(line, &mut buffers, &mut judged));
-            let Err(error) = done else {
-                return true;
-            };
-            judged.bytes.truncate(length);
-            judged.counts.first_malformed.get_or_insert(number);
-            judged.counts.malformed += 1;
-            if !self.keep_going {
-                judged.fault = Some(LineFault {
-                    line: number,
-                    error,
-                });
-                return false;
-            }
-            let object = json!({"line": number, "error": error.message()});
-            let object = object.to_string() + line_break(bytes);
-            judged.bytes.extend_from_slice(object.as_bytes());
-            true
+        let mut counts = LineCounts::default();
+        let bytes = self.spare().pop().unwrap_or_default();
+        let done = DoneLines::of(chunk, bytes, self.keep_going, |line, out| {
+            self.line(line, &mut buffers, &mut counts, out)
         });
-        judged
+        (done, counts)
     }
 
-    /// Writes the scored line, or nothing for a blank one.
-    fn line(&self, text: &str, buffers: &mut Buffers, judged: &mut JudgedLines) -> Result<()> {
-        if text.trim_ascii().is_empty() {
-            return Ok(());
-        }
+    /// Writes the scored line.
+    fn line(
+        &self,
+        text: &str,
+        buffers: &mut Buffers,
+        counts: &mut LineCounts,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
         if let Some(checker) = &self.checker {
-            return checker.line(text, &mut buffers.open, &mut judged.bytes);
+            return checker.line(text, &mut buffers.open, out);
         }
         match &self.layout {
-            Layout::Lines(fields) => self.object(text, fields, buffers, judged),
-            Layout::Records => self.record(text, buffers, judged),
+            Layout::Lines(fields) => self.object(text, fields, buffers, (counts, out)),
+            Layout::Records => self.record(text, buffers, (counts, out)),
         }
     }
 
@@ -184,7 +149,7 @@ impl LineJudge {
         text: &str,
         fields: &Fields,
         buffers: &mut Buffers,
-        judged: &mut JudgedLines,
+        (counts, out): (&mut LineCounts, &mut Vec<u8>),
     ) -> Result<()> {
         let Buffers { open, answered } = buffers;
         let member = self.member();
@@ -193,31 +158,34 @@ impl LineJudge {
             return Err(Error::usage(format!("the line already has a `{member}`"))
                 .hint(format!("add `--replace` to write a new `{member}`")));
         }
-        judged.counts.lines += 1;
-        line.add_found(self.wanted.fields(), &mut judged.counts.found);
+        counts.lines += 1;
+        line.add_found(self.wanted.fields(), &mut counts.found);
         answered.fill(&line, fields, self.wanted)?;
-        let out = &mut judged.bytes;
         line.splice(member, out, |out| self.scores(answered, out))
     }
 
     /// What a record of a run says of its answer, and the score.
-    fn record(&self, text: &str, buffers: &mut Buffers, judged: &mut JudgedLines) -> Result<()> {
+    fn record(
+        &self,
+        text: &str,
+        buffers: &mut Buffers,
+        (counts, out): (&mut LineCounts, &mut Vec<u8>),
+    ) -> Result<()> {
         let answered = &mut buffers.answered;
         answered.fill_from_record(text)?;
         let Some(entry) = answered.entry.as_ref().filter(|entry| entry.is_answered()) else {
-            judged.counts.unanswered += 1;
+            counts.unanswered += 1;
             return Ok(());
         };
         let is_hidden = answered.target.0.is_null();
         if is_hidden && self.scorers.iter().all(|way| way.scorer.needs_target()) {
-            judged.counts.hidden += 1;
+            counts.hidden += 1;
             return Ok(());
         }
         if answered.is_lost() {
-            judged.counts.lost += 1;
+            counts.lost += 1;
             return Ok(());
         }
-        let out = &mut judged.bytes;
         self.write_entry(entry, answered, out)?;
         write::key(self.member(), out);
         self.scores(answered, out)?;
@@ -290,8 +258,6 @@ impl LineCounts {
     /// Takes in those of a further chunk.
     pub(super) fn add(&mut self, other: &Self) {
         self.lines += other.lines;
-        self.malformed += other.malformed;
-        self.first_malformed = self.first_malformed.or(other.first_malformed);
         self.found |= other.found;
         self.unanswered += other.unanswered;
         self.hidden += other.hidden;
@@ -299,20 +265,10 @@ impl LineCounts {
     }
 }
 
-/// How the line ends.
-fn line_break(line: &[u8]) -> &'static str {
-    if line.ends_with(b"\r\n") {
-        "\r\n"
-    } else if line.ends_with(b"\n") {
-        "\n"
-    } else {
-        ""
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use evaltest::{Answer, Score};
+    use serde_json::json;
 
     use super::*;
 
@@ -351,7 +307,7 @@ mod tests {
             "{},\"scores\":{{\"long\":{score},\"target\":{score}}}}}",
             &line[..line.len() - 1]
         );
-        let judged = judge(false).chunk(&chunk(&format!("{line}\n{old}")));
+        let (judged, _) = judge(false).chunk(&chunk(&format!("{line}\n{old}")));
         assert_eq!(
             String::from_utf8(judged.bytes),
             Ok(format!("{expect}\n{expect}"))
@@ -362,15 +318,15 @@ mod tests {
     #[test]
     fn a_scorer_that_cannot_judge_leaves_no_half_line() {
         let text = "\n{\"prediction\":\"?\",\"ground_truth\":1}\n";
-        let judged = judge(false).chunk(&chunk(text));
+        let (judged, _) = judge(false).chunk(&chunk(text));
         assert!(judged.bytes.is_empty());
         let fault = judged.fault.expect("a fault");
         assert_eq!((fault.line, fault.error.message()), (11, "cannot judge"));
 
-        let judged = judge(true).chunk(&chunk(text));
+        let (judged, _) = judge(true).chunk(&chunk(text));
         let expect = "{\"line\":11,\"error\":\"cannot judge\"}\n";
         assert_eq!(judged.bytes, expect.as_bytes());
-        let counts = judged.counts;
-        assert_eq!((counts.malformed, counts.first_malformed), (1, Some(11)));
+        let malformed = judged.malformed;
+        assert_eq!((malformed.count, malformed.first), (1, Some(11)));
     }
 }

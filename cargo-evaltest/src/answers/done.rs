@@ -1,0 +1,151 @@
+//! Lines that were worked on, and how they are written: in the order of the input, up to the first malformed one or past
+//! all of them.
+
+use std::io::{ErrorKind, Write};
+use std::num::NonZeroUsize;
+
+use evaltest::engine::system::parallel;
+use evaltest::{Error, Exit, Result};
+use serde_json::json;
+
+use super::{InputChunk, Source};
+
+/// What became of the lines of a chunk.
+#[derive(Default)]
+pub(crate) struct DoneLines {
+    pub(crate) bytes: Vec<u8>,
+    /// The malformed line that ended it all.
+    pub(crate) fault: Option<LineFault>,
+    pub(crate) malformed: Malformed,
+}
+
+/// What is wrong with a line.
+pub(crate) struct LineFault {
+    pub(crate) line: u64,
+    pub(crate) error: Error,
+}
+
+/// Malformed lines that were passed over.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Malformed {
+    pub(crate) count: u64,
+    /// The number of the first.
+    pub(crate) first: Option<u64>,
+}
+
+/// What is done with lines, for messages: `score`, `scored`.
+#[derive(Clone, Copy)]
+pub(crate) struct Verb(pub(crate) &'static str, pub(crate) &'static str);
+
+impl DoneLines {
+    /// Lets `each` write every line that is not blank behind `bytes`. The first malformed one ends it, or gets an `error`
+    /// object in its place if it is to keep going.
+    pub(crate) fn of(
+        chunk: &InputChunk,
+        bytes: Vec<u8>,
+        keep_going: bool,
+        mut each: impl FnMut(&str, &mut Vec<u8>) -> Result<()>,
+    ) -> Self {
+        let mut done = Self {
+            bytes,
+            ..Self::default()
+        };
+        chunk.lines(|number, bytes, line| {
+            let length = done.bytes.len();
+            let written = line.and_then(|line| match line.trim_ascii() {
+                "" => Ok(()),
+                _ => each(line, &mut done.bytes),
+            });
+            let Err(error) = written else {
+                return true;
+            };
+            done.bytes.truncate(length);
+            done.malformed.first.get_or_insert(number);
+            done.malformed.count += 1;
+            if !keep_going {
+                done.fault = Some(LineFault {
+                    line: number,
+                    error,
+                });
+                return false;
+            }
+            let object = json!({"line": number, "error": error.message()});
+            let object = object.to_string() + line_break(bytes);
+            done.bytes.extend_from_slice(object.as_bytes());
+            true
+        });
+        done
+    }
+}
+
+impl Malformed {
+    /// Takes in those of a further chunk.
+    fn add(&mut self, other: Self) {
+        self.count += other.count;
+        self.first = self.first.or(other.first);
+    }
+
+    /// How a command ends that passed over these.
+    pub(crate) fn conclude(self, source: &Source, Verb(_, done): Verb) -> Result<Exit> {
+        let Some(first) = self.first else {
+            return Ok(Exit::Passed);
+        };
+        let count = self.count;
+        Err(Error::infrastructure(format!(
+            "{}: {count} {} could not be {done}, this is the first",
+            source.place(first),
+            if count == 1 { "line" } else { "lines" },
+        ))
+        .hint("the results have an `error` in place of each such line"))
+    }
+}
+
+/// Works on chunks with several threads and writes their lines in the order of the input; `take` is given each buffer that
+/// was written, with what else came of its chunk. None when whoever reads the results has gone away.
+pub(crate) fn write_in_order<T: Send + 'static>(
+    chunks: Box<dyn Iterator<Item = Result<InputChunk>> + Send>,
+    source: &Source,
+    (verb, threads): (Verb, NonZeroUsize),
+    work: impl Fn(&InputChunk) -> (DoneLines, T) + Send + Sync + 'static,
+    out: &mut dyn Write,
+    mut take: impl FnMut(Vec<u8>, T),
+) -> Result<Option<Malformed>> {
+    let results = parallel::detached(threads, chunks, move |chunk| {
+        chunk.map(|chunk| work(&chunk))
+    })?;
+    let mut malformed = Malformed::default();
+    for result in results {
+        let (done, others) = result?;
+        // Each chunk is flushed, so that whoever feeds single lines gets their results at once.
+        match out.write_all(&done.bytes).and_then(|()| out.flush()) {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(None),
+            Err(error) => {
+                return Err(Error::infrastructure(format!(
+                    "cannot write to standard output: {error}"
+                )));
+            }
+            Ok(()) => {}
+        }
+        if let Some(fault) = done.fault {
+            let error = fault.error.at(source.place(fault.line));
+            return Err(match error.hint_text() {
+                Some(_) => error,
+                None => error.hint(format!("add `--keep-going` to {} the other lines", verb.0)),
+            });
+        }
+        malformed.add(done.malformed);
+        take(done.bytes, others);
+    }
+    Ok(Some(malformed))
+}
+
+/// How the line ends.
+fn line_break(line: &[u8]) -> &'static str {
+    if line.ends_with(b"\r\n") {
+        "\r\n"
+    } else if line.ends_with(b"\n") {
+        "\n"
+    } else {
+        ""
+    }
+}

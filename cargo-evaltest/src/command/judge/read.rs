@@ -1,0 +1,101 @@
+//! `cargo evaltest judge read`: replies of judges in, the same lines with what they say.
+//!
+//! Lines are read and written as `score` does it ([`crate::answers`]): a `reading` is spliced in, and no other byte
+//! changes.
+
+mod options;
+mod reader;
+
+use std::io;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::thread;
+
+use clap::Args;
+use evaltest::{Exit, Result};
+
+use crate::answers::{AnswerInput, AnswersArgs, DoneLines, InputFormat, Verb, write_in_order};
+use crate::console;
+use options::ReadOptions;
+use reader::LineReader;
+
+/// Read what judges replied: which verdict, or why there is none
+///
+/// Reads one object per line, with the text of a reply in `reply` (or null), and writes the same lines with a member
+/// `reading` added at their end. A reply with two different verdicts has none: nothing is guessed, unless
+/// `--first-match` says so. The exit code is 0 whatever the replies say.
+#[derive(Debug, Args)]
+#[command(
+    after_long_help = NOTES,
+    after_help = "Exit codes: 0 read, or the reader of the results went away; 2 a mistake in the command line or on a \
+                  line; 3 with `--keep-going`, some lines could not be read."
+)]
+pub(crate) struct ReadArgs {
+    /// The replies, as JSON lines; `-` is standard input
+    #[arg(value_name = "FILE", default_value = "-", hide_default_value = true)]
+    input: PathBuf,
+
+    #[command(flatten)]
+    options: ReadOptions,
+
+    /// Replace the `reading` that a line already has
+    #[arg(long, help_heading = "What is written")]
+    replace: bool,
+
+    /// Write `{"line":N,"error":…}` in place of a malformed line, go on, and exit with 3 in the end
+    #[arg(long, help_heading = "What is written")]
+    keep_going: bool,
+
+    /// How many threads read [default: one per core]
+    #[arg(long, value_name = "N", help_heading = "What is written")]
+    threads: Option<NonZeroUsize>,
+}
+
+/// Joined and wrapped by `--help`.
+const NOTES: &str = "\
+A reading is {\"status\": \"read\" or \"unreadable\", \"reason\": …, \"verdict\": …, \"values\": {…}, \"repaired\": n}. Of a rubric
+`values` has the points of each dimension, else `verdict` has the name or the number; what does not apply is null. `repaired`
+counts backslashes, as TeX has them, that the reply's JSON should have escaped.
+
+A reason is `no_response` for a blank text or null, `conflicting` where there are two verdicts that differ, and
+`invalid_response_format` for whatever else is no verdict: a missing dimension, points off the scale, \"4\", true, a choice that
+was not offered or is merely mentioned.";
+
+const VERB: Verb = Verb("read", "read");
+
+/// Reads the input and tells how it ended, as `score` does.
+pub(crate) fn run(args: &ReadArgs) -> Result<Exit> {
+    let reader = args.options.reader()?;
+    let input = AnswerInput::open(&AnswersArgs {
+        input: args.input.clone(),
+        format: Some(InputFormat::Jsonl),
+        map: Vec::new(),
+        extract: None,
+    })?;
+    if let Some(warning) = args.options.warning() {
+        console::note(warning);
+    }
+    let threads = args
+        .threads
+        .or_else(|| thread::available_parallelism().ok())
+        .unwrap_or(NonZeroUsize::MIN);
+    let lines = LineReader::new(reader, args.replace);
+    let keep_going = args.keep_going;
+    let AnswerInput { source, chunks, .. } = input;
+    let malformed = write_in_order(
+        chunks,
+        &source,
+        (VERB, threads),
+        move |chunk| {
+            let mut open = Vec::new();
+            let bytes = Vec::with_capacity(chunk.bytes.len() * 2);
+            let each = |line: &str, out: &mut Vec<u8>| lines.line(line, &mut open, out);
+            (DoneLines::of(chunk, bytes, keep_going, each), ())
+        },
+        &mut io::stdout().lock(),
+        |_, ()| {},
+    )?;
+    malformed.map_or(Ok(Exit::Passed), |malformed| {
+        malformed.conclude(&source, VERB)
+    })
+}

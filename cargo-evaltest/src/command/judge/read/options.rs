@@ -1,0 +1,211 @@
+//! How replies are read, as typed.
+
+use std::collections::BTreeSet;
+
+use clap::{Args, ValueEnum};
+use evaltest::engine::judge::pattern;
+use evaltest::{Error, Result};
+
+use super::reader::Reader;
+
+/// The form of the replies.
+#[derive(Debug, Args)]
+pub(super) struct ReadOptions {
+    /// What the replies have
+    #[arg(long, value_enum, value_name = "FORM", help_heading = "How it is read")]
+    reply: Option<ReplyForm>,
+
+    /// A dimension of the rubric; repeatable
+    #[arg(
+        long = "dimension",
+        value_name = "NAME",
+        help_heading = "How it is read"
+    )]
+    dimensions: Vec<String>,
+
+    /// The lowest and the highest points of each dimension [default: 1,5]
+    #[arg(
+        long,
+        value_name = "LOW,HIGH",
+        allow_hyphen_values = true,
+        help_heading = "How it is read"
+    )]
+    scale: Option<String>,
+
+    /// A choice that was offered; repeatable
+    #[arg(long = "choice", value_name = "NAME", help_heading = "How it is read")]
+    choices: Vec<String>,
+
+    /// A verdict and the regular expression that finds it; repeatable
+    #[arg(
+        long = "pattern",
+        value_name = "NAME=REGEX",
+        help_heading = "How it is read"
+    )]
+    patterns: Vec<String>,
+
+    /// Where several patterns match take the first one given, as some published programs do; otherwise that is conflicting
+    #[arg(long, help_heading = "How it is read")]
+    first_match: bool,
+
+    /// A number in brackets: the first `[[8]]`, else the first `[8]`
+    #[arg(long, help_heading = "How it is read")]
+    rating: bool,
+
+    /// Read as another program does, only to compare with its figures: whatever it cannot read is a score or a tie
+    #[arg(
+        long,
+        value_enum,
+        value_name = "PROGRAM",
+        help_heading = "How it is read"
+    )]
+    compat: Option<Compat>,
+}
+
+/// What a reply has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ReplyForm {
+    /// Points for each `--dimension`, in JSON
+    Rubric,
+    /// One `--choice`, in JSON or in text
+    Choices,
+    /// What one `--pattern` matches
+    Patterns,
+}
+
+/// A program whose ways are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Compat {
+    /// Four scores of 5, and 3.0 for whatever fails
+    HelloagentsJudge,
+    /// Problem A, Problem B, or a tie, also for whatever fails
+    HelloagentsWinner,
+}
+
+const HINT: &str =
+    "write one of `--dimension NAME`, `--choice NAME`, `--pattern NAME=REGEX`, `--rating`";
+
+impl ReadOptions {
+    /// What is said beside the results.
+    pub(super) fn warning(&self) -> Option<&'static str> {
+        self.compat.map(|compat| match compat {
+            Compat::HelloagentsJudge => {
+                "`--compat helloagents-judge` gives 3.0 to whatever cannot be read and clamps nothing: compare with that \
+                 program alone"
+            }
+            Compat::HelloagentsWinner => {
+                "`--compat helloagents-winner` calls whatever cannot be read a tie: compare with that program alone"
+            }
+        })
+    }
+
+    /// The reader that is meant; an error where options are missing or contradict one another.
+    pub(super) fn reader(&self) -> Result<Reader> {
+        use ReplyForm::{Choices, Patterns, Rubric};
+        let forms = [
+            (Rubric, "--reply rubric"),
+            (Choices, "--reply choices"),
+            (Patterns, "--reply patterns"),
+        ];
+        let asked = forms.iter().find(|(form, _)| self.reply == Some(*form));
+        // What each option belongs to.
+        let given = [
+            (
+                asked.is_some(),
+                self.reply,
+                asked.map_or("", |asked| asked.1),
+            ),
+            (!self.dimensions.is_empty(), Some(Rubric), "--dimension"),
+            (!self.choices.is_empty(), Some(Choices), "--choice"),
+            (!self.patterns.is_empty(), Some(Patterns), "--pattern"),
+            (self.rating, None, "--rating"),
+            (self.compat.is_some(), None, "--compat"),
+            (self.scale.is_some(), Some(Rubric), "--scale"),
+            (self.first_match, Some(Patterns), "--first-match"),
+        ];
+        let mut given = given.into_iter().filter(|(is_given, ..)| *is_given);
+        let Some((_, form, first)) = given.next() else {
+            return Err(Error::usage("nothing says how the replies are to be read").hint(HINT));
+        };
+        if let Some((_, _, other)) = given.find(|(_, other, _)| other.is_none() || *other != form) {
+            return Err(
+                Error::usage(format!("`{other}` does not go with `{first}`"))
+                    .hint(format!("leave one of them out: {HINT}")),
+            );
+        }
+        let need = |option: &str, value: &str| {
+            let error = Error::usage(format!("`{first}` needs `{option}`"));
+            Err(error.hint(format!("add `{option} {value}`, once for each")))
+        };
+        match form {
+            Some(Rubric) if self.dimensions.is_empty() => need("--dimension", "NAME"),
+            Some(Choices) if self.choices.is_empty() => need("--choice", "NAME"),
+            Some(Patterns) if self.patterns.is_empty() => need("--pattern", "NAME=REGEX"),
+            Some(Rubric) => {
+                all_differ("--dimension", &self.dimensions)?;
+                let scale = self.scale.as_deref().map_or(Ok([1, 5]), scale)?;
+                Ok(Reader::Rubric(self.dimensions.clone(), scale))
+            }
+            Some(Choices) => {
+                all_differ("--choice", &self.choices)?;
+                Ok(Reader::Choices(self.choices.clone()))
+            }
+            Some(Patterns) => {
+                let patterns = self.patterns.iter().map(|text| {
+                    let (name, regex) = text
+                        .split_once('=')
+                        .filter(|(name, _)| !name.is_empty())
+                        .ok_or_else(|| {
+                        Error::usage(format!(
+                            "`--pattern {text}` is not of the form `NAME=REGEX`"
+                        ))
+                        .hint("write `--pattern 'yes=(?m)^Yes'`")
+                    })?;
+                    let regex = pattern(regex)
+                        .map_err(|error| error.at(format_args!("`--pattern {name}=…`")))?;
+                    Ok((name.to_owned(), regex))
+                });
+                Ok(Reader::Patterns {
+                    patterns: patterns.collect::<Result<_>>()?,
+                    first_match: self.first_match,
+                })
+            }
+            None if self.rating => Ok(Reader::Rating),
+            None => Ok(match self.compat {
+                Some(Compat::HelloagentsJudge) => Reader::HelloAgentsJudge,
+                _ => Reader::HelloAgentsWinner,
+            }),
+        }
+    }
+}
+
+/// Refuses a name that is empty or comes twice.
+fn all_differ(option: &str, names: &[String]) -> Result<()> {
+    let mut seen = BTreeSet::new();
+    for name in names {
+        if name.trim().is_empty() {
+            return Err(
+                Error::usage(format!("`{option}` is empty")).hint(format!("write `{option} NAME`"))
+            );
+        }
+        if !seen.insert(name) {
+            return Err(Error::usage(format!("`{option} {name}` is given twice"))
+                .hint("leave one of them out"));
+        }
+    }
+    Ok(())
+}
+
+fn scale(text: &str) -> Result<[i64; 2]> {
+    let ends = text.split_once(',');
+    let ends = ends
+        .and_then(|(low, high)| Some([low.trim().parse().ok()?, high.trim().parse::<i64>().ok()?]));
+    let hint = "write `--scale 1,5`, the lowest points first";
+    match ends {
+        None => Err(Error::usage(format!("`--scale {text}` is not two whole numbers")).hint(hint)),
+        Some([low, high]) if low >= high => {
+            Err(Error::usage(format!("`--scale {text}`: {low} is not below {high}")).hint(hint))
+        }
+        Some(ends) => Ok(ends),
+    }
+}
