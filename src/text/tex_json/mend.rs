@@ -8,7 +8,7 @@ use crate::text::json_special;
 
 /// What is wrong at a backslash.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fault {
+enum EscapeFault {
     /// It cannot be meant as an escape.
     Literal,
     /// It is an escape, and the start of a TeX command: the evidence decides.
@@ -23,16 +23,17 @@ pub(super) fn mended(text: &str) -> (Cow<'_, str>, u32) {
         return (Cow::Borrowed(text), 0);
     }
     let (mut faults, strings) = faults(text);
-    let has = |faults: &[(usize, Fault)], kind| faults.iter().any(|(_, fault)| *fault == kind);
-    if has(&faults, Fault::Doubtful) {
+    let has =
+        |faults: &[(usize, EscapeFault)], kind| faults.iter().any(|(_, fault)| *fault == kind);
+    if has(&faults, EscapeFault::Doubtful) {
         let doubtful = faults
             .iter()
-            .filter(|(_, fault)| *fault == Fault::Doubtful)
+            .filter(|(_, fault)| *fault == EscapeFault::Doubtful)
             .map(|(place, _)| *place);
-        let is_meant =
-            has(&faults, Fault::Literal) || in_math(text, &strings, &doubtful.collect::<Vec<_>>());
+        let is_meant = has(&faults, EscapeFault::Literal)
+            || in_math(text, &strings, &doubtful.collect::<Vec<_>>());
         if !is_meant {
-            faults.retain(|(_, fault)| *fault != Fault::Doubtful);
+            faults.retain(|(_, fault)| *fault != EscapeFault::Doubtful);
         }
     }
     if faults.is_empty() {
@@ -43,7 +44,7 @@ pub(super) fn mended(text: &str) -> (Cow<'_, str>, u32) {
     for (place, fault) in faults {
         mended.push_str(&text[done..place]);
         done = place;
-        if fault == Fault::Lone {
+        if fault == EscapeFault::Lone {
             mended.push_str("\\ufffd");
             done += "\\ufffd".len();
         } else {
@@ -56,7 +57,7 @@ pub(super) fn mended(text: &str) -> (Cow<'_, str>, u32) {
 }
 
 /// The faults in their order, and the strings in which some are doubtful, between their quotes.
-fn faults(text: &str) -> (Vec<(usize, Fault)>, Vec<Range<usize>>) {
+fn faults(text: &str) -> (Vec<(usize, EscapeFault)>, Vec<Range<usize>>) {
     let bytes = text.as_bytes();
     let (mut faults, mut strings) = (Vec::new(), Vec::new());
     let mut place = 0;
@@ -71,7 +72,7 @@ fn faults(text: &str) -> (Vec<(usize, Fault)>, Vec<Range<usize>>) {
                 b'\\' => {
                     let (length, fault) = escape(bytes, place);
                     if let Some(fault) = fault {
-                        is_doubtful |= fault == Fault::Doubtful;
+                        is_doubtful |= fault == EscapeFault::Doubtful;
                         faults.push((place, fault));
                     }
                     place += length;
@@ -92,21 +93,21 @@ fn faults(text: &str) -> (Vec<(usize, Fault)>, Vec<Range<usize>>) {
 }
 
 /// How many bytes an escape takes, the backslash alone where it stands for itself, and what is wrong with it.
-fn escape(bytes: &[u8], place: usize) -> (usize, Option<Fault>) {
+fn escape(bytes: &[u8], place: usize) -> (usize, Option<EscapeFault>) {
     let rest = &bytes[place + 1..];
     match rest.first() {
         Some(b'b' | b'f') if rest.get(1).is_some_and(u8::is_ascii_alphabetic) => {
-            (1, Some(Fault::Literal))
+            (1, Some(EscapeFault::Literal))
         }
         Some(b'"' | b'\\' | b'/' | b'b' | b'f') => (2, None),
-        Some(b'n' | b'r' | b't') => (2, command::starts(rest).then_some(Fault::Doubtful)),
+        Some(b'n' | b'r' | b't') => (2, command::starts(rest).then_some(EscapeFault::Doubtful)),
         Some(b'u') => match hex(rest) {
-            None => (1, Some(Fault::Literal)),
+            None => (1, Some(EscapeFault::Literal)),
             Some(0xd800..0xdc00) if low_half(&rest[5..]) => (12, None),
-            Some(0xd800..0xe000) => (6, Some(Fault::Lone)),
+            Some(0xd800..0xe000) => (6, Some(EscapeFault::Lone)),
             Some(_) => (6, None),
         },
-        _ => (1, Some(Fault::Literal)),
+        _ => (1, Some(EscapeFault::Literal)),
     }
 }
 
@@ -145,7 +146,7 @@ enum Delimiters {
 }
 
 /// A delimiter that may open a formula.
-struct Open {
+struct OpenFormula {
     delimiters: Delimiters,
     before_space: bool,
     before_digit: bool,
@@ -153,7 +154,7 @@ struct Open {
     holds_command: bool,
 }
 
-impl Open {
+impl OpenFormula {
     fn at(delimiters: Delimiters, rest: &[u8]) -> Self {
         Self {
             delimiters,
@@ -180,7 +181,7 @@ impl Open {
 fn string_has_math(string: &str, offset: usize, doubtful: &[usize]) -> bool {
     let bytes = string.as_bytes();
     let mut doubtful = doubtful.iter().map(|place| place - offset).peekable();
-    let mut open: Option<Open> = None;
+    let mut open: Option<OpenFormula> = None;
     let mut place = 0;
     // Of the character before: whether it is white space, a line break, how many backslashes are the last ones.
     let (mut after_space, mut after_break, mut backslashes) = (true, false, 0_u32);
@@ -214,7 +215,7 @@ fn string_has_math(string: &str, offset: usize, doubtful: &[usize]) -> bool {
                             return true;
                         }
                         if matches!(bracket, b'(' | b'[') && open.is_none() {
-                            open = Some(Open::at(Delimiters::Brackets, &[]));
+                            open = Some(OpenFormula::at(Delimiters::Brackets, &[]));
                         }
                         (after_space, after_break, at_line_start) = (false, false, true);
                         backslashes = 0;
@@ -247,7 +248,7 @@ fn string_has_math(string: &str, offset: usize, doubtful: &[usize]) -> bool {
                                 return true;
                             }
                         }
-                        _ => open = Some(Open::at(here, rest)),
+                        _ => open = Some(OpenFormula::at(here, rest)),
                     }
                     at_line_start = is_double && open.is_some();
                 }

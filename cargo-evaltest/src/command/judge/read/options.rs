@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use evaltest::engine::judge::pattern;
 use evaltest::{Error, Result};
 
-use super::reader::Reader;
+use super::reader::ReplyReader;
 
 /// The form of the replies.
 #[derive(Debug, Args)]
@@ -100,7 +100,7 @@ impl ReadOptions {
     }
 
     /// The reader that is meant; an error where options are missing or contradict one another.
-    pub(super) fn reader(&self) -> Result<Reader> {
+    pub(super) fn reader(&self) -> Result<ReplyReader> {
         use ReplyForm::{Choices, Patterns, Rubric};
         let forms = [
             (Rubric, "--reply rubric"),
@@ -144,11 +144,11 @@ impl ReadOptions {
             Some(Rubric) => {
                 all_differ("--dimension", &self.dimensions)?;
                 let scale = self.scale.as_deref().map_or(Ok([1, 5]), scale)?;
-                Ok(Reader::Rubric(self.dimensions.clone(), scale))
+                Ok(ReplyReader::Rubric(self.dimensions.clone(), scale))
             }
             Some(Choices) => {
                 all_differ("--choice", &self.choices)?;
-                Ok(Reader::Choices(self.choices.clone()))
+                Ok(ReplyReader::Choices(self.choices.clone()))
             }
             Some(Patterns) => {
                 let patterns = self.patterns.iter().map(|text| {
@@ -165,15 +165,15 @@ impl ReadOptions {
                         .map_err(|error| error.at(format_args!("`--pattern {name}=…`")))?;
                     Ok((name.to_owned(), regex))
                 });
-                Ok(Reader::Patterns {
+                Ok(ReplyReader::Patterns {
                     patterns: patterns.collect::<Result<_>>()?,
                     first_match: self.first_match,
                 })
             }
-            None if self.rating => Ok(Reader::Rating),
+            None if self.rating => Ok(ReplyReader::Rating),
             None => Ok(match self.compat {
-                Some(Compat::HelloagentsJudge) => Reader::HelloAgentsJudge,
-                _ => Reader::HelloAgentsWinner,
+                Some(Compat::HelloagentsJudge) => ReplyReader::HelloAgentsJudge,
+                _ => ReplyReader::HelloAgentsWinner,
             }),
         }
     }

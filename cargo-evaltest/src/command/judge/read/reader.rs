@@ -14,7 +14,7 @@ const READING: &str = "reading";
 
 /// A way to read replies.
 #[derive(Debug)]
-pub(super) enum Reader {
+pub(super) enum ReplyReader {
     /// Dimensions and their scale.
     Rubric(Vec<String>, [i64; 2]),
     Choices(Vec<String>),
@@ -27,7 +27,7 @@ pub(super) enum Reader {
     HelloAgentsWinner,
 }
 
-impl Reader {
+impl ReplyReader {
     fn read(&self, reply: &str) -> Reading {
         match self {
             Self::Rubric(dimensions, scale) => {
@@ -51,14 +51,14 @@ impl Reader {
 
 /// Reads the replies of lines.
 pub(super) struct LineReader {
-    reader: Reader,
+    reader: ReplyReader,
     fields: Fields,
     /// Whether a line may already have a reading.
     replace: bool,
 }
 
 impl LineReader {
-    pub(super) fn new(reader: Reader, replace: bool) -> Self {
+    pub(super) fn new(reader: ReplyReader, replace: bool) -> Self {
         Self {
             reader,
             fields: Fields::named(&["reply"]),
@@ -86,7 +86,9 @@ impl LineReader {
             Some((reply, _)) => self.reader.read(&reply),
             None if reply.is_null() => match &self.reader {
                 // To these programs it is a text like any other.
-                Reader::HelloAgentsJudge | Reader::HelloAgentsWinner => self.reader.read(""),
+                ReplyReader::HelloAgentsJudge | ReplyReader::HelloAgentsWinner => {
+                    self.reader.read("")
+                }
                 _ => Reading::unreadable(Unread::NoResponse),
             },
             None => {

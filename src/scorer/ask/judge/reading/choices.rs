@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::lines::{self, Claim};
 use super::name::{Names, trimmed};
-use super::objects::Found;
-use super::reply::Reply;
+use super::objects::FoundObject;
+use super::reply::JudgeReply;
 use super::{Reading, Unread};
 
 /// The member that decides where there is one.
@@ -17,20 +17,20 @@ pub fn choices(reply: &str, offered: &[&str]) -> Reading {
 }
 
 fn read(reply: &str, names: &Names<'_>) -> Result<Reading, Unread> {
-    let Reply {
+    let JudgeReply {
         body,
         doubtful,
         whole,
         found,
         quoted,
-    } = Reply::parse(reply)?;
+    } = JudgeReply::parse(reply)?;
     let mut claims = Claims::default();
     for found in found.iter().chain(&quoted) {
         claims.of_object(found, names)?;
     }
     match whole.map(|json| (json.value, json.repaired, json.overwritten)) {
         Some((Value::Object(map), repaired, overwritten)) => {
-            let found = Found {
+            let found = FoundObject {
                 map,
                 repaired,
                 overwritten,
@@ -82,7 +82,7 @@ impl Claims {
     fn of_text(
         &mut self,
         text: &str,
-        objects: &[Found],
+        objects: &[FoundObject],
         names: &Names<'_>,
         is_certain: bool,
     ) -> Result<(), Unread> {
@@ -93,7 +93,7 @@ impl Claims {
         Ok(())
     }
 
-    fn of_object(&mut self, found: &Found, names: &Names<'_>) -> Result<(), Unread> {
+    fn of_object(&mut self, found: &FoundObject, names: &Names<'_>) -> Result<(), Unread> {
         let mut said = None;
         let overwritten = found.overwritten.iter().map(|(name, value)| (name, value));
         let decides = found.map.contains_key(VERDICT);

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::name::{Names, is_invisible};
-use super::objects::Found;
+use super::objects::FoundObject;
 
 /// A choice that somebody says is the verdict.
 #[derive(Clone, Copy)]
@@ -94,7 +94,7 @@ const QUOTING: &[&str] = &[
 ];
 
 /// The claims of a text, outside of its objects.
-pub(super) fn claims(text: &str, objects: &[Found], names: &Names<'_>) -> Vec<Claim> {
+pub(super) fn claims(text: &str, objects: &[FoundObject], names: &Names<'_>) -> Vec<Claim> {
     let text = &*plain(text, objects);
     let mut scan = Scan {
         names,
@@ -117,7 +117,7 @@ pub(super) fn claims(text: &str, objects: &[Found], names: &Names<'_>) -> Vec<Cl
 }
 
 /// The text without its objects, and without marks of no width.
-fn plain<'a>(text: &'a str, objects: &[Found]) -> Cow<'a, str> {
+fn plain<'a>(text: &'a str, objects: &[FoundObject]) -> Cow<'a, str> {
     let is_visible = text.is_ascii() || !text.contains(is_invisible);
     if objects.is_empty() && is_visible {
         return Cow::Borrowed(text);

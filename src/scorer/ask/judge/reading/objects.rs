@@ -15,7 +15,7 @@ const PASSES: usize = 8;
 const FREE: usize = 1 << 14;
 
 /// An object, or an array of them, which has no members.
-pub(super) struct Found {
+pub(super) struct FoundObject {
     pub(super) map: Map<String, Value>,
     pub(super) repaired: u32,
     /// Members that come again with another value.
@@ -27,7 +27,7 @@ pub(super) struct Found {
 }
 
 /// All of them; unreadable when the text is made to take for ever.
-pub(super) fn among(text: &str) -> Result<Vec<Found>, Unread> {
+pub(super) fn among(text: &str) -> Result<Vec<FoundObject>, Unread> {
     let mut found = Vec::new();
     if !text.contains('{') {
         return Ok(found);
@@ -59,7 +59,7 @@ pub(super) fn among(text: &str) -> Result<Vec<Found>, Unread> {
             // An array, whose objects are not at the top level.
             _ => Map::new(),
         };
-        found.push(Found {
+        found.push(FoundObject {
             map,
             repaired: json.repaired,
             overwritten: json.overwritten,

@@ -1,6 +1,6 @@
-//! `Reply`: the text of a reply in its parts.
+//! `JudgeReply`: the text of a reply in its parts.
 
-use super::objects::{self, Found};
+use super::objects::{self, FoundObject};
 use super::{Unread, name};
 use crate::text::tex_json::{self, TexJson};
 
@@ -8,7 +8,7 @@ const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
 
 /// A reply that is not blank.
-pub(super) struct Reply<'a> {
+pub(super) struct JudgeReply<'a> {
     /// What it says, without the thoughts before it.
     pub(super) body: &'a str,
     /// Where the body may already have begun: thoughts that hold the mark of their end, perhaps because they quote it.
@@ -17,12 +17,12 @@ pub(super) struct Reply<'a> {
     /// The body, if all of it is JSON.
     pub(super) whole: Option<TexJson>,
     /// The objects at its top level, if it is not.
-    pub(super) found: Vec<Found>,
+    pub(super) found: Vec<FoundObject>,
     /// Those of the doubtful part.
-    pub(super) quoted: Vec<Found>,
+    pub(super) quoted: Vec<FoundObject>,
 }
 
-impl<'a> Reply<'a> {
+impl<'a> JudgeReply<'a> {
     pub(super) fn parse(text: &'a str) -> Result<Self, Unread> {
         let text = name::trimmed(text);
         if text.is_empty() {

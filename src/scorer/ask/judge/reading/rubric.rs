@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::objects::Found;
-use super::reply::Reply;
+use super::objects::FoundObject;
+use super::reply::JudgeReply;
 use super::{Reading, Unread};
 
 /// Reads whole points for each dimension on its scale, both ends included.
@@ -12,18 +12,18 @@ pub fn rubric(reply: &str, dimensions: &[(&str, [i64; 2])]) -> Reading {
 }
 
 fn read(reply: &str, dimensions: &[(&str, [i64; 2])]) -> Result<Reading, Unread> {
-    let Reply {
+    let JudgeReply {
         whole,
         found: mut claims,
         mut quoted,
         ..
-    } = Reply::parse(reply)?;
+    } = JudgeReply::parse(reply)?;
     claims.append(&mut quoted);
     if let Some(json) = whole {
         let Value::Object(map) = json.value else {
             return Err(Unread::InvalidResponseFormat);
         };
-        claims.push(Found {
+        claims.push(FoundObject {
             map,
             repaired: json.repaired,
             overwritten: json.overwritten,
@@ -45,7 +45,7 @@ fn read(reply: &str, dimensions: &[(&str, [i64; 2])]) -> Result<Reading, Unread>
         .ok_or(Unread::InvalidResponseFormat)
 }
 
-impl Found {
+impl FoundObject {
     /// What a member is said to be, each time.
     fn all(&self, name: &str) -> impl Iterator<Item = &Value> {
         let overwritten = self.overwritten.iter();
