@@ -79,6 +79,8 @@ impl Finish {
                 stop_reason: None,
                 selected,
                 early_stop,
+                // An older version knew of none.
+                detail_bounds: detail_bounds(&plan.scorers),
                 // A part stays a part: the run goes on as it began.
                 whole: manifest.whole && selected == plan.items.len(),
                 ..manifest

@@ -108,7 +108,7 @@ impl JudgeTally {
             own.clone().for_each(|call| sums.ask(call));
             sums.told.samples += 1;
             // The first verdict alone counts, and of it what was asked last.
-            let Some(last) = own.filter(|call| call.repeat == 0).last() else {
+            let Some(last) = own.rfind(|call| call.repeat == 0) else {
                 continue;
             };
             if last.has_failed() {

@@ -75,13 +75,17 @@ fn gate(dir: &RunDir, gate: &str) -> (Verdict, String) {
     (result.verdict, result.message.clone())
 }
 
+/// What the manifest of a run says of the ends of scales.
+fn bounds(dir: &RunDir) -> Value {
+    json!(dir.manifest().unwrap().detail_bounds)
+}
+
 #[test]
 fn the_ends_of_a_scale_are_known_without_the_scorer() {
     for is_first in [true, false] {
         let folder = tempfile::tempdir().unwrap();
         let dir = run(folder.path(), &["5", "5", "4", "4", "?"], is_first);
-        let manifest = dir.manifest().unwrap();
-        assert_eq!(manifest.detail_bounds["judge"]["total"], [1.0, 5.0]);
+        assert_eq!(bounds(&dir), json!({"judge": {"total": [1.0, 5.0]}}));
         let check = |text: &str, verdict: Verdict, says: &str| {
             let (found, message) = gate(&dir, text);
             assert_eq!(found, verdict, "{is_first}: {message}");
@@ -109,10 +113,7 @@ fn the_ends_of_a_scale_are_known_without_the_scorer() {
         };
         let again = crate::run::rescore::rescore(&dir, again).unwrap();
         let again = RunDir::open(&again.dir).unwrap();
-        assert_eq!(
-            again.manifest().unwrap().detail_bounds["judge"]["total"],
-            [1.0, 5.0]
-        );
+        assert_eq!(bounds(&again), bounds(&dir));
         let (verdict, message) = gate(&again, "mean(total) >= 4");
         assert!(message.contains("between 3.8 and 4.6"), "{message}");
         assert_eq!(verdict, Inconclusive);

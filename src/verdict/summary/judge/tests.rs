@@ -2,8 +2,8 @@ use serde_json::json;
 
 use super::*;
 use crate::data::{AgentError, FailureKind, ReplyForm, Score, Status, Unread, Usage};
-use crate::verdict::summary::Summary;
 use crate::verdict::summary::tests::record;
+use crate::verdict::summary::{Summary, SummaryBuilder};
 
 /// A call of scorer `judge` that was answered by `model`, read 10 tokens, wrote 2 and cost a cent.
 fn call(model: &str) -> JudgeCall {
@@ -48,8 +48,15 @@ fn failed(calls: Vec<JudgeCall>) -> Record {
 }
 
 fn summary(records: &[Record]) -> Summary {
-    let mut builder = crate::verdict::summary::SummaryBuilder::new("e").scorer(Some("judge"));
-    records.iter().for_each(|record| builder.add(record));
+    summary_by("judge", records)
+}
+
+/// The summary where the scorer of this name decides.
+fn summary_by(first: &str, records: &[Record]) -> Summary {
+    let mut builder = SummaryBuilder::new("e").scorer(Some(first));
+    for record in records {
+        builder.add(record);
+    }
     builder.finish()
 }
 
@@ -87,7 +94,7 @@ fn calls_and_what_they_cost_stand_apart_from_the_agents() {
     let summary = summary(&records);
     assert_eq!(summary.usage.cost_usd, Some(7.0));
     assert_eq!((summary.usage.tokens(), summary.attempts), (None, 2));
-    assert_eq!(summary.latency_s.unwrap().mean, 1.5);
+    assert_eq!(summary.latency_s.map(|latency| latency.mean), Some(1.5));
     let judge = summary.judge.unwrap();
     assert_eq!(judge.scorers["judge"].calls, 3);
     let json = serde_json::to_value(&judge).unwrap();
@@ -173,9 +180,7 @@ fn beside_another_scorer_the_outcome_stays_and_unread_counts() {
             .insert("exact".to_owned(), json!({"value": 1.0, "correct": true}));
         record.result.scores.insert("judge".to_owned(), score);
     }
-    let mut builder = crate::verdict::summary::SummaryBuilder::new("e").scorer(Some("exact"));
-    records.iter().for_each(|record| builder.add(record));
-    let summary = builder.finish();
+    let summary = summary_by("exact", &records);
     assert_eq!((summary.scored, summary.errors), (2, 0));
     assert_eq!(summary.scorers["judge"].unjudged, 1);
     let judge = summary.judge.unwrap();
@@ -267,9 +272,7 @@ fn a_judge_that_is_a_part_has_its_scores_there() {
         let total = if place < 5 { 1.0 } else { 2.0 };
         record.result.score = Some(Score::binary(true).detail("parts", part(total)));
     }
-    let mut builder = crate::verdict::summary::SummaryBuilder::new("e").scorer(Some("all"));
-    records.iter().for_each(|record| builder.add(record));
-    let judge = builder.finish().judge.unwrap();
+    let judge = summary_by("all", &records).judge.unwrap();
     let correlation = judge.scorers["judge"].length_correlation.unwrap();
     assert!(correlation > 0.8, "{correlation}");
 }
