@@ -184,7 +184,8 @@ impl Redactor {
                 .for_each(|item| self.walk(item, by_key, count)),
             Value::Object(map) => {
                 for (key, item) in map.iter_mut() {
-                    if by_key && item.is_string() && is_secret_name(key) {
+                    let text = item.as_str();
+                    if by_key && text.is_some_and(|text| is_secret_member(key, text)) {
                         *item = REDACTED.into();
                     } else {
                         self.walk(item, by_key, count);
@@ -244,6 +245,16 @@ pub(crate) fn is_secret_name(key: &str) -> bool {
                 | "credentials"
         )
     })
+}
+
+/// Whether a member of a configuration holds a secret. `api_key_env: MY_KEY` names the variable that holds it, which
+/// whoever scores a run again with the same judge needs to know.
+fn is_secret_member(key: &str, text: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    let names_variable = key.ends_with("_env")
+        && text.starts_with(|first: char| first.is_ascii_uppercase())
+        && text.bytes().all(is_part);
+    is_secret_name(key) && !names_variable
 }
 
 /// The words of `api_key`, `api-key`, `apiKey`, `API_KEY`.
@@ -322,6 +333,17 @@ mod tests {
             config,
             json!({"api_key": REDACTED, "apiKey": REDACTED, "max_tokens": 5, "tokens": "12",
                 "nested": [{"Authorization": REDACTED, "monkey": "m", "token": 7}]})
+        );
+    }
+
+    #[test]
+    fn a_variable_is_named_and_no_value() {
+        let mut config = json!({"api_key_env": "MY_KEY_2", "token_env": "s3cr3t", "key_env": "AKIAIOSFODNN7EXAMPLE",
+            "api_key": "MY_KEY"});
+        Redactor::default().config(&mut config);
+        assert_eq!(
+            config,
+            json!({"api_key_env": "MY_KEY_2", "token_env": REDACTED, "key_env": REDACTED, "api_key": REDACTED})
         );
     }
 

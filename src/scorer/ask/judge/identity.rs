@@ -38,8 +38,9 @@ pub(super) fn identity(agent: &Value, folder: &Path) -> String {
     if !scripts.is_empty() {
         telling.insert("scripts".to_owned(), scripts.into());
     }
-    telling.sort_keys();
-    Value::Object(telling).to_string()
+    let mut telling = Value::Object(telling);
+    telling.sort_all_objects();
+    telling.to_string()
 }
 
 /// The words of a command that name scripts, with the hashes of these. A compiled program is another one on another
@@ -79,6 +80,14 @@ mod tests {
                 "price": { "input": 1, "output": 2 } }),
             true,
         );
+        let nested = |extra: &str| {
+            let extra: Value = serde_json::from_str(extra).unwrap();
+            identity(
+                &json!({ "type": "openai", "extra_body": extra }),
+                Path::new("."),
+            )
+        };
+        assert_eq!(nested(r#"{"a": 1, "b": 2}"#), nested(r#"{"b": 2, "a": 1}"#));
         check(
             &json!({ "type": "openai", "model": "n", "temperature": 0 }),
             false,
