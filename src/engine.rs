@@ -144,7 +144,7 @@ pub mod run {
     pub mod rescore {
         pub use crate::run::rescore::{
             AnswerPrice, BaselineAnswers, Evidence, Foreseen, Origin, Rescore, as_judged, evidence,
-            extraction_of, foresee, reload, rescore, scorers_of,
+            extraction_of, foresee, reload, rescore, scorers_of, scorers_of_spec,
         };
     }
 }

@@ -117,10 +117,16 @@ pub(crate) const OF_COMMANDS: &[(&str, &[CliExample])] = &[
     ),
     (
         "rescore",
-        &[(
-            "rescore RUN_DIR --scorer '{ type: numeric, rel_tol: 0.01 }'",
-            "by another rule, without asking anybody",
-        )],
+        &[
+            (
+                "rescore RUN_DIR --scorer '{ type: numeric, rel_tol: 0.01 }'",
+                "by another rule, without asking anybody",
+            ),
+            (
+                "rescore RUN_DIR --spec qa --dry-run",
+                "what judges are asked, and at what cost, with the rubric that a spec has now",
+            ),
+        ],
     ),
     (
         "gate",

@@ -20,6 +20,7 @@ use crate::data::{Output, Score};
 use crate::error::{Error, Result};
 use crate::eval::registry::scorers::Context;
 use crate::eval::{Assert, Eval};
+use crate::scorer::ask::kin::{self, Answerer};
 use crate::scorer::extract::Extraction;
 use crate::scorer::qa::QaRules;
 use crate::scorer::{Answer, Scorer, hash, per_sample};
@@ -75,6 +76,15 @@ pub(crate) enum BaselineUse {
 }
 
 impl Plan {
+    /// What people should know before they pay for a run: of the dataset, the agent and who judges it.
+    pub(crate) fn worth_knowing(&self) -> Vec<String> {
+        let mut notices = self.notices.clone();
+        notices.extend(unset::notice(&self.eval));
+        let answerer = Answerer::of(&*self.eval.agent);
+        notices.extend(kin::notices(&answerer, &self.scorers));
+        notices
+    }
+
     /// Loads the dataset and the baseline and checks that all fits together.
     pub(crate) fn load(eval: &Eval, baseline: BaselineUse) -> Result<Self> {
         let plan = Self::load_any(eval, baseline);

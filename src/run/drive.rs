@@ -4,6 +4,7 @@
 //! them as `cargo evaltest` runs specs, and leaves run directories, which the command reads.
 
 use std::collections::HashSet;
+use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::eval::Eval;
-use crate::eval::plan::{BaselineUse, Plan, unset};
+use crate::eval::plan::{BaselineUse, Plan};
 pub use crate::eval::spec::driven::VARIABLE;
 use crate::eval::spec::driven::other_version;
 use crate::eval::spec::override_built;
@@ -22,6 +23,7 @@ use crate::report::terminal;
 pub use crate::run::CiPolicy;
 use crate::run::listing::Listing;
 use crate::run::{FrontDoor, Home, RunOptions, Scope, Session};
+use crate::scorer::Scorer;
 use crate::store::cache::CacheUse;
 use crate::store::{RunDir, read_records};
 use crate::system::cancel::Cancel;
@@ -143,9 +145,7 @@ pub struct Prepared {
 impl Prepared {
     /// Things about the dataset that people should know before they pay for a run.
     pub fn notices(&self) -> Vec<String> {
-        let mut notices = self.plan.notices.clone();
-        notices.extend(unset::notice(&self.plan.eval));
-        notices
+        self.plan.worth_knowing()
     }
 
     /// Counts what a run would ask.
@@ -154,12 +154,15 @@ impl Prepared {
             .only
             .as_ref()
             .map_or(self.plan.items.len(), HashSet::len);
+        let asks = |scorer: &&Arc<dyn Scorer>| !scorer.agents().is_empty();
+        let name = |scorer: &Arc<dyn Scorer>| scorer.name().to_owned();
         let attempts = 1 + self.plan.eval.limits.retries as usize;
         DryRun {
             eval: self.plan.eval.name.clone(),
             samples,
             epochs: self.plan.eval.epochs,
             most_requests: samples * self.plan.eval.epochs as usize * attempts,
+            judges: self.plan.scorers.iter().filter(asks).map(name).collect(),
         }
     }
 }
@@ -175,6 +178,31 @@ pub struct DryRun {
     pub epochs: u32,
     /// Requests when every attempt fails and is repeated.
     pub most_requests: usize,
+    /// The scorers that ask models, whose requests come on top.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub judges: Vec<String>,
+}
+
+impl fmt::Display for DryRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            eval,
+            samples,
+            epochs,
+            most_requests,
+            judges,
+        } = self;
+        let least = samples * *epochs as usize;
+        let epochs = terminal::epochs(*epochs);
+        write!(
+            f,
+            "{eval}: {samples} samples{epochs}, {least} to {most_requests} requests"
+        )?;
+        if !judges.is_empty() {
+            write!(f, ", and those of scorer `{}`", judges.join("`, `"))?;
+        }
+        Ok(())
+    }
 }
 
 impl Drive {
@@ -401,18 +429,7 @@ pub(crate) fn serve(
             continue;
         }
         if drive.errand == Errand::Count {
-            let DryRun {
-                eval,
-                samples,
-                epochs,
-                most_requests,
-            } = drive.count(&eval)?;
-            let epochs = terminal::epochs(epochs);
-            writeln!(
-                out,
-                "{eval}: {samples} samples{epochs}, at most {most_requests} requests"
-            )
-            .map_err(io)?;
+            writeln!(out, "{}; nothing was asked", drive.count(&eval)?).map_err(io)?;
             continue;
         }
         let observer = |event: &Event<'_>| {

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
 use crate::data::task::Live;
-use crate::eval::plan::{Plan, unset};
+use crate::eval::plan::Plan;
 use crate::report::event::{Event, Observer};
 use crate::system::lock::lock;
 
@@ -20,10 +20,8 @@ pub(super) struct Emitter {
 
 impl Emitter {
     pub(super) fn new(plan: Arc<Plan>, observer: Arc<Observer<'static>>, stream: bool) -> Self {
-        let mut notices = plan.notices.clone();
-        notices.extend(unset::notice(&plan.eval));
         Self {
-            notices: Mutex::new(notices),
+            notices: Mutex::new(plan.worth_knowing()),
             plan,
             observer,
             stream,

@@ -36,6 +36,7 @@ use crate::bfcl::Metrics;
 use crate::data::{Record, Status};
 use crate::error::{Error, Result};
 use crate::eval::{Errors, plan};
+use crate::scorer::ask::kin::{self, Answerer};
 use crate::scorer::extract::{Extract, Extraction};
 use crate::scorer::hash::{scorer_hash, scorers_hash};
 use crate::scorer::{Scorer, detail_bounds};
@@ -58,7 +59,7 @@ use reload::gates_of;
 
 pub use evidence::{AnswerPrice, BaselineAnswers, Evidence, evidence};
 pub use foreseen::{Foreseen, foresee};
-pub use origin::{Origin, scorers_of};
+pub use origin::{Origin, scorers_of, scorers_of_spec};
 pub use reload::{as_judged, reload};
 
 /// How answers are scored again.
@@ -189,22 +190,9 @@ fn write(
             metrics.add(record);
         }
     })?;
-    if samples.kept > 0 {
-        notices.push(format!(
-            "{} records lost a secret to redaction and keep their verdicts",
-            samples.kept
-        ));
-    }
     let look = reload::look_of(&parent);
     let is_sure = look.is_some_and(EarlyLook::is_early);
-    if samples.skipped > 0 && !is_sure {
-        notices.push(format!(
-            "{} samples were never asked; continue the run with `cargo evaltest run --resume {}` and score it \
-             again",
-            samples.skipped,
-            dir.path().display()
-        ));
-    }
+    notices.extend(samples.notices(dir, is_sure));
     let metrics = metrics.map(Metrics::finish).unwrap_or_default();
     let duration_s = started.elapsed().as_secs_f64();
     let (gathered, flips) = gathered.finish(metrics);
@@ -235,6 +223,8 @@ fn write(
         notices,
         duration_s,
     };
+    run.notices
+        .extend(kin::notices(&answerer(&parent), &judge.scorers));
     run.notices.extend(judge_notices(&run.summary));
     let mut artifacts = samples.files;
     artifacts.extend(judge.close()?);
@@ -264,6 +254,18 @@ fn write(
     manifest.write(new)?;
     judge.tidy();
     Ok(run)
+}
+
+/// The agent that answered, as far as its run tells.
+fn answerer(parent: &Manifest) -> Answerer {
+    let model = parent
+        .config
+        .pointer("/agent/model")
+        .and_then(Value::as_str);
+    Answerer {
+        model: model.map(str::to_owned),
+        fingerprint: None,
+    }
 }
 
 /// Says before anybody is asked whose answers are scored in a run directory: if this ends early, the next who scores them
@@ -341,6 +343,28 @@ struct Samples {
     files: Vec<(String, String)>,
     /// Those without a verdict, and the first that is wrong.
     kept_in_memory: Vec<Record>,
+}
+
+impl Samples {
+    /// What has no new verdict, and why.
+    fn notices(&self, dir: &RunDir, is_sure: bool) -> Vec<String> {
+        let mut notices = Vec::new();
+        if self.kept > 0 {
+            notices.push(format!(
+                "{} records lost a secret to redaction and keep their verdicts",
+                self.kept
+            ));
+        }
+        if self.skipped > 0 && !is_sure {
+            notices.push(format!(
+                "{} samples were never asked; continue the run with `cargo evaltest run --resume {}` and score it \
+                 again",
+                self.skipped,
+                dir.path().display()
+            ));
+        }
+        notices
+    }
 }
 
 /// Judges all records of a file into files of the new run.

@@ -5,4 +5,5 @@
 pub(crate) mod command;
 pub(crate) mod desk;
 pub(crate) mod judge;
+pub(crate) mod kin;
 pub(crate) mod semantic;

@@ -29,6 +29,7 @@ mod harness;
 mod hub;
 mod init;
 mod judge_figures;
+mod judge_kin;
 mod judge_read;
 mod judged;
 mod killed;

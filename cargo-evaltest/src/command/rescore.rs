@@ -4,11 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 use evaltest::engine::report::terminal;
-use evaltest::engine::run::rescore::{Foreseen, Origin, Rescore, foresee, rescore, scorers_of};
+use evaltest::engine::run::rescore::{
+    Foreseen, Origin, Rescore, foresee, rescore, scorers_of, scorers_of_spec,
+};
 use evaltest::engine::text::Override;
 use evaltest::engine::text::clean;
 use evaltest::{Exit, Extract, Result};
 
+use crate::discover::one_spec;
 use crate::runs::open_run;
 use crate::{console, scorers};
 
@@ -24,6 +27,10 @@ use crate::{console, scorers};
 pub(crate) struct RescoreArgs {
     /// The run directory whose answers are scored, or the name of an eval, whose last run is meant
     run_dir: PathBuf,
+
+    /// A spec, or the name of its eval: the scorers and the extraction that it has now
+    #[arg(long, value_name = "SPEC", conflicts_with_all = ["scorers", "scorer_options"])]
+    spec: Option<PathBuf>,
 
     /// The scorer, a name or a map as in a spec; given several times, the first decides. As the run had them
     /// when left out
@@ -54,20 +61,21 @@ pub(crate) struct RescoreArgs {
 pub(crate) fn run(args: &RescoreArgs) -> Result<Exit> {
     let dir = open_run(&args.run_dir)?;
     scorers::needs_scorer(&args.scorers, &args.scorer_options)?;
-    let Origin { scorers, specs } = if args.scorers.is_empty() {
-        scorers_of(&dir.manifest()?)?
+    let (Origin { scorers, specs }, of_spec) = if let Some(spec) = &args.spec {
+        scorers_of_spec(&one_spec(spec)?)?
+    } else if args.scorers.is_empty() {
+        (scorers_of(&dir.manifest()?)?, None)
     } else {
         let made = scorers::with_specs(&args.scorers, &args.scorer_options)?;
         let (specs, scorers) = made.into_iter().unzip();
-        Origin { scorers, specs }
+        (Origin { scorers, specs }, None)
     };
     let extract = args.extract.as_deref().map(Override::value).transpose()?;
+    let extract = extract.map(|value| Extract::from_value(&value));
     let how = Rescore {
         scorers,
         specs,
-        extract: extract
-            .map(|value| Extract::from_value(&value))
-            .transpose()?,
+        extract: extract.transpose()?.or(of_spec),
         output_root: args.output_root.clone(),
     };
     if let Some(foreseen) = foresee(&dir, &how)? {

@@ -11,6 +11,7 @@ use crate::eval::registry::Registry;
 use crate::eval::registry::scorers::{self, Context};
 use crate::eval::{plan, spec};
 use crate::scorer::Scorer;
+use crate::scorer::extract::Extract;
 use crate::scorer::hash::scorers_hash;
 use crate::store::Manifest;
 
@@ -37,7 +38,7 @@ pub fn scorers_of(manifest: &Manifest) -> Result<Origin> {
         folder: folder.unwrap_or(Path::new(".")),
         registry: None,
     };
-    let specs = named(manifest);
+    let specs = named(&manifest.config, &manifest.scorers);
     let made = specs
         .iter()
         .map(|value| scorers::from_value(value, &context))
@@ -64,26 +65,37 @@ pub fn scorers_of(manifest: &Manifest) -> Result<Origin> {
              known here"
         ))
         .hint(
-            "name the scorer with its options: `--scorer gaia`, or \
-             `--scorer '{ type: substring, compat: true }'`",
+            "take those of a spec as it is now: `--spec SPEC`; or name the scorer with its options: \
+             `--scorer gaia`, or `--scorer '{ type: substring, compat: true }'`",
         ),
         Err(error) => unknown(&specs, error),
     })
 }
 
+/// The scorers that a spec has now, with the extraction that it asks for, if it does.
+///
+/// # Errors
+/// When the spec cannot be read, or has no scorer.
+pub fn scorers_of_spec(path: &Path) -> Result<(Origin, Option<Extract>)> {
+    let eval = spec::load(path, &Registry::new(), &[])?;
+    if !plan::judges_answers(&eval) {
+        let message = format!("{}: the spec has no scorer", path.display());
+        return Err(Error::usage(message).hint("give it one: `scorer: gaia`"));
+    }
+    let scorers = plan::scorers(&eval);
+    let names: Vec<&str> = scorers.iter().map(|scorer| scorer.name()).collect();
+    let specs = named(&eval.config, &names);
+    Ok((Origin { scorers, specs }, eval.extract))
+}
+
 /// The scorers as the spec names them, else their names alone.
-fn named(manifest: &Manifest) -> Vec<Value> {
-    let config = &manifest.config;
+fn named(config: &Value, names: &[impl AsRef<str>]) -> Vec<Value> {
     if let Some(scorer) = config.get("scorer").filter(|scorer| !scorer.is_null()) {
         return vec![scorer.clone()];
     }
     match config.get("scorers").and_then(Value::as_array) {
         Some(list) => list.clone(),
-        None => manifest
-            .scorers
-            .iter()
-            .map(|name| name.as_str().into())
-            .collect(),
+        None => names.iter().map(|name| name.as_ref().into()).collect(),
     }
 }
 
