@@ -1,6 +1,7 @@
 //! `Eval` and its builder: a benchmark, an agent, scorers, limits and gates under one name.
 
 mod errors;
+mod folders;
 pub(crate) mod limits;
 pub(crate) mod plan;
 pub(crate) mod registry;
@@ -440,22 +441,6 @@ impl Eval {
             is_given: given.is_some(),
             extract: given.unwrap_or_else(|| self.benchmark.extract()),
         }
-    }
-
-    /// The folder of run directories.
-    pub fn output_folder(&self) -> PathBuf {
-        let default = || crate::system::project::root().join(crate::store::DEFAULT_OUTPUT_ROOT);
-        self.output_root.clone().unwrap_or_else(default)
-    }
-
-    /// The folder of answers that were given before.
-    pub fn cache_folder(&self) -> PathBuf {
-        self.cache.folder(&self.output_folder())
-    }
-
-    /// Whether the eval itself says where its runs go.
-    pub fn has_output_root(&self) -> bool {
-        self.output_root.is_some()
     }
 
     /// The eval for a manifest: its spec, or what a builder eval can tell of itself.

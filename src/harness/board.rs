@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{Builder, JoinHandle};
 
-use super::desk::{Desk, RunEnd};
+use super::desk::{TrialDesk, RunEnd};
 use super::flip::SampleVerdict;
 use super::in_flight::InFlight;
 use super::pool::EvalPool;
@@ -24,7 +24,7 @@ pub(super) struct Board {
     /// The places of the selected samples, in the order in which they are asked.
     selected: OnceLock<Vec<usize>>,
     stage: Mutex<Stage>,
-    desk: Arc<Desk>,
+    desk: Arc<TrialDesk>,
 }
 
 /// How far the pool is.

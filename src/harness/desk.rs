@@ -1,4 +1,4 @@
-//! `Desk`: where an eval's pool leaves what it knows, and its trials wait for it.
+//! `TrialDesk`: where an eval's pool leaves what it knows, and its trials wait for it.
 //!
 //! A trial waits for its own sample, a gate and a sample that a gate decides about for the end of the run. The pool
 //! waits for no trial, so nobody waits for ever: whatever becomes of the pool, its [`Close`] ends the waiting.
@@ -16,7 +16,7 @@ pub(super) type RunEnd = Result<Arc<Run>, String>;
 
 /// What is known of one eval.
 #[derive(Default)]
-pub(super) struct Desk(Mutex<OnDesk>);
+pub(super) struct TrialDesk(Mutex<OnDesk>);
 
 #[derive(Default)]
 struct OnDesk {
@@ -41,7 +41,7 @@ impl OnDesk {
     }
 }
 
-impl Desk {
+impl TrialDesk {
     /// Leaves the verdict on the sample at this place.
     pub(super) fn leave(&self, place: usize, verdict: SampleVerdict) {
         let mut known = lock(&self.0);
@@ -102,7 +102,7 @@ impl Desk {
 }
 
 /// Ends the waiting when it is dropped, should nothing else have done so.
-pub(super) struct Close<'a>(pub(super) &'a Desk);
+pub(super) struct Close<'a>(pub(super) &'a TrialDesk);
 
 impl Drop for Close<'_> {
     fn drop(&mut self) {
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_sample_is_waited_for_and_given_once() {
-        let desk = Desk::default();
+        let desk = TrialDesk::default();
         std::thread::scope(|scope| {
             let waits = scope.spawn(|| desk.sample(1));
             while desk.waited_for().is_none() {
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_pool_that_panics_releases_all_who_wait() {
-        let desk = Desk::default();
+        let desk = TrialDesk::default();
         std::thread::scope(|scope| {
             let sample = scope.spawn(|| desk.sample(7).err());
             let gates = [(); 3].map(|()| scope.spawn(|| desk.run().err()));

@@ -11,7 +11,7 @@ use std::sync::{Arc, LazyLock};
 use std::thread::Builder;
 use std::time::Duration;
 
-use super::desk::{Close, Desk, RunEnd};
+use super::desk::{Close, TrialDesk, RunEnd};
 use super::flip::{Judging, SampleVerdict};
 use super::in_flight::InFlight;
 use super::message;
@@ -43,7 +43,7 @@ pub(super) struct EvalPool {
     /// The seats of all evals.
     pub(super) in_flight: Arc<InFlight>,
     pub(super) cancel: Cancel,
-    pub(super) desk: Arc<Desk>,
+    pub(super) desk: Arc<TrialDesk>,
 }
 
 impl EvalPool {
@@ -107,7 +107,7 @@ struct Asker<'a> {
     /// The turn of the next one.
     next: AtomicUsize,
     in_flight: &'a InFlight,
-    desk: &'a Desk,
+    desk: &'a TrialDesk,
 }
 
 impl Asker<'_> {

@@ -14,7 +14,7 @@ use super::question::Question;
 use crate::eval::plan::Plan;
 use crate::store::cache::CacheUse;
 use crate::store::cache::answers::{AnswerCache, Notice};
-use crate::store::cache::key::Asked;
+use crate::store::cache::key::AskedFor;
 use crate::store::events::past::Answered;
 use crate::system::panics;
 
@@ -86,7 +86,7 @@ impl Cached {
             return None;
         }
         let eval = &self.plan.eval;
-        let asked = Asked {
+        let asked = AskedFor {
             fingerprint: &self.fingerprint,
             spec: eval.config.get("agent").unwrap_or(&Value::Null),
             options: &eval.agent_options,

@@ -32,11 +32,11 @@ pub struct Foreseen {
 /// Counts.
 pub(super) struct CountingDesks {
     earlier: Said,
-    counted: Mutex<Counted>,
+    counted: Mutex<CallCount>,
 }
 
 #[derive(Clone, Copy)]
-struct Counted {
+struct CallCount {
     calls: u64,
     most_usd: Option<f64>,
 }
@@ -84,7 +84,7 @@ pub fn foresee(dir: &RunDir, how: &Rescore) -> Result<Option<Foreseen>> {
     let mut judge = judge_of(&parent, how)?;
     judge.desks = Desks::Counting(CountingDesks {
         earlier,
-        counted: Mutex::new(Counted {
+        counted: Mutex::new(CallCount {
             calls: 0,
             most_usd: Some(0.0),
         }),

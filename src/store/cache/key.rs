@@ -14,7 +14,7 @@ const VERSION: u32 = 1;
 
 /// What decides an answer.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct AskedFor<'a> {
     /// The agent, as it describes itself.
     pub(crate) fingerprint: &'a str,
     /// The agent's keys in the spec; `null` for an agent that was built in Rust.
@@ -25,7 +25,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) epoch: u32,
 }
 
-impl Asked<'_> {
+impl AskedFor<'_> {
     /// The key, 64 hex digits. Nothing can be read out of it.
     ///
     /// # Errors
@@ -118,7 +118,7 @@ mod tests {
 
     impl Parts {
         fn key(&self) -> String {
-            let asked = Asked {
+            let asked = AskedFor {
                 fingerprint: &self.fingerprint,
                 spec: &self.spec,
                 options: self.options.as_object().unwrap(),
@@ -236,7 +236,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let base = parts(folder.path());
         std::fs::remove_file(folder.path().join("a.csv")).unwrap();
-        let asked = Asked {
+        let asked = AskedFor {
             fingerprint: "",
             spec: &Value::Null,
             options: &Map::new(),
