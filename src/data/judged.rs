@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::output::{AgentError, Output, Usage};
+use super::output::{AgentError, FailureKind, Output, Usage};
 
 /// One thing that a judge was asked, with its reply.
 ///
@@ -52,6 +52,17 @@ impl JudgeCall {
     /// Whether it ended without a verdict.
     pub fn has_failed(&self) -> bool {
         self.error.is_some() || self.unread.is_some()
+    }
+
+    /// Whether the judge never came to say anything: whoever asks again may fare better.
+    pub(crate) fn is_unanswered(&self) -> bool {
+        let error = self.error.as_ref();
+        error.is_some_and(|error| Unread::of_failure(error).is_none())
+    }
+
+    /// Whether it has what the judge said to what is asked under this key, if only that it would say nothing.
+    pub(crate) fn replies_to(&self, key: &str) -> bool {
+        self.key == key && (self.output.is_some() || self.error.is_some() && !self.is_unanswered())
     }
 
     /// What the reply cost, if the judge tells.
@@ -111,6 +122,18 @@ pub enum Unread {
     NoResponse,
 }
 
+/// Words of an endpoint whose filter, and not whose limit, forbids what was asked.
+const OF_A_FILTER: [&str; 8] = [
+    "content_filter",
+    "content filter",
+    "content_policy",
+    "content management policy",
+    "responsibleai",
+    "moderation",
+    "flagged",
+    "safety",
+];
+
 impl Unread {
     const ALL: [Self; 5] = [
         Self::InvalidResponseFormat,
@@ -123,6 +146,21 @@ impl Unread {
     /// The reason of a word.
     pub(crate) fn of(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|reason| reason.as_str() == word)
+    }
+
+    /// Why an agent's failure is a reply that cannot be read: it was asked, and had nothing to say or would not. An
+    /// endpoint that takes no request of this length, or of this form, refuses nothing that was asked.
+    pub(crate) fn of_failure(error: &AgentError) -> Option<Self> {
+        match error.kind {
+            FailureKind::NoOutput => Some(Self::NoResponse),
+            FailureKind::Refused if error.http_status.is_none() => Some(Self::Refusal),
+            FailureKind::Refused => {
+                let said = error.message.to_lowercase();
+                let is_filter = OF_A_FILTER.iter().any(|word| said.contains(word));
+                is_filter.then_some(Self::Refusal)
+            }
+            _ => None,
+        }
     }
 
     /// The word used in files.

@@ -115,6 +115,21 @@ impl StoredEvent {
             ..Self::new(sample_id, epoch, call.attempts, kind)
         }
     }
+
+    /// What a judge said, if only that it would say nothing; `None` where the event is of something else.
+    pub(crate) fn into_said(self) -> Option<JudgeCall> {
+        let call = JudgeCall {
+            output: self.output,
+            error: self.error,
+            ..*self.judge?
+        };
+        let is_reply = match self.kind {
+            Kind::Judged => true,
+            Kind::JudgeFailed => call.error.is_some() && !call.is_unanswered(),
+            _ => false,
+        };
+        is_reply.then_some(call)
+    }
 }
 
 /// Appends events.

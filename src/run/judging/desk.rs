@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::seat::Called;
 use super::{JudgeBooks, Judging};
-use crate::data::{JudgeCall, Output, Unread};
-use crate::scorer::ask::desk::{Asked, Desk, JudgeRequest};
+use crate::data::{JudgeCall, Unread};
+use crate::scorer::ask::desk::{Desk, Heard, JudgeRequest};
 use crate::system::lock::lock;
 
 /// What is judged.
@@ -71,13 +71,25 @@ impl<'a> JudgeDesk<'a> {
         lock(&self.calls).push(call);
     }
 
+    /// What is asked, before anything came of it.
+    fn call(scorer: &str, request: &JudgeRequest<'_>) -> JudgeCall {
+        JudgeCall {
+            scorer: scorer.to_owned(),
+            key: request.key.clone(),
+            repeat: request.repeat,
+            again: request.again,
+            form: request.form,
+            length: request.length,
+            ..JudgeCall::default()
+        }
+    }
+
     /// A reply that nobody need be asked for.
-    fn recall(&self, call: &JudgeCall, request: &JudgeRequest<'_>) -> Option<JudgeCall> {
+    fn known(&self, call: JudgeCall, request: &JudgeRequest<'_>) -> Option<JudgeCall> {
         let mut known = self.known.iter();
-        let said = |known: &&JudgeCall| known.key == call.key && known.output.is_some();
-        if let Some(known) = known.find(said) {
+        if let Some(known) = known.find(|known| known.replies_to(&call.key)) {
             return Some(JudgeCall {
-                scorer: call.scorer.clone(),
+                scorer: call.scorer,
                 repeat: call.repeat,
                 again: call.again,
                 length: call.length,
@@ -92,7 +104,7 @@ impl<'a> JudgeDesk<'a> {
             output: Some(output),
             latency_s,
             cached: true,
-            ..call.clone()
+            ..call
         };
         // Written down as any reply, so that a resumed run knows it, whatever becomes of the cache.
         self.books.said(&self.subject, &call).then_some(call)
@@ -100,49 +112,37 @@ impl<'a> JudgeDesk<'a> {
 }
 
 impl Desk for JudgeDesk<'_> {
-    fn ask(&self, scorer: &str, request: &JudgeRequest<'_>) -> Asked {
-        let mut call = JudgeCall {
-            scorer: scorer.to_owned(),
-            key: request.key.clone(),
-            repeat: request.repeat,
-            again: request.again,
-            form: request.form,
-            length: request.length,
-            ..JudgeCall::default()
-        };
-        if let Some(known) = self.recall(&call, request) {
-            let said = known.output.clone().unwrap_or_default();
-            self.keep(known);
-            return Asked::Said(Box::new(said));
-        }
+    fn recall(&self, scorer: &str, request: &JudgeRequest<'_>) -> Option<Heard> {
+        let known = self.known(Self::call(scorer, request), request)?;
+        let asked = Heard::again(&known);
+        self.keep(known);
+        Some(asked)
+    }
+
+    fn ask(&self, scorer: &str, request: &JudgeRequest<'_>) -> Heard {
         if self.judging.stopper.is_stopped() {
             self.stopped.store(true, Ordering::Relaxed);
-            return Asked::Stopped;
+            return Heard::Stopped;
         }
+        let mut call = Self::call(scorer, request);
         let seat = self.judging.seat(request.agent, scorer, request.patience);
         let called = seat.ask(self.judging, self.books, &self.subject, request, &mut call);
         match called {
-            Called::FormRefused => Asked::FormRefused,
+            Called::FormRefused => return Heard::FormRefused,
             Called::Stopped => {
                 self.stopped.store(true, Ordering::Relaxed);
-                Asked::Stopped
+                return Heard::Stopped;
             }
-            Called::Failed => {
-                let error = call.error.clone();
-                self.keep(call);
-                Asked::Failed(Box::new(error.unwrap_or_else(|| {
-                    crate::data::AgentError::new("the judge said nothing")
-                })))
-            }
+            Called::Failed => {}
             Called::Said => {
-                let said: Output = call.output.clone().unwrap_or_default();
                 if let Some(kept) = &self.judging.cache {
                     kept.remember(&self.subject, request, &call);
                 }
-                self.keep(call);
-                Asked::Said(Box::new(said))
             }
         }
+        let asked = Heard::again(&call);
+        self.keep(call);
+        asked
     }
 
     fn unread(&self, scorer: &str, request: &JudgeRequest<'_>, reason: Unread) {

@@ -8,7 +8,7 @@ use super::desk::Subject;
 use super::{JudgeBooks, Judging};
 use crate::agent::Agent;
 use crate::data::task::Visible;
-use crate::data::{AgentError, FailureKind, JudgeCall, Output, Sample, Task, TaskFile};
+use crate::data::{AgentError, FailureKind, JudgeCall, Output, Sample, Task, TaskFile, Unread};
 use crate::eval::limits::budget::UsedUp;
 use crate::eval::limits::{Budget, Limits};
 use crate::run::alike::FirstAttempts;
@@ -130,6 +130,12 @@ impl Seat {
             };
             if is_the_runs(judging, &error) {
                 return Called::Stopped;
+            }
+            if Unread::of_failure(&error).is_some() {
+                // A reply, of its kind: whoever asked asks once more, and no retry does.
+                self.first.answered();
+                call.error = Some(books.failed(subject, call, &error, false));
+                return Called::Failed;
             }
             if request.may_fall_back && refuses_form(&error) {
                 books.failed(subject, call, &error, true);

@@ -10,7 +10,7 @@ use super::{Rescore, judge_of};
 use crate::data::{JudgeCall, Unread};
 use crate::error::Result;
 use crate::scorer::Scorer;
-use crate::scorer::ask::desk::{Asked, Desk, JudgeRequest};
+use crate::scorer::ask::desk::{Desk, Heard, JudgeRequest};
 use crate::store::RunDir;
 use crate::system::lock::lock;
 use crate::system::parallel;
@@ -55,16 +55,17 @@ impl CountingDesks {
 }
 
 impl Desk for CountingDesk<'_> {
-    fn ask(&self, _: &str, request: &JudgeRequest<'_>) -> Asked {
-        let mut known = self.known.iter().filter(|call| call.key == request.key);
-        if let Some(said) = known.find_map(|call| call.output.clone()) {
-            return Asked::Said(Box::new(said));
-        }
+    fn recall(&self, _: &str, request: &JudgeRequest<'_>) -> Option<Heard> {
+        let known = self.known.iter().find(|call| call.replies_to(&request.key));
+        known.map(Heard::again)
+    }
+
+    fn ask(&self, _: &str, request: &JudgeRequest<'_>) -> Heard {
         let usd = request.agent.most_usd(request.prompt.len());
         let mut counted = lock(&self.desks.counted);
         counted.calls += 1;
         counted.most_usd = counted.most_usd.zip(usd).map(|(sum, usd)| sum + usd);
-        Asked::Stopped
+        Heard::Stopped
     }
 
     fn unread(&self, _: &str, _: &JudgeRequest<'_>, _: Unread) {}

@@ -149,14 +149,10 @@ pub(super) fn left_behind(root: &Path, new: &Path, parent: &Manifest) -> (Said, 
             continue;
         }
         for event in events::read(&path).unwrap_or_default() {
-            let (Kind::Judged, Some(call)) = (event.kind, event.judge) else {
-                continue;
-            };
-            let calls = said.entry((event.sample_id, event.epoch)).or_default();
-            calls.push(JudgeCall {
-                output: event.output,
-                ..*call
-            });
+            let of = (event.sample_id.clone(), event.epoch);
+            if let Some(call) = event.into_said() {
+                said.entry(of).or_default().push(call);
+            }
         }
         found.push(dir);
     }

@@ -13,14 +13,17 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::agent::Agent;
-use crate::data::{AgentError, Attachment, Output, ReplyForm, Unread};
+use crate::data::{AgentError, Attachment, JudgeCall, Output, ReplyForm, Unread};
 
 pub(crate) use lone::LoneDesk;
 
 /// Has agents asked for one answer that is judged.
 pub(crate) trait Desk: Sync {
+    /// What was said to this before, and need not be asked for.
+    fn recall(&self, scorer: &str, request: &JudgeRequest<'_>) -> Option<Heard>;
+
     /// Asks; `scorer` is the name under which that is recorded.
-    fn ask(&self, scorer: &str, request: &JudgeRequest<'_>) -> Asked;
+    fn ask(&self, scorer: &str, request: &JudgeRequest<'_>) -> Heard;
 
     /// Notes that the reply to this request is no verdict.
     fn unread(&self, scorer: &str, request: &JudgeRequest<'_>, reason: Unread);
@@ -60,7 +63,7 @@ pub(crate) struct Patience {
 
 /// What came of asking.
 #[derive(Debug)]
-pub(crate) enum Asked {
+pub(crate) enum Heard {
     /// It said this.
     Said(Box<Output>),
     /// The endpoint does not know the form.
@@ -69,6 +72,16 @@ pub(crate) enum Asked {
     Failed(Box<AgentError>),
     /// Nobody is asked any more.
     Stopped,
+}
+
+impl Heard {
+    /// What came of a call of before.
+    pub(crate) fn again(call: &JudgeCall) -> Self {
+        match (&call.output, &call.error) {
+            (None, Some(error)) => Self::Failed(Box::new(error.clone())),
+            (said, _) => Self::Said(Box::new(said.clone().unwrap_or_default())),
+        }
+    }
 }
 
 /// A desk with the name under which a scorer's requests are recorded.

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use serde_json::{Map, Value, json};
 
-use super::desk::{Asked, JudgeRequest, LoneDesk, NamedDesk, Patience};
+use super::desk::{Heard, JudgeRequest, LoneDesk, NamedDesk, Patience};
 use crate::agent::Agent;
 use crate::data::{Normalized, ReplyForm, Sample, Score, Unread};
 use crate::error::{Error, Result};
@@ -70,45 +70,43 @@ pub struct Judge {
 }
 
 /// The form of replies that the endpoint is known, or hoped, to take.
-#[derive(Default)]
 struct Form {
-    /// Its place among [`FORMS`].
-    place: AtomicU8,
-    /// Counted up by 1 of the place that gave a reply.
+    /// The place among [`FORMS`] of the one to begin with.
+    first: u8,
+    /// Counted up by 1 of the place that gave a reply; 0 before there is one.
     proven: AtomicU8,
 }
 
 impl Form {
     /// One for an agent that may be told a form, or not.
     fn of(agent: &dyn Agent) -> Self {
-        let form = Self::default();
-        if !agent.takes_reply_form() {
-            form.place.store(2, Ordering::Relaxed);
+        Self {
+            first: if agent.takes_reply_form() { 0 } else { 2 },
+            proven: AtomicU8::new(0),
         }
-        form
     }
 
-    fn now(&self) -> (ReplyForm, u8) {
-        let place = self.place.load(Ordering::Relaxed).min(2);
-        (FORMS[usize::from(place)], place)
+    /// The place that gave a reply, if one did.
+    fn proven(&self) -> Option<u8> {
+        self.proven.load(Ordering::Relaxed).checked_sub(1)
     }
 
-    fn is_proven(&self, place: u8) -> bool {
-        self.proven.load(Ordering::Relaxed) == place + 1
+    /// The place to try first.
+    fn now(&self) -> u8 {
+        self.proven().unwrap_or(self.first)
     }
 
+    /// The endpoint replied in this form. One that it refuses is out only then: what a sample is refused for in every
+    /// form says nothing of forms.
     fn replied(&self, place: u8) {
         self.proven.store(place + 1, Ordering::Relaxed);
-    }
-
-    /// The endpoint does not know this form: the next is tried.
-    fn refused(&self, place: u8) {
-        self.place.fetch_max(place + 1, Ordering::Relaxed);
     }
 }
 
 /// One of the verdicts that `repeats` asks for, or why there is none.
 type Verdict = std::result::Result<Graded, NoVerdict>;
+/// What one reply says, or why that cannot be read, and how it begins.
+type Read = std::result::Result<Graded, (Unread, String)>;
 
 /// Why there is no verdict.
 enum NoVerdict {
@@ -201,13 +199,14 @@ impl Judge {
         shown: &Shown<'_>,
         repeat: u32,
         again: u32,
-    ) -> std::result::Result<std::result::Result<Graded, (Unread, String)>, NoVerdict> {
-        loop {
-            let (form, place) = self.form.now();
+    ) -> std::result::Result<Read, NoVerdict> {
+        let key = self.key(shown, repeat, again);
+        let request = |place: u8| {
+            let form = FORMS[usize::from(place)];
             let prompt = prompt::prompt(&self.grading, &shown.exhibits, form);
-            let request = JudgeRequest {
+            JudgeRequest {
                 agent: &self.agent,
-                key: self.key(shown, repeat, again),
+                key: key.clone(),
                 prompt: match again {
                     0 => prompt,
                     _ => prompt::again(&prompt, &self.grading),
@@ -215,37 +214,63 @@ impl Judge {
                 options: Arc::new(self.task_options(form)),
                 files: shown.files,
                 form,
-                may_fall_back: form != ReplyForm::Text && !self.form.is_proven(place),
+                may_fall_back: form != ReplyForm::Text && self.form.proven() != Some(place),
                 repeat,
                 repeats: self.repeats,
                 again,
                 patience: &self.patience,
                 length: shown.length,
-            };
-            match desk.desk.ask(desk.scorer, &request) {
-                Asked::FormRefused => self.form.refused(place),
-                Asked::Stopped => return Err(NoVerdict::Stopped),
-                Asked::Failed(error) => {
-                    let Some(reason) = said::reason_of(&error) else {
-                        return Err(NoVerdict::Failed(error.message.clone()));
-                    };
-                    desk.desk.unread(desk.scorer, &request, reason);
-                    return Ok(Err((reason, error.message.clone())));
-                }
-                Asked::Said(output) => {
-                    self.form.replied(place);
-                    let said = Said::of(&output);
-                    let reading = said.read(&self.grading);
-                    return Ok(match reading.status {
-                        ReadStatus::Read => Ok(Graded::of(&self.grading, reading)),
-                        ReadStatus::Unreadable(reason) => {
-                            desk.desk.unread(desk.scorer, &request, reason);
-                            Err((reason, said.excerpt()))
-                        }
-                    });
-                }
+            }
+        };
+        let mut place = self.form.now();
+        // A reply of before counts in whatever form it came, and says nothing of what the endpoint takes now.
+        let last = self.form.proven().unwrap_or(2);
+        for earlier in place..=last {
+            let request = request(earlier);
+            if let Some(asked) = desk.desk.recall(desk.scorer, &request)
+                && let Some(read) = self.read(desk, &request, asked)?
+            {
+                return Ok(read);
             }
         }
+        loop {
+            let request = request(place);
+            let asked = desk.desk.ask(desk.scorer, &request);
+            if matches!(asked, Heard::Said(_)) {
+                self.form.replied(place);
+            }
+            match self.read(desk, &request, asked)? {
+                Some(read) => return Ok(read),
+                None => place += 1,
+            }
+        }
+    }
+
+    /// Reads a reply; `None` where the form was refused.
+    fn read(
+        &self,
+        desk: &NamedDesk<'_>,
+        request: &JudgeRequest<'_>,
+        asked: Heard,
+    ) -> std::result::Result<Option<Read>, NoVerdict> {
+        let (reason, told) = match asked {
+            Heard::FormRefused => return Ok(None),
+            Heard::Stopped => return Err(NoVerdict::Stopped),
+            Heard::Failed(error) => match Unread::of_failure(&error) {
+                Some(reason) => (reason, error.message),
+                None => return Err(NoVerdict::Failed(error.message)),
+            },
+            Heard::Said(output) => {
+                let said = Said::of(&output);
+                let reading = said.read(&self.grading);
+                match reading.status {
+                    ReadStatus::Read => return Ok(Some(Ok(Graded::of(&self.grading, reading)))),
+                    ReadStatus::Unreadable(reason) => (reason, said.excerpt()),
+                }
+            }
+        };
+        desk.desk.unread(desk.scorer, request, reason);
+        Ok(Some(Err((reason, told))))
     }
 
     fn task_options(&self, form: ReplyForm) -> Map<String, Value> {

@@ -98,11 +98,8 @@ pub(crate) fn fold(
         let past = pasts.entry(slot).or_default();
         match event.kind {
             // An attempt that was cut off by the end of the process is no failure of the agent.
-            Kind::Started | Kind::Confirmed | Kind::JudgeFailed => {}
-            Kind::Judged => past.judged.extend(event.judge.map(|call| JudgeCall {
-                output: event.output,
-                ..*call
-            })),
+            Kind::Started | Kind::Confirmed => {}
+            Kind::Judged | Kind::JudgeFailed => past.judged.extend(event.into_said()),
             Kind::Failed => past.attempts = past.attempts.max(event.attempt),
             Kind::Answered => {
                 past.attempts = past.attempts.max(event.attempt);

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::{Asked, Desk, JudgeRequest, refuses_form};
+use super::{Desk, Heard, JudgeRequest, refuses_form};
 use crate::data::task::Visible;
 use crate::data::{AgentError, FailureKind, Output, Sample, Task, Unread};
 use crate::system::cancel::Cancel;
@@ -21,25 +21,32 @@ const PAUSES: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(3
 pub(crate) struct LoneDesk;
 
 impl Desk for LoneDesk {
-    fn ask(&self, _: &str, request: &JudgeRequest<'_>) -> Asked {
+    fn recall(&self, _: &str, _: &JudgeRequest<'_>) -> Option<Heard> {
+        None
+    }
+
+    fn ask(&self, _: &str, request: &JudgeRequest<'_>) -> Heard {
         let retries = request.patience.retries;
         let retries = retries.unwrap_or_else(|| request.agent.default_retries());
         let mut pause = PAUSES[0];
         for attempt in 1.. {
             let error = match attempt_once(request, attempt) {
-                Ok(output) => return Asked::Said(Box::new(output)),
+                Ok(output) => return Heard::Said(Box::new(output)),
                 Err(error) => error,
             };
+            if Unread::of_failure(&error).is_some() {
+                return Heard::Failed(Box::new(error));
+            }
             if request.may_fall_back && refuses_form(&error) {
-                return Asked::FormRefused;
+                return Heard::FormRefused;
             }
             if !error.is_transient() || attempt > retries {
-                return Asked::Failed(Box::new(error));
+                return Heard::Failed(Box::new(error));
             }
             sleep(error.retry_after().unwrap_or_default().max(pause));
             pause = (pause * 2).min(PAUSES[1]);
         }
-        Asked::Stopped
+        Heard::Stopped
     }
 
     fn unread(&self, _: &str, _: &JudgeRequest<'_>, _: Unread) {}

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::reading::{self, Reading};
 use super::rubric::Grading;
-use crate::data::{AgentError, FailureKind, Output, Unread};
+use crate::data::{Output, Unread};
 use crate::system::process::excerpt::beginning;
 
 /// How much of a reply that cannot be read is shown.
@@ -74,14 +74,5 @@ fn text(output: &Output) -> String {
     } else {
         // Two calls are two verdicts, which the reader compares.
         arguments.join("\n")
-    }
-}
-
-/// Why an agent's failure is a reply that cannot be read: it was asked and had nothing to say.
-pub(super) fn reason_of(error: &AgentError) -> Option<Unread> {
-    match error.kind {
-        FailureKind::NoOutput => Some(Unread::NoResponse),
-        FailureKind::Refused => Some(Unread::Refusal),
-        _ => None,
     }
 }
