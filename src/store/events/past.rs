@@ -75,7 +75,7 @@ pub(crate) struct Answered {
 
 /// Folds the journal by the slots of records, which `slot` finds by sample and epoch. A sample that ended without an
 /// answer is to be asked again, unless that counts as a wrong answer (which no second try makes right) or
-/// `failures_count`.
+/// `failures_count`. An answer of which a judge said nothing is to be judged again.
 pub(crate) fn fold(
     events: Vec<Carried<StoredEvent>>,
     failures_count: bool,
@@ -120,6 +120,9 @@ pub(crate) fn fold(
             Kind::Scored | Kind::Ended => {
                 let result = event.result.as_ref();
                 let is_wrong = result.is_some_and(Outcome::is_failure_as_wrong);
+                if !failures_count && is_to_be_judged(past, result) {
+                    continue;
+                }
                 if past.answer.is_some() || failures_count || is_wrong {
                     let output = past.answer.as_ref().map(|answer| answer.output.clone());
                     let judged = &past.judged;
@@ -134,6 +137,14 @@ pub(crate) fn fold(
         }
     }
     pasts
+}
+
+/// Whether a judge never came to say anything of an answer, so that it is to be judged anew. One of which a secret is
+/// blanked on disk keeps what it got.
+fn is_to_be_judged(past: &Past, result: Option<&Outcome>) -> bool {
+    let is_whole = past.answer.as_ref().is_some_and(|it| it.redacted == 0);
+    let mut calls = result.iter().flat_map(|outcome| &outcome.judged);
+    is_whole && calls.any(JudgeCall::is_unanswered)
 }
 
 /// The calls of an outcome with what was said, which stands in lines of its own.
