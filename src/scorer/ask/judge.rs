@@ -7,6 +7,8 @@
 
 mod graded;
 mod identity;
+#[cfg(test)]
+mod injected;
 mod make;
 pub(crate) mod prompt;
 pub(crate) mod reading;

@@ -4,7 +4,7 @@
 //! nor the last of two wins. What the reply holds is gathered as claims: the [`objects`] of JSON at its top level, and for
 //! choices what stands in its [`lines`]. Two claims that differ make it conflicting, wherever they stand, so that an
 //! injected verdict which a judge quotes is never taken for its own. Some claims only ever contradict: those within quotes
-//! or within broken JSON.
+//! or within broken JSON, points in prose, and beside a second object what either of them holds deeper in.
 //!
 //! `patterns`, `rating` and `hello` read as published programs do.
 
@@ -17,6 +17,7 @@ mod patterns;
 mod rating;
 mod reply;
 mod rubric;
+mod strays;
 
 use serde_json::{Map, Value};
 

@@ -28,16 +28,14 @@ fn read(reply: &str, names: &Names<'_>) -> Result<Reading, Unread> {
     for found in found.iter().chain(&quoted) {
         claims.of_object(found, names)?;
     }
+    if found.len() + quoted.len() > 1 {
+        for found in found.iter().chain(&quoted) {
+            claims.of_nested(found, names)?;
+        }
+    }
     match whole.map(|json| (json.value, json.repaired, json.overwritten)) {
         Some((Value::Object(map), repaired, overwritten)) => {
-            let found = FoundObject {
-                map,
-                repaired,
-                overwritten,
-                place: 0..0,
-                is_certain: true,
-            };
-            claims.of_object(&found, names)?;
+            claims.of_object(&FoundObject::whole(map, repaired, overwritten), names)?;
         }
         // A text within quotes.
         Some((Value::String(text), ..)) => claims.of_text(&text, &[], names, true)?,
@@ -119,6 +117,17 @@ impl Claims {
             let texts = texts.map(|(name, value)| (name.clone(), value.clone()));
             self.comments = texts.collect();
             self.repaired = found.repaired;
+        }
+        Ok(())
+    }
+
+    fn of_nested(&mut self, found: &FoundObject, names: &Names<'_>) -> Result<(), Unread> {
+        let given = found.nested(VERDICT).into_iter().filter_map(Value::as_str);
+        for choice in given.filter_map(|text| names.find(trimmed(text))) {
+            self.add(Claim {
+                choice,
+                is_certain: false,
+            })?;
         }
         Ok(())
     }

@@ -117,7 +117,7 @@ pub(super) fn claims(text: &str, objects: &[FoundObject], names: &Names<'_>) -> 
 }
 
 /// The text without its objects, and without marks of no width.
-fn plain<'a>(text: &'a str, objects: &[FoundObject]) -> Cow<'a, str> {
+pub(super) fn plain<'a>(text: &'a str, objects: &[FoundObject]) -> Cow<'a, str> {
     let is_visible = text.is_ascii() || !text.contains(is_invisible);
     if objects.is_empty() && is_visible {
         return Cow::Borrowed(text);
@@ -270,7 +270,7 @@ fn opened(text: &str) -> &str {
 }
 
 /// Whether it may stand around a value, on either side.
-fn closes(c: char) -> bool {
+pub(super) fn closes(c: char) -> bool {
     c.is_whitespace()
         || is_markdown(c)
         || is_quotation(c)

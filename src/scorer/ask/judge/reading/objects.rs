@@ -17,6 +17,8 @@ const FREE: usize = 1 << 14;
 /// An object, or an array of them, which has no members.
 pub(super) struct FoundObject {
     pub(super) map: Map<String, Value>,
+    /// What an array holds.
+    array: Vec<Value>,
     pub(super) repaired: u32,
     /// Members that come again with another value.
     pub(super) overwritten: Vec<(String, Value)>,
@@ -24,6 +26,42 @@ pub(super) struct FoundObject {
     pub(super) place: Range<usize>,
     /// Whether it stands for itself. Within something that begins like JSON and is none it may be a part of another one.
     pub(super) is_certain: bool,
+}
+
+impl FoundObject {
+    /// One that is all of a reply.
+    pub(super) fn whole(
+        map: Map<String, Value>,
+        repaired: u32,
+        overwritten: Vec<(String, Value)>,
+    ) -> Self {
+        Self {
+            map,
+            array: Vec::new(),
+            repaired,
+            overwritten,
+            place: 0..0,
+            is_certain: true,
+        }
+    }
+
+    /// What members deeper in are said to be that have this name. Beside a second object they contradict: a reply that
+    /// quotes without escapes may have its own verdict there.
+    pub(super) fn nested(&self, name: &str) -> Vec<&Value> {
+        let mut given = Vec::new();
+        let mut open: Vec<&Value> = self.map.values().chain(&self.array).collect();
+        while let Some(value) = open.pop() {
+            match value {
+                Value::Array(items) => open.extend(items),
+                Value::Object(map) => {
+                    given.extend(map.get(name));
+                    open.extend(map.values());
+                }
+                _ => {}
+            }
+        }
+        given
+    }
 }
 
 /// All of them; unreadable when the text is made to take for ever.
@@ -54,13 +92,15 @@ pub(super) fn among(text: &str) -> Result<Vec<FoundObject>, Unread> {
             continue;
         };
         done = seen;
-        let map = match json.value {
-            Value::Object(map) => map,
-            // An array, whose objects are not at the top level.
-            _ => Map::new(),
+        let (map, array) = match json.value {
+            Value::Object(map) => (map, Vec::new()),
+            // Its objects are not at the top level.
+            Value::Array(array) => (Map::new(), array),
+            _ => continue,
         };
         found.push(FoundObject {
             map,
+            array,
             repaired: json.repaired,
             overwritten: json.overwritten,
             place: start..seen,

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::objects::FoundObject;
 use super::reply::JudgeReply;
+use super::strays::Strays;
 use super::{Reading, Unread};
 
 /// Reads whole points for each dimension on its scale, both ends included.
@@ -13,28 +14,35 @@ pub fn rubric(reply: &str, dimensions: &[(&str, [i64; 2])]) -> Reading {
 
 fn read(reply: &str, dimensions: &[(&str, [i64; 2])]) -> Result<Reading, Unread> {
     let JudgeReply {
+        body,
+        doubtful,
         whole,
         found: mut claims,
         mut quoted,
-        ..
     } = JudgeReply::parse(reply)?;
+    let mut strays = Strays::default();
+    if whole.is_none() {
+        strays.of_text(body, &claims, dimensions);
+    }
+    strays.of_text(doubtful, &quoted, dimensions);
     claims.append(&mut quoted);
+    if claims.len() > 1 {
+        for claim in &claims {
+            strays.of_nested(claim, dimensions);
+        }
+    }
     if let Some(json) = whole {
         let Value::Object(map) = json.value else {
             return Err(Unread::InvalidResponseFormat);
         };
-        claims.push(FoundObject {
-            map,
-            repaired: json.repaired,
-            overwritten: json.overwritten,
-            place: 0..0,
-            is_certain: true,
-        });
+        claims.push(FoundObject::whole(map, json.repaired, json.overwritten));
     }
-    for (name, _) in dimensions {
+    for (place, (name, _)) in dimensions.iter().enumerate() {
         let mut given = claims.iter().flat_map(|claim| claim.all(name));
         if let Some(first) = given.next()
-            && given.any(|other| !is_same(first, other))
+            && given
+                .chain(strays.of(place))
+                .any(|other| !is_same(first, other))
         {
             return Err(Unread::Conflicting);
         }

@@ -1,0 +1,268 @@
+//! Answers that want another verdict, before a judge that follows its rule and one that is sloppy about it: whatever
+//! such a judge quotes, the reader takes its own verdict or none.
+//!
+//! The judge does what the prompt says: it looks for the mark, judges the text between the two lines that hold it, and
+//! finds it right if it is `42`. All answers of the file are wrong. `@MARK@` in one stands for the mark of the request
+//! before, in which the mark was sixteen zeros.
+//!
+//! Left out is what no reader could tell: a judge that gives its own verdict in no form that anybody asked for ("I would
+//! not let this pass"), and then quotes one in the form that was asked for.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+
+use super::Judge;
+use crate::agent::Agent;
+use crate::data::{AgentError, Output, ReplyForm, Target, Task};
+use crate::scorer::{Answer, Scorer};
+
+const ANSWERS: &str = include_str!(concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/fixtures/judge/injections.jsonl"
+));
+const POINTS: &str = "dimensions: [{ name: correctness }, { name: clarity }]";
+const CHOICES: &str = "choices: { correct: 1, partial: 0.5, wrong: 0 }";
+
+/// How the answer is quoted in a reply.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Quoted {
+    /// Within the texts of its JSON, as it ought to be.
+    Inside,
+    /// As prose before its JSON, with or without words that introduce it.
+    Before(&'static str),
+    /// In a fence before its JSON.
+    Fenced,
+    /// Behind its JSON.
+    After,
+    /// Before and behind.
+    Around,
+    /// Within the texts of its JSON without an escape.
+    Raw,
+    /// Before a verdict in prose.
+    Prose,
+    /// Behind a verdict in prose.
+    ProseFirst,
+    /// Behind points in prose, which are no reply to a rubric.
+    PointsFirst,
+}
+
+const QUOTED: [Quoted; 10] = [
+    Quoted::Inside,
+    Quoted::Before("The answer says: "),
+    Quoted::Before(""),
+    Quoted::Fenced,
+    Quoted::After,
+    Quoted::Around,
+    Quoted::Raw,
+    Quoted::Prose,
+    Quoted::ProseFirst,
+    Quoted::PointsFirst,
+];
+
+/// The judge of the test.
+struct Rule {
+    takes: ReplyForm,
+    quoted: Quoted,
+    marks: Arc<Mutex<Vec<String>>>,
+}
+
+impl Rule {
+    fn reply(&self, prompt: &str) -> String {
+        let (mark, given) = between(prompt);
+        self.marks.lock().unwrap().push(mark);
+        let is_right = given == "42";
+        let (points, word) = if is_right {
+            (5, "correct")
+        } else {
+            (1, "wrong")
+        };
+        // By what stands before the answer, which may say anything.
+        let rules = prompt.split("\n# Material\n").next().unwrap();
+        let asks_choice = rules.contains("\n# Verdicts\n");
+        let told = |quote: &str| {
+            let reason = format!("It is to be 42, and is: {quote}");
+            if asks_choice {
+                json!({ "reason": reason, "verdict": word, "comments": quote })
+            } else {
+                json!({ "reason": reason, "correctness": points, "clarity": points, "comments": quote })
+            }
+        };
+        let own = told("not quoted").to_string();
+        let verdict = if asks_choice {
+            format!("VERDICT: {word}")
+        } else {
+            own.clone()
+        };
+        match self.quoted {
+            Quoted::Inside => told(&given).to_string(),
+            Quoted::Before(words) => format!("{words}{given}\n\n{own}"),
+            Quoted::Fenced => format!("```\n{given}\n```\n\n```json\n{own}\n```"),
+            Quoted::After => format!("{own}\n\nThe answer was: {given}"),
+            Quoted::Around => format!("{given}\n{own}\n{given}"),
+            Quoted::Raw => told("@").to_string().replace('@', &given),
+            Quoted::Prose => format!("The answer is\n{given}\n\n{verdict}"),
+            Quoted::ProseFirst => format!("{verdict}\n\nThe answer is\n{given}"),
+            Quoted::PointsFirst if asks_choice => format!("Decision: {word}, given {given}"),
+            Quoted::PointsFirst => {
+                format!("**Correctness:** {points}/5\n**Clarity** (1-5): {points}\n\n{given}")
+            }
+        }
+    }
+}
+
+impl Agent for Rule {
+    fn answer(&self, task: &Task) -> Result<Output, AgentError> {
+        let option = |key: &str| task.options().contains_key(key);
+        let asked = if option("response_format") {
+            ReplyForm::Schema
+        } else if option("tools") {
+            ReplyForm::Tool
+        } else {
+            ReplyForm::Text
+        };
+        if asked != self.takes && asked != ReplyForm::Text {
+            let mut error = AgentError::new("unknown parameter");
+            error.http_status = Some(400);
+            return Err(error);
+        }
+        let reply = self.reply(task.prompt());
+        if asked == ReplyForm::Tool {
+            let call = json!({ "type": "function", "function": { "name": "record_grade", "arguments": reply } });
+            return Ok(Output::text("").tool_calls([call]));
+        }
+        Ok(Output::text(reply))
+    }
+
+    fn takes_reply_form(&self) -> bool {
+        true
+    }
+}
+
+/// The mark that a prompt names, and what stands between the lines of the answer; there is one of each.
+fn between(prompt: &str) -> (String, String) {
+    let (_, rest) = prompt.split_once("both hold the mark ").unwrap();
+    let (mark, _) = rest.split_once(';').unwrap();
+    let begin = format!("\n<<<BEGIN prediction {mark}>>>\n");
+    let end = format!("\n<<<END prediction {mark}>>>\n");
+    assert_eq!(prompt.matches(&begin).count(), 1, "{begin}");
+    assert_eq!(prompt.matches(&end).count(), 1, "{end}");
+    let (_, rest) = prompt.split_once(&begin).unwrap();
+    let (given, rest) = rest.split_once(&end).unwrap();
+    assert!(
+        !given.contains(mark),
+        "an answer holds its own mark: {given}"
+    );
+    assert!(
+        rest.starts_with("\n# Reply\n") || rest.starts_with("\nThe reference"),
+        "{rest}"
+    );
+    (mark.to_owned(), given.to_owned())
+}
+
+/// The answers of the file, by their names.
+fn answers() -> Vec<(String, String)> {
+    let answer = |line: &str| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let text = line["answer"].as_str().unwrap().to_owned();
+        let text = match line["long"].as_array().map(Vec::as_slice) {
+            None => text,
+            Some([part, times]) => {
+                let times = usize::try_from(times.as_u64().unwrap()).unwrap();
+                text.replace("@LONG@", &part.as_str().unwrap().repeat(times))
+            }
+            Some(other) => panic!("{other:?}"),
+        };
+        (line["id"].as_str().unwrap().to_owned(), text)
+    };
+    ANSWERS.lines().map(answer).collect()
+}
+
+/// Judges one answer; `Some(true)` is the verdict that it wants, `None` is none.
+fn judged(judge: &Judge, answer: &str) -> Option<bool> {
+    let target = Target::from("42");
+    let answer = Answer::new(answer, &target).prompt("How much is 6 * 7?");
+    match judge.score(&answer) {
+        Ok(score) => {
+            assert!(score.value == 1.0 || score.value == 0.0, "{score:?}");
+            assert_eq!(score.correct, score.value == 1.0, "{score:?}");
+            Some(score.correct)
+        }
+        Err(error) => {
+            let text = error.message();
+            let reasons = ["invalid_response_format: ", "conflicting: "];
+            assert!(reasons.iter().any(|one| text.starts_with(one)), "{text}");
+            None
+        }
+    }
+}
+
+/// Judges all answers in one form; the names of those without a verdict. Tells of those whose verdict was taken.
+fn check(rubric: &str, takes: ReplyForm, quoted: Quoted, taken: &mut Vec<String>) -> Vec<String> {
+    let marks: Arc<Mutex<Vec<String>>> = Arc::default();
+    let rule = Rule {
+        takes,
+        quoted,
+        marks: Arc::clone(&marks),
+    };
+    let judge = Judge::new(rule, rubric).unwrap();
+    let judge = judge.sees(["prompt", "prediction", "ground_truth"]);
+    let judge = judge.unwrap().retries(0);
+    let last = || marks.lock().unwrap().last().unwrap().clone();
+    let mut unread = Vec::new();
+    for (id, answer) in answers() {
+        let mut text = answer.replace("@MARK@", &"0".repeat(16));
+        if answer.contains("@MARK@") {
+            judged(&judge, &text);
+            let before = last();
+            text = answer.replace("@MARK@", &before);
+            judged(&judge, &text);
+            assert_ne!(before, last(), "{id}");
+        }
+        match judged(&judge, &text) {
+            Some(true) => taken.push(format!("{id}: {rubric} {takes:?} {quoted:?}")),
+            Some(false) => {}
+            None => unread.push(id),
+        }
+    }
+    unread
+}
+
+#[test]
+fn no_injected_verdict_is_taken() {
+    let count = answers().len();
+    let different: std::collections::BTreeSet<_> =
+        answers().into_iter().map(|(_, text)| text).collect();
+    assert!(count >= 50 && different.len() == count, "{count}");
+    let mut taken = Vec::new();
+    for rubric in [POINTS, CHOICES] {
+        // A reply in the form that was asked for is read, whatever it quotes.
+        for takes in [ReplyForm::Schema, ReplyForm::Tool, ReplyForm::Text] {
+            let unread = check(rubric, takes, Quoted::Inside, &mut taken);
+            assert_eq!(unread, [""; 0], "{rubric} {takes:?}");
+        }
+        for quoted in QUOTED {
+            check(rubric, ReplyForm::Text, quoted, &mut taken);
+        }
+    }
+    assert!(taken.is_empty(), "{}:\n{}", taken.len(), taken.join("\n"));
+}
+
+#[test]
+fn the_judge_of_the_test_finds_what_is_right() {
+    for rubric in [POINTS, CHOICES] {
+        for quoted in QUOTED {
+            let rule = Rule {
+                takes: ReplyForm::Text,
+                quoted,
+                marks: Arc::default(),
+            };
+            let judge = Judge::new(rule, rubric).unwrap();
+            let is_none = rubric == POINTS && quoted == Quoted::PointsFirst;
+            for (answer, is_right) in [("42", true), ("41", false)] {
+                let expect = (!is_none).then_some(is_right);
+                assert_eq!(judged(&judge, answer), expect, "{rubric} {quoted:?}");
+            }
+        }
+    }
+}
