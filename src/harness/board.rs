@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{Builder, JoinHandle};
 
-use super::desk::{TrialDesk, RunEnd};
+use super::desk::{RunEnd, TrialDesk};
 use super::flip::SampleVerdict;
 use super::in_flight::InFlight;
 use super::pool::EvalPool;

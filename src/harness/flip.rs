@@ -47,7 +47,7 @@ impl From<TestVerdict> for SampleVerdict {
 }
 
 /// What a verdict on a sample depends on, beside its records.
-pub(super) struct Judging<'a> {
+pub(super) struct FlipWatch<'a> {
     pub(super) session: &'a Session,
     pub(super) policy: Policy,
     /// Whether there is a baseline, which need not have the sample.
@@ -152,7 +152,7 @@ struct AskedAgain {
     outage: Option<String>,
 }
 
-impl Judging<'_> {
+impl FlipWatch<'_> {
     /// The verdict on a sample that became wrong since the baseline.
     pub(super) fn of_flip(
         &self,

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use super::flip::{Judging, SampleVerdict};
+use super::flip::{FlipWatch, SampleVerdict};
 use super::verdict::{self, TestVerdict};
 use crate::data::Record;
 use crate::error::{Error, Result};
@@ -90,7 +90,7 @@ impl TrialRun {
             };
             let session = Session::with_plan(plan, options, Arc::new(|_| {}))?;
             let records = session.run_sample(place);
-            let judging = Judging {
+            let judging = FlipWatch {
                 session: &session,
                 policy: Policy::from_env(),
                 has_baseline: snapshot::has_baseline(&session.plan().eval.snapshot.folder),

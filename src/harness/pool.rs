@@ -11,8 +11,8 @@ use std::sync::{Arc, LazyLock};
 use std::thread::Builder;
 use std::time::Duration;
 
-use super::desk::{Close, TrialDesk, RunEnd};
-use super::flip::{Judging, SampleVerdict};
+use super::desk::{Close, RunEnd, TrialDesk};
+use super::flip::{FlipWatch, SampleVerdict};
 use super::in_flight::InFlight;
 use super::message;
 use super::verdict::TestVerdict;
@@ -82,7 +82,7 @@ impl EvalPool {
         let session = Session::with_plan(self.plan, options, Arc::new(|_| {})).map_err(broken)?;
         let selected = self.places.len();
         let asking = Asker {
-            judging: Judging {
+            judging: FlipWatch {
                 session: &session,
                 policy: Policy::from_env(),
                 has_baseline: session.plan().baseline.is_some(),
@@ -102,7 +102,7 @@ impl EvalPool {
 
 /// What the threads of a pool share.
 struct Asker<'a> {
-    judging: Judging<'a>,
+    judging: FlipWatch<'a>,
     places: &'a [usize],
     /// The turn of the next one.
     next: AtomicUsize,

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use super::flip::{Change, Judging, SampleVerdict};
+use super::flip::{Change, FlipWatch, SampleVerdict};
 use super::message;
 use crate::data::{Record, Status};
 use crate::error::Result;
@@ -114,7 +114,7 @@ impl<'a> AskedSample<'a> {
     }
 }
 
-impl Judging<'_> {
+impl FlipWatch<'_> {
     /// The verdict on a sample, all of whose epochs these are; it may ask a flipped one again.
     pub(super) fn of_sample(&self, place: usize, records: &[Record]) -> SampleVerdict {
         let session = self.session;

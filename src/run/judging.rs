@@ -2,7 +2,7 @@
 //!
 //! A scorer that asks an agent hands what is to be asked to the [`JudgeDesk`] of its question. It looks whether an
 //! earlier part of the run, or the run that is scored anew, had the reply already; then into the cache; else a
-//! [`Seat`] asks, one for each judge, with limits, repetitions and a throttle of its own. The budget is the run's. What
+//! [`JudgeSeat`] asks, one for each judge, with limits, repetitions and a throttle of its own. The budget is the run's. What
 //! was said is in the [books](JudgeBooks) before the scorer sees it.
 
 mod desk;
@@ -21,7 +21,7 @@ use crate::eval::limits::Limits;
 use crate::scorer::ask::desk::Patience;
 use crate::store::RunDir;
 use crate::system::lock::lock;
-use seat::Seat;
+use seat::JudgeSeat;
 
 pub(super) use desk::{JudgeDesk, Subject};
 pub(super) use kept::KeptReplies;
@@ -44,7 +44,7 @@ pub(super) struct Judging {
 
 /// One for each judge that was asked.
 #[derive(Default)]
-pub(super) struct Seats(Mutex<Vec<Arc<Seat>>>);
+pub(super) struct Seats(Mutex<Vec<Arc<JudgeSeat>>>);
 
 /// Where it is written down what judges say.
 pub(super) trait JudgeBooks: Sync {
@@ -83,12 +83,12 @@ impl Judging {
     }
 
     /// The seat of a judge; made when it is first asked.
-    fn seat(&self, agent: &Arc<dyn Agent>, scorer: &str, patience: &Patience) -> Arc<Seat> {
+    fn seat(&self, agent: &Arc<dyn Agent>, scorer: &str, patience: &Patience) -> Arc<JudgeSeat> {
         let mut seats = lock(&self.seats.0);
         if let Some(seat) = seats.iter().find(|seat| seat.is_of(agent)) {
             return Arc::clone(seat);
         }
-        let seat = Arc::new(Seat::new(self, agent, scorer, patience));
+        let seat = Arc::new(JudgeSeat::new(self, agent, scorer, patience));
         seats.push(Arc::clone(&seat));
         seat
     }

@@ -54,7 +54,7 @@ use crate::verdict::summary::{SummaryBuilder, judge_notices};
 
 use chunks::Chunks;
 use judges::{RescoreJudges, asks};
-use line::{Desks, Judge};
+use line::{Desks, Rejudge};
 use reload::gates_of;
 
 pub use evidence::{AnswerPrice, BaselineAnswers, Evidence, evidence};
@@ -91,7 +91,7 @@ pub(crate) fn rescore_told(
     told: HashMap<String, Value>,
 ) -> Result<Run> {
     let parent = dir.manifest()?;
-    let judge = Judge {
+    let judge = Rejudge {
         told,
         ..judge_of(&parent, &how)?
     };
@@ -122,7 +122,7 @@ fn holds_replies(dir: &RunDir) -> bool {
 }
 
 /// Who judges, and how: nobody is asked yet.
-fn judge_of(parent: &Manifest, how: &Rescore) -> Result<Judge> {
+fn judge_of(parent: &Manifest, how: &Rescore) -> Result<Rejudge> {
     let extraction = match &how.extract {
         Some(extract) => Extraction {
             extract: extract.clone(),
@@ -130,7 +130,7 @@ fn judge_of(parent: &Manifest, how: &Rescore) -> Result<Judge> {
         },
         None => extraction_of(parent)?,
     };
-    Ok(Judge {
+    Ok(Rejudge {
         scorers: how.scorers.clone(),
         extraction,
         told: HashMap::new(),
@@ -152,7 +152,7 @@ fn write(
     dir: &RunDir,
     (new, run_id): (&RunDir, String),
     parent: Manifest,
-    judge: Judge,
+    judge: Rejudge,
     specs: &[Value],
 ) -> Result<Run> {
     let errors = Errors::of_config(&parent.config);
@@ -173,7 +173,7 @@ fn write(
     let judge = &if asks(&judge.scorers) {
         begin(dir, (new, &run_id), &parent, &now)?;
         let judges = RescoreJudges::open(new, &parent, &judge.scorers)?;
-        Judge {
+        Rejudge {
             desks: Desks::Asking(Box::new(judges)),
             ..judge
         }
@@ -371,7 +371,7 @@ impl Samples {
 fn judge_all(
     path: &Path,
     new: &RunDir,
-    judge: &Judge,
+    judge: &Rejudge,
     add: &mut impl FnMut(&Record),
 ) -> Result<Samples> {
     let mut all = Sorted::create(new.file("samples.jsonl"))?;

@@ -50,7 +50,7 @@ fn flip(before: &str, right: usize, change: impl FnOnce(Eval) -> Eval) -> (usize
         .snapshots(folder.path().join("snapshots"));
     let session = Session::start(&change(eval), RunOptions::default(), Arc::new(|_| {})).unwrap();
     let records = session.run_sample(0);
-    let judging = Judging {
+    let judging = FlipWatch {
         session: &session,
         policy: Policy {
             update: crate::snapshot::update::Update::No,

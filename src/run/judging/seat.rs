@@ -1,4 +1,4 @@
-//! `Seat`: one judge of a run, with its throttle.
+//! `JudgeSeat`: one judge of a run, with its throttle.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::scorer::ask::desk::{JudgeRequest, Patience, refuses_form};
 use crate::text::name::file_name;
 
 /// A judge, and what it takes to ask it.
-pub(super) struct Seat {
+pub(super) struct JudgeSeat {
     agent: Arc<dyn Agent>,
     /// As messages name it.
     name: String,
@@ -42,7 +42,7 @@ pub(super) enum Called {
     Stopped,
 }
 
-impl Seat {
+impl JudgeSeat {
     pub(super) fn new(
         judging: &Judging,
         agent: &Arc<dyn Agent>,

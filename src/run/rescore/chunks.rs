@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use super::line::{Judge, Seen};
+use super::line::{Rejudge, Seen};
 use crate::error::{Error, Result};
 use crate::store::records;
 
@@ -96,7 +96,7 @@ impl Iterator for Chunks {
 
 impl Chunk {
     /// Judges every line; an error has the number of its line.
-    pub(super) fn judge(&self, judge: &Judge) -> Result<JudgedChunk, (u64, Error)> {
+    pub(super) fn judge(&self, judge: &Rejudge) -> Result<JudgedChunk, (u64, Error)> {
         let mut judged = JudgedChunk {
             lines: Vec::with_capacity(self.bytes.len() + self.bytes.len() / 4),
             ends: Vec::with_capacity(self.ends.len()),

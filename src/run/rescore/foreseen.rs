@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use super::chunks::Chunks;
-use super::judges::{Said, asks, left_behind, said_to};
+use super::judges::{EarlierReplies, asks, left_behind, said_to};
 use super::line::Desks;
 use super::{Rescore, judge_of};
 use crate::data::{JudgeCall, Unread};
@@ -31,7 +31,7 @@ pub struct Foreseen {
 
 /// Counts.
 pub(super) struct CountingDesks {
-    earlier: Said,
+    earlier: EarlierReplies,
     counted: Mutex<CallCount>,
 }
 

@@ -23,14 +23,14 @@ use crate::system::cancel::Cancel;
 use crate::text::redact::Redactor;
 
 /// What earlier rescores of a run were told, by sample and epoch.
-pub(super) type Said = HashMap<(String, u32), Vec<JudgeCall>>;
+pub(super) type EarlierReplies = HashMap<(String, u32), Vec<JudgeCall>>;
 
 /// Judges of answers that are scored again.
 pub(super) struct RescoreJudges {
     judging: Judging,
     books: Books,
     stopper: Arc<Stopper>,
-    earlier: Said,
+    earlier: EarlierReplies,
     /// Killed rescores of the same run, whose replies are taken over.
     pub(super) left_behind: Vec<RunDir>,
 }
@@ -128,14 +128,18 @@ impl RescoreJudges {
 }
 
 /// What was said of an answer.
-pub(super) fn said_to(earlier: &Said, id: &str, epoch: u32) -> Vec<JudgeCall> {
+pub(super) fn said_to(earlier: &EarlierReplies, id: &str, epoch: u32) -> Vec<JudgeCall> {
     let said = earlier.get(&(id.to_owned(), epoch));
     said.cloned().unwrap_or_default()
 }
 
 /// What killed rescores of the same run were told, of those in a folder beside the new one.
-pub(super) fn left_behind(root: &Path, new: &Path, parent: &Manifest) -> (Said, Vec<RunDir>) {
-    let mut said = Said::new();
+pub(super) fn left_behind(
+    root: &Path,
+    new: &Path,
+    parent: &Manifest,
+) -> (EarlierReplies, Vec<RunDir>) {
+    let mut said = EarlierReplies::new();
     let mut found = Vec::new();
     for dir in runs_in(root) {
         let is_one = dir.path() != new

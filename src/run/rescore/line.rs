@@ -26,7 +26,7 @@ use crate::text::splice::{Members, Splice, Written};
 const TOLD: &str = "official";
 
 /// Who judges, and what of each answer.
-pub(super) struct Judge {
+pub(super) struct Rejudge {
     pub(super) scorers: Vec<Arc<dyn Scorer>>,
     pub(super) extraction: Extraction,
     /// Verdicts of others by sample, which go into the metadata.
@@ -121,7 +121,7 @@ struct Subject<'a> {
     output: &'a str,
 }
 
-impl Judge {
+impl Rejudge {
     /// Nobody is asked any more: the name and the SHA-256 of the journal, if there is one.
     pub(super) fn close(&self) -> Result<Option<(String, String)>> {
         let Desks::Asking(judges) = &self.desks else {
@@ -287,7 +287,7 @@ impl Judge {
             let metadata = serde_json::from_str(&subject.metadata)?;
             return Ok((metadata, serde_json::from_str(subject.output)?));
         }
-        let Said { text } = serde_json::from_str(subject.output)?;
+        let OutputText { text } = serde_json::from_str(subject.output)?;
         let output = Output {
             text: text.map(Cow::into_owned),
             ..Output::default()
@@ -298,7 +298,7 @@ impl Judge {
 
 /// The text of an [`Output`].
 #[derive(Deserialize)]
-struct Said<'a> {
+struct OutputText<'a> {
     #[serde(default, borrow)]
     text: Option<Cow<'a, str>>,
 }

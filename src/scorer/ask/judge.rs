@@ -68,18 +68,18 @@ pub struct Judge {
     sees: Sees,
     repeats: u32,
     patience: Patience,
-    form: Form,
+    form: FormLadder,
 }
 
 /// The form of replies that the endpoint is known, or hoped, to take.
-struct Form {
+struct FormLadder {
     /// The place among [`FORMS`] of the one to begin with.
     first: u8,
     /// Counted up by 1 of the place that gave a reply; 0 before there is one.
     proven: AtomicU8,
 }
 
-impl Form {
+impl FormLadder {
     /// One for an agent that may be told a form, or not.
     fn of(agent: &dyn Agent) -> Self {
         Self {
@@ -106,9 +106,9 @@ impl Form {
 }
 
 /// One of the verdicts that `repeats` asks for, or why there is none.
-type Verdict = std::result::Result<Graded, NoVerdict>;
+type RepeatVerdict = std::result::Result<Graded, NoVerdict>;
 /// What one reply says, or why that cannot be read, and how it begins.
-type Read = std::result::Result<Graded, (Unread, String)>;
+type ReadReply = std::result::Result<Graded, (Unread, String)>;
 
 /// Why there is no verdict.
 enum NoVerdict {
@@ -152,7 +152,7 @@ impl Judge {
             grading,
             repeats: 1,
             patience: Patience::default(),
-            form: Form::of(&*agent),
+            form: FormLadder::of(&*agent),
             agent,
         }
     }
@@ -181,7 +181,7 @@ impl Judge {
     }
 
     /// One verdict, asked for once more where the reply cannot be read.
-    fn verdict(&self, desk: &NamedDesk<'_>, shown: &Shown<'_>, repeat: u32) -> Verdict {
+    fn verdict(&self, desk: &NamedDesk<'_>, shown: &Shown<'_>, repeat: u32) -> RepeatVerdict {
         let mut unread = None;
         for again in [0, 1] {
             let said = self.ask(desk, shown, repeat, again)?;
@@ -201,7 +201,7 @@ impl Judge {
         shown: &Shown<'_>,
         repeat: u32,
         again: u32,
-    ) -> std::result::Result<Read, NoVerdict> {
+    ) -> std::result::Result<ReadReply, NoVerdict> {
         let key = self.key(shown, repeat, again);
         let request = |place: u8| {
             let form = FORMS[usize::from(place)];
@@ -254,7 +254,7 @@ impl Judge {
         desk: &NamedDesk<'_>,
         request: &JudgeRequest<'_>,
         asked: Heard,
-    ) -> std::result::Result<Option<Read>, NoVerdict> {
+    ) -> std::result::Result<Option<ReadReply>, NoVerdict> {
         let (reason, told) = match asked {
             Heard::FormRefused => return Ok(None),
             Heard::Stopped => return Err(NoVerdict::Stopped),
@@ -293,7 +293,7 @@ impl Judge {
     }
 
     /// The score by the first verdict; the others say how far the judge agrees with itself.
-    fn score_of(&self, first: &Graded, others: &[Verdict]) -> Score {
+    fn score_of(&self, first: &Graded, others: &[RepeatVerdict]) -> Score {
         let score = first.score(&self.grading);
         if others.is_empty() {
             return score;
@@ -332,7 +332,7 @@ impl Scorer for Judge {
         let first = self.verdict(&desk, &shown, 0);
         // Whatever came of the first: repeats that only follow a failure would favour one side.
         let others = (1..self.repeats).map(|repeat| self.verdict(&desk, &shown, repeat));
-        let others: Vec<Verdict> = others.collect();
+        let others: Vec<RepeatVerdict> = others.collect();
         match first {
             Ok(first) => Ok(self
                 .score_of(&first, &others)

@@ -31,7 +31,7 @@ pub(super) struct HttpKeys {
     headers: BTreeMap<String, String>,
     body: Option<Value>,
     #[serde(default)]
-    output: ReplyForm,
+    output: HttpOutput,
     #[cfg_attr(feature = "schema", schemars(extend("pattern" = "^(/|$)")))]
     answer: Option<String>,
     #[cfg_attr(feature = "schema", schemars(extend("pattern" = "^(/|$)")))]
@@ -50,7 +50,7 @@ pub(super) struct HttpKeys {
 #[derive(Clone, Copy, Default, Deserialize, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-enum ReplyForm {
+enum HttpOutput {
     #[default]
     Json,
     Text,
@@ -58,7 +58,7 @@ enum ReplyForm {
 
 #[cfg(feature = "http")]
 mod made {
-    use super::{HttpKeys, ReplyForm};
+    use super::{HttpKeys, HttpOutput};
     use crate::agent::http::{Http, Places};
     use crate::error::{Error, Result, Under};
     use crate::eval::registry::MadeAgent;
@@ -95,7 +95,7 @@ mod made {
         let usual = Places::default();
         let answer = place("answer", keys.answer, usual.answer.unwrap_or_default())?;
         let places = Places {
-            answer: (keys.output == ReplyForm::Json).then_some(answer),
+            answer: (keys.output == HttpOutput::Json).then_some(answer),
             messages: place("messages", keys.messages, usual.messages)?,
             tool_calls: place("tool_calls", keys.tool_calls, usual.tool_calls)?,
             usage: place("usage", keys.usage, usual.usage)?,

@@ -22,8 +22,8 @@ fn nosy(answer: &Answer<'_>) -> Result<Score> {
     Ok(score.detail("rule", is("rule").unwrap_or_default()))
 }
 
-fn judge(scorers: Vec<Arc<dyn Scorer>>, extract: Extract) -> Judge {
-    Judge {
+fn judge(scorers: Vec<Arc<dyn Scorer>>, extract: Extract) -> Rejudge {
+    Rejudge {
         scorers,
         extraction: Extraction {
             extract,
@@ -34,7 +34,7 @@ fn judge(scorers: Vec<Arc<dyn Scorer>>, extract: Extract) -> Judge {
     }
 }
 
-fn gaia() -> Judge {
+fn gaia() -> Rejudge {
     judge(vec![Arc::new(GaiaScorer)], Extract::final_answer())
 }
 
@@ -63,12 +63,12 @@ fn full() -> Record {
 }
 
 /// The new line of a record, and what was seen of it.
-fn line(judge: &Judge, record: &Record) -> (Seen, String) {
+fn line(judge: &Rejudge, record: &Record) -> (Seen, String) {
     let text = serde_json::to_vec(record).expect("JSON");
     text_of(judge, &text).expect("a record")
 }
 
-fn text_of(judge: &Judge, text: &[u8]) -> Result<(Seen, String)> {
+fn text_of(judge: &Rejudge, text: &[u8]) -> Result<(Seen, String)> {
     let mut out = Vec::new();
     let seen = judge.line(text, &mut out)?;
     Ok((seen, String::from_utf8(out).expect("UTF-8")))

@@ -10,14 +10,14 @@ use crate::data::Score;
 
 /// A verdict that was read.
 pub(super) struct Graded {
-    verdict: Verdict,
+    verdict: GradedAs,
     correct: bool,
     /// The texts beside it.
     comments: String,
     repaired: u32,
 }
 
-enum Verdict {
+enum GradedAs {
     /// Points, by dimension in order, and their total.
     Points(Vec<i64>, f64),
     /// The name of a choice, with its value.
@@ -36,13 +36,13 @@ impl Graded {
                 let points = names.map(|name| values.get(name).and_then(whole));
                 let points: Vec<i64> = points.map(Option::unwrap_or_default).collect();
                 let total = rubric.total(&points);
-                (Verdict::Points(points, total), total >= rubric.pass)
+                (GradedAs::Points(points, total), total >= rubric.pass)
             }
             Grading::Choices(choices) => {
                 let name = reading.verdict.as_ref().and_then(Value::as_str);
                 let name = name.unwrap_or_default().to_owned();
                 let value = choices.named(&name).map_or(0.0, |choice| choice.value);
-                (Verdict::Choice(name, value), value >= choices.pass)
+                (GradedAs::Choice(name, value), value >= choices.pass)
             }
         };
         Self {
@@ -56,7 +56,7 @@ impl Graded {
     pub(super) fn score(&self, grading: &Grading) -> Score {
         let reason = if self.correct { "passed" } else { "below_pass" };
         let score = match (&self.verdict, grading) {
-            (Verdict::Points(points, total), Grading::Rubric(rubric)) => {
+            (GradedAs::Points(points, total), Grading::Rubric(rubric)) => {
                 let score = Score::new(rubric.value(*total), self.correct, reason);
                 let dimensions = rubric.dimensions.iter().zip(points);
                 let score = dimensions.fold(score, |score, (dimension, points)| {
@@ -66,10 +66,10 @@ impl Graded {
                     .detail("total", *total)
                     .detail("excellent", *total >= rubric.excellent)
             }
-            (Verdict::Choice(name, value), _) => {
+            (GradedAs::Choice(name, value), _) => {
                 Score::new(*value, self.correct, reason).detail("verdict", name.as_str())
             }
-            (Verdict::Points(..), _) => Score::new(0.0, false, reason),
+            (GradedAs::Points(..), _) => Score::new(0.0, false, reason),
         };
         let score = score.detail("comments", self.comments.as_str());
         match self.repaired {
@@ -81,15 +81,15 @@ impl Graded {
     /// What a further verdict says, for the details of the first.
     pub(super) fn told(&self) -> Value {
         match &self.verdict {
-            Verdict::Points(_, total) => json!({ "total": total, "correct": self.correct }),
-            Verdict::Choice(name, _) => json!({ "verdict": name, "correct": self.correct }),
+            GradedAs::Points(_, total) => json!({ "total": total, "correct": self.correct }),
+            GradedAs::Choice(name, _) => json!({ "verdict": name, "correct": self.correct }),
         }
     }
 
     /// Whether another verdict comes to the same.
     pub(super) fn agrees(&self, other: &Self) -> bool {
         match (&self.verdict, &other.verdict) {
-            (Verdict::Choice(one, _), Verdict::Choice(other, _)) => one == other,
+            (GradedAs::Choice(one, _), GradedAs::Choice(other, _)) => one == other,
             _ => self.correct == other.correct,
         }
     }

@@ -13,7 +13,7 @@ use super::reader::ReplyReader;
 pub(super) struct ReadOptions {
     /// What the replies have
     #[arg(long, value_enum, value_name = "FORM", help_heading = "How it is read")]
-    reply: Option<ReplyForm>,
+    reply: Option<ReplyKind>,
 
     /// A dimension of the rubric; repeatable
     #[arg(
@@ -64,7 +64,7 @@ pub(super) struct ReadOptions {
 
 /// What a reply has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ReplyForm {
+enum ReplyKind {
     /// Points for each `--dimension`, in JSON
     Rubric,
     /// One `--choice`, in JSON or in text
@@ -101,7 +101,7 @@ impl ReadOptions {
 
     /// The reader that is meant; an error where options are missing or contradict one another.
     pub(super) fn reader(&self) -> Result<ReplyReader> {
-        use ReplyForm::{Choices, Patterns, Rubric};
+        use ReplyKind::{Choices, Patterns, Rubric};
         let forms = [
             (Rubric, "--reply rubric"),
             (Choices, "--reply choices"),
