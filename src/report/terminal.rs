@@ -356,8 +356,10 @@ pub(crate) fn next_command(run: &Run) -> Option<String> {
         show(&record.sample_id) + &epoch
     };
     if let Some(reason) = &run.stop_reason {
+        // Whom a judge is asked about was answered.
+        let has_answers = run.summary.has_answers() || reason.starts_with("judge `");
         // Nothing would be saved, and an agent that is mended is another one.
-        if reason.contains(MEND) || !run.summary.has_answers() {
+        if reason.contains(MEND) || !has_answers {
             let manifest = RunDir::open(&run.dir).and_then(|dir| dir.manifest()).ok();
             let again = manifest.map(|manifest| manifest.run_again());
             return Some(again.unwrap_or_else(|| "cargo evaltest run".to_owned()));

@@ -5,6 +5,17 @@ use serde_json::{Value, json};
 use crate::asked;
 use crate::project::{Project, json_lines};
 
+mod again;
+mod books;
+mod court;
+mod doors;
+mod form;
+mod identity;
+mod killed;
+mod outage;
+mod reasons;
+mod repeats;
+
 /// Finds every answer right; it breaks at 003, and at 002 unless there is a file `mended`.
 const JUDGE: &str = r#"#!/bin/sh
 while read -r line; do

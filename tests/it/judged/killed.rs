@@ -1,0 +1,143 @@
+//! Runs that end while answers are judged, and go on.
+
+use std::fs;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread::sleep;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::court::{Court, number, points};
+use crate::patience::until;
+use crate::project::json_lines;
+use crate::server::{chat, fine, refusal};
+use crate::signals::send;
+
+/// The numbers of questions of which a whole line of the journal has a reply.
+fn replied(events: &str) -> Vec<u32> {
+    let whole = events.rfind('\n').map_or("", |end| &events[..end]);
+    let events = whole
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let judged = events.filter(|event| event["kind"] == "judged");
+    judged
+        .map(|event| event["sample_id"].as_str().unwrap()[1..].parse().unwrap())
+        .collect()
+}
+
+#[test]
+fn killed_at_any_moment_no_reply_is_lost_or_asked_for_again() {
+    const SAMPLES: u32 = 24;
+    let court = Court::new(SAMPLES, "limits: { concurrency: 4 }\n", |asked, _| {
+        sleep(Duration::from_millis(15));
+        fine(&points(1 + number(asked) % 5))
+    });
+    let mut in_flight = 0;
+    let mut arguments = "run eval.yaml --run-id r".to_owned();
+    for so_many in [4, 10, 16] {
+        let before = court.judged();
+        let mut command = court.project.command(&arguments);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut run = command.spawn().unwrap();
+        until("some were judged", || {
+            court.judged() >= so_many.max(before + 1)
+        });
+        send("KILL", &run);
+        run.wait().unwrap();
+        // What the killed process had asked and not written down.
+        sleep(Duration::from_millis(40));
+        let events = fs::read_to_string(court.dir().join("events.jsonl")).unwrap();
+        in_flight = court.judged() - replied(&events).len();
+        assert!(in_flight <= 4 * 3, "{in_flight}");
+        arguments = format!("run --resume {}", court.dir().display());
+    }
+    let events = fs::read_to_string(court.dir().join("events.jsonl")).unwrap();
+    let on_disk = replied(&events);
+    let before = court.judged();
+    court.project.run(&arguments).exits(0);
+    let asked = court.judge.asked();
+    for again in &asked[before..] {
+        assert!(
+            !on_disk.contains(&number(again)),
+            "{} was asked again",
+            number(again)
+        );
+    }
+    assert_eq!(asked.len(), SAMPLES as usize + in_flight);
+    let results = court.results();
+    for (number, result) in (0..).zip(&results) {
+        assert_eq!(result["score"]["details"]["merit"], 1 + number % 5);
+        assert_eq!(result["judged"].as_array().unwrap().len(), 1);
+    }
+    // No answer is asked for twice once it stands in the journal.
+    let mut done = Vec::new();
+    for event in json_lines(&court.dir().join("events.jsonl")) {
+        match event["kind"].as_str() {
+            Some("answered") => done.push(event["sample_id"].clone()),
+            Some("started") => assert!(!done.contains(&event["sample_id"]), "{event}"),
+            _ => {}
+        }
+    }
+    // The whole run tells of every reply as if nothing had happened.
+    assert_eq!(court.summary()["judge"]["calls"], SAMPLES);
+}
+
+#[test]
+fn what_was_answered_and_never_judged_is_judged_when_the_run_goes_on() {
+    let is_out = Arc::new(AtomicBool::new(true));
+    let out = Arc::clone(&is_out);
+    let court = Court::new(
+        5,
+        "limits: { retries: 0 }\n",
+        move |asked, _| match number(asked) {
+            // What it said stays: unreadable is a reply.
+            0 => fine(&chat("Hm.")),
+            1 | 2 if out.load(Relaxed) => refusal("500 Internal Server Error", "no"),
+            _ => fine(&points(4)),
+        },
+    );
+    court.run("eval.yaml").exits(3);
+    assert_eq!((court.judged(), court.answered()), (6, 5));
+    is_out.store(false, Relaxed);
+    let resume = format!("--resume {}", court.dir().display());
+    court.run(&resume).exits(3);
+    assert_eq!((court.judged(), court.answered()), (8, 5));
+    let results = court.results();
+    let correct: Vec<_> = results
+        .iter()
+        .map(|result| result["score"]["correct"].clone())
+        .collect();
+    assert_eq!(
+        correct,
+        [
+            Value::Null,
+            true.into(),
+            true.into(),
+            true.into(),
+            true.into()
+        ]
+    );
+    court.run(&resume).exits(3);
+    assert_eq!((court.judged(), court.answered()), (8, 5));
+}
+
+#[test]
+fn a_torn_reply_is_asked_for_again_alone_and_a_damaged_line_is_told() {
+    let court = Court::new(4, "", |_, _| fine(&points(4)));
+    court.run("eval.yaml").exits(0);
+    let journal = court.dir().join("events.jsonl");
+    let events = fs::read_to_string(&journal).unwrap();
+    let last = events.rfind("\"kind\":\"judged\"").unwrap();
+    fs::write(&journal, &events[..last + 40]).unwrap();
+    let resume = format!("--resume {}", court.dir().display());
+    court.run(&resume).exits(0);
+    assert_eq!((court.judged(), court.answered()), (5, 4));
+    assert_eq!(number(&court.judge.asked()[4]), 3);
+    // In the middle it is no torn end, and nobody is asked.
+    let broken = events.replacen("\"kind\":\"judged\"", "\"kind\":\"jud", 1);
+    fs::write(&journal, broken).unwrap();
+    court.run(&resume).exits(2).says("events.jsonl:");
+    assert_eq!((court.judged(), court.answered()), (5, 4));
+}
