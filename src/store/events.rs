@@ -116,8 +116,13 @@ impl StoredEvent {
         }
     }
 
-    /// What a judge said, if only that it would say nothing; `None` where the event is of something else.
+    /// What a judge said, if only that it would say nothing; `None` where the event is of something else, or of an answer
+    /// that only confirms a flip.
     pub(crate) fn into_said(self) -> Option<JudgeCall> {
+        // Whoever was asked was asked at least once.
+        if self.attempt == 0 && !self.cached {
+            return None;
+        }
         let call = JudgeCall {
             output: self.output,
             error: self.error,

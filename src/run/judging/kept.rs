@@ -47,7 +47,8 @@ impl KeptReplies {
         subject: &Subject<'_>,
         request: &JudgeRequest<'_>,
     ) -> Option<(Output, f64)> {
-        if self.usage != CacheUse::On {
+        // A look at a flip is one of its own, as the agent's answer is.
+        if self.usage != CacheUse::On || subject.confirms {
             return None;
         }
         let (kept, notice) = self.answers.get(&key(subject, request)?);
@@ -56,13 +57,16 @@ impl KeptReplies {
         Some((kept.output, kept.latency_s))
     }
 
-    /// Keeps a reply.
+    /// Keeps a reply, but for one that only confirms: the first alone counts.
     pub(super) fn remember(
         &self,
         subject: &Subject<'_>,
         request: &JudgeRequest<'_>,
         call: &JudgeCall,
     ) {
+        if subject.confirms {
+            return;
+        }
         if let (Some(key), Some(output)) = (key(subject, request), &call.output) {
             let asked_by = self.asked_by.clone();
             let put = self.answers.put(&key, output, call.latency_s, asked_by);

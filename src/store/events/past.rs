@@ -166,6 +166,32 @@ mod tests {
     use crate::text::redact::Redactor;
 
     #[test]
+    fn what_a_judge_says_of_another_look_is_nothing_of_the_first_answer() {
+        let said = |attempts: u32, text: &str| {
+            let call = JudgeCall {
+                key: "k".to_owned(),
+                attempts,
+                ..JudgeCall::default()
+            };
+            let mut event = StoredEvent::of_judge("a", 0, &call, Kind::Judged);
+            event.output = Some(Output::text(text));
+            event
+        };
+        let cached = StoredEvent {
+            cached: true,
+            ..said(0, "cached")
+        };
+        let events = [said(1, "first"), said(0, "look"), cached];
+        let pasts = fold(events.map(Carried::from).into(), false, |_, _| Some(0));
+        let texts = pasts[&0]
+            .judged
+            .iter()
+            .map(|call| call.output.as_ref()?.text.clone());
+        let texts: Option<Vec<_>> = texts.collect();
+        assert_eq!(texts.unwrap(), ["first", "cached"]);
+    }
+
+    #[test]
     fn members_that_nobody_knows_keep_no_secret() {
         let texts = Foreign {
             output: Some("{ \"later\": [\"sk-abcdefgh12345678\"]}".into()),

@@ -100,8 +100,21 @@ fn a_flip_is_confirmed_by_answers_that_are_judged_for_themselves() {
         "4 answers and 2 looks at a flip"
     );
     // The looks count in no figure.
-    let results = project.last_lines("samples.jsonl");
-    assert_eq!(results[1]["result"]["score"]["details"]["merit"], 2);
-    let summary = project.last_json("summary.json");
-    assert_eq!(summary["judge"]["calls"], 4);
+    let first = |cached: u32| {
+        let results = project.last_lines("samples.jsonl");
+        assert_eq!(results[1]["result"]["score"]["details"]["merit"], 2);
+        let summary = project.last_json("summary.json");
+        assert_eq!(summary["judge"]["calls"], 4);
+        assert_eq!(summary["judge"]["cached"], cached);
+    };
+    first(0);
+    // A cache gives the first verdict, and no look.
+    trials::edit(&project, "prompt: none", "prompt: none\ncache: true");
+    for cached in [0, 4] {
+        later.store(1 + usize::from(cached > 0), Relaxed);
+        let before = server.asked().len();
+        trials::run(&project, "").exits(0);
+        assert_eq!(server.asked().len() - before, 6 - cached as usize);
+        first(cached);
+    }
 }

@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::court::{Court, number, points};
+use super::court::{Court, is_again, judge, number, points};
+use crate::asked;
 use crate::patience::until;
 use crate::project::json_lines;
-use crate::server::{chat, fine, refusal};
+use crate::server::{Server, chat, fine, refusal};
 use crate::signals::send;
 
 /// The numbers of questions of which a whole line of the journal has a reply.
@@ -140,4 +141,90 @@ fn a_torn_reply_is_asked_for_again_alone_and_a_damaged_line_is_told() {
     fs::write(&journal, broken).unwrap();
     court.run(&resume).exits(2).says("events.jsonl:");
     assert_eq!((court.judged(), court.answered()), (5, 4));
+}
+
+#[test]
+fn of_two_asks_the_one_that_is_missing_is_asked_for() {
+    let judge = Server::new(|asked, _| {
+        if is_again(asked) {
+            fine(&points(4))
+        } else {
+            fine(&chat("Hm."))
+        }
+    });
+    let court = Court::of(1, judge, ", repeats: 2", "");
+    court.run("eval.yaml").exits(0);
+    assert_eq!(court.judged(), 4);
+    let journal = court.dir().join("events.jsonl");
+    let events = fs::read_to_string(&journal).unwrap();
+    // Each of the four replies may be the last on disk.
+    let ends: Vec<usize> = events
+        .match_indices("\"kind\":\"judged\"")
+        .map(|(at, _)| at)
+        .collect();
+    for (kept, end) in ends.into_iter().enumerate() {
+        fs::write(&journal, &events[..=events[..end].rfind('\n').unwrap()]).unwrap();
+        let before = court.judged();
+        court
+            .run(&format!("--resume {}", court.dir().display()))
+            .exits(0);
+        assert_eq!((court.judged() - before, court.answered()), (4 - kept, 1));
+        assert_eq!(court.results()[0]["judged"].as_array().unwrap().len(), 4);
+    }
+}
+
+#[test]
+fn a_rescore_that_is_killed_loses_no_reply() {
+    const SAMPLES: usize = 12;
+    let court = Court::new(12, "limits: { concurrency: 2 }\n", |asked, _| {
+        if asked.prompt().contains("Strictly.") {
+            sleep(Duration::from_millis(25));
+        }
+        fine(&points(4))
+    });
+    court.run("eval.yaml").exits(0);
+    let dir = court.dir().display().to_string();
+    let strict =
+        judge(&court.judge, "").replace("name: merit", "name: merit, description: Strictly.");
+    let arguments = ["rescore", &dir, "--scorer", &strict];
+    let mut command = court.project.command_of(&arguments);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut run = command.spawn().unwrap();
+    until("some were judged", || court.judged() >= SAMPLES + 4);
+    send("KILL", &run);
+    run.wait().unwrap();
+    sleep(Duration::from_millis(60));
+    let events = fs::read_to_string(court.dir().join("events.jsonl")).unwrap();
+    let on_disk = replied(&events);
+    assert!(!on_disk.is_empty());
+    let before = court.judged();
+    let left = SAMPLES - on_disk.len();
+    court
+        .project
+        .run_of(&arguments)
+        .exits(0)
+        .says(&format!("is asked {left} times"));
+    let asked = court.judge.asked();
+    assert_eq!(asked.len() - before, left);
+    assert!(
+        asked[before..]
+            .iter()
+            .all(|again| !on_disk.contains(&number(again)))
+    );
+    assert_eq!(court.answered(), SAMPLES);
+}
+
+#[test]
+fn nobody_judges_what_nobody_answered() {
+    let court = Court::new(3, "limits: { retries: 0 }\n", |_, _| fine(&points(4)));
+    asked::agent(&court.project, "test $EVALTEST_SAMPLE_ID != q001 || exit 3");
+    court.run("eval.yaml").exits(3);
+    assert_eq!(court.judged(), 2);
+    let results = court.results();
+    assert_eq!(results[1]["status"], "agent_failed");
+    let summary = court.summary();
+    assert_eq!(
+        (&summary["judge"]["samples"], &summary["judge"]["unread"]),
+        (&2.into(), &0.into())
+    );
 }
