@@ -198,3 +198,49 @@ fn what_one_question_is_refused_for_says_nothing_of_forms() {
     };
     assert_eq!([of(0), of(1), of(2), of(3)], [2, 3, 1, 1]);
 }
+
+#[test]
+fn a_choice_has_a_value_and_passes_from_the_pass_on() {
+    let server = Server::new(|asked, _| {
+        let verdict = ["correct", "partial", "wrong"][number(asked) as usize];
+        fine(&chat(
+            &json!({ "reason": "r", "verdict": verdict, "comments": "c" }).to_string(),
+        ))
+    });
+    let url = server.url("/v1");
+    let judge = |more: &str| {
+        let agent = format!("{{ type: openai, base_url: \"{url}\", model: m }}");
+        format!("{{ type: judge, agent: {agent}{more} }}")
+    };
+    let scorers = format!(
+        "scorers: [{}, {}]\n",
+        judge(", rubric: qa"),
+        judge(", name: own, choices: { correct: 1, partial: 0.5, wrong: 0 }, pass: 0.5")
+    );
+    let court = Court::with(3, server, &scorers, "gates: [mean(judge.value) >= 0.5]\n");
+    court.run("eval.yaml").exits(0);
+    let of = |name: &str| -> Vec<Value> {
+        let score = |result: &Value| {
+            let score = &result["scores"][name];
+            json!([
+                score["value"],
+                score["correct"],
+                score["details"]["verdict"]
+            ])
+        };
+        court.results().iter().map(score).collect()
+    };
+    let (right, half, wrong) = ("correct", "partial", "wrong");
+    assert_eq!(
+        json!(of("judge")),
+        json!([[1.0, true, right], [0.5, false, half], [0.0, false, wrong]])
+    );
+    assert_eq!(
+        json!(of("own")),
+        json!([[1.0, true, right], [0.5, true, half], [0.0, false, wrong]])
+    );
+    // `qa` sees the reference answer where there is one; other choices do not unless told to.
+    let asked = court.judge.asked();
+    let sees = |asked: &Asked| asked.prompt().contains("The reference answer");
+    assert_eq!(asked.iter().filter(|asked| sees(asked)).count(), 3);
+}

@@ -114,3 +114,24 @@ fn a_wrong_key_stops_the_run_at_once_and_names_the_judge() {
             .all(|record| record["result"]["status"] != "agent_failed")
     );
 }
+
+#[test]
+fn a_rate_limit_of_the_judge_is_waited_out_and_costs_no_retry() {
+    let court = Court::new(
+        2,
+        "limits: { concurrency: 1, retries: 0, backoff_s: 0.01 }\n",
+        |_, n| match n {
+            0 | 1 => Answer::Status(
+                "429 Too Many Requests",
+                "Retry-After: 0\r\n".to_owned(),
+                json!({"error": {"message": "slow down"}}).to_string(),
+            ),
+            _ => fine(&points(4)),
+        },
+    );
+    court.run("eval.yaml").exits(0);
+    assert_eq!((court.judged(), court.answered()), (4, 2));
+    let results = court.results();
+    assert_eq!(results[0]["judged"][0]["attempts"], 3);
+    assert_eq!(results[0]["attempts"], 1);
+}
