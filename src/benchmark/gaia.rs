@@ -159,7 +159,7 @@ impl Gaia {
         })?;
         if layout.ground_truth.is_some() && hidden > 0 {
             notices.push(format!(
-                "`{}`: {hidden} of {all} samples have no ground truth and are not scored",
+                "`{}`: {hidden} of {all} samples have no ground truth: only scorers that need none judge them",
                 source.metadata.display()
             ));
         }

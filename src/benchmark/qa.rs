@@ -207,7 +207,7 @@ impl Qa {
         table.each_filtered(&self.filter, make, see, take)?;
         if layout.ground_truth.is_some() && hidden > 0 {
             notices.push(format!(
-                "`{path}`: {hidden} of {all} samples have no ground truth and are not scored"
+                "`{path}`: {hidden} of {all} samples have no ground truth: only scorers that need none judge them"
             ));
         }
         Ok(notices)

@@ -315,8 +315,15 @@ fn unused_scorers(eval: &Eval) -> Option<String> {
     let own = scorer_of_benchmark(eval).filter(|own| own.name() == per_sample::NAME);
     let is_used = |scorer: &Arc<dyn Scorer>| scorer.name() == per_sample::NAME;
     let is_replaced = !eval.scorers.is_empty() && !eval.scorers.iter().any(is_used);
-    own.filter(|_| is_replaced)
+    own.filter(|_| is_replaced && names_scorers(&eval.config["benchmark"]))
         .map(|_| "the eval names a scorer, so those that its samples name are not used".to_owned())
+}
+
+/// Whether samples name scorers; of a benchmark whose samples do not stand in the spec nobody knows.
+fn names_scorers(benchmark: &Value) -> bool {
+    let names = |keys: &Value| !keys["scorer"].is_null();
+    let samples = benchmark["samples"].as_array();
+    samples.is_none_or(|samples| names(benchmark) || samples.iter().any(names))
 }
 
 /// Says by which seed the samples are shuffled, where nobody named one.

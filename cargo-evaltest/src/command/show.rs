@@ -274,7 +274,11 @@ fn verdict_of(score: &Score, out: &mut dyn Write) -> io::Result<()> {
     if sides.iter().any(|side| **side != Normalized::None) {
         let said = shown_prediction(score);
         let [prediction, truth] = [&said, &score.normalized_ground_truth].map(normalized);
-        writeln!(out, "compared: {prediction} with {truth}")?;
+        // A judge may have had nothing to compare it with.
+        match score.normalized_ground_truth {
+            Normalized::None => writeln!(out, "judged: {prediction}")?,
+            _ => writeln!(out, "compared: {prediction} with {truth}")?,
+        }
     }
     writeln!(out, "score: {} ({})", score.value, clean(&score.reason))?;
     for key in ["difference", "faults", "unsatisfiable"] {

@@ -116,7 +116,11 @@ fn finds_the_split_in_every_layout() {
     assert!(open(&folder).samples().unwrap()[0].target.is_some());
     let test = open(&folder).split("test");
     assert_eq!(test.samples().unwrap()[0].target, None);
-    assert!(test.notices()[0].ends_with("1 of 1 samples have no ground truth and are not scored"));
+    assert!(
+        test.notices()[0].ends_with(
+            "1 of 1 samples have no ground truth: only scorers that need none judge them"
+        )
+    );
 }
 
 #[test]

@@ -269,7 +269,11 @@ fn without_ground_truths_nothing_is_scored_and_that_is_told() {
         json!({"id": "b", "question": "y", "answer": "1"}),
     ];
     let (_folder, qa) = of_rows(&rows);
-    assert!(qa.notices()[0].ends_with("1 of 2 samples have no ground truth and are not scored"));
+    assert!(
+        qa.notices()[0].ends_with(
+            "1 of 2 samples have no ground truth: only scorers that need none judge them"
+        )
+    );
 }
 
 #[test]

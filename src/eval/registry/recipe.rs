@@ -24,6 +24,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) registry: &'a Registry,
     /// Bytes that an agent may print as its answer.
     pub(crate) max_output_bytes: u64,
+    /// Whether the spec names scorers, which then judge in place of the benchmark's own.
+    pub(crate) has_scorers: bool,
 }
 
 impl Surroundings<'_> {

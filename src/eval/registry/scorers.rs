@@ -92,6 +92,7 @@ impl Context<'_> {
                     folder,
                     registry: &of_agents,
                     max_output_bytes: Limits::default().max_output_bytes,
+                    has_scorers: false,
                 };
                 let made = agent_of(value, &surroundings)?;
                 Ok(AskedAgent {

@@ -33,6 +33,7 @@ pub(super) fn build(
         folder,
         registry,
         max_output_bytes: limits.max_output_bytes,
+        has_scorers: spec.scorer.is_some() || spec.scorers.is_some(),
     };
     let benchmark = parts.benchmark.make(&surroundings).under("benchmark")?;
     let MadeAgent {
