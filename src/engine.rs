@@ -77,9 +77,9 @@ pub mod store {
 /// The scorers by name.
 pub mod scorers {
     pub use crate::eval::registry::scorers::{
-        Context, by_name, entries, entry, from_value, names, without_type,
+        Context, by_name, entries, entry, from_value, names, small_specs, without_type,
     };
-    pub use crate::scorer::entry::{Entry, Example, GUIDE};
+    pub use crate::scorer::entry::{Entry, Example, GUIDE, SmallSpec};
     pub use crate::scorer::extract::PAGE as EXTRACTIONS;
 }
 

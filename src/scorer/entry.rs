@@ -26,6 +26,19 @@ pub struct Entry {
     pub(crate) make: fn(&OptionReader<'_>) -> Result<Arc<dyn Scorer>>,
 }
 
+/// A whole spec that shows a scorer at work, as small as it can be. A test runs every one.
+#[derive(Clone, Debug)]
+pub struct SmallSpec {
+    /// What it shows.
+    pub name: &'static str,
+    /// When to choose that.
+    pub summary: &'static str,
+    /// The spec, in YAML.
+    pub text: String,
+    /// A file that it names, by a path from its folder, and the text of that.
+    pub file: Option<(&'static str, &'static str)>,
+}
+
 /// A pair that shows a rule. A test holds every one of them true.
 #[derive(Clone, Copy, Debug)]
 pub struct Example {

@@ -31,6 +31,7 @@ mod init;
 mod judge_figures;
 mod judge_kin;
 mod judge_read;
+mod judge_specs;
 mod judged;
 mod killed;
 mod limits;

@@ -15,6 +15,7 @@ use crate::error::{Error, Result, Under};
 use crate::eval::limits::Limits;
 use crate::eval::registry::agents::agent_of;
 use crate::eval::registry::{Options, Registry, Surroundings};
+use crate::scorer::entry::SmallSpec;
 use crate::scorer::forward::forward;
 use crate::scorer::options::{OptionReader, unknown};
 use crate::scorer::{self, Answer, AskedAgent, Entry, Maker, Scorer};
@@ -109,6 +110,15 @@ impl Context<'_> {
 pub fn entry(name: &str) -> Option<&'static Entry> {
     let mut entries = entries().iter().copied();
     entries.find(|entry| entry.name == name)
+}
+
+/// Whole specs with this scorer, where its name alone does not say enough.
+pub fn small_specs(entry: &Entry) -> Vec<SmallSpec> {
+    if entry.name == scorer::ask::judge::ENTRY.name {
+        scorer::ask::judge::specs::all()
+    } else {
+        Vec::new()
+    }
 }
 
 /// The names of the built-in scorers.

@@ -16,6 +16,7 @@ pub(crate) mod rubric;
 mod said;
 pub(crate) mod schema;
 mod sees;
+pub(crate) mod specs;
 
 use std::borrow::Cow;
 use std::sync::Arc;

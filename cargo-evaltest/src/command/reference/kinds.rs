@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use evaltest::engine::eval::spec::{OwnKinds, schema};
 use evaltest::engine::eval::{BuiltIn, agents, benchmarks};
-use evaltest::engine::scorers::{Entry, GUIDE, entries};
+use evaltest::engine::scorers::{Entry, GUIDE, entries, small_specs};
 use serde_json::Value;
 
 use super::table;
@@ -113,7 +113,25 @@ A scorer judges the prediction that was taken from an answer. `scorer: NAME`, `s
             demoted(entry.rule).trim_end()
         );
         text += &keys(&schema, "scorer", entry.name);
+        text += &specs(entry);
         text += &examples(entry);
+    }
+    text
+}
+
+fn specs(entry: &Entry) -> String {
+    let specs = small_specs(entry);
+    if specs.is_empty() {
+        return String::new();
+    }
+    let mut text =
+        "\nSmall specs, each a whole file below `evals/`; choose by what is judged:\n".to_owned();
+    for spec in specs {
+        let _ = write!(text, "\n**{}**: {}", spec.name, spec.summary);
+        if let Some((name, beside)) = spec.file {
+            let _ = write!(text, "; here `{name}` is `{}`", beside.trim_end());
+        }
+        let _ = write!(text, "\n\n```yaml\n{}```\n", spec.text);
     }
     text
 }

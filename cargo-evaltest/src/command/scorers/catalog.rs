@@ -19,7 +19,7 @@ pub(super) fn list(as_json: bool) -> Result<Exit> {
             .iter()
             .map(|entry| {
                 let options = options(entry);
-                json!({"name": entry.name, "summary": entry.summary, "options": options})
+                json!({"name": entry.name, "summary": entry.summary, "options": options, "specs": specs(entry)})
             })
             .collect();
         console::print_json(&entries)?;
@@ -43,7 +43,20 @@ fn options(entry: &Entry) -> Map<String, Value> {
         .collect()
 }
 
-/// Prints the rule, the options, and the examples with the verdicts that they get now.
+/// The specs that show it.
+fn specs(entry: &Entry) -> Vec<Value> {
+    let specs = scorers::small_specs(entry).into_iter();
+    specs
+        .map(|spec| {
+            let file = spec
+                .file
+                .map(|(name, text)| json!({ "name": name, "text": text }));
+            json!({"name": spec.name, "summary": spec.summary, "spec": spec.text, "file": file})
+        })
+        .collect()
+}
+
+/// Prints the rule, the options, the specs and the examples with the verdicts that they get now.
 pub(super) fn explain(name: &str, as_json: bool) -> Result<Exit> {
     let Some(entry) = scorers::entry(name) else {
         // The error lists the names that there are.
@@ -72,6 +85,7 @@ pub(super) fn explain(name: &str, as_json: bool) -> Result<Exit> {
             "summary": entry.summary,
             "rule": entry.rule,
             "options": options(entry),
+            "specs": specs(entry),
             "examples": examples,
         }))?;
     } else {
@@ -96,6 +110,20 @@ fn whole(entry: &Entry, judged: &[(&Example, Score)], out: &mut dyn Write) -> io
         for (name, meaning) in entry.options {
             writeln!(out, "  {name}: {meaning}")?;
         }
+    }
+    let specs = scorers::small_specs(entry);
+    if !specs.is_empty() {
+        writeln!(
+            out,
+            "\nspecs, each a whole file below `evals/`; choose by what is judged:"
+        )?;
+    }
+    for spec in &specs {
+        writeln!(out, "\n# {}: {}", spec.name, spec.summary)?;
+        if let Some((name, text)) = spec.file {
+            writeln!(out, "# with `{name}`: {}", text.trim_end())?;
+        }
+        write!(out, "{}", spec.text)?;
     }
     writeln!(out, "\nexamples, a prediction for a ground truth:")?;
     for (example, score) in judged {

@@ -18,7 +18,8 @@ const LONGEST_TIMEOUT: f64 = 86_400.0;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: NAME,
-    summary: "a model grades the answer against a rubric, with points or by a choice",
+    summary: "a model grades the answer by a rubric (aime, qa, code, creative_writing, technical_docs, your own) or by choices; \
+              `--explain judge` has the smallest spec of each",
     rule: include_str!("../judge.md"),
     options: &[
         (
