@@ -84,6 +84,7 @@ pages! {
     guides_ci => "docs/src/guides/ci.md",
     guides_questions => "docs/src/guides/questions.md",
     guides_scorers => "docs/src/guides/scorers.md",
+    guides_judges => "docs/src/guides/judges.md",
     guides_cost => "docs/src/guides/cost.md",
     guides_cache => "docs/src/guides/cache.md",
     guides_flaky => "docs/src/guides/flaky.md",
