@@ -443,7 +443,8 @@ impl<'a> Figures<'a> {
         match (self.unknown(), unjudged, is_beside) {
             (0, 0, _) => format!("with the samples that this scorer could not judge {between}"),
             (0, ..) => format!(
-                "{}, which leaves it between {low} and {high}; have them judged with {resume}",
+                "{}, which leaves it between {low} and {high}; {resume} has them judged again, but for replies that \
+                 cannot be read",
                 could_not_judge(&name, unjudged)
             ),
             (_, 0, _) => format!("with {samples} {between}; ask them again with {resume}"),

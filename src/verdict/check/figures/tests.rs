@@ -74,8 +74,8 @@ fn a_mean_is_found_with_whoever_has_it() {
     check(
         "mean(words.em) >= 0.6",
         Inconclusive,
-        "`words` could not judge 1 answer, which leaves it between 0.5 and 1; have them judged with \
-         `cargo evaltest run --resume RUN_DIR`",
+        "`words` could not judge 1 answer, which leaves it between 0.5 and 1; \
+         `cargo evaltest run --resume RUN_DIR` has them judged again, but for replies that cannot be read",
     );
     check(
         "mean(words.em)[level=2] >= 0.6",

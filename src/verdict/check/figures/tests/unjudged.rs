@@ -175,7 +175,8 @@ fn the_message_says_who_could_not_judge_how_many_and_what_to_type() {
     let given = [("1", Some(4.0)), ("1", None), ("1", None)];
     let gate = "mean(judge.total) >= 4";
     let beside = "mean(judge.total) is 4 (over 1 samples of `judge`), >= 4 is open: `judge` could not judge 2 answers, \
-                  which leaves it between 2 and 4.6667; have them judged with `cargo evaltest run --resume RUN_DIR`";
+                  which leaves it between 2 and 4.6667; `cargo evaltest run --resume RUN_DIR` has them judged again, but for \
+                  replies that cannot be read";
     assert_eq!(result(gate, false, &answers(false, &given)).message, beside);
     let first = "mean(judge.total) is 4 (over 1 samples of `judge`), >= 4 is open: with the 2 errored and 0 skipped samples, 2 of \
                  which `judge` could not judge, it would be between 2 and 4.6667; ask them again with `cargo evaltest \
