@@ -41,6 +41,7 @@ pub(crate) use pool::Roll;
 ///   digests alone. Above it stand a description and what a person needs to decide. A baseline may be several runs:
 ///   `_baseline.json` has `runs` in place of `run_id` and `epochs`, each with its prompt, a digest of each snapshot
 ///   (`digests`), a `verdict_digest` of all of it, and `mask_id`, which names the dataset whose digest is the key.
+///   Members added since: `judges`, the models that served them, where a judge judged.
 ///   Files of version 1 are read, each as one answer, and compared by what they have; a baseline of version 1 is one
 ///   run, and its digest holds as it was made.
 pub(crate) const FORMAT_VERSION: u32 = 2;

@@ -38,7 +38,10 @@ pub use records::{read as read_records, read_carried};
 /// Version of the files in a run directory.
 ///
 /// * 1: the first. Members added since, which a reader may leave alone: the manifest's `parent_run_id`, `epochs`,
-///   `agent_hash`, `prompt`, `mixed` and `answers_of`; a result's and an event's `cached_from`. With several epochs `samples.jsonl` has a record for each, those of a sample side by side.
+///   `agent_hash`, `prompt`, `mixed`, `answers_of`, `detail_bounds` and `judge_models`; a result's and an event's
+///   `cached_from`; a result's `judged`, and `error` with `reason` in its `scores` and in an error; events of the kinds
+///   `judged` and `judge_failed`, with `judge`. With several epochs `samples.jsonl` has a record for each, those of a
+///   sample side by side.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
 /// The folder of runs unless the spec names another, in the project's root.
