@@ -106,6 +106,10 @@ fn whole() -> Vec<Value> {
             "all" | "any" | "weighted" => map["scorers"] = json!(["exact"]),
             "not" => map["scorer"] = json!("exact"),
             "command" => map["command"] = json!(["cat"]),
+            "judge" => {
+                map["agent"] = json!({ "type": "echo" });
+                map["rubric"] = json!("aime");
+            }
             "semantic" => {
                 map["base_url"] = json!("http://127.0.0.1:1/v1");
                 map["model"] = json!("m");

@@ -14,6 +14,7 @@ use crate::eval::limits::Limits;
 mod extract;
 pub(in crate::eval) mod fields;
 mod gates;
+mod judges;
 mod kinds;
 mod scorers;
 

@@ -99,6 +99,15 @@ pub(crate) const ONLY_THE_PROGRAM: &[(&str, &str)] = &[
     ("has no metric", "which metrics a benchmark has"),
     ("answers to a sample", "one key is about another"),
     ("lies between 0 and 1", "what a number means to a metric"),
+    ("needs the option `rubric`", "one key is about another"),
+    ("no ready rubric", "which files there are"),
+    ("is off the scale", "one key is about another"),
+    ("is upside down", "numbers are compared"),
+    ("no choice reaches", "one key is about another"),
+    (
+        "of an example is not a whole number from",
+        "one key is about another",
+    ),
 ];
 
 /// Asserts that a spec which the program refuses is refused by its schema, too, or that only the program can know.

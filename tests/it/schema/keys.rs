@@ -12,7 +12,7 @@ type Steps = Vec<String>;
 /// All maps of a spec whose keys the program knows.
 fn maps(value: &Value, steps: &Steps, found: &mut Vec<Steps>) {
     // What these hold is a user's own.
-    const FREE: [&str; 8] = [
+    const FREE: [&str; 9] = [
         "options",
         "metadata",
         "slices",
@@ -21,6 +21,7 @@ fn maps(value: &Value, steps: &Steps, found: &mut Vec<Steps>) {
         "body",
         "weights",
         "after",
+        "choices",
     ];
     match value {
         Value::Object(map) => {
@@ -117,6 +118,8 @@ fn cover(schema: &Value, place: &str, value: &Value, left: &mut BTreeSet<String>
             let place = format!("{place}/properties/{key}");
             left.remove(&place);
             cover(property, &place, value, left);
+        } else if let Some(any) = schema.get("additionalProperties") {
+            cover(any, &format!("{place}/additionalProperties"), value, left);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::judges;
 use crate::eval::registry::scorers::entries;
 use crate::scorer::Entry;
 
@@ -74,6 +75,7 @@ fn needed(scorer: &str) -> &'static [&'static str] {
         "all" | "any" | "weighted" => &["scorers"],
         "not" => &["scorer"],
         "command" => &["command"],
+        "judge" => &["agent"],
         "semantic" => &["base_url", "model"],
         _ => &[],
     }
@@ -84,6 +86,10 @@ fn form(scorer: &str, option: &str) -> Value {
     let number = |low: f64, high: f64| json!({ "type": "number", "minimum": low, "maximum": high });
     let texts = || json!({ "type": "array", "items": { "type": "string" } });
     let names = || json!({ "anyOf": [texts(), { "type": "string" }] });
+    let of_a_judge = (scorer == "judge").then(|| judges::form(option)).flatten();
+    if let Some(form) = of_a_judge {
+        return form;
+    }
     match (scorer, option) {
         ("semantic", "base_url" | "model") | ("list", "separator") => {
             json!({ "type": "string", "minLength": 1 })

@@ -1,0 +1,97 @@
+//! The options of the scorer `judge`.
+
+use serde_json::{Value, json};
+
+/// What an option of a judge may be; `None` for those that other scorers have, too.
+pub(super) fn form(option: &str) -> Option<Value> {
+    Some(match option {
+        "agent" => json!({ "$ref": "#/$defs/agent" }),
+        "rubric" => json!({ "anyOf": [{ "type": "string", "pattern": "\\S" }, rubric()] }),
+        "choices" => choices(),
+        "pass" | "excellent" => json!({ "type": "number" }),
+        "sees" => {
+            let name = json!({ "type": "string", "pattern": "\\S" });
+            json!({ "type": "array", "minItems": 1, "uniqueItems": true, "items": name })
+        }
+        "repeats" => json!({ "type": "integer", "minimum": 1, "maximum": 100 }),
+        "retries" => json!({ "type": "integer", "minimum": 0 }),
+        "requests_per_minute" | "tokens_per_minute" => {
+            json!({ "type": "number", "minimum": 0.001 })
+        }
+        _ => return None,
+    })
+}
+
+fn rubric() -> Value {
+    let graded = json!({
+        "type": "object",
+        "properties": {
+            "score": { "type": "integer", "description": "the points that it gets" },
+            "answer": text("what gets them"),
+            "reason": text("why"),
+        },
+        "required": ["score"],
+        "anyOf": [{ "required": ["answer"] }, { "required": ["reason"] }],
+        "additionalProperties": false,
+    });
+    let dimension = json!({
+        "type": "object",
+        "properties": {
+            "name": { "type": "string", "minLength": 1, "description": "what is graded, as details and gates name it" },
+            "description": text("what earns points"),
+            "weight": {
+                "type": "number", "exclusiveMinimum": 0,
+                "description": "how much it counts beside the others; 1 by default",
+            },
+            "scale": {
+                "type": "array", "minItems": 2, "maxItems": 2, "items": { "type": "integer" },
+                "description": "the lowest and the highest points; `[1, 5]` by default",
+            },
+            "examples": {
+                "type": "array", "items": { "anyOf": [{ "type": "string", "pattern": "\\S" }, graded] },
+                "description": "what gets how many points",
+            },
+        },
+        "required": ["name"],
+        "additionalProperties": false,
+    });
+    let mut choices = choices();
+    choices["description"] = "verdicts with their values, instead of dimensions".into();
+    json!({
+        "type": "object",
+        "properties": {
+            "instructions": text("what the judge is told first"),
+            "dimensions": {
+                "type": "array", "minItems": 1, "items": dimension,
+                "description": "what is graded with points",
+            },
+            "choices": choices,
+            "pass": { "type": "number", "description": "the total, or the value, that is correct" },
+            "excellent": { "type": "number", "description": "the total that is excellent" },
+        },
+        "additionalProperties": false,
+    })
+}
+
+/// Names with their values.
+fn choices() -> Value {
+    let value = json!({ "type": "number", "minimum": 0, "maximum": 1 });
+    let mut told = value.clone();
+    told["description"] = "what the verdict is worth".into();
+    let described = json!({
+        "type": "object",
+        "properties": { "value": told, "description": text("what the verdict means") },
+        "required": ["value"],
+        "additionalProperties": false,
+    });
+    json!({
+        "type": "object",
+        "minProperties": 2,
+        "additionalProperties": { "anyOf": [value, described] },
+    })
+}
+
+/// A text that says something.
+fn text(description: &str) -> Value {
+    json!({ "type": "string", "pattern": "\\S", "description": description })
+}
