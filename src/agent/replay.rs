@@ -26,7 +26,8 @@ const TOLD: [&str; 4] = ["model", "system_fingerprint", "finish_reason", "record
 /// Gives the recorded answer of a sample's id. A sample without one is `agent_failed`.
 ///
 /// A recording may have several epochs of a sample; each is then given for that epoch alone. An answer that was
-/// recorded once is that of every epoch.
+/// recorded once is that of every epoch. Likewise a recording of a judge may have, as `"again": 1`, what it replied when
+/// it was asked once more.
 #[derive(Clone, Debug)]
 pub struct Replay {
     answers: HashMap<String, Recorded>,
@@ -41,7 +42,9 @@ pub struct Replay {
 pub(crate) const RECORDING: &str = "recording ";
 
 /// The answers to one sample, by epoch.
-type Recorded = BTreeMap<u32, Output>;
+type Recorded = BTreeMap<u32, Replies>;
+/// The answers of one epoch: the first, and that of a judge who was asked once more.
+type Replies = BTreeMap<u32, Output>;
 
 impl Replay {
     /// Reads answers from a JSONL file or from a run directory. Field names are guessed (`task_id`, `id`,
@@ -78,6 +81,10 @@ impl Agent for Replay {
             1 => recorded.values().next(),
             _ => recorded.get(&task.epoch()),
         });
+        let answer = answer.and_then(|replies| {
+            let again = replies.get(&task.again);
+            again.or_else(|| replies.values().next())
+        });
         answer.cloned().ok_or_else(|| {
             let epoch = recorded.map(|_| format!(" in epoch {}", task.epoch()));
             let message = format!(
@@ -111,9 +118,14 @@ fn hash(answers: &HashMap<String, Recorded>) -> String {
     let sorted: BTreeMap<_, _> = answers.iter().collect();
     let mut hash = Hasher::default();
     for (id, recorded) in sorted {
-        for (epoch, output) in recorded {
-            let said = serde_json::to_string(output).unwrap_or_default();
-            hash = hash.part(id).part(epoch.to_le_bytes()).part(said);
+        for (epoch, replies) in recorded {
+            for (again, output) in replies {
+                let said = serde_json::to_string(output).unwrap_or_default();
+                hash = hash.part(id).part(epoch.to_le_bytes()).part(said);
+                if *again > 0 {
+                    hash = hash.part("again").part(again.to_le_bytes());
+                }
+            }
         }
     }
     hash.short()
@@ -131,7 +143,7 @@ fn from_run(dir: &RunDir) -> Result<(HashMap<String, Recorded>, BTreeSet<String>
         runs.extend(record.result.cached_from);
         if let Some(output) = record.result.output {
             let recorded = answers.entry(record.sample_id).or_default();
-            recorded.insert(record.epoch, output);
+            recorded.insert(record.epoch, Replies::from([(0, output)]));
         }
     }
     Ok((answers, runs))
@@ -179,10 +191,13 @@ fn from_jsonl(
                 .filter_map(|key| Some(((*key).to_owned(), row.fields.get(*key)?.clone())))
                 .collect(),
         };
-        let epoch = row.fields.get("epoch").and_then(Value::as_u64);
-        let epoch = u32::try_from(epoch.unwrap_or(0)).unwrap_or(u32::MAX);
+        let number = |key: &str| {
+            let number = row.fields.get(key).and_then(Value::as_u64);
+            u32::try_from(number.unwrap_or(0)).unwrap_or(u32::MAX)
+        };
         let recorded = answers.entry(id.clone()).or_default();
-        if recorded.insert(epoch, output).is_some() {
+        let replies = recorded.entry(number("epoch")).or_default();
+        if replies.insert(number("again"), output).is_some() {
             return Err(Error::usage(format!("{place}: a second answer for `{id}`"))
                 .hint("keep one answer for each id, or number them with a field `epoch` from 0"));
         }
@@ -229,6 +244,7 @@ mod tests {
         let answer = read.as_ref().map(|replay| {
             let answers = replay.answers["b"].values();
             answers
+                .flat_map(BTreeMap::values)
                 .filter_map(|answer| answer.text.as_deref())
                 .collect::<String>()
         });
@@ -241,6 +257,37 @@ mod tests {
                 assert!(error.contains("recording.jsonl:3:"), "{error}");
             }
         }
+    }
+
+    /// What a judge says when it is asked once more; a recording without that gives the first reply again.
+    #[test]
+    fn a_recording_may_have_what_was_replied_once_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("recording.jsonl");
+        let lines = [
+            r#"{"id": "sample-1", "answer": "second", "again": 1}"#,
+            r#"{"id": "sample-1", "answer": "first"}"#,
+        ];
+        let said = |lines: &[&str], again| {
+            fs::write(&path, lines.join("\n")).unwrap();
+            let replay = Replay::open(&path, None, None).unwrap();
+            assert!(!replay.varies_by_epoch());
+            let task = Task {
+                again,
+                epoch: 3,
+                ..Task::for_test("?")
+            };
+            (
+                replay.answer(&task).unwrap().text.unwrap(),
+                replay.recordings(),
+            )
+        };
+        let (first, recordings) = said(&lines, 0);
+        assert_eq!(first, "first");
+        assert_eq!(said(&lines, 1).0, "second");
+        let (again, alone) = said(&lines[1..], 1);
+        assert_eq!(again, "first");
+        assert_ne!(alone, recordings);
     }
 
     #[test]

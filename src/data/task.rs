@@ -54,6 +54,8 @@ pub struct Task {
     pub(crate) options: Arc<Map<String, Value>>,
     pub(crate) scratch: Option<PathBuf>,
     pub(crate) epoch: u32,
+    /// 1 where a judge is asked once more, because its reply could not be read.
+    pub(crate) again: u32,
     pub(crate) attempt: u32,
     pub(crate) deadline: Option<Instant>,
     pub(crate) cancel: Cancel,
@@ -149,6 +151,7 @@ impl Task {
             options: Arc::default(),
             scratch: None,
             epoch: 0,
+            again: 0,
             attempt: 1,
             deadline: None,
             cancel: Cancel::new(),

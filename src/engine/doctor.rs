@@ -194,6 +194,7 @@ fn ask(
         options: Arc::clone(&eval.agent_options),
         scratch: Some(scratch.0.clone()),
         epoch: 0,
+        again: 0,
         attempt: 1,
         deadline: Instant::now().checked_add(timeout),
         cancel: cancel.clone(),

@@ -86,6 +86,7 @@ impl AgentCaller {
             options: Arc::clone(&self.plan.eval.agent_options),
             scratch: folder.clone(),
             epoch: question.epoch,
+            again: 0,
             attempt,
             deadline: self.deadline(started, sample_left),
             cancel: self.stopper.cancel(),

@@ -195,6 +195,7 @@ impl JudgeSeat {
                 .epoch
                 .saturating_mul(request.repeats)
                 .saturating_add(request.repeat),
+            again: request.again,
             attempt,
             deadline: self.deadline(judging),
             cancel: judging.stopper.cancel(),

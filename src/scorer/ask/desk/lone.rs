@@ -67,6 +67,7 @@ fn attempt_once(request: &JudgeRequest<'_>, attempt: u32) -> Result<Output, Agen
         options: Arc::clone(&request.options),
         scratch: scratch.as_ref().map(|scratch| scratch.0.clone()),
         epoch: request.repeat,
+        again: request.again,
         attempt,
         deadline: Instant::now().checked_add(timeout),
         cancel: NOBODY.clone(),
