@@ -6,11 +6,11 @@
 //! the time.
 
 mod dataset;
+mod endpoint;
 mod figure;
 
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::io;
+use std::process::ExitCode;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
@@ -19,17 +19,13 @@ use evaltest::Eval;
 use figure::{Figure, is_bench, report};
 use rustix::time::{ClockId, clock_gettime};
 
-/// Set in the process that is the endpoint.
-const ENDPOINT: &str = "EVALTEST_BENCH_ENDPOINT";
 const PAUSE: Duration = Duration::from_millis(100);
-/// Threads of the endpoint have little to do.
-const STACK: usize = 64 << 10;
 
 fn main() -> io::Result<ExitCode> {
-    if std::env::var_os(ENDPOINT).is_some() {
-        return endpoint();
+    if endpoint::is_asked_for() {
+        return endpoint::serve(PAUSE, r#"{"answer": "4"}"#);
     }
-    let (mut server, url) = start()?;
+    let (mut server, url) = endpoint::start()?;
     let sizes: &[(u32, u32, f64)] = if is_bench() {
         &[(2000, 100, 95.0), (10_000, 500, 85.0)]
     } else {
@@ -161,61 +157,4 @@ fn measure(
 fn own_cpu_s() -> f64 {
     let time = Duration::try_from(clock_gettime(ClockId::ProcessCPUTime));
     time.unwrap_or_default().as_secs_f64()
-}
-
-/// Starts the endpoint, which tells where it is.
-fn start() -> io::Result<(Child, String)> {
-    let mut child = Command::new(std::env::current_exe()?)
-        .env(ENDPOINT, "1")
-        .stdout(Stdio::piped())
-        .spawn()?;
-    let mut url = String::new();
-    let out = child
-        .stdout
-        .take()
-        .ok_or_else(|| io::Error::other("no stdout"))?;
-    BufReader::new(out).read_line(&mut url)?;
-    Ok((child, url.trim().to_owned()))
-}
-
-fn endpoint() -> io::Result<ExitCode> {
-    let listener = TcpListener::bind("127.0.0.1:0")?;
-    let mut out = io::stdout();
-    writeln!(out, "http://{}/answer", listener.local_addr()?)?;
-    out.flush()?;
-    for stream in listener.incoming() {
-        let stream = stream?;
-        let serve = move || {
-            let _ = serve(stream);
-        };
-        std::thread::Builder::new().stack_size(STACK).spawn(serve)?;
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Answers every request of a connection after the pause.
-fn serve(mut stream: TcpStream) -> io::Result<()> {
-    const REPLY: &[u8] =
-        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 15\r\n\r\n{\"answer\": \"4\"}";
-    stream.set_nodelay(true)?;
-    let mut reader = BufReader::new(stream.try_clone()?);
-    loop {
-        let mut length = 0;
-        loop {
-            let mut line = String::new();
-            if reader.read_line(&mut line)? == 0 {
-                return Ok(());
-            }
-            if line == "\r\n" {
-                break;
-            }
-            let line = line.to_ascii_lowercase();
-            if let Some(value) = line.strip_prefix("content-length:") {
-                length = value.trim().parse().map_err(io::Error::other)?;
-            }
-        }
-        io::copy(&mut reader.by_ref().take(length), &mut io::sink())?;
-        std::thread::sleep(PAUSE);
-        stream.write_all(REPLY)?;
-    }
 }

@@ -1,6 +1,9 @@
 //! What the endpoint is asked.
 
-use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
 
 use super::OpenAi;
 use crate::data::{AgentError, Task};
@@ -17,9 +20,32 @@ pub enum Tools {
     Prompt,
 }
 
+/// The body of a request. What is the same in all of them is borrowed: a judge sends a schema each time.
+#[derive(Debug, Default)]
+pub(super) struct RequestBody<'a>(Vec<(&'a str, Cow<'a, Value>)>);
+
+impl<'a> RequestBody<'a> {
+    /// Sets a key, in place of an earlier one of its name.
+    fn set(&mut self, key: &'a str, value: Cow<'a, Value>) {
+        match self.0.iter_mut().find(|(there, _)| *there == key) {
+            Some((_, there)) => *there = value,
+            None => self.0.push((key, value)),
+        }
+    }
+}
+
+impl Serialize for RequestBody<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
+    }
+}
+
 impl OpenAi {
     /// The body for a task, and the names of files that are not in it.
-    pub(super) fn body(&self, task: &Task) -> Result<(Map<String, Value>, Vec<Value>), AgentError> {
+    pub(super) fn body<'a>(
+        &'a self,
+        task: &'a Task,
+    ) -> Result<(RequestBody<'a>, Vec<Value>), AgentError> {
         let mut messages = Vec::new();
         if let Some(system) = &self.system {
             messages.push(json!({"role": "system", "content": system}));
@@ -34,10 +60,10 @@ impl OpenAi {
             unsent = content.unsent;
             messages.push(json!({"role": "user", "content": content.value}));
         }
-        let mut body = Map::new();
-        let mut set = |key: &str, value: Option<Value>| {
+        let mut body = RequestBody::default();
+        let mut set = |key, value: Option<Value>| {
             if let Some(value) = value {
-                body.insert(key.to_owned(), value);
+                body.set(key, Cow::Owned(value));
             }
         };
         set("model", Some(self.model.as_str().into()));
@@ -48,7 +74,7 @@ impl OpenAi {
         set("max_tokens", self.max_tokens.map(Value::from));
         set("tools", is_native.then(|| task.tools().into()));
         for (key, value) in self.extra.iter().chain(task.options()) {
-            body.insert(key.clone(), value.clone());
+            body.set(key, Cow::Borrowed(value));
         }
         Ok((body, unsent))
     }

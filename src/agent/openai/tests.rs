@@ -16,7 +16,7 @@ fn agent() -> OpenAi {
 }
 
 fn body(agent: &OpenAi, task: &Task) -> Value {
-    agent.body(task).unwrap().0.into()
+    serde_json::to_value(agent.body(task).unwrap().0).unwrap()
 }
 
 fn reply(body: impl Into<Vec<u8>>) -> HttpReply {
@@ -124,7 +124,9 @@ fn images_and_texts_are_sent_and_other_files_are_named() {
         file("c.xlsx", b"PK\x03\x04\0\xff"),
         file("empty.txt", b""),
     ];
-    let (request, unsent) = agent().body(&task).unwrap();
+    let asked = agent();
+    let (request, unsent) = asked.body(&task).unwrap();
+    let request = serde_json::to_value(request).unwrap();
     let text = "Look.\n\nFile `a.csv`:\n````\nx,y\n```\n````\n\n(The file `c.xlsx` cannot be shown here.)\
                 \n\nFile `empty.txt`:\n```\n\n```";
     let expect = json!([
@@ -133,7 +135,8 @@ fn images_and_texts_are_sent_and_other_files_are_named() {
     ]);
     assert_eq!(request["messages"][0]["content"], expect);
     assert_eq!(unsent, [json!("c.xlsx")]);
-    let (_, unsent) = agent().files([]).body(&task).unwrap();
+    let blind = agent().files([]);
+    let (_, unsent) = blind.body(&task).unwrap();
     assert_eq!(unsent.len(), 4);
     let error = agent()
         .unsendable_files(Unsendable::Fail)

@@ -19,8 +19,8 @@ mod sees;
 pub(crate) mod specs;
 
 use std::borrow::Cow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value, json};
 
@@ -70,6 +70,12 @@ pub struct Judge {
     repeats: u32,
     patience: Patience,
     form: FormLadder,
+    /// What is canonical of the grading, which is a part of each mark.
+    canonical: OnceLock<String>,
+    /// The fingerprint, which is a part of each key.
+    fingerprint: OnceLock<String>,
+    /// What tasks bring along in each of the forms.
+    task_options: [OnceLock<Arc<Map<String, Value>>>; FORMS.len()],
 }
 
 /// The form of replies that the endpoint is known, or hoped, to take.
@@ -155,6 +161,9 @@ impl Judge {
             patience: Patience::default(),
             form: FormLadder::of(&*agent),
             agent,
+            canonical: OnceLock::new(),
+            fingerprint: OnceLock::new(),
+            task_options: Default::default(),
         }
     }
 
@@ -164,6 +173,7 @@ impl Judge {
     /// When nothing is named, or something twice.
     pub fn sees<'a>(mut self, names: impl IntoIterator<Item = &'a str>) -> Result<Self> {
         self.sees = Sees::named(names)?;
+        self.fingerprint = OnceLock::new();
         Ok(self)
     }
 
@@ -206,7 +216,7 @@ impl Judge {
         let key = self.key(shown, repeat, again);
         let request = |place: u8| {
             let form = FORMS[usize::from(place)];
-            let prompt = prompt::prompt(&self.grading, &shown.exhibits, form);
+            let prompt = prompt::prompt(&self.grading, self.canonical(), &shown.exhibits, form);
             JudgeRequest {
                 agent: &self.agent,
                 key: key.clone(),
@@ -214,7 +224,7 @@ impl Judge {
                     0 => prompt,
                     _ => prompt::again(&prompt, &self.grading),
                 },
-                options: Arc::new(self.task_options(form)),
+                options: self.task_options(place),
                 files: shown.files,
                 form,
                 may_fall_back: form != ReplyForm::Text && self.form.proven() != Some(place),
@@ -228,6 +238,7 @@ impl Judge {
         let mut place = self.form.now();
         // A reply of before counts in whatever form it came, and says nothing of what the endpoint takes now.
         let last = self.form.proven().unwrap_or(2);
+        let mut first = None;
         for earlier in place..=last {
             let request = request(earlier);
             if let Some(asked) = desk.desk.recall(desk.scorer, &request)
@@ -235,9 +246,10 @@ impl Judge {
             {
                 return Ok(read);
             }
+            first.get_or_insert(request);
         }
         loop {
-            let request = request(place);
+            let request = first.take().unwrap_or_else(|| request(place));
             let asked = desk.desk.ask(desk.scorer, &request);
             if matches!(asked, Heard::Said(_)) {
                 self.form.replied(place);
@@ -276,17 +288,38 @@ impl Judge {
         Ok(Some(Err((reason, told))))
     }
 
-    fn task_options(&self, form: ReplyForm) -> Map<String, Value> {
-        let mut options = self.options.clone();
-        options.extend(schema::options(&self.grading, form));
-        options
+    fn task_options(&self, place: u8) -> Arc<Map<String, Value>> {
+        let place = usize::from(place);
+        let options = self.task_options[place].get_or_init(|| {
+            let mut options = self.options.clone();
+            options.extend(schema::options(&self.grading, FORMS[place]));
+            Arc::new(options)
+        });
+        Arc::clone(options)
+    }
+
+    fn canonical(&self) -> &str {
+        self.canonical
+            .get_or_init(|| self.grading.canonical().to_string())
+    }
+
+    /// Of all that makes it another judge.
+    fn identify(&self) -> String {
+        let parts = json!([
+            self.identity,
+            self.grading.canonical(),
+            self.sees.names(),
+            prompt::PROMPT_VERSION,
+            reading::VERSION,
+        ]);
+        format!("judge {parts}")
     }
 
     /// Of what is asked, and of whom: wherever it is sent to, and in whatever form.
     fn key(&self, shown: &Shown<'_>, repeat: u32, again: u32) -> String {
         let hash = Hasher::default()
             .part("judge")
-            .part(self.fingerprint())
+            .part(self.fingerprint.get_or_init(|| self.identify()))
             .part(repeat.to_le_bytes())
             .part(again.to_le_bytes());
         let hash = shown.parts(hash);
@@ -372,14 +405,7 @@ impl Scorer for Judge {
     }
 
     fn fingerprint(&self) -> String {
-        let parts = json!([
-            self.identity,
-            self.grading.canonical(),
-            self.sees.names(),
-            prompt::PROMPT_VERSION,
-            reading::VERSION,
-        ]);
-        format!("judge {parts}")
+        self.fingerprint.get_or_init(|| self.identify()).clone()
     }
 
     fn details(&self) -> Option<Vec<Cow<'static, str>>> {

@@ -77,8 +77,15 @@ impl<'a> Exhibit<'a> {
 }
 
 /// The whole text that a judge is asked.
-pub(crate) fn prompt(grading: &Grading, seen: &[Exhibit<'_>], form: ReplyForm) -> String {
-    let mark = mark(grading, seen);
+///
+/// `canonical` is the text of what is canonical of the grading.
+pub(crate) fn prompt(
+    grading: &Grading,
+    canonical: &str,
+    seen: &[Exhibit<'_>],
+    form: ReplyForm,
+) -> String {
+    let mark = mark(canonical, seen);
     let texts = seen.iter().filter_map(|one| one.text.as_deref());
     let mut out = String::with_capacity(4096 + texts.map(str::len).sum::<usize>());
     out.push_str(TASK);
@@ -101,11 +108,11 @@ pub(crate) fn again(prompt: &str, grading: &Grading) -> String {
 }
 
 /// 16 hex digits that are the same for the same request, and known to none of those who wrote its texts.
-fn mark(grading: &Grading, seen: &[Exhibit<'_>]) -> String {
+fn mark(canonical: &str, seen: &[Exhibit<'_>]) -> String {
     let hasher = Hasher::default()
         .part("judge")
         .part(PROMPT_VERSION.to_le_bytes());
-    let hasher = hasher.part(grading.canonical().to_string());
+    let hasher = hasher.part(canonical);
     let each = seen.iter().fold(hasher, |hasher, one| {
         let hasher = hasher.part(&*one.name).part([u8::from(one.text.is_some())]);
         hasher.part(one.text.as_deref().unwrap_or_default())
