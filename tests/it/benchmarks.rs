@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::project::{Project, Ran, root};
+use crate::project::{Project, Ran, json_lines, root};
 
 /// Runs a spec of the fixtures; gives samples, scored and correct ones.
 fn figures(project: &Project, spec: &str) -> (Value, Value, Value) {
@@ -31,11 +31,50 @@ fn the_fixtures_run_and_some_of_their_answers_are_wrong() {
     check("qa/sums.yaml", (5, 5, 4));
     check("gsm8k/gsm8k.yaml", (8, 8, 6));
     check("aime/aime.yaml", (4, 4, 3));
+    check("judge/judge.yaml", (16, 16, 3));
     check("custom/stationer.yaml", (10, 10, 8));
     // What judges a sample is in its record, so the last run can be scored again without the spec.
     let run = project.last_run();
     let again = project.run(&format!("rescore {}", run.display())).exits(0);
     again.says("stationer: 10 samples, 8 correct");
+}
+
+/// What a real model replied as a judge, in either form, is read each time anew; its verdicts are those of `labels.jsonl`,
+/// of which the comment in the spec tells how far they agree with people.
+#[test]
+fn a_fixture_is_judged_by_what_a_model_said_in_each_form() {
+    let project = Project::new();
+    let folder = root().join("fixtures/judge");
+    let spec = folder.join("judge.yaml");
+    let output = project.file("evaltest-runs");
+    let paths = [spec.to_str().unwrap(), output.to_str().unwrap()];
+    let ran = project.run_of(&["run", paths[0], "--output-root", paths[1], "--json"]);
+    let judges = ran.exits(0).json()["runs"][0]["summary"]["judge"]["scorers"].clone();
+    let check = |scorer: &str, calls: u32, again: u32, reasons: &Value| {
+        let judge = &judges[scorer];
+        assert_eq!(judge["calls"], calls, "{scorer}");
+        assert_eq!(judge["asked_again"], again, "{scorer}");
+        assert_eq!(judge["reasons"], *reasons, "{scorer}");
+        let models = json!({"SmolLM2-135M-Instruct.Q4_1.gguf": calls});
+        assert_eq!(judge["models"], models, "{scorer}");
+    };
+    check("judge", 16, 0, &Value::Null);
+    check("points", 16, 0, &Value::Null);
+    let unread = json!({"invalid_response_format": 4, "truncated": 7});
+    check("in_words", 30, 14, &unread);
+
+    let labels = json_lines(&folder.join("labels.jsonl"));
+    for (record, label) in project.last_lines("samples.jsonl").iter().zip(&labels) {
+        assert_eq!(record["sample_id"], label["id"]);
+        let verdict = &record["result"]["scores"]["judge"]["details"]["verdict"];
+        assert_eq!(*verdict, label["judge"], "{}", label["id"]);
+    }
+    let labels = folder.join("labels.jsonl");
+    let ran = project.run_of(&["judge", "agreement", labels.to_str().unwrap(), "--json"]);
+    let figures = ran.exits(0).json();
+    assert_eq!(figures["agreement"], 7.0 / 16.0);
+    assert_eq!(figures["constant_agreement"], figures["agreement"]);
+    assert_eq!(figures["kappa"], 0.0);
 }
 
 /// Numbers are compared as numbers and codes as texts, unless the eval names a scorer.
