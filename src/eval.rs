@@ -2,6 +2,7 @@
 
 mod errors;
 mod folders;
+mod keep_scratch;
 pub(crate) mod limits;
 pub(crate) mod plan;
 pub(crate) mod registry;
@@ -19,6 +20,7 @@ use crate::benchmark::prompt::Prompt;
 use crate::data::Sample;
 use crate::error::Result;
 pub use crate::eval::errors::Errors;
+pub(crate) use crate::eval::keep_scratch::KeepScratch;
 pub use crate::eval::limits::Budget;
 pub(crate) use crate::eval::limits::Limits;
 use crate::scorer::Scorer;
@@ -75,22 +77,10 @@ pub struct Eval {
     pub(crate) overrides: Vec<Override>,
     /// File, line and column of the first of `gates`, for errors; nothing for those that a spec does not hold.
     pub(crate) gate_places: Vec<Option<String>>,
+    /// The same of `scorers`.
+    pub(crate) scorer_places: Vec<Option<String>>,
     /// The spec as it was understood, for the manifest; builder evals describe themselves.
     pub(crate) config: Value,
-}
-
-/// Which folders of attempts stay on disk, for looking into them. What an agent itself writes there is
-/// not redacted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub(crate) enum KeepScratch {
-    /// None.
-    #[default]
-    Never,
-    /// Those of failed attempts.
-    Failed,
-    /// All.
-    Always,
 }
 
 /// What makes a sample's test fail.
@@ -208,6 +198,7 @@ impl Eval {
             spec: None,
             overrides: Vec::new(),
             gate_places: Vec::new(),
+            scorer_places: Vec::new(),
             config: Value::Null,
         }
     }

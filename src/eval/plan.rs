@@ -420,7 +420,7 @@ pub(crate) fn check_scorer_names(scorers: &[Arc<dyn Scorer>]) -> Result<()> {
     let Some((item, name)) = names.find(|(_, name)| !seen.insert(*name)) else {
         return Ok(());
     };
-    let hint = format!("give one another name: `{{ type: {name}, name: other }}`");
+    let hint = "give one another name: `{ type: …, name: other }`";
     let error = Error::usage(format!("two scorers are called `{name}`"));
     Err(error.hint(hint).under(item))
 }

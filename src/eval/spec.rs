@@ -229,12 +229,14 @@ fn parse_of(
         }
     })?;
     eval.overrides = overrides.to_vec();
-    // A gate that no sample matches is found with the dataset, when this text is gone.
+    // A gate that no sample matches, and a scorer that lacks something of a sample, are found with the dataset, when this
+    // text is gone.
     let file = eval.spec.as_deref().unwrap_or(path).display();
-    let gates = 0..eval.gates.len();
-    let gates = gates.map(|item| place(&KeyPath::from_iter(["gates".into(), Step::Item(item)])));
-    eval.gate_places = gates
-        .map(|place| Some(format!("{file}:{}", place?)))
-        .collect();
+    let told = |path: KeyPath| Some(format!("{file}:{}", place(&path)?));
+    let item = |list: &str, item| told(KeyPath::from_iter([list.into(), Step::Item(item)]));
+    eval.gate_places = (0..eval.gates.len()).map(|at| item("gates", at)).collect();
+    let alone = || told(KeyPath::from_iter(["scorer"]));
+    let scorers = (0..eval.scorers.len()).map(|at| item("scorers", at).or_else(alone));
+    eval.scorer_places = scorers.collect();
     Ok(eval)
 }

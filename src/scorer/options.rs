@@ -38,6 +38,12 @@ impl<'a> OptionReader<'a> {
             .of_key(key)),
             Some(key) => {
                 let error = unknown("option", key, &legal).at(format_args!("scorer `{name}`"));
+                let error = match owner(key).filter(|owner| legal.contains(owner)) {
+                    Some(owner) => error.hint(format!(
+                        "`{key}` belongs into `{owner}`: `{owner}: {{ {key}: … }}`"
+                    )),
+                    None => error,
+                };
                 Err(error.of_key(key))
             }
         }
@@ -167,6 +173,16 @@ impl<'a> OptionReader<'a> {
         ))
         .hint(format!("write `{{ type: {name}, {key}: … }}`"))
         .under(key)
+    }
+}
+
+/// The option, of those who have it, in whose map a key belongs that is written beside it.
+fn owner(key: &str) -> Option<&'static str> {
+    match key {
+        "api_key_env" | "base_url" | "extra_body" | "headers" | "max_tokens" | "model"
+        | "price" | "seed" | "system" | "temperature" | "url" => Some("agent"),
+        "dimensions" | "examples" | "instructions" | "scale" | "weight" => Some("rubric"),
+        _ => None,
     }
 }
 

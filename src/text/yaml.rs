@@ -47,9 +47,9 @@ pub(crate) fn read_by<'a, S: DeserializeSeed<'a>>(
     value.map_err(YamlError::from)
 }
 
-/// Reads a value of JSON. A map in it that has two `type`s is an error, as only one of them could count.
+/// Reads a value of JSON. A map in it that has a key twice is an error, as only one of them could count.
 pub(crate) fn read_json(text: &str) -> Result<Json, YamlError> {
-    read_by(json::OneType, text)
+    read_by(json::OneEach, text)
 }
 
 /// Whether there is a `.inf` or `.nan` in it, which values of JSON do not show.
@@ -84,9 +84,9 @@ mod tests {
     }
 
     #[test]
-    fn a_map_has_one_type() {
+    fn a_map_has_each_key_once() {
         for text in [
-            "{ a: [1, -2, 0.5, ~, true, x, .inf], 7: { type: b, k: 1, k: 2 }, type: c }",
+            "{ a: [1, -2, 0.5, ~, true, x, .inf], 7: { type: b, k: 1, l: 2 }, type: c }",
             "",
             "!a b",
             "123456789012345678901234567890",
@@ -99,6 +99,9 @@ mod tests {
             (error.to_string().as_str(), error.place),
             (expect, Some((2, 6)))
         );
+        let error = read_json("a: { type: b, k: 1, k: 1 }").expect_err("two");
+        let expect = "a: duplicate field `k` at line 1 column 4";
+        assert_eq!(error.to_string(), expect);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::project::{Project, Ran};
 use crate::schema::equal::refused_too;
 
 mod data;
+mod judge;
 mod kinds;
 
 const GOOD: &str = "name: e

@@ -1,5 +1,6 @@
 //! The samples of a dataset, filtered and packed.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
@@ -36,11 +37,24 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
     let mut cluster = cluster::ColumnCheck::default();
     let hash_now = |files: bool| eval.limits.limit.is_none() && !files;
     let mut rules = judges_by_number(scorers).then(QaRules::default);
+    let is_placed = Cell::new(false);
+    let of_eval = |error: Error| {
+        if is_placed.get() {
+            return error;
+        }
+        error.at(format_args!("eval `{}`", eval.name))
+    };
     let mut hashes = |sample: &Sample| {
         if let (Some(rules), Some(target)) = (&mut rules, &sample.target) {
             rules.add(target);
         }
-        hashes(eval, sample, scorers)
+        hashes(eval, sample, scorers).map_err(|(error, place)| match place {
+            Some(place) => {
+                is_placed.set(true);
+                error.at(place)
+            }
+            None => error,
+        })
     };
     let samples = eval.benchmark.each_sample(&mut |sample| {
         cluster.see(eval, &sample);
@@ -52,7 +66,7 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
         items.push(packer.pack(sample, hashes));
         Ok(())
     });
-    samples.map_err(|error| error.at(format_args!("eval `{}`", eval.name)))?;
+    samples.map_err(of_eval)?;
     if items.is_empty() {
         return Err(Error::usage(format!("eval `{}` has no samples", eval.name))
             .hint("loosen `benchmark.levels`, `benchmark.ids` or `benchmark.split`"));
@@ -87,7 +101,7 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
     for item in &mut items {
         if !hash_now(!item.files.is_empty()) {
             let hashes = hashes(&item.sample());
-            item.hashes = hashes.map_err(|error| error.at(format_args!("eval `{}`", eval.name)))?;
+            item.hashes = hashes.map_err(of_eval)?;
         }
     }
     Ok(Loaded {
@@ -166,8 +180,12 @@ pub(super) fn truth_text(sample: &Sample) -> String {
 }
 
 /// The hashes of what the agent is given, of the ground truth, and of the question. The last two are the same whichever
-/// line ends a checkout gave the dataset. Errors name the sample.
-fn hashes(eval: &Eval, sample: &Sample, scorers: &[Arc<dyn Scorer>]) -> Result<Hashes> {
+/// line ends a checkout gave the dataset. Errors name the sample; beside them is where the scorer stands that has them.
+fn hashes<'a>(
+    eval: &'a Eval,
+    sample: &Sample,
+    scorers: &[Arc<dyn Scorer>],
+) -> Result<Hashes, (Error, Option<&'a str>)> {
     let prompt = eval.prompt.render(&*eval.benchmark, sample);
     let mut input = Hasher::default().part(&prompt);
     let mut question = Hasher::default().part("question").text(&sample.prompt);
@@ -187,10 +205,11 @@ fn hashes(eval: &Eval, sample: &Sample, scorers: &[Arc<dyn Scorer>]) -> Result<H
     // The id goes in, so that equal answers do not show as equal hashes.
     let mut truth = Hasher::default().part(&sample.id);
     truth = truth.part(truth_text(sample));
-    for scorer in scorers {
-        let criterion = (**scorer)
-            .criterion(sample)
-            .map_err(|error| error.at(format_args!("sample `{}`", sample.id)))?;
+    for (item, scorer) in scorers.iter().enumerate() {
+        let criterion = (**scorer).criterion(sample).map_err(|error| {
+            let place = eval.scorer_places.get(item).and_then(Option::as_deref);
+            (error.at(format_args!("sample `{}`", sample.id)), place)
+        })?;
         if let Some(criterion) = criterion {
             truth = truth.part(criterion);
         }

@@ -1,6 +1,5 @@
-//! Values of JSON of which no map has two `type`s.
-//!
-//! A value keeps the last of the entries of one key. Of a `type` that would be another thing than the reader sees first.
+//! Values of JSON of which no map has a key twice: only one of the two could count, and it would be another one than the
+//! reader sees first.
 
 use std::fmt;
 
@@ -8,11 +7,11 @@ use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// Reads a value as [`Value`] does, but for the second `type` of a map.
+/// Reads a value as [`Value`] does, but for the second entry of a key.
 #[derive(Clone, Copy)]
-pub(super) struct OneType;
+pub(super) struct OneEach;
 
-impl<'de> DeserializeSeed<'de> for OneType {
+impl<'de> DeserializeSeed<'de> for OneEach {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -20,7 +19,7 @@ impl<'de> DeserializeSeed<'de> for OneType {
     }
 }
 
-impl<'de> Visitor<'de> for OneType {
+impl<'de> Visitor<'de> for OneEach {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -80,8 +79,8 @@ impl<'de> Visitor<'de> for OneType {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
         let mut map = Map::new();
         while let Some(key) = entries.next_key::<String>()? {
-            if key == "type" && map.contains_key(&key) {
-                return Err(A::Error::duplicate_field("type"));
+            if map.contains_key(&key) {
+                return Err(A::Error::custom(format_args!("duplicate field `{key}`")));
             }
             map.insert(key, entries.next_value_seed(self)?);
         }

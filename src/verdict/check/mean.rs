@@ -114,8 +114,18 @@ impl KnownMeans {
             .match_indices('.')
             .map(|(dot, _)| &name[dot + 1..])
             .find(|detail| self.first.contains(*detail));
+        // A detail beside the name of its scorer.
+        let beside = || {
+            name.match_indices('.').find_map(|(dot, _)| {
+                let (scorer, means) = self.by_scorer.get_key_value(&name[..dot])?;
+                let near = nearest(&name[dot + 1..], means.iter().map(String::as_str))?;
+                Some(format!("{scorer}.{near}"))
+            })
+        };
         let near = inner
-            .or_else(|| nearest(name, bare.chain(&all).map(String::as_str)))
+            .map(str::to_owned)
+            .or_else(beside)
+            .or_else(|| nearest(name, bare.chain(&all).map(String::as_str)).map(str::to_owned))
             .map(|near| format!(", did you mean `{near}`?"))
             .unwrap_or_default();
         let more = match all.len().saturating_sub(LISTED) {

@@ -95,7 +95,8 @@ impl Gate {
             && !means.first.is_empty()
             && let Err(why) = means.find(name)
         {
-            return Err(Error::usage(format!("gate `{self}`: {why}")));
+            let error = Error::usage(format!("gate `{self}`: {why}"));
+            return Err(error.hint("write one that is there, such as `mean(value) >= 0.5`"));
         }
         self.validate_labels(known)?;
         if let (Metric::Own(name), Some(names)) = (&self.metric, &known.metrics)

@@ -8,7 +8,7 @@ use serde::de::{MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::read;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, nearest};
 use crate::eval::registry::recipe::{Chosen, Surroundings};
 use crate::eval::registry::{MadeAgent, placed};
 
@@ -50,7 +50,27 @@ fn chosen(name: String, keys: Map<String, Value>) -> Result<Chosen<MadeAgent>> {
     let keys: MapDeserializer<'_, _, serde_json::Error> = MapDeserializer::new(keys.into_iter());
     let keys = serde_path_to_error::Deserializer::new(keys, &mut track);
     let read = keys.deserialize_map(KindVisitor(name));
-    read.map_err(|error| placed(Error::usage(error.to_string()), &track.path()))
+    read.map_err(|error| hinted(placed(Error::usage(error.to_string()), &track.path())))
+}
+
+/// An error of serde with what to type. That names keys fields.
+fn hinted(error: Error) -> Error {
+    let message = error.message();
+    let mut named = message.split('`').skip(1).step_by(2);
+    let given = named.next().unwrap_or_default();
+    let hint = if message.contains("missing field") {
+        format!("add the key `{given}`")
+    } else if message.contains("unknown field") {
+        match nearest(given, named) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("remove `{given}`, or write one of those"),
+        }
+    } else if message.contains("expected f64") {
+        "write a number, such as `0.5`".to_owned()
+    } else {
+        return error;
+    };
+    error.hint(hint)
 }
 
 struct KindVisitor(String);

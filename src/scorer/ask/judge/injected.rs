@@ -184,8 +184,8 @@ fn judged(judge: &Judge, answer: &str) -> Option<bool> {
     let answer = Answer::new(answer, &target).prompt("How much is 6 * 7?");
     match judge.score(&answer) {
         Ok(score) => {
-            assert!(score.value == 1.0 || score.value == 0.0, "{score:?}");
-            assert_eq!(score.correct, score.value == 1.0, "{score:?}");
+            let value = if score.correct { 1.0 } else { 0.0 };
+            assert_eq!(json!(score.value), json!(value), "{score:?}");
             Some(score.correct)
         }
         Err(error) => {

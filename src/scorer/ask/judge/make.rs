@@ -100,18 +100,28 @@ fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
             let is_some = (1..=MOST_REPEATS).contains(&number);
             is_some.then(|| u32::try_from(number).ok())?
         },
-    )?;
-    let rate = |key: &'static str| options.number_in(key, 1e-3, f64::MAX);
+    );
+    let rate = |key: &'static str, hint| hinted(options.number_in(key, 1e-3, f64::MAX), hint);
+    let retries = options.read(
+        "retries",
+        &format!("a whole number from 0 to {}", u32::MAX),
+        |value| u32::try_from(value.as_u64()?).ok(),
+    );
+    let timeout = options.number_in("timeout_s", 0.001, LONGEST_TIMEOUT);
     let patience = Patience {
-        retries: options
-            .count("retries")?
-            .map(|retries| u32::try_from(retries).unwrap_or(u32::MAX)),
-        timeout: options
-            .number_in("timeout_s", 0.001, LONGEST_TIMEOUT)?
+        retries: hinted(retries, "write how often, such as `retries: 4`")?,
+        timeout: hinted(timeout, "write seconds, such as `timeout_s: 120`")?
             .map(Duration::from_secs_f64),
-        requests_per_minute: rate("requests_per_minute")?,
-        tokens_per_minute: rate("tokens_per_minute")?,
+        requests_per_minute: rate(
+            "requests_per_minute",
+            "write how many, such as `requests_per_minute: 60`",
+        )?,
+        tokens_per_minute: rate(
+            "tokens_per_minute",
+            "write how many, such as `tokens_per_minute: 100000`",
+        )?,
     };
+    let repeats = hinted(repeats, "write how often, such as `repeats: 3`")?;
     let asked = options.maker().agent(agent);
     let asked = asked.map_err(|error| options.of("agent", error))?;
     let mut who = identity(agent, options.folder());
@@ -126,4 +136,12 @@ fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
         ..Judge::of(asked, who, grading)
     };
     Ok(Arc::new(judge))
+}
+
+/// The result, whose error says what to type if it does not yet.
+fn hinted<T>(result: Result<T>, hint: &str) -> Result<T> {
+    result.map_err(|error| match error.hint_text() {
+        Some(_) => error,
+        None => error.hint(hint),
+    })
 }

@@ -120,7 +120,10 @@ impl Sees {
 
     /// As the options say it.
     pub(super) fn of_options(options: &OptionReader<'_>, grading: &Grading) -> Result<Self> {
-        match options.texts(KEY)? {
+        let names = options.texts(KEY).map_err(|error| {
+            error.hint("write a list of names: `sees: [prompt, prediction, ground_truth]`")
+        });
+        match names? {
             None => Ok(Self::usual(grading)),
             Some(names) => Self::named(names).map_err(|error| options.of(KEY, error)),
         }

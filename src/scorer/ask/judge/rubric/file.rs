@@ -45,12 +45,12 @@ impl RubricFile {
 
     /// What stands in it.
     pub(super) fn draft(&self) -> Result<RubricDraft> {
-        let value = yaml::read_json(&self.text).map_err(|error| self.not_yaml(&error))?;
-        let places = YamlPlaces::of(&self.text);
-        if let Some((key, place)) = places.repeated_key() {
+        let value = yaml::read_json(&self.text);
+        if let Some((key, place)) = YamlPlaces::of(&self.text).repeated_key() {
             let error = Error::usage(format!("the key `{key}` is there twice"));
             return Err(self.at(place, &error.hint("keep one of the two")));
         }
+        let value = value.map_err(|error| self.not_yaml(&error))?;
         RubricDraft::of(&value).map_err(|error| self.explain(&error))
     }
 

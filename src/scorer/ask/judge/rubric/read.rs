@@ -152,6 +152,13 @@ impl RubricDraft {
                 self.check_limit(key, limit, "").under(key)?;
             }
         }
+        if let (Some(pass), Some(excellent)) = (self.pass, self.excellent)
+            && excellent < pass
+        {
+            let message = format!("`excellent` {excellent} is below `pass` {pass}");
+            let error = Error::usage(message).hint("write a number that is at least `pass`");
+            return Err(error).under("excellent");
+        }
         let pass = |default| match self.pass {
             Some(pass) => Ok(pass),
             None => self
@@ -348,6 +355,16 @@ fn choices(value: &Value) -> Result<Vec<OfferedChoice>> {
     match read.len() {
         0 => Err(Error::usage("`choices` are empty: there is no verdict to give").hint(hint)),
         1 => Err(Error::usage("`choices` has one alone, which every answer would get").hint(hint)),
+        _ if read
+            .iter()
+            .all(|one| one.value.total_cmp(&read[0].value).is_eq()) =>
+        {
+            let message = format!(
+                "all `choices` have the value {}, and tell nothing apart",
+                read[0].value
+            );
+            Err(Error::usage(message).hint(hint))
+        }
         _ => Ok(read),
     }
 }
@@ -406,7 +423,14 @@ fn not_text(key: &str, value: &Value) -> Error {
 fn check_keys(map: &Map<String, Value>, legal: &[&str]) -> Result<()> {
     match map.keys().find(|key| !legal.contains(&key.as_str())) {
         None => Ok(()),
-        Some(key) => Err(unknown("key", key, legal).of_key(key)),
+        Some(key) => {
+            let error = unknown("key", key, legal);
+            let error = match error.hint_text() {
+                Some(_) => error,
+                None => error.hint(format!("remove `{key}`, or write one of those")),
+            };
+            Err(error.of_key(key))
+        }
     }
 }
 
