@@ -70,7 +70,7 @@ impl Cached {
             AnswerCache::new(self.plan.eval.cache_folder()),
             self.usage,
             self.asked_by.clone(),
-            Arc::clone(&self.emitter),
+            (Arc::clone(&self.plan), Arc::clone(&self.emitter)),
         )
     }
 

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::asked;
-use crate::project::{Project, json_lines};
+use crate::project::{Project, Ran, all_files, json_lines};
+use crate::server::{Server, chat, fine};
 
 mod again;
 mod books;
@@ -122,4 +123,29 @@ fn show_tells_what_judges_were_asked() {
         "{}",
         shown.out
     );
+}
+
+/// A reply that holds the key of its endpoint is used, and the key is in no file, that of the cache included.
+#[test]
+fn no_file_holds_the_key_of_a_judge() {
+    const KEY: &str = "hostile-0123456789abcdef";
+    for reply in ["{\"clarity\": 4, \"comments\": \"@\"}", "I saw @ there."] {
+        let reply = reply.replace('@', KEY);
+        let server = Server::new(move |_, _| fine(&chat(&reply)));
+        let agent = server.openai(", api_key_env: HOSTILE_KEY");
+        let rubric = "{ dimensions: [{ name: clarity }] }";
+        let more = format!(
+            "cache: true\nscorers: [gaia, {{ type: judge, agent: {agent}, rubric: {rubric} }}]\n"
+        );
+        let project = asked::project(1, "", &more);
+        let mut command = project.command("run eval.yaml");
+        let ran = Ran::of(&command.env("HOSTILE_KEY", KEY).output().unwrap()).exits(0);
+        assert!(!(ran.out + &ran.err).contains(KEY));
+        assert!(!server.asked().is_empty());
+        for file in all_files(project.path()) {
+            let content = std::fs::read(&file).unwrap();
+            let content = String::from_utf8_lossy(&content);
+            assert!(!content.contains(KEY), "{}", file.display());
+        }
+    }
 }

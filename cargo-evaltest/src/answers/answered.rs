@@ -25,6 +25,8 @@ pub(crate) struct AnsweredSample {
     pub(crate) target: Target,
     /// The metadata.
     pub(crate) metadata: Map<String, Value>,
+    /// What was asked, where a record says it.
+    pub(crate) prompt: Option<Arc<str>>,
     /// What else a record of a run says.
     pub(crate) entry: Option<RecordedAnswer>,
 }
@@ -36,6 +38,7 @@ impl Default for AnsweredSample {
             output: Output::default(),
             target: Target(Value::Null),
             metadata: Map::new(),
+            prompt: None,
             entry: None,
         }
     }
@@ -142,6 +145,9 @@ impl AnsweredSample {
         let mut answer = Answer::new(prediction, &self.target)
             .output(&self.output)
             .metadata(&self.metadata);
+        if let Some(prompt) = &self.prompt {
+            answer = answer.prompt(prompt);
+        }
         answer.extract_is_given = extract_is_given;
         answer
     }

@@ -26,6 +26,7 @@ pub(super) fn read(line: &str, answered: &mut AnsweredSample) -> Result<()> {
     answered.output = record.result.output.unwrap_or_default();
     answered.target = Target(record.ground_truth);
     answered.metadata = record.metadata;
+    answered.prompt = Some(record.prompt);
     answered.entry = Some(RecordedAnswer {
         sample_id: record.sample_id,
         epoch: record.epoch,

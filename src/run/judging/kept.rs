@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::desk::Subject;
 use crate::data::{JudgeCall, Output};
+use crate::eval::plan::Plan;
 use crate::run::emitter::Emitter;
 use crate::scorer::ask::desk::JudgeRequest;
 use crate::store::cache::CacheUse;
@@ -23,6 +24,7 @@ pub(in crate::run) struct KeptReplies {
     usage: CacheUse,
     /// The run, as it is called where its replies are taken later.
     asked_by: Option<String>,
+    plan: Arc<Plan>,
     emitter: Arc<Emitter>,
 }
 
@@ -31,12 +33,13 @@ impl KeptReplies {
         answers: AnswerCache,
         usage: CacheUse,
         asked_by: Option<String>,
-        emitter: Arc<Emitter>,
+        (plan, emitter): (Arc<Plan>, Arc<Emitter>),
     ) -> Self {
         Self {
             answers,
             usage,
             asked_by,
+            plan,
             emitter,
         }
     }
@@ -57,7 +60,7 @@ impl KeptReplies {
         Some((kept.output, kept.latency_s))
     }
 
-    /// Keeps a reply, but for one that only confirms: the first alone counts.
+    /// Keeps a reply, but for one that only confirms, where the first alone counts, and one with a secret in it.
     pub(super) fn remember(
         &self,
         subject: &Subject<'_>,
@@ -68,6 +71,11 @@ impl KeptReplies {
             return;
         }
         if let (Some(key), Some(output)) = (key(subject, request), &call.output) {
+            let mut secrets = 0;
+            self.plan.redactor.output(&mut output.clone(), &mut secrets);
+            if secrets > 0 {
+                return;
+            }
             let asked_by = self.asked_by.clone();
             let put = self.answers.put(&key, output, call.latency_s, asked_by);
             self.tell(put);

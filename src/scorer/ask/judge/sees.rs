@@ -220,7 +220,7 @@ fn question<'a>(answer: &Answer<'a>) -> Result<&'a str> {
         .or_else(|| member("question"));
     there.ok_or_else(|| {
         Error::usage("the judge is to see what was asked, and that is not here")
-            .hint("add a member `prompt` to each line, or tell the judge `sees: [prediction, ground_truth]`")
+            .hint("add `\"metadata\": {\"prompt\": …}` to each line, or tell the judge `sees: [prediction, ground_truth]`")
     })
 }
 
