@@ -1,4 +1,4 @@
-//! `doctor`: one tiny request to an eval's agent, and what is wrong in plain words.
+//! `doctor`: one tiny request to an eval's agent and to each of its judges, and what is wrong in plain words.
 //!
 //! Nothing is recorded. What an agent says is redacted as in a run.
 
@@ -8,14 +8,16 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::agent::Agent;
 use crate::data::task::Visible;
 use crate::data::{AgentError, FailureKind, Output, Sample, Task};
 use crate::error::{Error, Result};
 use crate::eval::Eval;
-use crate::eval::plan::{BaselineUse, Plan, unset};
+use crate::eval::plan::{self, BaselineUse, Plan, unset};
 use crate::exit::Exit;
+use crate::scorer::Scorer;
 use crate::system::cancel::Cancel;
 use crate::system::panics;
 use crate::text::redact::Redactor;
@@ -29,7 +31,7 @@ const ON_GREETING: &str = "it was asked `Reply with the word OK.`: give it that 
 /// Something that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// `spec`, `dataset` or `agent`.
+    /// `spec`, `dataset`, `agent` or `judge`.
     pub about: &'static str,
     /// How it is.
     pub verdict: Health,
@@ -89,16 +91,19 @@ impl Finding {
     }
 }
 
-/// Loads the dataset of an eval, asks its agent one tiny question, and says how both are. The agent has so much time.
+/// Loads the dataset of an eval, asks its agent and its judges one tiny question, and says how they are. Each has so much time.
 pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut id = "doctor".to_owned();
+    let mut scorers = plan::scorers(eval);
     match Plan::load(eval, BaselineUse::Compare) {
         Err(error) => findings.push(Finding::error("dataset", &error)),
         Ok(plan) => {
             let (count, name) = (plan.items.len(), eval.benchmark_name());
             let message = format!("{count} samples of benchmark {name}");
             findings.push(Finding::new("dataset", Health::Ok, message));
+            // With those that its samples name.
+            scorers = plan.scorers;
             let notes = plan.notices.into_iter();
             findings.extend(notes.map(|note| Finding::new("dataset", Health::Note, note)));
             if let Some(first) = plan.items.first() {
@@ -108,12 +113,10 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
         }
     }
     findings.extend(unset(eval));
-    let secrets: Vec<String> = eval
-        .secrets
-        .iter()
-        .cloned()
-        .chain(eval.agent.secrets())
-        .collect();
+    let judges = judges(&scorers);
+    let mut secrets = eval.secrets.clone();
+    secrets.extend(eval.agent.secrets());
+    secrets.extend(scorers.iter().flat_map(Scorer::secrets));
     let redactor = match Redactor::new(&eval.redact, &secrets) {
         Ok(redactor) => redactor,
         Err(error) => {
@@ -121,27 +124,133 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
             return findings;
         }
     };
-    if let Err(error) = eval.agent.check() {
-        // A run would not begin either.
-        findings.push(Finding::error("agent", &error));
-        return findings;
-    }
-    let started = Instant::now();
-    let scratch = Scratch::new();
-    let finding = match scratch.and_then(|scratch| ask(eval, &id, &scratch, timeout, cancel)) {
-        Ok(mut output) => {
-            redactor.output(&mut output, &mut 0);
-            answered(&output, started.elapsed())
-        }
-        Err(mut error) => {
-            let more = eval.agent.diagnose(&error);
-            redactor.agent_error(&mut error, &mut 0);
-            let more = more.map(|more| redactor.text(&more, &mut 0).into_owned());
-            failed(&error, more)
-        }
+    let agent = Examinee {
+        about: "agent",
+        agent: Arc::clone(&eval.agent),
+        options: Arc::clone(&eval.agent_options),
+        name: None,
     };
-    findings.push(finding);
+    let all = std::iter::once(agent).chain(judges);
+    findings.extend(all.map(|one| one.examine(eval, &id, (timeout, cancel), &redactor)));
     findings
+}
+
+/// The agents that judges ask, each once.
+fn judges(scorers: &[Arc<dyn Scorer>]) -> Vec<Examinee> {
+    let mut judges: Vec<Examinee> = Vec::new();
+    for scorer in scorers {
+        for agent in scorer.agents() {
+            if !judges.iter().any(|one| Arc::ptr_eq(&one.agent, &agent)) {
+                judges.push(Examinee {
+                    about: "judge",
+                    agent,
+                    options: Arc::default(),
+                    name: Some(scorer.name().to_owned()),
+                });
+            }
+        }
+    }
+    judges
+}
+
+/// Whoever is asked.
+struct Examinee {
+    about: &'static str,
+    agent: Arc<dyn Agent>,
+    options: Arc<Map<String, Value>>,
+    /// The scorer that asks it.
+    name: Option<String>,
+}
+
+impl Examinee {
+    fn examine(
+        &self,
+        eval: &Eval,
+        id: &str,
+        (timeout, cancel): (Duration, &Cancel),
+        redactor: &Redactor,
+    ) -> Finding {
+        let finding = self.find(eval, id, (timeout, cancel), redactor);
+        let message = match &self.name {
+            Some(name) => format!("`{name}`: {}", finding.message),
+            None => finding.message,
+        };
+        Finding { message, ..finding }
+    }
+
+    fn find(
+        &self,
+        eval: &Eval,
+        id: &str,
+        (timeout, cancel): (Duration, &Cancel),
+        redactor: &Redactor,
+    ) -> Finding {
+        if let Err(error) = self.agent.check() {
+            // A run would not begin either.
+            return Finding::error(self.about, &error);
+        }
+        if self.name.is_some() && !self.agent.recordings().is_empty() {
+            // It knows the answers that were judged, and no other.
+            return Finding::new(self.about, Health::Ok, "repeats a recording");
+        }
+        let started = Instant::now();
+        let scratch = Scratch::new();
+        match scratch.and_then(|scratch| self.ask(eval, id, &scratch, timeout, cancel)) {
+            Ok(mut output) => {
+                redactor.output(&mut output, &mut 0);
+                answered(self.about, &output, started.elapsed())
+            }
+            Err(mut error) => {
+                let more = self.agent.diagnose(&error);
+                redactor.agent_error(&mut error, &mut 0);
+                let more = more.map(|more| redactor.text(&more, &mut 0).into_owned());
+                failed(self.about, &error, more)
+            }
+        }
+    }
+
+    fn ask(
+        &self,
+        eval: &Eval,
+        id: &str,
+        scratch: &Scratch,
+        timeout: Duration,
+        cancel: &Cancel,
+    ) -> Result<Output, AgentError> {
+        let task = Task {
+            visible: Arc::new(Visible::of(&Sample::new(id, GREETING))),
+            prompt: GREETING.into(),
+            files: Vec::new(),
+            options: Arc::clone(&self.options),
+            scratch: Some(scratch.0.clone()),
+            epoch: 0,
+            again: 0,
+            attempt: 1,
+            deadline: Instant::now().checked_add(timeout),
+            cancel: cancel.clone(),
+            live: None,
+            hidden: crate::eval::plan::place::hidden(eval).into(),
+        };
+        let call = |agent: &dyn Agent, task: &Task| {
+            let panicked =
+                |reason| AgentError::of(FailureKind::Panicked, format!("the agent {reason}"));
+            panics::catch(|| agent.answer(task)).unwrap_or_else(|reason| Err(panicked(reason)))
+        };
+        if self.agent.keeps_deadline() {
+            return call(&*self.agent, &task);
+        }
+        // It may never return.
+        let (reply, answer) = channel();
+        let agent = Arc::clone(&self.agent);
+        std::thread::spawn(move || {
+            // Nobody waits for it any more when it comes too late.
+            let _ = reply.send(call(&*agent, &task));
+        });
+        answer.recv_timeout(timeout).unwrap_or_else(|_| {
+            let message = format!("did not answer within {} s", timeout.as_secs_f64());
+            Err(AgentError::of(FailureKind::TimedOut, message))
+        })
+    }
 }
 
 /// Variables that a program is to get and that nobody set.
@@ -180,49 +289,7 @@ impl Drop for Scratch {
     }
 }
 
-fn ask(
-    eval: &Eval,
-    id: &str,
-    scratch: &Scratch,
-    timeout: Duration,
-    cancel: &Cancel,
-) -> Result<Output, AgentError> {
-    let task = Task {
-        visible: Arc::new(Visible::of(&Sample::new(id, GREETING))),
-        prompt: GREETING.into(),
-        files: Vec::new(),
-        options: Arc::clone(&eval.agent_options),
-        scratch: Some(scratch.0.clone()),
-        epoch: 0,
-        again: 0,
-        attempt: 1,
-        deadline: Instant::now().checked_add(timeout),
-        cancel: cancel.clone(),
-        live: None,
-        hidden: crate::eval::plan::place::hidden(eval).into(),
-    };
-    let call = |agent: &dyn Agent, task: &Task| {
-        let panicked =
-            |reason| AgentError::of(FailureKind::Panicked, format!("the agent {reason}"));
-        panics::catch(|| agent.answer(task)).unwrap_or_else(|reason| Err(panicked(reason)))
-    };
-    if eval.agent.keeps_deadline() {
-        return call(&*eval.agent, &task);
-    }
-    // It may never return.
-    let (reply, answer) = channel();
-    let agent = Arc::clone(&eval.agent);
-    std::thread::spawn(move || {
-        // Nobody waits for it any more when it comes too late.
-        let _ = reply.send(call(&*agent, &task));
-    });
-    answer.recv_timeout(timeout).unwrap_or_else(|_| {
-        let message = format!("did not answer within {} s", timeout.as_secs_f64());
-        Err(AgentError::of(FailureKind::TimedOut, message))
-    })
-}
-
-fn answered(output: &Output, took: Duration) -> Finding {
+fn answered(about_whom: &'static str, output: &Output, took: Duration) -> Finding {
     let seconds = took.as_secs_f64();
     let mut about = Vec::new();
     about.extend(output.answered_by());
@@ -244,14 +311,14 @@ fn answered(output: &Output, took: Duration) -> Finding {
     if let Some(text) = text.filter(|text| !text.is_empty()) {
         let text = crate::text::excerpt(text);
         let message = format!("answered in {seconds:.2} s{about}: {text}");
-        Finding::new("agent", Health::Ok, message)
+        Finding::new(about_whom, Health::Ok, message)
     } else {
         let message = format!("ended well in {seconds:.2} s{about}, and gave no text");
-        Finding::new("agent", Health::Note, message)
+        Finding::new(about_whom, Health::Note, message)
     }
 }
 
-fn failed(error: &AgentError, more: Option<String>) -> Finding {
+fn failed(about: &'static str, error: &AgentError, more: Option<String>) -> Finding {
     use FailureKind as Kind;
     let (message, own) = match error.message.split_once("; hint: ") {
         Some((message, hint)) => (message, Some(hint.to_owned())),
@@ -283,6 +350,6 @@ fn failed(error: &AgentError, more: Option<String>) -> Finding {
     }
     Finding {
         hint: more.or(own).or(hint.map(str::to_owned)),
-        ..Finding::new("agent", verdict, message)
+        ..Finding::new(about, verdict, message)
     }
 }

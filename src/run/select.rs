@@ -111,12 +111,14 @@ impl Selected {
 
 /// Refuses to continue a run whose questions or judges have changed.
 pub(super) fn check_resumable(plan: &Plan, manifest: &Manifest, dir: &RunDir) -> Result<()> {
-    let refuse = |what: &str| {
-        Err(Error::usage(format!(
+    let refusal = |what: &str| {
+        Error::usage(format!(
             "run `{}` cannot be resumed: {what} has changed since",
             dir.path().display()
         ))
-        .hint("undo the change, or start a new run without `--resume`"))
+    };
+    let refuse = |what: &str| {
+        Err(refusal(what).hint("undo the change, or start a new run without `--resume`"))
     };
     if let Some(parent) = &manifest.parent {
         return Err(Error::usage(format!(
@@ -141,7 +143,15 @@ pub(super) fn check_resumable(plan: &Plan, manifest: &Manifest, dir: &RunDir) ->
         return refuse("the dataset or the prompt");
     }
     if manifest.scorers_hash != plan.scorers_hash {
-        return refuse("the scorer or the extraction");
+        let hint = match &plan.eval.spec {
+            Some(spec) => format!(
+                "undo the change, or score the answers that are there by it: cargo evaltest rescore {} --spec {}",
+                dir.path().display(),
+                spec.display()
+            ),
+            None => "undo the change, or start a new run without `--resume`".to_owned(),
+        };
+        return Err(refusal("the scorer or the extraction").hint(hint));
     }
     // The scorers are the same: what is left in this hash is which failures count as wrong.
     if manifest.scorer_hash != plan.scorer_hash {

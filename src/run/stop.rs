@@ -156,6 +156,15 @@ impl Stopper {
         ));
     }
 
+    /// So many requests of a judge, its first of the run, failed in the same way. The answers are there.
+    pub(super) fn judge_alike(&self, error: &AgentError) {
+        let how = error.with_stderr();
+        self.stop(&format!(
+            "{how}: its first {MOST} requests failed in the same way; hint: mend it and go on with `--resume`; or score \
+             the answers by another one with `cargo evaltest rescore DIR --spec SPEC`"
+        ));
+    }
+
     /// Every gate is sure: what was not asked is not needed.
     pub(super) fn sure(&self, reason: &str) {
         self.set(reason, Stop::Sure);

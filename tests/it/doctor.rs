@@ -183,3 +183,33 @@ fn a_system_that_cannot_make_sandboxes_is_named_and_what_to_install() {
             .says("hint: Debian, Ubuntu: `apt install bubblewrap`");
     }
 }
+
+#[test]
+fn a_judge_is_asked_as_the_agent_is() {
+    let with = |judge: &str| {
+        let scorer = format!("{{ type: judge, name: strict, rubric: aime, agent: {judge} }}");
+        let more =
+            format!("scorers: [gaia, {scorer}, {{ type: judge, rubric: qa, agent: echo }}]\n");
+        Project::with_eval(&[("a", 1, "one", "ONE")], "echo", &more).run("doctor eval.yaml")
+    };
+    let server = Server::new(|_, _| fine(&chat("OK")));
+    with(&server.openai(""))
+        .exits(0)
+        .says("ok    agent    answered in ")
+        .says("ok    judge    `strict`: answered in ")
+        .says("ok    judge    `judge`: answered in ");
+    assert_eq!(server.asked().len(), 1);
+    with("{ type: openai, base_url: \"http://127.0.0.1:9/v1\", model: m }")
+        .exits(3)
+        .says("DOWN  judge    `strict`: ")
+        .says("hint: is the server running, and the address right?");
+    let server = Server::new(|_, _| refusal("401 Unauthorized", "who are you?"));
+    with(&server.openai(""))
+        .exits(2)
+        .says("WRONG judge    `strict`: ")
+        .says("hint: name the variable that holds the key");
+    with("{ type: command, command: [no-such-judge] }")
+        .exits(2)
+        .says("WRONG judge    `strict`: ")
+        .says("is it installed, and spelt so?");
+}

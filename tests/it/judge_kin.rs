@@ -1,6 +1,6 @@
 //! Who the judge of a run is, beside its agent, and where its rubric comes from when the run is scored again.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::project::Project;
 use crate::server::{Answer, Asked, Server, chat, fine};
@@ -123,6 +123,11 @@ fn a_spec_says_who_scores_again() {
         .says("take those of a spec as it is now: `--spec SPEC`");
     let foreseen = project.run(&format!("{same} --dry-run")).exits(0);
     foreseen.says("`judge` is asked 2 times, and at most 4 where replies cannot be read at first");
+    let told = project.run(&format!("{same} --dry-run --json")).json();
+    assert_eq!(
+        told,
+        json!({"judges": ["judge"], "calls": 2, "most_calls": 4, "most_usd": null})
+    );
     assert_eq!(judged(&server), 2);
     project.run(&same).exits(0);
     assert_eq!(judged(&server), 4);

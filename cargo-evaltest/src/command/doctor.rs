@@ -17,11 +17,11 @@ use serde_json::{Value, json};
 use crate::console::{self, for_people};
 use crate::discover;
 
-/// Check specs: load the dataset, ask the agent one tiny question, and name what is wrong
+/// Check specs: load the dataset, ask the agent and its judges one tiny question, and name what is wrong
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit codes: 0 all is well, 2 a mistake (no key, wrong address, unknown model, no such command), \
-                        3 the agent does not answer now."
+                        3 the agent or a judge does not answer now."
 )]
 pub(crate) struct DoctorArgs {
     /// Specs, folders of specs or names of evals to check; every spec of the project when none is named
@@ -32,7 +32,7 @@ pub(crate) struct DoctorArgs {
     #[arg(long)]
     agent: Option<String>,
 
-    /// Seconds that the agent may take
+    /// Seconds that the agent, and each judge, may take
     #[arg(long, default_value_t = 60.0)]
     timeout_s: f64,
 
@@ -110,7 +110,7 @@ impl Examined {
             };
             // The agent's answer is not ours to word.
             let said = match (finding.about, finding.verdict) {
-                ("agent", Health::Ok) => Cow::Borrowed(finding.message.as_str()),
+                ("agent" | "judge", Health::Ok) => Cow::Borrowed(finding.message.as_str()),
                 _ => Cow::Owned(for_people(&finding.message)),
             };
             writeln!(out, "  {word:<6}{:<9}{}", finding.about, clean(&said))?;

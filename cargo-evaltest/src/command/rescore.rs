@@ -78,12 +78,16 @@ pub(crate) fn run(args: &RescoreArgs) -> Result<Exit> {
         extract: extract.transpose()?.or(of_spec),
         output_root: args.output_root.clone(),
     };
-    if let Some(foreseen) = foresee(&dir, &how)? {
-        console::note(&clean(&told(&foreseen)));
+    let foreseen = foresee(&dir, &how)?;
+    if let Some(foreseen) = &foreseen {
+        console::note(&clean(&told(foreseen)));
     } else if args.dry_run {
         console::note("nobody is asked: no scorer is a judge");
     }
     if args.dry_run {
+        if args.json {
+            console::print_json(&foreseen.unwrap_or_default())?;
+        }
         return Ok(Exit::Passed);
     }
     let run = rescore(&dir, how)?;

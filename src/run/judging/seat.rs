@@ -155,7 +155,7 @@ impl JudgeSeat {
                     judging.stopper.unusable(&named);
                     return Called::Stopped;
                 }
-                _ if is_alike => judging.stopper.alike(&named),
+                _ if is_alike => judging.stopper.judge_alike(&named),
                 _ => {}
             }
             let Some(pause) = pause else {

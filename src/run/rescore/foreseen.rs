@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::sync::Mutex;
 
+use serde::Serialize;
+
 use super::chunks::Chunks;
 use super::judges::{EarlierReplies, asks, left_behind, said_to};
 use super::line::Desks;
@@ -16,7 +18,7 @@ use crate::system::lock::lock;
 use crate::system::parallel;
 
 /// What judges will be asked.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Foreseen {
     /// The scorers that ask, by their names.
@@ -27,6 +29,18 @@ pub struct Foreseen {
     pub most_calls: u64,
     /// US dollars that these cost at most. `None` where an agent has no `price` or no `max_tokens`.
     pub most_usd: Option<f64>,
+}
+
+/// Nobody is asked.
+impl Default for Foreseen {
+    fn default() -> Self {
+        Self {
+            judges: Vec::new(),
+            calls: 0,
+            most_calls: 0,
+            most_usd: Some(0.0),
+        }
+    }
 }
 
 /// Counts.

@@ -135,3 +135,42 @@ fn a_rate_limit_of_the_judge_is_waited_out_and_costs_no_retry() {
     assert_eq!(results[0]["judged"][0]["attempts"], 3);
     assert_eq!(results[0]["attempts"], 1);
 }
+
+#[test]
+fn a_judge_that_only_fails_stops_the_run_which_keeps_its_answers() {
+    let judge = "{ type: judge, agent: { type: command, command: [sh, judge.sh] }, rubric: { dimensions: [{ name: merit }] } }";
+    let scorers = format!("scorers: [{judge}]\n");
+    let limits = "limits: { concurrency: 1, retries: 0 }\n";
+    let court = Court::with(20, lenient(), &scorers, limits);
+    court
+        .project
+        .write("judge.sh", "echo no module >&2; exit 1\n");
+    let ran = court.run("eval.yaml").exits(3);
+    ran.says(
+        "its first 10 requests failed in the same way; hint: mend it and go on with `--resume`",
+    )
+    .says("run --resume")
+    .says_nothing_of("mend the agent");
+    let answered = court.answered();
+    assert!(answered < 20, "{answered}");
+    // Another script is another judge, who may judge the answers that are there.
+    court.project.write("judge.sh", "echo '{\"merit\": 4}'\n");
+    let dir = court.dir();
+    let dir = dir.display();
+    court
+        .run(&format!("--resume {dir}"))
+        .exits(2)
+        .says("the scorer or the extraction has changed since")
+        .says("score the answers that are there by it: cargo evaltest rescore evaltest-runs/")
+        .says(" --spec eval.yaml");
+    let rescored = court
+        .project
+        .run(&format!("rescore {dir} --spec eval.yaml"));
+    rescored.exits(0);
+    assert_eq!(court.answered(), answered);
+    let judged = court.project.last_lines("samples.jsonl");
+    let scored = judged
+        .iter()
+        .filter(|it| it["result"]["score"]["correct"] == true);
+    assert_eq!(scored.count(), answered, "{judged:?}");
+}

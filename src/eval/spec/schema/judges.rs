@@ -6,7 +6,11 @@ use serde_json::{Value, json};
 pub(super) fn form(option: &str) -> Option<Value> {
     Some(match option {
         "agent" => json!({ "$ref": "#/$defs/agent" }),
-        "rubric" => json!({ "anyOf": [{ "type": "string", "pattern": "\\S" }, rubric()] }),
+        "rubric" => json!({ "anyOf": [
+            { "enum": ["aime", "qa", "code", "creative_writing", "technical_docs"] },
+            { "type": "string", "pattern": "\\S", "description": "a YAML file, from the folder of the spec" },
+            rubric(),
+        ] }),
         "choices" => choices(),
         "pass" | "excellent" => json!({ "type": "number" }),
         "sees" => {
@@ -14,7 +18,7 @@ pub(super) fn form(option: &str) -> Option<Value> {
             json!({ "type": "array", "minItems": 1, "uniqueItems": true, "items": name })
         }
         "repeats" => json!({ "type": "integer", "minimum": 1, "maximum": 100 }),
-        "retries" => json!({ "type": "integer", "minimum": 0 }),
+        "retries" => json!({ "type": "integer", "minimum": 0, "maximum": u32::MAX }),
         "requests_per_minute" | "tokens_per_minute" => {
             json!({ "type": "number", "minimum": 0.001 })
         }

@@ -57,7 +57,7 @@ impl Graded {
         let reason = if self.correct { "passed" } else { "below_pass" };
         let score = match (&self.verdict, grading) {
             (GradedAs::Points(points, total), Grading::Rubric(rubric)) => {
-                let score = Score::new(rubric.value(*total), self.correct, reason);
+                let score = Score::new(rubric.value(points), self.correct, reason);
                 let dimensions = rubric.dimensions.iter().zip(points);
                 let score = dimensions.fold(score, |score, (dimension, points)| {
                     score.detail(dimension.name.clone(), *points)

@@ -106,8 +106,8 @@ pub(crate) struct OfferedChoice {
 }
 
 impl Rubric {
-    /// The weighted mean of points, one for each dimension in order, on the scale of totals. It is rounded to nine
-    /// decimals: what is 3.5 on paper is not below a `pass` of 3.5 because of how weights are stored.
+    /// The weighted mean of points, one for each dimension in order, on the scale of totals. It is rounded to
+    /// twelve decimals: what is 3.5 on paper is not below a `pass` of 3.5 because of how weights are stored.
     pub(crate) fn total(&self, points: &[i64]) -> f64 {
         debug_assert_eq!(points.len(), self.dimensions.len());
         self.mean(|place, _| points.get(place).copied().unwrap_or_default())
@@ -123,17 +123,24 @@ impl Rubric {
         self.mean(|_, dimension| dimension.scale[1])
     }
 
-    /// Where a total lies between the lowest and the highest, from 0 to 1.
-    pub(crate) fn value(&self, total: f64) -> f64 {
-        let (lowest, highest) = (self.lowest(), self.highest());
+    /// Where the total of these points lies between the lowest and the highest, from 0 to 1.
+    pub(crate) fn value(&self, points: &[i64]) -> f64 {
+        let lowest = self.exact_mean(|_, dimension| dimension.scale[0]);
+        let highest = self.exact_mean(|_, dimension| dimension.scale[1]);
+        let total = self.exact_mean(|place, _| points.get(place).copied().unwrap_or_default());
         ((total - lowest) / (highest - lowest)).clamp(0.0, 1.0)
     }
 
     fn mean(&self, points: impl Fn(usize, &Dimension) -> i64) -> f64 {
+        (self.exact_mean(points) * 1e12).round() / 1e12
+    }
+
+    fn exact_mean(&self, points: impl Fn(usize, &Dimension) -> i64) -> f64 {
         let weights: f64 = self.dimensions.iter().map(|one| one.weight).sum();
         let parts = self.dimensions.iter().enumerate();
-        let parts = parts.map(|(place, one)| exact(points(place, one)) * (one.weight / weights));
-        (parts.sum::<f64>() * 1e9).round() / 1e9
+        parts
+            .map(|(place, one)| exact(points(place, one)) * (one.weight / weights))
+            .sum()
     }
 }
 

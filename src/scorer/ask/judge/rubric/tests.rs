@@ -166,7 +166,7 @@ fn totals_are_weighted_means() {
     assert_eq!(read.total(&[5, 1]), 4.0);
     assert_eq!((read.lowest(), read.highest()), (1.0, 5.0));
     assert_eq!(
-        [read.value(1.0), read.value(4.0), read.value(5.0)],
+        [[1, 1], [5, 1], [5, 5]].map(|points| read.value(&points)),
         [0.0, 0.75, 1.0]
     );
     let read = rubric(
@@ -174,6 +174,9 @@ fn totals_are_weighted_means() {
     );
     assert_eq!((read.lowest(), read.highest()), (-3.0, 4.0));
     assert_eq!(read.total(&[10, -4]), -0.5);
+    let thirds = rubric("rubric: { dimensions: [{ name: a }, { name: b }, { name: c }] }");
+    assert_eq!(thirds.total(&[1, 2, 4]), 2.333_333_333_333);
+    assert!((thirds.value(&[1, 2, 4]) - 1.0 / 3.0).abs() < 1e-15);
     // Nothing falls below a limit that it reaches on paper.
     let dimensions = |weights: [f64; 3]| {
         let each = weights.iter().zip(["a", "b", "c"]);
