@@ -83,7 +83,7 @@ pub fn scorers_of_spec(path: &Path) -> Result<(Origin, Option<Extract>)> {
         return Err(Error::usage(message).hint("give it one: `scorer: gaia`"));
     }
     let scorers = plan::scorers(&eval);
-    let names: Vec<&str> = scorers.iter().map(|scorer| scorer.name()).collect();
+    let names: Vec<&str> = scorers.iter().map(Scorer::name).collect();
     let specs = named(&eval.config, &names);
     Ok((Origin { scorers, specs }, eval.extract))
 }
