@@ -168,6 +168,11 @@ impl Gate {
                 ),
             ),
         };
+        if verdict != Verdict::Inconclusive
+            && let Some(unjudged) = figures.unjudged(self, &measured, threshold)
+        {
+            message = format!("{message}; {unjudged}");
+        }
         if let Some(chance) = self.chance(facts, figures) {
             message = format!("{message}; {chance}");
         }

@@ -58,7 +58,8 @@ fn a_gate_on_it_counts_them_as_wrong_and_as_right() {
             project.run(&format!("gate {dir}")).exits(3).says(says);
             project
                 .run(&format!("gate {dir} --gate accuracy(judge)>=0.6"))
-                .exits(0);
+                .exits(0)
+                .says(&format!(">= 0.6 holds; {says}"));
         }
         let summary = project.last_json("summary.json");
         assert_eq!(summary["scorers"]["judge"]["unjudged"], 2, "{gate}");

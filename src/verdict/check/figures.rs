@@ -1,9 +1,11 @@
 //! `Figures`: what a gate reads off the summary, and what it could be had every sample a verdict.
 
+mod open;
+
 use std::collections::BTreeMap;
 
 use super::mean::{Found, KnownMeans};
-use super::measured::{Measured, show};
+use super::measured::Measured;
 use super::own;
 use crate::stats;
 use crate::verdict::baseline::CurrentSample;
@@ -315,26 +317,6 @@ impl<'a> Figures<'a> {
         bounds.get(&found.detail).copied()
     }
 
-    /// How many answers a scorer could not judge; the deciding one, if none is named.
-    pub(super) fn unjudged_by(&self, scorer: Option<&str>) -> u64 {
-        match scorer.and_then(|scorer| self.scorers.get(scorer)) {
-            Some(of) => of.unjudged,
-            None => self.unjudged,
-        }
-    }
-
-    /// The same in words; `None` where it could judge all.
-    pub(super) fn told_unjudged(&self, scorer: Option<&str>) -> Option<String> {
-        let unjudged = self.unjudged_by(scorer);
-        (unjudged > 0).then(|| could_not_judge(&self.name_of(scorer), unjudged))
-    }
-
-    /// A scorer in words; the deciding one, if none is named.
-    fn name_of(&self, scorer: Option<&str>) -> String {
-        let name = scorer.or(self.decides());
-        name.map_or_else(|| "the scorer".to_owned(), |name| format!("`{name}`"))
-    }
-
     fn macro_f1(&self, scorer: Option<&str>) -> Result<Measured, String> {
         let (labels, unknown) = match scorer {
             Some(scorer) if self.decides() != Some(scorer) => {
@@ -414,55 +396,6 @@ impl<'a> Figures<'a> {
             from: format!("of {} samples that tell", self.usage.samples),
         })
     }
-
-    /// What leaves the gate open, and what to type.
-    pub(super) fn open(&self, gate: &Gate, measured: &Measured, threshold: f64) -> String {
-        let low = if measured.low.is_finite() {
-            show(measured.low, threshold)
-        } else {
-            "less".to_owned()
-        };
-        let high = if measured.high.is_finite() {
-            show(measured.high, threshold)
-        } else {
-            "more".to_owned()
-        };
-        let found = match gate.metric() {
-            Metric::Mean(name) => self.find(name).ok(),
-            _ => None,
-        };
-        let scorer = found.as_ref().and_then(|found| found.scorer.as_deref());
-        let scorer = scorer.or(gate.metric().scorer());
-        let (errored, skipped) = (self.errors, self.skipped);
-        // Those that the deciding scorer could not judge are among the errors.
-        let is_beside = scorer.is_some() && scorer != self.decides();
-        let (unjudged, name) = (self.unjudged_by(scorer), self.name_of(scorer));
-        let between = format!("it would be between {low} and {high}");
-        let samples = format!("the {errored} errored and {skipped} skipped samples");
-        let resume = "`cargo evaltest run --resume RUN_DIR`";
-        match (self.unknown(), unjudged, is_beside) {
-            (0, 0, _) => format!("with the samples that this scorer could not judge {between}"),
-            (0, ..) => format!(
-                "{}, which leaves it between {low} and {high}; {resume} has them judged again, but for replies that \
-                 cannot be read",
-                could_not_judge(&name, unjudged)
-            ),
-            (_, 0, _) => format!("with {samples} {between}; ask them again with {resume}"),
-            (_, _, true) => format!(
-                "with {samples}, and those {unjudged} that {name} could not judge, {between}; ask them again with \
-                 {resume}"
-            ),
-            (_, _, false) => format!(
-                "with {samples}, {unjudged} of which {name} could not judge, {between}; ask them again with {resume}"
-            ),
-        }
-    }
-}
-
-/// How many answers a scorer could not judge, in words.
-fn could_not_judge(scorer: &str, unjudged: u64) -> String {
-    let answers = if unjudged == 1 { "answer" } else { "answers" };
-    format!("{scorer} could not judge {unjudged} {answers}")
 }
 
 fn percentile_of(gate: &Gate, current: &[CurrentSample], percent: f64) -> Option<f64> {

@@ -255,6 +255,28 @@ impl Metric {
         )
     }
 
+    /// Whether it is made of a scorer's verdicts, so that an answer without one leaves it open.
+    pub(crate) fn is_of_verdicts(&self) -> bool {
+        match self {
+            Self::Accuracy(_)
+            | Self::FailureRate
+            | Self::Mean(_)
+            | Self::MacroF1(_)
+            | Self::PassAt(..)
+            | Self::PassHat(..)
+            | Self::Majority(_) => true,
+            Self::ErrorRate
+            | Self::MinSamples
+            | Self::Own(_)
+            | Self::Latency(_)
+            | Self::CostUsd
+            | Self::Tokens
+            | Self::InputTokens
+            | Self::OutputTokens
+            | Self::NoRegression => false,
+        }
+    }
+
     /// The scorer that it names.
     pub(crate) fn scorer(&self) -> Option<&str> {
         match self {

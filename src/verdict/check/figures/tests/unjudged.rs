@@ -74,6 +74,30 @@ fn check_both(gate: &str, given: &[(&str, Option<f64>)], verdict: Verdict, says:
     }
 }
 
+/// A share of 100 % of those that could be read says little where most could not.
+#[test]
+fn a_gate_that_is_decided_tells_what_could_not_be_judged() {
+    let given = [Some(5.0), None, None].map(|points| ("1", points));
+    let open = "`judge` could not judge 2 answers, which leaves it between 0.3333 and 1";
+    for (gate, verdict, says) in [
+        ("accuracy(judge) >= 0.3", Passed, ">= 0.3 holds"),
+        ("accuracy(judge) <= 0.3", Failed, "<= 0.3 does not hold"),
+    ] {
+        check_both(gate, &given, verdict, &format!("{says}; {open}"));
+    }
+    let open = "; `judge` could not judge 2 answers, which leaves it between 2.3333 and 5";
+    check_both("mean(judge.total) >= 2", &given, Passed, open);
+    // It leaves nothing open of these, and nothing to tell where all were judged.
+    for (gate, is_first, given) in [
+        ("accuracy >= 0.5", false, &given[..]),
+        ("min_samples >= 1", true, &given),
+        ("accuracy(judge) >= 0.5", true, &given[..1]),
+    ] {
+        let message = result(gate, is_first, &answers(is_first, given)).message;
+        assert!(!message.contains("could not judge"), "{gate}: {message}");
+    }
+}
+
 #[test]
 fn a_mean_is_open_between_the_ends_of_the_scale() {
     // 4.5 over four; a fifth is 1 or 5: 3.8 to 4.6.

@@ -1,0 +1,112 @@
+//! What answers that a scorer could not judge, and samples that errored or were never asked, leave open of a gate.
+
+use super::Figures;
+use crate::verdict::check::mean::Found;
+use crate::verdict::check::measured::{Measured, show};
+use crate::verdict::gate::{Gate, Metric};
+
+impl Figures<'_> {
+    /// How many answers the scorer of a gate could not judge, and how far that leaves its figure open; `None` where it
+    /// leaves nothing open.
+    pub(in crate::verdict::check) fn unjudged(
+        &self,
+        gate: &Gate,
+        measured: &Measured,
+        threshold: f64,
+    ) -> Option<String> {
+        if !gate.metric().is_of_verdicts() || measured.low >= measured.high {
+            return None;
+        }
+        let found = self.found(gate);
+        let told = self.told_unjudged(self.scorer_of(gate, found.as_ref()))?;
+        let [low, high] = range(measured, threshold);
+        Some(format!("{told}, which leaves it between {low} and {high}"))
+    }
+
+    /// Whose detail the mean of a gate is.
+    fn found(&self, gate: &Gate) -> Option<Found> {
+        match gate.metric() {
+            Metric::Mean(name) => self.find(name).ok(),
+            _ => None,
+        }
+    }
+
+    /// The scorer that a gate is about; `None` is the deciding one.
+    fn scorer_of<'f>(&self, gate: &'f Gate, found: Option<&'f Found>) -> Option<&'f str> {
+        let scorer = found.and_then(|found| found.scorer.as_deref());
+        scorer.or(gate.metric().scorer())
+    }
+
+    /// What leaves the gate open, and what to type.
+    pub(in crate::verdict::check) fn open(
+        &self,
+        gate: &Gate,
+        measured: &Measured,
+        threshold: f64,
+    ) -> String {
+        let [low, high] = range(measured, threshold);
+        let found = self.found(gate);
+        let scorer = self.scorer_of(gate, found.as_ref());
+        let (errored, skipped) = (self.errors, self.skipped);
+        // Those that the deciding scorer could not judge are among the errors.
+        let is_beside = scorer.is_some() && scorer != self.decides();
+        let (unjudged, name) = (self.unjudged_by(scorer), self.name_of(scorer));
+        let between = format!("it would be between {low} and {high}");
+        let samples = format!("the {errored} errored and {skipped} skipped samples");
+        let resume = "`cargo evaltest run --resume RUN_DIR`";
+        match (self.unknown(), unjudged, is_beside) {
+            (0, 0, _) => format!("with the samples that this scorer could not judge {between}"),
+            (0, ..) => format!(
+                "{}, which leaves it between {low} and {high}; {resume} has them judged again, but for replies that \
+                 cannot be read",
+                could_not_judge(&name, unjudged)
+            ),
+            (_, 0, _) => format!("with {samples} {between}; ask them again with {resume}"),
+            (_, _, true) => format!(
+                "with {samples}, and those {unjudged} that {name} could not judge, {between}; ask them again with \
+                 {resume}"
+            ),
+            (_, _, false) => format!(
+                "with {samples}, {unjudged} of which {name} could not judge, {between}; ask them again with {resume}"
+            ),
+        }
+    }
+
+    /// How many answers a scorer could not judge; the deciding one, if none is named.
+    pub(in crate::verdict::check) fn unjudged_by(&self, scorer: Option<&str>) -> u64 {
+        match scorer.and_then(|scorer| self.scorers.get(scorer)) {
+            Some(of) => of.unjudged,
+            None => self.unjudged,
+        }
+    }
+
+    /// The same in words; `None` where it could judge all.
+    pub(in crate::verdict::check) fn told_unjudged(&self, scorer: Option<&str>) -> Option<String> {
+        let unjudged = self.unjudged_by(scorer);
+        (unjudged > 0).then(|| could_not_judge(&self.name_of(scorer), unjudged))
+    }
+
+    /// A scorer in words; the deciding one, if none is named.
+    fn name_of(&self, scorer: Option<&str>) -> String {
+        let name = scorer.or(self.decides());
+        name.map_or_else(|| "the scorer".to_owned(), |name| format!("`{name}`"))
+    }
+}
+
+/// What a figure would be at least and at most, for people.
+fn range(measured: &Measured, threshold: f64) -> [String; 2] {
+    let ends = [(measured.low, "less"), (measured.high, "more")];
+    ends.map(|(end, beyond)| {
+        if end.is_finite() {
+            show(end, threshold)
+        } else {
+            beyond.to_owned()
+        }
+    })
+}
+
+/// How many answers a scorer could not judge, in words.
+fn could_not_judge(scorer: &str, unjudged: u64) -> String {
+    let answers = if unjudged == 1 { "answer" } else { "answers" };
+    format!("{scorer} could not judge {unjudged} {answers}")
+}
