@@ -24,7 +24,7 @@ pub struct JudgeCall {
     /// How the judge was made to reply as it should.
     #[serde(default)]
     pub form: ReplyForm,
-    /// What it said. In memory the text is dropped once it is on disk.
+    /// What it said. In memory the text is dropped once it is on disk; of a run that is over there is its usage alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Output>,
     /// Why it said nothing.

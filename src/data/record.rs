@@ -6,6 +6,7 @@
 
 mod abridged;
 mod judgement;
+mod lean;
 pub(crate) mod parts;
 
 use std::sync::{Arc, LazyLock};
@@ -121,8 +122,8 @@ pub struct Outcome {
     /// The verdicts of all scorers by name, when there are several.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub scores: Map<String, Value>,
-    /// What judges were asked for these verdicts, and what they said. In memory their words are dropped once they are on
-    /// disk.
+    /// What judges were asked for these verdicts, and what they said. In memory all but the usage is dropped of their
+    /// replies once they are on disk.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub judged: Vec<JudgeCall>,
     /// Tokens and cost of the answer that counted.
@@ -231,12 +232,6 @@ impl Record {
     pub(crate) fn abridge(&mut self) {
         self.forget();
         self.prompt = Arc::clone(&NO_PROMPT);
-        let cut = |text: &mut String| {
-            if text.len() > ABRIDGED {
-                text.truncate(text.floor_char_boundary(ABRIDGED));
-                text.push('…');
-            }
-        };
         if let Some(prediction) = &mut self.result.prediction {
             cut(prediction);
         }
@@ -267,13 +262,23 @@ impl Record {
         let sides = ["normalized_prediction", "normalized_ground_truth"];
         for score in self.result.scores.values_mut() {
             for side in sides {
-                match score.get_mut(side) {
-                    Some(Value::String(text)) => cut(text),
-                    Some(Value::Array(items)) => items.truncate(64),
-                    _ => {}
+                if let Some(Value::Array(items)) = score.get_mut(side) {
+                    items.truncate(64);
                 }
             }
+            lean::cut_all(score);
         }
+        if let Some(score) = &mut self.result.score {
+            score.details.values_mut().for_each(lean::cut_all);
+        }
+    }
+}
+
+/// Cuts a text that is longer than a screen.
+fn cut(text: &mut String) {
+    if text.len() > ABRIDGED {
+        text.truncate(text.floor_char_boundary(ABRIDGED));
+        text.push('…');
     }
 }
 

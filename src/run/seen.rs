@@ -54,12 +54,13 @@ impl<'a> SeenRecords<'a> {
         }
     }
 
-    /// Adds the record of a slot.
-    pub(super) fn add(&mut self, slot: usize, record: Record) {
+    /// Adds the record of a slot, of which the summary has its figures.
+    pub(super) fn add(&mut self, slot: usize, mut record: Record) {
         if let Some(assertions) = &mut self.assertions {
             assertions.add(slot / self.plan.eval.epochs as usize, &record);
         }
         if self.all || self.notable.takes(&record) {
+            record.lighten();
             self.records.push(record);
         }
     }
