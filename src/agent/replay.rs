@@ -1,9 +1,13 @@
 //! The `replay` agent: answers that were paid for before.
 
+mod judged;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 use serde_json::{Map, Value};
+
+use judged::JudgedReplies;
 
 use super::Agent;
 use crate::data::{AgentError, FailureKind, Output, Task};
@@ -27,10 +31,12 @@ const TOLD: [&str; 4] = ["model", "system_fingerprint", "finish_reason", "record
 ///
 /// A recording may have several epochs of a sample; each is then given for that epoch alone. An answer that was
 /// recorded once is that of every epoch. Likewise a recording of a judge may have, as `"again": 1`, what it replied when
-/// it was asked once more.
+/// it was asked once more. Of a run directory a judge repeats what the judge of the same name replied there.
 #[derive(Clone, Debug)]
 pub struct Replay {
     answers: HashMap<String, Recorded>,
+    /// What the judges of a run replied; a file is of one agent or of one judge.
+    judged: Option<JudgedReplies>,
     /// Whether some sample has several epochs.
     has_epochs: bool,
     source: String,
@@ -55,12 +61,13 @@ impl Replay {
     /// With file and line where the file is no JSONL, lacks a field, or has an id twice.
     pub fn open(path: &Path, id_field: Option<&str>, answer_field: Option<&str>) -> Result<Self> {
         let source = path.display().to_string();
-        let (answers, recordings) = if path.is_dir() {
-            from_run(&RunDir::open(path)?)?
+        let (answers, recordings, judged) = if path.is_dir() {
+            let (answers, runs, judged) = from_run(&RunDir::open(path)?)?;
+            (answers, runs, Some(judged))
         } else {
             let answers = from_jsonl(path, id_field, answer_field)?;
             let hash = format!("{RECORDING}{}", hash(&answers));
-            (answers, BTreeSet::from([hash]))
+            (answers, BTreeSet::from([hash]), None)
         };
         if answers.is_empty() {
             return Err(Error::usage(format!("`{source}` holds no answers")));
@@ -68,6 +75,7 @@ impl Replay {
         Ok(Self {
             has_epochs: answers.values().any(|recorded| recorded.len() > 1),
             answers,
+            judged,
             source,
             recordings,
         })
@@ -76,6 +84,9 @@ impl Replay {
 
 impl Agent for Replay {
     fn answer(&self, task: &Task) -> Result<Output, AgentError> {
+        if let (Some(turn), Some(judged)) = (&task.judge, &self.judged) {
+            return judged.reply(turn, task, &self.source);
+        }
         let recorded = self.answers.get(task.id());
         let answer = recorded.and_then(|recorded| match recorded.len() {
             1 => recorded.values().next(),
@@ -131,7 +142,11 @@ fn hash(answers: &HashMap<String, Recorded>) -> String {
     hash.short()
 }
 
-fn from_run(dir: &RunDir) -> Result<(HashMap<String, Recorded>, BTreeSet<String>)> {
+/// What agent and judges said, and the runs that asked.
+type OfRun = (HashMap<String, Recorded>, BTreeSet<String>, JudgedReplies);
+
+fn from_run(dir: &RunDir) -> Result<OfRun> {
+    let mut judged = JudgedReplies::default();
     let mut answers: HashMap<_, Recorded> = HashMap::new();
     // One without a manifest that can be read is told apart by its name.
     let mut runs = dir.manifest().map_or_else(
@@ -141,12 +156,13 @@ fn from_run(dir: &RunDir) -> Result<(HashMap<String, Recorded>, BTreeSet<String>
     for record in store::read_records(&dir.file("samples.jsonl"))? {
         let record = record?;
         runs.extend(record.result.cached_from);
+        judged.add(&record.sample_id, record.epoch, record.result.judged);
         if let Some(output) = record.result.output {
             let recorded = answers.entry(record.sample_id).or_default();
             recorded.insert(record.epoch, Replies::from([(0, output)]));
         }
     }
-    Ok((answers, runs))
+    Ok((answers, runs, judged))
 }
 
 fn from_jsonl(

@@ -56,12 +56,25 @@ pub struct Task {
     pub(crate) epoch: u32,
     /// 1 where a judge is asked once more, because its reply could not be read.
     pub(crate) again: u32,
+    /// For whom it is asked, where it is a judge.
+    pub(crate) judge: Option<JudgeTurn>,
     pub(crate) attempt: u32,
     pub(crate) deadline: Option<Instant>,
     pub(crate) cancel: Cancel,
     pub(crate) live: Option<Live>,
     /// What a sandbox hides.
     pub(crate) hidden: Arc<[PathBuf]>,
+}
+
+/// For which verdict of which scorer a judge is asked.
+#[derive(Clone, Debug)]
+pub(crate) struct JudgeTurn {
+    /// The name of the scorer.
+    pub(crate) scorer: Box<str>,
+    /// The epoch of the answer.
+    pub(crate) epoch: u32,
+    /// Which repetition of the verdict.
+    pub(crate) repeat: u32,
 }
 
 /// Where a running agent's lines go when someone watches.
@@ -152,6 +165,7 @@ impl Task {
             scratch: None,
             epoch: 0,
             again: 0,
+            judge: None,
             attempt: 1,
             deadline: None,
             cancel: Cancel::new(),

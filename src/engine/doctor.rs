@@ -225,6 +225,7 @@ impl Examinee {
             scratch: Some(scratch.0.clone()),
             epoch: 0,
             again: 0,
+            judge: None,
             attempt: 1,
             deadline: Instant::now().checked_add(timeout),
             cancel: cancel.clone(),

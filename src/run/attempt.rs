@@ -87,6 +87,7 @@ impl AgentCaller {
             scratch: folder.clone(),
             epoch: question.epoch,
             again: 0,
+            judge: None,
             attempt,
             deadline: self.deadline(started, sample_left),
             cancel: self.stopper.cancel(),

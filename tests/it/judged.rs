@@ -16,6 +16,7 @@ mod killed;
 mod outage;
 mod reasons;
 mod repeats;
+mod replayed;
 
 /// Finds every answer right; it breaks at 003, and at 002 unless there is a file `mended`.
 const JUDGE: &str = r#"#!/bin/sh

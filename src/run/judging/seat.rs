@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::desk::Subject;
 use super::{JudgeBooks, Judging};
 use crate::agent::Agent;
-use crate::data::task::Visible;
+use crate::data::task::{JudgeTurn, Visible};
 use crate::data::{AgentError, FailureKind, JudgeCall, Output, Sample, Task, TaskFile, Unread};
 use crate::eval::limits::budget::UsedUp;
 use crate::eval::limits::{Budget, Limits};
@@ -112,7 +112,7 @@ impl JudgeSeat {
             }
             call.attempts = tries.begin();
             let started = Instant::now();
-            let reply = self.attempt(judging, subject, request, call.attempts);
+            let reply = self.attempt(judging, subject, request, call);
             call.latency_s = started.elapsed().as_secs_f64();
             self.throttle.asked(&turn, subject.id, &reply);
             judging.purse.paid(&reply);
@@ -172,8 +172,9 @@ impl JudgeSeat {
         judging: &Judging,
         subject: &Subject<'_>,
         request: &JudgeRequest<'_>,
-        attempt: u32,
+        call: &JudgeCall,
     ) -> Result<Output, AgentError> {
+        let attempt = call.attempts;
         let needs_folder = self.agent.needs_scratch() || !request.files.is_empty();
         let folder = needs_folder.then(|| make_folder(judging, subject, request, attempt));
         let folder = folder.transpose()?;
@@ -196,6 +197,11 @@ impl JudgeSeat {
                 .saturating_mul(request.repeats)
                 .saturating_add(request.repeat),
             again: request.again,
+            judge: Some(JudgeTurn {
+                scorer: call.scorer.as_str().into(),
+                epoch: subject.epoch,
+                repeat: request.repeat,
+            }),
             attempt,
             deadline: self.deadline(judging),
             cancel: judging.stopper.cancel(),

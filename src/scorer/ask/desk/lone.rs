@@ -7,7 +7,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::{Desk, Heard, JudgeRequest, refuses_form};
-use crate::data::task::Visible;
+use crate::data::task::{JudgeTurn, Visible};
 use crate::data::{AgentError, FailureKind, Output, Sample, Task, Unread};
 use crate::system::cancel::Cancel;
 use crate::system::panics;
@@ -25,12 +25,12 @@ impl Desk for LoneDesk {
         None
     }
 
-    fn ask(&self, _: &str, request: &JudgeRequest<'_>) -> Heard {
+    fn ask(&self, scorer: &str, request: &JudgeRequest<'_>) -> Heard {
         let retries = request.patience.retries;
         let retries = retries.unwrap_or_else(|| request.agent.default_retries());
         let mut pause = PAUSES[0];
         for attempt in 1.. {
-            let error = match attempt_once(request, attempt) {
+            let error = match attempt_once(scorer, request, attempt) {
                 Ok(output) => return Heard::Said(Box::new(output)),
                 Err(error) => error,
             };
@@ -52,7 +52,11 @@ impl Desk for LoneDesk {
     fn unread(&self, _: &str, _: &JudgeRequest<'_>, _: Unread) {}
 }
 
-fn attempt_once(request: &JudgeRequest<'_>, attempt: u32) -> Result<Output, AgentError> {
+fn attempt_once(
+    scorer: &str,
+    request: &JudgeRequest<'_>,
+    attempt: u32,
+) -> Result<Output, AgentError> {
     static NOBODY: LazyLock<Cancel> = LazyLock::new(Cancel::new);
     let scratch = request
         .agent
@@ -68,6 +72,11 @@ fn attempt_once(request: &JudgeRequest<'_>, attempt: u32) -> Result<Output, Agen
         scratch: scratch.as_ref().map(|scratch| scratch.0.clone()),
         epoch: request.repeat,
         again: request.again,
+        judge: Some(JudgeTurn {
+            scorer: scorer.into(),
+            epoch: 0,
+            repeat: request.repeat,
+        }),
         attempt,
         deadline: Instant::now().checked_add(timeout),
         cancel: NOBODY.clone(),
