@@ -144,3 +144,14 @@ pub struct Budget {
     /// Attempts.
     pub requests: Option<u64>,
 }
+
+impl Budget {
+    /// This one, and what it leaves open as the other has it.
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self {
+            cost_usd: self.cost_usd.or(other.cost_usd),
+            tokens: self.tokens.or(other.tokens),
+            requests: self.requests.or(other.requests),
+        }
+    }
+}

@@ -35,7 +35,7 @@ use serde_json::Value;
 use crate::bfcl::Metrics;
 use crate::data::{Record, Status};
 use crate::error::{Error, Result};
-use crate::eval::{Errors, plan};
+use crate::eval::{Budget, Errors, plan};
 use crate::scorer::ask::kin::{self, Answerer};
 use crate::scorer::extract::{Extract, Extraction};
 use crate::scorer::hash::{scorer_hash, scorers_hash};
@@ -70,6 +70,8 @@ pub struct Rescore {
     pub specs: Vec<Value>,
     /// The extraction; as the run had it when `None`.
     pub extract: Option<Extract>,
+    /// What judges may use up; what it leaves open is as the run had it.
+    pub budget: Budget,
     /// The folder of run directories; that of the run itself when `None`.
     pub output_root: Option<PathBuf>,
 }
@@ -107,7 +109,7 @@ pub(crate) fn rescore_told(
     records::open(&dir.file("samples.jsonl"))?;
     let run_id = random_run_id(&parent.eval);
     let new = RunDir::create(&root, &run_id)?;
-    let run = write(dir, (&new, run_id), parent, judge, &how.specs);
+    let run = write(dir, (&new, run_id), parent, judge, (&how.specs, how.budget));
     // What judges were paid for stays, for the next who scores this run again.
     if run.is_err() && !holds_replies(&new) {
         let _ = std::fs::remove_dir_all(new.path());
@@ -153,7 +155,7 @@ fn write(
     (new, run_id): (&RunDir, String),
     parent: Manifest,
     judge: Rejudge,
-    specs: &[Value],
+    (specs, budget): (&[Value], Budget),
 ) -> Result<Run> {
     let errors = Errors::of_config(&parent.config);
     let scorer_hash = errors.mark(scorer_hash(&judge.extraction, &judge.scorers));
@@ -172,7 +174,7 @@ fn write(
     let started = std::time::Instant::now();
     let judge = &if asks(&judge.scorers) {
         begin(dir, (new, &run_id), &parent, &now)?;
-        let judges = RescoreJudges::open(new, &parent, &judge.scorers)?;
+        let judges = RescoreJudges::open(new, &parent, &judge.scorers, budget)?;
         Rejudge {
             desks: Desks::Asking(Box::new(judges)),
             ..judge

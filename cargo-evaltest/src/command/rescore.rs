@@ -9,7 +9,7 @@ use evaltest::engine::run::rescore::{
 };
 use evaltest::engine::text::Override;
 use evaltest::engine::text::clean;
-use evaltest::{Exit, Extract, Result};
+use evaltest::{Budget, Exit, Extract, Result};
 
 use crate::discover::one_spec;
 use crate::runs::open_run;
@@ -21,14 +21,14 @@ use crate::{console, scorers};
 /// `samples.jsonl`. The exit code is 0 whatever the gates say; `cargo evaltest gate` tells theirs.
 ///
 /// A scorer that asks a model takes what it said to the run. Only what is not stored there is asked, as with another
-/// rubric; how much that is, and what it costs at most, is said before, and the budget of the run holds. A rescore
-/// that was killed loses no reply: the same command goes on from there.
+/// rubric; how much that is, and what it costs at most, is said before. The budget of the run holds, or that of `--spec`
+/// where it has one. A rescore that was killed loses no reply: the same command goes on from there.
 #[derive(Debug, Args)]
 pub(crate) struct RescoreArgs {
     /// The run directory whose answers are scored, or the name of an eval, whose last run is meant
     run_dir: PathBuf,
 
-    /// A spec, or the name of its eval: the scorers and the extraction that it has now
+    /// A spec, or the name of its eval: the scorers, the extraction and the budget that it has now
     #[arg(long, value_name = "SPEC", conflicts_with_all = ["scorers", "scorer_options"])]
     spec: Option<PathBuf>,
 
@@ -61,14 +61,14 @@ pub(crate) struct RescoreArgs {
 pub(crate) fn run(args: &RescoreArgs) -> Result<Exit> {
     let dir = open_run(&args.run_dir)?;
     scorers::needs_scorer(&args.scorers, &args.scorer_options)?;
-    let (Origin { scorers, specs }, of_spec) = if let Some(spec) = &args.spec {
+    let (Origin { scorers, specs }, of_spec, budget) = if let Some(spec) = &args.spec {
         scorers_of_spec(&one_spec(spec)?)?
     } else if args.scorers.is_empty() {
-        (scorers_of(&dir.manifest()?)?, None)
+        (scorers_of(&dir.manifest()?)?, None, Budget::default())
     } else {
         let made = scorers::with_specs(&args.scorers, &args.scorer_options)?;
         let (specs, scorers) = made.into_iter().unzip();
-        (Origin { scorers, specs }, None)
+        (Origin { scorers, specs }, None, Budget::default())
     };
     let extract = args.extract.as_deref().map(Override::value).transpose()?;
     let extract = extract.map(|value| Extract::from_value(&value));
@@ -76,6 +76,7 @@ pub(crate) fn run(args: &RescoreArgs) -> Result<Exit> {
         scorers,
         specs,
         extract: extract.transpose()?.or(of_spec),
+        budget,
         output_root: args.output_root.clone(),
     };
     let foreseen = foresee(&dir, &how)?;

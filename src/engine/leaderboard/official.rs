@@ -20,6 +20,7 @@ use std::time::Duration;
 use crate::bfcl::checker;
 use crate::bfcl::export::{self, BfclExport, ExportOptions, Scores};
 use crate::error::{Error, Result};
+use crate::eval::Budget;
 use crate::run::rescore::{Rescore, rescore_told};
 use crate::store::{RunDir, read_records};
 use crate::system::cancel::Cancel;
@@ -133,6 +134,7 @@ pub fn record(dir: &RunDir, judged: &OfficialOutcome, output_root: Option<PathBu
         scorers: vec![Arc::new(checker::BfclScorer::default())],
         specs: Vec::new(),
         extract: None,
+        budget: Budget::default(),
         output_root,
     };
     rescore_told(dir, how, told)

@@ -1,7 +1,7 @@
 //! `RescoreJudges`: judges that are asked where answers are scored again.
 //!
 //! What a judge said stands in the records of the run, and in what a killed rescore of the same run left behind; only what
-//! is in neither is asked, within the budget that the run had. A reply is in the journal of the new run before it is
+//! is in neither is asked, within the budget that the run had or that the spec of the scorers has. A reply is in the journal of the new run before it is
 //! used, and the manifest says whose answers are scored there: so the next rescore finds it.
 
 use std::collections::HashMap;
@@ -11,8 +11,8 @@ use std::time::Instant;
 
 use crate::data::{AgentError, JudgeCall};
 use crate::error::{Error, Result};
-use crate::eval::limits::Limits;
 use crate::eval::limits::budget::UsedUp;
+use crate::eval::limits::{Budget, Limits};
 use crate::run::judging::{JudgeBooks, JudgeDesk, Judging, Subject};
 use crate::run::stop::Stopper;
 use crate::run::throttle::Throttle;
@@ -53,11 +53,13 @@ impl RescoreJudges {
         new: &RunDir,
         parent: &Manifest,
         scorers: &[Arc<dyn Scorer>],
+        budget: Budget,
     ) -> Result<Self> {
         for agent in scorers.iter().flat_map(Scorer::agents) {
             agent.check()?;
         }
-        let limits = Limits::of_config(&parent.config);
+        let mut limits = Limits::of_config(&parent.config);
+        limits.budget = budget.or(limits.budget);
         let (cancel, started) = (Cancel::new(), Instant::now());
         let stopper = Arc::new(Stopper::new(&cancel, &limits, started));
         let purse = Throttle::new(

@@ -9,7 +9,7 @@ use super::extraction_of;
 use crate::error::{Error, Result};
 use crate::eval::registry::Registry;
 use crate::eval::registry::scorers::{self, Context};
-use crate::eval::{plan, spec};
+use crate::eval::{Budget, plan, spec};
 use crate::scorer::Scorer;
 use crate::scorer::extract::Extract;
 use crate::scorer::hash::scorers_hash;
@@ -72,11 +72,11 @@ pub fn scorers_of(manifest: &Manifest) -> Result<Origin> {
     })
 }
 
-/// The scorers that a spec has now, with the extraction that it asks for, if it does.
+/// The scorers that a spec has now, with the extraction that it asks for, if it does, and its budget.
 ///
 /// # Errors
 /// When the spec cannot be read, or has no scorer.
-pub fn scorers_of_spec(path: &Path) -> Result<(Origin, Option<Extract>)> {
+pub fn scorers_of_spec(path: &Path) -> Result<(Origin, Option<Extract>, Budget)> {
     let eval = spec::load(path, &Registry::new(), &[])?;
     if !plan::judges_answers(&eval) {
         let message = format!("{}: the spec has no scorer", path.display());
@@ -85,7 +85,7 @@ pub fn scorers_of_spec(path: &Path) -> Result<(Origin, Option<Extract>)> {
     let scorers = plan::scorers(&eval);
     let names: Vec<&str> = scorers.iter().map(Scorer::name).collect();
     let specs = named(&eval.config, &names);
-    Ok((Origin { scorers, specs }, eval.extract))
+    Ok((Origin { scorers, specs }, eval.extract, eval.limits.budget))
 }
 
 /// The scorers as the spec names them, else their names alone.

@@ -115,6 +115,29 @@ fn the_budget_of_the_run_holds_and_what_was_said_until_then_is_kept() {
 }
 
 #[test]
+fn the_budget_of_the_spec_whose_rubric_is_taken_holds_and_one_that_is_raised_goes_on() {
+    // 12 tokens a reply; the run had no budget.
+    let court = Court::new(6, "", |_, _| fine(&points(4)));
+    court.run("eval.yaml").exits(0);
+    let dir = court.dir();
+    court.edit(RUBRIC, OTHER);
+    let bounded = |from: &str, to: &str| court.edit(from, to);
+    bounded("concurrency: 1", "concurrency: 1, budget: { requests: 2 }");
+    rescore(&court, &dir, &["--spec", "eval.yaml"])
+        .exits(3)
+        .says("limits.budget.requests");
+    assert_eq!(court.judged(), 8);
+    bounded("requests: 2", "tokens: 20");
+    rescore(&court, &dir, &["--spec", "eval.yaml"])
+        .exits(3)
+        .says("limits.budget.tokens");
+    assert_eq!(court.judged(), 10);
+    bounded("tokens: 20", "tokens: 2000");
+    rescore(&court, &dir, &["--spec", "eval.yaml"]).exits(0);
+    assert_eq!((court.judged(), court.answered()), (12, 6));
+}
+
+#[test]
 fn a_judge_that_serves_no_more_is_not_needed_for_what_is_stored() {
     let court = Court::new(2, "", |_, number| match number {
         0 | 1 => fine(&points(4)),

@@ -109,6 +109,7 @@ fn the_ends_of_a_scale_are_known_without_the_scorer() {
             scorers: vec![std::sync::Arc::new(Points)],
             specs: Vec::new(),
             extract: None,
+            budget: crate::eval::Budget::default(),
             output_root: None,
         };
         let again = crate::run::rescore::rescore(&dir, again).unwrap();
