@@ -10,6 +10,7 @@ mod again;
 mod books;
 mod court;
 mod doors;
+mod files;
 mod form;
 mod identity;
 mod killed;

@@ -225,7 +225,7 @@ impl Judge {
                     _ => prompt::again(&prompt, &self.grading),
                 },
                 options: self.task_options(place),
-                files: shown.files,
+                files: &shown.files,
                 form,
                 may_fall_back: form != ReplyForm::Text && self.form.proven() != Some(place),
                 repeat,

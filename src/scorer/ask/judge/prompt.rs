@@ -49,6 +49,11 @@ impl<'a> Exhibit<'a> {
         }
     }
 
+    /// The text of a file.
+    pub(crate) fn of_file(name: &str, text: String) -> Self {
+        Self::new(format!("file {name}"), Some(text))
+    }
+
     /// The name without anything that could end a line or a delimiter: names of fields come with the data.
     fn plain_name(&self) -> String {
         let is_plain = |c: char| c.is_alphanumeric() || "_-. /".contains(c);
@@ -71,6 +76,7 @@ impl<'a> Exhibit<'a> {
             "prediction" => "The answer to grade".into(),
             "ground_truth" => "The reference answer".into(),
             "files" => "The files that belong to it".into(),
+            name if name.starts_with("file ") => format!("The {}", self.plain_name()).into(),
             _ => format!("Further material, `{}`", self.plain_name()).into(),
         }
     }

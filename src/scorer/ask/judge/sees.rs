@@ -1,6 +1,7 @@
 //! `Sees`: what of a sample and its answer a judge is shown.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
@@ -13,6 +14,9 @@ use crate::text::hash::Hasher;
 
 /// The option of that name.
 pub(super) const KEY: &str = "sees";
+
+/// Bytes of a file that is shown as a text.
+const LONGEST_TEXT: u64 = 1 << 20;
 
 /// What a judge is shown, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +40,8 @@ enum See {
 /// What a judge is shown of one answer.
 pub(super) struct Shown<'a> {
     pub(super) exhibits: Vec<Exhibit<'a>>,
-    pub(super) files: &'a [Attachment],
+    /// Those that no exhibit holds: images, and what else is no text.
+    pub(super) files: Vec<Attachment>,
     /// Characters of the answer.
     pub(super) length: u64,
     /// Names and contents of files, for the key.
@@ -131,7 +136,11 @@ impl Sees {
 
     /// For the fingerprint.
     pub(super) fn names(&self) -> Value {
-        let names = self.list.iter().map(See::name);
+        // What files are shown as was once another thing.
+        let names = self.list.iter().map(|see| match see {
+            See::Files => "files, and the text of each",
+            other => other.name(),
+        });
         json!([names.collect::<Vec<_>>(), self.truth_if_there])
     }
 
@@ -163,20 +172,29 @@ impl Sees {
     /// When something that is to be shown is not there.
     pub(super) fn shown<'a>(&self, answer: &Answer<'a>) -> Result<Shown<'a>> {
         let mut exhibits = Vec::with_capacity(self.list.len() + 1);
-        let mut files: &[Attachment] = &[];
+        let mut attached: &[Attachment] = &[];
+        let mut files = Vec::new();
         for see in &self.list {
             let text = match see {
                 See::Prompt => Some(question(answer)?.into()),
                 See::Prediction => answer.prediction.map(Cow::Borrowed),
                 See::GroundTruth => Some(text(&answer.target.0)),
                 See::Files => {
-                    files = attached(answer)?;
-                    let names = files.iter().map(|file| file.name.as_str());
+                    attached = attachments(answer)?;
+                    let names = attached.iter().map(|file| file.name.as_str());
                     Some(names.collect::<Vec<_>>().join("\n").into())
                 }
                 See::Field(name) => answer.metadata.get(name).map(text),
             };
             exhibits.push(Exhibit::new(see.name().to_owned(), text));
+            if *see == See::Files {
+                for file in attached {
+                    match text_of(file)? {
+                        Some(text) => exhibits.push(Exhibit::of_file(&file.name, text)),
+                        None => files.push(file.clone()),
+                    }
+                }
+            }
         }
         if self.truth_if_there && !answer.target.0.is_null() {
             exhibits.push(Exhibit::new("ground_truth", Some(text(&answer.target.0))));
@@ -184,18 +202,35 @@ impl Sees {
         let length = answer.prediction.map_or(0, |text| text.chars().count());
         Ok(Shown {
             exhibits,
-            attached: contents(files)?,
+            attached: contents(attached)?,
             files,
             length: length as u64,
         })
     }
 }
 
+/// The text of a file, which stands among the material: an endpoint would put it behind the request, as a part of it.
+fn text_of(file: &Attachment) -> Result<Option<String>> {
+    let path = path_of(file)?;
+    let unread = |error: std::io::Error| Error::io("read", &path, &error);
+    if std::fs::metadata(&path).map_err(unread)?.len() > LONGEST_TEXT {
+        return Ok(None);
+    }
+    let bytes = std::fs::read(&path).map_err(unread)?;
+    // A NUL is UTF-8, and no text.
+    let text = String::from_utf8(bytes).ok();
+    Ok(text.filter(|text| !text.contains('\0')))
+}
+
+fn path_of(file: &Attachment) -> Result<PathBuf> {
+    let path = file.resolve();
+    path.map_err(|error| Error::infrastructure(error.message))
+}
+
 /// Names and hashes of the files' contents.
 fn contents(files: &[Attachment]) -> Result<Vec<(String, String)>> {
     let content = |file: &Attachment| {
-        let path = file.resolve();
-        let path = path.map_err(|error| Error::infrastructure(error.message))?;
+        let path = path_of(file)?;
         let hash = crate::system::file::hash(&path);
         let hash = hash.map_err(|error| Error::io("read", &path, &error))?;
         Ok((file.name.clone(), hash))
@@ -224,7 +259,7 @@ fn question<'a>(answer: &Answer<'a>) -> Result<&'a str> {
     })
 }
 
-fn attached<'a>(answer: &Answer<'a>) -> Result<&'a [Attachment]> {
+fn attachments<'a>(answer: &Answer<'a>) -> Result<&'a [Attachment]> {
     let sample = answer.sample.map(|sample| sample.files.as_slice());
     sample.ok_or_else(|| {
         Error::usage("the judge is to see the sample's files, and those are not here")
