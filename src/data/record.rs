@@ -8,6 +8,7 @@ mod abridged;
 mod judgement;
 mod lean;
 pub(crate) mod parts;
+mod unjudged;
 
 use std::sync::{Arc, LazyLock};
 

@@ -2,23 +2,23 @@
 
 mod assertions;
 mod epochs;
+mod failures;
 mod judge;
 mod metrics;
+mod next;
 mod scorers;
 pub mod table;
 
 use std::io::{self, Write};
 
 use super::accuracy;
-use crate::data::{AgentError, FailureManner, Record, Status};
 use crate::exit::Exit;
 use crate::report::event::Event;
-use crate::store::RunDir;
 use crate::system::project::shown;
-use crate::text::{clean, excerpt, percent, shell_word};
+use crate::text::{clean, percent};
 use crate::verdict::look::EarlyLook;
 use crate::verdict::result::Verdict;
-use crate::verdict::run::{MEND, Run};
+use crate::verdict::run::Run;
 use crate::verdict::summary::Summary;
 
 /// How many flipped or failed samples are listed; the rest is counted.
@@ -64,7 +64,7 @@ pub fn event(event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
                 "{}{}: attempt {attempt} failed{then}: {}",
                 clean(id),
                 in_epoch(*epoch),
-                reason(error)
+                failures::reason(error)
             )
         }
         Event::AgentOutput { id, line } => writeln!(out, "{}| {}", clean(id), clean(line)),
@@ -166,21 +166,10 @@ pub fn run(run: &Run, out: &mut dyn Write) -> io::Result<()> {
     }
     flips(run, out)?;
     assertions::assertions(run, out)?;
-    let errors = Failures {
-        title: "ended without a verdict",
-        file: "errors.jsonl",
-        count: summary.errors,
-    };
-    errors.write(run, |it| it.result.status.is_error(), out)?;
-    let wrong = Failures {
-        title: "failed, which counts as wrong",
-        file: "samples.jsonl",
-        count: summary.failed_as_wrong,
-    };
-    wrong.write(run, |it| it.result.is_failure_as_wrong(), out)?;
+    failures::failures(run, out)?;
     ignored(summary, out)?;
     writeln!(out, "  run directory: {}", shown(&run.dir))?;
-    if let Some(next) = next_command(run) {
+    if let Some(next) = next::next(run) {
         writeln!(out, "  next: {next}")?;
     }
     Ok(())
@@ -270,124 +259,6 @@ fn listed(title: &str, ids: &[String], out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "    … and {} more", ids.len() - LISTED)?;
     }
     Ok(())
-}
-
-/// Samples whose agent or scorer failed.
-struct Failures {
-    title: &'static str,
-    /// Which file has them all.
-    file: &'static str,
-    count: u64,
-}
-
-impl Failures {
-    /// Writes them by reason.
-    fn write(
-        &self,
-        run: &Run,
-        is_one: impl Fn(&Record) -> bool,
-        out: &mut dyn Write,
-    ) -> io::Result<()> {
-        let failed = run.records.iter().filter(|record| is_one(record));
-        // The same reason a hundred times is one line.
-        let mut reasons: Vec<(Option<FailureManner>, &Record, usize)> = Vec::new();
-        let mut total = 0;
-        for record in failed {
-            total += 1;
-            let manner = record.result.error.as_ref().map(FailureManner::of);
-            match reasons.iter_mut().find(|(known, ..)| *known == manner) {
-                Some((_, _, count)) => *count += 1,
-                None => reasons.push((manner, record, 1)),
-            }
-        }
-        if total == 0 {
-            return Ok(());
-        }
-        // Of very many only some are in memory.
-        let all = self.count.max(total);
-        writeln!(out, "  {} ({all}):", self.title)?;
-        for (_, record, count) in reasons.iter().take(LISTED) {
-            let reason = record.result.error.as_ref().map(reason).unwrap_or_default();
-            let others = if *count > 1 {
-                format!(" and {} more", count - 1)
-            } else {
-                String::new()
-            };
-            let (id, epoch) = (clean(&record.sample_id), in_epoch(record.epoch));
-            writeln!(out, "    {id}{epoch}{others}: {reason}")?;
-        }
-        if reasons.len() > LISTED {
-            writeln!(
-                out,
-                "    … and {} other reasons, see {}",
-                reasons.len() - LISTED,
-                self.file
-            )?;
-        }
-        if all > total {
-            writeln!(out, "    … and {} more, see {}", all - total, self.file)?;
-        }
-        Ok(())
-    }
-}
-
-/// A failure in a line, with the last thing a process said.
-fn reason(error: &AgentError) -> String {
-    let reason = excerpt(&error.message);
-    let said = error
-        .stderr_tail
-        .as_deref()
-        .and_then(|tail| tail.lines().rfind(|line| !line.trim().is_empty()));
-    match said {
-        Some(line) => format!("{reason}; stderr: {}", excerpt(line)),
-        None => reason,
-    }
-}
-
-/// The one command to type next: for what is worst, or to make a first baseline.
-pub(crate) fn next_command(run: &Run) -> Option<String> {
-    let dir = shell_word(&shown(&run.dir));
-    let show = |id: &str| format!("cargo evaltest show {dir} {}", shell_word(id));
-    let show_record = |record: &Record| {
-        let epoch = match record.epoch {
-            0 => String::new(),
-            epoch => format!(" --epoch {epoch}"),
-        };
-        show(&record.sample_id) + &epoch
-    };
-    if let Some(reason) = &run.stop_reason {
-        // Whom a judge is asked about was answered.
-        let has_answers = run.summary.has_answers() || reason.starts_with("judge `");
-        // Nothing would be saved, and an agent that is mended is another one.
-        if reason.contains(MEND) || !has_answers {
-            let manifest = RunDir::open(&run.dir).and_then(|dir| dir.manifest()).ok();
-            let again = manifest.map(|manifest| manifest.run_again());
-            return Some(again.unwrap_or_else(|| "cargo evaltest run".to_owned()));
-        }
-        return Some(format!("cargo evaltest run --resume {dir}"));
-    }
-    let error = run
-        .records
-        .iter()
-        .find(|record| record.result.status.is_error());
-    if let Some(record) = error {
-        return Some(show_record(record));
-    }
-    if let Some(flip) = run.flips.iter().find(|flip| flip.worse) {
-        return Some(show(&flip.id));
-    }
-    if let Some(id) = run.failed_assertions.first() {
-        return Some(show(id));
-    }
-    let failed = run
-        .summary
-        .gates
-        .iter()
-        .any(|gate| gate.verdict == Verdict::Failed);
-    let wrong =
-        |record: &&Record| record.result.status == Status::Scored && !record.result.is_correct();
-    let wrong = run.records.iter().find(wrong);
-    failed.then_some(wrong).flatten().map(show_record)
 }
 
 fn indented(text: &str) -> String {

@@ -10,10 +10,12 @@ use crate::verdict::summary::Summary;
 /// What the reason says of a run that stopped because its agent must be changed, which such a run cannot go on with.
 pub(crate) const MEND: &str = "hint: mend the agent";
 
-/// Picks the records of a run that its report names: those without an answer, and the first that is wrong.
+/// Picks the records of a run that its report names: those without an answer or without the verdict of one of its
+/// scorers, and the first that is wrong.
 #[derive(Default)]
 pub(crate) struct Notable {
     errors: usize,
+    unjudged: usize,
     wrong: bool,
 }
 
@@ -28,7 +30,10 @@ impl Notable {
             return self.errors <= Self::MOST;
         }
         let is_wrong = result.status == Status::Scored && !result.is_correct();
-        is_wrong && !std::mem::replace(&mut self.wrong, true)
+        let is_first_wrong = is_wrong && !std::mem::replace(&mut self.wrong, true);
+        let is_unjudged = result.unjudged_beside().next().is_some();
+        self.unjudged += usize::from(is_unjudged);
+        is_first_wrong || is_unjudged && self.unjudged <= Self::MOST
     }
 }
 
@@ -42,7 +47,7 @@ pub struct Run {
     pub dir: PathBuf,
     /// Every sample with its outcome, in dataset order. Prompts, outputs and metadata are on disk only, and long
     /// texts are abridged; see [`Run::whole_records`]. Of a run that was [driven](crate::run::drive) or
-    /// scored again those without a verdict, and the first that is wrong.
+    /// scored again those without a verdict of all of its scorers, and the first that is wrong.
     pub records: Vec<Record>,
     /// Figures, and the verdicts of the gates.
     pub summary: Summary,

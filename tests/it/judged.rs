@@ -18,6 +18,7 @@ mod outage;
 mod reasons;
 mod repeats;
 mod replayed;
+mod told;
 
 /// Finds every answer right; it breaks at 003, and at 002 unless there is a file `mended`.
 const JUDGE: &str = r#"#!/bin/sh

@@ -152,7 +152,12 @@ fn line(record: &Record, out: &mut dyn Write) -> io::Result<()> {
         clean(&record.sample_id),
         in_epoch(record.epoch),
         excerpt(said)
-    )
+    )?;
+    let (id, epoch) = (clean(&record.sample_id), in_epoch(record.epoch));
+    outcome.unjudged_beside().try_for_each(|(scorer, reason)| {
+        let unread = format!("unread by `{}`", clean(scorer));
+        writeln!(out, "{unread:<14} {id}{epoch}  {}", excerpt(reason))
+    })
 }
 
 /// How often the agent was asked, and how long the answer took.

@@ -8,8 +8,20 @@ use crate::verdict::summary::{Summary, VALUE};
 pub(crate) fn judge_notices(summary: &Summary) -> Vec<String> {
     let judges = summary.judge.iter().flat_map(|judge| &judge.scorers);
     judges
-        .flat_map(|(name, judge)| of_one(name, judge, score_of(summary, name)))
+        .flat_map(|(name, judge)| {
+            let silent = silent(name, judge, summary.scorer.as_deref() == Some(name));
+            let others = of_one(name, judge, score_of(summary, name));
+            silent.into_iter().chain(others)
+        })
         .collect()
+}
+
+/// That a judge beside the scorer that decides judged nothing, which no gate need tell of.
+fn silent(name: &str, judge: &JudgeSummary, decides: bool) -> Option<String> {
+    let all = judge.samples;
+    let answers = if all == 1 { "answer" } else { "answers" };
+    (!decides && all > 0 && judge.unread == all)
+        .then(|| format!("judge `{name}` gave no verdict on any of {all} {answers}"))
 }
 
 fn of_one(name: &str, judge: &JudgeSummary, score: Option<f64>) -> Vec<String> {
