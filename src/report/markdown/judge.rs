@@ -104,7 +104,7 @@ mod tests {
             "| unread | 1 (refusal) | 0 |",
             "| cost | - | - |",
             "| models | m\\|1: 12 | - |",
-            "judge \\`a\\`: its repeats agree",
+            "judge \\`a\\`: its repeats give the same",
         ] {
             let line = line.replace("1 (refusal)", "1 (1 refusal)");
             assert!(shown.contains(&line), "{line} is not in {shown}");

@@ -23,6 +23,9 @@ const TOTAL: &str = "total";
 /// The detail that tells how far the repeats of a verdict agree.
 const SELF_AGREEMENT: &str = "self_agreement";
 
+/// The detail that holds those repeats.
+const REPEATS: &str = "repeats";
+
 /// What judges were asked in a run, what they said and what that cost; also of a single scorer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -57,15 +60,24 @@ pub struct JudgeSummary {
     /// Absent where one of the two does not vary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub length_correlation: Option<f64>,
-    /// How far the repeats of a scorer's verdicts agree: the mean of its detail `self_agreement`.
+    /// The share of a scorer's further verdicts, of those that could be read, that give the points of the first one in
+    /// every dimension, or its choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub self_agreement: Option<f64>,
+    /// How many further verdicts that is a share of.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub repeats: u64,
     /// Whether ten or more answers all got the same `total`, or else `value`: such a scorer tells nothing apart.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub constant: bool,
     /// The same figures of each scorer that asks a judge, by its name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub scorers: BTreeMap<String, JudgeSummary>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// The running sums behind a [`JudgeSummary`].
@@ -83,6 +95,7 @@ struct Sums {
     latencies: Vec<f64>,
     /// Score and length of each answer that was judged: ranks need them all.
     scores: Vec<(f64, f64)>,
+    /// Over repeats, not over answers: some repeats cannot be read.
     agreement: Sum,
 }
 
@@ -119,10 +132,10 @@ impl JudgeTally {
                 }
             } else if let Some(given) = GivenScore::of(record, name, first) {
                 sums.scores.push((given.value, stats::as_f64(last.length)));
-                given
-                    .agreement
-                    .into_iter()
-                    .for_each(|it| sums.agreement.add(it));
+                if let Some((share, repeats)) = given.agreement {
+                    sums.told.repeats += repeats;
+                    sums.agreement.add(share * stats::as_f64(repeats));
+                }
             }
         }
         self.all.told.samples += 1;
@@ -175,7 +188,10 @@ impl Sums {
             },
             latency_s: latency(&mut self.latencies),
             length_correlation: stats::spearman(&self.scores),
-            self_agreement: self.agreement.mean(),
+            self_agreement: (self.told.repeats > 0)
+                .then(|| self.agreement.total())
+                .flatten()
+                .map(|agreeing| agreeing / stats::as_f64(self.told.repeats)),
             constant: is_constant && self.scores.len() >= ENOUGH,
             ..self.told
         }
@@ -198,7 +214,8 @@ fn reason(call: &JudgeCall) -> String {
 /// What a judge says of one answer.
 struct GivenScore {
     value: f64,
-    agreement: Option<f64>,
+    /// The share of its repeats that say the same, and of how many.
+    agreement: Option<(f64, u64)>,
 }
 
 impl GivenScore {
@@ -230,7 +247,7 @@ impl GivenScore {
         let number = |name: &str| score.details.get(name).and_then(Value::as_f64);
         Some(Self {
             value: number(TOTAL).unwrap_or(score.value),
-            agreement: number(SELF_AGREEMENT),
+            agreement: agreement(&|name| score.details.get(name)),
         })
     }
 
@@ -240,9 +257,20 @@ impl GivenScore {
         let value = || score.get(VALUE)?.as_f64();
         Some(Self {
             value: number(TOTAL).or_else(value)?,
-            agreement: number(SELF_AGREEMENT),
+            agreement: agreement(&|name| score.get("details")?.get(name)),
         })
     }
+}
+
+/// How far the repeats agree that details tell of, and how many of them could be read.
+fn agreement<'a>(detail: &dyn Fn(&str) -> Option<&'a Value>) -> Option<(f64, u64)> {
+    let share = detail(SELF_AGREEMENT)?.as_f64()?;
+    let all = detail(REPEATS).and_then(Value::as_array);
+    let readable = |all: &Vec<Value>| {
+        let readable = all.iter().filter(|one| one.get("unread").is_none());
+        readable.count() as u64
+    };
+    Some((share, all.map_or(1, readable)))
 }
 
 #[cfg(test)]

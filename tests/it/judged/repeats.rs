@@ -10,7 +10,7 @@ use crate::server::{Server, chat, fine};
 #[test]
 fn each_is_asked_for_whatever_the_first_was_and_the_first_alone_counts() {
     // By question: the points of each ask in turn.
-    let said: BTreeMap<u32, [u32; 3]> = [(0, [4, 2, 5]), (1, [2, 4, 4]), (2, [5, 5, 4])].into();
+    let said: BTreeMap<u32, [u32; 3]> = [(0, [4, 2, 5]), (1, [2, 2, 2]), (2, [5, 5, 4])].into();
     let judge = Server::new(move |asked, n| fine(&points(said[&number(asked)][n % 3])));
     let court = Court::of(
         3,
@@ -34,10 +34,11 @@ fn each_is_asked_for_whatever_the_first_was_and_the_first_alone_counts() {
         .collect();
     assert_eq!(
         json!(figures),
-        json!([[true, 4, 0.5], [false, 2, 0.0], [true, 5, 1.0]])
+        json!([[true, 4, 0.0], [false, 2, 1.0], [true, 5, 0.5]])
     );
     let summary = court.summary();
     assert_eq!(summary["judge"]["scorers"]["judge"]["self_agreement"], 0.5);
+    assert_eq!(summary["judge"]["scorers"]["judge"]["repeats"], 6);
     assert_eq!(
         json!([summary["judge"]["calls"], summary["judge"]["samples"]]),
         json!([9, 3])

@@ -86,11 +86,13 @@ impl Graded {
         }
     }
 
-    /// Whether another verdict comes to the same.
+    /// Whether another verdict says the same: the points of every dimension, or the choice. That both pass is no
+    /// agreement, for a judge that throws dice above the limit would have it, too.
     pub(super) fn agrees(&self, other: &Self) -> bool {
         match (&self.verdict, &other.verdict) {
             (GradedAs::Choice(one, _), GradedAs::Choice(other, _)) => one == other,
-            _ => self.correct == other.correct,
+            (GradedAs::Points(one, _), GradedAs::Points(other, _)) => one == other,
+            _ => false,
         }
     }
 }
@@ -150,5 +152,36 @@ pub(super) fn bounds(grading: &Grading) -> Vec<(Cow<'static, str>, [f64; 2])> {
             ])
             .collect(),
         Grading::Choices(_) => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scorer::ask::judge::reading;
+
+    #[test]
+    fn repeats_agree_by_every_point() {
+        let grading = Grading::inline(
+            &json!({ "rubric": { "dimensions": [{ "name": "a" }, { "name": "b" }] } }),
+        );
+        let graded = |a: i64, b: i64| {
+            let text = json!({ "a": a, "b": b }).to_string();
+            Graded::of(
+                &grading,
+                reading::rubric(&text, &[("a", [1, 5]), ("b", [1, 5])]),
+            )
+        };
+        assert!(graded(4, 5).agrees(&graded(4, 5)));
+        // Both pass, with one total, and by other points.
+        assert!(!graded(4, 5).agrees(&graded(5, 4)));
+        assert!(!graded(5, 5).agrees(&graded(5, 4)));
+        let grading = Grading::inline(&json!({ "choices": { "a": 1, "b": 1, "c": 0 } }));
+        let graded = |name: &str| {
+            let text = json!({ "verdict": name }).to_string();
+            Graded::of(&grading, reading::choices(&text, &["a", "b", "c"]))
+        };
+        assert!(graded("a").agrees(&graded("a")));
+        assert!(!graded("a").agrees(&graded("b")));
     }
 }

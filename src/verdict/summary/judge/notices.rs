@@ -1,5 +1,7 @@
 //! What people should know of how the judges of a run judge.
 
+use std::collections::BTreeMap;
+
 use super::{ENOUGH, JudgeSummary, TOTAL};
 use crate::verdict::summary::{Summary, VALUE};
 
@@ -10,7 +12,10 @@ pub(crate) fn judge_notices(summary: &Summary) -> Vec<String> {
     judges
         .flat_map(|(name, judge)| {
             let silent = silent(name, judge, summary.scorer.as_deref() == Some(name));
-            let others = of_one(name, judge, score_of(summary, name));
+            let means = means_of(summary, name);
+            let score = means.and_then(|means| means.get(TOTAL).or_else(|| means.get(VALUE)));
+            let has_points = means.is_some_and(|means| means.contains_key(TOTAL));
+            let others = of_one(name, judge, score.copied(), has_points);
             silent.into_iter().chain(others)
         })
         .collect()
@@ -24,7 +29,7 @@ fn silent(name: &str, judge: &JudgeSummary, decides: bool) -> Option<String> {
         .then(|| format!("judge `{name}` gave no verdict on any of {all} {answers}"))
 }
 
-fn of_one(name: &str, judge: &JudgeSummary, score: Option<f64>) -> Vec<String> {
+fn of_one(name: &str, judge: &JudgeSummary, score: Option<f64>, has_points: bool) -> Vec<String> {
     let mut notices = Vec::new();
     let judged = judge.samples - judge.unread;
     if judge.constant {
@@ -44,17 +49,19 @@ fn of_one(name: &str, judge: &JudgeSummary, score: Option<f64>) -> Vec<String> {
         ));
     }
     if let Some(agreement) = judge.self_agreement {
+        let what = if has_points { "points" } else { "choice" };
+        let repeats = judge.repeats;
         notices.push(format!(
-            "judge `{name}`: its repeats agree with its first verdict by {agreement:.2} on average, of 1"
+            "judge `{name}`: its repeats give the same {what} as its first verdict in {:.0} % of {repeats} repeats",
+            100.0 * agreement
         ));
     }
     notices
 }
 
-/// The mean score of a scorer, as far as the summary has it.
-fn score_of(summary: &Summary, name: &str) -> Option<f64> {
+/// The means of a scorer, as far as the summary has them.
+fn means_of<'a>(summary: &'a Summary, name: &str) -> Option<&'a BTreeMap<String, f64>> {
     let of_first = || (summary.scorer.as_deref() == Some(name)).then_some(&summary.means);
     let own = summary.scorers.get(name).map(|scorer| &scorer.means);
-    let means = own.or_else(of_first)?;
-    means.get(TOTAL).or_else(|| means.get(VALUE)).copied()
+    own.or_else(of_first)
 }

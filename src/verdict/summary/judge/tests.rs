@@ -255,11 +255,35 @@ fn scores_that_go_with_the_length_are_told() {
 #[test]
 fn self_agreement_is_told_where_there_are_repeats() {
     let mut records = totals([(4.0, 1), (3.0, 1)]);
-    for (record, agreement) in records.iter_mut().zip([1.0, 0.5]) {
+    // One of the five could not be read, and is no repeat.
+    let repeats = [
+        (1.0, json!([{"total": 4.0}, {"unread": "refusal"}])),
+        (
+            1.0 / 3.0,
+            json!([{"total": 3.0}, {"total": 4.0}, {"total": 5.0}]),
+        ),
+    ];
+    for (record, (agreement, repeats)) in records.iter_mut().zip(repeats) {
         let score = record.result.score.take().unwrap();
-        record.result.score = Some(score.detail("self_agreement", agreement));
+        let score = score.detail("self_agreement", agreement);
+        record.result.score = Some(score.detail("repeats", repeats));
     }
-    let expect = "judge `judge`: its repeats agree with its first verdict by 0.75 on average, of 1";
+    let told = summary(&records);
+    let expect =
+        "judge `judge`: its repeats give the same points as its first verdict in 50 % of 4 repeats";
+    assert_eq!(judge_notices(&told), [expect]);
+    let judge = &told.judge.as_ref().unwrap().scorers["judge"];
+    assert_eq!((judge.repeats, judge.self_agreement), (4, Some(0.5)));
+    for record in &mut records {
+        let score = record.result.score.take().unwrap();
+        let details = score.details.iter().filter(|(name, _)| *name != "total");
+        let bare = details.fold(Score::binary(true), |bare, (name, value)| {
+            bare.detail(name.to_owned(), value.clone())
+        });
+        record.result.score = Some(bare);
+    }
+    let expect =
+        "judge `judge`: its repeats give the same choice as its first verdict in 50 % of 4 repeats";
     assert_eq!(judge_notices(&summary(&records)), [expect]);
 }
 
