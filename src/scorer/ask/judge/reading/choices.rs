@@ -25,6 +25,7 @@ fn read(reply: &str, names: &Names<'_>) -> Result<Reading, Unread> {
         quoted,
     } = JudgeReply::parse(reply)?;
     let mut claims = Claims::default();
+    let is_text = whole.is_none();
     for found in found.iter().chain(&quoted) {
         claims.of_object(found, names)?;
     }
@@ -52,6 +53,9 @@ fn read(reply: &str, names: &Names<'_>) -> Result<Reading, Unread> {
     }
     if !doubtful.is_empty() {
         claims.of_text(doubtful, &quoted, names, false)?;
+    }
+    if is_text && claims.choice.is_none() && lines::are_several(body, names) {
+        return Err(Unread::Conflicting);
     }
     claims.conclude(names)
 }

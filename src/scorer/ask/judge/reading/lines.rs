@@ -144,6 +144,25 @@ pub(super) fn whole(text: &str, names: &Names<'_>) -> Option<usize> {
     names.find(text).or_else(bare)
 }
 
+/// Whether a text is nothing but choices, of which two differ: `A or B`.
+pub(super) fn are_several(text: &str, names: &Names<'_>) -> bool {
+    let between = |c: char| closes(c) || ends_sentence(c) || matches!(c, ',' | '/' | '&' | '、');
+    let mut rest = text.trim_start_matches(closes);
+    let (mut first, mut several) = (None, false);
+    while !rest.is_empty() {
+        let Some((choice, behind)) = names.at_start(rest) else {
+            return false;
+        };
+        several |= *first.get_or_insert(choice) != choice;
+        rest = behind.trim_start_matches(between);
+        for word in ["or ", "and "] {
+            rest = rest.strip_prefix(word).unwrap_or(rest);
+        }
+        rest = rest.trim_start_matches(between);
+    }
+    several
+}
+
 struct Scan<'a> {
     names: &'a Names<'a>,
     text: &'a str,
