@@ -18,7 +18,7 @@ impl Figures<'_> {
             return None;
         }
         let found = self.found(gate);
-        let told = self.told_unjudged(self.scorer_of(gate, found.as_ref()))?;
+        let told = self.told_unjudged(scorer_of(gate, found.as_ref()))?;
         let [low, high] = range(measured, threshold);
         Some(format!("{told}, which leaves it between {low} and {high}"))
     }
@@ -31,12 +31,6 @@ impl Figures<'_> {
         }
     }
 
-    /// The scorer that a gate is about; `None` is the deciding one.
-    fn scorer_of<'f>(&self, gate: &'f Gate, found: Option<&'f Found>) -> Option<&'f str> {
-        let scorer = found.and_then(|found| found.scorer.as_deref());
-        scorer.or(gate.metric().scorer())
-    }
-
     /// What leaves the gate open, and what to type.
     pub(in crate::verdict::check) fn open(
         &self,
@@ -46,7 +40,7 @@ impl Figures<'_> {
     ) -> String {
         let [low, high] = range(measured, threshold);
         let found = self.found(gate);
-        let scorer = self.scorer_of(gate, found.as_ref());
+        let scorer = scorer_of(gate, found.as_ref());
         let (errored, skipped) = (self.errors, self.skipped);
         // Those that the deciding scorer could not judge are among the errors.
         let is_beside = scorer.is_some() && scorer != self.decides();
@@ -91,6 +85,12 @@ impl Figures<'_> {
         let name = scorer.or(self.decides());
         name.map_or_else(|| "the scorer".to_owned(), |name| format!("`{name}`"))
     }
+}
+
+/// The scorer that a gate is about; `None` is the deciding one.
+fn scorer_of<'a>(gate: &'a Gate, found: Option<&'a Found>) -> Option<&'a str> {
+    let scorer = found.and_then(|found| found.scorer.as_deref());
+    scorer.or(gate.metric().scorer())
 }
 
 /// What a figure would be at least and at most, for people.
