@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{ENOUGH, JudgeSummary, TOTAL};
+use crate::stats;
 use crate::verdict::summary::{Summary, VALUE};
 
 /// What people should know of the judges of a finished run: that one tells nothing apart, how its scores go with the
@@ -43,6 +44,7 @@ fn of_one(name: &str, judge: &JudgeSummary, score: Option<f64>, has_points: bool
     }
     if let Some(correlation) = judge.length_correlation
         && judged >= ENOUGH as u64
+        && is_worth_knowing(correlation, judged)
     {
         notices.push(format!(
             "judge `{name}`: its scores of {judged} answers correlate with their length by {correlation:.2} (Spearman)"
@@ -59,9 +61,48 @@ fn of_one(name: &str, judge: &JudgeSummary, score: Option<f64>, has_points: bool
     notices
 }
 
+/// Whether a correlation is more than chance gives and more than a trace. The test is of its z-transform (R. A. Fisher,
+/// *Metron* 1, 1921), at 5 % on both sides, with the variance that ranks have (E. C. Fieller, H. O. Hartley and E. S.
+/// Pearson, *Biometrika* 44, 1957).
+fn is_worth_knowing(correlation: f64, of: u64) -> bool {
+    const LEAST: f64 = 0.3;
+    // Of a normal distribution.
+    const Z: f64 = 1.959_964;
+    const RANKS: f64 = 1.06;
+    let degrees = stats::as_f64(of.saturating_sub(3));
+    correlation.abs() >= LEAST && correlation.abs().atanh() * (degrees / RANKS).sqrt() > Z
+}
+
 /// The means of a scorer, as far as the summary has them.
 fn means_of<'a>(summary: &'a Summary, name: &str) -> Option<&'a BTreeMap<String, f64>> {
     let of_first = || (summary.scorer.as_deref() == Some(name)).then_some(&summary.means);
     let own = summary.scorers.get(name).map(|scorer| &scorer.means);
     own.or_else(of_first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_worth_knowing;
+
+    #[test]
+    fn a_correlation_that_chance_gives_and_a_trace_of_one_are_not_told() {
+        // The critical values of Spearman's rho at 5 % are 0.648 of 10 pairs, 0.447 of 20 and 0.279 of 50.
+        for (correlation, of, expect) in [
+            (0.0, 10, false),
+            (0.6, 10, false),
+            (0.68, 10, true),
+            (-0.68, 10, true),
+            (1.0, 10, true),
+            (0.42, 20, false),
+            (0.47, 20, true),
+            (0.29, 10_000, false),
+            (0.3, 10_000, true),
+        ] {
+            assert_eq!(
+                is_worth_knowing(correlation, of),
+                expect,
+                "{correlation} {of}"
+            );
+        }
+    }
 }
