@@ -163,6 +163,20 @@ impl Unread {
         }
     }
 
+    /// What helps, as a request.
+    pub(crate) fn cure(self) -> &'static str {
+        match self {
+            Self::InvalidResponseFormat => {
+                "take another model, an endpoint with schemas, or `choices` (`cargo evaltest show RUN_DIR ID` prints the \
+                 reply)"
+            }
+            Self::Conflicting => "ask the judge for less, or say in the rubric what decides",
+            Self::Refusal => "take another model: this one or its filter will not judge that",
+            Self::Truncated => "give the judge's agent a larger `max_tokens`",
+            Self::NoResponse => "look at the judge's endpoint: its replies are empty",
+        }
+    }
+
     /// The word used in files.
     pub fn as_str(self) -> &'static str {
         match self {

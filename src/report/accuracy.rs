@@ -22,10 +22,12 @@ pub(super) fn missing(summary: &Summary) -> Option<String> {
         Some(_) => 0,
     };
     let unknown = summary.errors + needed;
-    let what = match summary.failures.get("scorer_failed") {
-        None => "an answer",
-        // Those were answered.
-        Some(_) => "a verdict",
+    // Those were answered.
+    let is_answered = summary.unjudged() + summary.not_judged > 0;
+    let what = if is_answered {
+        "a verdict"
+    } else {
+        "an answer"
     };
     let all = summary.scored + unknown;
     (unknown > 0).then(|| format!("{unknown} of {all} without {what}"))

@@ -92,7 +92,7 @@ pub fn in_epoch(epoch: u32) -> String {
 /// Writes the result of a run.
 pub fn run(run: &Run, out: &mut dyn Write) -> io::Result<()> {
     let summary = &run.summary;
-    let asked = summary.samples - summary.skipped;
+    let asked = summary.samples - summary.skipped + summary.not_judged;
     let part = if summary.partial { "partial run, " } else { "" };
     let eval = format!("{}: {part}", run.eval);
     match &summary.epochs {
@@ -143,12 +143,12 @@ pub fn run(run: &Run, out: &mut dyn Write) -> io::Result<()> {
         )?;
     }
     if let Some(reason) = &run.stop_reason {
-        let left = summary.skipped;
-        writeln!(
-            out,
-            "  stopped early: {} ({left} samples not asked)",
-            clean(reason)
-        )?;
+        let left = match (summary.not_judged, summary.skipped - summary.not_judged) {
+            (0, left) => format!("{left} samples not asked"),
+            (open, 0) => format!("{open} answered and not judged"),
+            (open, left) => format!("{open} answered and not judged, {left} samples not asked"),
+        };
+        writeln!(out, "  stopped early: {} ({left})", clean(reason))?;
     }
     for gate in &summary.gates {
         let verdict = match gate.verdict {
@@ -157,11 +157,12 @@ pub fn run(run: &Run, out: &mut dyn Write) -> io::Result<()> {
             Verdict::Inconclusive => "INCONCLUSIVE",
             Verdict::Ignored => "ignored",
         };
+        let message = next::in_run(&gate.message, &run.dir);
         writeln!(
             out,
             "  gate {}: {verdict}: {}",
             gate.gate,
-            indented(&gate.message)
+            indented(&message)
         )?;
     }
     flips(run, out)?;

@@ -160,7 +160,7 @@ impl Finish {
         // Empty unless folders were kept; only then it may stay.
         let _ = std::fs::remove_dir(kept);
         let duration_s = self.started.elapsed().as_secs_f64();
-        ledger.fill_in(selected.slots())?;
+        let not_judged = ledger.fill_in(selected.slots())?;
         let (plan, eval) = (&self.plan, &self.plan.eval);
         let mut gathered = self.gather();
         let mut seen = SeenRecords::new(plan, self.door, ledger);
@@ -176,7 +176,8 @@ impl Finish {
             Asserted::known(failed)
         };
         let (failed_assertions, differences) = (asserted.failed, asserted.differences);
-        let (gathered, flips) = gathered.finish(metrics);
+        let (mut gathered, flips) = gathered.finish(metrics);
+        gathered.summary.not_judged = not_judged;
         let look = self.looks.as_ref().map(Looks::last);
         let facts = Facts {
             stop: stopped.as_ref().map(|stopped| stopped.stop),

@@ -46,6 +46,8 @@ struct Books {
     spool: Spool,
     /// What an earlier part of the run left.
     pasts: HashMap<usize, Past>,
+    /// Questions whose answers are on disk, as long as there is no record of them.
+    answered: HashSet<usize>,
     /// How often questions were asked without coming to an end.
     unfinished: HashMap<usize, u32>,
     /// What snapshots would say of the epochs so far, by place, under `exact`.
@@ -96,6 +98,7 @@ impl Ledger {
             books: Mutex::new(Books {
                 spool,
                 pasts,
+                answered: HashSet::new(),
                 unfinished: HashMap::new(),
                 contents: HashMap::new(),
                 differing: HashSet::new(),
@@ -112,7 +115,12 @@ impl Ledger {
 
     /// What an earlier part of the run knew of a question; it is told once.
     pub(super) fn past(&self, slot: usize) -> Past {
-        self.books().pasts.remove(&slot).unwrap_or_default()
+        let mut books = self.books();
+        let past = books.pasts.remove(&slot).unwrap_or_default();
+        if past.answer.is_some() {
+            books.answered.insert(slot);
+        }
+        past
     }
 
     /// An attempt begins.
@@ -123,7 +131,9 @@ impl Ledger {
     /// Writes down what was said, redacted, while the scorer sees the real answer. Gives how many secrets were blanked;
     /// `None` if it could not be written. What is not on disk was not said.
     pub(super) fn answered(&self, question: &Question, answer: &Answered) -> Option<u32> {
-        self.said(question.event(answer.attempts, Kind::Answered), answer)
+        let redacted = self.said(question.event(answer.attempts, Kind::Answered), answer)?;
+        self.books().answered.insert(question.slot);
+        Some(redacted)
     }
 
     /// Writes down what was said when a flip was asked again.
@@ -175,6 +185,7 @@ impl Ledger {
         });
         let spooled = Spooled::of(record).map(|spooled| spooled.with_unknown(&foreign));
         let mut books = self.books();
+        books.answered.remove(&slot);
         if differs {
             let place = slot / self.epochs();
             books.differing.insert(place);
@@ -197,18 +208,23 @@ impl Ledger {
     }
 
     /// Makes the records of questions that were never asked, or not to the end: they are `skipped`.
-    pub(super) fn fill_in(&self, slots: impl Iterator<Item = usize>) -> Result<()> {
+    /// Gives how many of them were answered, and not judged.
+    pub(super) fn fill_in(&self, slots: impl Iterator<Item = usize>) -> Result<u64> {
+        let mut not_judged = 0;
         for slot in slots {
             let mut books = self.books();
             if books.spool.has(slot) {
                 continue;
             }
             let attempts = books.unfinished.remove(&slot).unwrap_or_default();
+            let past = books.pasts.get(&slot);
+            let is_answered = past.is_some_and(|past| past.answer.is_some());
+            not_judged += u64::from(is_answered || books.answered.contains(&slot));
             let question = Question::of(&self.plan, slot);
             let record = question.into_record(&self.plan, skipped(attempts));
             books.spool.add(slot, &Spooled::of(&record)?)?;
         }
-        Ok(())
+        Ok(not_judged)
     }
 
     /// Shows the records that the run would have if it ended now, abridged, in the order of the slots.

@@ -9,6 +9,8 @@ pub(super) const CONFIRM: u32 = 0;
 
 /// A sample in one epoch.
 pub(super) struct Question {
+    /// Where its record belongs.
+    pub(super) slot: usize,
     pub(super) item: Item,
     pub(super) epoch: u32,
 }
@@ -19,6 +21,7 @@ impl Question {
     pub(super) fn of(plan: &Plan, slot: usize) -> Self {
         let epochs = plan.eval.epochs as usize;
         Self {
+            slot,
             item: plan.items[slot / epochs].unpack(),
             epoch: u32::try_from(slot % epochs).unwrap_or_default(),
         }

@@ -17,7 +17,7 @@ use measured::show;
 use no_regression::BaselineComparison;
 
 pub(crate) use mean::KnownMeans;
-pub(crate) use no_regression::ServedJudges;
+pub(crate) use no_regression::{OTHER_JUDGE, ServedJudges};
 pub(crate) use own::BOUNDS;
 pub(crate) use validate::Known;
 

@@ -50,7 +50,7 @@ use crate::verdict::result::GateResult;
 ///   `labels` of each of several scorers; with several epochs `epochs`, also of slices and scorers, and `flaky`;
 ///   `cached`, also of slices, where there are such; `accuracy_bounds`, also of slices and scorers;
 ///   `failed_as_wrong`, also of slices, where there are such; `partial`; `early_stop`; `unjudged` of slices and
-///   scorers, where there are such; `judge`, where one was asked.
+///   scorers, where there are such; `judge`, where one was asked; `not_judged`, where there are such.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
 /// So many flaky samples are named; [`EpochFigures::flaky`] counts all.
@@ -82,8 +82,11 @@ pub struct Summary {
     pub errors: u64,
     /// Samples that were answered and have no ground truth, or no scorer for it.
     pub unscored: u64,
-    /// Samples that were never asked, because the run stopped before.
+    /// Samples that were never asked or never judged, because the run stopped before.
     pub skipped: u64,
+    /// Of the skipped, those whose answers are on disk: a run that goes on asks their judges alone.
+    #[serde(default, skip_serializing_if = "no_samples")]
+    pub not_judged: u64,
     /// Samples whose answers were given before and came from the cache. They count in every figure but
     /// `usage`, `latency_s` and `attempts`.
     #[serde(default, skip_serializing_if = "no_samples")]
@@ -179,7 +182,7 @@ impl Summary {
     /// Whether there is an answer of the agent, whatever became of it.
     pub(crate) fn has_answers(&self) -> bool {
         let answered = self.scored.saturating_sub(self.failed_as_wrong);
-        answered + self.unscored + self.unjudged() > 0
+        answered + self.unscored + self.unjudged() + self.not_judged > 0
     }
 
     /// Answers that the first scorer could not judge.

@@ -2,7 +2,15 @@
 
 use serde_json::Value;
 
-use super::Outcome;
+use super::{Outcome, Record};
+use crate::data::JudgeCall;
+
+impl Record {
+    /// Whether a judge never came to say anything of the answer: a run that goes on asks it again.
+    pub(crate) fn waits_for_a_judge(&self) -> bool {
+        self.result.judged.iter().any(JudgeCall::is_unanswered)
+    }
+}
 
 impl Outcome {
     /// The scorers that could not judge, with their reasons, but for the one that decides: why that one could not stands

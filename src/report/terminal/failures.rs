@@ -73,14 +73,14 @@ impl Failures<'_> {
             };
             total += 1;
             let manner = error.as_ref().map(FailureManner::of);
-            match reasons.iter_mut().find(|(known, ..)| *known == manner) {
-                Some((.., count)) => *count += 1,
-                None => {
-                    let id = clean(&record.sample_id) + &*in_epoch(record.epoch);
-                    let reason = error.as_ref().map(reason).unwrap_or_default();
-                    reasons.push((manner, id, reason, 1));
-                }
+            let known = reasons.iter_mut().find(|(known, ..)| *known == manner);
+            if let Some((.., count)) = known {
+                *count += 1;
+                continue;
             }
+            let id = clean(&record.sample_id) + &*in_epoch(record.epoch);
+            let reason = error.as_ref().map(reason).unwrap_or_default();
+            reasons.push((manner, id, reason, 1));
         }
         if total == 0 {
             return Ok(());

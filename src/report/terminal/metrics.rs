@@ -26,9 +26,14 @@ const TEXT: usize = 200;
 
 /// The accuracy of each slice: few on a line, more as a table.
 pub(super) fn slices(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    // Of a slice nobody counts which of the two they are.
+    let left = match summary.not_judged {
+        0 => "not asked",
+        _ => "not asked or not judged",
+    };
     for (dimension, values) in &summary.slices {
         match values.len() {
-            0..=ON_A_LINE => on_a_line(dimension, values, out)?,
+            0..=ON_A_LINE => on_a_line(dimension, values, left, out)?,
             count if count > SLICES => {
                 let dimension = clean(dimension);
                 writeln!(
@@ -36,7 +41,7 @@ pub(super) fn slices(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
                     "  the {count} values of `{dimension}` are in summary.md"
                 )?;
             }
-            _ => as_table(dimension, values, out)?,
+            _ => as_table(dimension, values, left, out)?,
         }
     }
     Ok(())
@@ -45,16 +50,17 @@ pub(super) fn slices(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
 fn on_a_line(
     dimension: &str,
     values: &BTreeMap<String, Group>,
+    left: &str,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let shown = values.iter().map(|(value, slice)| {
         let value = clean(value);
         let Some(share) = share(slice) else {
-            let why = without_accuracy(slice);
+            let why = without_accuracy(slice, left);
             return format!("{dimension} {value} {why}");
         };
         let share = format!("{dimension} {value} {share} of {}", slice.scored);
-        match others(slice) {
+        match others(slice, left) {
             others if others.is_empty() => share,
             others => format!("{share} {others}"),
         }
@@ -65,6 +71,7 @@ fn on_a_line(
 fn as_table(
     dimension: &str,
     values: &BTreeMap<String, Group>,
+    left: &str,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let heads = [&*clean(dimension), "correct", "accuracy"].map(str::to_owned);
@@ -76,13 +83,13 @@ fn as_table(
                 name,
                 format!("{} of {}", slice.correct, slice.scored),
                 share,
-                others(slice),
+                others(slice, left),
             ],
             None => vec![
                 name,
                 format!("0 of {}", slice.scored),
                 "N/A".to_owned(),
-                without_accuracy(slice),
+                without_accuracy(slice, left),
             ],
         });
     }
@@ -98,20 +105,20 @@ fn share(slice: &Group) -> Option<String> {
 }
 
 /// `3 without a verdict (+57 not asked)`
-fn without_accuracy(slice: &Group) -> String {
+fn without_accuracy(slice: &Group, left: &str) -> String {
     let asked = slice.samples.saturating_sub(slice.skipped);
     match (asked, slice.errors > 0, slice.skipped) {
-        (0, _, skipped) => format!("{skipped} not asked"),
+        (0, _, skipped) => format!("{skipped} {left}"),
         (asked, true, 0) => format!("{asked} without a verdict"),
-        (asked, true, skipped) => format!("{asked} without a verdict (+{skipped} not asked)"),
+        (asked, true, skipped) => format!("{asked} without a verdict (+{skipped} {left})"),
         (asked, false, 0) => format!("{asked} unscored"),
-        (asked, false, skipped) => format!("{asked} unscored (+{skipped} not asked)"),
+        (asked, false, skipped) => format!("{asked} unscored (+{skipped} {left})"),
     }
 }
 
 /// `(+2 errors) (+3 not asked)`
-fn others(slice: &Group) -> String {
-    let others = [(slice.errors, "errors"), (slice.skipped, "not asked")];
+fn others(slice: &Group, left: &str) -> String {
+    let others = [(slice.errors, "errors"), (slice.skipped, left)];
     let others = others.iter().filter(|(count, _)| *count > 0);
     let others: Vec<String> = others
         .map(|(count, what)| format!("(+{count} {what})"))

@@ -1,9 +1,12 @@
 //! What to type after a run.
 
+use std::path::Path;
+
 use crate::data::{Record, Status};
-use crate::store::RunDir;
+use crate::store::{Manifest, RunDir};
 use crate::system::project::shown;
 use crate::text::shell_word;
+use crate::verdict::check::OTHER_JUDGE;
 use crate::verdict::result::Verdict;
 use crate::verdict::run::{MEND, Run};
 
@@ -18,23 +21,31 @@ pub(super) fn next(run: &Run) -> Option<String> {
         };
         show(&record.sample_id) + &epoch
     };
+    let resume = || format!("cargo evaltest run --resume {dir}");
     if let Some(reason) = &run.stop_reason {
         // Whom a judge is asked about was answered.
         let has_answers = run.summary.has_answers() || reason.starts_with("judge `");
         // Nothing would be saved, and an agent that is mended is another one.
         if reason.contains(MEND) || !has_answers {
-            let manifest = RunDir::open(&run.dir).and_then(|dir| dir.manifest()).ok();
-            let again = manifest.map(|manifest| manifest.run_again());
+            let again = manifest(run).map(|manifest| manifest.run_again());
             return Some(again.unwrap_or_else(|| "cargo evaltest run".to_owned()));
         }
-        return Some(format!("cargo evaltest run --resume {dir}"));
+        return Some(resume());
     }
-    let error = run
-        .records
-        .iter()
-        .find(|record| record.result.status.is_error());
-    if let Some(record) = error {
-        return Some(show_record(record));
+    let is_error = |record: &&Record| record.result.status.is_error();
+    let mut errors = run.records.iter().filter(is_error).peekable();
+    if let Some(first) = errors.peek().copied() {
+        if errors.all(Record::waits_for_a_judge) && can_go_on(run) {
+            return Some(resume());
+        }
+        return Some(show_record(first));
+    }
+    let mut gates = run.summary.gates.iter();
+    if gates.any(|gate| gate.verdict == Verdict::Inconclusive && gate.message.contains(OTHER_JUDGE))
+    {
+        return Some(format!(
+            "pin the version of the judge's model in the spec, or accept this run: cargo evaltest accept {dir}"
+        ));
     }
     if let Some(flip) = run.flips.iter().find(|flip| flip.worse) {
         return Some(show(&flip.id));
@@ -49,9 +60,34 @@ pub(super) fn next(run: &Run) -> Option<String> {
         .any(|gate| gate.verdict == Verdict::Failed);
     let wrong =
         |record: &&Record| record.result.status == Status::Scored && !record.result.is_correct();
-    let wrong = run.records.iter().find(wrong);
-    let unread = |record: &&Record| record.result.unjudged_beside().next().is_some();
-    let unread = || run.records.iter().find(unread);
-    let wrong = failed.then_some(wrong).flatten();
-    wrong.or_else(unread).map(show_record)
+    if let Some(wrong) = run.records.iter().find(wrong).filter(|_| failed) {
+        return Some(show_record(wrong));
+    }
+    let is_unread = |record: &&Record| record.result.unjudged_beside().next().is_some();
+    let mut unread = run.records.iter().filter(is_unread).peekable();
+    let first = unread.peek().copied()?;
+    if unread.all(Record::waits_for_a_judge) && can_go_on(run) {
+        return Some(resume());
+    }
+    Some(show_record(first))
+}
+
+/// A message with the directory of the run in its commands.
+pub(super) fn in_run(message: &str, dir: &Path) -> String {
+    let dir = shell_word(&shown(dir));
+    ["run --resume", "rescore", "show"]
+        .into_iter()
+        .fold(message.to_owned(), |message, command| {
+            let general = format!("cargo evaltest {command} RUN_DIR");
+            message.replace(&general, &format!("cargo evaltest {command} {dir}"))
+        })
+}
+
+fn manifest(run: &Run) -> Option<Manifest> {
+    RunDir::open(&run.dir).and_then(|dir| dir.manifest()).ok()
+}
+
+/// Whether it asked anybody itself: one that scored the answers of another run again cannot be resumed.
+fn can_go_on(run: &Run) -> bool {
+    manifest(run).is_none_or(|manifest| manifest.parent.is_none())
 }

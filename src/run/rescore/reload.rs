@@ -85,10 +85,12 @@ pub fn reload(
         baseline.check_comparable(&manifest.scorer_hash, ids)?;
     }
     // The benchmark that worked them out is not here.
-    let metrics = Summary::read(&dir.file("summary.json"))
-        .map(|summary| summary.metrics)
+    let known = Summary::read(&dir.file("summary.json")).ok();
+    let (metrics, not_judged) = known
+        .map(|known| (known.metrics, known.not_judged))
         .unwrap_or_default();
-    let (gathered, flips) = gathered.finish(metrics);
+    let (mut gathered, flips) = gathered.finish(metrics);
+    gathered.summary.not_judged = not_judged;
     let asked = baseline
         .as_ref()
         .map(|baseline| within(baseline, &manifest, &gathered));

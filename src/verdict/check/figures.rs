@@ -92,7 +92,7 @@ impl<'a> Figures<'a> {
     }
 
     /// Samples that should have a verdict and have none.
-    fn unknown(&self) -> u64 {
+    pub(super) fn unknown(&self) -> u64 {
         self.errors + self.skipped
     }
 
@@ -199,7 +199,9 @@ impl<'a> Figures<'a> {
         if let Some(of) = self.scorers.get(scorer) {
             let interval = of.accuracy_ci95;
             let unknown = of.errors + self.skipped;
-            return self.share(of.scored, of.correct, unknown, interval);
+            let share = self.share(of.scored, of.correct, unknown, interval);
+            let told = |why| self.told_unjudged(Some(scorer)).unwrap_or(why);
+            return share.map_err(|why| self.nothing_scored().unwrap_or_else(|| told(why)));
         }
         if self.decides() == Some(scorer) {
             return self.accuracy();

@@ -22,7 +22,7 @@ use crate::verdict::gate::Gate;
 use crate::verdict::look::EarlyLook;
 use crate::verdict::result::{GateResult, Verdict};
 
-pub(crate) use judges::ServedJudges;
+pub(crate) use judges::{OTHER_JUDGE, ServedJudges};
 use paired::{As, Paired};
 
 /// A gate with what it compares.

@@ -188,6 +188,7 @@ impl SummaryBuilder {
             errors: total.errors,
             unscored: total.unscored,
             skipped: total.skipped,
+            not_judged: 0,
             cached: total.cached,
             failed_as_wrong: total.failed_as_wrong,
             accuracy: total.accuracy,

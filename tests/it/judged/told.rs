@@ -1,8 +1,11 @@
 //! What a run with a judge says at its end, and what it says to type next.
 
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
 use super::court::{Court, number, points};
 use crate::project::Ran;
-use crate::server::{chat, fine};
+use crate::server::{Answer, Asked, chat, fine, refusal};
 
 /// Its `next:` line.
 fn next(ran: &Ran) -> String {
@@ -63,4 +66,137 @@ fn a_judge_that_judged_nothing_is_told_of_though_no_gate_asks() {
         .run("eval.yaml")
         .exits(0)
         .says("note: judge `judge` gave no verdict on any of 4 answers");
+}
+
+#[test]
+fn what_to_type_where_the_judge_never_replied_has_it_asked_again() {
+    for is_first in [true, false] {
+        let broken = |asked: &Asked, _: usize| match number(asked) {
+            0 => fine(&points(4)),
+            _ => refusal("500 Internal Server Error", "out of memory"),
+        };
+        let limits = "limits: { retries: 0 }\ngates: ['accuracy(judge) >= 0.9']\n";
+        let court = if is_first {
+            Court::new(4, limits, broken)
+        } else {
+            Court::beside(4, limits, broken)
+        };
+        let ran = court.run("eval.yaml").exits(3);
+        let dir = dir(&court);
+        assert_eq!(next(&ran), format!("cargo evaltest run --resume {dir}"));
+        ran.says(&format!("`cargo evaltest run --resume {dir}`"))
+            .says_nothing_of("RUN_DIR");
+        // The answers scored again are no run that could go on.
+        let rescored = court.project.run(&format!("rescore {dir}"));
+        assert!(!next(&rescored).contains("--resume"), "{}", rescored.out);
+    }
+}
+
+#[test]
+fn what_to_do_where_it_replied_with_no_verdict_is_no_resume() {
+    let cures = [
+        (
+            "length",
+            "Merit:",
+            "for `truncated` give the judge's agent a larger `max_tokens`",
+        ),
+        (
+            "stop",
+            "Rather good.",
+            "for `invalid_response_format` take another model",
+        ),
+    ];
+    for (finish, said, cure) in cures {
+        for is_first in [true, false] {
+            let act = move |asked: &Asked, _: usize| {
+                let mut reply = chat(said);
+                reply["choices"][0]["finish_reason"] = finish.into();
+                fine(&if number(asked) > 1 { reply } else { points(4) })
+            };
+            let gate = "gates: ['accuracy(judge) >= 0.9', 'error_rate <= 1']\n";
+            let court = if is_first {
+                Court::new(4, gate, act)
+            } else {
+                Court::beside(4, gate, act)
+            };
+            let ran = court.run("eval.yaml").exits(3);
+            let dir = dir(&court);
+            assert_eq!(next(&ran), format!("cargo evaltest show {dir} q002"));
+            let rescore = format!("`cargo evaltest rescore {dir} --spec SPEC`");
+            ran.says(cure).says(&rescore).says_nothing_of("--resume");
+        }
+    }
+}
+
+#[test]
+fn an_answer_that_waits_for_a_judge_is_neither_unanswered_nor_not_asked() {
+    let court = Court::new(6, "", |asked, _| match number(asked) {
+        0 | 1 => fine(&points(4)),
+        _ => refusal("401 Unauthorized", "Incorrect API key provided"),
+    });
+    let ran = court.run("eval.yaml").exits(3);
+    let dir = dir(&court);
+    assert_eq!(next(&ran), format!("cargo evaltest run --resume {dir}"));
+    let ran = ran
+        .says("e: 3 samples, 2 correct, ")
+        .says("(4 of 6 without a verdict)")
+        .says("(1 answered and not judged, 3 samples not asked)");
+    assert!(ran.out.contains("not asked or not judged"), "{}", ran.out);
+    assert_eq!(court.summary()["not_judged"], 1);
+    court
+        .project
+        .run(&format!("gate {dir}"))
+        .exits(3)
+        .says("(1 answered and not judged, 3 samples not asked)");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_whose_answers_nobody_judged_goes_on() {
+    let limits = "limits: { concurrency: 4 }\n";
+    let court = Court::new(4, limits, |_, _| Answer::Never(Duration::from_secs(20)));
+    let mut command = court.project.command("run eval.yaml");
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while court.judged() < 4 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let id = child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &id])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let ran = Ran::of(&child.wait_with_output().unwrap()).exits(130);
+    let resume = format!("cargo evaltest run --resume {}", dir(&court));
+    assert_eq!(next(&ran), resume);
+    ran.says("(4 answered and not judged)");
+}
+
+#[test]
+fn another_model_behind_the_judges_name_is_pinned_or_accepted() {
+    let gates = "gates: [no_regression(max_drop=0.5)]\n";
+    let court = Court::new(6, gates, |_, n| {
+        let mut reply = points(4);
+        if n > 5 {
+            reply["model"] = "tiny-2027".into();
+        }
+        fine(&reply)
+    });
+    court.run("eval.yaml").exits(0);
+    court
+        .project
+        .run(&format!("accept {}", dir(&court)))
+        .exits(0);
+    let ran = court.run("eval.yaml").exits(3);
+    let expect = format!(
+        "pin the version of the judge's model in the spec, or accept this run: cargo evaltest accept {}",
+        dir(&court)
+    );
+    assert_eq!(next(&ran), expect);
 }

@@ -1,6 +1,7 @@
 //! What answers that a scorer could not judge, and samples that errored or were never asked, leave open of a gate.
 
 use super::Figures;
+use crate::data::Unread;
 use crate::verdict::check::mean::Found;
 use crate::verdict::check::measured::{Measured, show};
 use crate::verdict::gate::{Gate, Metric};
@@ -48,22 +49,46 @@ impl Figures<'_> {
         let between = format!("it would be between {low} and {high}");
         let samples = format!("the {errored} errored and {skipped} skipped samples");
         let resume = "`cargo evaltest run --resume RUN_DIR`";
+        let ask_again = match self.cure(scorer).filter(|_| self.unknown() == unjudged) {
+            Some(cure) => cure,
+            None => format!("ask them again with {resume}"),
+        };
         match (self.unknown(), unjudged, is_beside) {
             (0, 0, _) => format!("with the samples that this scorer could not judge {between}"),
-            (0, ..) => format!(
-                "{}, which leaves it between {low} and {high}; {resume} has them judged again, but for replies that \
-                 cannot be read",
-                could_not_judge(&name, unjudged)
-            ),
-            (_, 0, _) => format!("with {samples} {between}; ask them again with {resume}"),
+            (0, ..) => {
+                let again = self.cure(scorer).unwrap_or_else(|| {
+                    format!("{resume} has them judged again, but for replies that cannot be read")
+                });
+                format!(
+                    "{}, which leaves it between {low} and {high}; {again}",
+                    could_not_judge(&name, unjudged)
+                )
+            }
+            (_, 0, _) => format!("with {samples} {between}; {ask_again}"),
             (_, _, true) => format!(
-                "with {samples}, and those {unjudged} that {name} could not judge, {between}; ask them again with \
-                 {resume}"
+                "with {samples}, and those {unjudged} that {name} could not judge, {between}; {ask_again}"
             ),
             (_, _, false) => format!(
-                "with {samples}, {unjudged} of which {name} could not judge, {between}; ask them again with {resume}"
+                "with {samples}, {unjudged} of which {name} could not judge, {between}; {ask_again}"
             ),
         }
+    }
+
+    /// What helps where a judge, the deciding one if none is named, replied to all that it gave no verdict on, so that
+    /// nobody would be asked again: by the commonest of the reasons. `None` where asking again may help.
+    pub(in crate::verdict::check) fn cure(&self, scorer: Option<&str>) -> Option<String> {
+        let judges = &self.facts.summary.judge.as_ref()?.scorers;
+        let reasons = &judges.get(scorer.or(self.decides())?)?.reasons;
+        let read = reasons
+            .iter()
+            .map(|(word, count)| Some((Unread::of(word)?, *count)));
+        let read: Vec<_> = read.collect::<Option<_>>()?;
+        // Of equals the first.
+        let (reason, _) = read.iter().rev().max_by_key(|(_, count)| *count)?;
+        let (word, cure) = (reason.as_str(), reason.cure());
+        Some(format!(
+            "for `{word}` {cure}; then have it judge the answers that are there: `cargo evaltest rescore RUN_DIR --spec SPEC`"
+        ))
     }
 
     /// How many answers a scorer could not judge; the deciding one, if none is named.

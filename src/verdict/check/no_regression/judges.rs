@@ -11,6 +11,9 @@ use super::message;
 use crate::data::{JudgeCall, Output};
 use crate::verdict::baseline::Baseline;
 
+/// What is said where another model serves the judge.
+pub(crate) const OTHER_JUDGE: &str = "what changed may be the judge";
+
 /// Models that served judges, by the name of the scorer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ServedJudges(BTreeMap<String, BTreeSet<String>>);
@@ -57,8 +60,8 @@ impl ServedJudges {
             let other = others.find(|model| !known.contains(model))?;
             let named: Vec<String> = known.into_iter().map(named).collect();
             Some(format!(
-                "judge `{}` is served by {} now, and was by {} in the baseline: what changed may be the judge; accept a \
-                 run that this judge judged with `cargo evaltest accept`",
+                "judge `{}` is served by {} now, and was by {} in the baseline: {OTHER_JUDGE}; accept a run that this judge \
+                 judged with `cargo evaltest accept`",
                 message::printable(scorer),
                 self::named(other),
                 named.join(" and ")

@@ -180,22 +180,32 @@ impl Decided<'_> {
             _ if self.comparison.was_green() => {
                 format!("{text}; it was green at a look before, and stays so")
             }
-            (None, Verdict::Inconclusive) => format!(
-                "{text}; {} errored or skipped samples leave it open{}, ask them again with `cargo evaltest \
-                 run --resume RUN_DIR`",
-                told.unknown.len(),
-                self.unjudged()
-            ),
+            (None, Verdict::Inconclusive) => {
+                let (unjudged, cure) = self.unjudged();
+                let again = cure.unwrap_or_else(|| {
+                    "ask them again with `cargo evaltest run --resume RUN_DIR`".to_owned()
+                });
+                format!(
+                    "{text}; {} errored or skipped samples leave it open{unjudged}, {again}",
+                    told.unknown.len()
+                )
+            }
             _ => text,
         }
     }
 
-    /// How many answers the scorer could not judge, if there are such.
-    fn unjudged(&self) -> String {
+    /// How many answers the scorer could not judge, if there are such; and what helps, if these are all that is
+    /// missing.
+    fn unjudged(&self) -> (String, Option<String>) {
         let Decided { comparison, .. } = self;
         let figures = Figures::of(comparison.facts, comparison.gate.slice.as_ref());
-        let told = figures.and_then(|figures| figures.told_unjudged(None));
-        told.map_or_else(String::new, |told| format!(" ({told})"))
+        let Some(figures) = figures else {
+            return (String::new(), None);
+        };
+        let told = figures.told_unjudged(None);
+        let told = told.map_or_else(String::new, |told| format!(" ({told})"));
+        let is_all = figures.unjudged_by(None) == figures.unknown();
+        (told, figures.cure(None).filter(|_| is_all))
     }
 
     /// The paired difference; where its interval and the test point different ways, with the reason.
