@@ -147,8 +147,6 @@ fn notes(dir: &RunDir, out: &mut dyn Write) -> io::Result<()> {
     let Ok(manifest) = dir.manifest() else {
         return Ok(());
     };
-    let gates = manifest.config.get("gates").and_then(Value::as_array);
-    let gates = || gates.into_iter().flatten().filter_map(Value::as_str);
     if !manifest.overrides.is_empty() {
         let changes: Vec<_> = manifest
             .overrides
@@ -165,7 +163,16 @@ fn notes(dir: &RunDir, out: &mut dyn Write) -> io::Result<()> {
             changes.join(", ")
         )?;
     }
-    if !gates().any(|gate| gate.starts_with("no_regression")) {
+    // Of a run that was scored again its own gates are left out that compare: those of the eval are the parent's.
+    let parent = manifest.parent.as_deref().map(RunDir::open);
+    let parent = parent.and_then(|dir| dir.and_then(|dir| dir.manifest()).ok());
+    let compares = |manifest: &Manifest| {
+        let gates = manifest.config.get("gates").and_then(Value::as_array);
+        let mut gates = gates.into_iter().flatten().filter_map(Value::as_str);
+        gates.any(|gate| gate.starts_with("no_regression"))
+    };
+    let may_compare = manifest.parent.is_some() && parent.is_none();
+    if !may_compare && !parent.iter().chain([&manifest]).any(compares) {
         let add = match &manifest.spec {
             Some(_) => "to `gates`: no_regression(alpha=0.05)",
             None => "to the eval: `.gate(Gate::no_regression())`",

@@ -200,3 +200,28 @@ fn another_model_behind_the_judges_name_is_pinned_or_accepted() {
     );
     assert_eq!(next(&ran), expect);
 }
+
+#[test]
+fn accepting_verdicts_of_another_judge_asks_for_no_gate_that_the_spec_has() {
+    let court = Court::new(6, "gates: [no_regression(max_drop=0.5)]\n", |_, _| {
+        fine(&points(4))
+    });
+    court.run("eval.yaml").exits(0);
+    let accept = || {
+        court
+            .project
+            .run(&format!("accept {}", dir(&court)))
+            .exits(0)
+    };
+    accept().says_nothing_of("no gate compares");
+    court.edit("temperature: 0", "temperature: 1");
+    court
+        .project
+        .run(&format!("rescore {} --spec eval.yaml", dir(&court)))
+        .exits(0);
+    accept().says_nothing_of("no gate compares");
+    court
+        .run("eval.yaml")
+        .exits(0)
+        .says("no_regression(max_drop=0.5): passed");
+}
