@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use judged::JudgedReplies;
 
 use super::Agent;
-use crate::data::{AgentError, FailureKind, Output, Task};
+use crate::data::{AgentError, FailureKind, Output, ReplyForm, Task};
 use crate::error::{Error, Result};
 use crate::store::{self, RunDir};
 use crate::text::hash::Hasher;
@@ -55,7 +55,8 @@ type Replies = BTreeMap<u32, Output>;
 impl Replay {
     /// Reads answers from a JSONL file or from a run directory. Field names are guessed (`task_id`, `id`,
     /// `sample_id`; `model_answer`, `answer`, `prediction`, `response`, `output`, `text`) unless given. `messages`,
-    /// `tool_calls`, `usage`, `model`, `system_fingerprint`, `finish_reason` and `recorded` (a date) are kept.
+    /// `tool_calls`, `usage`, `model`, `system_fingerprint`, `finish_reason` and `recorded` (a date) are kept, and the
+    /// `form` (`schema`, `tool`, `text`) in which a judge gave a reply.
     ///
     /// # Errors
     /// With file and line where the file is no JSONL, lacks a field, or has an id twice.
@@ -165,6 +166,12 @@ fn from_run(dir: &RunDir) -> Result<OfRun> {
     Ok((answers, runs, judged))
 }
 
+/// How a judge was made to give the recorded reply, where that is one of the words of files.
+fn form(fields: &Map<String, Value>) -> Option<(String, Value)> {
+    let form = fields.get(ReplyForm::KEY)?;
+    ReplyForm::of(form.as_str()?).map(|_| (ReplyForm::KEY.to_owned(), form.clone()))
+}
+
 fn from_jsonl(
     path: &Path,
     id: Option<&str>,
@@ -205,6 +212,7 @@ fn from_jsonl(
             metadata: TOLD
                 .iter()
                 .filter_map(|key| Some(((*key).to_owned(), row.fields.get(*key)?.clone())))
+                .chain(form(&row.fields))
                 .collect(),
         };
         let number = |key: &str| {

@@ -95,6 +95,15 @@ pub enum ReplyForm {
 }
 
 impl ReplyForm {
+    /// The entry of a recorded reply that tells it.
+    pub(crate) const KEY: &str = "form";
+
+    /// The form of a word of files.
+    pub(crate) fn of(word: &str) -> Option<Self> {
+        let all = [Self::Schema, Self::Tool, Self::Text];
+        all.into_iter().find(|form| form.as_str() == word)
+    }
+
     /// The word used in files.
     pub fn as_str(self) -> &'static str {
         match self {

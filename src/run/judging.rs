@@ -59,6 +59,12 @@ pub(super) trait JudgeBooks: Sync {
         error: &AgentError,
         again: bool,
     ) -> AgentError;
+
+    /// Writes down that an endpoint does not know the form of a request. That is no failure: the next form is tried.
+    fn refused_form(&self, subject: &Subject<'_>, call: &JudgeCall, error: &AgentError);
+
+    /// Tells people something of a judge.
+    fn notice(&self, notice: &str);
 }
 
 impl Judging {

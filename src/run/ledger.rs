@@ -381,4 +381,16 @@ impl JudgeBooks for Ledger {
         });
         clean
     }
+
+    fn refused_form(&self, subject: &Subject<'_>, call: &JudgeCall, error: &AgentError) {
+        let mut clean = error.clone();
+        self.plan.redactor.agent_error(&mut clean, &mut 0);
+        let mut event = Self::of_judge(subject, call, Kind::JudgeFailed);
+        event.error = Some(clean);
+        self.write(&event);
+    }
+
+    fn notice(&self, notice: &str) {
+        self.emitter.notice(notice);
+    }
 }

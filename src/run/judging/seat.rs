@@ -2,13 +2,16 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::desk::Subject;
 use super::{JudgeBooks, Judging};
 use crate::agent::Agent;
 use crate::data::task::{JudgeTurn, Visible};
-use crate::data::{AgentError, FailureKind, JudgeCall, Output, Sample, Task, TaskFile, Unread};
+use crate::data::{
+    AgentError, FailureKind, JudgeCall, Output, ReplyForm, Sample, Task, TaskFile, Unread,
+};
 use crate::eval::limits::budget::UsedUp;
 use crate::eval::limits::{Budget, Limits};
 use crate::run::alike::FirstAttempts;
@@ -16,7 +19,7 @@ use crate::run::attempt::{check_size, cut};
 use crate::run::bench::{Bench, guarded};
 use crate::run::retry::Tries;
 use crate::run::throttle::Throttle;
-use crate::scorer::ask::desk::{JudgeRequest, Patience, refuses_form};
+use crate::scorer::ask::desk::{JudgeRequest, Patience, of_judge, refuses_form};
 use crate::text::name::file_name;
 
 /// A judge, and what it takes to ask it.
@@ -28,6 +31,9 @@ pub(super) struct JudgeSeat {
     bench: Bench,
     first: FirstAttempts,
     limits: Limits,
+    /// Whether the endpoint refused a form, and whether that was told.
+    refused_form: AtomicBool,
+    told_form: AtomicBool,
 }
 
 /// What came of asking.
@@ -83,6 +89,8 @@ impl JudgeSeat {
             agent: Arc::clone(agent),
             name,
             limits,
+            refused_form: AtomicBool::new(false),
+            told_form: AtomicBool::new(false),
         }
     }
 
@@ -119,7 +127,9 @@ impl JudgeSeat {
             let error = match reply {
                 Ok(output) => {
                     self.first.answered();
+                    call.form = self.recorded_form(&output).unwrap_or(call.form);
                     call.output = Some(output);
+                    self.tell_form(books, request.form);
                     return if books.said(subject, call) {
                         Called::Said
                     } else {
@@ -138,7 +148,8 @@ impl JudgeSeat {
                 return Called::Failed;
             }
             if request.may_fall_back && refuses_form(&error) {
-                books.failed(subject, call, &error, true);
+                books.refused_form(subject, call, &error);
+                self.refused_form.store(true, Ordering::Relaxed);
                 return Called::FormRefused;
             }
             let is_alike = self.first.failed(&error);
@@ -164,6 +175,28 @@ impl JudgeSeat {
             };
             judging.stopper.pause(pause);
         }
+    }
+
+    /// Says once that the endpoint replies in another form than the one that was tried first. Not before it does:
+    /// what it refuses in every form says nothing of forms.
+    fn tell_form(&self, books: &dyn JudgeBooks, form: ReplyForm) {
+        let what = match form {
+            ReplyForm::Tool => "the endpoint takes no schema: asked by tool",
+            ReplyForm::Text => "the endpoint takes neither schema nor tool: asked in words",
+            _ => return,
+        };
+        let is_news = self.refused_form.load(Ordering::Relaxed)
+            && !self.told_form.swap(true, Ordering::Relaxed);
+        if is_news {
+            books.notice(&format!("{}: {what}", self.name));
+        }
+    }
+
+    /// The form in which a recorded reply was given, which the recording alone knows.
+    fn recorded_form(&self, output: &Output) -> Option<ReplyForm> {
+        let form = output.metadata.get(ReplyForm::KEY)?.as_str()?;
+        let is_recorded = !self.agent.recordings().is_empty();
+        ReplyForm::of(form).filter(|_| is_recorded)
     }
 
     /// Asks once.
@@ -216,7 +249,7 @@ impl JudgeSeat {
         let reply = reply.and_then(|output| check_size(output, &self.limits));
         reply.map_err(|mut error| {
             cut(&mut error);
-            error
+            of_judge(error)
         })
     }
 

@@ -188,6 +188,13 @@ impl JudgeBooks for Books {
         self.write(&event);
         clean
     }
+
+    fn refused_form(&self, subject: &Subject<'_>, call: &JudgeCall, error: &AgentError) {
+        self.failed(subject, call, error, true);
+    }
+
+    /// Whoever scores anew has the record, which names the form of every call.
+    fn notice(&self, _: &str) {}
 }
 
 impl Books {

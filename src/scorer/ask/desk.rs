@@ -13,7 +13,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::agent::Agent;
-use crate::data::{AgentError, Attachment, JudgeCall, Output, ReplyForm, Unread};
+use crate::data::{AgentError, Attachment, FailureKind, JudgeCall, Output, ReplyForm, Unread};
 
 pub(crate) use lone::LoneDesk;
 
@@ -101,4 +101,16 @@ impl fmt::Debug for NamedDesk<'_> {
 /// stays wrong in any form.
 pub(crate) fn refuses_form(error: &AgentError) -> bool {
     matches!(error.http_status, Some(400 | 415 | 422 | 501))
+}
+
+/// The failure of a judge, which says that it is the judge's command that is not there, and not the agent's.
+pub(crate) fn of_judge(error: AgentError) -> AgentError {
+    const NOT_FOUND: &str = "command not found";
+    match error.message.strip_prefix(NOT_FOUND) {
+        Some(rest) if error.kind == FailureKind::NotFound => AgentError {
+            message: format!("the judge's {NOT_FOUND}{rest}"),
+            ..error
+        },
+        _ => error,
+    }
 }

@@ -244,3 +244,50 @@ fn a_choice_has_a_value_and_passes_from_the_pass_on() {
     let sees = |asked: &Asked| asked.prompt().contains("The reference answer");
     assert_eq!(asked.iter().filter(|asked| sees(asked)).count(), 3);
 }
+
+#[test]
+fn a_refused_form_is_told_once_and_is_no_failure() {
+    for (server, told) in [
+        (
+            without_schemas(),
+            "judge `judge`: the endpoint takes no schema: asked by tool",
+        ),
+        (
+            plain(),
+            "judge `judge`: the endpoint takes neither schema nor tool: asked in words",
+        ),
+    ] {
+        let court = Court::of(4, server, "", "limits: { concurrency: 4 }\n");
+        let ran = court.run("eval.yaml").exits(0);
+        let notices = ran.err.lines().filter(|line| line.contains(told));
+        assert_eq!(notices.count(), 1, "{}", ran.err);
+        ran.says_nothing_of("asking again");
+        // But the journal has it.
+        let journal = court.project.last_lines("events.jsonl");
+        assert!(journal.iter().any(|event| event["kind"] == "judge_failed"));
+    }
+    // What is refused in every form is a failure, and says nothing of forms.
+    let server = Server::new(|_, _| refusal("400 Bad Request", "no such sample"));
+    let court = Court::of(1, server, "", "");
+    court.run("eval.yaml").says_nothing_of("the endpoint takes");
+}
+
+#[test]
+fn a_recording_says_in_which_form_a_judge_replied() {
+    let scorer = "scorers: [{ type: judge, rubric: { dimensions: [{ name: merit }] }, agent: { type: replay, path: said.jsonl } }]\n";
+    let court = Court::with(3, plain(), scorer, "");
+    let said: Vec<String> = court
+        .project
+        .read("data.jsonl")
+        .lines()
+        .zip([json!("schema"), json!("tool"), json!("telepathy")])
+        .map(|(line, form)| {
+            let line: Value = serde_json::from_str(line).unwrap();
+            let reply = r#"{"reason": "r", "merit": 4, "comments": "c"}"#;
+            json!({ "id": line["task_id"], "answer": reply, "form": form }).to_string()
+        })
+        .collect();
+    court.project.write("said.jsonl", said.join("\n"));
+    court.run("eval.yaml").exits(0);
+    assert_eq!(forms(&court), ["schema", "tool", "text"]);
+}

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::{Desk, Heard, JudgeRequest, refuses_form};
+use super::{Desk, Heard, JudgeRequest, of_judge, refuses_form};
 use crate::data::task::{JudgeTurn, Visible};
 use crate::data::{AgentError, FailureKind, Output, Sample, Task, Unread};
 use crate::system::cancel::Cancel;
@@ -85,6 +85,7 @@ fn attempt_once(
     };
     panics::catch(|| request.agent.answer(&task))
         .unwrap_or_else(|reason| Err(AgentError::of(FailureKind::Panicked, reason)))
+        .map_err(of_judge)
 }
 
 /// A folder for one attempt.
