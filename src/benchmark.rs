@@ -34,6 +34,9 @@ use crate::error::{Error, Result};
 use crate::scorer::extract::Extract;
 use crate::scorer::{Maker, Scorer};
 
+/// How a notice ends of samples whose ground truth is hidden. Nobody need know where no scorer looks at one.
+pub(crate) const NO_TRUTH: &str = "have no ground truth: only scorers that need none judge them";
+
 /// A category of a benchmark's data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]

@@ -79,6 +79,8 @@ pub struct Eval {
     pub(crate) gate_places: Vec<Option<String>>,
     /// The same of `scorers`.
     pub(crate) scorer_places: Vec<Option<String>>,
+    /// The same of what each of them `sees`.
+    pub(crate) sees_places: Vec<Option<String>>,
     /// The spec as it was understood, for the manifest; builder evals describe themselves.
     pub(crate) config: Value,
 }
@@ -199,6 +201,7 @@ impl Eval {
             overrides: Vec::new(),
             gate_places: Vec::new(),
             scorer_places: Vec::new(),
+            sees_places: Vec::new(),
             config: Value::Null,
         }
     }

@@ -280,6 +280,22 @@ pub trait Scorer: Send + Sync {
     fn unset_variables(&self) -> Vec<String> {
         Vec::new()
     }
+
+    /// What of its options people should know before they pay for a run, such as a limit that nobody gave and that
+    /// fits another scale.
+    fn notices(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// What people should know of these scorers before they pay for a run, each with its name.
+pub(crate) fn notices(scorers: &[Arc<dyn Scorer>]) -> Vec<String> {
+    let of = |scorer: &Arc<dyn Scorer>| {
+        let told = scorer.notices().into_iter();
+        let told = told.map(|notice| format!("scorer `{}`: {notice}", scorer.name()));
+        told.collect::<Vec<_>>()
+    };
+    scorers.iter().flat_map(of).collect()
 }
 
 /// A shared scorer is one.

@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::benchmark::Benchmark;
+use crate::benchmark::{Benchmark, NO_TRUTH};
 use crate::data::Sample;
 use crate::data::dataset::{self, Columns, Filter, Header, Table};
 use crate::data::hub::{self, Address, Dataset};
@@ -159,7 +159,7 @@ impl Gaia {
         })?;
         if layout.ground_truth.is_some() && hidden > 0 {
             notices.push(format!(
-                "`{}`: {hidden} of {all} samples have no ground truth: only scorers that need none judge them",
+                "`{}`: {hidden} of {all} samples {NO_TRUTH}",
                 source.metadata.display()
             ));
         }

@@ -9,7 +9,7 @@ mod template;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::benchmark::Benchmark;
+use crate::benchmark::{Benchmark, NO_TRUTH};
 use crate::data::Sample;
 use crate::data::dataset::{Filter, Table, check_file};
 use crate::data::hub::{self, Dataset};
@@ -206,9 +206,7 @@ impl Qa {
         };
         table.each_filtered(&self.filter, make, see, take)?;
         if layout.ground_truth.is_some() && hidden > 0 {
-            notices.push(format!(
-                "`{path}`: {hidden} of {all} samples have no ground truth: only scorers that need none judge them"
-            ));
+            notices.push(format!("`{path}`: {hidden} of {all} samples {NO_TRUTH}"));
         }
         Ok(notices)
     }

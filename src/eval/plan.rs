@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::benchmark::Benchmark;
+use crate::benchmark::{Benchmark, NO_TRUTH};
 use crate::data::{Output, Score};
 use crate::error::{Error, Result};
 use crate::eval::registry::scorers::Context;
@@ -23,7 +23,7 @@ use crate::eval::{Assert, Eval};
 use crate::scorer::ask::kin::{self, Answerer};
 use crate::scorer::extract::Extraction;
 use crate::scorer::qa::QaRules;
-use crate::scorer::{Answer, Scorer, hash, per_sample};
+use crate::scorer::{self, Answer, Scorer, detail_bounds, hash, per_sample};
 use crate::snapshot;
 use crate::system::beside::beside;
 use crate::text::hash::{Hasher, MaskKey};
@@ -82,6 +82,7 @@ impl Plan {
         notices.extend(unset::notice(&self.eval));
         let answerer = Answerer::of(&*self.eval.agent);
         notices.extend(kin::notices(&answerer, &self.scorers));
+        notices.extend(scorer::notices(&self.scorers));
         notices
     }
 
@@ -150,6 +151,10 @@ impl Plan {
         };
         let dataset = place::dataset(eval);
         let mut notices = eval.benchmark.notices();
+        if !scorers.iter().any(Scorer::needs_target) {
+            // Nobody misses them.
+            notices.retain(|notice| !notice.ends_with(NO_TRUTH));
+        }
         notices.extend(
             dataset
                 .iter()
@@ -461,6 +466,7 @@ fn check_gates(
         scorers: details.iter().map(|(name, _)| name.clone()).collect(),
         means: check::KnownMeans::of_details(&details),
         details: details.into_iter().collect(),
+        bounds: detail_bounds(scorers),
         epochs: eval.epochs,
         metrics: eval.benchmark.metric_names(),
     };

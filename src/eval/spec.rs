@@ -238,5 +238,12 @@ fn parse_of(
     let alone = || told(KeyPath::from_iter(["scorer"]));
     let scorers = (0..eval.scorers.len()).map(|at| item("scorers", at).or_else(alone));
     eval.scorer_places = scorers.collect();
+    let sees = |at| {
+        let listed = KeyPath::from_iter(["scorers".into(), Step::Item(at), "sees".into()]);
+        let alone = KeyPath::from_iter(["scorer", "sees"]);
+        let path = [listed, alone].into_iter().find(|path| places.has(path));
+        path.and_then(told)
+    };
+    eval.sees_places = (0..eval.scorers.len()).map(sees).collect();
     Ok(eval)
 }

@@ -196,7 +196,12 @@ impl fmt::Display for DryRun {
         let epochs = terminal::epochs(*epochs);
         write!(
             f,
-            "{eval}: {samples} samples{epochs}, {least} to {most_requests} requests"
+            "{eval}: {samples} samples{epochs}, {}{most_requests} requests",
+            if least == *most_requests {
+                String::new()
+            } else {
+                format!("{least} to ")
+            }
         )?;
         if !judges.is_empty() {
             write!(f, ", and those of scorer `{}`", judges.join("`, `"))?;

@@ -55,6 +55,10 @@ macro_rules! forward {
         fn unset_variables(&$self) -> Vec<String> {
             $to.unset_variables()
         }
+
+        fn notices(&$self) -> Vec<String> {
+            $to.notices()
+        }
     };
 }
 

@@ -128,6 +128,11 @@ impl NamedScorers {
             .flat_map(|(_, scorer)| scorer.unset_variables());
         unset.collect()
     }
+
+    pub(super) fn notices(&self) -> Vec<String> {
+        let told = self.0.iter().flat_map(|(_, scorer)| scorer.notices());
+        told.collect()
+    }
 }
 
 fn owned((name, value): (&str, &Value)) -> (String, Value) {

@@ -164,6 +164,13 @@ impl Scorer for PerSample {
         let made = lock(&self.made);
         made.values().flat_map(Scorer::unset_variables).collect()
     }
+
+    fn notices(&self) -> Vec<String> {
+        let made = lock(&self.made);
+        let mut notices: Vec<_> = made.values().flat_map(Scorer::notices).collect();
+        notices.sort_unstable();
+        notices
+    }
 }
 
 fn check_target(scorer: &dyn Scorer, has_target: bool) -> Result<()> {

@@ -78,6 +78,8 @@ pub struct Gate {
     pub(super) slice: Option<Slice>,
     /// `None` for `no_regression`, which has options instead.
     pub(super) bound: Option<(Op, f64)>,
+    /// How the threshold is written.
+    pub(super) unit: WrittenIn,
     pub(super) alpha: Option<f64>,
     pub(super) max_drop: Option<f64>,
     /// No spec says it: the `error_rate` of an eval that has none of its own.
@@ -87,6 +89,19 @@ pub struct Gate {
     pub(super) min_pairs: Option<f64>,
     /// Of the interval whose upper end is compared with the threshold.
     pub(super) confidence: Option<f64>,
+}
+
+/// How a threshold is written. `60%` and `0.6` are the same gate: only where neither makes sense does it matter.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum WrittenIn {
+    Number,
+    Percent,
+}
+
+impl PartialEq for WrittenIn {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl Gate {
@@ -194,6 +209,7 @@ impl Gate {
             metric: Metric::NoRegression,
             slice: None,
             bound: None,
+            unit: WrittenIn::Number,
             alpha: None,
             max_drop: None,
             is_default: false,

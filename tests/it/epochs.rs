@@ -264,7 +264,7 @@ fn gates_that_need_more_epochs_are_refused_before_anything_is_asked() {
     project
         .run("run eval.yaml --dry-run")
         .exits(0)
-        .says("4 samples, 3 epochs each, 12 to 12 requests");
+        .says("4 samples, 3 epochs each, 12 requests");
     assert_eq!(asked(&project), [""; 0]);
 }
 

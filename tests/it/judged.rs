@@ -14,6 +14,7 @@ mod files;
 mod form;
 mod identity;
 mod killed;
+mod odd;
 mod outage;
 mod reasons;
 mod repeats;

@@ -220,12 +220,11 @@ fn whole(record: &Record, attempts: &[Value], out: &mut dyn Write) -> io::Result
         outcome.prediction.as_deref().unwrap_or("(none)"),
         out,
     )?;
-    let truth = record.ground_truth.as_str().map(str::to_owned);
-    block(
-        "ground truth",
-        &truth.unwrap_or_else(|| record.ground_truth.to_string()),
-        out,
-    )?;
+    if !record.ground_truth.is_null() {
+        let truth = record.ground_truth.as_str().map(str::to_owned);
+        let truth = truth.unwrap_or_else(|| record.ground_truth.to_string());
+        block("ground truth", &truth, out)?;
+    }
     if let Some(score) = &outcome.score {
         verdict_of(score, out)?;
     }

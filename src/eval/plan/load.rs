@@ -207,7 +207,13 @@ fn hashes<'a>(
     truth = truth.part(truth_text(sample));
     for (item, scorer) in scorers.iter().enumerate() {
         let criterion = (**scorer).criterion(sample).map_err(|error| {
-            let place = eval.scorer_places.get(item).and_then(Option::as_deref);
+            let is_of_sees = error.key_path().is_some();
+            let sees = eval.sees_places.get(item).filter(|_| is_of_sees);
+            let place = eval.scorer_places.get(item);
+            let place = [sees, place]
+                .into_iter()
+                .flatten()
+                .find_map(Option::as_deref);
             (error.at(format_args!("sample `{}`", sample.id)), place)
         })?;
         if let Some(criterion) = criterion {

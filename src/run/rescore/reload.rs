@@ -124,6 +124,7 @@ pub fn reload(
     if others {
         let known = check::Known {
             means: Some(check::KnownMeans::of(&run.summary, &manifest.detail_bounds)),
+            bounds: manifest.detail_bounds.clone(),
             ..check::Known::of_run(&run.summary, &manifest.scorers, manifest.epochs)
         };
         gates.iter().try_for_each(|gate| gate.validate(&known))?;

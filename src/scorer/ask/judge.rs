@@ -373,13 +373,9 @@ impl Scorer for Judge {
                 .normalized(answer.prediction.unwrap_or_default(), Normalized::None)),
             Err(NoVerdict::Unread(reason, reply)) => {
                 let word = reason.as_str();
-                let told = match (reason, reply.is_empty()) {
-                    (Unread::NoResponse, _) | (_, true) => String::new(),
-                    (_, false) => format!(", which begins with `{reply}`"),
-                };
                 let message = format!(
-                    "{word}: the judge was asked twice, and {}{told}",
-                    why(reason)
+                    "{word}: the judge was asked twice, and {}",
+                    why(reason, &reply)
                 );
                 Err(Error::infrastructure(message).because(word))
             }
@@ -427,15 +423,63 @@ impl Scorer for Judge {
     fn unset_variables(&self) -> Vec<String> {
         self.agent.unset_variables()
     }
+
+    fn notices(&self) -> Vec<String> {
+        let mut notices = self.grading.notices();
+        notices.extend(self.sees.notice());
+        notices
+    }
 }
 
-/// What is wrong with the last reply, in words.
-fn why(reason: Unread) -> &'static str {
+/// What is wrong with the last reply, in words, with its beginning.
+fn why(reason: Unread, reply: &str) -> String {
+    let begins = match reply {
+        "" => String::new(),
+        reply => format!(", which begins with `{reply}`"),
+    };
     match reason {
-        Unread::Conflicting => "the last reply gives two verdicts that differ",
-        Unread::Refusal => "the last time it refused",
-        Unread::Truncated => "the last reply was cut off: raise `max_tokens` of its agent",
-        Unread::NoResponse => "the last reply is empty",
-        _ => "the last reply is none of the form that was asked for",
+        Unread::Conflicting => {
+            let comma = if reply.is_empty() { "" } else { "," };
+            format!("the last reply{begins}{comma} gives two verdicts that differ")
+        }
+        Unread::Refusal if reply.is_empty() => "the last time it refused".to_owned(),
+        Unread::Refusal => format!("the last time it refused with `{reply}`"),
+        Unread::Truncated => {
+            format!("the last reply was cut off{begins}: raise `max_tokens` of its agent")
+        }
+        Unread::NoResponse => "the last reply is empty".to_owned(),
+        _ => format!("the last reply is none of the form that was asked for{begins}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_beginning_of_a_reply_stands_where_it_belongs() {
+        for (reason, expect) in [
+            (
+                Unread::Truncated,
+                "the last reply was cut off, which begins with `Hm.`: raise `max_tokens` of its agent",
+            ),
+            (Unread::Refusal, "the last time it refused with `Hm.`"),
+            (
+                Unread::Conflicting,
+                "the last reply, which begins with `Hm.`, gives two verdicts that differ",
+            ),
+            (
+                Unread::InvalidResponseFormat,
+                "the last reply is none of the form that was asked for, which begins with `Hm.`",
+            ),
+            (Unread::NoResponse, "the last reply is empty"),
+        ] {
+            assert_eq!(why(reason, "Hm."), expect);
+        }
+        assert_eq!(why(Unread::Refusal, ""), "the last time it refused");
+        assert_eq!(
+            why(Unread::Truncated, ""),
+            "the last reply was cut off: raise `max_tokens` of its agent"
+        );
     }
 }

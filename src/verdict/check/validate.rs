@@ -9,7 +9,7 @@ use super::own;
 use crate::data::DetailBounds;
 use crate::error::{Error, Result, nearest};
 use crate::stats::as_f64;
-use crate::verdict::gate::{Gate, Metric, Slice};
+use crate::verdict::gate::{Gate, Metric, Slice, WrittenIn};
 use crate::verdict::summary::Summary;
 
 /// The detail that names a label.
@@ -26,6 +26,8 @@ pub(crate) struct Known {
     pub means: Option<KnownMeans>,
     /// The details of each scorer's scores by its name; `None` where they are not known before the run.
     pub details: BTreeMap<String, Option<Vec<Cow<'static, str>>>>,
+    /// How low and how high details can be, where scorers tell.
+    pub bounds: DetailBounds,
     /// How often each sample is asked.
     pub epochs: u32,
     /// The names of the benchmark's own metrics, where they are known.
@@ -55,6 +57,7 @@ impl Known {
             scorers: scorers.into_iter().map(Into::into).collect(),
             means: None,
             details: BTreeMap::new(),
+            bounds: DetailBounds::new(),
             epochs: 1,
             metrics: None,
         }
@@ -72,6 +75,7 @@ impl Known {
             scorers: scorers.to_vec(),
             means: Some(KnownMeans::of(summary, &DetailBounds::new())),
             details: BTreeMap::new(),
+            bounds: DetailBounds::new(),
             epochs,
             metrics: Some(own::names(&summary.metrics)),
         }
@@ -98,6 +102,7 @@ impl Gate {
             let error = Error::usage(format!("gate `{self}`: {why}"));
             return Err(error.hint("write one that is there, such as `mean(value) >= 0.5`"));
         }
+        self.validate_scale(known)?;
         self.validate_labels(known)?;
         if let (Metric::Own(name), Some(names)) = (&self.metric, &known.metrics)
             && !names.contains(name)
@@ -135,6 +140,36 @@ impl Gate {
             return Err(Error::usage(message).hint(choices(&title, value, values)));
         }
         Ok(())
+    }
+
+    /// Refuses a mean of points that its scale decides alone, and percent of such.
+    fn validate_scale(&self, known: &Known) -> Result<()> {
+        let (Metric::Mean(name), Some((op, threshold))) = (&self.metric, self.bound) else {
+            return Ok(());
+        };
+        let found = known.means.as_ref().and_then(|means| means.find(name).ok());
+        let scale = found.and_then(|found| {
+            let scorer = found.scorer.as_ref().or(known.scorers.first())?;
+            known.bounds.get(scorer)?.get(&found.detail).copied()
+        });
+        let Some([low, high]) = scale else {
+            return Ok(());
+        };
+        let is_off = !(low..=high).contains(&threshold);
+        let why = match (op.holds(low, threshold), op.holds(high, threshold)) {
+            (false, false) => "can never hold",
+            (true, true) if is_off => "always holds",
+            _ if matches!(self.unit, WrittenIn::Percent) && (low < 0.0 || high > 1.0) => {
+                "has `%` where there are points"
+            }
+            _ => return Ok(()),
+        };
+        let message = format!("gate `{self}` {why}: `{name}` goes from {low} to {high}");
+        let middle = f64::midpoint(low, high);
+        Err(Error::usage(message).hint(format!(
+            "write a number from there, such as `{} {op} {middle}`",
+            self.name()
+        )))
     }
 
     /// Refuses a figure of labels where the scorer is known to tell none.
@@ -254,6 +289,55 @@ mod tests {
             &Gate::latency_percentile(f64::NAN, 1.0),
             Some(("percentile", "")),
         );
+    }
+
+    #[test]
+    fn a_mean_of_points_is_on_their_scale() {
+        let bounds = [
+            ("tone", [1.0, 5.0]),
+            ("share", [0.0, 1.0]),
+            ("wide", [0.0, 10.0]),
+        ];
+        let names = bounds.iter().map(|(name, _)| Cow::Borrowed(*name));
+        let details = [
+            ("exact".to_owned(), Some(Vec::new())),
+            ("judge".to_owned(), Some(names.collect())),
+        ];
+        let known = Known {
+            means: KnownMeans::of_details(&details),
+            bounds: [(
+                "judge".to_owned(),
+                bounds.map(|(name, ends)| (name.to_owned(), ends)).into(),
+            )]
+            .into(),
+            ..Known::of(&[], ["exact", "judge"])
+        };
+        let check = |gate: &str, expect: Option<&str>| {
+            let checked = gate.parse::<Gate>().unwrap().validate(&known);
+            let told = checked.as_ref().err().map(|error| {
+                assert!(error.hint_text().is_some(), "{gate}");
+                error.message()
+            });
+            match (told, expect) {
+                (None, None) => {}
+                (Some(told), Some(expect)) => assert!(told.contains(expect), "{told}"),
+                other => panic!("{gate}: {other:?}"),
+            }
+        };
+        check(
+            "mean(judge.tone) >= 7",
+            Some("can never hold: `judge.tone` goes from 1 to 5"),
+        );
+        check("mean(tone) <= 0.5", Some("can never hold"));
+        check("mean(tone) > 5", Some("can never hold"));
+        check("mean(tone) <= 7", Some("always holds"));
+        check("mean(tone) >= 60%", Some("always holds"));
+        check("mean(wide) >= 60%", Some("has `%` where there are points"));
+        check("mean(tone) >= 5", None);
+        check("mean(tone) >= 1", None);
+        check("mean(share) >= 60%", None);
+        // Nobody says how far it goes.
+        check("mean(value) >= 7", None);
     }
 
     #[test]

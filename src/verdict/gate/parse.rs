@@ -11,7 +11,7 @@
 use std::str::FromStr;
 
 use super::metric::METRICS;
-use super::{Gate, LatencyStatistic, Metric, Op, Slice};
+use super::{Gate, LatencyStatistic, Metric, Op, Slice, WrittenIn};
 use crate::error::{Error, Result, nearest};
 
 impl FromStr for Gate {
@@ -130,6 +130,9 @@ impl<'a> Parts<'a> {
         };
         let threshold = number_for(&gate.metric, number)?;
         gate.bound = Some((op, threshold));
+        if number.ends_with('%') {
+            gate.unit = WrittenIn::Percent;
+        }
         Ok(gate)
     }
 }
@@ -257,6 +260,13 @@ fn unknown(name: &str) -> Error {
     let legal = legal.join(", ");
     let bare = names().map(|name| name.split('(').next().unwrap_or(name));
     let hint = match nearest(name, bare) {
+        // `judge.total`: no metric has a dot.
+        _ if name
+            .split_once('.')
+            .is_some_and(|(scorer, detail)| !scorer.is_empty() && !detail.is_empty()) =>
+        {
+            format!("a figure of a scorer is written `mean({name})`; the metrics are {legal}")
+        }
         Some(near) => format!("did you mean `{near}`? the metrics are {legal}"),
         None => format!("the metrics are {legal}"),
     };

@@ -305,13 +305,13 @@ fn what_is_shown_and_how_often() {
     let no_field = "sample `a`: there is no field";
     check(
         &[AIME, "sees: [prediciton]"],
-        "6:5: ",
+        "9:11: ",
         no_field,
         "`prediction`?",
     );
     check(
         &[AIME, "sees: [nothing]"],
-        "6:5: ",
+        "9:11: ",
         no_field,
         "`ground_truth`",
     );

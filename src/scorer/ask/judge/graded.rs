@@ -131,7 +131,6 @@ pub(super) fn details(grading: &Grading, repeats: u32) -> Vec<Cow<'static, str>>
     if repeats > 1 {
         names.push("self_agreement".into());
     }
-    names.push("repaired".into());
     names
 }
 

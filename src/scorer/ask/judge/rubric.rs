@@ -46,6 +46,9 @@ pub(crate) struct Rubric {
     pub(crate) pass: f64,
     /// The total from which it is excellent, on the scale of totals.
     pub(crate) excellent: f64,
+    /// Which of the two nobody wrote.
+    #[serde(skip)]
+    pub(crate) defaults: Vec<&'static str>,
 }
 
 /// One thing that is graded.
@@ -106,6 +109,52 @@ pub(crate) struct OfferedChoice {
 }
 
 impl Rubric {
+    /// What people should know before they pay for verdicts: limits that nobody wrote, on another scale than the one
+    /// that they are of, and dimensions whose points cannot be compared.
+    fn notices(&self) -> Vec<String> {
+        let mut notices = Vec::new();
+        let (lowest, highest) = (self.lowest(), self.highest());
+        let [usual_lowest, usual_highest] = SCALE.map(exact);
+        let differ = |one: f64, other: f64| one.total_cmp(&other).is_ne();
+        let is_usual = !differ(lowest, usual_lowest) && !differ(highest, usual_highest);
+        if !self.defaults.is_empty() && !is_usual {
+            let stretched = |limit: f64| {
+                let share = (limit - usual_lowest) / (usual_highest - usual_lowest);
+                let limit = lowest + share * (highest - lowest);
+                (limit * 100.0).round() / 100.0
+            };
+            let limits = self.defaults.iter().map(|key| match *key {
+                "pass" => (
+                    format!("passes from {}", self.pass),
+                    format!("`pass: {}`", stretched(PASS)),
+                ),
+                _ => (
+                    format!("is excellent from {}", self.excellent),
+                    format!("`excellent: {}`", stretched(EXCELLENT)),
+                ),
+            });
+            let (now, write): (Vec<_>, Vec<_>) = limits.unzip();
+            notices.push(format!(
+                "totals go from {lowest} to {highest}, and by defaults meant for {usual_lowest} to {usual_highest} an \
+                 answer {}: write {}, or what you mean",
+                now.join(" and "),
+                write.join(" and ")
+            ));
+        }
+        let first = self.dimensions.first().map(|one| one.scale);
+        if self.dimensions.iter().any(|one| Some(one.scale) != first) {
+            let scales = self.dimensions.iter();
+            let scales =
+                scales.map(|one| format!("`{}` {} to {}", one.name, one.scale[0], one.scale[1]));
+            notices.push(format!(
+                "the scales of its dimensions differ ({}), and the total is the mean of points as they are: a longer scale \
+                 counts for more, beside its `weight`",
+                scales.collect::<Vec<_>>().join(", ")
+            ));
+        }
+        notices
+    }
+
     /// The weighted mean of points, one for each dimension in order, on the scale of totals. It is rounded to
     /// twelve decimals: what is 3.5 on paper is not below a `pass` of 3.5 because of how weights are stored.
     pub(crate) fn total(&self, points: &[i64]) -> f64 {
@@ -180,6 +229,14 @@ impl Grading {
         draft
             .and_then(read::RubricDraft::finish)
             .map_err(|error| error.at("rubric"))
+    }
+
+    /// What people should know of it before they pay for verdicts.
+    pub(crate) fn notices(&self) -> Vec<String> {
+        match self {
+            Self::Rubric(rubric) => rubric.notices(),
+            Self::Choices(_) => Vec::new(),
+        }
     }
 
     /// Whether the judge is shown the ground truth where there is one, unless the options say what it sees.

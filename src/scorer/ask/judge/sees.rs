@@ -149,6 +149,12 @@ impl Sees {
         self.list.contains(&See::GroundTruth)
     }
 
+    /// What people should know of it.
+    pub(super) fn notice(&self) -> Option<String> {
+        (!self.list.contains(&See::Prediction))
+            .then(|| "the judge never sees the answer: `sees` has no `prediction`".to_owned())
+    }
+
     /// The fields that decide the verdict on a sample.
     ///
     /// # Errors
@@ -160,7 +166,7 @@ impl Sees {
         });
         let values = fields.map(|name| {
             let there = sample.metadata.get(name);
-            there.ok_or_else(|| no_field(name, sample))
+            there.ok_or_else(|| no_field(name, sample).under(KEY))
         });
         let values: Vec<&Value> = values.collect::<Result<_>>()?;
         Ok((!values.is_empty()).then(|| json!(values).to_string()))

@@ -192,6 +192,11 @@ fn refuses_what_makes_no_sense() {
     );
     refused("latency_pp <= 1", "unknown metric", "`latency_p95`");
     refused("", "unknown metric ``", "the metrics are");
+    refused(
+        "judge.total >= 3.5",
+        "unknown metric `judge.total`",
+        "a figure of a scorer is written `mean(judge.total)`",
+    );
     refused(">= 3", "unknown metric ``", "");
     refused("accuracy", "no operator", "how `accuracy` must compare");
     refused("accuracy 0.6", "does not start with an operator", "`>=`");

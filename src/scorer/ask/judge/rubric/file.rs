@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 use super::name::meant;
 use super::read::RubricDraft;
 use super::ready::READY;
@@ -51,6 +53,12 @@ impl RubricFile {
             return Err(self.at(place, &error.hint("keep one of the two")));
         }
         let value = value.map_err(|error| self.not_yaml(&error))?;
+        if is_spec(&value) {
+            let error = Error::usage("this is a spec, not a rubric");
+            let hint = "name a YAML file with `dimensions` or `choices`; a path starts in the folder of the spec, so that a \
+                        rubric beside `evals/` is `../tone.yaml`";
+            return Err(self.at(Position::START, &error.hint(hint)));
+        }
         RubricDraft::of(&value).map_err(|error| self.explain(&error))
     }
 
@@ -82,4 +90,10 @@ impl RubricFile {
             None => bare,
         }
     }
+}
+
+/// Whether a file is the spec of an eval, which has a benchmark or an agent and nothing to grade by.
+fn is_spec(value: &Value) -> bool {
+    let has = |key: &&str| value.get(*key).is_some();
+    ["benchmark", "agent"].iter().any(has) && !["dimensions", "choices"].iter().any(has)
 }

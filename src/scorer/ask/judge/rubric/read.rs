@@ -175,10 +175,13 @@ impl RubricDraft {
                 let (lowest, highest) = (rubric.lowest(), rubric.highest());
                 let is_on_scale = (lowest..=highest).contains(&EXCELLENT);
                 let excellent = if is_on_scale { EXCELLENT } else { highest };
+                let limits = [("pass", self.pass), ("excellent", self.excellent)];
+                let defaults = limits.iter().filter(|(_, limit)| limit.is_none());
                 Ok(Grading::Rubric(Rubric {
                     instructions: self.instructions.clone(),
                     pass: pass(PASS)?,
                     excellent: self.excellent.unwrap_or(excellent),
+                    defaults: defaults.map(|(key, _)| *key).collect(),
                     ..rubric
                 }))
             }
@@ -199,6 +202,7 @@ fn rubric(dimensions: &[Dimension]) -> Rubric {
         dimensions: dimensions.to_vec(),
         pass: PASS,
         excellent: EXCELLENT,
+        defaults: Vec::new(),
     }
 }
 
@@ -301,7 +305,10 @@ fn examples_on(scale: [i64; 2], value: &Value) -> Result<Vec<GradedExample>> {
         return Err(Error::usage(format!("`examples` are a list, not {}", kind(value))).hint(hint));
     };
     let read = |value: &Value| match value {
-        Value::String(text) if !text.trim().is_empty() => Ok(GradedExample::Text(text.clone())),
+        Value::String(text) if !text.trim().is_empty() => {
+            check_points(text, scale)?;
+            Ok(GradedExample::Text(text.clone()))
+        }
         Value::Object(map) => graded(map, scale),
         other => Err(Error::usage(format!(
             "an example is a text or a map, not {}",
@@ -311,6 +318,23 @@ fn examples_on(scale: [i64; 2], value: &Value) -> Result<Vec<GradedExample>> {
     };
     let items = list.iter().enumerate();
     items.map(|(item, value)| read(value).under(item)).collect()
+}
+
+/// Refuses a text such as `10: greets, helps, ends` on a scale that ends at 5: the judge would be shown points that
+/// it must not give.
+fn check_points(text: &str, [low, high]: [i64; 2]) -> Result<()> {
+    let points = text.split_once(": ");
+    let points = points.and_then(|(points, _)| points.trim().parse::<i64>().ok());
+    match points.filter(|points| !(low..=high).contains(points)) {
+        None => Ok(()),
+        Some(points) => {
+            let message =
+                format!("an example has {points} points, on a scale from {low} to {high}");
+            Err(Error::usage(message).hint(format!(
+                "write points from {low} to {high}, or another `scale`"
+            )))
+        }
+    }
 }
 
 fn graded(map: &Map<String, Value>, [low, high]: [i64; 2]) -> Result<GradedExample> {

@@ -100,6 +100,7 @@ fn a_rubric_is_read_with_its_defaults() {
         dimensions: vec![clarity],
         pass: 3.5,
         excellent: 4.5,
+        defaults: vec!["pass", "excellent"],
     };
     assert_eq!(read, expect);
     let read = rubric(
@@ -158,6 +159,39 @@ fn options_go_before_the_limits_of_a_rubric() {
     assert_eq!((read.pass, read.excellent), (2.0, 4.0));
     // What is null is not given.
     assert_eq!(rubric("{ rubric: aime, choices: ~, pass: ~ }").pass, 3.5);
+}
+
+#[test]
+fn limits_of_another_scale_and_scales_that_differ_are_told() {
+    fn check(options: &str, expect: &[&str]) {
+        assert_eq!(read(options).unwrap().notices(), expect, "{options}");
+    }
+    let ten = "rubric: { dimensions: [{ name: a, scale: [0, 10] }] }";
+    check(
+        &format!("{{ {ten} }}"),
+        &[
+            "totals go from 0 to 10, and by defaults meant for 1 to 5 an answer passes from 3.5 and is excellent from 4.5: \
+           write `pass: 6.25` and `excellent: 8.75`, or what you mean",
+        ],
+    );
+    check(
+        &format!("{{ {ten}, pass: 6 }}"),
+        &[
+            "totals go from 0 to 10, and by defaults meant for 1 to 5 an answer is excellent from 4.5: \
+           write `excellent: 8.75`, or what you mean",
+        ],
+    );
+    check(&format!("{{ {ten}, pass: 6, excellent: 9 }}"), &[]);
+    check("rubric: aime", &[]);
+    check("rubric: qa", &[]);
+    check("rubric: { dimensions: [{ name: a }] }", &[]);
+    check(
+        "{ rubric: { dimensions: [{ name: a }, { name: b, scale: [0, 10] }] }, pass: 5, excellent: 7 }",
+        &[
+            "the scales of its dimensions differ (`a` 1 to 5, `b` 0 to 10), and the total is the mean of points as they \
+           are: a longer scale counts for more, beside its `weight`",
+        ],
+    );
 }
 
 #[test]

@@ -143,3 +143,24 @@ fn files_that_are_not_there() {
         Ok(Grading::Choices(_))
     ));
 }
+
+#[test]
+fn a_spec_is_no_rubric() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tone.yaml");
+    for (text, is_spec) in [
+        ("name: tone\nbenchmark: { type: custom }\n", true),
+        ("agent: { type: echo }\n", true),
+        ("name: tone\n", false),
+        ("agent: x\ndimensions: [{ name: a }]\n", false),
+    ] {
+        fs::write(&path, text).unwrap();
+        let error = read_in(folder.path(), "rubric: tone.yaml").unwrap_err();
+        let told = "tone.yaml:1:1: this is a spec, not a rubric";
+        assert_eq!(error.message().contains(told), is_spec, "{error}");
+        if is_spec {
+            let hint = error.hint_text().unwrap_or_default();
+            assert!(hint.contains("`../tone.yaml`"), "{hint}");
+        }
+    }
+}

@@ -274,6 +274,12 @@ fn examples_that_are_none() {
         "`score: 5`",
     );
     of(
+        "'10: greets, helps, ends'",
+        "an example has 10 points, on a scale from 1 to 5",
+        46,
+        "or another `scale`",
+    );
+    of(
         "{ score: 6, answer: x }",
         "the score 6 of an example is not a whole number from 1 to 5",
         55,

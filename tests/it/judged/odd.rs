@@ -1,0 +1,81 @@
+//! What is told, or refused, of a judge before it is asked anything.
+
+use serde_json::Value;
+
+use super::court::{Court, judge, lenient};
+
+#[test]
+fn a_judge_that_never_sees_the_answer_is_told() {
+    let court = Court::of(1, lenient(), ", sees: [prompt, ground_truth]", "");
+    let told = "scorer `judge`: the judge never sees the answer: `sees` has no `prediction`";
+    court.run("eval.yaml --dry-run").exits(0).says(told);
+    court.run("eval.yaml").exits(0).says(told);
+    let court = Court::of(1, lenient(), ", sees: [prediction]", "");
+    court
+        .run("eval.yaml --dry-run")
+        .exits(0)
+        .says_nothing_of("never sees the answer");
+}
+
+#[test]
+fn a_gate_off_the_scale_of_points_is_refused_at_its_line() {
+    for (gate, why) in [
+        (
+            "mean(judge.merit) >= 7",
+            "can never hold: `judge.merit` goes from 1 to 5",
+        ),
+        (
+            "mean(judge.total) >= 60%",
+            "always holds: `judge.total` goes from 1 to 5",
+        ),
+    ] {
+        let court = Court::of(1, lenient(), "", &format!("gates: ['{gate}']\n"));
+        let ran = court.run("eval.yaml").exits(2);
+        ran.says(why)
+            .says("eval.yaml:")
+            .says("hint: write a number from there, such as");
+        assert_eq!((court.answered(), court.judged()), (0, 0), "{gate}");
+    }
+}
+
+#[test]
+fn hidden_truths_are_told_only_where_somebody_misses_them() {
+    let told = "have no ground truth";
+    for (scorers, is_told) in [("", false), ("gaia, ", true)] {
+        let server = lenient();
+        let judge = judge(&server, "");
+        let court = Court::with(2, server, &format!("scorers: [{scorers}{judge}]\n"), "");
+        let data = court.project.read("data.jsonl");
+        let (first, rest) = data.split_once('\n').unwrap();
+        let mut line: Value = serde_json::from_str(first).unwrap();
+        line.as_object_mut().unwrap().remove("Final answer");
+        court.project.write("data.jsonl", format!("{line}\n{rest}"));
+        let ran = court.run("eval.yaml --dry-run").exits(0);
+        if is_told {
+            ran.says(told);
+        } else {
+            ran.says_nothing_of(told);
+        }
+    }
+}
+
+#[test]
+fn default_limits_on_another_scale_are_told_before_anybody_is_asked() {
+    let court = Court::of(1, lenient(), "", "gates: []\n");
+    court.edit("{ name: merit }", "{ name: merit, scale: [0, 10] }");
+    let told = "scorer `judge`: totals go from 0 to 10, and by defaults meant for 1 to 5 an answer passes from 3.5";
+    court.run("eval.yaml --dry-run").exits(0).says(told);
+    assert_eq!(court.judged(), 0);
+}
+
+#[test]
+fn a_command_that_is_not_there_is_the_judges() {
+    let court = Court::with(
+        1,
+        lenient(),
+        "scorers: [{ type: judge, rubric: aime, agent: { type: command, command: [no-such-judge] } }]\n",
+        "",
+    );
+    let ran = court.run("eval.yaml").exits(3);
+    ran.says("the judge's command not found: `no-such-judge` is not in `PATH`");
+}
