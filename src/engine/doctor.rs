@@ -1,6 +1,10 @@
 //! `doctor`: one tiny request to an eval's agent and to each of its judges, and what is wrong in plain words.
 //!
+//! A judge is asked for one verdict, with its own rubric and as a run would ask it ([`judge`]).
+//!
 //! Nothing is recorded. What an agent says is redacted as in a run.
+
+mod judge;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,6 +25,7 @@ use crate::scorer::Scorer;
 use crate::system::cancel::Cancel;
 use crate::system::panics;
 use crate::text::redact::Redactor;
+use judge::DoctorDesk;
 
 /// What the agent is asked.
 const GREETING: &str = "Reply with the word OK.";
@@ -91,10 +96,11 @@ impl Finding {
     }
 }
 
-/// Loads the dataset of an eval, asks its agent and its judges one tiny question, and says how they are. Each has so much time.
+/// Loads the dataset of an eval, asks its agent one tiny question and its judges for a verdict on a tiny answer, and says
+/// how they are. Each has so much time.
 pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let mut id = "doctor".to_owned();
+    let mut sample = Sample::new("doctor", judge::QUESTION);
     let mut scorers = plan::scorers(eval);
     match Plan::load(eval, BaselineUse::Compare) {
         Err(error) => findings.push(Finding::error("dataset", &error)),
@@ -108,7 +114,9 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
             findings.extend(notes.map(|note| Finding::new("dataset", Health::Note, note)));
             if let Some(first) = plan.items.first() {
                 // Recorded answers go by it.
-                id = first.id.to_string();
+                sample.id = first.id.to_string();
+                // What a judge sees of an item, and which scorer judges it, stands there.
+                sample.metadata = first.sample().metadata;
             }
         }
     }
@@ -128,10 +136,16 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
         about: "agent",
         agent: Arc::clone(&eval.agent),
         options: Arc::clone(&eval.agent_options),
+        prompt: GREETING.into(),
         name: None,
     };
-    let all = std::iter::once(agent).chain(judges);
-    findings.extend(all.map(|one| one.examine(eval, &id, (timeout, cancel), &redactor)));
+    let id = sample.id.clone();
+    let desk = DoctorDesk::new(eval, &id, (timeout, cancel));
+    findings.push(agent.examine(&desk, &redactor));
+    for scorer in &scorers {
+        desk.have_judged(scorer, &sample);
+    }
+    findings.extend(judges.iter().map(|one| one.examine(&desk, &redactor)));
     findings
 }
 
@@ -145,6 +159,7 @@ fn judges(scorers: &[Arc<dyn Scorer>]) -> Vec<Examinee> {
                     about: "judge",
                     agent,
                     options: Arc::default(),
+                    prompt: GREETING.into(),
                     name: Some(scorer.name().to_owned()),
                 });
             }
@@ -158,19 +173,14 @@ struct Examinee {
     about: &'static str,
     agent: Arc<dyn Agent>,
     options: Arc<Map<String, Value>>,
+    prompt: Arc<str>,
     /// The scorer that asks it.
     name: Option<String>,
 }
 
 impl Examinee {
-    fn examine(
-        &self,
-        eval: &Eval,
-        id: &str,
-        (timeout, cancel): (Duration, &Cancel),
-        redactor: &Redactor,
-    ) -> Finding {
-        let finding = self.find(eval, id, (timeout, cancel), redactor);
+    fn examine(&self, desk: &DoctorDesk<'_>, redactor: &Redactor) -> Finding {
+        let finding = self.find(desk, redactor);
         let message = match &self.name {
             Some(name) => format!("`{name}`: {}", finding.message),
             None => finding.message,
@@ -178,13 +188,7 @@ impl Examinee {
         Finding { message, ..finding }
     }
 
-    fn find(
-        &self,
-        eval: &Eval,
-        id: &str,
-        (timeout, cancel): (Duration, &Cancel),
-        redactor: &Redactor,
-    ) -> Finding {
+    fn find(&self, desk: &DoctorDesk<'_>, redactor: &Redactor) -> Finding {
         if let Err(error) = self.agent.check() {
             // A run would not begin either.
             return Finding::error(self.about, &error);
@@ -193,20 +197,31 @@ impl Examinee {
             // It knows the answers that were judged, and no other.
             return Finding::new(self.about, Health::Ok, "repeats a recording");
         }
+        if let Some(found) = desk.found(&self.agent, redactor) {
+            return found;
+        }
         let started = Instant::now();
-        let scratch = Scratch::new();
-        match scratch.and_then(|scratch| self.ask(eval, id, &scratch, timeout, cancel)) {
+        match self.once(desk) {
             Ok(mut output) => {
                 redactor.output(&mut output, &mut 0);
                 answered(self.about, &output, started.elapsed())
             }
-            Err(mut error) => {
-                let more = self.agent.diagnose(&error);
-                redactor.agent_error(&mut error, &mut 0);
-                let more = more.map(|more| redactor.text(&more, &mut 0).into_owned());
-                failed(self.about, &error, more)
-            }
+            Err(error) => self.failed(error, redactor),
         }
+    }
+
+    /// What is wrong with one that does not answer.
+    fn failed(&self, mut error: AgentError, redactor: &Redactor) -> Finding {
+        let more = self.agent.diagnose(&error);
+        redactor.agent_error(&mut error, &mut 0);
+        let more = more.map(|more| redactor.text(&more, &mut 0).into_owned());
+        failed(self.about, &error, more)
+    }
+
+    fn once(&self, desk: &DoctorDesk<'_>) -> Result<Output, AgentError> {
+        let scratch = Scratch::new();
+        scratch
+            .and_then(|scratch| self.ask(desk.eval, desk.id, &scratch, desk.timeout, desk.cancel))
     }
 
     fn ask(
@@ -218,8 +233,8 @@ impl Examinee {
         cancel: &Cancel,
     ) -> Result<Output, AgentError> {
         let task = Task {
-            visible: Arc::new(Visible::of(&Sample::new(id, GREETING))),
-            prompt: GREETING.into(),
+            visible: Arc::new(Visible::of(&Sample::new(id, &*self.prompt))),
+            prompt: Arc::clone(&self.prompt),
             files: Vec::new(),
             options: Arc::clone(&self.options),
             scratch: Some(scratch.0.clone()),
@@ -290,7 +305,8 @@ impl Drop for Scratch {
     }
 }
 
-fn answered(about_whom: &'static str, output: &Output, took: Duration) -> Finding {
+/// How long it took, and what the reply says of who replied.
+fn took(output: &Output, took: Duration) -> String {
     let seconds = took.as_secs_f64();
     let mut about = Vec::new();
     about.extend(output.answered_by());
@@ -304,17 +320,21 @@ fn answered(about_whom: &'static str, output: &Output, took: Duration) -> Findin
         ));
         about.extend(usage.cost_usd.map(|cost| format!("{cost:.6} USD")));
     }
-    let about = match about.join(", ") {
-        about if about.is_empty() => about,
-        about => format!(" ({about})"),
-    };
+    match about.join(", ") {
+        about if about.is_empty() => format!("{seconds:.2} s"),
+        about => format!("{seconds:.2} s ({about})"),
+    }
+}
+
+fn answered(about_whom: &'static str, output: &Output, after: Duration) -> Finding {
+    let took = took(output, after);
     let text = output.text.as_deref().map(str::trim);
     if let Some(text) = text.filter(|text| !text.is_empty()) {
         let text = crate::text::excerpt(text);
-        let message = format!("answered in {seconds:.2} s{about}: {text}");
+        let message = format!("answered in {took}: {text}");
         Finding::new(about_whom, Health::Ok, message)
     } else {
-        let message = format!("ended well in {seconds:.2} s{about}, and gave no text");
+        let message = format!("ended well in {took}, and gave no text");
         Finding::new(about_whom, Health::Note, message)
     }
 }
@@ -333,6 +353,7 @@ fn failed(about: &'static str, error: &AgentError, more: Option<String>) -> Find
         Kind::NotFound => {
             Some("is it installed, and spelt so? a program beside the spec is `./name`")
         }
+        Kind::Exited | Kind::Panicked if about == "judge" => Some(judge::ON_VERDICT),
         Kind::Exited | Kind::Panicked => Some(ON_GREETING),
         Kind::NoOutput => Some("have it print its answer to stdout"),
         Kind::TimedOut => Some("does it wait for something? `--timeout-s 300` gives it longer"),

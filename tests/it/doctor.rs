@@ -185,19 +185,55 @@ fn a_system_that_cannot_make_sandboxes_is_named_and_what_to_install() {
 }
 
 #[test]
-fn a_judge_is_asked_as_the_agent_is() {
+fn a_judge_is_asked_for_a_verdict() {
     let with = |judge: &str| {
         let scorer = format!("{{ type: judge, name: strict, rubric: aime, agent: {judge} }}");
         let more =
             format!("scorers: [gaia, {scorer}, {{ type: judge, rubric: qa, agent: echo }}]\n");
         Project::with_eval(&[("a", 1, "one", "ONE")], "echo", &more).run("doctor eval.yaml")
     };
+    // It answers, and cannot judge.
     let server = Server::new(|_, _| fine(&chat("OK")));
     with(&server.openai(""))
         .exits(0)
         .says("ok    agent    answered in ")
+        .says("note  judge    `strict`: answered in ")
+        .says(" (tiny-2026 (fp_1), 10 + 2 tokens) by schema, and gave no verdict that can be read (`invalid_response_format`): OK")
+        .says("hint: take a model that keeps to JSON")
+        .says("note  judge    `judge`: answered in ")
+        .says(" by text, and gave no verdict");
+    // And once more, as in a run.
+    assert_eq!(server.asked().len(), 2);
+    let verdict = r#"{"reason": "r", "correctness": 5, "clarity": 4, "difficulty_match": 3, "completeness": 5, "comments": "c"}"#;
+    let server = Server::new(move |asked, _| match asked.body.get("response_format") {
+        Some(_) => refusal("400 Bad Request", "unknown field `response_format`"),
+        None if asked.body.get("tools").is_some() => {
+            refusal("422 Unprocessable Entity", "unknown field `tools`")
+        }
+        None => fine(&chat(verdict)),
+    });
+    with(&server.openai(""))
+        .exits(0)
         .says("ok    judge    `strict`: answered in ")
-        .says("ok    judge    `judge`: answered in ");
+        .says(" by text, and its verdict can be read");
+    let asked = server.asked();
+    let prompt = asked.last().unwrap().prompt();
+    assert!(
+        prompt.contains("What is 2+2?") && prompt.contains("difficulty_match"),
+        "{prompt}"
+    );
+    // One verdict, whatever `repeats` says, and none of the pieces of a composition is forgotten.
+    let server = Server::new(move |_, _| fine(&chat(verdict)));
+    let judge = format!(
+        "{{ type: judge, rubric: aime, repeats: 3, agent: {} }}",
+        server.openai("")
+    );
+    let more = format!("scorers: [{{ type: all, scorers: [gaia, {judge}] }}]\n");
+    Project::with_eval(&[("a", 1, "one", "ONE")], "echo", &more)
+        .run("doctor eval.yaml")
+        .exits(0)
+        .says("ok    judge    `all`: answered in ")
+        .says(" by schema, and its verdict can be read");
     assert_eq!(server.asked().len(), 1);
     with("{ type: openai, base_url: \"http://127.0.0.1:9/v1\", model: m }")
         .exits(3)

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::console::{self, for_people};
 use crate::discover;
 
-/// Check specs: load the dataset, ask the agent and its judges one tiny question, and name what is wrong
+/// Check specs: load the dataset, ask the agent one tiny question and its judges for a verdict on a tiny answer, and name what is wrong
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit codes: 0 all is well, 2 a mistake (no key, wrong address, unknown model, no such command), \

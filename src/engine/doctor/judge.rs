@@ -1,0 +1,203 @@
+//! `DoctorDesk`: has the judges of an eval give one verdict, with their own rubrics, and looks whether it can be read.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use super::{Examinee, Finding, Health, took};
+use crate::agent::Agent;
+use crate::data::{AgentError, Output, ReplyForm, Sample, Target, Unread};
+use crate::eval::Eval;
+use crate::scorer::ask::desk::{Desk, Heard, JudgeRequest, NamedDesk, refuses_form};
+use crate::scorer::{Answer, Scorer};
+use crate::system::cancel::Cancel;
+use crate::system::lock::lock;
+use crate::system::panics;
+use crate::text::redact::Redactor;
+
+/// What was asked, and what was answered, as far as the judge is told.
+pub(super) const QUESTION: &str = "What is 2+2?";
+const ANSWER: &str = "4";
+/// The hint for a judge that fails at it.
+pub(super) const ON_VERDICT: &str = "it was asked to judge the answer `4` to `What is 2+2?`: give it such a request by hand, and see what it says";
+
+/// Where the judges are asked.
+pub(super) struct DoctorDesk<'a> {
+    pub(super) eval: &'a Eval,
+    /// Recorded answers go by it.
+    pub(super) id: &'a str,
+    pub(super) timeout: Duration,
+    pub(super) cancel: &'a Cancel,
+    asked: Mutex<Vec<AskedOnce>>,
+}
+
+/// What came of asking a judge, last.
+struct AskedOnce {
+    agent: Arc<dyn Agent>,
+    form: ReplyForm,
+    took: Duration,
+    reply: Result<Output, AgentError>,
+    unread: Option<Unread>,
+}
+
+impl<'a> DoctorDesk<'a> {
+    pub(super) fn new(eval: &'a Eval, id: &'a str, limits: (Duration, &'a Cancel)) -> Self {
+        Self {
+            eval,
+            id,
+            timeout: limits.0,
+            cancel: limits.1,
+            asked: Mutex::default(),
+        }
+    }
+
+    /// Has a scorer judge the tiny answer, if it asks anybody. What comes of it is kept here.
+    pub(super) fn have_judged(&self, scorer: &Arc<dyn Scorer>, sample: &Sample) {
+        if scorer.agents().is_empty() {
+            return;
+        }
+        let target = Target::from(ANSWER);
+        let output = Output {
+            text: Some(ANSWER.to_owned()),
+            ..Output::default()
+        };
+        let answer = Answer {
+            prediction: Some(ANSWER),
+            target: &target,
+            output: &output,
+            metadata: &sample.metadata,
+            sample: Some(sample),
+            extract_is_given: false,
+            prompt: Some(QUESTION),
+            desk: Some(NamedDesk {
+                desk: self,
+                scorer: scorer.name(),
+            }),
+        };
+        // What the verdict is does not matter, and what is wrong with the scorer a run tells.
+        let _ = panics::catch(|| scorer.score(&answer));
+    }
+
+    /// How a judge is that was asked for a verdict.
+    pub(super) fn found(&self, agent: &Arc<dyn Agent>, redactor: &Redactor) -> Option<Finding> {
+        let mut asked = lock(&self.asked);
+        let place = asked
+            .iter()
+            .position(|one| Arc::ptr_eq(&one.agent, agent))?;
+        let asked = asked.swap_remove(place);
+        Some(asked.finding(redactor))
+    }
+}
+
+impl AskedOnce {
+    fn finding(self, redactor: &Redactor) -> Finding {
+        let form = self.form.as_str();
+        let (about, text) = match (self.reply, self.unread) {
+            (Err(error), None) => {
+                let examinee = Examinee {
+                    about: "judge",
+                    agent: self.agent,
+                    options: Arc::default(),
+                    prompt: "".into(),
+                    name: None,
+                };
+                return examinee.failed(error, redactor);
+            }
+            (Err(mut error), Some(_)) => {
+                redactor.agent_error(&mut error, &mut 0);
+                (format!("{:.2} s", self.took.as_secs_f64()), error.message)
+            }
+            (Ok(mut output), _) => {
+                redactor.output(&mut output, &mut 0);
+                let text = output.text.take().unwrap_or_default();
+                (took(&output, self.took), text)
+            }
+        };
+        let Some(reason) = self.unread else {
+            let message = format!("answered in {about} by {form}, and its verdict can be read");
+            return Finding::new("judge", Health::Ok, message);
+        };
+        let text = text.trim();
+        let said = match text {
+            "" => String::new(),
+            text => format!(": {}", crate::text::excerpt(text)),
+        };
+        let message = format!(
+            "answered in {about} by {form}, and gave no verdict that can be read (`{}`){said}",
+            reason.as_str()
+        );
+        Finding {
+            hint: Some(cure(reason).to_owned()),
+            ..Finding::new("judge", Health::Note, message)
+        }
+    }
+}
+
+/// What helps against replies that cannot be read.
+fn cure(reason: Unread) -> &'static str {
+    match reason {
+        Unread::Conflicting => {
+            "it says two things: say in the rubric what decides, or ask it for less"
+        }
+        Unread::Refusal => "the model, or a filter before it, will not judge: take another model",
+        Unread::Truncated => {
+            "give its agent a larger `max_tokens`; models that think aloud need thousands"
+        }
+        Unread::NoResponse => "its replies are empty: look at the endpoint, or at the program",
+        _ => {
+            "take a model that keeps to JSON, an endpoint that takes schemas, or `choices` instead of points"
+        }
+    }
+}
+
+impl Desk for DoctorDesk<'_> {
+    fn recall(&self, _: &str, _: &JudgeRequest<'_>) -> Option<Heard> {
+        None
+    }
+
+    fn ask(&self, scorer: &str, request: &JudgeRequest<'_>) -> Heard {
+        // One verdict is enough; a recording knows others; and what cannot begin is told elsewhere.
+        let agent = request.agent;
+        if request.repeat > 0 || !agent.recordings().is_empty() || agent.check().is_err() {
+            return Heard::Stopped;
+        }
+        let examinee = Examinee {
+            about: "judge",
+            agent: Arc::clone(agent),
+            options: Arc::clone(&request.options),
+            prompt: request.prompt.as_str().into(),
+            name: Some(scorer.to_owned()),
+        };
+        let started = Instant::now();
+        let reply = examinee.once(self);
+        let took = started.elapsed();
+        if let Err(error) = &reply
+            && request.may_fall_back
+            && Unread::of_failure(error).is_none()
+            && refuses_form(error)
+        {
+            return Heard::FormRefused;
+        }
+        let heard = match &reply {
+            Ok(output) => Heard::Said(Box::new(output.clone())),
+            Err(error) => Heard::Failed(Box::new(error.clone())),
+        };
+        let mut asked = lock(&self.asked);
+        asked.retain(|one| !Arc::ptr_eq(&one.agent, agent));
+        asked.push(AskedOnce {
+            agent: Arc::clone(agent),
+            form: request.form,
+            took,
+            reply,
+            unread: None,
+        });
+        heard
+    }
+
+    fn unread(&self, _: &str, request: &JudgeRequest<'_>, reason: Unread) {
+        let mut asked = lock(&self.asked);
+        let of = |one: &&mut AskedOnce| Arc::ptr_eq(&one.agent, request.agent);
+        if let Some(one) = asked.iter_mut().find(of) {
+            one.unread = Some(reason);
+        }
+    }
+}
