@@ -6,9 +6,9 @@ use crate::data::task::JudgeTurn;
 use crate::data::{AgentError, FailureKind, JudgeCall, Output, Task, Unread};
 
 /// What was replied, or that nothing would be.
-type Reply = Result<Output, AgentError>;
+type JudgedReply = Result<Output, AgentError>;
 /// The replies on one answer, the first and that of a judge who was asked once more; by epoch and repeat.
-type OnSample = BTreeMap<(u32, u32), BTreeMap<u32, Reply>>;
+type OnSample = BTreeMap<(u32, u32), BTreeMap<u32, JudgedReply>>;
 
 /// By the name of the scorer that asked, and by sample.
 #[derive(Clone, Debug, Default)]
@@ -31,7 +31,7 @@ impl JudgedReplies {
     }
 
     /// The reply to the scorer of the same name. One that was recorded once is that of every epoch and repeat.
-    pub(super) fn reply(&self, turn: &JudgeTurn, task: &Task, source: &str) -> Reply {
+    pub(super) fn reply(&self, turn: &JudgeTurn, task: &Task, source: &str) -> JudgedReply {
         let Some(samples) = self.0.get(&*turn.scorer) else {
             return Err(self.nobody(&turn.scorer, source));
         };
