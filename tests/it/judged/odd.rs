@@ -1,8 +1,11 @@
-//! What is told, or refused, of a judge before it is asked anything.
+//! What is told, or refused, of a judge before it is asked anything, and what a guide makes of its verdicts.
+
+use std::process::Command;
 
 use serde_json::Value;
 
 use super::court::{Court, judge, lenient};
+use crate::project::root;
 
 #[test]
 fn a_judge_that_never_sees_the_answer_is_told() {
@@ -55,6 +58,14 @@ fn hidden_truths_are_told_only_where_somebody_misses_them() {
             ran.says(told);
         } else {
             ran.says_nothing_of(told);
+            court.run("eval.yaml").exits(0);
+            let id = line["task_id"].as_str().unwrap();
+            let show = format!("show {} {id}", court.dir().display());
+            court
+                .project
+                .run(&show)
+                .exits(0)
+                .says_nothing_of("ground truth");
         }
     }
 }
@@ -78,4 +89,50 @@ fn a_command_that_is_not_there_is_the_judges() {
     );
     let ran = court.run("eval.yaml").exits(3);
     ran.says("the judge's command not found: `no-such-judge` is not in `PATH`");
+}
+
+/// The programs of the guide for `jq`, where that is there.
+#[test]
+fn the_guide_makes_lines_to_label_of_a_run() {
+    let court = Court::of(2, lenient(), "", "");
+    court.run("eval.yaml").exits(0);
+    let guide = std::fs::read_to_string(root().join("docs/src/guides/judges.md")).unwrap();
+    let programs: Vec<_> = guide.split("```jq\n").skip(1).collect();
+    assert_eq!(programs.len(), 2);
+    for (program, judged) in programs.into_iter().zip(["verdict", "value"]) {
+        let program = program.split("```").next().unwrap();
+        let program = program.replace("details.verdict", "details.merit");
+        let mut jq = Command::new("jq");
+        jq.args(["-c", &program])
+            .arg(court.dir().join("samples.jsonl"));
+        let Ok(output) = jq.output() else {
+            return;
+        };
+        let text = String::from_utf8(output.stdout).unwrap();
+        let lines: Vec<Value> = text
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        assert_eq!(
+            lines.len(),
+            2,
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let first = &lines[0];
+        assert!(first["id"].is_string() && first["question"].as_str().unwrap().contains("What is"));
+        assert!(first["answer"].is_string(), "{first}");
+        let expect = if judged == "value" { 0.75 } else { 4.0 };
+        assert_eq!(first["judge"].as_f64(), Some(expect));
+        let command = if judged == "value" {
+            "correct"
+        } else {
+            "agreement"
+        };
+        court.project.write("lines.jsonl", &text);
+        court
+            .project
+            .run(&format!("judge {command} lines.jsonl"))
+            .exits(0);
+    }
 }
