@@ -11,6 +11,7 @@ mod discover;
 mod examples;
 mod progress;
 mod prose;
+mod run_ids;
 mod runs;
 mod scorers;
 mod target;

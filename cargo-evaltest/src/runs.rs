@@ -7,7 +7,7 @@ use evaltest::engine::store::{DEFAULT_OUTPUT_ROOT, Manifest, RunDir, RunStatus, 
 use evaltest::engine::system::project::shown;
 use evaltest::{Error, Registry, Result};
 
-use crate::{console, discover};
+use crate::{console, discover, run_ids};
 
 /// The run in a directory, or the last one where none is named.
 pub(crate) fn named_or_last(named: Option<&Path>) -> Result<RunDir> {
@@ -31,7 +31,7 @@ pub(crate) fn open_run(named: &Path) -> Result<RunDir> {
         .max_by(|one, other| one.manifest.ended_at.cmp(&other.manifest.ended_at));
     match last {
         Some(run) => Ok(run.dir),
-        None => RunDir::open(named),
+        None => RunDir::open(&run_ids::found(named)?),
     }
 }
 
@@ -57,7 +57,7 @@ fn last_run() -> Result<RunDir> {
 }
 
 /// Every folder in which the project's specs leave runs.
-fn output_roots() -> Result<Vec<PathBuf>> {
+pub(crate) fn output_roots() -> Result<Vec<PathBuf>> {
     let mut roots = vec![discover::root()?.join(DEFAULT_OUTPUT_ROOT)];
     for path in discover::find()
         .map(|found| found.specs)

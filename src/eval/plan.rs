@@ -6,6 +6,7 @@ mod item;
 mod load;
 mod mask;
 pub(crate) mod place;
+mod rejudged;
 mod rust;
 pub(crate) mod unset;
 
@@ -58,6 +59,8 @@ pub(crate) struct Plan {
     pub(crate) prompt_name: String,
     /// The key of masked snapshots, where this eval or its baseline has such.
     pub(crate) mask: Option<MaskKey>,
+    /// Whether a baseline that is there is left aside.
+    pub(crate) ignores_baseline: bool,
     pub(crate) notices: Vec<String>,
     /// The dataset with its commit, if it is one of the Hub.
     pub(crate) dataset: Option<String>,
@@ -180,6 +183,7 @@ impl Plan {
             gates: gate::with_default(&eval.gates),
             redactor,
             baseline: None,
+            ignores_baseline: baseline == BaselineUse::Ignore,
             dataset_hash,
             scorer_hash,
             scorers_hash,
@@ -233,6 +237,7 @@ impl Plan {
         baseline
             .check_comparable(&self.scorer_hash, ids)
             .map_err(|error| {
+                let error = self.explain_scorers(baseline, error);
                 let folder = self.eval.snapshot.folder.display();
                 error.at(format!("eval `{}`, `{folder}`", self.eval.name))
             })

@@ -268,6 +268,7 @@ impl Finish {
         let plan = &self.plan;
         Facts {
             total: plan.items.len() as u64,
+            ignores_baseline: plan.ignores_baseline,
             detail_bounds: detail_bounds(&plan.scorers),
             look,
             green: self.looks.as_ref().map(Looks::green).unwrap_or_default(),

@@ -126,7 +126,7 @@ impl Gate {
             return result(Verdict::Inconclusive, None, why);
         }
         match facts.baseline {
-            None => CheckedGate::Over(Box::new(no_regression::without_baseline(self, facts.ci))),
+            None => CheckedGate::Over(Box::new(no_regression::without_baseline(self, facts))),
             Some(baseline) => {
                 CheckedGate::Compared(Box::new(BaselineComparison::of(self, baseline, facts)))
             }

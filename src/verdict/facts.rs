@@ -33,6 +33,8 @@ pub struct Facts<'a> {
     pub detail_bounds: DetailBounds,
     /// The accepted run, for `no_regression`.
     pub baseline: Option<&'a Baseline>,
+    /// Whether a baseline that is there was left aside.
+    pub ignores_baseline: bool,
     /// The prompt around the questions: the preset with a hash of its text. `None` where that is not known.
     pub prompt: Option<String>,
     /// Names the dataset whose questions and answers key masked hashes, where there are some.
@@ -84,6 +86,7 @@ impl Facts<'_> {
             allow_ignored: false,
             detail_bounds: DetailBounds::new(),
             baseline: None,
+            ignores_baseline: false,
             prompt: None,
             mask_id: None,
             stop: None,

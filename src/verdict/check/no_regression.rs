@@ -314,8 +314,18 @@ fn percent(share: f64) -> f64 {
     (share * 1e4).round() / 1e2
 }
 
-pub(super) fn without_baseline(gate: &Gate, ci: bool) -> GateResult {
-    let (verdict, message) = if ci {
+pub(super) fn without_baseline(gate: &Gate, facts: &Facts<'_>) -> GateResult {
+    let (verdict, message) = if facts.ignores_baseline {
+        let aside = "the baseline was left aside (`--ignore-baseline`)";
+        if facts.ci {
+            (
+                Verdict::Failed,
+                "the baseline was left aside (`--ignore-baseline`), and `CI` is set",
+            )
+        } else {
+            (Verdict::Passed, aside)
+        }
+    } else if facts.ci {
         (
             Verdict::Failed,
             "there is no baseline, and `CI` is set: accept a run with `cargo evaltest accept` and commit \

@@ -225,3 +225,49 @@ fn accepting_verdicts_of_another_judge_asks_for_no_gate_that_the_spec_has() {
         .exits(0)
         .says("no_regression(max_drop=0.5): passed");
 }
+
+#[test]
+fn another_judge_than_the_baselines_is_told_with_what_differs_and_how_to_go_on() {
+    let court = Court::new(6, "gates: [no_regression(max_drop=0.5)]\n", |_, _| {
+        fine(&points(4))
+    });
+    court.run("eval.yaml --run-id first").exits(0);
+    let (project, first) = (&court.project, dir(&court));
+    project.run("accept first").exits(0);
+    court.edit("model: judge-1", "model: judge-2");
+    let rescore = format!("cargo evaltest rescore {first} --spec eval.yaml; look, then accept");
+    for command in ["run eval.yaml", "run eval.yaml --dry-run"] {
+        project
+            .run(command)
+            .exits(2)
+            .says("; scorer `judge`: agent.model `judge-1` → `judge-2`")
+            .says(&rescore)
+            .says_nothing_of("--ignore-baseline");
+    }
+    let mut ci = project.command("run eval.yaml --ignore-baseline");
+    Ran::of(&ci.env("CI", "1").output().unwrap())
+        .exits(1)
+        .says("the baseline was left aside (`--ignore-baseline`)");
+    // Where the run is gone, its id must do.
+    let (there, away) = (project.file(&first), project.file("away"));
+    std::fs::rename(&there, &away).unwrap();
+    project
+        .run("run eval.yaml")
+        .exits(2)
+        .says("where that run is: cargo evaltest rescore first --spec eval.yaml");
+    std::fs::rename(&away, &there).unwrap();
+    project.run("rescore first --spec eval.yaml").exits(0);
+}
+
+#[test]
+fn a_run_is_found_by_its_id_and_by_the_name_of_its_folder() {
+    let court = Court::new(3, "", |_, _| fine(&points(4)));
+    court.run("eval.yaml --run-id first").exits(0);
+    let dir = court.dir();
+    let folder = dir.file_name().unwrap().to_string_lossy().into_owned();
+    for name in ["first", &folder] {
+        court.project.run(&format!("show {name} q000")).exits(0);
+        court.run(&format!("--resume {name}")).exits(0);
+    }
+    assert_eq!((court.judged(), court.answered()), (3, 3));
+}

@@ -12,7 +12,7 @@ use evaltest::{Error, Result};
 use serde_json::{Value, json};
 
 use super::RunArgs;
-use crate::scorers;
+use crate::{run_ids, scorers};
 
 impl RunArgs {
     /// How the evals are to be run.
@@ -40,7 +40,7 @@ impl RunArgs {
         let stamp = stamp.map(|since| since.as_nanos()).unwrap_or_default();
         let resume = match &self.resume {
             Some(path) => Some(Resumption {
-                path: absolute(path)?,
+                path: absolute(&run_ids::found(path)?)?,
                 allow_changed_agent: self.allow_changed_agent,
             }),
             None => None,
@@ -53,7 +53,10 @@ impl RunArgs {
             },
             samples: SampleChoice {
                 filter: self.filter.clone(),
-                failed: self.failed.as_deref().map(absolute).transpose()?,
+                failed: match &self.failed {
+                    Some(path) => Some(absolute(&run_ids::found(path)?)?),
+                    None => None,
+                },
                 partial,
             },
             overrides,

@@ -13,6 +13,7 @@ use super::RunArgs;
 use super::options::absolute;
 use crate::console;
 use crate::discover::{self, TestTarget};
+use crate::run_ids;
 use crate::target::evals_in;
 
 /// What a command runs.
@@ -39,7 +40,7 @@ impl RunArgs {
         // What a run was made of, for `--resume` and `--failed`.
         let earlier = self.resume.as_deref().or(self.failed.as_deref());
         let earlier = earlier
-            .map(|dir| RunDir::open(dir)?.manifest())
+            .map(|dir| RunDir::open(&run_ids::found(dir)?)?.manifest())
             .transpose()?;
         let earlier_name = earlier.as_ref().map(|manifest| manifest.eval.clone());
         let mut named = self.specs.clone();

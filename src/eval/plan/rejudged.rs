@@ -1,0 +1,128 @@
+//! What to do where the baseline was judged by another judge: its answers are there, and no agent need be asked.
+
+use serde_json::Value;
+
+use super::Plan;
+use crate::error::Error;
+use crate::scorer::Scorer;
+use crate::store::{Manifest, RunDir, runs_in};
+use crate::system::project::shown;
+use crate::text::{excerpt, shell_word};
+use crate::verdict::baseline::Baseline;
+
+/// So many differences are told.
+const TOLD: usize = 5;
+
+/// What is no part of who a judge is.
+const NOT_THE_JUDGE: [&str; 5] = ["base_url", "api_key_env", "headers", "price", "options"];
+
+impl Plan {
+    /// The refusal of a baseline; where a judge judges now or did then, with what of it differs and how the accepted
+    /// answers are judged by that of now.
+    pub(super) fn explain_scorers(&self, baseline: &Baseline, error: Error) -> Error {
+        let is_scorer =
+            !baseline.scorer_hash.is_empty() && baseline.scorer_hash != self.scorer_hash;
+        let Some(spec) = self.eval.spec.as_deref().filter(|_| is_scorer) else {
+            return error;
+        };
+        let run = self.accepted_run(baseline);
+        let judges_now = || {
+            self.scorers
+                .iter()
+                .any(|scorer| !scorer.agents().is_empty())
+        };
+        if baseline.judges.is_empty() && !judges_now() {
+            return error;
+        }
+        let id = baseline.runs.last().map(|run| run.run_id.clone());
+        let (run_name, place) = run.as_ref().map_or_else(
+            || (id.unwrap_or("RUN_DIR".to_owned()), " where that run is"),
+            |(dir, _)| (shell_word(&shown(dir.path())), ""),
+        );
+        let error = match run.and_then(|(_, then)| self.differences(&then)) {
+            Some(differences) => Error::usage(format!("{}; {differences}", error.message())),
+            None => error,
+        };
+        error.hint(format!(
+            "have the judge of now judge the accepted answers{place}: cargo evaltest rescore {run_name} --spec {}; look, \
+             then accept what that made: cargo evaltest accept",
+            shell_word(&shown(spec))
+        ))
+    }
+
+    /// The last run of the baseline, if it is where runs of the eval are.
+    fn accepted_run(&self, baseline: &Baseline) -> Option<(RunDir, Manifest)> {
+        let wanted = &baseline.runs.last()?.run_id;
+        let runs = runs_in(&self.eval.output_folder()).into_iter();
+        let mut runs = runs.filter_map(|dir| Some((dir.manifest().ok()?, dir)));
+        let (manifest, dir) = runs.find(|(manifest, _)| manifest.run_id == *wanted)?;
+        Some((dir, manifest))
+    }
+
+    /// What of the scorers is otherwise than in a run, as far as the spec says it.
+    fn differences(&self, then: &Manifest) -> Option<String> {
+        let mut config = self.eval.describe();
+        self.redactor.config(&mut config);
+        let [then, now] = [&then.config, &config].map(scorers_of);
+        let mut told = Vec::new();
+        for (at, scorer) in self.scorers.iter().enumerate() {
+            if let (Some(then), Some(now)) = (then.get(at), now.get(at)) {
+                let mut changes = Vec::new();
+                compare("", then, now, &mut changes);
+                if !changes.is_empty() {
+                    changes.truncate(TOLD);
+                    told.push(format!(
+                        "scorer `{}`: {}",
+                        scorer.name(),
+                        changes.join(", ")
+                    ));
+                }
+            }
+        }
+        (!told.is_empty()).then(|| told.join("; "))
+    }
+}
+
+/// The scorers that a spec names.
+fn scorers_of(config: &Value) -> Vec<&Value> {
+    match (&config["scorers"], &config["scorer"]) {
+        (Value::Array(scorers), _) => scorers.iter().collect(),
+        (_, Value::Null) => Vec::new(),
+        (_, one) => vec![one],
+    }
+}
+
+/// Adds what differs, as `agent.model "big" → "small"`.
+fn compare(path: &str, then: &Value, now: &Value, told: &mut Vec<String>) {
+    let below = |key: &str| match path {
+        "" => key.to_owned(),
+        path => format!("{path}.{key}"),
+    };
+    match (then, now) {
+        (then, now) if then == now => {}
+        (Value::Object(then), Value::Object(now)) => {
+            let added = now.keys().filter(|key| !then.contains_key(*key));
+            for key in then.keys().chain(added) {
+                if !NOT_THE_JUDGE.contains(&key.as_str()) {
+                    let [then, now] = [then, now].map(|it| it.get(key).unwrap_or(&Value::Null));
+                    compare(&below(key), then, now, told);
+                }
+            }
+        }
+        (Value::Array(then), Value::Array(now)) if then.len() == now.len() => {
+            for (at, (then, now)) in then.iter().zip(now).enumerate() {
+                compare(&below(&at.to_string()), then, now, told);
+            }
+        }
+        (then, now) => told.push(format!("{path} {} → {}", said(then), said(now))),
+    }
+}
+
+/// A value in a line.
+fn said(value: &Value) -> String {
+    match value {
+        Value::Null => "(none)".to_owned(),
+        Value::String(text) => format!("`{}`", excerpt(text)),
+        other => excerpt(&other.to_string()),
+    }
+}
