@@ -5,6 +5,7 @@ mod cluster;
 mod item;
 mod load;
 mod mask;
+mod notices;
 pub(crate) mod place;
 mod rejudged;
 mod rust;
@@ -21,22 +22,21 @@ use crate::data::{Output, Score};
 use crate::error::{Error, Result};
 use crate::eval::registry::scorers::Context;
 use crate::eval::{Assert, Eval};
-use crate::scorer::ask::kin::{self, Answerer};
 use crate::scorer::extract::Extraction;
 use crate::scorer::qa::QaRules;
-use crate::scorer::{self, Answer, Scorer, detail_bounds, hash, per_sample};
+use crate::scorer::{Answer, Scorer, detail_bounds, hash};
 use crate::snapshot;
 use crate::system::beside::beside;
 use crate::text::hash::{Hasher, MaskKey};
 use crate::text::name;
 use crate::text::redact::Redactor;
-use crate::text::setting::Override;
 use crate::verdict::baseline::Baseline;
 use crate::verdict::gate::Gate;
 use crate::verdict::{check, gate};
 
 pub(crate) use item::{Item, Packed};
 use load::{Loaded, Slices};
+use notices::{drawn_seed, missing_attachments, repeated_answers, unused_scorers};
 
 /// An eval that is ready to run.
 pub(crate) struct Plan {
@@ -79,16 +79,6 @@ pub(crate) enum BaselineUse {
 }
 
 impl Plan {
-    /// What people should know before they pay for a run: of the dataset, the agent and who judges it.
-    pub(crate) fn worth_knowing(&self) -> Vec<String> {
-        let mut notices = self.notices.clone();
-        notices.extend(unset::notice(&self.eval));
-        let answerer = Answerer::of(&*self.eval.agent);
-        notices.extend(kin::notices(&answerer, &self.scorers));
-        notices.extend(scorer::notices(&self.scorers));
-        notices
-    }
-
     /// Loads the dataset and the baseline and checks that all fits together.
     pub(crate) fn load(eval: &Eval, baseline: BaselineUse) -> Result<Self> {
         let plan = Self::load_any(eval, baseline);
@@ -318,58 +308,6 @@ pub(crate) fn check_epochs(epochs: u32) -> Result<()> {
         Error::usage(format!("epochs must be between 1 and {most}, not {epochs}"))
             .hint("`epochs: 3` asks every sample three times"),
     )
-}
-
-/// Says when samples name scorers of their own and the eval names one for all.
-fn unused_scorers(eval: &Eval) -> Option<String> {
-    let own = scorer_of_benchmark(eval).filter(|own| own.name() == per_sample::NAME);
-    let is_used = |scorer: &Arc<dyn Scorer>| scorer.name() == per_sample::NAME;
-    let is_replaced = !eval.scorers.is_empty() && !eval.scorers.iter().any(is_used);
-    own.filter(|_| is_replaced && names_scorers(&eval.config["benchmark"]))
-        .map(|_| "the eval names a scorer, so those that its samples name are not used".to_owned())
-}
-
-/// Whether samples name scorers; of a benchmark whose samples do not stand in the spec nobody knows.
-fn names_scorers(benchmark: &Value) -> bool {
-    let names = |keys: &Value| !keys["scorer"].is_null();
-    let samples = benchmark["samples"].as_array();
-    samples.is_none_or(|samples| names(benchmark) || samples.iter().any(names))
-}
-
-/// Says by which seed the samples are shuffled, where nobody named one.
-fn drawn_seed(eval: &Eval) -> Option<String> {
-    let mut overrides = eval.overrides.iter().rev();
-    let drawn = overrides.find(|change| change.key == Override::DRAWN_SEED)?;
-    let seed = drawn
-        .value
-        .as_u64()
-        .filter(|seed| eval.shuffle == Some(*seed))?;
-    Some(format!(
-        "the samples are shuffled by the seed {seed}, drawn just now: `--seed {seed}` repeats it"
-    ))
-}
-
-/// Says when asking again can tell nothing.
-fn repeated_answers(eval: &Eval) -> Option<String> {
-    (eval.epochs > 1 && !eval.agent.varies_by_epoch()).then(|| {
-        format!(
-            "the agent gives the same answer each time, so {} epochs say no more than one",
-            eval.epochs
-        )
-    })
-}
-
-/// Says before anything is paid for which samples cannot be asked.
-fn missing_attachments(items: &[Packed]) -> Option<String> {
-    let broken = |item: &&Packed| item.files.iter().any(|file| file.resolve().is_err());
-    let mut broken = items.iter().filter(broken);
-    let first = broken.next()?;
-    let count = 1 + broken.count();
-    Some(format!(
-        "{count} of {} samples have an attachment that cannot be read and will fail, the first is `{}`",
-        items.len(),
-        first.id
-    ))
 }
 
 /// Whether the eval's scorers judge an answer alone. A benchmark that is no scorer wants the whole sample.
