@@ -1,6 +1,6 @@
 //! `doctor`: one tiny request to an eval's agent and to each of its judges, and what is wrong in plain words.
 //!
-//! A judge is asked for one verdict, with its own rubric and as a run would ask it ([`judge`]).
+//! A judge is asked for one verdict, with its own rubric and as a run would ask it.
 //!
 //! Nothing is recorded. What an agent says is redacted as in a run.
 

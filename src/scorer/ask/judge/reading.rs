@@ -43,7 +43,7 @@ pub struct Reading {
     pub values: Option<Map<String, Value>>,
     /// The texts beside them.
     pub comments: Map<String, Value>,
-    /// How many backslashes of the JSON were taken for themselves, see [`tex_json`](crate::text::tex_json).
+    /// How many backslashes of the JSON were taken for themselves, for TeX has such and forgot to double them.
     pub repaired: u32,
 }
 
