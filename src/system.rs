@@ -4,6 +4,7 @@
 
 pub(crate) mod file;
 pub(crate) mod permission;
+pub(crate) mod shortage;
 
 pub(crate) mod beside;
 pub(crate) mod lock;

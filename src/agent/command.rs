@@ -425,6 +425,8 @@ impl Agent for Command {
 fn not_started(reason: NotStarted) -> AgentError {
     let kind = if reason.not_found {
         FailureKind::NotFound
+    } else if reason.is_shortage {
+        FailureKind::Shortage
     } else {
         FailureKind::NotStarted
     };

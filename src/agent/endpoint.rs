@@ -170,6 +170,7 @@ impl Endpoint {
             Cause::TooLarge => FailureKind::OutputTooLarge,
             Cause::Cancelled => FailureKind::Cancelled,
             Cause::BadRequest => FailureKind::Misconfigured,
+            Cause::Shortage => FailureKind::Shortage,
         };
         let hint = match failure.cause {
             Cause::TooLarge => "; hint: raise `limits.max_output_bytes`",

@@ -262,6 +262,9 @@ impl Worker {
             WorkerRefusal::Guilty(failure) => Some(self.pool.fell(key, failure, 0)),
             WorkerRefusal::Killed(failure) => Some(self.pool.fell(key, failure, MOST_KILLS)),
             WorkerRefusal::Unsent => None,
+            WorkerRefusal::NotReady(failure) if failure.kind == FailureKind::Shortage => {
+                Some(failure)
+            }
             WorkerRefusal::NotReady(failure) => {
                 *starts += 1;
                 if failure.kind == FailureKind::NotFound || *starts >= MOST_STARTS {

@@ -198,6 +198,9 @@ pub enum FailureKind {
     /// It was refused because it asks too often, such as by HTTP 429. All questions wait, fewer are in flight from
     /// then on, and the attempt does not count against `limits.retries`.
     RateLimited,
+    /// This machine has no descriptor, process or memory left to ask with. Nobody was asked: it is no attempt. All
+    /// questions wait, and fewer are in flight from then on.
+    Shortage,
     /// A file of the sample is missing or lies outside the dataset's folder.
     Attachment,
     /// The process that worked on this sample and on others ended, and nobody knows by whose fault. The sample
@@ -275,6 +278,7 @@ impl AgentError {
                     | FailureKind::NotStarted
                     | FailureKind::Panicked
                     | FailureKind::RateLimited
+                    | FailureKind::Shortage
                     | FailureKind::Lost
                     | FailureKind::Unreachable
                     | FailureKind::Busy

@@ -93,7 +93,7 @@ impl EvalPool {
             in_flight: &self.in_flight,
             desk: &self.desk,
         };
-        asking.all(threads, &eval);
+        asking.all(session.threads(threads), &eval);
         let run = session.finish();
         run.map(Arc::new)
             .map_err(|error| format!("infrastructure: {error}"))

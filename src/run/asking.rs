@@ -5,6 +5,7 @@
 //! [`Tries`] to say.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::alike::FirstAttempts;
@@ -33,6 +34,8 @@ pub(super) struct Asking {
     pub(super) caller: AgentCaller,
     /// Whether the agent fails alike from the start.
     pub(super) first: FirstAttempts,
+    /// Whether it was told that this machine has little room.
+    pub(super) told_short: AtomicBool,
 }
 
 /// How asking ended.
@@ -82,12 +85,26 @@ impl Asking {
                 let attempts = tries.begun();
                 return Ended::Stopped { attempts };
             };
+            let room = match AgentCaller::room() {
+                Ok(room) => room,
+                Err(error) => {
+                    self.is_short(&error);
+                    self.throttle.asked(&turn, question.id(), &Err(error));
+                    continue;
+                }
+            };
             let attempt = tries.begin();
             self.ledger.started(question, attempt);
             let started = Instant::now();
-            let attempted = self.caller.attempt(question, attempt, tries.left());
+            let attempted = self.caller.attempt(question, attempt, tries.left(), room);
             tries.took(started.elapsed());
             self.throttle.asked(&turn, question.id(), &attempted.result);
+            if let Err(error) = &attempted.result
+                && self.is_short(error)
+            {
+                tries.take_back();
+                continue;
+            }
             let latency_s = attempted.latency_s;
             let next = match attempted.result {
                 Ok(output) => {
@@ -116,12 +133,20 @@ impl Asking {
 
     /// Asks once more, to tell a flip from flakiness. The answer counts in no metric.
     pub(super) fn confirm(&self, question: &Question) -> Result<Answered, AgentError> {
-        let Some(turn) = self.throttle.turn() else {
-            let message = "not asked again: the run ends";
-            return Err(AgentError::of(FailureKind::Cancelled, message));
+        let Attempted { result, latency_s } = loop {
+            let Some(turn) = self.throttle.turn() else {
+                let message = "not asked again: the run ends";
+                return Err(AgentError::of(FailureKind::Cancelled, message));
+            };
+            let attempted = AgentCaller::room().map_or_else(Attempted::failed, |room| {
+                self.caller.attempt(question, CONFIRM, None, room)
+            });
+            self.throttle.asked(&turn, question.id(), &attempted.result);
+            let is_short = |error: &AgentError| self.is_short(error);
+            if !attempted.result.as_ref().is_err_and(is_short) {
+                break attempted;
+            }
         };
-        let Attempted { result, latency_s } = self.caller.attempt(question, CONFIRM, None);
-        self.throttle.asked(&turn, question.id(), &result);
         let output = result.map_err(|mut error| {
             self.plan.redactor.agent_error(&mut error, &mut 0);
             error
@@ -136,6 +161,18 @@ impl Asking {
         };
         self.ledger.answered_again(question, &answer);
         Ok(answer)
+    }
+
+    /// Whether this machine had no room to ask, which is told once.
+    fn is_short(&self, error: &AgentError) -> bool {
+        let is_short = error.kind == FailureKind::Shortage;
+        if is_short && !self.told_short.swap(true, Ordering::Relaxed) {
+            let why = error.message.split("; hint: ").next().unwrap_or_default();
+            let notice =
+                format!("this machine is short of room, so fewer questions are in flight: {why}");
+            self.emitter.notice(&notice);
+        }
+        is_short
     }
 
     /// Tells of limits that held nothing because no answer tells what it took.

@@ -16,6 +16,10 @@ use crate::data::{AgentError, EndedBy, FailureKind, Output, Task};
 use crate::eval::limits::Limits;
 use crate::eval::plan::Plan;
 use crate::store::RunDir;
+use crate::system::shortage::{self, Room};
+
+/// Files that an attempt has open at once while it is prepared.
+const FILES: usize = 2;
 
 /// Calls the agent.
 pub(super) struct AgentCaller {
@@ -35,7 +39,7 @@ pub(super) struct Attempted {
 
 impl Attempted {
     /// The agent was not called.
-    fn failed(error: AgentError) -> Self {
+    pub(super) fn failed(error: AgentError) -> Self {
         Self {
             result: Err(error),
             latency_s: 0.0,
@@ -59,12 +63,19 @@ impl AgentCaller {
         }
     }
 
-    /// Asks once. The sample has so much time left, if there is a limit.
+    /// Room for the files of an attempt. What its agent opens needs room of its own.
+    pub(super) fn room() -> Result<Room, AgentError> {
+        shortage::room_for_files(FILES)
+            .map_err(|shortage| AgentError::of(FailureKind::Shortage, shortage.to_string()))
+    }
+
+    /// Asks once, with room for its files. The sample has so much time left, if there is a limit.
     pub(super) fn attempt(
         &self,
         question: &Question,
         attempt: u32,
         sample_left: Option<Duration>,
+        room: Room,
     ) -> Attempted {
         let AttemptFiles { folder, files } = match self.scratch.prepare(question, attempt) {
             Ok(prepared) => prepared,
@@ -76,6 +87,8 @@ impl AgentCaller {
             }
             Err(error) => return Attempted::failed(error),
         };
+        // Whatever asks takes room of its own.
+        drop(room);
         let agent = &self.plan.eval.agent;
         let started = Instant::now();
         let task = Task {

@@ -10,6 +10,7 @@ use crate::agent::Agent;
 use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::system::lock::lock;
 use crate::system::panics;
+use crate::system::shortage::Shortage;
 
 type AgentResult = Result<Output, AgentError>;
 /// A task with the way back for its answer; `None` ends the thread.
@@ -120,10 +121,11 @@ impl Bench {
             .name("evaltest-agent".to_owned())
             .spawn(work);
         thread.map_err(|error| {
-            AgentError::of(
-                FailureKind::NotStarted,
-                format!("no thread for the agent: {error}"),
-            )
+            let kind = match Shortage::of(&error) {
+                Some(_) => FailureKind::Shortage,
+                None => FailureKind::NotStarted,
+            };
+            AgentError::of(kind, format!("no thread for the agent: {error}"))
         })?;
         // A thread that just started takes its first job.
         let _ = seat.send(job);

@@ -55,6 +55,11 @@ impl<'a> Tries<'a> {
         self.begun
     }
 
+    /// The attempt that was begun last was none: nobody was asked.
+    pub(super) fn take_back(&mut self) {
+        self.begun = self.begun.saturating_sub(1);
+    }
+
     /// What is left of the sample's time, if there is a limit.
     pub(super) fn left(&self) -> Option<Duration> {
         self.time.left()

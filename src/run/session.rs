@@ -2,7 +2,7 @@
 
 use std::iter;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::alike::FirstAttempts;
@@ -31,6 +31,7 @@ use crate::scorer::Scorer;
 use crate::store::RunDir;
 use crate::store::events::past::{Answered, Past};
 use crate::system::panics;
+use crate::system::shortage;
 use crate::verdict::check::LookFindings;
 use crate::verdict::facts::Stop;
 use crate::verdict::run::Run;
@@ -139,6 +140,7 @@ impl Session {
             } else {
                 FirstAttempts::watched()
             },
+            told_short: AtomicBool::new(false),
             plan: Arc::clone(&plan),
             ledger: Arc::clone(&ledger),
             stopper: Arc::clone(&stopper),
@@ -170,7 +172,7 @@ impl Session {
     pub(crate) fn run(self) -> Result<Run> {
         let next = AtomicUsize::new(0);
         let threads = self.plan.eval.limits.concurrency;
-        let threads = threads.clamp(1, self.selected.questions().max(1));
+        let threads = self.threads(threads.clamp(1, self.selected.questions().max(1)));
         std::thread::scope(|scope| {
             let work = || {
                 loop {
@@ -195,6 +197,17 @@ impl Session {
             work();
         });
         self.finish()
+    }
+
+    /// How many questions may be in flight of those that are `wanted`: each may have a file or two open.
+    pub(crate) fn threads(&self, wanted: usize) -> usize {
+        let most = shortage::most_threads();
+        if wanted > most && !self.asking.told_short.swap(true, Ordering::Relaxed) {
+            self.emitter.notice(&format!(
+                "{most} of {wanted} questions are in flight at most: too few files may be open at once here (`ulimit -n`)"
+            ));
+        }
+        wanted.min(most)
     }
 
     /// Asks the sample with this place in the dataset in each epoch, unless an earlier part of the run did, and

@@ -117,7 +117,7 @@ impl Stopper {
         };
         match over {
             Over::Deadline(_) => self.stop(&why),
-            Over::Out => self.end(&format!("{why}; the last time: {outage}")),
+            Over::Out | Over::Short => self.end(&format!("{why}; the last time: {outage}")),
             Over::Budget(_) | Over::Refused | Over::SentAway(_) => self.end(&why),
         }
     }

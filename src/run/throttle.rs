@@ -154,6 +154,10 @@ impl Throttle {
             Ok(output) => QuestionEnd::Answered(output.usage.as_ref()),
             Err(error) => match sends_away(error) {
                 Some(pause) => QuestionEnd::SentAway(pause),
+                None if error.kind == FailureKind::Shortage => {
+                    rules.outage.clone_from(&error.message);
+                    QuestionEnd::Short
+                }
                 None if is_rate_limited(error) => QuestionEnd::RateLimited(error.retry_after()),
                 None if is_out(error) => {
                     rules.outage.clone_from(&error.message);

@@ -14,6 +14,7 @@ use crate::data::{AgentError, FailureKind, Output};
 use crate::system::lock::lock;
 use crate::system::process::launch::NotStarted;
 use crate::system::process::worker::WorkerProcess;
+use crate::system::shortage::Shortage;
 
 /// A process that was started.
 pub(super) struct Driver {
@@ -32,7 +33,11 @@ impl Driver {
     ) -> Result<Self, AgentError> {
         let no_thread = |reason: io::Error| {
             let message = format!("there is no thread to talk with it: {reason}");
-            error(FailureKind::NotStarted, message)
+            let kind = match Shortage::of(&reason) {
+                Some(_) => FailureKind::Shortage,
+                None => FailureKind::NotStarted,
+            };
+            error(kind, message)
         };
         let orders = Arc::new(Orders::new().map_err(no_thread)?);
         let own = Arc::clone(&orders);

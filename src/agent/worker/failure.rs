@@ -12,6 +12,8 @@ pub(super) fn error(kind: FailureKind, message: impl Into<String>) -> AgentError
 pub(super) fn not_started(reason: NotStarted) -> AgentError {
     let kind = if reason.not_found {
         FailureKind::NotFound
+    } else if reason.is_shortage {
+        FailureKind::Shortage
     } else {
         FailureKind::NotStarted
     };

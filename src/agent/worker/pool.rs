@@ -219,7 +219,10 @@ impl Lease<'_> {
             return Ok(Arc::clone(driver));
         }
         *place = None;
-        let driver = Arc::new(start()?);
+        let driver = Arc::new(start().inspect_err(|_| {
+            // Those that run are asked first.
+            lock(&self.pool.state).loads[self.place].started = false;
+        })?);
         *place = Some(Arc::clone(&driver));
         Ok(driver)
     }

@@ -203,7 +203,7 @@ impl AskedAddress<'_> {
             "check the connection; `HF_ENDPOINT` names a mirror, and with `HF_HUB_OFFLINE=1` only the cache is used",
         );
         let again = match failure.cause {
-            Cause::Unreachable | Cause::Broken | Cause::TimedOut => Again::Soon,
+            Cause::Unreachable | Cause::Broken | Cause::Shortage | Cause::TimedOut => Again::Soon,
             Cause::TooLarge | Cause::Cancelled | Cause::BadRequest => Again::Never,
         };
         HubRefusal {

@@ -32,6 +32,8 @@ pub(crate) struct Governor {
     backoff: Duration,
     /// Rounds of refusals since the last answer.
     refusals: u32,
+    /// Questions in a row that this machine had no room for while it had no other in flight.
+    shortages: u32,
     /// How long it wants to be left alone, if that is longer than anybody waits.
     sent_away: Option<Duration>,
     outage: Outage,
@@ -72,6 +74,8 @@ pub(crate) enum Over {
     SentAway(Duration),
     /// The agent answers nobody.
     Out,
+    /// This machine has no room to ask.
+    Short,
 }
 
 /// How a question ended.
@@ -85,6 +89,8 @@ pub(crate) enum QuestionEnd<'a> {
     SentAway(Duration),
     /// The agent could not be reached, or was out of order, for this sample.
     Out(&'a str, Option<Duration>),
+    /// It was not asked, for this machine had no room for it.
+    Short,
     /// In any other way.
     Failed,
 }
@@ -103,6 +109,7 @@ impl Governor {
             quiet: Duration::ZERO,
             backoff: limits.backoff,
             refusals: 0,
+            shortages: 0,
             sent_away: None,
             outage: Outage::new(limits.concurrency),
             in_flight: 0,
@@ -123,6 +130,9 @@ impl Governor {
         }
         if self.refusals >= MOST_REFUSALS {
             return Admission::Over(Over::Refused);
+        }
+        if self.shortages >= MOST_REFUSALS {
+            return Admission::Over(Over::Short);
         }
         if self.outage.is_hopeless() {
             return Admission::Over(Over::Out);
@@ -174,6 +184,7 @@ impl Governor {
                 self.spent.agent.add(usage);
                 self.window.grow();
                 self.refusals = 0;
+                self.shortages = 0;
                 self.outage.answered();
                 usage.and_then(tokens).unwrap_or(0)
             }
@@ -196,7 +207,18 @@ impl Governor {
                 0
             }
             QuestionEnd::Failed => {
+                self.shortages = 0;
                 self.outage.replied();
+                0
+            }
+            QuestionEnd::Short => {
+                self.spent.agent.requests = self.spent.agent.requests.saturating_sub(1);
+                self.window.halve(now, permit.asked, self.in_flight);
+                // The end of another makes room; where there is none, somebody else must.
+                if self.in_flight <= 1 {
+                    self.shortages += 1;
+                    self.be_quiet(now, self.shortages, None);
+                }
                 0
             }
             QuestionEnd::SentAway(pause) => {
@@ -291,6 +313,7 @@ impl fmt::Display for Over {
                 write!(f, "the agent wants to be left alone for {seconds} s")
             }
             Self::Out => f.write_str("the agent answers nobody"),
+            Self::Short => f.write_str("this machine has no room to ask"),
         }
     }
 }

@@ -124,6 +124,11 @@ impl JudgeSeat {
             call.latency_s = started.elapsed().as_secs_f64();
             self.throttle.asked(&turn, subject.id, &reply);
             judging.purse.paid(&reply);
+            if matches!(&reply, Err(error) if error.kind == FailureKind::Shortage) {
+                tries.take_back();
+                call.attempts = tries.begun();
+                continue;
+            }
             let error = match reply {
                 Ok(output) => {
                     self.first.answered();

@@ -40,6 +40,9 @@ const SCRIPT_BYTES: u64 = 1 << 20;
 const TIMEOUT: Duration = Duration::from_mins(1);
 /// The longest time that an option may say, in seconds.
 const LONGEST_TIMEOUT: f64 = 86_400.0;
+/// How often and how far apart a program is started that this machine has no room for: some minutes.
+const MOST_PAUSES: u32 = 3000;
+const PAUSE: Duration = Duration::from_millis(100);
 /// The most processes that an option may ask for.
 const MOST_PROCESSES: u64 = 256;
 
@@ -244,7 +247,17 @@ impl CommandScorer {
 
     fn start(&self) -> Result<WorkerProcess> {
         let folder = self.absolute_folder()?;
-        let started = WorkerProcess::start(&self.argv, &folder, self.environment.vars());
+        let mut pauses = 0;
+        let started = loop {
+            match WorkerProcess::start(&self.argv, &folder, self.environment.vars()) {
+                // Attempts and other scorers end, and make room.
+                Err(reason) if reason.is_shortage && pauses < MOST_PAUSES => {
+                    pauses += 1;
+                    std::thread::sleep(PAUSE);
+                }
+                started => break started,
+            }
+        };
         let started = started.map(|worker| worker.grace(self.grace));
         started.map_err(|reason| Error::infrastructure(reason.message))
     }

@@ -4,7 +4,9 @@ use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use super::failure::short;
 use crate::system::lock::lock;
+use crate::system::shortage::{self, Shortage};
 use ureq::Error;
 use ureq::unversioned::transport::{ConnectionDetails, Connector, DefaultConnector, Transport};
 
@@ -18,6 +20,9 @@ thread_local! {
 const GAP: Duration = Duration::from_micros(200);
 /// So many are made without a gap.
 const BURST: u32 = 32;
+
+/// Descriptors that connecting takes at most.
+const DESCRIPTORS: usize = 4;
 
 #[derive(Debug)]
 pub(super) struct Noting {
@@ -62,7 +67,15 @@ impl Connector<()> for Noting {
         if !wait.is_zero() {
             std::thread::sleep(wait);
         }
-        self.system.connect(details, chained)
+        let _room = shortage::room(DESCRIPTORS).map_err(short)?;
+        match self.system.connect(details, chained) {
+            // Here, where nothing was read yet, it means nothing else.
+            Err(Error::Io(error)) => Err(match Shortage::of(&error) {
+                Some(shortage) => short(shortage),
+                None => Error::Io(error),
+            }),
+            connected => connected,
+        }
     }
 }
 

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use ureq::{Error, Timeout};
 
+use crate::system::shortage::Shortage;
+
 /// Why there is no whole reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
@@ -27,6 +29,8 @@ pub(crate) enum Cause {
     Cancelled,
     /// The request cannot be sent as it is.
     BadRequest,
+    /// This machine has no room for a connection.
+    Shortage,
 }
 
 impl Failure {
@@ -57,6 +61,10 @@ impl Failure {
             }
             Error::Timeout(_) => Self::timed_out(allowed),
             Error::HostNotFound => unreachable(&"there is no such host"),
+            Error::Io(error) if is_shortage(error) => Self::new(
+                Cause::Shortage,
+                format!("cannot be connected to: {error}; hint: lower `limits.concurrency`"),
+            ),
             Error::Io(error) if error.to_string().contains("failed to lookup address") => {
                 unreachable(&"there is no such host")
             }
@@ -86,6 +94,18 @@ impl Failure {
             error => Self::new(Cause::BadRequest, format!("cannot be asked: {error}")),
         }
     }
+}
+
+/// As [`short`] made it.
+fn is_shortage(error: &std::io::Error) -> bool {
+    error
+        .get_ref()
+        .is_some_and(<dyn std::error::Error + Send + Sync>::is::<Shortage>)
+}
+
+/// What ureq is told of a shortage.
+pub(super) fn short(shortage: Shortage) -> Error {
+    Error::Io(std::io::Error::other(shortage))
 }
 
 fn is_unconnected(error: &std::io::Error) -> bool {

@@ -12,7 +12,9 @@ use ureq::http::Uri;
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::NextTimeout;
 
+use super::failure::short;
 use crate::system::lock::lock;
+use crate::system::shortage;
 
 /// How long an answer is believed. Endpoints move, and not within a breath.
 const FRESH: Duration = Duration::from_secs(30);
@@ -29,6 +31,9 @@ struct Memory {
     known: Mutex<HashMap<String, Known>>,
     found: Condvar,
 }
+
+/// Descriptors that looking a name up takes at most.
+const DESCRIPTORS: usize = 8;
 
 #[derive(Debug)]
 enum Known {
@@ -78,7 +83,10 @@ impl Resolver for HostCache {
         }
         known.insert(key.clone(), Known::Sought);
         drop(known);
-        let found = self.0.system.resolve(uri, config, timeout);
+        let found = match shortage::room(DESCRIPTORS) {
+            Ok(_room) => self.0.system.resolve(uri, config, timeout),
+            Err(shortage) => Err(short(shortage)),
+        };
         let mut known = self.known();
         match &found {
             Ok(places) => known.insert(key, Known::At(places.to_vec(), Instant::now())),

@@ -13,6 +13,7 @@ use rustix::fs::{Access, access};
 use rustix::io::Errno;
 
 use crate::system::process::named::FileHashes;
+use crate::system::shortage::{self, Shortage};
 use crate::text::hash::Fingerprint;
 
 /// Where a system without `PATH` looks.
@@ -22,11 +23,17 @@ const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 const BUSY_TRIES: u32 = 1000;
 const BUSY_PAUSE: Duration = Duration::from_millis(10);
 
+/// Descriptors that starting a program takes at most: the two ends of three pipes and of one that tells errors, the
+/// program itself, and what follows its end.
+const DESCRIPTORS: usize = 10;
+
 /// Why a program cannot be started.
 #[derive(Debug)]
 pub(crate) struct NotStarted {
     /// Whether it is not there.
     pub(crate) not_found: bool,
+    /// Whether it is for this machine, which has no room for it now.
+    pub(crate) is_shortage: bool,
     /// One line for people.
     pub(crate) message: String,
 }
@@ -35,6 +42,7 @@ impl NotStarted {
     pub(crate) fn new(message: String) -> Self {
         Self {
             not_found: false,
+            is_shortage: false,
             message,
         }
     }
@@ -42,7 +50,16 @@ impl NotStarted {
     fn not_found(message: String) -> Self {
         Self {
             not_found: true,
-            message,
+            ..Self::new(message)
+        }
+    }
+
+    fn shortage(name: &str, shortage: &Shortage) -> Self {
+        Self {
+            is_shortage: true,
+            ..Self::new(format!(
+                "`{name}` cannot be started: {shortage}; hint: lower `limits.concurrency`"
+            ))
         }
     }
 }
@@ -83,10 +100,15 @@ impl Launch<'_> {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0);
+        let room = shortage::room(DESCRIPTORS);
+        let _room = room.map_err(|shortage| NotStarted::shortage(name, &shortage))?;
         let mut tries = 0;
         loop {
             match command.spawn() {
-                Ok(child) => return Ok(child),
+                Ok(child) => {
+                    shortage::pass_on(child.id());
+                    return Ok(child);
+                }
                 // Another thread forked while the file was open for writing; it closes it in a moment.
                 Err(error) if errno(&error) == Some(Errno::TXTBSY) && tries < BUSY_TRIES => {
                     tries += 1;
@@ -177,6 +199,9 @@ impl Launch<'_> {
 
     fn explain(&self, name: &str, program: &Path, error: &io::Error) -> NotStarted {
         let not_started = NotStarted::new;
+        if let Some(shortage) = Shortage::of(error) {
+            return NotStarted::shortage(name, &shortage);
+        }
         let shown = program.display();
         match errno(error) {
             _ if !self.cwd.is_dir() => not_started(format!(
@@ -203,9 +228,6 @@ impl Launch<'_> {
                      `{{prompt}}` out of `command` and the agent reads the prompt there"
                 ))
             }
-            Some(Errno::AGAIN | Errno::MFILE | Errno::NFILE | Errno::NOMEM) => not_started(
-                format!("`{name}` cannot be started: {error}; hint: lower `limits.concurrency`"),
-            ),
             None if error.kind() == io::ErrorKind::InvalidInput => not_started(format!(
                 "`{name}` cannot be started: an argument or a variable holds a NUL byte; hint: use stdin: \
                  leave `{{prompt}}` out of `command`"

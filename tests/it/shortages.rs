@@ -1,0 +1,93 @@
+//! What this machine has too little of is no failure of the agent.
+
+use std::process::Command;
+use std::time::Duration;
+
+use crate::project::{Project, Ran, json_lines, without_surroundings};
+use crate::server::{Server, chat, fine};
+
+/// A project of `count` questions whose answer is 1, at a concurrency of 300.
+fn project(count: usize, agent: &str) -> Project {
+    let ids: Vec<_> = (0..count).map(|number| format!("q{number}")).collect();
+    let questions: Vec<_> = ids.iter().map(|id| (&**id, 1, "?", "1")).collect();
+    Project::with_eval(
+        &questions,
+        agent,
+        "limits: { concurrency: 300, retries: 0, timeout_s: 60 }\n",
+    )
+}
+
+/// Runs the eval of a project by a shell that sets limits before.
+fn run_under(project: &Project, limits: &str) -> Ran {
+    let mut command = Command::new("sh");
+    let script = format!("{limits}; exec timeout 100 \"$0\" evaltest run eval.yaml");
+    command
+        .args(["-c", &script, env!("CARGO_BIN_EXE_cargo-evaltest")])
+        .current_dir(project.path());
+    without_surroundings(&mut command);
+    Ran::of(&command.output().unwrap())
+}
+
+/// Asserts that all samples were answered, each by its first attempt, and that it was said once if fewer were in flight.
+#[track_caller]
+fn check(project: &Project, limits: &str, is_told: bool) {
+    let ran = run_under(project, limits).exits(0);
+    let samples = project.last_lines("samples.jsonl");
+    let wanted = json_lines(&project.file("data.jsonl"));
+    assert_eq!(samples.len(), wanted.len());
+    for sample in samples {
+        assert_eq!(sample["result"]["status"], "scored", "{sample}");
+        assert_eq!(sample["result"]["attempts"], 1, "{sample}");
+    }
+    let events = std::fs::read_to_string(project.last_run().join("events.jsonl")).unwrap();
+    assert!(!events.contains("\"shortage\""), "{events}");
+    let told = ran.err.matches("are in flight").count();
+    assert_eq!(told, usize::from(is_told), "{}", ran.err);
+}
+
+const AGENT: &str = "{ type: command, command: [sh, -c, 'sleep 0.05; echo 1'] }";
+
+#[test]
+fn a_soft_limit_of_descriptors_is_raised() {
+    check(&project(1000, AGENT), "ulimit -S -n 256", false);
+}
+
+#[test]
+fn a_hard_limit_of_descriptors_lets_fewer_attempts_run_at_once() {
+    check(&project(1000, AGENT), "ulimit -n 256", true);
+}
+
+#[test]
+fn a_hard_limit_of_descriptors_lets_fewer_connections_be_made() {
+    let server = Server::new(|_, _| {
+        std::thread::sleep(Duration::from_millis(20));
+        fine(&chat("1"))
+    });
+    check(&project(300, &server.openai("")), "ulimit -n 64", true);
+}
+
+#[test]
+fn workers_that_there_is_no_room_for_start_later() {
+    let project = project(
+        200,
+        "{ type: worker, command: [python3, agent.py], processes: 40 }",
+    );
+    project.write(
+        "agent.py",
+        "import json, sys\nfor line in sys.stdin:\n    task = json.loads(line)\n    \
+         print(json.dumps({'id': task['id'], 'answer': '1'}), flush=True)\n",
+    );
+    let ran = run_under(&project, "ulimit -n 100").exits(0);
+    let samples = project.last_lines("samples.jsonl");
+    let is_scored = |sample: &&serde_json::Value| sample["result"]["status"] == "scored";
+    assert_eq!(samples.iter().filter(is_scored).count(), 200, "{}", ran.err);
+}
+
+#[test]
+fn an_agent_gets_the_limit_that_the_run_was_given() {
+    let agent = "{ type: command, command: [sh, -c, 'sleep 0.1; ulimit -n'] }";
+    let project = Project::with_eval(&[("a", 1, "?", "256")], agent, "");
+    run_under(&project, "ulimit -S -n 256")
+        .exits(0)
+        .says("1 correct");
+}
