@@ -26,6 +26,7 @@ pub(crate) mod demo;
 pub(crate) mod echo;
 #[cfg(feature = "http")]
 mod endpoint;
+pub(crate) mod figures;
 #[cfg(feature = "http")]
 pub(crate) mod http;
 #[cfg(feature = "http")]

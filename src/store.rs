@@ -156,7 +156,7 @@ impl RunDir {
 
 /// Now, as in the names of run directories: `20260131T235959Z`.
 pub fn stamp() -> String {
-    let now = jiff::Timestamp::now();
+    let now = crate::system::clock::timestamp();
     now.strftime("%Y%m%dT%H%M%SZ").to_string()
 }
 

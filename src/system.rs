@@ -7,6 +7,7 @@ pub(crate) mod permission;
 pub(crate) mod shortage;
 
 pub(crate) mod beside;
+pub(crate) mod clock;
 pub(crate) mod lock;
 pub(crate) mod parallel;
 

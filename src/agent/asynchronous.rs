@@ -9,13 +9,14 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use once_cell::sync::OnceCell;
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use super::Agent;
 use crate::data::{AgentError, FailureKind, Output, Task};
+use crate::system::clock;
 
 /// How often a waiting future is asked whether the run was stopped.
 const GLANCE: Duration = Duration::from_millis(50);
@@ -108,7 +109,7 @@ where
             }
             let left = task
                 .deadline
-                .map(|end| end.saturating_duration_since(Instant::now()));
+                .map(|end| end.saturating_duration_since(clock::now()));
             if left.is_some_and(|left| left.is_zero()) {
                 let message = "did not answer in time";
                 return Err(AgentError::of(FailureKind::TimedOut, message));
@@ -182,7 +183,7 @@ mod tests {
             Some("4")
         );
         let mut task = Task::for_test("wait");
-        task.deadline = Some(Instant::now() + Duration::from_millis(20));
+        task.deadline = Some(clock::now() + Duration::from_millis(20));
         let failure = agent.answer(&task).unwrap_err();
         assert_eq!(failure.kind, FailureKind::TimedOut);
         task.deadline = None;

@@ -29,13 +29,12 @@ use std::time::{Duration, Instant};
 
 pub use input::Input;
 pub use reply::Reply;
-#[cfg(feature = "http")]
-pub(crate) use reply::{usage, whole};
 
 pub use crate::system::process::child::StreamKind;
 
 use super::Agent;
 use crate::data::{AgentError, FailureKind, Output, Task};
+use crate::system::clock;
 use crate::system::orphans::{self, MARK as SCRATCH};
 use crate::system::process::child::{self, End, ProcessLimits};
 use crate::system::process::environment::Environment;
@@ -197,11 +196,11 @@ impl Command {
 
     /// One attempt, without the advice on variables that every failure gets.
     fn attempt(&self, task: &Task) -> Result<Output, AgentError> {
-        let started = Instant::now();
+        let started = clock::now();
         if task.cancel.is_cancelled() {
             return Err(cancelled());
         }
-        if task.deadline().is_some_and(|deadline| started >= deadline) {
+        if task.deadline.is_some_and(|deadline| started >= deadline) {
             let message = "was not started: the time for it was over";
             return Err(AgentError::of(FailureKind::TimedOut, message));
         }
@@ -224,7 +223,7 @@ impl Command {
         let child = launch.start(stdin.is_some()).map_err(not_started)?;
 
         let limits = ProcessLimits {
-            deadline: task.deadline(),
+            deadline: task.deadline,
             cancel: &task.cancel,
             max_output_bytes: self.max_output_bytes,
             term_grace: self.term_grace,
@@ -346,7 +345,7 @@ impl Command {
             End::Exited(status) if status.success() => Ok(()),
             End::Exited(status) => Err(exited(*status)),
             End::TimedOut => {
-                let allowed = task.deadline().map_or(Duration::ZERO, |deadline| {
+                let allowed = task.deadline.map_or(Duration::ZERO, |deadline| {
                     deadline.saturating_duration_since(started)
                 });
                 let message = format!("did not answer in {}", seconds(allowed));

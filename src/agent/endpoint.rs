@@ -7,13 +7,14 @@ pub(crate) mod headers;
 mod refusal;
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::data::{AgentError, FailureKind, Task};
 use crate::error::Result;
 use crate::system::cancel::Cancel;
+use crate::system::clock;
 use crate::system::http::{Cause, Client, Failure, HttpReply, HttpRequest, Url, hide};
 use crate::text::hash::Fingerprint;
 
@@ -100,7 +101,7 @@ impl Endpoint {
             url: url.unwrap_or(&self.url),
             headers: &self.headers,
             body,
-            deadline: task.deadline(),
+            deadline: task.deadline,
             max_bytes: self.max_bytes,
         };
         let reply = self
@@ -120,7 +121,7 @@ impl Endpoint {
             url,
             headers: &self.headers,
             body: None,
-            deadline: Instant::now().checked_add(GLANCE),
+            deadline: clock::now().checked_add(GLANCE),
             max_bytes: MAX_BYTES,
         };
         let reply = self.client.send(&request, &Cancel::new()).ok()?;

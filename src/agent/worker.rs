@@ -35,12 +35,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::Agent;
 use super::command::{Input, cancelled};
 use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::error::{Error, Result};
+use crate::system::clock;
 use crate::system::process::environment::Environment;
 use crate::system::process::launch::Launch;
 use crate::system::process::named::FileHashes;
@@ -202,9 +203,9 @@ impl Worker {
 
     /// One attempt, without the advice on variables.
     fn attempt(&self, task: &Task) -> Result<Output, AgentError> {
-        let started = Instant::now();
+        let started = clock::now();
         let allowed = task
-            .deadline()
+            .deadline
             .map(|deadline| deadline.saturating_duration_since(started));
         if allowed.is_some_and(|allowed| allowed.is_zero()) {
             let message = "was not started: the time for it was over";

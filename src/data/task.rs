@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use super::sample::Sample;
 use crate::system::cancel::Cancel;
+use crate::system::clock;
 
 /// A copy of an attachment, made for one attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,7 +141,7 @@ impl Task {
 
     /// When the attempt counts as timed out.
     pub fn deadline(&self) -> Option<Instant> {
-        self.deadline
+        self.deadline.map(clock::of_system)
     }
 
     /// Whether the run was interrupted or the deadline has passed. An agent that works for long should ask now and
@@ -149,7 +150,7 @@ impl Task {
         self.cancel.is_cancelled()
             || self
                 .deadline
-                .is_some_and(|deadline| Instant::now() >= deadline)
+                .is_some_and(|deadline| clock::now() >= deadline)
     }
 }
 

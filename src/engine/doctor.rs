@@ -9,7 +9,7 @@ mod judge;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -23,6 +23,7 @@ use crate::eval::plan::{self, BaselineUse, Plan, unset};
 use crate::exit::Exit;
 use crate::scorer::Scorer;
 use crate::system::cancel::Cancel;
+use crate::system::clock;
 use crate::system::panics;
 use crate::text::redact::Redactor;
 use judge::DoctorDesk;
@@ -200,11 +201,11 @@ impl Examinee {
         if let Some(found) = desk.found(&self.agent, redactor) {
             return found;
         }
-        let started = Instant::now();
+        let started = clock::now();
         match self.once(desk) {
             Ok(mut output) => {
                 redactor.output(&mut output, &mut 0);
-                answered(self.about, &output, started.elapsed())
+                answered(self.about, &output, clock::since(started))
             }
             Err(error) => self.failed(error, redactor),
         }
@@ -242,7 +243,7 @@ impl Examinee {
             again: 0,
             judge: None,
             attempt: 1,
-            deadline: Instant::now().checked_add(timeout),
+            deadline: clock::now().checked_add(timeout),
             cancel: cancel.clone(),
             live: None,
             hidden: crate::eval::plan::place::hidden(eval).into(),

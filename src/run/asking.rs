@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::alike::FirstAttempts;
 use super::attempt::{AgentCaller, Attempted, check_size};
@@ -21,6 +21,7 @@ use crate::data::{AgentError, FailureKind};
 use crate::eval::plan::Plan;
 use crate::report::event::Event;
 use crate::store::events::past::Answered;
+use crate::system::clock;
 
 /// Asks the agent.
 pub(super) struct Asking {
@@ -95,9 +96,9 @@ impl Asking {
             };
             let attempt = tries.begin();
             self.ledger.started(question, attempt);
-            let started = Instant::now();
+            let started = clock::now();
             let attempted = self.caller.attempt(question, attempt, tries.left(), room);
-            tries.took(started.elapsed());
+            tries.took(clock::since(started));
             self.throttle.asked(&turn, question.id(), &attempted.result);
             if let Err(error) = &attempted.result
                 && self.is_short(error)

@@ -11,11 +11,13 @@ use super::emitter::Emitter;
 use super::question::Question;
 use super::scratch::{AttemptFiles, ScratchFolders};
 use super::stop::Stopper;
+use crate::agent::figures;
 use crate::data::task::Visible;
 use crate::data::{AgentError, EndedBy, FailureKind, Output, Task};
 use crate::eval::limits::Limits;
 use crate::eval::plan::Plan;
 use crate::store::RunDir;
+use crate::system::clock;
 use crate::system::shortage::{self, Room};
 
 /// Files that an attempt has open at once while it is prepared.
@@ -90,7 +92,7 @@ impl AgentCaller {
         // Whatever asks takes room of its own.
         drop(room);
         let agent = &self.plan.eval.agent;
-        let started = Instant::now();
+        let started = clock::now();
         let task = Task {
             // Made for each attempt: kept for every sample it would hold each question twice.
             visible: Arc::new(Visible::of(&question.item.sample)),
@@ -113,7 +115,8 @@ impl AgentCaller {
         } else {
             self.bench.ask(task, &self.stopper)
         };
-        let latency_s = recorded.unwrap_or_else(|| started.elapsed().as_secs_f64());
+        let latency_s = recorded.unwrap_or_else(|| clock::since(started).as_secs_f64());
+        let answer = answer.map(figures::checked);
         let answer = answer.and_then(|output| check_size(output, &self.plan.eval.limits));
         let result = answer.map_err(|mut error| {
             cut(&mut error);

@@ -3,11 +3,12 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::stop::Stopper;
 use crate::agent::Agent;
 use crate::data::{AgentError, FailureKind, Output, Task};
+use crate::system::clock;
 use crate::system::lock::lock;
 use crate::system::panics;
 use crate::system::shortage::Shortage;
@@ -47,11 +48,11 @@ impl Bench {
     pub(super) fn ask(&self, task: Task, stopper: &Stopper) -> AgentResult {
         let allowed = task
             .deadline
-            .map(|end| end.saturating_duration_since(Instant::now()));
+            .map(|end| end.saturating_duration_since(clock::now()));
         let deadline = task.deadline;
         let answer = self.start(task)?;
         loop {
-            let left = deadline.map_or(GLANCE, |end| end.saturating_duration_since(Instant::now()));
+            let left = deadline.map_or(GLANCE, |end| end.saturating_duration_since(clock::now()));
             match answer.recv_timeout(left.min(GLANCE)) {
                 Ok(answer) => return answer,
                 Err(RecvTimeoutError::Disconnected) => {
@@ -100,7 +101,7 @@ impl Bench {
                 let mut answer = guarded(&*agent, &task);
                 // It may have given up because time is up; on a busy machine that arrives before the worker
                 // has seen the clock.
-                if task.deadline.is_some_and(|end| Instant::now() >= end) {
+                if task.deadline.is_some_and(|end| clock::now() >= end) {
                     let message = "answered after its time was up";
                     answer = Err(AgentError::of(FailureKind::TimedOut, message));
                 }

@@ -170,7 +170,7 @@ fn write(
         .collect();
     let mut metrics = Metrics::of(&parent, dir);
     let (gates, mut notices) = gates_for(&parent, baseline.as_ref(), &names, metrics.is_some())?;
-    let now = format!("{:.3}", jiff::Timestamp::now());
+    let now = format!("{:.3}", crate::system::clock::timestamp());
     let started = std::time::Instant::now();
     let judge = &if asks(&judge.scorers) {
         begin(dir, (new, &run_id), &parent, &now)?;
@@ -240,7 +240,7 @@ fn write(
         invocation: run_id.clone(),
         run_id,
         started_at: now,
-        ended_at: Some(format!("{:.3}", jiff::Timestamp::now())),
+        ended_at: Some(format!("{:.3}", crate::system::clock::timestamp())),
         duration_s: Some(duration_s),
         scorer_hash,
         scorers_hash,

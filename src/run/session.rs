@@ -3,7 +3,7 @@
 use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::alike::FirstAttempts;
 use super::asker::Asker;
@@ -30,6 +30,7 @@ use crate::report::event::{Event, Observer};
 use crate::scorer::Scorer;
 use crate::store::RunDir;
 use crate::store::events::past::{Answered, Past};
+use crate::system::clock;
 use crate::system::panics;
 use crate::system::shortage;
 use crate::verdict::check::LookFindings;
@@ -64,6 +65,7 @@ impl Session {
         mut options: RunOptions,
         observer: Arc<Observer<'static>>,
     ) -> Result<Self> {
+        clock::watch();
         let plan = Arc::new(plan);
         let eval = &plan.eval;
         let emitter = Emitter::new(Arc::clone(&plan), observer, options.stream);
@@ -95,7 +97,7 @@ impl Session {
             }
             _ => (None, Duration::ZERO),
         };
-        let now = Instant::now();
+        let now = clock::now();
         let started = now.checked_sub(ago).unwrap_or(now);
         let stopper = Arc::new(Stopper::new(&options.cancel, &eval.limits, started));
         let (ledger, spent) = Ledger::open(

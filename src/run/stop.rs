@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::eval::limits::Limits;
 use crate::eval::limits::governor::Over;
 use crate::system::cancel::Cancel;
+use crate::system::clock;
 use crate::system::lock::lock;
 use crate::verdict::facts::Stop;
 use crate::verdict::run::MEND;
@@ -85,7 +86,7 @@ impl Stopper {
         let Some(Deadline { limit, end }) = &self.deadline else {
             return false;
         };
-        let is_past = Instant::now() >= *end;
+        let is_past = clock::now() >= *end;
         if is_past {
             self.stop(&Over::Deadline(*limit).to_string());
         }
@@ -94,9 +95,9 @@ impl Stopper {
 
     /// Waits, unless the run stops.
     pub(super) fn pause(&self, pause: Duration) {
-        let end = Instant::now() + pause;
+        let end = clock::now() + pause;
         while !self.is_stopped() && !self.is_past_deadline() {
-            let left = end.saturating_duration_since(Instant::now());
+            let left = end.saturating_duration_since(clock::now());
             if left.is_zero() {
                 return;
             }
@@ -238,7 +239,7 @@ mod tests {
     fn stopper(change: impl FnOnce(&mut Limits)) -> (Cancel, Stopper) {
         let (mut limits, cancel) = (Limits::default(), Cancel::new());
         change(&mut limits);
-        let stopper = Stopper::new(&cancel, &limits, Instant::now());
+        let stopper = Stopper::new(&cancel, &limits, clock::now());
         (cancel, stopper)
     }
 

@@ -12,6 +12,7 @@ use crate::data::{AgentError, FailureKind, Output};
 use crate::eval::limits::budget::UsedUp;
 use crate::eval::limits::governor::{Admission, Governor, Over, Permit, QuestionEnd};
 use crate::eval::limits::{Budget, Limits};
+use crate::system::clock;
 use crate::system::lock::lock;
 
 /// How often whoever is at the head of the queue looks whether the run was stopped.
@@ -135,7 +136,7 @@ impl Throttle {
             if self.stopper.is_stopped() {
                 return None;
             }
-            let now = self.started.elapsed();
+            let now = clock::since(self.started);
             let until = match rules.governor.admit(now) {
                 Admission::Go(permit) => return Some(Ok(permit)),
                 Admission::Over(over) => return Some(Err(over)),
@@ -166,7 +167,7 @@ impl Throttle {
                 None => QuestionEnd::Failed,
             },
         };
-        let now = self.started.elapsed();
+        let now = clock::since(self.started);
         rules.governor.finish(now, permit, end);
         drop(rules);
         // Only the head of the queue waits.

@@ -88,7 +88,7 @@ impl StoredEvent {
             epoch,
             attempt,
             kind,
-            time: format!("{:.3}", jiff::Timestamp::now()),
+            time: format!("{:.3}", crate::system::clock::timestamp()),
             latency_s: None,
             output: None,
             error: None,

@@ -59,6 +59,7 @@ mod server;
 mod shortages;
 mod signals;
 mod snapshots;
+mod stopped;
 mod story;
 mod tidy;
 mod trials;

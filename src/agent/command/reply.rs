@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::data::{AgentError, FailureKind, Output, Usage};
+use crate::agent::figures::{self, ToldFigures};
+use crate::data::{AgentError, FailureKind, Output};
 use crate::system::process::excerpt::beginning;
 
 /// How much of a reply that cannot be read is shown.
@@ -48,7 +49,7 @@ fn json(stdout: &[u8]) -> Result<Output, AgentError> {
         let message = format!("{reason}; stdout begins with `{begins}`");
         AgentError::of(FailureKind::BadOutput, message)
     };
-    let reply: Value = serde_json::from_slice(stdout)
+    let reply = figures::read(stdout)
         .map_err(|error| bad(format!("stdout is not one JSON object: {error}")))?;
     let Value::Object(reply) = reply else {
         let kind = kind(&reply);
@@ -79,13 +80,16 @@ pub(in crate::agent) fn object(
         Some(value @ (Value::Bool(_) | Value::Number(_))) => Some(value.to_string()),
         Some(value) => return Err(bad(expected("answer", "a string", &value))),
     };
-    Ok(Output {
+    let figures = ToldFigures::of(&reply);
+    let mut output = Output {
         text,
         messages: array(&mut reply, "messages").map_err(&bad)?,
         tool_calls: array(&mut reply, "tool_calls").map_err(&bad)?,
-        usage: usage(&reply).map_err(&bad)?,
+        usage: figures.told(),
         metadata: Map::new(),
-    })
+    };
+    figures.note(&mut output.metadata);
+    Ok(output)
 }
 
 /// Why there is no answer, in its own words: a text, or an object with a `message`.
@@ -104,51 +108,6 @@ fn array(reply: &mut Map<String, Value>, key: &str) -> Result<Vec<Value>, String
         Some(Value::Array(values)) => Ok(values),
         Some(value) => Err(expected(key, "an array", &value)),
     }
-}
-
-/// `usage` under the names of either API generation, and `cost_usd`; `None` if the reply tells nothing.
-pub(crate) fn usage(reply: &Map<String, Value>) -> Result<Option<Usage>, String> {
-    let nothing = Map::new();
-    let given = match reply.get("usage") {
-        None | Some(Value::Null) => &nothing,
-        Some(Value::Object(given)) => given,
-        Some(value) => return Err(expected("usage", "an object", value)),
-    };
-    let tokens = |names: [&str; 2]| {
-        let value = names.iter().find_map(|name| given.get(*name));
-        match value {
-            None | Some(Value::Null) => Ok(None),
-            Some(value) => whole(value).map(Some).ok_or_else(|| {
-                let key = format!("usage.{}", names[0]);
-                expected(&key, "a whole number", value)
-            }),
-        }
-    };
-    // Beside `usage`, or in it.
-    let cost = reply.get("cost_usd").filter(|cost| !cost.is_null());
-    let cost_usd = match cost.or_else(|| given.get("cost_usd")) {
-        None | Some(Value::Null) => None,
-        Some(value) => match value.as_f64() {
-            Some(cost) if cost >= 0.0 => Some(cost),
-            _ => return Err(expected("cost_usd", "a number from 0", value)),
-        },
-    };
-    let usage = Usage {
-        input_tokens: tokens(["input_tokens", "prompt_tokens"])?,
-        output_tokens: tokens(["output_tokens", "completion_tokens"])?,
-        cost_usd,
-    };
-    Ok((usage != Usage::default()).then_some(usage))
-}
-
-/// A whole number, also one that is written as `10.0`.
-pub(crate) fn whole(value: &Value) -> Option<u64> {
-    const MOST: f64 = 9_007_199_254_740_992.0;
-    let of_float = |float: f64| {
-        let is_whole = (0.0..=MOST).contains(&float) && float.fract() == 0.0;
-        is_whole.then(|| format!("{float:.0}").parse().ok())?
-    };
-    value.as_u64().or_else(|| of_float(value.as_f64()?))
 }
 
 fn expected(key: &str, wanted: &str, value: &Value) -> String {
@@ -171,6 +130,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::data::Usage;
 
     #[track_caller]
     fn check(reply: Reply, stdout: &[u8], expected: Result<&str, (FailureKind, &str)>) {
@@ -318,11 +278,7 @@ mod tests {
         );
         for reply in [
             r#"{"answer": "", "messages": {}}"#,
-            r#"{"answer": "", "usage": 3}"#,
-            r#"{"answer": "", "usage": {"input_tokens": -1}}"#,
-            r#"{"answer": "", "usage": {"input_tokens": 1.5}}"#,
-            r#"{"answer": "", "usage": {"input_tokens": 1e300}}"#,
-            r#"{"answer": "", "cost_usd": "1"}"#,
+            r#"{"answer": "", "tool_calls": 3}"#,
         ] {
             let error = Reply::Json.decode(reply.as_bytes());
             assert_eq!(
@@ -330,6 +286,16 @@ mod tests {
                 Err(FailureKind::BadOutput)
             );
         }
+    }
+
+    #[test]
+    fn a_figure_that_cannot_be_costs_no_answer() {
+        let reply = br#"{"answer": "4", "usage": {"input_tokens": 1, "output_tokens": -1}, "cost_usd": NaN}"#;
+        let output = Reply::Json.decode(reply).unwrap();
+        assert_eq!(output.text.as_deref(), Some("4"));
+        assert_eq!(output.usage.unwrap().input_tokens, Some(1));
+        let dropped = json!(["`usage.output_tokens` is -1", "`cost_usd` is \"NaN\""]);
+        assert_eq!(output.metadata["figures_dropped"], dropped);
     }
 
     #[test]

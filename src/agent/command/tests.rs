@@ -3,6 +3,7 @@
 
 mod failures;
 mod handover;
+mod killed;
 mod limits;
 mod overhead;
 

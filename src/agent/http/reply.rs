@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::agent::command::usage;
+use crate::agent::figures::{self, ToldFigures};
 use crate::data::{AgentError, FailureKind, Output};
 use crate::system::process::excerpt::beginning;
 
@@ -56,7 +56,7 @@ impl Places {
             }
             return Ok(Output::text(String::from_utf8_lossy(body)));
         };
-        let reply: Value = serde_json::from_slice(body)
+        let reply = figures::read(body)
             .map_err(|error| bad(format!("answered with what is no JSON ({error})")))?;
         let list = |place: &str| match reply.pointer(place) {
             None | Some(Value::Null) => Ok(Vec::new()),
@@ -82,14 +82,16 @@ impl Places {
         let told = reply.pointer(&self.usage).cloned().unwrap_or_default();
         let cost = reply.get("cost_usd").cloned().unwrap_or_default();
         let told = Map::from_iter([("usage".to_owned(), told), ("cost_usd".to_owned(), cost)]);
-        Ok(Output {
+        let figures = ToldFigures::of(&told);
+        let mut output = Output {
             text,
             messages,
             tool_calls,
-            usage: usage(&told)
-                .map_err(|reason| bad(format!("answered with what is no usage ({reason})")))?,
+            usage: figures.told(),
             metadata: Map::new(),
-        })
+        };
+        figures.note(&mut output.metadata);
+        Ok(output)
     }
 
     fn error<'a>(&self, reply: &'a Value) -> Option<&'a str> {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::OpenAi;
-use crate::agent::command::whole;
+use crate::agent::figures::{self, ToldFigures};
 use crate::data::{AgentError, FailureKind, Output, Usage};
 use crate::system::http::HttpReply;
 use crate::system::process::excerpt::beginning;
@@ -23,7 +23,10 @@ impl OpenAi {
             ))
         };
         let mut json: Map<String, Value> =
-            serde_json::from_slice(reply.text()).map_err(|error| bad(&error.to_string()))?;
+            match figures::read(reply.text()).map_err(|error| bad(&error.to_string()))? {
+                Value::Object(json) => json,
+                _ => return Err(bad("it is no object")),
+            };
         let Some(Value::Array(mut choices)) = json.remove("choices") else {
             // Those that pass requests on tell in the body what befell them elsewhere.
             if json.get("error").is_some_and(|error| !error.is_null()) {
@@ -70,6 +73,9 @@ impl OpenAi {
         let is_plain = message
             .iter()
             .all(|(key, value)| is_known(key) || is_nothing(value));
+        let figures = self.figures(json.get("usage"));
+        let usage = figures.told();
+        figures.note(&mut metadata);
         Ok(Output {
             text,
             messages: if is_plain {
@@ -78,32 +84,30 @@ impl OpenAi {
                 vec![message.into()]
             },
             tool_calls,
-            usage: self.usage(json.get("usage")),
+            usage,
             metadata,
         })
     }
 
-    fn usage(&self, usage: Option<&Value>) -> Option<Usage> {
-        let usage = usage?.as_object()?;
-        let tokens = |names: [&str; 2]| {
-            let told = names.iter().find_map(|name| usage.get(*name));
-            told.and_then(|told| whole(told).or_else(|| told.as_str()?.parse().ok()))
+    fn figures(&self, usage: Option<&Value>) -> ToldFigures {
+        let mut figures = ToldFigures::default();
+        let Some(usage) = usage.and_then(Value::as_object) else {
+            return figures;
         };
-        let input = tokens(["prompt_tokens", "input_tokens"]);
-        let output = tokens(["completion_tokens", "output_tokens"]);
+        let input = figures.tokens(usage, ["prompt_tokens", "input_tokens"]);
+        let output = figures.tokens(usage, ["completion_tokens", "output_tokens"]);
         let details = usage.get("prompt_tokens_details");
         let cached = details.and_then(|details| details.get("cached_tokens")?.as_u64());
         // What is not told was not free.
         let known = self.price.zip(input.zip(output));
         let priced = known
             .map(|(price, (input, output))| price.of(input, cached.unwrap_or_default(), output));
-        let told = || usage.get("cost")?.as_f64().filter(|cost| *cost >= 0.0);
-        let usage = Usage {
+        figures.usage = Usage {
             input_tokens: input,
             output_tokens: output,
-            cost_usd: priced.or_else(told),
+            cost_usd: priced.or_else(|| figures.cost("usage.cost", usage.get("cost"))),
         };
-        (usage != Usage::default()).then_some(usage)
+        figures
     }
 }
 

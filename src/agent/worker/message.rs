@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::agent::figures;
+
 /// The version of the protocol, in both greetings.
 pub(super) const PROTOCOL: u64 = 1;
 
@@ -34,7 +36,7 @@ fn line(value: &Value) -> Vec<u8> {
 
 /// Reads a line of a program; the error says what is wrong with it.
 pub(super) fn read(line: &[u8]) -> Result<Message, String> {
-    let value: Value = serde_json::from_slice(line).map_err(|error| {
+    let value = figures::read(line).map_err(|error| {
         if error.is_eof() {
             "which ends amid JSON: each answer is one line".to_owned()
         } else {

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crate::data::task::Live;
 use crate::data::{AgentError, Output};
 use crate::system::cancel::Cancel;
+use crate::system::clock;
 
 /// A task on its way to a process.
 #[derive(Clone)]
@@ -56,7 +57,7 @@ pub(super) struct Open {
 
 impl Open {
     pub(super) fn new(request: WorkerRequest, stderr_before: u64) -> Self {
-        let now = Instant::now();
+        let now = clock::now();
         Self {
             deadline: request.allowed.and_then(|allowed| now.checked_add(allowed)),
             request,

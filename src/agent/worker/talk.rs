@@ -22,6 +22,7 @@ use crate::agent::command::lines::LiveLines;
 use crate::agent::command::{self, StreamKind, seconds};
 use crate::data::task::Live;
 use crate::data::{AgentError, FailureKind, Output};
+use crate::system::clock;
 use crate::system::lock::lock;
 use crate::system::process::group::was_killed;
 use crate::system::process::worker::WorkerProcess;
@@ -92,7 +93,7 @@ pub(super) struct Talk<'a> {
 impl<'a> Talk<'a> {
     pub(super) fn new(worker: WorkerProcess, orders: &'a Orders, setup: Setup) -> Self {
         let mut outgoing = VecDeque::new();
-        let starting = setup.handshake.map(|patience| Instant::now() + patience);
+        let starting = setup.handshake.map(|patience| clock::now() + patience);
         if starting.is_some() {
             outgoing.push_back(Arc::new(message::hello(setup.in_flight)));
         }
@@ -161,7 +162,7 @@ impl<'a> Talk<'a> {
             self.hear(&line)?;
             return Err(End::Ended);
         }
-        self.enforce(Instant::now())?;
+        self.enforce(clock::now())?;
         if !self.waiting.is_empty() && self.may_admit() {
             return Ok(());
         }

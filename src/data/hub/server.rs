@@ -1,7 +1,7 @@
 //! `Server`: the Hub's HTTP interface.
 
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 use ureq::Body;
@@ -16,6 +16,7 @@ use super::refusal::{AskedAddress, HubRefusal};
 use super::settings::HubSettings;
 use crate::error::{Error, Result};
 use crate::system::cancel::Cancel;
+use crate::system::clock;
 use crate::system::http::{Client, Failure, HttpReply, HttpRequest, Url};
 
 /// How often something is asked for before it is given up, if nothing comes.
@@ -197,7 +198,7 @@ impl Server {
         time: Duration,
         wanted: &dyn Fn(&HeaderMap) -> bool,
     ) -> Result<Response<Body>, HubRefusal> {
-        let deadline = Instant::now().checked_add(time);
+        let deadline = clock::now().checked_add(time);
         let mut url = url.clone();
         let mut token = self.settings.token.as_ref();
         for _ in 0..REDIRECTS {

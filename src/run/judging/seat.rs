@@ -20,6 +20,7 @@ use crate::run::bench::{Bench, guarded};
 use crate::run::retry::Tries;
 use crate::run::throttle::Throttle;
 use crate::scorer::ask::desk::{JudgeRequest, Patience, of_judge, refuses_form};
+use crate::system::clock;
 use crate::text::name::file_name;
 
 /// A judge, and what it takes to ask it.
@@ -119,9 +120,9 @@ impl JudgeSeat {
                 return Called::Stopped;
             }
             call.attempts = tries.begin();
-            let started = Instant::now();
+            let started = clock::now();
             let reply = self.attempt(judging, subject, request, call);
-            call.latency_s = started.elapsed().as_secs_f64();
+            call.latency_s = clock::since(started).as_secs_f64();
             self.throttle.asked(&turn, subject.id, &reply);
             judging.purse.paid(&reply);
             if matches!(&reply, Err(error) if error.kind == FailureKind::Shortage) {
@@ -259,7 +260,7 @@ impl JudgeSeat {
     }
 
     fn deadline(&self, judging: &Judging) -> Option<Instant> {
-        let own = Instant::now().checked_add(self.limits.timeout);
+        let own = clock::now().checked_add(self.limits.timeout);
         let run = judging.stopper.deadline();
         [own, run].into_iter().flatten().min()
     }

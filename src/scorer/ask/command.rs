@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -17,6 +17,7 @@ use serde_json::{Map, Value, json};
 use crate::data::{Normalized, Score};
 use crate::error::{Error, Result, Under};
 use crate::scorer::{Answer, Entry, Example, OptionReader, Scorer};
+use crate::system::clock;
 use crate::system::process::environment::Environment;
 use crate::system::process::excerpt::{beginning, ending};
 use crate::system::process::launch::Launch;
@@ -275,7 +276,7 @@ impl CommandScorer {
                 Some(worker) => worker,
                 None => self.start()?,
             };
-            let deadline = Instant::now() + self.timeout;
+            let deadline = clock::now() + self.timeout;
             let fault = match worker.ask(line, deadline, LONGEST_LINE) {
                 Err(Fault::Ended(_)) if !ended => {
                     ended = true;

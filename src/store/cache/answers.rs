@@ -67,7 +67,7 @@ impl AnswerCache {
     ) -> Notice {
         let entry = CacheEntry {
             key: key.to_owned(),
-            created: format!("{:.0}", jiff::Timestamp::now()),
+            created: format!("{:.0}", crate::system::clock::timestamp()),
             // JSON has no other numbers.
             latency_s: if latency_s.is_finite() {
                 latency_s

@@ -14,6 +14,7 @@ use super::tls;
 use super::url::Url;
 use crate::error::Result;
 use crate::system::cancel::{Cancel, Handle};
+use crate::system::clock;
 use crate::system::lock::lock;
 
 /// Who asks.
@@ -118,7 +119,7 @@ impl Client {
         request: &HttpRequest<'_>,
         cancel: &Cancel,
     ) -> std::result::Result<HttpReply, Failure> {
-        let started = Instant::now();
+        let started = clock::now();
         let allowed = request.deadline.map_or(FOREVER, |deadline| {
             deadline.saturating_duration_since(started)
         });
@@ -152,13 +153,13 @@ impl Client {
         request: &HttpRequest<'_>,
         cancel: &Cancel,
     ) -> std::result::Result<http::Response<Body>, ureq::Error> {
-        let started = Instant::now();
+        let started = clock::now();
         let (agent, _asking) = self.agent(cancel);
         let (response, is_fresh) = noted(|| self.ask(&agent, request, IDLE_AGE));
         match response {
             // A server may close a connection that it finds idle at the moment when we use it.
             Err(ureq::Error::Io(_) | ureq::Error::Protocol(_))
-                if !is_fresh && started.elapsed() < STALE && !cancel.is_cancelled() =>
+                if !is_fresh && clock::since(started) < STALE && !cancel.is_cancelled() =>
             {
                 self.ask(&agent, request, Duration::ZERO)
             }
@@ -194,7 +195,7 @@ impl Client {
         }
         let left = request
             .deadline
-            .map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            .map(|deadline| deadline.saturating_duration_since(clock::now()));
         if left.is_some_and(|left| left.is_zero()) {
             return Err(ureq::Error::Timeout(ureq::Timeout::Global));
         }

@@ -7,7 +7,7 @@ use ureq::http::HeaderMap;
 /// The pause of a `Retry-After`, in seconds or up to a date, or of `retry-after-ms`, which some endpoints add.
 /// `None` where there is none that can be read; a date that has passed is no pause.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let now = jiff::Timestamp::now();
+    let now = crate::system::clock::timestamp();
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let milliseconds = text("retry-after-ms").and_then(|text| seconds(text, 1000.0));
     milliseconds.or_else(|| pause(text("retry-after")?, now))

@@ -19,6 +19,7 @@ use super::group::{KILL_PATIENCE, ProcessGroup, TICK};
 use super::piece::{PIECE_BYTES, buffered, read_piece};
 use super::tail::Tail;
 use crate::system::cancel::Cancel;
+use crate::system::clock;
 
 /// Which of the agent's outputs a piece of live output came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,7 +153,7 @@ impl Process<'_> {
         self.feed();
         let mut ready = Vec::with_capacity(5);
         loop {
-            self.enforce(Instant::now());
+            self.enforce(clock::now());
             if self.is_over() {
                 return Ok(());
             }
@@ -257,7 +258,7 @@ impl Process<'_> {
             Some(stop) => Some(stop.until),
             None => self.limits.deadline,
         };
-        let remaining = until.map(|until| until.saturating_duration_since(Instant::now()));
+        let remaining = until.map(|until| until.saturating_duration_since(clock::now()));
         let timeout = remaining.into_iter().chain(tick).min();
         let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
         match poll(&mut fds, timeout.as_ref()) {
@@ -299,7 +300,7 @@ impl Process<'_> {
             if self.output.len() as u64 > self.limits.max_output_bytes {
                 self.output = Vec::new();
                 self.stdout = None;
-                self.begin_stop(Cause::TooLarge, Instant::now());
+                self.begin_stop(Cause::TooLarge, clock::now());
             }
         }
         piece.len()

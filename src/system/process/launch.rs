@@ -90,7 +90,7 @@ impl Launch<'_> {
             .args(self.args.iter().skip(1))
             .env_clear()
             .envs(&self.env)
-            .envs(super::watch::mark())
+            .envs([super::watch::mark()])
             .current_dir(self.cwd)
             .stdin(if with_stdin {
                 Stdio::piped()

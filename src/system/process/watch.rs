@@ -1,6 +1,7 @@
 //! A watch for the case that this program is killed at once: then nobody is left to end the agents that run.
 //!
-//! It is this same program, started again, in a process group of its own. It waits until the pipe that it reads is
+//! It is this same program, started again, in a process group of its own; a program of somebody else, such as a test
+//! binary, would do all its own work again, and is watched by a shell. It waits until the pipe that it reads is
 //! closed, which the system does however the other end dies, and then kills whatever bears this program's mark.
 
 use std::ffi::{OsStr, OsString};
@@ -21,6 +22,24 @@ const WATCH: &str = "__evaltest_watch";
 const DISMISSAL: u8 = b'.';
 /// How the names of folders begin that a program makes among the temporary files, before its process id.
 const FOLDERS: [&str; 2] = ["evaltest-worker-", "evaltest-"];
+
+/// The same watch in the words of a shell. Where there is no `/proc` it finds nobody.
+const SHELL_WATCH: &str = r#"
+IFS= read -r said
+[ "$said" = . ] && exit 0
+for round in 1 2 3 4 5 6 7 8 9 10; do
+    found=
+    for file in $(grep -ls "EVALTEST_PID=$1" /proc/[0-9]*/environ 2>/dev/null); do
+        tr '\0' '\n' <"$file" 2>/dev/null | grep -qx "EVALTEST_PID=$1" || continue
+        pid=${file#/proc/}
+        found=yes
+        kill -9 "${pid%/environ}" 2>/dev/null
+    done
+    [ "$found" ] || break
+    sleep 0.05
+done
+rm -rf "${TMPDIR:-/tmp}/evaltest-worker-$1-"* "${TMPDIR:-/tmp}/evaltest-$1-"*
+"#;
 
 /// Whether this program begins with [`watch_if_asked`].
 static CAN_WATCH: AtomicBool = AtomicBool::new(false);
@@ -63,12 +82,9 @@ fn watch(pid: &str) {
 }
 
 /// Has this program watched from now on, if it can be; gives the mark of what it starts.
-pub(crate) fn mark() -> Option<(&'static OsStr, OsString)> {
-    if !CAN_WATCH.load(Ordering::Relaxed) {
-        return None;
-    }
+pub(crate) fn mark() -> (&'static OsStr, OsString) {
     WATCHER.get_or_init(|| Mutex::new(start()));
-    Some((OsStr::new(MARK), std::process::id().to_string().into()))
+    (OsStr::new(MARK), std::process::id().to_string().into())
 }
 
 /// The program ends by itself. Gives the mark of what it started, if it started anything.
@@ -84,9 +100,17 @@ pub(crate) fn dismiss() -> Option<(&'static str, OsString)> {
 }
 
 fn start() -> Option<Child> {
-    let program = std::env::current_exe().ok()?;
-    let started = Command::new(program)
-        .args([WATCH, &std::process::id().to_string()])
+    let pid = std::process::id().to_string();
+    let mut command = if CAN_WATCH.load(Ordering::Relaxed) {
+        let mut command = Command::new(std::env::current_exe().ok()?);
+        command.args([WATCH, &pid]);
+        command
+    } else {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", SHELL_WATCH, "evaltest-watch", &pid]);
+        command
+    };
+    let started = command
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

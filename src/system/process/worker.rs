@@ -26,6 +26,7 @@ use super::group::{ProcessGroup, TICK};
 use super::launch::{Launch, NotStarted};
 use super::piece::{PIECE_BYTES, buffered, read_piece};
 use super::tail::Tail;
+use crate::system::clock;
 
 /// The variable in the environment of every worker, with a value that no other worker has.
 const MARK: &str = "EVALTEST_WORKER";
@@ -129,7 +130,7 @@ impl WorkerProcess {
         }
         let others = others.into_iter();
         fds.extend(others.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
-        let mut left = until.map(|until| until.saturating_duration_since(Instant::now()));
+        let mut left = until.map(|until| until.saturating_duration_since(clock::now()));
         match self.group.pidfd() {
             Some(pidfd) => fds.push(PollFd::from_borrowed_fd(pidfd, PollFlags::IN)),
             None => left = Some(left.map_or(TICK, |left| left.min(TICK))),

@@ -94,9 +94,11 @@ fn the_environment_is_exact() {
     lines.sort_unstable();
     let scratch = format!("EVALTEST_SCRATCH={}", project.path("scratch").display());
     let path = format!("PATH={}", search_path().display());
+    let watched = format!("EVALTEST_PID={}", std::process::id());
     let expected = [
         "EVALTEST_ATTEMPT=1",
         "EVALTEST_EPOCH=0",
+        &watched,
         "EVALTEST_SAMPLE_ID=sample-1",
         &scratch,
         "FROM_FILE=f",

@@ -4,11 +4,12 @@ use serde_json::{Map, Value};
 
 use super::{End, Talk};
 use crate::agent::command::reply;
+use crate::agent::figures::ToldFigures;
 use crate::agent::worker::failure::error;
 use crate::agent::worker::fallen::timed_out;
 use crate::agent::worker::message::{self, Message, PROTOCOL};
 use crate::agent::worker::request::{Open, WorkerRefusal};
-use crate::data::{AgentError, FailureKind, Output};
+use crate::data::{AgentError, FailureKind};
 use crate::system::process::excerpt::beginning;
 
 /// How much of a line that cannot be read is shown.
@@ -102,20 +103,19 @@ impl Talk<'_> {
         };
         let total = reply.remove("total_usage").map(|total| {
             let wrapped = Map::from_iter([("usage".to_owned(), total)]);
-            reply::usage(&wrapped).map(Option::unwrap_or_default)
+            ToldFigures::of(&wrapped)
         });
-        let used = match total.transpose() {
-            Ok(total) => total.map(|total| self.totals.difference(total)),
-            Err(reason) => {
-                let failure = self.with_stderr(bad(format!("`total_usage`: {reason}")), &open);
-                open.end(Err(WorkerRefusal::Own(failure)));
-                return Ok(());
-            }
-        };
+        let used = total
+            .as_ref()
+            .and_then(ToldFigures::told)
+            .map(|total| self.totals.difference(total));
         let answer = reply::object(reply, bad)
-            .map(|output| Output {
-                usage: output.usage.or(used),
-                ..output
+            .map(|mut output| {
+                output.usage = output.usage.or(used);
+                if let Some(total) = total.filter(ToldFigures::is_short) {
+                    total.note(&mut output.metadata);
+                }
+                output
             })
             .map_err(|failure| WorkerRefusal::Own(self.with_stderr(failure, &open)));
         open.end(answer);

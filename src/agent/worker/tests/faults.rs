@@ -36,16 +36,19 @@ fn lines_that_are_no_answers() {
         "the reply has no key `answer`; the line begins with `{\"id\": \"a\", \"text\": \"4\"}`",
     );
     check_fault(
-        r#"echo '{"id": "a", "answer": "4", "total_usage": 3}'"#,
-        bad,
-        "`total_usage`: `usage` of the reply is a number, not an object; the line begins with \
-         `{\"id\": \"a\", \"answer\": \"4\", \"total_usage\": 3}`",
-    );
-    check_fault(
         r#"echo '{"id": "a", "error": "no model"}'"#,
         FailureKind::Failed,
         "no model",
     );
+}
+
+#[test]
+fn figures_that_cannot_be_cost_no_answer() {
+    let project = Project::new();
+    let reply = r#"echo '{"id": "a", "answer": "4", "total_usage": 3, "cost_usd": NaN}'"#;
+    let output = project.each(reply).answer(&task("a")).unwrap();
+    assert_eq!((output.text.as_deref(), output.usage), (Some("4"), None));
+    assert!(output.metadata.contains_key("figures_dropped"));
 }
 
 #[test]

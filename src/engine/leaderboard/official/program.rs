@@ -2,11 +2,12 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::OfficialProgram;
 use crate::error::{Error, Result};
 use crate::system::cancel::Cancel;
+use crate::system::clock;
 use crate::system::process::child::{self, End, ProcessLimits};
 use crate::system::process::environment::Environment;
 use crate::system::process::escapees;
@@ -112,7 +113,7 @@ pub(super) fn run(
     });
     let child = child.map_err(|fault| not_started(official, &fault))?;
     let limits = ProcessLimits {
-        deadline: Instant::now().checked_add(official.timeout),
+        deadline: clock::now().checked_add(official.timeout),
         cancel,
         max_output_bytes: MAX_OUTPUT,
         term_grace: GRACE,

@@ -398,7 +398,16 @@ fn the_environment_is_a_list_and_secrets_are_blanked() {
         .collect();
     names.retain(|name| !["PWD", "SHLVL", "_", "OLDPWD"].contains(name));
     names.sort_unstable();
-    assert_eq!(names, ["EVALTEST_WORKER", "MY_FLAG", "MY_KEY", "PATH"]);
+    assert_eq!(
+        names,
+        [
+            "EVALTEST_PID",
+            "EVALTEST_WORKER",
+            "MY_FLAG",
+            "MY_KEY",
+            "PATH"
+        ]
+    );
 
     let mut scorer = project.sh("exit 1").env(["GONE"]);
     let key = ("OPENAI_API_KEY".into(), "sk-1".into());

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::{Desk, Heard, JudgeRequest, of_judge, refuses_form};
 use crate::data::task::{JudgeTurn, Visible};
 use crate::data::{AgentError, FailureKind, Output, Sample, Task, Unread};
 use crate::system::cancel::Cancel;
+use crate::system::clock;
 use crate::system::panics;
 
 /// How long a request may take, unless the judge says otherwise.
@@ -78,7 +79,7 @@ fn attempt_once(
             repeat: request.repeat,
         }),
         attempt,
-        deadline: Instant::now().checked_add(timeout),
+        deadline: clock::now().checked_add(timeout),
         cancel: NOBODY.clone(),
         live: None,
         hidden: Arc::default(),

@@ -4,7 +4,7 @@
 mod tests;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,6 +13,7 @@ use super::{Embedder, Semantic};
 use crate::error::{Error, Result, Under};
 use crate::scorer::{OptionReader, Scorer};
 use crate::system::cancel::Cancel;
+use crate::system::clock;
 use crate::system::http::{
     Cause, Client, HttpReply, HttpRequest, Url, from_variable, hide, retry_after,
 };
@@ -151,7 +152,7 @@ impl HttpEmbedder {
             url: &self.url,
             headers: &headers,
             body: Some(body),
-            deadline: Instant::now().checked_add(self.timeout),
+            deadline: clock::now().checked_add(self.timeout),
             max_bytes: LONGEST_REPLY,
         };
         let reply = self.client.send(&request, &self.cancel);

@@ -7,6 +7,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use super::WorkerProcess;
+use crate::system::clock;
 use crate::system::process::group::how_it_ended;
 
 /// How long the end of a program that closed its stdout is waited for.
@@ -88,7 +89,7 @@ impl WorkerProcess {
                     Ok(reply)
                 };
             }
-            if Instant::now() >= deadline {
+            if clock::now() >= deadline {
                 return Err(Fault::TimedOut);
             }
             self.wait(!unsent.is_empty(), Some(deadline), Vec::new())
