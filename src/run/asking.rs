@@ -66,7 +66,17 @@ impl Asking {
     /// Asks until there is an answer or no attempt is left. An earlier part of the run asked so often.
     pub(super) fn ask(&self, question: &Question, earlier: u32) -> Ended {
         let key = self.cache.as_ref().and_then(|cache| cache.key(question));
-        let recalled = key.as_deref().and_then(|key| self.recall(key, earlier));
+        let mut recalled = key.as_deref().and_then(|key| self.recall(key, earlier));
+        let mut claim = None;
+        if let (None, Some(cache), Some(key)) = (&recalled, &self.cache, key.as_deref()) {
+            // Nobody is waited for longer than an answer may take.
+            let end = clock::now().checked_add(self.plan.eval.limits.timeout);
+            (recalled, claim) = cache.await_turn(key, earlier, || {
+                self.stopper.is_stopped()
+                    || self.stopper.is_past_deadline()
+                    || end.is_some_and(|end| clock::now() >= end)
+            });
+        }
         if let Some(answer) = recalled {
             // Journalled as any answer, so that a resumed run knows it, whatever becomes of the cache.
             return match self.ledger.answered(question, &answer) {
@@ -118,7 +128,12 @@ impl Asking {
                         cached: false,
                         cached_from: None,
                     };
-                    Next::Ended(Box::new(self.answered(question, answer, key.as_deref())))
+                    let ended = self.answered(question, answer, key.as_deref());
+                    // Kept or not: who waits finds out.
+                    if let Some(claim) = claim.take() {
+                        claim.answered();
+                    }
+                    Next::Ended(Box::new(ended))
                 }
                 Err(error) => self.failed(&mut tries, question, error, latency_s),
             };

@@ -5,6 +5,7 @@ mod tests;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -14,9 +15,13 @@ use super::question::Question;
 use crate::eval::plan::Plan;
 use crate::store::cache::CacheUse;
 use crate::store::cache::answers::{AnswerCache, Notice};
+use crate::store::cache::claim::{CacheClaim, Claimed, claim};
 use crate::store::cache::key::AskedFor;
 use crate::store::events::past::Answered;
 use crate::system::panics;
+
+/// How often one who waits for the answer of another looks for it.
+const GLANCE: Duration = Duration::from_millis(25);
 
 /// The cache of a run.
 pub(super) struct Cached {
@@ -114,6 +119,44 @@ impl Cached {
             cached: true,
             cached_from: kept.asked_by,
         })
+    }
+
+    /// Waits as long as somebody else asks the same question, in this run or in another, and gives the answer or the
+    /// right to ask; neither where each asks for himself. `is_over` says when nobody waits any more.
+    pub(super) fn await_turn(
+        &self,
+        key: &str,
+        attempts: u32,
+        is_over: impl Fn() -> bool,
+    ) -> (Option<Answered>, Option<CacheClaim>) {
+        if self.usage != CacheUse::On {
+            return (None, None);
+        }
+        let path = self.answers.path(key);
+        let mut waited = None;
+        loop {
+            let claimed = claim(&path, waited.take());
+            // Perhaps it was given since we looked last.
+            let (ours, is_ours) = match claimed {
+                Claimed::Ours(claim) => (Some(claim), true),
+                Claimed::Nobodys => (None, true),
+                Claimed::Theirs(file) => {
+                    waited = Some(file);
+                    (None, is_over())
+                }
+            };
+            if is_ours {
+                let answer = self.recall(key, attempts);
+                return match (answer, ours) {
+                    (Some(answer), Some(claim)) => {
+                        claim.answered();
+                        (Some(answer), None)
+                    }
+                    (answer, ours) => (answer, ours),
+                };
+            }
+            std::thread::sleep(GLANCE);
+        }
     }
 
     /// Keeps an answer, unless what was asked changed meanwhile.

@@ -15,6 +15,7 @@
 
 pub(crate) mod answers;
 pub(crate) mod buckets;
+pub(crate) mod claim;
 mod entry;
 pub(crate) mod key;
 #[cfg(test)]

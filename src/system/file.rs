@@ -110,3 +110,9 @@ pub(crate) fn is_inside(path: &Path) -> bool {
     path.components()
         .all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
+/// Whether an open file still has a name in some folder.
+pub(crate) fn has_name(file: &fs::File) -> bool {
+    use std::os::unix::fs::MetadataExt;
+
+    file.metadata().is_ok_and(|about| about.nlink() > 0)
+}

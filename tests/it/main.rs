@@ -56,6 +56,7 @@ mod scored;
 mod scorer_process;
 mod scorers;
 mod server;
+mod shared;
 mod shortages;
 mod signals;
 mod snapshots;

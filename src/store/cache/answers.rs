@@ -57,6 +57,11 @@ impl AnswerCache {
         }
     }
 
+    /// Where the answer of this key stands, or would stand.
+    pub(crate) fn path(&self, key: &str) -> PathBuf {
+        self.buckets.path(key)
+    }
+
     /// Keeps an answer of the run `asked_by`; a notice if it cannot be kept.
     pub(crate) fn put(
         &self,

@@ -1,0 +1,114 @@
+//! `CacheClaim`: who asks a question of which several runs, or several samples, wait for the answer.
+//!
+//! It is a lock on a file beside the answer, which the system takes back however its holder ends. Whoever cannot have it
+//! looks again from time to time. A holder that ends without an answer says so in the file, so that those who waited ask
+//! at once, each for himself; one that was killed says nothing, and the next one takes its place.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use crate::system::file;
+use crate::system::shortage::room_for_files;
+
+/// What a file says whose holder ended without an answer.
+const UNANSWERED: u8 = b'-';
+
+/// The right to ask a question. Given back when dropped.
+#[derive(Debug)]
+pub(crate) struct CacheClaim {
+    file: File,
+    path: PathBuf,
+    is_answered: bool,
+}
+
+/// What came of asking for a claim.
+#[derive(Debug)]
+pub(crate) enum Claimed {
+    /// It is ours.
+    Ours(CacheClaim),
+    /// Somebody else asks; the file tells what comes of it.
+    Theirs(File),
+    /// Nobody can have one here.
+    Nobodys,
+}
+
+/// Asks for the right to ask the question whose answer would stand at `answer`. `waited` is a file that was another's.
+pub(crate) fn claim(answer: &Path, waited: Option<File>) -> Claimed {
+    let path = answer.with_extension("asking");
+    let opened = || {
+        let _room = room_for_files(1).ok()?;
+        fs::create_dir_all(path.parent()?).ok()?;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        options.open(&path).ok()
+    };
+    let Some(mut file) = waited.or_else(opened) else {
+        return Claimed::Nobodys;
+    };
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => return Claimed::Theirs(file),
+        Err(TryLockError::Error(_)) => return Claimed::Nobodys,
+        Ok(()) => {}
+    }
+    let mut said = Vec::new();
+    if file.read_to_end(&mut said).is_err() || said.first() == Some(&UNANSWERED) {
+        return Claimed::Nobodys;
+    }
+    if !file::has_name(&file) {
+        // Its holder has an answer, which is there now.
+        return Claimed::Nobodys;
+    }
+    Claimed::Ours(CacheClaim {
+        file,
+        path,
+        is_answered: false,
+    })
+}
+
+impl CacheClaim {
+    /// The answer is kept.
+    pub(crate) fn answered(mut self) {
+        self.is_answered = true;
+    }
+}
+
+impl Drop for CacheClaim {
+    fn drop(&mut self) {
+        if !self.is_answered {
+            let _ = self.file.write_all(&[UNANSWERED]);
+        }
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_asks_and_the_others_wait() {
+        let folder = tempfile::tempdir().unwrap();
+        let answer = folder.path().join("ab/abc.answer");
+        let Claimed::Ours(first) = claim(&answer, None) else {
+            panic!("nobody has it");
+        };
+        let Claimed::Theirs(waited) = claim(&answer, None) else {
+            panic!("the first has it");
+        };
+        let Claimed::Theirs(waited) = claim(&answer, Some(waited)) else {
+            panic!("the first has it still");
+        };
+        first.answered();
+        assert!(matches!(claim(&answer, Some(waited)), Claimed::Nobodys));
+        let Claimed::Ours(second) = claim(&answer, None) else {
+            panic!("nobody has it any more");
+        };
+        let Claimed::Theirs(waited) = claim(&answer, None) else {
+            panic!("the second has it");
+        };
+        drop(second);
+        assert!(matches!(claim(&answer, Some(waited)), Claimed::Nobodys));
+        assert!(!answer.with_extension("asking").exists());
+    }
+}
