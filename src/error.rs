@@ -116,6 +116,14 @@ impl Error {
         self
     }
 
+    /// Changes message and hint, such as by taking secrets out.
+    #[must_use]
+    pub(crate) fn map_text(mut self, change: impl Fn(&str) -> String) -> Self {
+        self.0.message = change(&self.0.message);
+        self.0.hint = self.0.hint.as_deref().map(change);
+        self
+    }
+
     /// The message without the hint.
     pub fn message(&self) -> &str {
         &self.0.message

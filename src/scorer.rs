@@ -275,6 +275,12 @@ pub trait Scorer: Send + Sync {
         Vec::new()
     }
 
+    /// The variables among its [secrets](Self::secrets), name and value, so that people are told whose value was often
+    /// blanked.
+    fn secret_variables(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
     /// The variables that it is to hand to a program and that have no value, as they are named. People are told before
     /// anything is paid.
     fn unset_variables(&self) -> Vec<String> {

@@ -43,6 +43,7 @@ use crate::system::process::group::{how_it_ended, signal_of};
 use crate::system::process::launch::{Launch, NotStarted};
 use crate::system::process::named::FileHashes;
 use crate::system::sandbox::{Inmate, Sandbox, Ulimits};
+use crate::text::redact::literal::keys_of_command;
 use lines::LiveLines;
 
 /// What stands for the prompt in an argument.
@@ -138,6 +139,14 @@ impl Command {
         self
     }
 
+    /// Passes further variables, by name, whose values are no secrets: they stay in records, as those given to
+    /// [`Command::env`] do not. A name may be given to both.
+    #[must_use]
+    pub fn plain_env(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.environment.name_plain(names);
+        self
+    }
+
     /// Values, such as those of a `.env` file, for names given to [`Command::env`] that the process
     /// environment lacks.
     #[must_use]
@@ -189,9 +198,12 @@ impl Command {
         self
     }
 
-    /// Values that must not reach a record: those of the passed variables whose names look secret.
+    /// Values that must not reach a record: those of the variables given to `env`, from 8 bytes on, but for usual ones
+    /// such as `LANG` and for paths that exist, and keys among the arguments, such as that of `--api-key`.
     pub fn secret_values(&self) -> Vec<String> {
-        self.environment.secret_values()
+        let mut values = self.environment.secret_values();
+        values.extend(keys_of_command(&self.argv));
+        values
     }
 
     /// One attempt, without the advice on variables that every failure gets.
@@ -368,6 +380,14 @@ impl Command {
 }
 
 impl Agent for Command {
+    fn secrets(&self) -> Vec<String> {
+        self.secret_values()
+    }
+
+    fn secret_variables(&self) -> Vec<(String, String)> {
+        self.environment.secrets()
+    }
+
     fn unset_variables(&self) -> Vec<String> {
         self.environment.unset()
     }

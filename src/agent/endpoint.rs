@@ -16,7 +16,10 @@ use crate::error::Result;
 use crate::system::cancel::Cancel;
 use crate::system::clock;
 use crate::system::http::{Cause, Client, Failure, HttpReply, HttpRequest, Url, hide};
+use crate::system::variables;
 use crate::text::hash::Fingerprint;
+use crate::text::redact::literal;
+use headers::Secret;
 
 /// How often an agent behind a network is asked again: with the usual pauses for a quarter of a minute.
 pub(super) const RETRIES: u32 = 4;
@@ -31,7 +34,9 @@ pub(crate) struct Endpoint {
     url: Url,
     method: String,
     headers: Vec<(String, String)>,
-    secrets: Vec<String>,
+    secrets: Vec<Secret>,
+    /// Variables whose values are none.
+    plain: Vec<String>,
     client: Client,
     max_bytes: u64,
     /// Whether it gave an answer yet. What it refuses before, it may refuse always.
@@ -43,7 +48,8 @@ pub(crate) struct Endpoint {
 impl Endpoint {
     pub(crate) fn new(method: &str, url: Url) -> Result<Self> {
         Ok(Self {
-            secrets: url.secrets().map(str::to_owned).collect(),
+            secrets: url.secrets().map(Secret::literal).collect(),
+            plain: Vec::new(),
             url,
             method: method.to_owned(),
             headers: Vec::new(),
@@ -59,7 +65,7 @@ impl Endpoint {
         &mut self,
         name: impl Into<String>,
         value: impl Into<String>,
-        secrets: impl IntoIterator<Item = String>,
+        secrets: impl IntoIterator<Item = Secret>,
     ) {
         let name = name.into();
         self.headers
@@ -84,9 +90,29 @@ impl Endpoint {
             .part("headers", format_args!("{:?}", self.headers))
     }
 
+    /// Names variables whose values are no secrets.
+    pub(crate) fn plain_env(&mut self, names: impl IntoIterator<Item = String>) {
+        self.plain.extend(names);
+    }
+
     /// Values that must not reach a record.
-    pub(crate) fn secrets(&self) -> &[String] {
-        &self.secrets
+    pub(crate) fn secrets(&self) -> Vec<String> {
+        let secrets = self.kept_secret();
+        secrets.map(|secret| secret.value.clone()).collect()
+    }
+
+    /// The variables that have such values.
+    pub(crate) fn secret_variables(&self) -> Vec<(String, String)> {
+        let named = |secret: &Secret| Some((secret.variable.clone()?, secret.value.clone()));
+        self.kept_secret().filter_map(named).collect()
+    }
+
+    fn kept_secret(&self) -> impl Iterator<Item = &Secret> {
+        let is_plain = |secret: &Secret| match &secret.variable {
+            Some(name) => variables::is_plain(name, &secret.value, &self.plain),
+            None => false,
+        };
+        self.secrets.iter().filter(move |secret| !is_plain(secret))
     }
 
     /// Sends a body for a task, and waits for a reply with a status of success. `url` is that of this task alone.
@@ -183,8 +209,11 @@ impl Endpoint {
     /// The error with the address before it, and without keys in it.
     fn told(&self, error: AgentError) -> AgentError {
         let message = format!("`{}` {}", self.url.as_str(), error.message);
+        // Servers repeat keys, and point to addresses with new ones.
+        let message = literal::addresses(&message).into_owned();
+        let secrets = self.kept_secret().map(|secret| secret.value.as_str());
         AgentError {
-            message: hide(message, self.secrets.iter().map(String::as_str)),
+            message: hide(message, secrets),
             ..error
         }
     }

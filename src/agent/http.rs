@@ -121,6 +121,13 @@ impl Http {
         Ok(self)
     }
 
+    /// Names of variables in headers whose values are no secrets: they stay in records.
+    #[must_use]
+    pub fn plain_env(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.endpoint.plain_env(names.into_iter().map(Into::into));
+        self
+    }
+
     /// Where in the reply things are.
     #[must_use]
     pub fn places(mut self, places: Places) -> Self {
@@ -185,6 +192,10 @@ impl Agent for Http {
     }
 
     fn secrets(&self) -> Vec<String> {
-        self.endpoint.secrets().to_vec()
+        self.endpoint.secrets()
+    }
+
+    fn secret_variables(&self) -> Vec<(String, String)> {
+        self.endpoint.secret_variables()
     }
 }

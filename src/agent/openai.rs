@@ -23,7 +23,8 @@ pub use price::Price;
 pub use request::Tools;
 
 use super::Agent;
-use super::endpoint::{self, Endpoint, headers};
+use super::endpoint::headers::{self, Secret};
+use super::endpoint::{self, Endpoint};
 use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::error::{Error, Result};
 use crate::system::http::{Url, from_variable};
@@ -97,9 +98,7 @@ impl OpenAi {
     /// A key, sent as a bearer token and blanked wherever it would be written.
     #[must_use]
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
-        let key = key.into();
-        let value = format!("Bearer {key}");
-        self.endpoint.header("Authorization", value, [key]);
+        self.keyed(Secret::literal(key));
         self
     }
 
@@ -107,10 +106,16 @@ impl OpenAi {
     ///
     /// # Errors
     /// When it is set nowhere or cannot be a key.
-    pub fn api_key_env(self, name: &str, folder: impl AsRef<Path>) -> Result<Self> {
+    pub fn api_key_env(mut self, name: &str, folder: impl AsRef<Path>) -> Result<Self> {
         let option = format!("api_key_env: {name}");
         let key = from_variable(name, &option, folder.as_ref())?;
-        Ok(self.api_key(key))
+        self.keyed(Secret::of_variable(name, key));
+        Ok(self)
+    }
+
+    fn keyed(&mut self, key: Secret) {
+        let value = format!("Bearer {}", key.value);
+        self.endpoint.header("Authorization", value, [key]);
     }
 
     /// A further header. `${NAME}` in its value stands for a variable, which is kept secret.
@@ -121,6 +126,13 @@ impl OpenAi {
         let (value, secrets) = headers::filled(name, value, folder.as_ref())?;
         self.endpoint.header(name, value, secrets);
         Ok(self)
+    }
+
+    /// Names of variables in headers whose values are no secrets: they stay in records.
+    #[must_use]
+    pub fn plain_env(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.endpoint.plain_env(names.into_iter().map(Into::into));
+        self
     }
 
     /// A system prompt, before the prompt of the sample.
@@ -290,7 +302,11 @@ impl Agent for OpenAi {
     }
 
     fn secrets(&self) -> Vec<String> {
-        self.endpoint.secrets().to_vec()
+        self.endpoint.secrets()
+    }
+
+    fn secret_variables(&self) -> Vec<(String, String)> {
+        self.endpoint.secret_variables()
     }
 }
 

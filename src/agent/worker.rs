@@ -48,6 +48,7 @@ use crate::system::process::named::FileHashes;
 use crate::system::process::worker::WorkerProcess;
 use crate::system::sandbox::{Sandbox, Ulimits};
 use crate::text::redact::Redactor;
+use crate::text::redact::literal::keys_of_command;
 use cell::{Confinement, Vars};
 use driver::Driver;
 use failure::{error, not_started};
@@ -168,6 +169,14 @@ impl Worker {
         self
     }
 
+    /// Passes further variables, by name, whose values are no secrets: they stay in records, as those given to
+    /// [`Worker::env`] do not. A name may be given to both.
+    #[must_use]
+    pub fn plain_env(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.environment.name_plain(names);
+        self
+    }
+
     /// Values, such as those of a `.env` file, for names given to [`Worker::env`] that the process environment
     /// lacks.
     #[must_use]
@@ -191,9 +200,12 @@ impl Worker {
         self
     }
 
-    /// Values that must not reach a record: those of the passed variables whose names look secret.
+    /// Values that must not reach a record: those of the variables given to `env`, from 8 bytes on, but for usual ones
+    /// such as `LANG` and for paths that exist, and keys among the arguments, such as that of `--api-key`.
     pub fn secret_values(&self) -> Vec<String> {
-        self.environment.secret_values()
+        let mut values = self.environment.secret_values();
+        values.extend(keys_of_command(&self.argv));
+        values
     }
 
     /// How many tasks are answered at once.
@@ -407,6 +419,10 @@ impl Agent for Worker {
 
     fn secrets(&self) -> Vec<String> {
         self.secret_values()
+    }
+
+    fn secret_variables(&self) -> Vec<(String, String)> {
+        self.environment.secrets()
     }
 
     fn unset_variables(&self) -> Vec<String> {

@@ -19,13 +19,14 @@ use crate::data::task::Visible;
 use crate::data::{AgentError, FailureKind, Output, Sample, Task};
 use crate::error::{Error, Result};
 use crate::eval::Eval;
-use crate::eval::plan::{self, BaselineUse, Plan, unset};
+use crate::eval::plan::{self, BaselineUse, Plan, secret, unset};
 use crate::exit::Exit;
 use crate::scorer::Scorer;
 use crate::system::cancel::Cancel;
 use crate::system::clock;
 use crate::system::panics;
 use crate::text::redact::Redactor;
+use crate::text::redact::tally::Blanked;
 use judge::DoctorDesk;
 
 /// What the agent is asked.
@@ -109,24 +110,24 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
             let (count, name) = (plan.items.len(), eval.benchmark_name());
             let message = format!("{count} samples of benchmark {name}");
             findings.push(Finding::new("dataset", Health::Ok, message));
-            // With those that its samples name.
-            scorers = plan.scorers;
-            let notes = plan.notices.into_iter();
+            let notes = plan.notices.iter().cloned();
             findings.extend(notes.map(|note| Finding::new("dataset", Health::Note, note)));
+            if let Some(message) = often_blanked(&plan) {
+                findings.push(Finding::new("dataset", Health::Note, message));
+            }
             if let Some(first) = plan.items.first() {
                 // Recorded answers go by it.
                 sample.id = first.id.to_string();
                 // What a judge sees of an item, and which scorer judges it, stands there.
                 sample.metadata = first.sample().metadata;
             }
+            // With those that its samples name.
+            scorers = plan.scorers;
         }
     }
     findings.extend(unset(eval));
     let judges = judges(&scorers);
-    let mut secrets = eval.secrets.clone();
-    secrets.extend(eval.agent.secrets());
-    secrets.extend(scorers.iter().flat_map(Scorer::secrets));
-    let redactor = match Redactor::new(&eval.redact, &secrets) {
+    let redactor = match secret::redactor(eval, &scorers) {
         Ok(redactor) => redactor,
         Err(error) => {
             findings.push(Finding::error("spec", &error));
@@ -147,7 +148,29 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
         desk.have_judged(scorer, &sample);
     }
     findings.extend(judges.iter().map(|one| one.examine(&desk, &redactor)));
-    findings
+    // Whoever is looked at before it is asked may say anything, too.
+    let clean = |text: String| redactor.text(&text, &mut 0).into_owned();
+    let findings = findings.into_iter().map(|finding| Finding {
+        message: clean(finding.message),
+        hint: finding.hint.map(clean),
+        ..finding
+    });
+    findings.collect()
+}
+
+/// Whose values stand in more than one sample, as the dataset has them.
+fn often_blanked(plan: &Plan) -> Option<String> {
+    for item in &plan.items {
+        let item = item.unpack();
+        let mut blanked = Blanked::default();
+        let prompt = plan.prompt(&item);
+        plan.redactor.text(&prompt, &mut blanked);
+        if let Some(mut target) = item.sample.target.map(|target| target.0) {
+            plan.redactor.value(&mut target, &mut blanked);
+        }
+        plan.redactor.note(&item.sample.id, &blanked);
+    }
+    plan.often_blanked()
 }
 
 /// The agents that judges ask, each once.

@@ -9,6 +9,7 @@ mod notices;
 pub(crate) mod place;
 mod rejudged;
 mod rust;
+pub(crate) mod secret;
 pub(crate) mod unset;
 
 use std::collections::{BTreeSet, HashSet};
@@ -82,9 +83,12 @@ impl Plan {
     /// Loads the dataset and the baseline and checks that all fits together.
     pub(crate) fn load(eval: &Eval, baseline: BaselineUse) -> Result<Self> {
         let plan = Self::load_any(eval, baseline);
-        plan.map_err(|error| match eval.spec {
-            Some(_) => error,
-            None => rust::rephrase(error),
+        plan.map_err(|error| {
+            let error = secret::clean(eval, error);
+            match eval.spec {
+                Some(_) => error,
+                None => rust::rephrase(error),
+            }
         })
     }
 
@@ -113,10 +117,8 @@ impl Plan {
         } = loaded?;
         let extraction = eval.extraction();
         check_scorer_names(&scorers)?;
-        let of_scorers = scorers.iter().flat_map(Scorer::secrets);
-        let others = eval.agent.secrets().into_iter().chain(of_scorers);
-        let secrets: Vec<String> = eval.secrets.iter().cloned().chain(others).collect();
-        let redactor = Redactor::new(&eval.redact, &secrets)?;
+        let redactor = secret::redactor(eval, &scorers)?;
+        secret::check_names(&redactor, &items)?;
         check_gates(eval, slices, &scorers, &|slice| {
             size(eval, &items, &left_out, slice)
         })?;

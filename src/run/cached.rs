@@ -47,8 +47,7 @@ impl Cached {
         let Some(fingerprint) = fingerprint(plan) else {
             emitter.note(
                 "the cache is off: the agent does not say when its answers may change \
-                 (`Agent::fingerprint`)"
-                    .to_owned(),
+                 (`Agent::fingerprint`)",
             );
             return None;
         };

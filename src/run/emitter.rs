@@ -34,7 +34,8 @@ impl Emitter {
     }
 
     /// Keeps something that is known before the run starts, which is told when it does.
-    pub(super) fn note(&self, notice: String) {
+    pub(super) fn note(&self, notice: &str) {
+        let notice = self.plan.redactor.text(notice, &mut 0).into_owned();
         lock(&self.notices).push(notice);
     }
 
@@ -45,7 +46,7 @@ impl Emitter {
             eval: &self.plan.eval.name,
             notice: &notice,
         });
-        self.note(notice);
+        lock(&self.notices).push(notice);
     }
 
     /// What people should know, so far.
@@ -63,7 +64,7 @@ impl Emitter {
         Some(Live(Arc::new(move |line: &str| {
             observer(&Event::AgentOutput {
                 id: &id,
-                line: &redactor.text(line, &mut 0),
+                line: &redactor.line(line),
             });
         })))
     }

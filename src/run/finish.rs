@@ -221,7 +221,7 @@ impl Finish {
                 Some(Stop::Misconfigured | Stop::Early | Stop::Sure) => RunStatus::Stopped,
                 None => RunStatus::Finished,
             },
-            stop_reason: reason.map(|reason| self.plan.redactor.text(reason, &mut 0).into_owned()),
+            stop_reason: reason.cloned(),
             early_stop: self.looks.as_ref().map(|looks| EarlyStop {
                 seed: looks.seed,
                 looks: looks.last().of,

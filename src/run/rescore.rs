@@ -54,7 +54,7 @@ use crate::verdict::summary::{SummaryBuilder, judge_notices};
 
 use chunks::Chunks;
 use judges::{RescoreJudges, asks};
-use line::{Desks, Rejudge};
+use line::{Desks, LateRedactor, Rejudge};
 use reload::gates_of;
 
 pub use evidence::{AnswerPrice, BaselineAnswers, Evidence, evidence};
@@ -137,6 +137,7 @@ fn judge_of(parent: &Manifest, how: &Rescore) -> Result<Rejudge> {
         extraction,
         told: HashMap::new(),
         desks: Desks::None,
+        redactor: LateRedactor::default(),
     })
 }
 

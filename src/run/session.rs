@@ -62,11 +62,21 @@ impl Session {
 
     pub(crate) fn with_plan(
         plan: Plan,
-        mut options: RunOptions,
+        options: RunOptions,
         observer: Arc<Observer<'static>>,
     ) -> Result<Self> {
         clock::watch();
         let plan = Arc::new(plan);
+        let redactor = plan.redactor.clone();
+        // A server that is looked at before the run may say anything, too.
+        Self::begin(plan, options, observer).map_err(|error| redactor.error(error))
+    }
+
+    fn begin(
+        plan: Arc<Plan>,
+        mut options: RunOptions,
+        observer: Arc<Observer<'static>>,
+    ) -> Result<Self> {
         let eval = &plan.eval;
         let emitter = Emitter::new(Arc::clone(&plan), observer, options.stream);
         let emitter = Arc::new(emitter);
@@ -83,9 +93,7 @@ impl Session {
         }
         let (dir, resumed) = options.open(&plan, &asker)?;
         if resumed.as_ref().is_some_and(|manifest| manifest.mixed) {
-            emitter.note(
-                "the agent was changed since the run began: it can be no baseline".to_owned(),
-            );
+            emitter.note("the agent was changed since the run began: it can be no baseline");
         }
         if let Some(cache) = &mut cache {
             cache.prepare(options.asked_by(&dir));
@@ -99,7 +107,8 @@ impl Session {
         };
         let now = clock::now();
         let started = now.checked_sub(ago).unwrap_or(now);
-        let stopper = Arc::new(Stopper::new(&options.cancel, &eval.limits, started));
+        let stopper = Stopper::new(&options.cancel, &eval.limits, started);
+        let stopper = Arc::new(stopper.redacted(&plan.redactor));
         let (ledger, spent) = Ledger::open(
             Arc::clone(&plan),
             &dir,
@@ -294,6 +303,9 @@ impl Session {
         let stopped = self.stopper.stopped();
         if stopped.is_none() {
             self.asking.tell_unkept_limits();
+        }
+        if let Some(notice) = self.plan.often_blanked() {
+            self.emitter.notice(&notice);
         }
         let notices = self.emitter.notices();
         let mut run = self

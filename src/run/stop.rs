@@ -15,6 +15,7 @@ use crate::eval::limits::governor::Over;
 use crate::system::cancel::Cancel;
 use crate::system::clock;
 use crate::system::lock::lock;
+use crate::text::redact::Redactor;
 use crate::verdict::facts::Stop;
 use crate::verdict::run::MEND;
 
@@ -27,6 +28,8 @@ pub(super) struct Stopper {
     fail_fast: bool,
     /// So many attempts may be left behind and still run.
     most_abandoned: usize,
+    /// What an endpoint said may hold a key.
+    redactor: Redactor,
 }
 
 /// Why a run does not go on, for a reason of its own.
@@ -64,6 +67,15 @@ impl Stopper {
             deadline: limits.deadline.and_then(end),
             fail_fast: limits.fail_fast,
             most_abandoned: limits.concurrency,
+            redactor: Redactor::default(),
+        }
+    }
+
+    /// Blanks secrets in the reason.
+    pub(super) fn redacted(self, redactor: &Redactor) -> Self {
+        Self {
+            redactor: redactor.clone(),
+            ..self
         }
     }
 
@@ -223,7 +235,7 @@ impl Stopper {
 
     fn set(&self, reason: &str, stop: Stop) {
         lock(&self.reason).get_or_insert_with(|| Reason {
-            text: reason.to_owned(),
+            text: self.redactor.text(reason, &mut 0).into_owned(),
             stop,
             told: false,
         });

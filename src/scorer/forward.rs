@@ -52,6 +52,10 @@ macro_rules! forward {
             $to.agents()
         }
 
+        fn secret_variables(&$self) -> Vec<(String, String)> {
+            $to.secret_variables()
+        }
+
         fn unset_variables(&$self) -> Vec<String> {
             $to.unset_variables()
         }
@@ -119,6 +123,10 @@ mod tests {
             vec![Arc::new(Echo::default())]
         }
 
+        fn secret_variables(&self) -> Vec<(String, String)> {
+            vec![("ODD".to_owned(), "odd secret".to_owned())]
+        }
+
         fn unset_variables(&self) -> Vec<String> {
             vec!["ODD".to_owned()]
         }
@@ -151,6 +159,7 @@ mod tests {
         assert!(scorer.fingerprint().contains("odd fingerprint"), "{name}");
         assert_eq!(scorer.secrets(), ["odd secret"], "{name}");
         assert_eq!(scorer.agents().len(), 1, "{name}");
+        assert_eq!(scorer.secret_variables()[0].0, "ODD", "{name}");
         assert_eq!(scorer.unset_variables(), ["ODD"], "{name}");
     }
 

@@ -121,6 +121,12 @@ impl NamedScorers {
         agents.collect()
     }
 
+    pub(super) fn secret_variables(&self) -> Vec<(String, String)> {
+        let parts = self.0.iter();
+        let variables = parts.flat_map(|(_, scorer)| scorer.secret_variables());
+        variables.collect()
+    }
+
     pub(super) fn unset_variables(&self) -> Vec<String> {
         let unset = self
             .0

@@ -160,6 +160,11 @@ impl Scorer for PerSample {
         made.values().flat_map(Scorer::agents).collect()
     }
 
+    fn secret_variables(&self) -> Vec<(String, String)> {
+        let made = lock(&self.made);
+        made.values().flat_map(Scorer::secret_variables).collect()
+    }
+
     fn unset_variables(&self) -> Vec<String> {
         let made = lock(&self.made);
         made.values().flat_map(Scorer::unset_variables).collect()

@@ -4,8 +4,11 @@ mod normalized;
 
 use std::borrow::Cow;
 
+use serde_json::Value;
+
 use crate::data::{AgentError, JudgeCall, Normalized, Outcome, Output, Record, Score};
 use crate::text::redact::Redactor;
+use crate::text::redact::tally::{BlankCount, Blanked};
 
 use normalized::{Side, hide_normalized};
 
@@ -17,21 +20,22 @@ const HALF_SECRET: usize = 512;
 
 impl Redactor {
     /// Blanks what an agent said.
-    pub(crate) fn output(&self, output: &mut Output, count: &mut u32) {
+    pub(crate) fn output(&self, output: &mut Output, count: &mut impl BlankCount) {
         if let Some(text) = &mut output.text {
             self.string(text, count);
         }
         let lists = output.messages.iter_mut().chain(&mut output.tool_calls);
-        for value in lists.chain(output.metadata.values_mut()) {
+        for value in lists {
             self.value(value, count);
         }
+        self.map(&mut output.metadata, count);
     }
 
     /// Blanks an agent's failure and cuts its stderr to the last bytes.
     ///
     /// The cut comes second: cutting first could leave the unrecognisable half of a token. A long tail may
     /// have been cut before it came here, so that its beginning goes in any case.
-    pub(crate) fn agent_error(&self, error: &mut AgentError, count: &mut u32) {
+    pub(crate) fn agent_error(&self, error: &mut AgentError, count: &mut impl BlankCount) {
         self.string(&mut error.message, count);
         if let Some(tail) = &mut error.stderr_tail {
             let is_long = tail.len() > STDERR_TAIL;
@@ -47,44 +51,97 @@ impl Redactor {
 
     /// Blanks a whole record and notes how many places were blanked.
     pub(crate) fn record(&self, record: &mut Record) {
-        let mut count = record.result.redacted;
+        let mut count = Blanked::from(record.result.redacted);
         if let Cow::Owned(clean) = self.text(&record.prompt, &mut count) {
             record.prompt = clean.into();
         }
         if let Some(question) = &mut record.question {
             self.string(question, &mut count);
         }
-        let before = count;
+        let before = count.places;
         self.value(&mut record.ground_truth, &mut count);
-        if count > before {
+        if count.places > before {
             hide_normalized(&mut record.result, Side::GroundTruth);
         }
-        for value in record.metadata.values_mut() {
-            self.value(value, &mut count);
-        }
+        self.map(&mut record.metadata, &mut count);
         if let Some(cluster) = &mut record.cluster {
             self.string(cluster, &mut count);
         }
         self.outcome(&mut record.result, &mut count);
-        record.result.redacted = count;
+        record.result.redacted = count.places;
+        self.note(&record.sample_id, &count);
     }
 
-    fn outcome(&self, outcome: &mut Outcome, count: &mut u32) {
+    fn outcome(&self, outcome: &mut Outcome, count: &mut Blanked) {
+        let before = count.places;
         if let Some(output) = &mut outcome.output {
             self.output(output, count);
         }
-        let before = *count;
+        // What was extracted from a text with a secret may be a piece of that.
+        let may_be_pieces = count.places > before;
+        let before = count.places;
         if let Some(prediction) = &mut outcome.prediction {
             self.string(prediction, count);
+            if may_be_pieces {
+                self.piece(prediction, count);
+            }
         }
-        if *count > before {
+        if count.places > before {
             hide_normalized(outcome, Side::Prediction);
         }
         self.verdicts(outcome, count);
+        if may_be_pieces {
+            self.pieces(outcome, count);
+        }
+    }
+
+    /// Blanks pieces of secrets in what scorers said.
+    fn pieces(&self, outcome: &mut Outcome, count: &mut Blanked) {
+        if let Some(score) = &mut outcome.score {
+            let mut reason = score.reason.to_string();
+            self.piece(&mut reason, count);
+            if *reason != *score.reason {
+                score.reason = reason.into();
+            }
+            match &mut score.normalized_prediction {
+                Normalized::None => {}
+                Normalized::Text(text) => self.piece(text, count),
+                Normalized::List(items) => {
+                    for item in items {
+                        self.piece(item, count);
+                    }
+                }
+            }
+            let details = score.details.values_mut();
+            details.for_each(|value| self.pieces_of(value, count));
+        }
+        let scores = outcome.scores.values_mut();
+        scores.for_each(|value| self.pieces_of(value, count));
+    }
+
+    fn pieces_of(&self, value: &mut Value, count: &mut Blanked) {
+        match value {
+            Value::String(text) => self.piece(text, count),
+            Value::Array(items) => items
+                .iter_mut()
+                .for_each(|item| self.pieces_of(item, count)),
+            Value::Object(map) => map
+                .values_mut()
+                .for_each(|item| self.pieces_of(item, count)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    fn piece(&self, text: &mut String, count: &mut Blanked) {
+        let clean = self.line(text);
+        if clean != *text {
+            count.add(1, None);
+            *text = clean;
+        }
     }
 
     /// Blanks what scorers said.
-    pub(crate) fn verdicts(&self, outcome: &mut Outcome, count: &mut u32) {
+    pub(crate) fn verdicts(&self, outcome: &mut Outcome, count: &mut impl BlankCount) {
         if let Some(score) = &mut outcome.score {
             self.score(score, count);
         }
@@ -100,7 +157,7 @@ impl Redactor {
     }
 
     /// Blanks what a judge said.
-    pub(crate) fn judge_call(&self, call: &mut JudgeCall, count: &mut u32) {
+    pub(crate) fn judge_call(&self, call: &mut JudgeCall, count: &mut impl BlankCount) {
         if let Some(output) = &mut call.output {
             self.output(output, count);
         }
@@ -109,7 +166,7 @@ impl Redactor {
         }
     }
 
-    fn score(&self, score: &mut Score, count: &mut u32) {
+    fn score(&self, score: &mut Score, count: &mut impl BlankCount) {
         if let Cow::Owned(clean) = self.text(&score.reason, count) {
             score.reason = clean.into();
         }

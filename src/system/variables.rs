@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::system::project;
+use crate::text::redact::MIN_SECRET;
 
 /// Values for those of `names` that the environment lacks and the `.env` file has.
 pub(crate) fn from_dot_env(names: &[String], folder: &Path) -> Result<BTreeMap<String, String>> {
@@ -19,6 +20,46 @@ pub(crate) fn from_dot_env(names: &[String], folder: &Path) -> Result<BTreeMap<S
         read(&path, &wanted, &mut found)?;
     }
     Ok(found)
+}
+
+/// Names whose values are no secrets and stand in many an answer, such as a language or a user.
+const PLAIN: [&str; 24] = [
+    "CI",
+    "COLUMNS",
+    "EDITOR",
+    "HOME",
+    "HOSTNAME",
+    "LANG",
+    "LANGUAGE",
+    "LINES",
+    "LOGNAME",
+    "OLDPWD",
+    "PATH",
+    "PWD",
+    "PYTHONPATH",
+    "RUST_BACKTRACE",
+    "RUST_LOG",
+    "SHELL",
+    "TEMP",
+    "TERM",
+    "TMP",
+    "TMPDIR",
+    "TZ",
+    "USER",
+    "USERNAME",
+    "VIRTUAL_ENV",
+];
+/// Beginnings of such names.
+const PLAIN_PREFIXES: [&str; 2] = ["LC_", "SSL_CERT_"];
+
+/// Whether the value of a variable is no secret: it is too short, its name is a usual one or in `plain`, or it is a path
+/// that exists.
+pub(crate) fn is_plain(name: &str, value: &str, plain: &[String]) -> bool {
+    value.len() < MIN_SECRET
+        || PLAIN.contains(&name)
+        || PLAIN_PREFIXES.iter().any(|start| name.starts_with(start))
+        || plain.iter().any(|plain| plain == name)
+        || Path::new(value).exists()
 }
 
 /// The files that are there, the first one first.

@@ -376,7 +376,10 @@ fn attachments_that_may_not_be_read() {
 #[test]
 fn variables_are_passed_by_name_only() {
     let project = project(&[("fails", "exit 1"), ("shows", "env | sort")], "");
-    let agent = AGENT.replace(" }", ", env: [NAMED, FROM_FILE, NOWHERE] }");
+    let agent = AGENT.replace(
+        " }",
+        ", env: [NAMED, FROM_FILE, NOWHERE], plain_env: [NAMED, FROM_FILE] }",
+    );
     project.spec(&agent, "");
     project.write(".env", "FROM_FILE=file-value\nNAMED=other\nUNNAMED=no\n");
     let run = |project: &Project| {

@@ -55,6 +55,7 @@ mod schema;
 mod scored;
 mod scorer_process;
 mod scorers;
+mod secrets;
 mod server;
 mod shared;
 mod shortages;

@@ -4,13 +4,36 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::system::http::from_variable;
-use crate::text::redact::is_secret_name;
+use crate::text::redact::{MIN_SECRET, is_secret_name};
+
+/// What must not be written, and the variable that has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Secret {
+    pub(crate) variable: Option<String>,
+    pub(crate) value: String,
+}
+
+impl Secret {
+    pub(crate) fn literal(value: impl Into<String>) -> Self {
+        Self {
+            variable: None,
+            value: value.into(),
+        }
+    }
+
+    pub(crate) fn of_variable(name: &str, value: impl Into<String>) -> Self {
+        Self {
+            variable: Some(name.to_owned()),
+            value: value.into(),
+        }
+    }
+}
 
 /// A header's value with its variables filled in, and what of it is secret.
 ///
 /// # Errors
 /// When a variable is set nowhere, or the header cannot be sent.
-pub(crate) fn filled(name: &str, value: &str, folder: &Path) -> Result<(String, Vec<String>)> {
+pub(crate) fn filled(name: &str, value: &str, folder: &Path) -> Result<(String, Vec<Secret>)> {
     let place = format!("headers: {{ {name}: … }}");
     let sendable = |text: &str| text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
     if name.is_empty()
@@ -37,7 +60,7 @@ pub(crate) fn filled(name: &str, value: &str, folder: &Path) -> Result<(String, 
         )?;
         filled.push_str(before);
         filled.push_str(&found);
-        secrets.push(found);
+        secrets.push(Secret::of_variable(variable, found));
         rest = after;
     }
     filled.push_str(rest);
@@ -47,9 +70,12 @@ pub(crate) fn filled(name: &str, value: &str, folder: &Path) -> Result<(String, 
         )));
     }
     if secrets.is_empty() && is_secret_name(name) {
-        // A key that stands in the spec itself.
-        let key = filled.rsplit(' ').next().unwrap_or_default();
-        secrets.push(key.to_owned());
+        // A key that stands in the spec itself. A cookie has more than one word, each of which may be one.
+        let words = filled.split([' ', ';']).filter(|word| !word.is_empty());
+        let words: Vec<&str> = words.collect();
+        let (last, others) = words.split_last().unwrap_or((&"", &[]));
+        let others = others.iter().filter(|word| word.len() >= MIN_SECRET);
+        secrets.extend(others.chain([last]).map(|key| Secret::literal(*key)));
     }
     Ok((filled, secrets))
 }
@@ -63,8 +89,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join(".env"), "HEADER_KEY_OF_TEST=sk-1\n").unwrap();
         let fill = |value: &str| filled("Authorization", value, folder.path());
-        let secret = |key: &str| vec![key.to_owned()];
-        let expect = ("Bearer sk-1".to_owned(), secret("sk-1"));
+        let secret = |key: &str| vec![Secret::literal(key)];
+        let secrets = vec![Secret::of_variable("HEADER_KEY_OF_TEST", "sk-1")];
+        let expect = ("Bearer sk-1".to_owned(), secrets);
         assert_eq!(fill("Bearer ${HEADER_KEY_OF_TEST}").unwrap(), expect);
         let literal = ("Bearer abc".to_owned(), secret("abc"));
         assert_eq!(fill("Bearer abc").unwrap(), literal);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Packed, Plan, scorer_of_benchmark, unset};
+use super::{Packed, Plan, scorer_of_benchmark, secret, unset};
 use crate::eval::Eval;
 use crate::scorer::ask::kin::{self, Answerer};
 use crate::scorer::{self, Scorer, per_sample};
@@ -18,7 +18,13 @@ impl Plan {
         let answerer = Answerer::of(&*self.eval.agent);
         notices.extend(kin::notices(&answerer, &self.scorers));
         notices.extend(scorer::notices(&self.scorers));
-        notices
+        let clean = |notice: String| self.redactor.text(&notice, &mut 0).into_owned();
+        notices.into_iter().map(clean).collect()
+    }
+
+    /// Says whose values were blanked in more than one sample: a name of a model or of a city is an answer.
+    pub(crate) fn often_blanked(&self) -> Option<String> {
+        secret::often_blanked(&self.redactor)
     }
 }
 

@@ -61,7 +61,10 @@ impl RescoreJudges {
         let mut limits = Limits::of_config(&parent.config);
         limits.budget = budget.or(limits.budget);
         let (cancel, started) = (Cancel::new(), Instant::now());
-        let stopper = Arc::new(Stopper::new(&cancel, &limits, started));
+        let secrets: Vec<String> = scorers.iter().flat_map(Scorer::secrets).collect();
+        let redactor = Redactor::new(&parent.redact, &secrets)?;
+        let stopper = Stopper::new(&cancel, &limits, started).redacted(&redactor);
+        let stopper = Arc::new(stopper);
         let purse = Throttle::new(
             &limits,
             None,
@@ -69,7 +72,6 @@ impl RescoreJudges {
             started,
             Arc::clone(&stopper),
         );
-        let secrets: Vec<String> = scorers.iter().flat_map(Scorer::secrets).collect();
         let root = new.path().parent().unwrap_or(Path::new("."));
         let (journal, _) = EventLog::open(&new.file("events.jsonl"))?;
         let (earlier, left_behind) = left_behind(root, new.path(), parent);
@@ -77,7 +79,7 @@ impl RescoreJudges {
             judging: Judging::new(limits, &stopper, &Arc::new(purse), new, started),
             books: Books {
                 journal,
-                redactor: Redactor::new(&parent.redact, &secrets)?,
+                redactor,
                 stopper: Arc::clone(&stopper),
             },
             stopper,

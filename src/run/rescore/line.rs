@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -19,6 +19,7 @@ use crate::run::judging::JudgeDesk;
 use crate::scorer::ask::desk::Desk;
 use crate::scorer::extract::Extraction;
 use crate::scorer::{Reads, Scorer};
+use crate::system::lock::lock;
 use crate::text::redact::{REDACTED, Redactor};
 use crate::text::splice::{Members, Splice, Written};
 
@@ -33,6 +34,23 @@ pub(super) struct Rejudge {
     pub(super) told: HashMap<String, Value>,
     /// Where scorers have agents asked.
     pub(super) desks: Desks,
+    pub(super) redactor: LateRedactor,
+}
+
+/// Blanks what the scorers must not tell. `per_sample` learns which scorers it has, and so their secrets, when it judges.
+#[derive(Default)]
+pub(super) struct LateRedactor(Mutex<(Vec<String>, Redactor)>);
+
+impl LateRedactor {
+    /// The one for what is secret by now.
+    fn of(&self, secrets: Vec<String>) -> Result<Redactor> {
+        let mut made = lock(&self.0);
+        if made.0 != secrets {
+            let redactor = Redactor::new(&[], &secrets)?;
+            *made = (secrets, redactor);
+        }
+        Ok(made.1.clone())
+    }
 }
 
 /// The desks of all records.
@@ -273,11 +291,9 @@ impl Rejudge {
         Ok(seen(splice, record, out))
     }
 
-    /// Blanks what the scorers must not tell. `per_sample` learns which scorers it has, and so their secrets,
-    /// when it judges.
     fn redactor(&self) -> Result<Redactor> {
-        let secrets: Vec<String> = self.scorers.iter().flat_map(Scorer::secrets).collect();
-        Redactor::new(&[], &secrets)
+        let secrets = self.scorers.iter().flat_map(Scorer::secrets);
+        self.redactor.of(secrets.collect())
     }
 
     /// As much of the metadata and of what the agent said as the scorers look at.

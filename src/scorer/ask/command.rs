@@ -26,6 +26,7 @@ use crate::system::process::worker::{GRACE, WorkerProcess};
 use crate::system::variables;
 use crate::text::hash::Hasher;
 use crate::text::redact::Redactor;
+use crate::text::redact::literal::keys_of_command;
 use pool::ProcessPool;
 use reply::ScorerReply;
 
@@ -55,7 +56,11 @@ pub(crate) const ENTRY: Entry = Entry {
         ("command", "the program and its arguments, a list of texts"),
         (
             "env",
-            "names of variables that it gets besides the usual few",
+            "names of variables that it gets besides the usual few; their values are secret from 8 characters on",
+        ),
+        (
+            "plain_env",
+            "names of further ones whose values are no secrets",
         ),
         ("timeout_s", "seconds that a reply may take; 60 by default"),
         (
@@ -92,6 +97,8 @@ fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
     let argv = argv.ok_or_else(|| options.missing("command", wanted))?;
     let env = options.texts("env")?.unwrap_or_default();
     let env: Vec<String> = env.into_iter().map(str::to_owned).collect();
+    let plain = options.texts("plain_env")?.unwrap_or_default();
+    let plain: Vec<String> = plain.into_iter().map(str::to_owned).collect();
     let timeout = options.number_in("timeout_s", 0.001, LONGEST_TIMEOUT)?;
     let wanted = format!("a whole number from 1 to {MOST_PROCESSES}");
     let processes = options.read("processes", &wanted, |value| {
@@ -100,9 +107,11 @@ fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
     })?;
     let needs_target = options.read("needs_target", "true or false", Value::as_bool)?;
 
-    let vars = variables::from_dot_env(&env, options.folder()).under("env")?;
+    let mut vars = variables::from_dot_env(&env, options.folder()).under("env")?;
+    vars.extend(variables::from_dot_env(&plain, options.folder()).under("plain_env")?);
     let mut command = CommandScorer::new(argv, options.folder())
         .env(env)
+        .plain_env(plain)
         .vars(vars);
     if let Some(seconds) = timeout {
         command = command.timeout(Duration::from_secs_f64(seconds));
@@ -187,6 +196,14 @@ impl CommandScorer {
     pub fn env(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let names = names.into_iter().map(Into::into);
         self.environment.named.extend(names);
+        self
+    }
+
+    /// Passes further variables, by name, whose values are no secrets: they stay in records, as those given to
+    /// [`CommandScorer::env`] do not. A name may be given to both.
+    #[must_use]
+    pub fn plain_env(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.environment.name_plain(names);
         self
     }
 
@@ -400,7 +417,13 @@ impl Scorer for CommandScorer {
     }
 
     fn secrets(&self) -> Vec<String> {
-        self.environment.secret_values()
+        let mut values = self.environment.secret_values();
+        values.extend(keys_of_command(&self.argv));
+        values
+    }
+
+    fn secret_variables(&self) -> Vec<(String, String)> {
+        self.environment.secrets()
     }
 
     fn unset_variables(&self) -> Vec<String> {

@@ -420,6 +420,10 @@ impl Scorer for Judge {
         self.secrets.clone()
     }
 
+    fn secret_variables(&self) -> Vec<(String, String)> {
+        self.agent.secret_variables()
+    }
+
     fn unset_variables(&self) -> Vec<String> {
         self.agent.unset_variables()
     }

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use ureq::http::Uri;
 
 use crate::error::{Error, Result};
-use crate::text::redact::is_secret_name;
+use crate::text::redact::is_secret_parameter;
 
 /// An absolute `http` or `https` address without a password in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl Url {
     pub(crate) fn secrets(&self) -> impl Iterator<Item = &str> {
         let query = self.text.split_once('?').map_or("", |(_, query)| query);
         let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-        pairs.filter_map(|(name, value)| is_secret_name(name).then_some(value))
+        pairs.filter_map(|(name, value)| is_secret_parameter(name).then_some(value))
     }
 
     pub(super) fn is_https(&self) -> bool {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 
+use crate::system::variables;
 use crate::text::quoted;
 use crate::text::redact::is_secret_name;
 
@@ -20,9 +21,6 @@ const ALLOWED: [&str; 7] = [
 ];
 /// Beginnings of further names that are passed without being named.
 const ALLOWED_PREFIXES: [&str; 2] = ["LC_", "SSL_CERT_"];
-/// Shorter values are left alone: hiding every `1` or `true` would garble the records.
-const SECRET_BYTES: usize = 8;
-
 /// Where variables come from, and which of them are passed.
 #[derive(Clone)]
 pub(crate) struct Environment {
@@ -30,6 +28,8 @@ pub(crate) struct Environment {
     pub(crate) ambient: BTreeMap<OsString, OsString>,
     /// Names that the spec adds.
     pub(crate) named: Vec<String>,
+    /// Those of them whose values are no secrets.
+    pub(crate) plain: Vec<String>,
     /// Values for added names that `ambient` lacks.
     pub(crate) fallback: BTreeMap<String, String>,
 }
@@ -39,7 +39,18 @@ impl Environment {
         Self {
             ambient: std::env::vars_os().collect(),
             named: Vec::new(),
+            plain: Vec::new(),
             fallback: BTreeMap::new(),
+        }
+    }
+
+    /// Adds names of variables whose values are no secrets. They pass as the others do.
+    pub(crate) fn name_plain(&mut self, names: impl IntoIterator<Item = impl Into<String>>) {
+        for name in names.into_iter().map(Into::into) {
+            if !self.named.contains(&name) {
+                self.named.push(name.clone());
+            }
+            self.plain.push(name);
         }
     }
 
@@ -51,15 +62,25 @@ impl Environment {
             .collect()
     }
 
-    /// Values of passed variables whose names look secret.
+    /// The passed variables with secret values: all that the spec adds, whatever they are called, unless they are
+    /// [plain](variables::is_plain).
+    pub(crate) fn secrets(&self) -> Vec<(String, String)> {
+        let text = |(name, value): (&OsStr, &OsStr)| {
+            let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
+            (name.into_owned(), value.into_owned())
+        };
+        let is_secret = |(name, value): &(String, String)| {
+            (self.named.contains(name) || is_secret_name(name))
+                && !variables::is_plain(name, value, &self.plain)
+        };
+        let passed = self.passed().into_iter().map(text);
+        passed.filter(is_secret).collect()
+    }
+
+    /// The values of [secrets](Self::secrets).
     pub(crate) fn secret_values(&self) -> Vec<String> {
-        self.passed()
-            .into_iter()
-            .filter(|(name, value)| {
-                is_secret_name(&name.to_string_lossy()) && value.len() >= SECRET_BYTES
-            })
-            .map(|(_, value)| value.to_string_lossy().into_owned())
-            .collect()
+        let secrets = self.secrets().into_iter();
+        secrets.map(|(_, value)| value).collect()
     }
 
     /// What a failure message of the `program` (`agent`) ends with: keys it may have missed. Empty if there
@@ -137,6 +158,7 @@ mod tests {
         Environment {
             ambient: ambient.iter().map(pair).collect(),
             named: named.iter().map(ToString::to_string).collect(),
+            plain: vec!["A_MODEL".into()],
             fallback: BTreeMap::from([("FROM_FILE".into(), "from-the-file".into())]),
         }
     }
@@ -177,17 +199,67 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_told_by_whole_words_and_length() {
-        let all = [
-            ("A_API_KEY", "sk-12345678"),
-            ("KEYBOARD", "not-a-secret"),
-            ("github_token", "ghp-12345678"),
-            ("SHORT_KEY", "1234567"),
-            ("UNPASSED_KEY", "sk-87654321"),
+    fn what_a_spec_names_is_secret_whatever_it_is_called() {
+        let usual = [
+            "API_KEY",
+            "DATABASE_URL",
+            "DSN",
+            "PGPASSWORD",
+            "REDIS_URL",
+            "AUTH",
+            "BEARER",
+            "SENTRY_DSN",
+            "COOKIE",
+            "SESSION",
+            "JWT",
+            "PAT",
+            "GH_PAT",
+            "WEBHOOK",
+            "SLACK_HOOK",
+            "MONGO_URI",
+            "AZURE_SAS",
+            "CONN_STR",
+            "LOGIN",
+            "CREDS",
+            "SALT",
+            "SEED",
+            "PIN",
+            "PASSPHRASE",
+            "PRIVATE",
+            "PEM",
+            "CERT",
+            "LICENSE",
+            "NPM_AUTH",
+            "DOCKER_AUTH",
+            "SMTP_PASS",
+            "S3_ID",
+            "WANDB",
+            "HTTPS_PROXY",
+            "KUBE",
+            "VAULT",
+            "OTP",
         ];
-        let named = ["A_API_KEY", "KEYBOARD", "github_token", "SHORT_KEY"];
-        let secrets = environment(&all, &named).secret_values();
-        assert_eq!(secrets, ["sk-12345678", "ghp-12345678"]);
+        let all: Vec<_> = usual.iter().map(|name| (*name, "0123456789")).collect();
+        assert_eq!(environment(&all, &usual).secrets().len(), usual.len());
+        let folder = tempfile::tempdir().unwrap();
+        let all = [
+            ("SHORT", "1234567"),
+            ("UNNAMED_KEY", "sk-87654321"),
+            ("A_MODEL", "a-model-of-someone"),
+            ("A_FOLDER", folder.path().to_str().unwrap()),
+            ("LANG", "de_DE.UTF-8"),
+            ("TZ", "Europe/Berlin"),
+            ("LC_ALL", "de_DE.UTF-8"),
+            ("SSL_CERT_KEY", "not-named-and-secret"),
+        ];
+        let named = ["SHORT", "A_MODEL", "A_FOLDER", "LANG", "TZ", "LC_ALL"];
+        let environment = environment(&all, &named);
+        assert_eq!(environment.secrets(), []);
+        assert!(
+            environment
+                .passed()
+                .contains_key(OsStr::new("SSL_CERT_KEY"))
+        );
     }
 
     #[test]

@@ -37,6 +37,8 @@ pub(super) struct CommandKeys {
     #[serde(default)]
     env: Vec<String>,
     #[serde(default)]
+    plain_env: Vec<String>,
+    #[serde(default)]
     cwd: CwdKey,
     #[cfg_attr(
         feature = "schema",
@@ -114,11 +116,13 @@ fn make(keys: CommandKeys, surroundings: &Surroundings<'_>) -> Result<MadeAgent>
         CwdKey::Spec => Cwd::Folder(surroundings.folder.to_owned()),
         CwdKey::Scratch => Cwd::Scratch,
     };
-    let vars = variables::from_dot_env(&keys.env, surroundings.folder).under("env")?;
+    let mut vars = variables::from_dot_env(&keys.env, surroundings.folder).under("env")?;
+    vars.extend(variables::from_dot_env(&keys.plain_env, surroundings.folder).under("plain_env")?);
     let command = Command::new(argv, surroundings.folder)
         .input(input)
         .output(output)
         .env(keys.env)
+        .plain_env(keys.plain_env)
         .vars(vars)
         .cwd(cwd)
         .max_output_bytes(surroundings.max_output_bytes)

@@ -29,6 +29,8 @@ pub(super) struct HttpKeys {
     method: Option<String>,
     #[serde(default)]
     headers: BTreeMap<String, String>,
+    #[serde(default)]
+    plain_env: Vec<String>,
     body: Option<Value>,
     #[serde(default)]
     output: HttpOutput,
@@ -102,6 +104,7 @@ mod made {
             error: place("error", keys.error, usual.error)?,
         };
         let agent = agent
+            .plain_env(keys.plain_env)
             .places(places)
             .max_output_bytes(surroundings.max_output_bytes);
         Ok(MadeAgent::new(agent, keys.options))

@@ -39,6 +39,8 @@ pub(super) struct OpenAiKeys {
     #[serde(default)]
     headers: BTreeMap<String, String>,
     #[serde(default)]
+    plain_env: Vec<String>,
+    #[serde(default)]
     tools: ToolsKey,
     files: Option<Vec<FileKey>>,
     #[serde(default)]
@@ -148,6 +150,7 @@ mod made {
         check_extra(&keys.extra_body).map_err(at("extra_body"))?;
         check_extra(&keys.options).map_err(at("options"))?;
         let agent = agent
+            .plain_env(keys.plain_env)
             .extra_body(keys.extra_body)
             .tools(match keys.tools {
                 ToolsKey::Native => Tools::Native,

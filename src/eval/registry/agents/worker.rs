@@ -46,6 +46,8 @@ pub(super) struct WorkerKeys {
     #[serde(default)]
     env: Vec<String>,
     #[serde(default)]
+    plain_env: Vec<String>,
+    #[serde(default)]
     scratch: bool,
     #[cfg_attr(
         feature = "schema",
@@ -95,11 +97,13 @@ fn make(keys: WorkerKeys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> 
         let hint = "leave `scratch` out: in a sandbox each process has `/tmp` and `$HOME` in memory, for itself";
         return wrong("scratch", message, hint).of_key("scratch");
     }
-    let vars = variables::from_dot_env(&keys.env, surroundings.folder).under("env")?;
+    let mut vars = variables::from_dot_env(&keys.env, surroundings.folder).under("env")?;
+    vars.extend(variables::from_dot_env(&keys.plain_env, surroundings.folder).under("plain_env")?);
     let mut worker = Worker::new(keys.command, surroundings.folder)
         .processes(keys.processes.unwrap_or(1))
         .in_flight(keys.in_flight.unwrap_or(1))
         .env(keys.env)
+        .plain_env(keys.plain_env)
         .vars(vars)
         .ulimits(keys.ulimits.limits()?)
         .max_output_bytes(surroundings.max_output_bytes);

@@ -113,7 +113,7 @@ fn form(scorer: &str, option: &str) -> Value {
         ("command", "command") => {
             json!({ "type": "array", "minItems": 1, "items": { "type": "string" } })
         }
-        ("command", "env") | ("json", "ignore_keys") => texts(),
+        ("command", "env" | "plain_env") | ("json", "ignore_keys") => texts(),
         ("trajectory", "order" | "required" | "forbidden") => names(),
         ("trajectory", "after") => json!({ "type": "object", "additionalProperties": names() }),
         ("exact", "labels") => json!({ "anyOf": [

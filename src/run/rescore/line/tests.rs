@@ -31,6 +31,7 @@ fn judge(scorers: Vec<Arc<dyn Scorer>>, extract: Extract) -> Rejudge {
         },
         told: HashMap::new(),
         desks: Desks::None,
+        redactor: LateRedactor::default(),
     }
 }
 

@@ -18,6 +18,7 @@ use crate::system::http::{
     Cause, Client, HttpReply, HttpRequest, Url, from_variable, hide, retry_after,
 };
 use crate::system::process::excerpt::beginning;
+use crate::text::redact::literal;
 
 /// How long a request may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -198,6 +199,7 @@ impl HttpEmbedder {
             times => format!(" (asked {times} times)"),
         };
         let message = format!("`{}` {message}{times}", self.url.as_str());
+        let message = literal::addresses(&message).into_owned();
         let message = hide(message, self.key.as_deref());
         Error::infrastructure(message)
     }

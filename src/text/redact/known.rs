@@ -1,0 +1,273 @@
+//! `KnownSecrets`: finds given values in a text, in whatever form they stand there.
+//!
+//! A value is looked for as it is, line by line, in hex and in base64; [`views`] take off what JSON, addresses and line
+//! ends put in between. In base64 three bytes become four characters, so that a value looks otherwise after `user:`:
+//! there are three forms, without the characters that depend on what stands around.
+
+use std::collections::{BTreeMap, HashMap};
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use super::views;
+use super::{CUT, MIN_BEGUN, MIN_SECRET};
+
+/// The least that is read at once in views, in bytes.
+const WINDOW: usize = 64 * 1024;
+/// So many bytes may stand for one: `\\u0041`, and a line end.
+const MARKED: usize = 12;
+
+/// Finds given values.
+#[derive(Debug)]
+pub(super) struct KnownSecrets {
+    automaton: AhoCorasick,
+    /// By the pattern of the automaton.
+    forms: Vec<Needle>,
+    /// Forms by their first bytes and by their last ones.
+    begins: HashMap<[u8; MIN_BEGUN], Vec<usize>>,
+    ends: HashMap<[u8; MIN_BEGUN], Vec<usize>>,
+    longest: usize,
+}
+
+/// A value as it may stand in a text.
+#[derive(Debug)]
+struct Needle {
+    text: Vec<u8>,
+    /// The number of the value.
+    secret: usize,
+    /// Whether a character of base64 before it, or after it, holds a part of it.
+    shares: [bool; 2],
+}
+
+/// A place in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct KnownPlace {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) secret: usize,
+}
+
+impl KnownSecrets {
+    /// Values that are long enough; `None` if none is.
+    pub(super) fn new(secrets: &[String]) -> Option<Self> {
+        let mut forms: BTreeMap<Vec<u8>, Needle> = BTreeMap::new();
+        for (number, secret) in secrets.iter().enumerate() {
+            for form in forms_of(secret.trim(), number) {
+                forms.entry(form.text.clone()).or_insert(form);
+            }
+        }
+        let forms: Vec<Needle> = forms.into_values().collect();
+        if forms.is_empty() {
+            return None;
+        }
+        // The longest first, so that a secret that contains another goes whole.
+        let automaton = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .build(forms.iter().map(|form| &form.text))
+            .ok()?;
+        let (mut begins, mut ends) = (HashMap::new(), HashMap::new());
+        for (number, form) in forms.iter().enumerate() {
+            let numbers = |map: &mut HashMap<_, Vec<_>>, piece: Option<&[u8; MIN_BEGUN]>| {
+                let piece = piece.copied();
+                piece.map(|piece| map.entry(piece).or_default().push(number))
+            };
+            numbers(&mut begins, form.text.first_chunk());
+            numbers(&mut ends, form.text.last_chunk());
+        }
+        Some(Self {
+            automaton,
+            longest: forms.iter().map(|form| form.text.len()).max().unwrap_or(0),
+            forms,
+            begins,
+            ends,
+        })
+    }
+
+    /// The places of values, in order and apart from each other.
+    pub(super) fn find(&self, text: &str) -> Vec<KnownPlace> {
+        let mut found = Vec::new();
+        self.find_in(text.as_bytes(), &mut |place| found.push(place));
+        for (start, part) in windows(text, self.longest * MARKED) {
+            views::each(part, &mut |view| {
+                let given = |place: KnownPlace| KnownPlace {
+                    start: text.floor_char_boundary(start + view.places[place.start].0),
+                    end: text.ceil_char_boundary(start + view.places[place.end - 1].1),
+                    ..place
+                };
+                self.find_in(&view.bytes, &mut |place| found.push(given(place)));
+            });
+        }
+        found.sort_unstable();
+        let mut apart: Vec<KnownPlace> = Vec::new();
+        for place in found {
+            match apart.last_mut() {
+                Some(last) if place.start < last.end => last.end = last.end.max(place.end),
+                _ => apart.push(place),
+            }
+        }
+        apart
+    }
+
+    /// Whether a piece of a text is one of a value, with nothing around it.
+    pub(super) fn is_part(&self, piece: &str) -> bool {
+        let piece = piece.trim().as_bytes();
+        piece.len() >= MIN_SECRET
+            && self.forms.iter().any(|form| {
+                let mut windows = form.text.windows(piece.len());
+                windows.any(|window| window == piece)
+            })
+    }
+
+    fn find_in(&self, bytes: &[u8], see: &mut dyn FnMut(KnownPlace)) {
+        for hit in self.automaton.find_iter(bytes) {
+            let form = &self.forms[hit.pattern().as_usize()];
+            let [before, after] = form.shares;
+            let holds = |place: Option<usize>| {
+                let byte = place.and_then(|place| bytes.get(place));
+                byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte))
+            };
+            let start = hit.start();
+            let start = start - usize::from(before && holds(start.checked_sub(1)));
+            let end = hit.end() + usize::from(after && holds(Some(hit.end())));
+            // What base64 is filled up with.
+            let is_base64 = form.shares != [false; 2];
+            let fill = bytes[end..]
+                .iter()
+                .take(2)
+                .take_while(|byte| **byte == b'=');
+            let end = end + if is_base64 { fill.count() } else { 0 };
+            let secret = form.secret;
+            see(KnownPlace { start, end, secret });
+        }
+        let cut = CUT.encode_utf8(&mut [0; 4]).as_bytes().to_vec();
+        let first = cut[0];
+        let mut at = 0;
+        while let Some(step) = bytes[at..].iter().position(|byte| *byte == first) {
+            let place = at + step;
+            at = place + 1;
+            if bytes[place..].starts_with(&cut) {
+                self.halves(bytes, place, place + cut.len(), see);
+            }
+        }
+    }
+
+    /// The beginning of a value before the mark of a text that was cut, and the end of one after it.
+    fn halves(&self, bytes: &[u8], start: usize, end: usize, see: &mut dyn FnMut(KnownPlace)) {
+        let window = &bytes[start.saturating_sub(self.longest + 6)..start];
+        let whole = unescaped_end(window);
+        let begun = [window.len(), whole].into_iter().find_map(|length| {
+            let window = &window[..length];
+            (0..length).find_map(|at| {
+                let piece = window[at..].first_chunk()?;
+                let mut forms = self
+                    .begins
+                    .get(piece)?
+                    .iter()
+                    .map(|form| &self.forms[*form]);
+                let form = forms.find(|form| form.text.starts_with(&window[at..]))?;
+                Some((at, form.secret))
+            })
+        });
+        if let Some((at, secret)) = begun {
+            let from = start - window.len();
+            see(KnownPlace {
+                start: from + at,
+                end: start,
+                secret,
+            });
+        }
+        let window = &bytes[end..(end + self.longest).min(bytes.len())];
+        let ended = (MIN_BEGUN..=window.len()).rev().find_map(|length| {
+            let piece = window[..length].last_chunk()?;
+            let mut forms = self.ends.get(piece)?.iter().map(|form| &self.forms[*form]);
+            let form = forms.find(|form| form.text.ends_with(&window[..length]))?;
+            Some((length, form.secret))
+        });
+        if let Some((length, secret)) = ended {
+            see(KnownPlace {
+                start: end,
+                end: end + length,
+                secret,
+            });
+        }
+    }
+}
+
+/// A long text in parts that have so many bytes in common, each with its place: views of a flood take no more memory than
+/// those of an answer.
+fn windows(text: &str, common: usize) -> impl Iterator<Item = (usize, &str)> {
+    let step = WINDOW.max(common);
+    (0..text.len().div_ceil(step)).map(move |number| {
+        let mut start = text.floor_char_boundary(number * step);
+        // Not in the middle of an escape of an escape.
+        while start > 0 && text.as_bytes()[start - 1] == b'\\' {
+            start -= 1;
+        }
+        let end = text.ceil_char_boundary((number * step + step + common).min(text.len()));
+        (start, &text[start..end])
+    })
+}
+
+/// Where half an escape at the end of a cut text begins: `%2`, `\u00`.
+fn unescaped_end(bytes: &[u8]) -> usize {
+    let tail = bytes.len().saturating_sub(5);
+    let mark = bytes[tail..]
+        .iter()
+        .rposition(|byte| matches!(byte, b'%' | b'\\'));
+    mark.map_or(bytes.len(), |mark| tail + mark)
+}
+
+/// The forms of a value: whole, and line by line, for a log is shown and cut by lines.
+fn forms_of(whole: &str, secret: usize) -> Vec<Needle> {
+    let mut texts = vec![whole.to_owned()];
+    if whole.contains('\n') {
+        texts.extend(whole.lines().map(|line| line.trim().to_owned()));
+        // As a view without line ends has it.
+        texts.push(whole.lines().map(str::trim_start).collect());
+    }
+    if whole.contains(' ') {
+        // As forms of the web have it.
+        texts.push(whole.replace(' ', "+"));
+    }
+    texts.retain(|text| text.len() >= MIN_SECRET);
+    let mut forms = Vec::new();
+    for text in texts {
+        let bytes = text.as_bytes();
+        let mut add = |text: Vec<u8>, shares: [bool; 2]| {
+            forms.push(Needle {
+                text,
+                secret,
+                shares,
+            });
+        };
+        add(bytes.to_vec(), [false; 2]);
+        let digits = crate::text::hash::hex(bytes);
+        add(digits.to_ascii_uppercase().into_bytes(), [false; 2]);
+        add(digits.into_bytes(), [false; 2]);
+        for skip in 0..3 {
+            for last in [b"+/", b"-_"] {
+                let (text, shares) = base64(bytes, skip, *last);
+                add(text, shares);
+            }
+        }
+    }
+    forms
+}
+
+/// What base64 makes of bytes after `skip` others, as far as it depends on them alone, and whether the characters before
+/// and after it depend on them in part. No library leaves those out.
+fn base64(bytes: &[u8], skip: usize, last: [u8; 2]) -> (Vec<u8>, [bool; 2]) {
+    let letters = (b'A'..=b'Z').chain(b'a'..=b'z').chain(b'0'..=b'9');
+    let alphabet: Vec<u8> = letters.chain(last).collect();
+    let all: Vec<u8> = std::iter::repeat_n(&0, skip)
+        .chain(bytes)
+        .copied()
+        .collect();
+    let bit = |place: usize| usize::from(all[place / 8] >> (7 - place % 8) & 1);
+    let (start, end) = (skip * 8, all.len() * 8);
+    let letter = |sextet: usize| {
+        let bits = (sextet * 6..sextet * 6 + 6).map(bit);
+        alphabet[bits.fold(0, |value, bit| value << 1 | bit)]
+    };
+    let text = (start.div_ceil(6)..end / 6).map(letter).collect();
+    (text, [start % 6 != 0, end % 6 != 0])
+}

@@ -1,0 +1,124 @@
+use super::*;
+use serde_json::json;
+
+fn check(text: &str, expect: &str) {
+    let redactor = Redactor::new(
+        &["corp-[0-9]+".into()],
+        &["hunter2hunter2".into(), "short".into()],
+    );
+    assert_eq!(redactor.unwrap().text(text, &mut 0), expect);
+}
+
+#[test]
+fn blanks_tokens_and_leaves_words() {
+    check("key sk-proj-abc123DEF456ghi789 end", "key [REDACTED] end");
+    check("hf_AbCdEfGh1234567890", "[REDACTED]");
+    check("jina_0123456789abcdef", "[REDACTED]");
+    check("pplx-0123456789abcdef", "[REDACTED]");
+    check("AIzaSyA1234567890abcdefghijklmnopqrstuv", "[REDACTED]");
+    check(
+        "Authorization: Bearer abc.def-123456",
+        "Authorization: [REDACTED]",
+    );
+    check("ghp_0123456789abcdefABCDEF", "[REDACTED]");
+    check("AKIAIOSFODNN7EXAMPLE", "[REDACTED]");
+    check(
+        "corp-42, hunter2hunter2, short",
+        "[REDACTED], [REDACTED], short",
+    );
+    check(
+        "sk-learn-estimators and risk-adjusted-1234",
+        "sk-learn-estimators and risk-adjusted-1234",
+    );
+    check("\x1b[31msk-abc12345\x1b[0m", "[REDACTED]\x1b[0m");
+    check(r#"{"a": "\nsk-abc12345"}"#, r#"{"a": "[REDACTED]"}"#);
+    check("MY_sk-abc12345", "MY[REDACTED]");
+    check("sk-proj-AbCdEfGhIjKlMnOpQrStUvWx", "[REDACTED]");
+    check(
+        "aws_secret_access_key = wJalrXUtnFEMIKMDENGbPxRfiCYEXAMPLEKEY",
+        "[REDACTED]",
+    );
+    check("said hunter2hun…", "said [REDACTED]…");
+    check("said hunter…, hun…", "said [REDACTED]…, hun…");
+    check("…2hunter2 was refused", "…[REDACTED] was refused");
+    check("bearer certificates", "bearer certificates");
+    check("hf_hub_download", "hf_hub_download");
+}
+
+#[test]
+fn key_names_count_as_whole_words_and_numbers_survive() {
+    let mut config = json!({"api_key": "x", "apiKey": "y", "max_tokens": 5, "tokens": "12",
+        "nested": [{"Authorization": "z", "monkey": "m", "token": 7}]});
+    Redactor::default().config(&mut config);
+    assert_eq!(
+        config,
+        json!({"api_key": REDACTED, "apiKey": REDACTED, "max_tokens": 5, "tokens": "12",
+            "nested": [{"Authorization": REDACTED, "monkey": "m", "token": 7}]})
+    );
+}
+
+#[test]
+fn a_variable_is_named_and_no_value() {
+    let mut config = json!({"api_key_env": "MY_KEY_2", "token_env": "s3cr3t", "key_env": "AKIAIOSFODNN7EXAMPLE",
+        "api_key": "MY_KEY"});
+    Redactor::default().config(&mut config);
+    assert_eq!(
+        config,
+        json!({"api_key_env": "MY_KEY_2", "token_env": REDACTED, "key_env": REDACTED, "api_key": REDACTED})
+    );
+}
+
+#[test]
+fn a_secret_is_met_in_lines_and_inside_of_json() {
+    let secret = "-----BEGIN KEY-----\nMIIE\"abcdefg\nend\n".to_owned();
+    let redactor = Redactor::new(&[], std::slice::from_ref(&secret)).unwrap();
+    let clean = |text: &str| redactor.text(text, &mut 0).into_owned();
+    assert_eq!(clean(&secret), "[REDACTED]\n");
+    assert_eq!(clean("MIIE\"abcdefg"), REDACTED);
+    assert_eq!(clean(&json!(secret).to_string()), "\"[REDACTED]\\n\"");
+    assert_eq!(clean("the end"), "the end");
+}
+
+#[test]
+fn a_line_may_hold_a_piece_of_a_secret() {
+    let redactor = Redactor::new(&[], &["hunter2-hunter3-hunter4".into()]).unwrap();
+    for (line, expect) in [
+        ("said hunter2-hun", "said [REDACTED]"),
+        ("ter3-hunt", "[REDACTED]"),
+        ("er4 there", "er4 there"),
+        ("hunter4 there", "[REDACTED] there"),
+        ("hunter", "[REDACTED]"),
+        ("nothing", "nothing"),
+        ("", ""),
+    ] {
+        assert_eq!(redactor.line(line), expect);
+    }
+}
+
+#[test]
+fn a_flood_is_read_in_windows_and_a_value_at_their_border_is_found() {
+    let secret = "Zq7/Xw9+Vb3=Kf5&Lm2".to_owned();
+    let redactor = Redactor::new(&[], std::slice::from_ref(&secret)).unwrap();
+    let escaped = secret.chars().fold(String::new(), |text, c| {
+        text + &format!("\\u{:04x}", u32::from(c))
+    });
+    for length in (64 * 1024 - 130..64 * 1024 + 20).step_by(7) {
+        let text = format!(
+            "{}{escaped}{}",
+            "\\\n".repeat(length / 3),
+            "%41".repeat(30_000)
+        );
+        let mut count = 0;
+        let clean = redactor.text(&text, &mut count);
+        assert!(count == 1 && !clean.contains("u0037"), "{length}: {count}");
+    }
+}
+
+#[test]
+fn a_bad_pattern_is_named() {
+    let error = Redactor::new(&["a(".into()], &[]).unwrap_err();
+    assert!(error.message().contains("`a(`"), "{error}");
+    // A pattern that matches the empty string blanks nothing.
+    let lax = Redactor::new(&["x*".into()], &[]).unwrap();
+    assert_eq!(lax.text("abc", &mut 0), "abc");
+}

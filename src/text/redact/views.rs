@@ -1,0 +1,188 @@
+//! `View`: a text as whoever reads it may read it, with the places in the text that was given.
+//!
+//! A secret in JSON has `\"` for `"`, in an address `%2F` for `/`, and a tool may have broken it into lines. Instead of
+//! all spellings the plain one is looked for, in what is left when such marks are taken off.
+
+/// So often marks are taken off: JSON may hold JSON, as the arguments of a tool call do, in the reply of an agent.
+const DEPTH: usize = 4;
+/// More readings of one text are not looked at.
+const MOST: usize = 16;
+
+/// A reading of a text.
+pub(super) struct View {
+    pub(super) bytes: Vec<u8>,
+    /// Where each byte, or what stands for it, begins and ends in the text that was given.
+    pub(super) places: Vec<(usize, usize)>,
+}
+
+/// What takes marks off: how many bytes of the text stand for which ones, if any do so at its beginning.
+type TakeOff = fn(&[u8]) -> Option<(usize, Plain)>;
+
+/// What a mark stands for.
+enum Plain {
+    Nothing,
+    Byte(u8),
+    Char(char),
+}
+
+/// Shows the readings of a text besides itself. No more of them than are nested in each other are there at once.
+pub(super) fn each(text: &str, see: &mut dyn FnMut(&View)) {
+    let is_mark = |byte: &u8| matches!(byte, b'\\' | b'%' | b'\n');
+    if text.as_bytes().iter().any(is_mark) {
+        let raw = View {
+            bytes: text.into(),
+            places: (0..text.len()).map(|at| (at, at + 1)).collect(),
+        };
+        raw.each(DEPTH, &mut { MOST }, see);
+    }
+}
+
+impl View {
+    fn each(&self, depth: usize, left: &mut usize, see: &mut dyn FnMut(&Self)) {
+        let readers: [TakeOff; 3] = [escape, percent, line_break];
+        for reader in readers {
+            if depth == 0 || *left == 0 {
+                return;
+            }
+            if let Some(view) = self.read(reader) {
+                *left -= 1;
+                see(&view);
+                view.each(depth - 1, left, see);
+            }
+        }
+    }
+
+    /// What a reader makes of it, if that is something else.
+    fn read(&self, reader: TakeOff) -> Option<Self> {
+        let (mut bytes, mut places) = (Vec::new(), Vec::new());
+        let mut at = 0;
+        let mut has_changed = false;
+        while at < self.bytes.len() {
+            let Some((length, plain)) = reader(&self.bytes[at..]) else {
+                bytes.push(self.bytes[at]);
+                places.push(self.places[at]);
+                at += 1;
+                continue;
+            };
+            if !has_changed {
+                has_changed = true;
+                bytes.reserve(self.bytes.len());
+                places.reserve(self.bytes.len());
+            }
+            match plain {
+                Plain::Nothing => {}
+                Plain::Byte(byte) => bytes.push(byte),
+                Plain::Char(c) => bytes.extend(c.encode_utf8(&mut [0; 4]).as_bytes()),
+            }
+            let place = (self.places[at].0, self.places[at + length - 1].1);
+            places.resize(bytes.len(), place);
+            at += length;
+        }
+        has_changed.then_some(Self { bytes, places })
+    }
+}
+
+/// Escapes of JSON, and of what shows a text on one line.
+fn escape(bytes: &[u8]) -> Option<(usize, Plain)> {
+    let rest = bytes.strip_prefix(b"\\")?;
+    let plain = match *rest.first()? {
+        b'n' => b'\n',
+        b't' => b'\t',
+        b'r' => b'\r',
+        b'b' => 8,
+        b'f' => 12,
+        byte @ (b'"' | b'\'' | b'\\' | b'/') => byte,
+        b'x' => return Some((4, Plain::Byte(u8::try_from(hex(rest.get(1..3)?)?).ok()?))),
+        b'u' => return unicode(&rest[1..]),
+        _ => return None,
+    };
+    Some((2, Plain::Byte(plain)))
+}
+
+/// What follows `\u`: `00e9`, `d83d\ude00`, `{e9}`.
+fn unicode(rest: &[u8]) -> Option<(usize, Plain)> {
+    if let Some(inner) = rest.strip_prefix(b"{") {
+        let end = inner.iter().take(7).position(|byte| *byte == b'}')?;
+        let c = char::from_u32(hex(&inner[..end])?)?;
+        return Some((2 + 2 + end, Plain::Char(c)));
+    }
+    let first = hex(rest.get(..4)?)?;
+    if let Some(c) = char::from_u32(first) {
+        return Some((6, Plain::Char(c)));
+    }
+    let low = rest.get(4..10)?.strip_prefix(b"\\u")?;
+    let pair = [u16::try_from(first).ok()?, u16::try_from(hex(low)?).ok()?];
+    let c = char::decode_utf16(pair).next()?.ok()?;
+    Some((12, Plain::Char(c)))
+}
+
+/// `%2F`.
+fn percent(bytes: &[u8]) -> Option<(usize, Plain)> {
+    let digits = bytes.strip_prefix(b"%")?.get(..2)?;
+    Some((3, Plain::Byte(u8::try_from(hex(digits)?).ok()?)))
+}
+
+/// The end of a line with what the next one is indented by: base64 comes in lines of 64 or 76 characters.
+fn line_break(bytes: &[u8]) -> Option<(usize, Plain)> {
+    let start = usize::from(bytes.starts_with(b"\r\n"));
+    if bytes.get(start) != Some(&b'\n') {
+        return None;
+    }
+    let blank = |byte: &&u8| matches!(byte, b' ' | b'\t');
+    let indent = bytes[start + 1..].iter().take_while(blank).count();
+    Some((start + 1 + indent, Plain::Nothing))
+}
+
+fn hex(digits: &[u8]) -> Option<u32> {
+    let is_hex = !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit);
+    let text = std::str::from_utf8(digits).ok().filter(|_| is_hex)?;
+    u32::from_str_radix(text, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Vec<View> {
+        let mut views = Vec::new();
+        each(text, &mut |view| {
+            let (bytes, places) = (view.bytes.clone(), view.places.clone());
+            views.push(View { bytes, places });
+        });
+        views
+    }
+
+    #[test]
+    fn marks_are_taken_off_and_places_kept() {
+        let check = |text: &str, expect: &str| {
+            let views = of(text);
+            let read = |view: &View| String::from_utf8_lossy(&view.bytes).into_owned();
+            let view = views.iter().find(|view| read(view) == expect);
+            let view = view.unwrap_or_else(|| {
+                panic!("{text}: {:?}", views.iter().map(read).collect::<Vec<_>>())
+            });
+            assert_eq!(view.places.len(), view.bytes.len());
+        };
+        check(r"a\u00e9\ud83d\ude00\n", "aé😀\n");
+        check(r#"\\\"x\\\\\/"#, r#""x\/"#);
+        check("%41%2fb%zz", "A/b%zz");
+        check("ab\r\n  cd\nef", "abcdef");
+        check(r"a\x41\u{1b}\q", "aA\u{1b}\\q");
+        check("%5Cu0041", "A");
+        assert!(of("plain").is_empty());
+        assert!(of(r"\q %z").is_empty());
+        for text in [
+            "\\",
+            "\\u",
+            "\\u{",
+            "\\ud83d",
+            "\\ud83d\\u",
+            "%",
+            "%4",
+            "\r\n",
+            "\\x4",
+        ] {
+            of(text);
+        }
+    }
+}
