@@ -98,9 +98,13 @@ impl<'a> Figures<'a> {
 
     pub(super) fn nothing_scored(&self) -> Option<String> {
         (self.scored == 0).then(|| {
+            let waiting = self.waiting().map(|waiting| format!(" ({waiting})"));
             format!(
-                "no sample was scored: {} errored, {} unscored, {} skipped",
-                self.errors, self.unscored, self.skipped
+                "no sample was scored: {} errored, {} unscored, {} skipped{}",
+                self.errors,
+                self.unscored,
+                self.skipped,
+                waiting.unwrap_or_default()
             )
         })
     }
@@ -124,7 +128,9 @@ impl<'a> Figures<'a> {
             }
             Metric::ErrorRate => {
                 let asked = self.scored + self.errors + self.unscored;
-                let value = stats::ratio(self.errors, asked).ok_or("no sample was asked")?;
+                let value = stats::ratio(self.errors, asked).ok_or_else(|| {
+                    self.nothing("no sample was asked", "no sample came to its end")
+                })?;
                 let what = match self.facts.summary.epochs {
                     None => "asked samples",
                     Some(_) => "answers asked for",
@@ -356,10 +362,12 @@ impl<'a> Figures<'a> {
     }
 
     fn latency(&self, statistic: LatencyStatistic, gate: &Gate) -> Result<Measured, String> {
-        let latency = self.latency.ok_or(if self.facts.summary.cached > 0 {
-            "no answer was timed: all were given before; measure with `--refresh`"
-        } else {
-            "no sample was answered"
+        let latency = self.latency.ok_or_else(|| {
+            if self.facts.summary.cached > 0 {
+                "no answer was timed: all were given before; measure with `--refresh`".to_owned()
+            } else {
+                self.nothing("no sample was answered", "no latency is known")
+            }
         })?;
         let percent = match statistic {
             LatencyStatistic::Mean => {

@@ -171,6 +171,39 @@ fn nothing_scored_is_inconclusive() {
     );
 }
 
+/// An answer whose verdict is lacking leaves no record, and was asked for all the same.
+#[test]
+fn what_waits_for_a_judge_was_asked() {
+    fn check(gate: &str, kinds: &str, not_judged: u64, message: &str) {
+        let mut summary = Summary::of("test", &records(kinds));
+        summary.not_judged = not_judged;
+        let gate: Gate = gate.parse().unwrap();
+        let result = gate.check(&Facts::of(summary));
+        assert_eq!(result.verdict, Inconclusive, "{}", result.message);
+        assert_eq!(result.message, message);
+    }
+    let rate = "error_rate <= 0.05";
+    check(rate, "SSS", 0, "no sample was asked");
+    let end = "no sample came to its end";
+    check(rate, "SSS", 3, &format!("{end}: 3 answered and not judged"));
+    let both = "2 answered and not judged, 1 not asked";
+    check(rate, "SSS", 2, &format!("{end}: {both}"));
+    let slice = "error_rate[level=2] <= 0.05";
+    check(
+        slice,
+        "CSSS",
+        3,
+        &format!("{end}: 3 answered and not judged"),
+    );
+    check(slice, "CSSS", 2, &format!("{end}: {both}"));
+    let latency = "latency_p50 <= 2";
+    check(latency, "ESSS", 2, &format!("no latency is known: {both}"));
+    check(latency, "ESSS", 0, "no sample was answered");
+    let scored = "no sample was scored: 1 errored, 0 unscored, 3 skipped";
+    check("accuracy >= 0", "ESSS", 0, scored);
+    check("accuracy >= 0", "ESSS", 2, &format!("{scored} ({both})"));
+}
+
 #[test]
 fn a_sum_over_a_stopped_run_is_a_lower_bound() {
     fn check(gate: &str, skipped: bool, verdict: Verdict) {

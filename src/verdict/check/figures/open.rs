@@ -5,6 +5,7 @@ use crate::data::Unread;
 use crate::verdict::check::mean::Found;
 use crate::verdict::check::measured::{Measured, show};
 use crate::verdict::gate::{Gate, Metric};
+use crate::verdict::summary::Summary;
 
 impl Figures<'_> {
     /// How many answers the scorer of a gate could not judge, and how far that leaves its figure open; `None` where it
@@ -103,6 +104,37 @@ impl Figures<'_> {
     pub(in crate::verdict::check) fn told_unjudged(&self, scorer: Option<&str>) -> Option<String> {
         let unjudged = self.unjudged_by(scorer);
         (unjudged > 0).then(|| could_not_judge(&self.name_of(scorer), unjudged))
+    }
+
+    /// Why there is no figure: `none` says that there was nothing, and `unknown` what is not known where answers still
+    /// wait for their judges.
+    pub(super) fn nothing(&self, none: &str, unknown: &str) -> String {
+        match self.waiting() {
+            None => none.to_owned(),
+            Some(waiting) => format!("{unknown}: {waiting}"),
+        }
+    }
+
+    /// What the skipped samples lack, where some were answered and wait for their judges: those have no record yet.
+    pub(super) fn waiting(&self) -> Option<String> {
+        let Summary {
+            not_judged,
+            skipped,
+            ..
+        } = self.facts.summary;
+        if not_judged == 0 || self.skipped == 0 {
+            return None;
+        }
+        let all = self.skipped;
+        Some(if not_judged == skipped {
+            format!("{all} answered and not judged")
+        } else if all == skipped {
+            let left = skipped.saturating_sub(not_judged);
+            format!("{not_judged} answered and not judged, {left} not asked")
+        } else {
+            // Of a slice nobody counts which of the two they are.
+            format!("{all} not asked or not judged")
+        })
     }
 
     /// A scorer in words; the deciding one, if none is named.
