@@ -58,7 +58,19 @@ fn a_judge_of_the_agents_own_kind_is_told() {
             "judge `judge` asks `Qwen/Qwen3-32B`, of the family of the agent's `qwen2.5-7b` (`qwen`)",
         ),
         // Another configuration of a model of which nobody knows the family.
-        ("local", "local", ", temperature: 0", ""),
+        (
+            "local",
+            "local",
+            ", temperature: 0",
+            "judge `judge` asks `local`, the agent's own model: ",
+        ),
+        (
+            "gpt-5",
+            "gpt-5",
+            ", temperature: 0",
+            "judge `judge` asks `gpt-5`, the agent's own model: ",
+        ),
+        ("local", "other", "", ""),
         ("gpt-5", "claude-x", "", ""),
     ] {
         let server = server();

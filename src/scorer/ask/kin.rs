@@ -74,6 +74,9 @@ pub(crate) fn notices(answerer: &Answerer, scorers: &[Arc<dyn Scorer>]) -> Vec<S
                 return Some("has the agent's own configuration".to_owned());
             }
             let (judge, agent) = (judge.model()?, answerer.model.as_deref()?);
+            if judge == agent {
+                return Some(format!("asks `{judge}`, the agent's own model"));
+            }
             let both = families(agent);
             let both: Vec<String> = families(judge).intersection(&both).cloned().collect();
             (!both.is_empty()).then(|| {
