@@ -17,6 +17,7 @@ mod said;
 pub(crate) mod schema;
 mod sees;
 pub(crate) mod specs;
+mod unread;
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -35,6 +36,7 @@ use reading::ReadStatus;
 use rubric::Grading;
 use said::Said;
 use sees::{Sees, Shown};
+use unread::{LastWord, UnreadReply};
 
 pub(crate) use make::ENTRY;
 
@@ -114,13 +116,13 @@ impl FormLadder {
 
 /// One of the verdicts that `repeats` asks for, or why there is none.
 type RepeatVerdict = std::result::Result<Graded, NoVerdict>;
-/// What one reply says, or why that cannot be read, and how it begins.
-type ReadReply = std::result::Result<Graded, (Unread, String)>;
+/// What one reply says, or why that cannot be read.
+type ReadReply = std::result::Result<Graded, UnreadReply>;
 
 /// Why there is no verdict.
 enum NoVerdict {
     /// What the judge said cannot be read.
-    Unread(Unread, String),
+    Unread(UnreadReply),
     /// It said nothing.
     Failed(String),
     /// The run stops.
@@ -198,11 +200,14 @@ impl Judge {
             let said = self.ask(desk, shown, repeat, again)?;
             match said {
                 Ok(graded) => return Ok(graded),
-                Err(reason) => unread = Some(reason),
+                Err(reply) => unread = Some(reply),
             }
         }
-        let (reason, reply) = unread.unwrap_or((Unread::NoResponse, String::new()));
-        Err(NoVerdict::Unread(reason, reply))
+        let nothing = || UnreadReply {
+            reason: Unread::NoResponse,
+            last: LastWord::Reply(String::new()),
+        };
+        Err(NoVerdict::Unread(unread.unwrap_or_else(nothing)))
     }
 
     /// One request, in the form that the endpoint takes.
@@ -272,7 +277,7 @@ impl Judge {
             Heard::FormRefused => return Ok(None),
             Heard::Stopped => return Err(NoVerdict::Stopped),
             Heard::Failed(error) => match Unread::of_failure(&error) {
-                Some(reason) => (reason, error.message),
+                Some(reason) => (reason, LastWord::Error(error.message)),
                 None => return Err(NoVerdict::Failed(error.message)),
             },
             Heard::Said(output) => {
@@ -280,12 +285,12 @@ impl Judge {
                 let reading = said.read(&self.grading);
                 match reading.status {
                     ReadStatus::Read => return Ok(Some(Ok(Graded::of(&self.grading, reading)))),
-                    ReadStatus::Unreadable(reason) => (reason, said.excerpt()),
+                    ReadStatus::Unreadable(reason) => (reason, LastWord::Reply(said.excerpt())),
                 }
             }
         };
         desk.desk.unread(desk.scorer, request, reason);
-        Ok(Some(Err((reason, told))))
+        Ok(Some(Err(UnreadReply { reason, last: told })))
     }
 
     fn task_options(&self, place: u8) -> Arc<Map<String, Value>> {
@@ -334,7 +339,7 @@ impl Judge {
         }
         let told = others.iter().map(|verdict| match verdict {
             Ok(graded) => graded.told(),
-            Err(NoVerdict::Unread(reason, _)) => json!({ "unread": reason }),
+            Err(NoVerdict::Unread(reply)) => json!({ "unread": reply.reason }),
             Err(_) => json!({ "unread": "failed" }),
         });
         let told: Vec<Value> = told.collect();
@@ -371,12 +376,9 @@ impl Scorer for Judge {
             Ok(first) => Ok(self
                 .score_of(&first, &others)
                 .normalized(answer.prediction.unwrap_or_default(), Normalized::None)),
-            Err(NoVerdict::Unread(reason, reply)) => {
-                let word = reason.as_str();
-                let message = format!(
-                    "{word}: the judge was asked twice, and {}",
-                    why(reason, &reply)
-                );
+            Err(NoVerdict::Unread(reply)) => {
+                let word = reply.reason.as_str();
+                let message = format!("{word}: the judge was asked twice, and {}", reply.why());
                 Err(Error::infrastructure(message).because(word))
             }
             Err(NoVerdict::Failed(message)) => Err(Error::infrastructure(format!(
@@ -432,58 +434,5 @@ impl Scorer for Judge {
         let mut notices = self.grading.notices();
         notices.extend(self.sees.notice());
         notices
-    }
-}
-
-/// What is wrong with the last reply, in words, with its beginning.
-fn why(reason: Unread, reply: &str) -> String {
-    let begins = match reply {
-        "" => String::new(),
-        reply => format!(", which begins with `{reply}`"),
-    };
-    match reason {
-        Unread::Conflicting => {
-            let comma = if reply.is_empty() { "" } else { "," };
-            format!("the last reply{begins}{comma} gives two verdicts that differ")
-        }
-        Unread::Refusal if reply.is_empty() => "the last time it refused".to_owned(),
-        Unread::Refusal => format!("the last time it refused with `{reply}`"),
-        Unread::Truncated => {
-            format!("the last reply was cut off{begins}: raise `max_tokens` of its agent")
-        }
-        Unread::NoResponse => "the last reply is empty".to_owned(),
-        _ => format!("the last reply is none of the form that was asked for{begins}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_beginning_of_a_reply_stands_where_it_belongs() {
-        for (reason, expect) in [
-            (
-                Unread::Truncated,
-                "the last reply was cut off, which begins with `Hm.`: raise `max_tokens` of its agent",
-            ),
-            (Unread::Refusal, "the last time it refused with `Hm.`"),
-            (
-                Unread::Conflicting,
-                "the last reply, which begins with `Hm.`, gives two verdicts that differ",
-            ),
-            (
-                Unread::InvalidResponseFormat,
-                "the last reply is none of the form that was asked for, which begins with `Hm.`",
-            ),
-            (Unread::NoResponse, "the last reply is empty"),
-        ] {
-            assert_eq!(why(reason, "Hm."), expect);
-        }
-        assert_eq!(why(Unread::Refusal, ""), "the last time it refused");
-        assert_eq!(
-            why(Unread::Truncated, ""),
-            "the last reply was cut off: raise `max_tokens` of its agent"
-        );
     }
 }
