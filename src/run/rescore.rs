@@ -397,8 +397,7 @@ fn judge_all(
         chunks,
         |chunk| chunk.judge(judge),
         |judged| {
-            let judged = judged
-                .map_err(|(line, error)| error.at(format_args!("{}:{line}", path.display())))?;
+            let judged = judged.map_err(|unjudged| unjudged.in_file(path))?;
             all.write(&judged.lines)?;
             let mut start = 0;
             for (seen, end) in judged.seen.into_iter().zip(judged.ends) {

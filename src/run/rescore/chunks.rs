@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::line::{Rejudge, Seen};
 use crate::error::{Error, Result};
+use crate::exit::Exit;
 use crate::store::records;
 
 /// The lines of the first chunk: a few slow verdicts are to be shared out. Later chunks are larger, for it
@@ -35,6 +36,24 @@ pub(super) struct JudgedChunk {
     pub(super) ends: Vec<usize>,
     /// What became of each.
     pub(super) seen: Vec<Seen>,
+}
+
+/// Why a record was not judged, and its line, from 1.
+pub(super) struct Unjudged {
+    line: u64,
+    error: Error,
+}
+
+impl Unjudged {
+    /// The error, which names the line where that is to blame: no file has used up a budget.
+    pub(super) fn in_file(self, path: &Path) -> Error {
+        match self.error.exit() {
+            Exit::Infrastructure => self.error,
+            _ => self
+                .error
+                .at(format_args!("{}:{}", path.display(), self.line)),
+        }
+    }
 }
 
 /// Cuts a file into [`Chunk`]s.
@@ -95,18 +114,18 @@ impl Iterator for Chunks {
 }
 
 impl Chunk {
-    /// Judges every line; an error has the number of its line.
-    pub(super) fn judge(&self, judge: &Rejudge) -> Result<JudgedChunk, (u64, Error)> {
+    /// Judges every line.
+    pub(super) fn judge(&self, judge: &Rejudge) -> Result<JudgedChunk, Unjudged> {
         let mut judged = JudgedChunk {
             lines: Vec::with_capacity(self.bytes.len() + self.bytes.len() / 4),
             ends: Vec::with_capacity(self.ends.len()),
             seen: Vec::with_capacity(self.ends.len()),
         };
         let mut start = 0;
-        for (&end, number) in self.ends.iter().zip(self.first..) {
+        for (&end, line) in self.ends.iter().zip(self.first..) {
             let seen = judge.line(&self.bytes[start..end], &mut judged.lines);
             start = end;
-            let seen = seen.map_err(|error| (number, error))?;
+            let seen = seen.map_err(|error| Unjudged { line, error })?;
             judged.seen.push(seen);
             judged.ends.push(judged.lines.len());
         }

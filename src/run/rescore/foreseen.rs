@@ -109,9 +109,7 @@ pub fn foresee(dir: &RunDir, how: &Rescore) -> Result<Option<Foreseen>> {
     parallel::in_order(
         chunks,
         |chunk| chunk.judge(&judge).map(drop),
-        |judged| {
-            judged.map_err(|(line, error)| error.at(format_args!("{}:{line}", path.display())))
-        },
+        |judged| judged.map_err(|unjudged| unjudged.in_file(&path)),
     )?;
     let Desks::Counting(desks) = judge.desks else {
         return Ok(None);

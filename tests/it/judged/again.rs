@@ -106,6 +106,7 @@ fn the_budget_of_the_run_holds_and_what_was_said_until_then_is_kept() {
     for judged in 7..12 {
         rescore(&court, &dir, &["--scorer", &strict])
             .exits(3)
+            .says("error: the budget is used up: ")
             .says("limits.budget.tokens")
             .says("what judges said so far is kept");
         assert_eq!(court.judged(), judged);
