@@ -59,9 +59,29 @@ fn count(number: u64, what: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(in crate::report) mod tests {
+    use std::io::{self, Write};
+
     use super::*;
-    use crate::verdict::summary::{Latency, UsageTotal};
+    use crate::verdict::summary::{Latency, Summary, UsageTotal};
+
+    /// What is written of a run with these judges, by the names of their scorers.
+    pub(in crate::report) fn written(
+        write: impl Fn(&Summary, &mut dyn Write) -> io::Result<()>,
+        judges: &[(&str, &JudgeSummary)],
+    ) -> String {
+        let mut summary = Summary::of("e", &[]);
+        let scorers = judges
+            .iter()
+            .map(|&(name, judge)| (name.to_owned(), judge.clone()));
+        summary.judge = (!judges.is_empty()).then(|| JudgeSummary {
+            scorers: scorers.collect(),
+            ..JudgeSummary::default()
+        });
+        let mut out = Vec::new();
+        write(&summary, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
 
     #[test]
     fn a_line_has_what_there_is() {

@@ -20,7 +20,9 @@ use crate::data::{AgentError, JudgeCall};
 use crate::eval::limits::Limits;
 use crate::scorer::ask::desk::Patience;
 use crate::store::RunDir;
+use crate::store::events::{Kind, StoredEvent};
 use crate::system::lock::lock;
+use crate::text::redact::Redactor;
 use seat::JudgeSeat;
 
 pub(super) use desk::{JudgeDesk, Subject};
@@ -48,23 +50,55 @@ pub(super) struct Seats(Mutex<Vec<Arc<JudgeSeat>>>);
 
 /// Where it is written down what judges say.
 pub(super) trait JudgeBooks: Sync {
-    /// Writes down a reply, redacted; `false` if it could not be written. What is not on disk was not said.
-    fn said(&self, subject: &Subject<'_>, call: &JudgeCall) -> bool;
+    /// Blanks what must not be written.
+    fn redactor(&self) -> &Redactor;
 
-    /// Writes down a request without a reply; gives its error, redacted. `again` if it is repeated.
+    /// Adds to the journal; `false` if that could not be written, and so the run stops.
+    fn append(&self, event: &StoredEvent) -> bool;
+
+    /// Tells people of a request without a reply, which is written down. `again` if it is repeated.
+    fn tell_failed(&self, subject: &Subject<'_>, call: &JudgeCall, error: &AgentError, again: bool);
+
+    /// Tells people something of a judge.
+    fn notice(&self, notice: &str);
+
+    /// Writes down a reply, redacted; `false` if it could not be written. What is not on disk was not said.
+    fn said(&self, subject: &Subject<'_>, call: &JudgeCall) -> bool {
+        let mut event = subject.event(call, Kind::Judged);
+        let mut clean = call.output.clone().unwrap_or_default();
+        self.redactor().output(&mut clean, &mut event.redacted);
+        event.output = Some(clean);
+        self.append(&event)
+    }
+
+    /// Writes down a request without a reply, as when an endpoint does not know its form, which is no failure: the next
+    /// is tried. Gives its error, redacted.
+    fn unanswered(
+        &self,
+        subject: &Subject<'_>,
+        call: &JudgeCall,
+        error: &AgentError,
+    ) -> AgentError {
+        let mut clean = error.clone();
+        self.redactor().agent_error(&mut clean, &mut 0);
+        let mut event = subject.event(call, Kind::JudgeFailed);
+        event.error = Some(clean.clone());
+        self.append(&event);
+        clean
+    }
+
+    /// The same of a request that failed, with its news.
     fn failed(
         &self,
         subject: &Subject<'_>,
         call: &JudgeCall,
         error: &AgentError,
         again: bool,
-    ) -> AgentError;
-
-    /// Writes down that an endpoint does not know the form of a request. That is no failure: the next form is tried.
-    fn refused_form(&self, subject: &Subject<'_>, call: &JudgeCall, error: &AgentError);
-
-    /// Tells people something of a judge.
-    fn notice(&self, notice: &str);
+    ) -> AgentError {
+        let clean = self.unanswered(subject, call, error);
+        self.tell_failed(subject, call, &clean, again);
+        clean
+    }
 }
 
 impl Judging {

@@ -28,6 +28,8 @@ use crate::store::events::past::{Answered, Foreign, Past, fold};
 use crate::store::events::{EventLog, Kind, StoredEvent};
 use crate::store::records::{Spool, Spooled};
 use crate::system::lock::lock;
+use crate::system::project::shown;
+use crate::text::redact::Redactor;
 
 /// Knows what was said, and what became of it. A run whose ledger cannot be written stops.
 pub(super) struct Ledger {
@@ -303,15 +305,6 @@ impl Ledger {
         }
     }
 
-    /// An event of a judge.
-    fn of_judge(subject: &Subject<'_>, call: &JudgeCall, kind: Kind) -> StoredEvent {
-        let mut event = StoredEvent::of_judge(subject.id, subject.epoch, call, kind);
-        if subject.confirms {
-            event.attempt = CONFIRM;
-        }
-        event
-    }
-
     /// Writes an event; a run that cannot do so stops.
     fn write(&self, event: &StoredEvent) -> bool {
         let written = self.journal.append(event);
@@ -349,45 +342,31 @@ impl Ledger {
 }
 
 impl JudgeBooks for Ledger {
-    fn said(&self, subject: &Subject<'_>, call: &JudgeCall) -> bool {
-        let mut event = Self::of_judge(subject, call, Kind::Judged);
-        let mut clean = call.output.clone().unwrap_or_default();
-        self.plan.redactor.output(&mut clean, &mut event.redacted);
-        event.output = Some(clean);
-        self.write(&event)
+    fn redactor(&self) -> &Redactor {
+        &self.plan.redactor
     }
 
-    fn failed(
+    fn append(&self, event: &StoredEvent) -> bool {
+        self.write(event)
+    }
+
+    fn tell_failed(
         &self,
         subject: &Subject<'_>,
         call: &JudgeCall,
         error: &AgentError,
         again: bool,
-    ) -> AgentError {
-        let mut clean = error.clone();
-        self.plan.redactor.agent_error(&mut clean, &mut 0);
-        let mut event = Self::of_judge(subject, call, Kind::JudgeFailed);
-        event.error = Some(clean.clone());
-        self.write(&event);
+    ) {
         self.emitter.emit(&Event::AttemptFailed {
             id: subject.id,
             epoch: subject.epoch,
             attempt: call.attempts,
             error: &AgentError {
-                message: format!("judge `{}`: {}", call.scorer, clean.message),
-                ..clean.clone()
+                message: format!("judge `{}`: {}", call.scorer, error.message),
+                ..error.clone()
             },
             retry: again,
         });
-        clean
-    }
-
-    fn refused_form(&self, subject: &Subject<'_>, call: &JudgeCall, error: &AgentError) {
-        let mut clean = error.clone();
-        self.plan.redactor.agent_error(&mut clean, &mut 0);
-        let mut event = Self::of_judge(subject, call, Kind::JudgeFailed);
-        event.error = Some(clean);
-        self.write(&event);
     }
 
     fn notice(&self, notice: &str) {

@@ -71,16 +71,11 @@ fn counted<'a>(counts: impl Iterator<Item = (&'a String, &'a u64)>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::judge::tests::written;
 
     #[test]
     fn there_is_a_column_for_each_judge() {
-        let shown = |summary: &Summary| {
-            let mut out = Vec::new();
-            judges(summary, &mut out).unwrap();
-            String::from_utf8(out).unwrap()
-        };
-        let mut summary = Summary::of("e", &[]);
-        assert_eq!(shown(&summary), "");
+        assert_eq!(written(judges, &[]), "");
         let one = JudgeSummary {
             calls: 12,
             samples: 11,
@@ -90,15 +85,7 @@ mod tests {
             self_agreement: Some(0.93),
             ..JudgeSummary::default()
         };
-        summary.judge = Some(JudgeSummary {
-            scorers: [
-                ("a".to_owned(), one),
-                ("b".to_owned(), JudgeSummary::default()),
-            ]
-            .into(),
-            ..JudgeSummary::default()
-        });
-        let shown = shown(&summary);
+        let shown = written(judges, &[("a", &one), ("b", &JudgeSummary::default())]);
         for line in [
             "| figure | a | b |",
             "| unread | 1 (refusal) | 0 |",

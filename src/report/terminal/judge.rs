@@ -23,29 +23,20 @@ pub(super) fn judges(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::judge::tests::written;
     use crate::verdict::summary::JudgeSummary;
 
     #[test]
     fn each_judge_is_a_line_of_its_own() {
-        let shown = |summary: &Summary| {
-            let mut out = Vec::new();
-            judges(summary, &mut out).unwrap();
-            String::from_utf8(out).unwrap()
-        };
-        let mut summary = Summary::of("e", &[]);
-        assert_eq!(shown(&summary), "");
+        assert_eq!(written(judges, &[]), "");
         let one = JudgeSummary {
             calls: 1,
             samples: 1,
             ..JudgeSummary::default()
         };
-        let scorers = ["first", "sec\u{1b}ond"].map(|name| (name.to_owned(), one.clone()));
-        summary.judge = Some(JudgeSummary {
-            scorers: scorers.into(),
-            ..JudgeSummary::default()
-        });
-        let expect =
-            "  judge first: 1 call on 1 answer\n  judge sec\\u{1b}ond: 1 call on 1 answer\n";
-        assert_eq!(shown(&summary), expect);
+        assert_eq!(
+            written(judges, &[("first", &one), ("sec\u{1b}ond", &one)]),
+            "  judge first: 1 call on 1 answer\n  judge sec\\u{1b}ond: 1 call on 1 answer\n"
+        );
     }
 }

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::seat::Called;
 use super::{JudgeBooks, Judging};
 use crate::data::{JudgeCall, Unread};
+use crate::run::question::CONFIRM;
 use crate::scorer::ask::desk::{Desk, Heard, JudgeRequest};
+use crate::store::events::{Kind, StoredEvent};
 use crate::system::lock::lock;
 
 /// What is judged.
@@ -17,6 +19,17 @@ pub(in crate::run) struct Subject<'a> {
     pub(in crate::run) epoch: u32,
     /// Whether the answer only confirms a flip.
     pub(in crate::run) confirms: bool,
+}
+
+impl Subject<'_> {
+    /// What came of asking a judge about it. What was said is to be added.
+    pub(super) fn event(&self, call: &JudgeCall, kind: Kind) -> StoredEvent {
+        let mut event = StoredEvent::of_judge(self.id, self.epoch, call, kind);
+        if self.confirms {
+            event.attempt = CONFIRM;
+        }
+        event
+    }
 }
 
 /// The desk of one question.

@@ -154,7 +154,7 @@ impl JudgeSeat {
                 return Called::Failed;
             }
             if request.may_fall_back && refuses_form(&error) {
-                books.refused_form(subject, call, &error);
+                books.unanswered(subject, call, &error);
                 self.refused_form.store(true, Ordering::Relaxed);
                 return Called::FormRefused;
             }

@@ -17,7 +17,7 @@ use crate::run::judging::{JudgeBooks, JudgeDesk, Judging, Subject};
 use crate::run::stop::Stopper;
 use crate::run::throttle::Throttle;
 use crate::scorer::Scorer;
-use crate::store::events::{self, EventLog, Kind, StoredEvent};
+use crate::store::events::{self, EventLog, StoredEvent};
 use crate::store::{Manifest, RunDir, RunStatus, runs_in};
 use crate::system::cancel::Cancel;
 use crate::text::redact::Redactor;
@@ -168,43 +168,21 @@ pub(super) fn left_behind(
 }
 
 impl JudgeBooks for Books {
-    fn said(&self, subject: &Subject<'_>, call: &JudgeCall) -> bool {
-        let mut event = StoredEvent::of_judge(subject.id, subject.epoch, call, Kind::Judged);
-        let mut clean = call.output.clone().unwrap_or_default();
-        self.redactor.output(&mut clean, &mut event.redacted);
-        event.output = Some(clean);
-        self.write(&event)
+    fn redactor(&self) -> &Redactor {
+        &self.redactor
     }
 
-    fn failed(
-        &self,
-        subject: &Subject<'_>,
-        call: &JudgeCall,
-        error: &AgentError,
-        _: bool,
-    ) -> AgentError {
-        let mut clean = error.clone();
-        self.redactor.agent_error(&mut clean, &mut 0);
-        let mut event = StoredEvent::of_judge(subject.id, subject.epoch, call, Kind::JudgeFailed);
-        event.error = Some(clean.clone());
-        self.write(&event);
-        clean
-    }
-
-    fn refused_form(&self, subject: &Subject<'_>, call: &JudgeCall, error: &AgentError) {
-        self.failed(subject, call, error, true);
-    }
-
-    /// Whoever scores anew has the record, which names the form of every call.
-    fn notice(&self, _: &str) {}
-}
-
-impl Books {
-    fn write(&self, event: &StoredEvent) -> bool {
+    fn append(&self, event: &StoredEvent) -> bool {
         let written = self.journal.append(event);
         if let Err(error) = &written {
             self.stopper.unwritten(error);
         }
         written.is_ok()
     }
+
+    /// What becomes of the answer tells it.
+    fn tell_failed(&self, _: &Subject<'_>, _: &JudgeCall, _: &AgentError, _: bool) {}
+
+    /// Whoever scores anew has the record, which names the form of every call.
+    fn notice(&self, _: &str) {}
 }

@@ -113,25 +113,17 @@ pub struct ClassFigures {
 impl<T> AgreementFigures<T> {
     /// In the order of the fields.
     fn of(figures: [Option<T>; 8]) -> Self {
-        let [
-            agreement,
-            constant_agreement,
-            kappa,
-            kappa_linear,
-            kappa_quadratic,
-            ac1,
-            alpha_nominal,
-            alpha_interval,
-        ] = figures;
+        let mut figures = figures.into_iter();
+        let mut next = || figures.next().flatten();
         Self {
-            agreement,
-            constant_agreement,
-            kappa,
-            kappa_linear,
-            kappa_quadratic,
-            ac1,
-            alpha_nominal,
-            alpha_interval,
+            agreement: next(),
+            constant_agreement: next(),
+            kappa: next(),
+            kappa_linear: next(),
+            kappa_quadratic: next(),
+            ac1: next(),
+            alpha_nominal: next(),
+            alpha_interval: next(),
         }
     }
 }
