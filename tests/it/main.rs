@@ -38,6 +38,7 @@ mod limits;
 mod named;
 mod newcomer;
 mod nextest;
+mod orphans;
 mod packages;
 mod parity;
 mod patience;

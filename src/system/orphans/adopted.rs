@@ -27,6 +27,10 @@ static ADOPTS: AtomicBool = AtomicBool::new(false);
 /// Marks of attempts that go on.
 static LIVING: LazyLock<Mutex<HashSet<OsString>>> = LazyLock::new(Mutex::default);
 
+/// The mark of this program itself, where another has it run as an agent. What it starts bears it, too, until that has
+/// become another program.
+static OWN: LazyLock<Option<OsString>> = LazyLock::new(|| std::env::var_os(MARK));
+
 /// Makes this process the parent of orphans among its descendants, for its whole life. For programs that start nothing
 /// but agents and wait for all that they start.
 pub fn adopt() {
@@ -111,5 +115,8 @@ fn listed() -> String {
 /// Whether a process bears the mark of an attempt that is over.
 fn is_left_behind(pid: Pid) -> bool {
     let mark = escapees::value_of(pid, MARK);
-    mark.is_some_and(|mark| living(|marks| !marks.contains(OsStr::from_bytes(&mark))))
+    mark.is_some_and(|mark| {
+        let mark = OsStr::from_bytes(&mark);
+        OWN.as_deref() != Some(mark) && living(|marks| !marks.contains(mark))
+    })
 }
