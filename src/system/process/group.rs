@@ -29,6 +29,12 @@ fn living() -> MutexGuard<'static, HashSet<Pid>> {
     lock(&LIVING)
 }
 
+/// Whether a process leads a group that may be signalled.
+#[cfg(all(target_os = "linux", not(evaltest_portable)))]
+pub(crate) fn is_living(pid: Pid) -> bool {
+    living().contains(&pid)
+}
+
 /// Kills every group, for a program that ends at once.
 pub(crate) fn kill_all() {
     for &pid in living().iter() {
