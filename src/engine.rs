@@ -140,6 +140,10 @@ pub mod eval {
 /// Running evals as the command does, and scoring stored answers anew.
 pub mod run {
     pub use crate::run::{drive, listing};
+    /// Whether the files of a run can be believed, and making them again from its journal.
+    pub mod restored {
+        pub use crate::run::restored::{Readable, Repaired, readable, repair};
+    }
     /// Scoring stored answers anew.
     pub mod rescore {
         pub use crate::run::rescore::{

@@ -42,6 +42,7 @@ mod options;
 mod outcome;
 mod question;
 pub(crate) mod rescore;
+pub(crate) mod restored;
 mod retry;
 mod run_eval;
 mod scratch;

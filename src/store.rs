@@ -20,12 +20,16 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tempfile::TempDir;
 
 use crate::error::{Error, Result};
 use crate::system::file::{absolute, make_root, write_atomically};
 
 pub(crate) mod cache;
 mod carried;
+mod checked;
 pub(crate) mod events;
 pub(crate) mod manifest;
 pub(crate) mod records;
@@ -51,6 +55,8 @@ pub const DEFAULT_OUTPUT_ROOT: &str = "evaltest-runs";
 #[derive(Clone, Debug)]
 pub struct RunDir {
     path: PathBuf,
+    /// Where its files were made again, of a run that was killed.
+    restored: Option<Arc<TempDir>>,
 }
 
 impl RunDir {
@@ -65,9 +71,7 @@ impl RunDir {
         make_root(root)?;
         let path = root.join(format!("{}_{run_id}", stamp()));
         match fs::create_dir(&path) {
-            Ok(()) => Ok(Self {
-                path: absolute(&path)?,
-            }),
+            Ok(()) => Self::at(&path),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(Error::usage(
                 format!("run directory `{}` exists already", path.display()),
             )
@@ -79,9 +83,7 @@ impl RunDir {
     /// Makes exactly this folder.
     pub(crate) fn create_at(path: &Path) -> Result<Self> {
         fs::create_dir_all(path).map_err(|error| Error::io("create", path, &error))?;
-        Ok(Self {
-            path: absolute(path)?,
-        })
+        Self::at(path)
     }
 
     /// Opens an existing run directory.
@@ -93,9 +95,27 @@ impl RunDir {
             ))
             .hint("name a folder below `evaltest-runs/`, such as the one a run printed last"));
         }
+        Self::at(path)
+    }
+
+    fn at(path: &Path) -> Result<Self> {
         Ok(Self {
             path: absolute(path)?,
+            restored: None,
         })
+    }
+
+    /// The same run, whose files were made again in a folder, under their names.
+    pub(crate) fn restored_in(&self, folder: TempDir) -> Self {
+        Self {
+            path: self.path.clone(),
+            restored: Some(Arc::new(folder)),
+        }
+    }
+
+    /// Whether it is read from its journal, for it was killed.
+    pub fn is_restored(&self) -> bool {
+        self.restored.is_some()
     }
 
     /// Where it is, absolute.
@@ -111,7 +131,9 @@ impl RunDir {
 
     /// A file in it.
     pub fn file(&self, name: &str) -> PathBuf {
-        self.path.join(name)
+        let restored = self.restored.iter().map(|folder| folder.path().join(name));
+        let mut restored = restored.filter(|path| path.exists());
+        restored.next().unwrap_or_else(|| self.path.join(name))
     }
 
     /// Its manifest.

@@ -20,7 +20,6 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use evaltest::engine::store::RunDir;
 use evaltest::engine::text::Override;
 use evaltest::{Error, Extract, Extraction, Result};
 
@@ -32,6 +31,8 @@ pub(crate) use done::{DoneLines, Verb, write_in_order};
 pub(crate) use fields::Fields;
 pub(crate) use line::Line;
 pub(crate) use record::RecordedAnswer;
+
+use crate::runs::read_run;
 
 /// What is judged, as typed.
 #[derive(Debug, Args)]
@@ -175,7 +176,7 @@ impl AnswerInput {
                     return Err(Error::usage("`--map` is for files: the records of a run have fields of their own")
                         .hint("leave `--map` out, or name the file: `RUN_DIR/samples.jsonl --format jsonl`"));
                 }
-                let dir = RunDir::open(path)?;
+                let dir = read_run(path)?;
                 if !extraction.is_given {
                     extraction = evaltest::engine::run::rescore::extraction_of(&dir.manifest()?)?;
                 }

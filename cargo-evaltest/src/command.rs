@@ -14,6 +14,7 @@ pub(crate) mod list;
 pub(crate) mod man;
 pub(crate) mod plan;
 pub(crate) mod reference;
+pub(crate) mod repair;
 pub(crate) mod rescore;
 pub(crate) mod run;
 pub(crate) mod schema;

@@ -129,6 +129,13 @@ pub(crate) const OF_COMMANDS: &[(&str, &[CliExample])] = &[
         ],
     ),
     (
+        "repair",
+        &[(
+            "repair RUN_DIR",
+            "samples.jsonl and all that is made of it, where a copy was cut short",
+        )],
+    ),
+    (
         "gate",
         &[
             ("gate", "the gates of the last run"),

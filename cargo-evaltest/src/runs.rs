@@ -3,18 +3,47 @@
 use std::path::{Path, PathBuf};
 
 use evaltest::engine::eval::spec;
+use evaltest::engine::run::restored::{Readable, readable};
 use evaltest::engine::store::{DEFAULT_OUTPUT_ROOT, Manifest, RunDir, RunStatus, runs_in};
 use evaltest::engine::system::project::shown;
+use evaltest::engine::text::clean;
 use evaltest::{Error, Registry, Result};
 
 use crate::{console, discover, run_ids};
 
-/// The run in a directory, or the last one where none is named.
+/// The run in a directory, or the last one where none is named; its files are those that it wrote.
 pub(crate) fn named_or_last(named: Option<&Path>) -> Result<RunDir> {
-    match named {
-        Some(path) => open_run(path),
-        None => last_run(),
+    believed(match named {
+        Some(path) => open_run(path)?,
+        None => last_run()?,
+    })
+}
+
+/// As [`open_run`]; its files are those that it wrote, or were made again from its journal where it was killed.
+pub(crate) fn read_run(named: &Path) -> Result<RunDir> {
+    believed(open_run(named)?)
+}
+
+/// As [`named_or_last`], for who only looks at it: what is wrong with its files is told.
+pub(crate) fn seen_run(named: Option<&Path>) -> Result<RunDir> {
+    let dir = match named {
+        Some(path) => open_run(path)?,
+        None => last_run()?,
+    };
+    believed(dir.clone()).or_else(|error| {
+        let hint = error.hint_text().map(|hint| format!("; {hint}"));
+        let hint = hint.unwrap_or_default();
+        console::note(&clean(&format!("{}{hint}", error.message())));
+        Ok(dir)
+    })
+}
+
+fn believed(dir: RunDir) -> Result<RunDir> {
+    let Readable { dir, notices } = readable(dir)?;
+    for notice in notices {
+        console::note(&clean(&notice));
     }
+    Ok(dir)
 }
 
 /// The run in a directory, or the last one of the eval of this name.

@@ -63,7 +63,9 @@ impl Replay {
     pub fn open(path: &Path, id_field: Option<&str>, answer_field: Option<&str>) -> Result<Self> {
         let source = path.display().to_string();
         let (answers, recordings, judged) = if path.is_dir() {
-            let (answers, runs, judged) = from_run(&RunDir::open(path)?)?;
+            let dir = RunDir::open(path)?;
+            dir.check()?;
+            let (answers, runs, judged) = from_run(&dir)?;
             (answers, runs, Some(judged))
         } else {
             let answers = from_jsonl(path, id_field, answer_field)?;

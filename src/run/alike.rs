@@ -6,6 +6,7 @@
 use std::sync::Mutex;
 
 use crate::data::{AgentError, FailureKind, FailureManner};
+use crate::eval::Eval;
 use crate::system::lock::lock;
 
 /// So many attempts that fail alike, with none before them that did not.
@@ -24,6 +25,16 @@ enum Begin {
 }
 
 impl FirstAttempts {
+    /// Of a run of this eval.
+    pub(super) fn of(eval: &Eval) -> Self {
+        let agent = &eval.agent;
+        if eval.limits.keep_going || agent.asks_endpoint() || agent.is_deterministic() {
+            Self::unwatched()
+        } else {
+            Self::watched()
+        }
+    }
+
     /// Of a run that begins.
     pub(super) fn watched() -> Self {
         Self(Mutex::new(Begin::Nothing))

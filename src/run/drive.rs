@@ -22,6 +22,7 @@ use crate::report::event::{Event, Observer};
 use crate::report::terminal;
 pub use crate::run::CiPolicy;
 use crate::run::listing::Listing;
+use crate::run::restored::{Readable, readable};
 use crate::run::{FrontDoor, Home, RunOptions, Scope, Session};
 use crate::scorer::Scorer;
 use crate::store::cache::CacheUse;
@@ -256,8 +257,8 @@ impl Drive {
     /// Loads an eval's dataset and baseline and checks everything that can be checked before an agent
     /// starts.
     pub fn prepare(&self, eval: &Eval) -> Result<Prepared> {
-        let plan = self.plan(eval)?;
-        let only = self.selection(&plan)?;
+        let mut plan = self.plan(eval)?;
+        let only = self.selection(&mut plan)?;
         Ok(Prepared { plan, only })
     }
 
@@ -314,7 +315,7 @@ impl Drive {
     }
 
     /// The ids that `--filter` and `--failed` leave.
-    fn selection(&self, plan: &Plan) -> Result<Option<HashSet<String>>> {
+    fn selection(&self, plan: &mut Plan) -> Result<Option<HashSet<String>>> {
         let mut only = None;
         if let Some(earlier) = &self.resume {
             // The selection of the run that is continued.
@@ -343,10 +344,10 @@ impl Drive {
 }
 
 /// Samples that ended in an error in a run, in any epoch, or that any of several scorers could not judge, or were wrong
-/// where the baseline (if there is one) was
-/// right, or were wrong at all where there is none.
-fn failed_samples(path: &Path, plan: &Plan) -> Result<HashSet<String>> {
-    let dir = RunDir::open(path)?;
+/// where the baseline (if there is one) was right, or were wrong at all where there is none.
+fn failed_samples(path: &Path, plan: &mut Plan) -> Result<HashSet<String>> {
+    let Readable { dir, notices } = readable(RunDir::open(path)?)?;
+    plan.notices.extend(notices);
     let manifest = dir.manifest()?;
     if manifest.eval != plan.eval.name {
         let (theirs, ours) = (manifest.eval, &plan.eval.name);

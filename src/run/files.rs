@@ -39,7 +39,8 @@ impl Summary {
     /// # Errors
     /// With the path, when it is missing or of another version.
     pub(crate) fn read(path: &std::path::Path) -> crate::Result<Self> {
-        let text = std::fs::read(path).map_err(|error| crate::Error::io("read", path, &error))?;
+        let text = crate::system::file::read_plain(path)
+            .map_err(|error| crate::Error::io("read", path, &error))?;
         serde_json::from_slice(&text).map_err(|error| {
             crate::Error::usage(format!("{}: not a summary: {error}", path.display()))
         })

@@ -60,7 +60,7 @@ impl Finish {
         selected: &mut Selected,
     ) -> Result<Self> {
         let looks = match &options.home {
-            Home::Part(_) | Home::Merged(_) => None,
+            Home::Part(_) | Home::Merged(_) | Home::Restored(_) => None,
             Home::New | Home::Resume { .. } => {
                 let earlier = resumed.as_ref().and_then(|it| it.early_stop.as_ref());
                 Looks::of(&plan, selected, earlier.map(|earlier| earlier.seed))
@@ -386,6 +386,7 @@ fn new_manifest(
         judge_models: BTreeMap::new(),
         parent: None,
         parent_run_id: None,
+        journal_lines_skipped: Vec::new(),
         artifacts: BTreeMap::new(),
     })
 }

@@ -23,10 +23,10 @@ use crate::eval::limits::budget::{UsedUp, spent};
 use crate::eval::plan::Plan;
 use crate::report::event::Event;
 use crate::snapshot::{EpochContent, SampleContent};
-use crate::store::RunDir;
 use crate::store::events::past::{Answered, Foreign, Past, fold};
-use crate::store::events::{EventLog, Kind, StoredEvent};
+use crate::store::events::{EventLog, JOURNAL, JournalContent, Kind, StoredEvent};
 use crate::store::records::{Spool, Spooled};
+use crate::store::{Manifest, RunDir, RunStatus};
 use crate::system::lock::lock;
 use crate::system::project::shown;
 use crate::text::redact::Redactor;
@@ -40,6 +40,10 @@ pub(super) struct Ledger {
     books: Mutex<Books>,
     /// How many answers an earlier part of the run gave.
     resumed: usize,
+    /// Lines of the journal, from 1, that could not be read.
+    skipped_lines: Vec<u64>,
+    /// The SHA-256 of the journal when it was opened.
+    found: String,
 }
 
 /// What is known apart from the journal. By slot, where nothing else is said.
@@ -69,7 +73,12 @@ impl Ledger {
         stopper: Arc<Stopper>,
         emitter: Arc<Emitter>,
     ) -> Result<(Self, UsedUp)> {
-        let (journal, mut past) = EventLog::open(&dir.file("events.jsonl"))?;
+        let (journal, recovered) = EventLog::open(&dir.file("events.jsonl"))?;
+        let JournalContent {
+            events: mut past,
+            skipped,
+            hash,
+        } = recovered;
         let mut is_merged = false;
         if let Home::Merged(events) = home {
             past = std::mem::take(events);
@@ -96,6 +105,8 @@ impl Ledger {
             stopper,
             emitter,
             journal,
+            skipped_lines: skipped,
+            found: hash,
             resumed: pasts.values().filter(is_answered).count(),
             books: Mutex::new(Books {
                 spool,
@@ -115,6 +126,40 @@ impl Ledger {
         self.resumed
     }
 
+    /// The manifest of a run that goes on, with the lines of its journal that cannot be read. People are told of what is
+    /// not as the run wrote it.
+    pub(super) fn tell_damage(&self, manifest: Manifest, dir: &RunDir) -> Manifest {
+        if let Some(told) = dir.changed_manifest() {
+            self.emitter.note(&told);
+        }
+        let expect = manifest.artifacts.get(JOURNAL);
+        let was_over = manifest.status != RunStatus::Running;
+        if was_over && expect.is_some_and(|expect| *expect != self.found) {
+            self.emitter.note(&format!(
+                "{}: it is not what the run wrote; answers that it has lost are asked again",
+                shown(&dir.file(JOURNAL))
+            ));
+        }
+        let lines = &self.skipped_lines;
+        if lines.is_empty() {
+            return manifest;
+        }
+        let named: Vec<_> = lines.iter().take(10).map(u64::to_string).collect();
+        let more = match lines.len() - named.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        self.emitter.note(&format!(
+            "{}: lines that are not as they were written are left out: {}{more}; what they alone told is asked again",
+            shown(&dir.file(JOURNAL)),
+            named.join(", ")
+        ));
+        Manifest {
+            journal_lines_skipped: lines.clone(),
+            ..manifest
+        }
+    }
+
     /// What an earlier part of the run knew of a question; it is told once.
     pub(super) fn past(&self, slot: usize) -> Past {
         let mut books = self.books();
@@ -123,6 +168,13 @@ impl Ledger {
             books.answered.insert(slot);
         }
         past
+    }
+
+    /// Whether an earlier part of the run left an answer to a question, or its end.
+    pub(super) fn has_answer(&self, slot: usize) -> bool {
+        let books = self.books();
+        let past = books.pasts.get(&slot);
+        past.is_some_and(|past| past.answer.is_some() || past.outcome.is_some())
     }
 
     /// An attempt begins.

@@ -94,6 +94,8 @@ pub(crate) enum Home {
         /// Also if the agent is another one now, which marks the run as mixed.
         allow_changed_agent: bool,
     },
+    /// An existing one, whose files are made again from its journal. Nobody is asked.
+    Restored(PathBuf),
     /// Exactly this folder, for one sample under nextest.
     Part(PathBuf),
     /// A new run directory that begins with these events, failures included; nothing is asked again.
@@ -119,6 +121,12 @@ impl RunOptions {
                     manifest.request_hash.clone_from(&plan.request_hash);
                     asker.sign(&mut manifest);
                 }
+                Ok((dir, Some(manifest)))
+            }
+            Home::Restored(path) => {
+                let dir = RunDir::open(path)?;
+                let manifest = dir.manifest()?;
+                check_resumable(plan, &manifest, &dir)?;
                 Ok((dir, Some(manifest)))
             }
             Home::Part(path) => Ok((RunDir::create_at(path)?, None)),

@@ -20,7 +20,7 @@ use super::outcome::{failed, skipped};
 use super::question::Question;
 use super::select::Selected;
 use super::siblings;
-use super::stop::Stopper;
+use super::stop::{Stopped, Stopper};
 use super::throttle::Throttle;
 use crate::data::{AgentError, JudgeCall, Outcome, Record, Status};
 use crate::error::Result;
@@ -81,14 +81,18 @@ impl Session {
         let emitter = Emitter::new(Arc::clone(&plan), observer, options.stream);
         let emitter = Arc::new(emitter);
         // Before the agent starts anything: what it is now is what answers.
-        let mut cache = Cached::open(&plan, &emitter);
+        let asks = !matches!(options.home, Home::Merged(_) | Home::Restored(_));
+        let mut cache = match options.home {
+            Home::Restored(_) => None,
+            _ => Cached::open(&plan, &emitter),
+        };
         let asker = match options.home {
             // Told when all parts are put together.
             Home::Part(_) => Asker::default(),
             _ => Asker::of(&plan),
         };
         let mut selected = Selected::of(&plan, options.scope.only.as_ref())?;
-        if !matches!(options.home, Home::Merged(_)) {
+        if asks {
             check_agents(&plan)?;
         }
         let (dir, resumed) = options.open(&plan, &asker)?;
@@ -116,6 +120,7 @@ impl Session {
             Arc::clone(&stopper),
             Arc::clone(&emitter),
         )?;
+        let resumed = resumed.map(|manifest| ledger.tell_damage(manifest, &dir));
         if resumed.is_some() && eval.keep_scratch == KeepScratch::Never {
             // What a killed run could not tidy up.
             let _ = std::fs::remove_dir_all(dir.file("scratch"));
@@ -143,14 +148,7 @@ impl Session {
                 Arc::clone(&stopper),
                 Arc::clone(&emitter),
             ),
-            first: if eval.limits.keep_going
-                || eval.agent.asks_endpoint()
-                || eval.agent.is_deterministic()
-            {
-                FirstAttempts::unwatched()
-            } else {
-                FirstAttempts::watched()
-            },
+            first: FirstAttempts::of(eval),
             told_short: AtomicBool::new(false),
             plan: Arc::clone(&plan),
             ledger: Arc::clone(&ledger),
@@ -292,15 +290,42 @@ impl Session {
         Ok(record)
     }
 
+    /// How many questions the run has.
+    pub(crate) fn questions(&self) -> usize {
+        self.selected.questions()
+    }
+
+    /// Makes the records of the questions that came to their end, or have their answer, and ends the run; nobody is
+    /// asked. Gives how many those are. If they are not all, the run was stopped for this reason.
+    ///
+    /// # Errors
+    /// As [`Self::finish`].
+    pub(crate) fn restore(self, stop: Stop, reason: &str) -> Result<(usize, Run)> {
+        self.stopper.restored(stop, reason);
+        let mut ended = 0;
+        for slot in self.selected.slots() {
+            if self.ledger.has_answer(slot) {
+                let record = self.settle(slot);
+                ended += usize::from(record.result.status != Status::Skipped);
+            }
+        }
+        let is_whole = ended == self.questions();
+        let stopped = self.stopper.stopped().filter(|_| !is_whole);
+        Ok((ended, self.end(stopped)?))
+    }
+
     /// Ends the run: records in dataset order, summary, gates, manifest.
     ///
     /// # Errors
     /// When something cannot be written. Answers are in `events.jsonl` all the same.
     pub(crate) fn finish(&self) -> Result<Run> {
+        self.end(self.stopper.stopped())
+    }
+
+    fn end(&self, stopped: Option<Stopped>) -> Result<Run> {
         self.plan.eval.agent.close();
         let judges = self.plan.scorers.iter().flat_map(Scorer::agents);
         judges.for_each(|judge| judge.close());
-        let stopped = self.stopper.stopped();
         if stopped.is_none() {
             self.asking.tell_unkept_limits();
         }

@@ -51,14 +51,14 @@ mod tests {
             fs::write(part.join("events.jsonl"), lines).unwrap();
             part
         };
-        let started = |id: &str| {
+        let started = |id: &str, index: u32| {
             format!(
-                "{{\"sample_id\":\"{id}\",\"event_index\":0,\"epoch\":0,\"attempt\":1,\"kind\":\"started\",\"time\":\"\"}}\n"
+                "{{\"sample_id\":\"{id}\",\"event_index\":{index},\"epoch\":0,\"attempt\":1,\"kind\":\"started\",\"time\":\"\"}}\n"
             )
         };
-        part("a", &started("a").repeat(2));
+        part("a", &(started("a", 0) + &started("a", 1)));
         // One that was killed in the middle of a line.
-        part("b", &(started("b") + "{\"sample"));
+        part("b", &(started("b", 0) + "{\"sample"));
         let own = part("c", "");
         let limits = Limits {
             budget: Budget {

@@ -178,6 +178,12 @@ impl Stopper {
         ));
     }
 
+    /// What there is of the run is made again, and nobody is asked.
+    pub(super) fn restored(&self, stop: Stop, reason: &str) {
+        self.set(reason, stop);
+        self.cancel.cancel();
+    }
+
     /// Every gate is sure: what was not asked is not needed.
     pub(super) fn sure(&self, reason: &str) {
         self.set(reason, Stop::Sure);

@@ -72,6 +72,7 @@ pub fn accept(dirs: &[RunDir], how: &Acceptance) -> Result<Accepted> {
     let manifests = manifests.collect::<Result<Vec<_>>>()?;
     for (dir, manifest) in dirs.iter().zip(&manifests) {
         refuse_unfit(dir, manifest, how.partial)?;
+        dir.check()?;
     }
     let Some(first) = manifests.first() else {
         return Err(Error::usage("no run is named").hint("cargo evaltest accept RUN_DIR"));

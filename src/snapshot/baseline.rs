@@ -164,7 +164,7 @@ pub(crate) fn check_scorer(folder: &Path, scorer_hash: &str) -> Result<()> {
 
 /// Reads `_baseline.json`, if there is one.
 pub(super) fn file(path: &Path) -> Result<Option<BaselineFile>> {
-    let text = match std::fs::read(path) {
+    let text = match crate::system::file::read_plain(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Error::io("read", path, &error)),

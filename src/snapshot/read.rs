@@ -13,7 +13,7 @@ const CONFLICT: [&str; 3] = ["<<<<<<<", "=======", ">>>>>>>"];
 
 /// A snapshot with the id in its header; `None` if there is none.
 pub(super) fn snapshot(path: &Path) -> Result<Option<(String, Content)>> {
-    let text = match std::fs::read(path) {
+    let text = match crate::system::file::read_plain(path) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Error::io("read", path, &error)),

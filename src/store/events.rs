@@ -3,9 +3,10 @@
 //! One line per event, written whole by one call before anything that depends on it happens: an
 //! `answered` line is complete before the answer is scored, so `kill -9` loses nothing. A thread syncs
 //! the file at most a second later, so power loss costs at most that second. A torn last line is cut
-//! when a run is resumed.
+//! when a run is resumed. Each line has a checksum at its end: what is not as it was written is left out and named.
 
 pub(crate) mod past;
+mod sealed;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -22,9 +23,14 @@ use serde::{Deserialize, Serialize};
 use super::carried::Carried;
 use crate::data::{AgentError, JudgeCall, Outcome, Output};
 use crate::error::{Error, Result};
+use crate::system::file::{read_plain, refuse_other};
 use crate::system::lock::lock;
 use crate::text::hash::Hasher;
 use crate::text::splice::{Members, place};
+use sealed::{seal, unseal};
+
+/// The name of the journal. Nothing that is said of a finished run is read from it.
+pub(crate) const JOURNAL: &str = "events.jsonl";
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -154,19 +160,21 @@ struct State {
 
 impl EventLog {
     /// Opens the journal for appending and locks it; what stood in it before is given back.
-    pub(crate) fn open(path: &Path) -> Result<(Self, Vec<Carried<StoredEvent>>)> {
-        let file = OpenOptions::new()
+    pub(crate) fn open(path: &Path) -> Result<(Self, JournalContent)> {
+        let options = OpenOptions::new()
             .create(true)
             .append(true)
             .read(true)
-            .open(path);
+            .clone();
+        let file = refuse_other(path).and_then(|()| options.open(path));
         let file = file.map_err(|error| Error::io("open", path, &error))?;
         file.try_lock().map_err(|_| {
             Error::usage(format!("another process is writing `{}`", path.display()))
                 .hint("wait for it to end, or stop it")
         })?;
-        let (events, length, hash) = recover(path, &file)?;
-        let next_index = events.last().map_or(0, |event| event.known.event_index + 1);
+        let (recovered, length, hash) = recover(path, &file)?;
+        let last = recovered.events.last();
+        let next_index = last.map_or(0, |event| event.known.event_index + 1);
         let dirty = Arc::new(AtomicBool::new(false));
         let syncer = file
             .try_clone()
@@ -185,7 +193,7 @@ impl EventLog {
                 dirty,
                 syncer,
             },
-            events,
+            recovered,
         ))
     }
 
@@ -263,7 +271,7 @@ impl Unnumbered {
 
     fn number(mut self, index: u64) -> Vec<u8> {
         self.line.splice(self.place, index.to_string().bytes());
-        self.line
+        seal(self.line)
     }
 }
 
@@ -288,9 +296,18 @@ fn spawn_syncer(file: File, dirty: Arc<AtomicBool>) -> (Sender<()>, JoinHandle<(
     (stop, thread)
 }
 
+/// What stood in a journal.
+pub(crate) struct JournalContent {
+    pub(crate) events: Vec<Carried<StoredEvent>>,
+    /// Lines, from 1, that cannot be read, are not what was written, or stand there twice.
+    pub(crate) skipped: Vec<u64>,
+    /// The SHA-256 of its whole lines.
+    pub(crate) hash: String,
+}
+
 /// Reads the journal and cuts a torn last line.
-fn recover(path: &Path, file: &File) -> Result<(Vec<Carried<StoredEvent>>, u64, Hasher)> {
-    let content = std::fs::read(path).map_err(|error| Error::io("read", path, &error))?;
+fn recover(path: &Path, file: &File) -> Result<(JournalContent, u64, Hasher)> {
+    let content = read_plain(path).map_err(|error| Error::io("read", path, &error))?;
     let whole = content
         .iter()
         .rposition(|&byte| byte == b'\n')
@@ -301,58 +318,57 @@ fn recover(path: &Path, file: &File) -> Result<(Vec<Carried<StoredEvent>>, u64, 
     }
     let mut hash = Hasher::default();
     hash.bytes(&content[..whole]);
-    let events = parse(path, &content[..whole], carried)?;
-    Ok((events, whole as u64, hash))
-}
-
-fn carried(line: &[u8]) -> serde_json::Result<Carried<StoredEvent>> {
-    Carried::parse(line).map(Carried::lean)
-}
-
-fn parse<T>(
-    path: &Path,
-    content: &[u8],
-    read: fn(&[u8]) -> serde_json::Result<T>,
-) -> Result<Vec<T>> {
-    let lines = content.split(|&byte| byte == b'\n').enumerate();
-    let lines = lines.filter(|(_, line)| !line.is_empty());
-    let parse = |(number, line): (usize, &[u8])| {
-        read(line).map_err(|error| {
-            Error::usage(format!(
-                "{}:{}: not an event: {error}",
-                path.display(),
-                number + 1
-            ))
-            .hint("the journal was changed by hand or by another version; start a new run")
-        })
+    let recovered = JournalContent {
+        hash: hash.clone().hex(),
+        ..parse(&content[..whole])
     };
-    lines.map(parse).collect()
+    Ok((recovered, whole as u64, hash))
+}
+
+/// What of a journal can be read. An event is numbered higher than the one before: a line that is there twice is one.
+fn parse(content: &[u8]) -> JournalContent {
+    let lines = content.split(|&byte| byte == b'\n').zip(1..);
+    let mut recovered = JournalContent {
+        events: Vec::new(),
+        skipped: Vec::new(),
+        hash: String::new(),
+    };
+    let mut next = 0;
+    for (line, number) in lines.filter(|(line, _)| !line.is_empty()) {
+        let event = unseal(line)
+            .ok()
+            .and_then(|line| Carried::<StoredEvent>::parse(&line).ok())
+            .filter(|event| event.known.event_index >= next);
+        match event {
+            Some(event) => {
+                next = event.known.event_index + 1;
+                recovered.events.push(event.lean());
+            }
+            None => recovered.skipped.push(number),
+        }
+    }
+    recovered
 }
 
 /// Whether somebody writes a journal at this moment.
 pub(crate) fn is_held(path: &Path) -> bool {
-    let file = OpenOptions::new().append(true).open(path);
+    let file = refuse_other(path).and_then(|()| OpenOptions::new().append(true).open(path));
     file.is_ok_and(|file| file.try_lock().is_err())
 }
 
-/// The events of a journal.
+/// The events of a journal that can be read; none where there is none.
 pub(crate) fn read(path: &Path) -> Result<Vec<StoredEvent>> {
-    read_by(path, |line| serde_json::from_slice(line))
+    let events = read_carried(path)?.into_iter();
+    Ok(events.map(|event| event.known).collect())
 }
 
-/// The events of a journal, with members that this version does not know: what `show` prints.
+/// The same, with members that this version does not know: what `show` prints.
 pub(crate) fn read_carried(path: &Path) -> Result<Vec<Carried<StoredEvent>>> {
-    read_by(path, carried)
-}
-
-fn read_by<T>(path: &Path, read: fn(&[u8]) -> serde_json::Result<T>) -> Result<Vec<T>> {
-    match std::fs::read(path) {
+    match read_plain(path) {
         Ok(content) => {
-            let whole = content
-                .iter()
-                .rposition(|&byte| byte == b'\n')
-                .map_or(0, |place| place + 1);
-            parse(path, &content[..whole], read)
+            let whole = content.iter().rposition(|&byte| byte == b'\n');
+            let whole = whole.map_or(0, |place| place + 1);
+            Ok(parse(&content[..whole]).events)
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(Error::io("read", path, &error)),

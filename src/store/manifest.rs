@@ -1,5 +1,7 @@
 //! `manifest.json`: what was run, when, with which hashes.
 
+pub(super) mod sealed;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,6 +12,7 @@ use serde_json::Value;
 use super::RunDir;
 use crate::data::DetailBounds;
 use crate::error::{Error, Result};
+use crate::system::file::read_plain;
 use crate::system::project::shown;
 use crate::text::setting::Override;
 use crate::text::shell_word;
@@ -162,6 +165,9 @@ pub struct Manifest {
     /// The id of that run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_run_id: Option<String>,
+    /// Lines of the journal that could not be read, from 1, and were left out where the run went on or was made again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub journal_lines_skipped: Vec<u64>,
     /// SHA-256 of the other files.
     #[serde(default)]
     pub artifacts: BTreeMap<String, String>,
@@ -201,7 +207,7 @@ impl Manifest {
 
     /// Reads a manifest and refuses versions from the future.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read(path).map_err(|error| Error::io("read", path, &error))?;
+        let text = read_plain(path).map_err(|error| Error::io("read", path, &error))?;
         let manifest: Self = serde_json::from_slice(&text).map_err(|error| {
             Error::usage(format!("{}: not a manifest: {error}", path.display()))
         })?;
@@ -242,7 +248,7 @@ impl Manifest {
         let mut text = serde_json::to_vec_pretty(self).map_err(|error| {
             Error::infrastructure(format!("the manifest cannot be written: {error}"))
         })?;
-        text.push(b'\n');
+        sealed::seal(&mut text);
         dir.write("manifest.json", &text)
     }
 }

@@ -12,6 +12,7 @@ use super::events::past::Foreign;
 use crate::data::Record;
 use crate::data::record::read_abridged;
 use crate::error::{Error, Result};
+use crate::system::file::open_plain;
 use crate::text::hash::Hasher;
 use crate::text::splice::unknown::with_unknown;
 
@@ -217,7 +218,7 @@ impl Sorted {
 
 /// Opens a `samples.jsonl`.
 pub(crate) fn open(path: &Path) -> Result<BufReader<File>> {
-    let file = File::open(path).map_err(|error| match error.kind() {
+    let file = open_plain(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => Error::usage(format!(
             "`{}` is missing: the run was killed before its end",
             path.display()

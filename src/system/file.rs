@@ -61,6 +61,28 @@ pub(crate) fn tidy(path: &Path) -> PathBuf {
     tidied
 }
 
+/// Opens a file that evaltest or its user wrote down. To open a pipe is to wait for whoever writes into it, and a device has
+/// no end: neither is what was written.
+pub(crate) fn open_plain(path: &Path) -> std::io::Result<fs::File> {
+    refuse_other(path)?;
+    fs::File::open(path)
+}
+
+/// The content of such a file.
+pub(crate) fn read_plain(path: &Path) -> std::io::Result<Vec<u8>> {
+    refuse_other(path)?;
+    fs::read(path)
+}
+
+/// Refuses what is there and is no file.
+pub(crate) fn refuse_other(path: &Path) -> std::io::Result<()> {
+    match fs::metadata(path) {
+        Ok(about) if !about.is_file() => Err(std::io::Error::other("it is no file")),
+        // Whoever opens it will see.
+        _ => Ok(()),
+    }
+}
+
 /// SHA-256 of a file's content.
 pub(crate) fn hash(path: &Path) -> std::io::Result<String> {
     let mut hasher = Hasher::default();
@@ -89,7 +111,7 @@ pub(crate) fn hashes(path: &Path) -> std::io::Result<[String; 2]> {
 }
 
 fn read(path: &Path, mut take: impl FnMut(&[u8])) -> std::io::Result<()> {
-    let mut reader = std::fs::File::open(path)?;
+    let mut reader = open_plain(path)?;
     let mut buffer = vec![0; 64 << 10];
     loop {
         match reader.read(&mut buffer)? {

@@ -14,6 +14,7 @@ mod cache;
 mod called;
 mod completions;
 mod custom;
+mod damaged;
 mod disk_full;
 mod doctor;
 mod early_stop;

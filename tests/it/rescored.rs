@@ -283,15 +283,14 @@ fn a_run_that_cannot_be_read_leaves_nothing_new() {
     // Torn in the middle of its third line.
     let third: usize = text.lines().take(2).map(|line| line.len() + 1).sum();
     fs::write(&samples, &text[..third + 100]).unwrap();
-    check(&["samples.jsonl:3: not a record"]);
-    // Killed before its end.
+    let repair = format!("cargo evaltest repair {}", project.shown(&dir));
+    check(&["samples.jsonl is not what the run wrote", &repair]);
     fs::remove_file(&samples).unwrap();
-    let resume = format!(
-        "hint: continue it: cargo evaltest run --resume {}",
-        project.shown(&dir)
-    );
-    check(&["the run was killed before its end", &resume]);
-    project.run(&format!("run --resume {}", dir.display()));
+    check(&[
+        "samples.jsonl is not what the run wrote: it is missing",
+        &repair,
+    ]);
+    project.run(&format!("repair {}", dir.display())).exits(0);
     rescore(&project, &dir, &["--scorer", "gaia"]).exits(0);
 }
 

@@ -1,16 +1,13 @@
 //! The run directory, field by field.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::path::Path;
 use std::process::Command;
 
 use needs::needs;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
 use crate::patience::{given_time, late};
-use crate::project::{Project, all_files};
+use crate::project::{Project, all_files, sha256};
 
 /// An agent of every outcome, which tells what it used.
 const AGENT: &str = r#"#!/bin/sh
@@ -54,16 +51,6 @@ fn asked(arguments: &str, resumes: bool) -> Project {
         }
         (late(&project) == ["hangs"]).then_some(project)
     })
-}
-
-/// The SHA-256 of a file, as another program sees it.
-fn sha256(path: &Path) -> String {
-    let digest = Sha256::digest(std::fs::read(path).unwrap());
-    let mut hex = String::new();
-    for byte in digest {
-        write!(hex, "{byte:02x}").unwrap();
-    }
-    hex
 }
 
 #[track_caller]

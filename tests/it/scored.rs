@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use crate::project::{Project, Ran, root};
+use crate::project::{Project, Ran, root, sign};
 
 pub(crate) const PAIRS: &str = concat!(
     "{\"id\":\"a\",\"prediction\":\"...\",\"ground_truth\":\"Paris\"}\n",
@@ -450,11 +450,12 @@ fn a_folder_that_is_no_run_is_refused() {
     let text = std::fs::read_to_string(&records).unwrap();
     std::fs::write(&records, format!("{text}{{\"x\":1}}\n")).unwrap();
     let ran = score(&project, &["--scorer", "gaia", &dir]).exits(2);
+    ran.says("samples.jsonl is not what the run wrote");
+    sign(&project.last_run());
+    let ran = score(&project, &["--scorer", "gaia", &dir]).exits(2);
     ran.says(&format!("{}:5: not a record: ", project.shown(&records)));
     std::fs::remove_file(&records).unwrap();
-    let killed = format!(
-        "`{}` is missing: the run was killed before its end",
-        project.shown(&records)
-    );
-    check_error(&project, &["--scorer", "gaia", &dir], &killed);
+    let folder = project.shown(&dir);
+    let missing = format!("{folder}: samples.jsonl is not what the run wrote: it is missing");
+    check_error(&project, &["--scorer", "gaia", &dir], &missing);
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::project::{Project, Ran, json_lines};
+use crate::project::{Project, Ran, json_lines, sign, unsealed};
 
 /// An agent that tells all that agents can tell; of one sample it knows nothing.
 const AGENT: &str = r#"#!/bin/sh
@@ -142,6 +142,7 @@ fn scoring_anew_keeps_unknown_members_and_their_bytes() {
     let mut kept_as_error = 0;
     for scorers in [&["gaia", "quasi_exact"][..], &["substring"]] {
         fs::write(&samples, &known).unwrap();
+        sign(&dir);
         let read = |dir: &Path, name| fs::read_to_string(dir.join(name)).unwrap();
         let new = rescored(&project, &dir, scorers);
         let expect = ["samples.jsonl", "errors.jsonl"].map(|name| read(&new, name));
@@ -152,6 +153,7 @@ fn scoring_anew_keeps_unknown_members_and_their_bytes() {
             assert!(added.len() > 20);
             assert_eq!(without(&text, &added), known);
             fs::write(&samples, &text).unwrap();
+            sign(&dir);
             let new = rescored(&project, &dir, scorers);
             assert_eq!(without(&read(&new, "samples.jsonl"), &added), expect[0]);
             let errors = read(&new, "errors.jsonl");
@@ -242,11 +244,12 @@ fn has(value: &Value, name: &str, spares: &dyn Fn(&str) -> bool) -> bool {
 fn what_is_shown_as_json_has_unknown_members() {
     let (project, dir) = ran();
     for name in ["samples.jsonl", "events.jsonl"] {
-        let known = fs::read_to_string(dir.join(name)).unwrap();
+        let known = unsealed(&fs::read_to_string(dir.join(name)).unwrap());
         let mut dice = Dice(0x6a09_e667_f3bc_c908);
         let text = strew(&known, &[], &mut dice, &mut Vec::new());
         fs::write(dir.join(name), text).unwrap();
     }
+    sign(&dir);
     let records = json_lines(&dir.join("samples.jsonl"));
     let shown = command(&project, "show --json", &dir, &[]).exits(0).json();
     assert_eq!(shown.as_array().map(Vec::len), Some(records.len()));
@@ -270,7 +273,7 @@ fn what_is_shown_as_json_has_unknown_members() {
 fn a_journal_that_is_continued_keeps_unknown_members_and_their_bytes() {
     let (project, dir) = ran();
     let journal = dir.join("events.jsonl");
-    let known = fs::read_to_string(&journal).unwrap();
+    let known = unsealed(&fs::read_to_string(&journal).unwrap());
     let mut text = String::new();
     for seed in 1..=3 {
         let mut added = Vec::new();

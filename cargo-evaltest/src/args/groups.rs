@@ -7,7 +7,7 @@ use clap::Command;
 /// The commands in groups; a test holds that none is missing.
 pub(crate) const GROUPS: &[(&str, &[&str])] = &[
     ("Run", &["run", "list", "doctor", "cache"]),
-    ("Look at a run", &["show", "summarize"]),
+    ("Look at a run", &["show", "summarize", "repair"]),
     ("Score", &["score", "scorers", "rescore", "judge"]),
     ("Gates and the baseline", &["gate", "accept", "plan"]),
     ("Leaderboards", &["export", "import", "bfcl"]),

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::command::export::bfcl::ModelArgs;
 use crate::console;
+use crate::runs::read_run;
 
 /// The official program of the Berkeley Function Calling Leaderboard, where it is installed
 #[derive(Debug, Args)]
@@ -109,7 +110,7 @@ pub(crate) fn run(args: &BfclArgs) -> Result<Exit> {
 }
 
 fn judge(args: &OfficialArgs, cancel: &Cancel) -> Result<Exit> {
-    let dir = RunDir::open(&args.run_dir)?;
+    let dir = read_run(&args.run_dir)?;
     let compared = compare(
         &dir,
         &args.model,

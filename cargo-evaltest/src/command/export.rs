@@ -14,6 +14,7 @@ use evaltest::engine::text::clean;
 use evaltest::{Benchmark, Error, Exit, Gaia, Registry, Result};
 
 use crate::console;
+use crate::runs::read_run;
 
 pub(crate) mod bfcl;
 
@@ -101,7 +102,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<Exit> {
     let Some(path) = &args.run_dir else {
         return Err(Error::usage("no run is named").hint("name a run directory"));
     };
-    let dir = RunDir::open(path)?;
+    let dir = read_run(path)?;
     let output = args.output.as_deref();
     match args.format {
         ExportFormat::Gaia => {
@@ -264,7 +265,7 @@ fn note(exported: &GaiaExport) {
 fn check(args: &ExportArgs, file: &Path) -> Result<Exit> {
     let ids = match (&args.dataset, &args.run_dir) {
         (Some(dataset), _) => ids_of(dataset, args.split.as_deref())?,
-        (None, Some(run)) => ids_of_run(&RunDir::open(run)?)?,
+        (None, Some(run)) => ids_of_run(&read_run(run)?)?,
         (None, None) => return Err(Error::usage("no dataset is named")),
     };
     let checked = gaia::check(file, ids.iter().map(String::as_str))?;

@@ -12,7 +12,7 @@ use evaltest::engine::text::clean;
 use evaltest::{Budget, Exit, Extract, Result};
 
 use crate::discover::one_spec;
-use crate::runs::open_run;
+use crate::runs::read_run;
 use crate::{console, scorers};
 
 /// Score the answers of a run again, into a new run directory; no agent is asked
@@ -59,7 +59,7 @@ pub(crate) struct RescoreArgs {
 }
 
 pub(crate) fn run(args: &RescoreArgs) -> Result<Exit> {
-    let dir = open_run(&args.run_dir)?;
+    let dir = read_run(&args.run_dir)?;
     scorers::needs_scorer(&args.scorers, &args.scorer_options)?;
     let (Origin { scorers, specs }, of_spec, budget) = if let Some(spec) = &args.spec {
         scorers_of_spec(&one_spec(spec)?)?

@@ -14,7 +14,7 @@ use evaltest::{Error, Exit, Normalized, Outcome, Record, Result, Score};
 use serde_json::{Map, Value};
 
 use crate::console;
-use crate::runs::named_or_last;
+use crate::runs::seen_run;
 
 /// Show one sample of a run: prompt, answer, what was compared, verdict, attempts
 #[derive(Debug, Args)]
@@ -35,7 +35,7 @@ pub(crate) struct ShowArgs {
 }
 
 pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
-    let dir = named_or_last(args.run_dir.as_deref())?;
+    let dir = seen_run(args.run_dir.as_deref())?;
     let path = dir.file("samples.jsonl");
     let Some(wanted) = &args.id else {
         if args.json {

@@ -1,6 +1,6 @@
 //! The scorers that judged a run, made again from what its manifest tells.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::eval::registry::Registry;
 use crate::eval::registry::scorers::{self, Context};
 use crate::eval::{Budget, plan, spec};
+use crate::run::restored::spec_of;
 use crate::scorer::Scorer;
 use crate::scorer::extract::Extract;
 use crate::scorer::hash::scorers_hash;
@@ -97,16 +98,6 @@ fn named(config: &Value, names: &[impl AsRef<str>]) -> Vec<Value> {
         Some(list) => list.clone(),
         None => names.iter().map(|name| name.as_ref().into()).collect(),
     }
-}
-
-/// The spec of a run, where it is on this machine.
-fn spec_of(manifest: &Manifest) -> Option<PathBuf> {
-    let there = manifest.spec.clone().filter(|spec| spec.is_file());
-    there.or_else(|| {
-        let inside = manifest.spec_in_project.as_ref()?;
-        let spec = crate::system::project::current_root()?.join(inside);
-        spec.is_file().then_some(spec)
-    })
 }
 
 /// The error for scorers of which one is not built in; another error stays what it is.

@@ -41,6 +41,7 @@ pub(crate) fn claim(answer: &Path, waited: Option<File>) -> Claimed {
         fs::create_dir_all(path.parent()?).ok()?;
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
+        file::refuse_other(&path).ok()?;
         options.open(&path).ok()
     };
     let Some(mut file) = waited.or_else(opened) else {

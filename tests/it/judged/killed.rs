@@ -136,10 +136,11 @@ fn a_torn_reply_is_asked_for_again_alone_and_a_damaged_line_is_told() {
     court.run(&resume).exits(0);
     assert_eq!((court.judged(), court.answered()), (5, 4));
     assert_eq!(number(&court.judge.asked()[4]), 3);
-    // In the middle it is no torn end, and nobody is asked.
+    // In the middle, too; but the verdict behind it is there, and nobody is asked.
     let broken = events.replacen("\"kind\":\"judged\"", "\"kind\":\"jud", 1);
     fs::write(&journal, broken).unwrap();
-    court.run(&resume).exits(2).says("events.jsonl:");
+    let told = "lines that are not as they were written are left out: 3;";
+    court.run(&resume).exits(0).says(told);
     assert_eq!((court.judged(), court.answered()), (5, 4));
 }
 

@@ -136,9 +136,14 @@ fn served_by(dir: &RunDir, model: &str) {
     };
     std::fs::write(&path, text.lines().map(line).collect::<String>()).unwrap();
     let summary = reload(dir, None, false, false).unwrap().summary;
+    let manifest = dir.manifest().unwrap();
+    let mut artifacts = manifest.artifacts.clone();
+    let hash = crate::system::file::hash(&path).unwrap();
+    artifacts.insert("samples.jsonl".to_owned(), hash);
     let manifest = Manifest {
         judge_models: summary.judge_models(),
-        ..dir.manifest().unwrap()
+        artifacts,
+        ..manifest
     };
     manifest.write(dir).unwrap();
 }

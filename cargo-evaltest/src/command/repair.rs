@@ -1,0 +1,69 @@
+//! `cargo evaltest repair`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use evaltest::engine::run::restored::{Repaired, repair};
+use evaltest::engine::store::RunStatus;
+use evaltest::engine::system::project::shown;
+use evaltest::engine::text::clean;
+use evaltest::{Exit, Result};
+
+use crate::console;
+use crate::runs::open_run;
+
+/// Make the files of a run again from its journal; nobody is asked
+///
+/// The manifest has a hash of every file that a run wrote, and a file that is not the same any more is not believed.
+/// `events.jsonl` has all that was said; the dataset and the scorers of the run's spec have the rest, and must be those of
+/// the run. Lines of the journal that cannot be read are left out and named. A sample whose end is lost with them counts as
+/// not asked: `run --resume` asks it.
+#[derive(Debug, Args)]
+pub(crate) struct RepairArgs {
+    /// The run directory
+    run_dir: PathBuf,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &RepairArgs) -> Result<Exit> {
+    let dir = open_run(&args.run_dir)?;
+    let repaired = repair(&dir)?;
+    let Repaired {
+        ended,
+        questions,
+        skipped_lines,
+        status,
+        notices,
+        ..
+    } = &repaired;
+    for notice in notices {
+        console::note(&clean(notice));
+    }
+    if args.json {
+        console::print_json(&repaired)?;
+        return Ok(Exit::Passed);
+    }
+    let name = shown(dir.path());
+    console::print(|out| {
+        writeln!(
+            out,
+            "{name}: made again from its journal, with {ended} of {questions} answers"
+        )?;
+        if !skipped_lines.is_empty() {
+            let lines: Vec<_> = skipped_lines.iter().map(u64::to_string).collect();
+            writeln!(
+                out,
+                "  lines of events.jsonl that cannot be read: {}",
+                lines.join(", ")
+            )?;
+        }
+        if *status != RunStatus::Finished {
+            writeln!(out, "  next: cargo evaltest run --resume {name}")?;
+        }
+        Ok(())
+    })?;
+    Ok(Exit::Passed)
+}

@@ -1,0 +1,268 @@
+//! A run made again from its journal: nobody is asked.
+//!
+//! The journal has what was said and what became of it, the dataset all else of a record. So the spec that the manifest
+//! names must be there, and its dataset and scorers those of the run. What the journal has no end of is left out, as of
+//! a run that was stopped.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Serialize;
+use tempfile::TempDir;
+
+use super::rescore::reload;
+use super::{Home, RunOptions, Session};
+use crate::error::{Error, Result};
+use crate::eval::plan::{BaselineUse, Plan};
+use crate::eval::registry::Registry;
+use crate::eval::spec;
+use crate::store::events::{self, JOURNAL};
+use crate::store::{Manifest, RunDir, RunStatus};
+use crate::system::file::refuse_other;
+use crate::system::project::shown;
+use crate::text::setting::Override;
+use crate::text::shell_word;
+use crate::verdict::facts::Stop;
+
+/// A run whose files can be believed.
+pub struct Readable {
+    /// It; of one that was killed, with files made again from its journal, as long as this value lives.
+    pub dir: RunDir,
+    /// What people should know of it.
+    pub notices: Vec<String>,
+}
+
+/// Checks that the files of a run are what it wrote. Those of a run that was killed are made from its journal, elsewhere.
+///
+/// # Errors
+/// When they are not, with the file and what makes it again; when the run is going on; when the spec or the dataset of a
+/// run that was killed is not here.
+pub fn readable(dir: RunDir) -> Result<Readable> {
+    let manifest = dir.manifest()?;
+    if manifest.status != RunStatus::Running || manifest.parent.is_some() {
+        let notices = dir.check()?;
+        return Ok(Readable { dir, notices });
+    }
+    let name = shown(dir.path());
+    let journal = dir.file(JOURNAL);
+    if events::is_held(&journal) {
+        return Err(Error::usage(format!("run `{name}` is going on")).hint("wait for its end"));
+    }
+    let resume = format!("cargo evaltest run --resume {}", shell_word(&name));
+    let failed = |error: &dyn std::fmt::Display| {
+        let message =
+            format!("run `{name}` was killed, and cannot be read from its journal: {error}");
+        Error::usage(message).hint(format!("go on with it: {resume}"))
+    };
+    let folder = copied(&dir).map_err(|error| failed(&error))?;
+    let made =
+        make(folder.path(), &manifest).map_err(|error| failed(&error.message().to_owned()))?;
+    let mut notices: Vec<_> = dir.changed_manifest().into_iter().collect();
+    notices.push(format!(
+        "run `{name}` was killed: it is read from its journal {}; go on with it: {resume}",
+        made.told()
+    ));
+    let dir = dir.restored_in(folder);
+    Ok(Readable { dir, notices })
+}
+
+/// What a run is made again from, elsewhere.
+fn copied(dir: &RunDir) -> io::Result<TempDir> {
+    let folder = tempfile::Builder::new()
+        .prefix("evaltest-restored-")
+        .tempdir()?;
+    for file in ["manifest.json", JOURNAL] {
+        let from = dir.file(file);
+        let copied = refuse_other(&from).and_then(|()| fs::copy(from, folder.path().join(file)));
+        match copied {
+            Err(error) if file != JOURNAL || error.kind() != io::ErrorKind::NotFound => {
+                return Err(error);
+            }
+            _ => {}
+        }
+    }
+    Ok(folder)
+}
+
+/// What was made again.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Repaired {
+    /// Questions whose end is in the journal.
+    pub ended: usize,
+    /// Questions of the run.
+    pub questions: usize,
+    /// Lines of the journal that cannot be read, from 1.
+    pub skipped_lines: Vec<u64>,
+    /// How the run stands.
+    pub status: RunStatus,
+    /// What was not as the run wrote it, of what it was made again from.
+    pub notices: Vec<String>,
+}
+
+impl Repaired {
+    fn told(&self) -> String {
+        let Self {
+            ended,
+            questions,
+            skipped_lines,
+            ..
+        } = self;
+        let lost = match skipped_lines.len() {
+            0 => String::new(),
+            lines => format!(", {lines} of whose lines cannot be read,"),
+        };
+        format!("with {ended} of its {questions} answers{lost}")
+    }
+}
+
+/// Makes the files of a run again, in its own directory.
+///
+/// # Errors
+/// When its journal has fewer answers than there are records, when it is going on, or its spec or dataset are not here.
+pub fn repair(dir: &RunDir) -> Result<Repaired> {
+    let manifest = dir.manifest()?;
+    if let Some(parent) = &manifest.parent {
+        let message = format!(
+            "run `{}` scored the answers of another run again: its journal has no answers",
+            shown(dir.path())
+        );
+        return Err(Error::usage(message).hint(format!(
+            "score them once more: cargo evaltest rescore {}",
+            shell_word(&shown(parent))
+        )));
+    }
+    let records = dir.readable_records();
+    if records > 0 {
+        let folder = copied(dir).map_err(|error| Error::io("copy", dir.path(), &error))?;
+        let Repaired { ended, .. } = make(folder.path(), &manifest)?;
+        if ended < records {
+            let message = format!(
+                "the journal of run `{}` has {ended} answers, and `samples.jsonl` {records}: made again from it, the run \
+                 would lose some",
+                shown(dir.path())
+            );
+            return Err(Error::usage(message).hint(
+                "take the files from where the directory was copied, or remove `samples.jsonl` if it is worth nothing",
+            ));
+        }
+    }
+    let notices = [dir.changed_manifest(), dir.changed_journal(&manifest)];
+    let repaired = make(dir.path(), &manifest)?;
+    Ok(Repaired {
+        notices: notices.into_iter().flatten().collect(),
+        ..repaired
+    })
+}
+
+fn make(path: &Path, manifest: &Manifest) -> Result<Repaired> {
+    let plan = plan_of(manifest)?;
+    let options = RunOptions {
+        home: Home::Restored(path.to_owned()),
+        ..RunOptions::default()
+    };
+    let only = manifest.only.clone();
+    let options = RunOptions {
+        scope: super::Scope {
+            only: only.map(|ids| ids.into_iter().collect()),
+            partial: false,
+        },
+        ..options
+    };
+    let session = Session::with_plan(plan, options, Arc::new(|_| {}))?;
+    let questions = session.questions();
+    let (stop, reason) = stop_of(manifest);
+    let (ended, _) = session.restore(stop, &reason)?;
+    let dir = RunDir::open(path)?;
+    let written = dir.manifest()?;
+    let lost = ended < questions;
+    let status = match manifest.status {
+        RunStatus::Running | RunStatus::Finished if lost => RunStatus::Stopped,
+        RunStatus::Running => RunStatus::Finished,
+        known => known,
+    };
+    let skipped_lines = written.journal_lines_skipped.clone();
+    let was_over = manifest.status != RunStatus::Running;
+    let kept = Manifest {
+        status,
+        stop_reason: match status {
+            RunStatus::Finished => None,
+            _ => Some(reason),
+        },
+        early_stop: manifest.early_stop.clone(),
+        whole: manifest.whole && (!lost || was_over && manifest.status != RunStatus::Finished),
+        git_sha: manifest.git_sha.clone(),
+        git_dirty: manifest.git_dirty,
+        ended_at: manifest.ended_at.clone().or(written.ended_at.clone()),
+        duration_s: manifest.duration_s.or(written.duration_s),
+        failed_assertions: manifest.failed_assertions.clone(),
+        baseline: manifest.baseline.clone(),
+        ..written
+    };
+    kept.write(&dir)?;
+    // By what the manifest says now, such as an early stop.
+    let run = reload(&dir, None, false, false)?;
+    let mut artifacts = kept.artifacts.clone();
+    artifacts.extend(run.write_summary(&dir)?);
+    Manifest { artifacts, ..kept }.write(&dir)?;
+    Ok(Repaired {
+        ended,
+        questions,
+        skipped_lines,
+        status,
+        notices: Vec::new(),
+    })
+}
+
+/// Why a run that is made again is not whole, if it is not.
+fn stop_of(manifest: &Manifest) -> (Stop, String) {
+    let reason = manifest.stop_reason.clone();
+    match manifest.status {
+        RunStatus::Running => (Stop::Early, "it was killed".to_owned()),
+        RunStatus::Finished => (
+            Stop::Early,
+            "its journal has not the end of every question".to_owned(),
+        ),
+        RunStatus::Interrupted => (
+            Stop::Interrupted,
+            reason.unwrap_or_else(|| "interrupted".to_owned()),
+        ),
+        RunStatus::Stopped => (
+            Stop::Early,
+            reason.unwrap_or_else(|| "it was stopped".to_owned()),
+        ),
+    }
+}
+
+/// The eval as the run had it, whose agent nobody needs.
+fn plan_of(manifest: &Manifest) -> Result<Plan> {
+    let spec = spec_of(manifest).ok_or_else(|| {
+        let error = match &manifest.spec {
+            Some(spec) => Error::usage(format!("its spec `{}` is not here", shown(spec))),
+            None => Error::usage("its eval is made in Rust, and not in a spec"),
+        };
+        error.hint("do this in the checkout that has it")
+    })?;
+    let is_agents = |change: &&Override| change.key.split('.').next() == Some("agent");
+    let mut overrides: Vec<Override> = manifest
+        .overrides
+        .iter()
+        .filter(|change| !is_agents(change))
+        .cloned()
+        .collect();
+    overrides.push(Override::new("agent", serde_json::Value::from("echo")));
+    let eval = spec::load(&spec, &Registry::new(), &overrides)?;
+    Plan::load(&eval, BaselineUse::Compare)
+}
+
+/// The spec of a run, where it is on this machine.
+pub(super) fn spec_of(manifest: &Manifest) -> Option<PathBuf> {
+    let there = manifest.spec.clone().filter(|spec| spec.is_file());
+    there.or_else(|| {
+        let inside = manifest.spec_in_project.as_ref()?;
+        let spec = crate::system::project::current_root()?.join(inside);
+        spec.is_file().then_some(spec)
+    })
+}

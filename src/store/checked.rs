@@ -1,0 +1,214 @@
+//! Whether the files of a run directory are what the run wrote, before they are believed.
+//!
+//! The manifest has a hash of each. This is against damage: a copy that was cut short, a disk that is full, a tool that
+//! changed line ends. Whoever changes the manifest too is believed.
+
+mod keys;
+
+use std::io;
+use std::path::Path;
+use std::thread;
+
+use super::events::JOURNAL;
+use super::manifest::sealed;
+use super::{Manifest, RunDir, RunStatus};
+use crate::error::{Error, Result};
+use crate::system::file;
+use crate::system::project::shown;
+use crate::text::shell_word;
+
+/// The records, of which everything else is made.
+const RECORDS: &str = "samples.jsonl";
+
+/// How the name of a run directory begins.
+const STAMP: &str = "20260102T030405Z";
+
+/// What is wrong with a file.
+#[derive(Debug)]
+enum Damage {
+    Missing,
+    /// A folder, a pipe, a device.
+    NoFile,
+    Changed,
+    /// It is as the manifest says, and cannot be whole.
+    Odd(String),
+    Unreadable(io::Error),
+}
+
+impl RunDir {
+    /// Refuses a run whose files are not what the run wrote. Of its journal alone that is a notice, which is given back.
+    ///
+    /// # Errors
+    /// With the file, and the command that makes it again.
+    pub fn check(&self) -> Result<Vec<String>> {
+        let manifest = self.manifest()?;
+        if manifest.status == RunStatus::Running {
+            return Err(self.killed());
+        }
+        let files = manifest.artifacts.iter().map(|(name, hash)| {
+            let path = self.file(name);
+            (name.as_str(), path, hash.as_str())
+        });
+        let files: Vec<_> = files.collect();
+        // The journal is as large as all else.
+        let damage: Vec<_> = thread::scope(|scope| {
+            let manifest = &manifest;
+            let looks: Vec<_> = files
+                .iter()
+                .map(|(name, path, hash)| {
+                    let look = scope.spawn(move || match *name {
+                        RECORDS => damage_of_records(path, hash, manifest),
+                        _ => damage_of(path, |path| Ok(file::hash(path)? == *hash)),
+                    });
+                    (*name, look)
+                })
+                .collect();
+            looks
+                .into_iter()
+                .map(|(name, look)| (name, look.join().unwrap_or(Some(Damage::NoFile))))
+                .collect()
+        });
+        let mut notices: Vec<_> = self.changed_manifest().into_iter().collect();
+        for (name, damage) in damage {
+            let Some(damage) = damage else {
+                continue;
+            };
+            if name == JOURNAL {
+                let told = self.noticed(&damage) + "; the records of the run are whole";
+                notices.push(match manifest.parent {
+                    Some(_) => told,
+                    None => format!(
+                        "{told}. See which of its lines can be read: `cargo evaltest repair {}`",
+                        shell_word(&shown(self.path()))
+                    ),
+                });
+                continue;
+            }
+            return Err(self.damaged(&manifest, name, &damage));
+        }
+        if !manifest.artifacts.contains_key(RECORDS) {
+            // As it was never written: nothing says what ought to be there.
+            return Err(self.damaged(&manifest, RECORDS, &Damage::Missing));
+        }
+        Ok(notices)
+    }
+
+    /// How many records of its samples can be read at all.
+    pub(crate) fn readable_records(&self) -> usize {
+        keys::read(&self.file(RECORDS), 0).map_or(0, |keys| keys.count)
+    }
+
+    /// Says that the manifest is another than was written. Whoever changes it is believed; damage should be seen.
+    pub(crate) fn changed_manifest(&self) -> Option<String> {
+        let path = self.file("manifest.json");
+        let text = file::read_plain(&path).ok()?;
+        let shown = shown(&path);
+        if !sealed::is_as_written(&text) {
+            return Some(format!(
+                "{shown}: it was changed after the run wrote it; what it says now is believed"
+            ));
+        }
+        let manifest = self.manifest().ok()?;
+        let name = self.path().file_name()?.to_str()?;
+        // A directory may be renamed; one that has the name of a run has its manifest.
+        let (stamp, run_id) = name.split_once('_')?;
+        let is_named = stamp.len() == STAMP.len() && stamp.ends_with('Z');
+        (is_named && run_id != manifest.run_id).then(|| {
+            let other = manifest.run_id;
+            format!(
+                "{shown}: it is that of run `{other}`, and the directory is named after another"
+            )
+        })
+    }
+
+    /// Says that the journal is another than was written.
+    pub(crate) fn changed_journal(&self, manifest: &Manifest) -> Option<String> {
+        let hash = manifest.artifacts.get(JOURNAL)?;
+        let damage = damage_of(&self.file(JOURNAL), |path| Ok(file::hash(path)? == *hash))?;
+        Some(self.noticed(&damage))
+    }
+
+    /// The error for a run that was killed, or is going on.
+    fn killed(&self) -> Error {
+        let dir = shown(self.path());
+        if super::events::is_held(&self.file(JOURNAL)) {
+            let error = Error::usage(format!("run `{dir}` is going on"));
+            return error.hint("wait for its end");
+        }
+        Error::usage(format!("run `{dir}` was killed before its end"))
+            .hint(format!("cargo evaltest run --resume {}", shell_word(&dir)))
+    }
+
+    fn damaged(&self, manifest: &Manifest, name: &str, damage: &Damage) -> Error {
+        let dir = shown(self.path());
+        let how = match damage {
+            Damage::Missing => ": it is missing".to_owned(),
+            Damage::NoFile => ": it is no file".to_owned(),
+            Damage::Changed => String::new(),
+            Damage::Odd(what) => format!(": {what}"),
+            Damage::Unreadable(error) => format!(": it cannot be read: {error}"),
+        };
+        Error::usage(format!("{dir}: {name} is not what the run wrote{how}"))
+            .hint(self.made_again(manifest))
+    }
+
+    /// What makes the files of a run again.
+    fn made_again(&self, manifest: &Manifest) -> String {
+        match &manifest.parent {
+            Some(parent) => format!(
+                "score the answers again: cargo evaltest rescore {}",
+                shell_word(&shown(parent))
+            ),
+            None => format!(
+                "make it again from the journal: cargo evaltest repair {}",
+                shell_word(&shown(self.path()))
+            ),
+        }
+    }
+
+    fn noticed(&self, damage: &Damage) -> String {
+        let dir = shown(self.path());
+        let what = match damage {
+            Damage::Missing => "is missing",
+            _ => "is not what the run wrote",
+        };
+        format!("{dir}: {JOURNAL} {what}")
+    }
+}
+
+fn damage_of(path: &Path, is_same: impl FnOnce(&Path) -> io::Result<bool>) -> Option<Damage> {
+    match path.metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Some(Damage::Missing),
+        Err(error) => return Some(Damage::Unreadable(error)),
+        // To open a pipe is to wait for whoever writes into it.
+        Ok(about) if !about.is_file() => return Some(Damage::NoFile),
+        Ok(_) => {}
+    }
+    match is_same(path) {
+        Ok(true) => None,
+        Ok(false) => Some(Damage::Changed),
+        Err(error) => Some(Damage::Unreadable(error)),
+    }
+}
+
+/// The same of the records: their number and their ids, too, must be those of the run.
+fn damage_of_records(path: &Path, hash: &str, manifest: &Manifest) -> Option<Damage> {
+    let most = manifest.selected.saturating_mul(manifest.epochs as usize);
+    let mut odd = None;
+    let damage = damage_of(path, |path| {
+        let keys = keys::read(path, most)?;
+        odd = keys.twice.or_else(|| {
+            let count = keys.count;
+            let is_whole = manifest.status == RunStatus::Finished && manifest.early_stop.is_none();
+            let is_odd = if is_whole {
+                count != most
+            } else {
+                count > most
+            };
+            (is_odd && !keys.has_others)
+                .then(|| format!("it has {count} records, and the run asked {most}"))
+        });
+        Ok(keys.hash == hash)
+    });
+    damage.or(odd.map(Damage::Odd))
+}

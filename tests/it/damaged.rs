@@ -1,0 +1,158 @@
+//! Run directories whose files are not what the run wrote.
+
+mod journal;
+mod matrix;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::asked::{self, asked};
+use crate::project::{Project, Ran};
+
+/// A run of 20 questions, of which the agent answers every second rightly, and a gate that fails.
+fn red() -> (Project, PathBuf) {
+    let project = asked::project(20, "", "gates: [accuracy >= 0.9]\n");
+    project.run("run eval.yaml").exits(1);
+    let dir = project.last_run();
+    (project, dir)
+}
+
+fn on(project: &Project, command: &str, dir: &Path) -> Ran {
+    let words: Vec<_> = command.split(' ').collect();
+    let dir = dir.display().to_string();
+    let words: Vec<&str> = words
+        .iter()
+        .map(|it| if *it == "DIR" { &*dir } else { it })
+        .collect();
+    project.run_of(&words)
+}
+
+/// Commands that believe the records of a run.
+const READERS: [&str; 6] = [
+    "gate DIR",
+    "summarize DIR",
+    "rescore DIR --scorer exact",
+    "export DIR --format gaia --output there",
+    "accept DIR",
+    "run eval.yaml --failed DIR",
+];
+
+#[test]
+fn a_run_that_was_cut_short_is_not_believed() {
+    let (project, dir) = red();
+    let path = dir.join("samples.jsonl");
+    let whole = fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+    let flipped = whole.replacen("\"correct\":false", "\"correct\":true", 1);
+    assert_ne!(flipped, whole);
+    let damaged = [
+        lines[..10].concat(),
+        lines[..1].concat(),
+        String::new(),
+        whole[..whole.len() / 2].to_owned(),
+        whole.clone() + lines[1],
+        whole.replace('\n', "\r\n"),
+        flipped,
+    ];
+    let asked_before = asked(&project).len();
+    for text in damaged {
+        fs::write(&path, text).unwrap();
+        for command in READERS {
+            on(&project, command, &dir)
+                .exits(2)
+                .says("samples.jsonl is not what the run wrote")
+                .says("cargo evaltest repair evaltest-runs/");
+        }
+        // Whoever looks at it is told.
+        on(&project, "show DIR q000", &dir).says("samples.jsonl is not what the run wrote");
+    }
+    fs::remove_file(&path).unwrap();
+    on(&project, "gate DIR", &dir)
+        .exits(2)
+        .says("samples.jsonl is not what the run wrote: it is missing");
+    assert_eq!(asked(&project).len(), asked_before);
+    assert_eq!(project.runs().len(), 1, "nothing new is left");
+
+    on(&project, "repair DIR", &dir)
+        .exits(0)
+        .says("made again from its journal, with 20 of 20 answers");
+    assert_eq!(fs::read_to_string(&path).unwrap(), whole);
+    on(&project, "gate DIR", &dir).exits(1);
+    assert_eq!(asked(&project).len(), asked_before);
+}
+
+#[test]
+fn each_other_file_is_looked_at_and_a_journal_alone_is_a_notice() {
+    let (project, dir) = red();
+    for name in ["errors.jsonl", "summary.json", "summary.md"] {
+        let path = dir.join(name);
+        let whole = fs::read(&path).unwrap();
+        fs::write(&path, [&whole[..], b"\n"].concat()).unwrap();
+        on(&project, "gate DIR", &dir)
+            .exits(2)
+            .says(&format!("{name} is not what the run wrote"));
+        fs::write(&path, whole).unwrap();
+        on(&project, "gate DIR", &dir)
+            .exits(1)
+            .says_nothing_of("not what the run wrote");
+    }
+    let journal = dir.join("events.jsonl");
+    let text = fs::read_to_string(&journal).unwrap();
+    fs::write(&journal, text.replacen("started", "Started", 1)).unwrap();
+    on(&project, "gate DIR", &dir)
+        .exits(1)
+        .says("events.jsonl is not what the run wrote; the records of the run are whole");
+    on(&project, "repair DIR", &dir)
+        .exits(0)
+        .says("lines of events.jsonl that cannot be read: 1");
+    let manifest = project.last_json("manifest.json");
+    assert_eq!(manifest["journal_lines_skipped"], serde_json::json!([1]));
+    on(&project, "gate DIR", &dir)
+        .exits(1)
+        .says_nothing_of("not what the run wrote");
+}
+
+#[test]
+fn a_killed_run_is_read_from_its_journal_by_all_but_accept() {
+    let (project, dir) = red();
+    let before = asked(&project).len();
+    // As `kill -9` leaves it: the journal up to some answer, no records, and the manifest of a run that goes on.
+    let journal = fs::read_to_string(dir.join("events.jsonl")).unwrap();
+    let half = journal.split_inclusive('\n').take(30).collect::<String>();
+    // Several are in flight at a time.
+    let answers = half.matches("\"kind\":\"answered\"").count();
+    fs::write(dir.join("events.jsonl"), half).unwrap();
+    for name in [
+        "samples.jsonl",
+        "errors.jsonl",
+        "summary.json",
+        "summary.md",
+    ] {
+        fs::remove_file(dir.join(name)).unwrap();
+    }
+    let manifest = fs::read_to_string(dir.join("manifest.json")).unwrap();
+    let running = manifest.replace("\"status\": \"finished\"", "\"status\": \"running\"");
+    assert_ne!(running, manifest);
+    fs::write(dir.join("manifest.json"), running).unwrap();
+    let files = || crate::project::all_files(&dir).len();
+    let there = files();
+    for (command, code) in [
+        ("gate DIR", 3),
+        ("summarize DIR", 0),
+        ("rescore DIR --scorer exact", 0),
+        ("export DIR --format gaia --output there", 0),
+        ("show DIR", 0),
+        ("run eval.yaml --failed DIR --dry-run", 0),
+    ] {
+        on(&project, command, &dir).exits(code).says(&format!(
+            "was killed: it is read from its journal with {answers} of its 20 answers"
+        ));
+        assert_eq!(files(), there, "{command}");
+    }
+    on(&project, "accept DIR", &dir)
+        .exits(2)
+        .says("did not finish: it was killed");
+    assert_eq!(asked(&project).len(), before);
+    on(&project, "run --resume DIR", &dir).exits(1);
+    assert_eq!(asked(&project).len(), before + 20 - answers);
+}

@@ -1,0 +1,123 @@
+//! Journals with lines that are not as they were written: what they told is asked again, and nothing else.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::asked::{self, asked};
+use crate::project::{Project, json_lines, unsealed};
+
+const QUESTIONS: u32 = 6;
+
+/// A run, with its journal as lines, and the line (from 0) with the answer to a sample.
+fn run() -> (Project, PathBuf, Vec<String>, usize) {
+    let project = asked::project(QUESTIONS, "", "");
+    project.run("run eval.yaml").exits(0);
+    let dir = project.last_run();
+    let text = fs::read_to_string(dir.join("events.jsonl")).unwrap();
+    let lines: Vec<_> = text.split_inclusive('\n').map(str::to_owned).collect();
+    let is_answer = |line: &String| {
+        let event: Value = serde_json::from_str(line).unwrap();
+        event["kind"] == "answered" && event["sample_id"] == "q002"
+    };
+    let answer = lines.iter().position(is_answer).unwrap();
+    (project, dir, lines, answer)
+}
+
+/// As `kill -9` leaves a run: there is nothing but the journal, and a manifest that says that it goes on.
+fn kill(dir: &Path, journal: &str) {
+    for name in [
+        "samples.jsonl",
+        "errors.jsonl",
+        "summary.json",
+        "summary.md",
+    ] {
+        let _ = fs::remove_file(dir.join(name));
+    }
+    let path = dir.join("manifest.json");
+    let mut manifest: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    manifest["status"] = json!("running");
+    manifest["artifacts"] = json!({});
+    fs::write(path, manifest.to_string()).unwrap();
+    fs::write(dir.join("events.jsonl"), journal).unwrap();
+}
+
+fn answers(dir: &Path) -> Vec<Value> {
+    let records = json_lines(&dir.join("samples.jsonl")).into_iter();
+    records
+        .map(|mut record| record["result"]["output"]["text"].take())
+        .collect()
+}
+
+#[test]
+fn a_damaged_answer_is_named_and_only_its_sample_is_asked_again() {
+    let (project, dir, lines, answer) = run();
+    let expect = answers(&dir);
+    let sealed = &lines[answer];
+    let damaged = [
+        // Edited under the score that it has.
+        sealed.replace("\"text\":\"002", "\"text\":\"003"),
+        sealed.replace("\"text\":\"", "\"text\":\"\u{fffd}"),
+        sealed.replace(":\"q002\"", ":\"q003\""),
+        sealed.replace('{', ""),
+        format!("{}\n", "\0".repeat(sealed.len() - 1)),
+        "something else\n".to_owned(),
+    ];
+    for line in damaged {
+        assert_ne!(line, *sealed);
+        let mut lines = lines.clone();
+        lines[answer] = line;
+        kill(&dir, &lines.concat());
+        let before = asked(&project);
+        let ran = project.run_of(&["run", "--resume", &dir.display().to_string()]);
+        let number = answer + 1;
+        ran.exits(0).says(&format!(
+            "events.jsonl: lines that are not as they were written are left out: {number}; what they alone told is asked again"
+        ));
+        assert_eq!(asked(&project)[before.len()..], ["q002"]);
+        assert_eq!(answers(&dir), expect);
+        let manifest = project.last_json("manifest.json");
+        assert_eq!(manifest["journal_lines_skipped"], json!([number]));
+        assert_eq!(manifest["status"], "finished");
+    }
+}
+
+#[test]
+fn foreign_lines_and_those_that_are_there_twice_cost_nothing() {
+    let (project, dir, lines, answer) = run();
+    let expect = answers(&dir);
+    let (_kept, other, ..) = run();
+    let foreign = fs::read_to_string(other.join("events.jsonl")).unwrap();
+    let first = foreign.split_inclusive('\n').next().unwrap();
+    for line in [
+        &lines[answer],
+        first,
+        "{\"sample_id\":\"nobody\"}\n",
+        "[]\n",
+    ] {
+        let mut lines = lines.clone();
+        lines.insert(answer + 1, line.to_owned());
+        kill(&dir, &lines.concat());
+        let before = asked(&project).len();
+        let ran = project.run_of(&["run", "--resume", &dir.display().to_string()]);
+        ran.exits(0)
+            .says(&format!("are left out: {}; ", answer + 2));
+        assert_eq!(asked(&project).len(), before, "{line}");
+        assert_eq!(answers(&dir), expect);
+    }
+}
+
+#[test]
+fn journals_of_older_versions_have_no_checksums_and_are_read() {
+    let (project, dir, lines, _) = run();
+    let expect = answers(&dir);
+    let old = unsealed(&lines.concat());
+    assert!(!old.contains("\"sum\""));
+    kill(&dir, &old);
+    let before = asked(&project).len();
+    let ran = project.run_of(&["run", "--resume", &dir.display().to_string()]);
+    ran.exits(0).says_nothing_of("left out");
+    assert_eq!(asked(&project).len(), before);
+    assert_eq!(answers(&dir), expect);
+}

@@ -1,0 +1,291 @@
+//! Each stored file, damaged in each way, and each command that reads it: none says nothing and goes on.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use crate::project::{Project, Ran};
+
+/// No command takes a tenth of it.
+const LONGEST: Duration = Duration::from_secs(40);
+
+/// Commands that read a run.
+const OF_RUNS: [&str; 13] = [
+    "gate DIR",
+    "summarize DIR",
+    "summarize DIR --json",
+    "rescore DIR --scorer exact",
+    "export DIR --format gaia --output there",
+    "accept DIR",
+    "show DIR",
+    "show DIR q1",
+    "score DIR --scorer exact",
+    "scorers DIR --scorer exact --scorer gaia",
+    "run eval.yaml --failed DIR",
+    "run eval.yaml --resume DIR",
+    "repair DIR",
+];
+
+/// What became of a file.
+enum Damage {
+    Content(Vec<u8>),
+    Pipe,
+    Device,
+    Folder,
+    Gone,
+}
+
+/// Everything that is done to a file of this content. `foreign` is that of another run.
+fn damages(content: &[u8], foreign: &[u8]) -> Vec<(String, Damage)> {
+    let lines: Vec<&[u8]> = content.split_inclusive(|byte| *byte == b'\n').collect();
+    let middle = lines.len() / 2;
+    let mut less = lines.clone();
+    let mut twice = lines.clone();
+    if !lines.is_empty() {
+        less.remove(middle);
+        twice.insert(middle, lines[middle]);
+    }
+    let text = String::from_utf8_lossy(content);
+    let version = text.replacen("\"format_version\": 1", "\"format_version\": 999", 1);
+    let version = version.replacen("\"format_version\": 2", "\"format_version\": 999", 1);
+    let mut all = vec![
+        ("empty".to_owned(), Vec::new()),
+        ("half".to_owned(), content[..content.len() / 2].to_vec()),
+        ("a line less".to_owned(), less.concat()),
+        ("a line twice".to_owned(), twice.concat()),
+        ("CRLF".to_owned(), text.replace('\n', "\r\n").into_bytes()),
+        ("another version".to_owned(), version.into_bytes()),
+        ("another run's".to_owned(), foreign.to_vec()),
+        ("no text".to_owned(), vec![0xff; 300]),
+    ];
+    for part in [1, 3, 6] {
+        let mut flipped = content.to_vec();
+        if let Some(byte) = flipped.get_mut(content.len() * part / 7) {
+            *byte ^= 1;
+        }
+        all.push((format!("a bit at {part}/7"), flipped));
+    }
+    all.retain(|(_, damaged)| damaged != content);
+    let mut all: Vec<_> = all
+        .into_iter()
+        .map(|(how, content)| (how, Damage::Content(content)))
+        .collect();
+    all.extend([
+        ("a pipe".to_owned(), Damage::Pipe),
+        ("a device".to_owned(), Damage::Device),
+        ("a folder".to_owned(), Damage::Folder),
+        ("gone".to_owned(), Damage::Gone),
+    ]);
+    all
+}
+
+fn remove(path: &Path) {
+    match path.symlink_metadata() {
+        Ok(about) if about.is_dir() => fs::remove_dir_all(path).unwrap(),
+        Ok(_) => fs::remove_file(path).unwrap(),
+        Err(_) => {}
+    }
+}
+
+fn damage(path: &Path, damage: &Damage) {
+    remove(path);
+    match damage {
+        Damage::Content(content) => fs::write(path, content).unwrap(),
+        Damage::Pipe => {
+            let made = Command::new("mkfifo").arg(path).status().unwrap();
+            assert!(made.success());
+        }
+        Damage::Device => symlink("/dev/zero", path).unwrap(),
+        Damage::Folder => fs::create_dir(path).unwrap(),
+        Damage::Gone => {}
+    }
+}
+
+/// Files below a folder with what stands in them.
+fn kept(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let files = crate::project::all_files(folder).into_iter();
+    files
+        .map(|path| (path.clone(), fs::read(path).unwrap()))
+        .collect()
+}
+
+/// Puts files back, and nothing else.
+fn put_back(folder: &Path, files: &BTreeMap<PathBuf, Vec<u8>>) {
+    remove(folder);
+    for (path, content) in files {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+}
+
+fn words<'a>(command: &'a str, dir: &'a str) -> Vec<&'a str> {
+    let words = command.split(' ');
+    words.map(|it| if it == "DIR" { dir } else { it }).collect()
+}
+
+/// Runs a command, which must come to an end.
+fn run(mut command: Command, what: &str) -> Ran {
+    let child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let pid = child.id().to_string();
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || sender.send(child.wait_with_output()));
+    let Ok(output) = receiver.recv_timeout(LONGEST) else {
+        let _ = Command::new("kill").args(["-9", &pid]).status();
+        panic!("{what}: hangs");
+    };
+    Ran::of(&output.unwrap())
+}
+
+fn told_of(ran: &Ran, text: &str) -> bool {
+    ran.out.contains(text) || ran.err.contains(text)
+}
+
+/// What a command may not do, whatever a file is.
+fn check(ran: &Ran, what: &str, name: &str, is_whole: bool) {
+    let told = format!("{what}: {:?}\n{}\n{}", ran.code, ran.out, ran.err);
+    assert!(matches!(ran.code, Some(0..=3)), "{told}");
+    assert!(!told.contains("panicked"), "{told}");
+    if ran.code == Some(0) && !is_whole {
+        let is_told = [name, "is not what the run wrote"]
+            .iter()
+            .any(|text| told_of(ran, text));
+        assert!(is_told, "{told}");
+    }
+}
+
+const QUESTIONS: [(&str, u32, &str, &str); 8] = [
+    ("q1", 2, "What is 1?", "What is 1?"),
+    ("q2", 3, "What is 2?", "2"),
+    ("q3", 1, "What is 3?", "What is 3?"),
+    ("q4", 2, "What is 4?", "What is 4?"),
+    ("q5", 3, "What is 5?", "What is 5?"),
+    ("q6", 1, "What is 6?", "What is 6?"),
+    ("q7", 2, "What is 7?", "What is 7?"),
+    ("q8", 3, "What is 8?", "What is 8?"),
+];
+
+/// A project with a baseline and a run that is like it, and passes; and that run.
+fn green() -> (Project, PathBuf) {
+    let more = "gates: [accuracy >= 0.1, no_regression(alpha=0.05)]\n";
+    let project = Project::with_eval(&QUESTIONS, "echo", more);
+    project.run("run eval.yaml --ignore-baseline").exits(0);
+    let first = project.last_run();
+    project
+        .run_of(&["accept", &first.display().to_string()])
+        .exits(0);
+    project.run("run eval.yaml").exits(0);
+    let dir = project
+        .runs()
+        .into_iter()
+        .find(|dir| *dir != first)
+        .unwrap();
+    remove(&first);
+    (project, dir)
+}
+
+/// Damages one file of a run in each way and gives each command the run.
+fn file_of_a_run(name: &str) {
+    let (project, dir) = green();
+    let (_other, foreign) = green();
+    let foreign = fs::read(foreign.join(name)).unwrap();
+    let whole = kept(project.path());
+    let path = dir.join(name);
+    let shown = dir.display().to_string();
+    for command in OF_RUNS {
+        for (how, damaged) in damages(&whole[&path], &foreign) {
+            let what = format!("{name}, {how}: {command}");
+            damage(&path, &damaged);
+            let ran = run(project.command_of(&words(command, &shown)), &what);
+            // What is made again is what it was.
+            let is_whole = fs::symlink_metadata(&path).is_ok_and(|about| about.is_file())
+                && fs::read(&path).unwrap() == whole[&path];
+            check(&ran, &what, name, is_whole);
+            put_back(project.path(), &whole);
+        }
+    }
+}
+
+#[test]
+fn the_manifest() {
+    file_of_a_run("manifest.json");
+}
+
+#[test]
+fn the_records() {
+    file_of_a_run("samples.jsonl");
+}
+
+#[test]
+fn the_errors() {
+    file_of_a_run("errors.jsonl");
+}
+
+#[test]
+fn the_journal() {
+    file_of_a_run("events.jsonl");
+}
+
+#[test]
+fn the_summary() {
+    file_of_a_run("summary.json");
+}
+
+#[test]
+fn the_summary_for_people() {
+    file_of_a_run("summary.md");
+}
+
+/// Damages one of the project's own files in each way; it is found by its end.
+fn file_of_the_project(project: &Project, dir: &Path, name: &str, commands: &[&str]) {
+    let whole = kept(project.path());
+    let path = whole.keys().find(|path| path.ends_with(name)).unwrap();
+    let shown = dir.display().to_string();
+    let foreign = b"{\"format_version\": 2}\n";
+    for command in commands {
+        let sound = run(project.command_of(&words(command, &shown)), command);
+        put_back(project.path(), &whole);
+        for (how, damaged) in damages(&whole[path], foreign) {
+            let what = format!("{name}, {how}: {command}");
+            damage(path, &damaged);
+            let ran = run(project.command_of(&words(command, &shown)), &what);
+            let told = path.file_name().unwrap().to_str().unwrap();
+            // Version control may change line ends: then everything is as it was.
+            // And who has cleared the cache knows it.
+            let is_cleared = how == "gone" && told.ends_with(".answer");
+            let is_same = how == "CRLF" && ran.code == sound.code || is_cleared;
+            check(&ran, &what, told, is_same);
+            put_back(project.path(), &whole);
+        }
+    }
+}
+
+#[test]
+fn the_baseline() {
+    let (project, dir) = green();
+    let commands = ["gate DIR", "run eval.yaml", "accept DIR --add"];
+    file_of_the_project(&project, &dir, "_baseline.json", &commands);
+}
+
+#[test]
+fn an_answer_in_the_cache() {
+    let agent = "{ type: command, command: [sh, -c, cat] }";
+    let more = "cache: true\ngates: [accuracy >= 0.1]\n";
+    let project = Project::with_eval(&QUESTIONS, agent, more);
+    project.run("run eval.yaml").exits(0);
+    let dir = project.last_run();
+    let cached = kept(&project.file("evaltest-runs/.cache"));
+    let sizes = cached.iter().map(|(path, content)| (content.len(), path));
+    let (_, answer) = sizes.max().unwrap();
+    let name = answer.file_name().unwrap().to_str().unwrap();
+    file_of_the_project(&project, &dir, name, &["run eval.yaml"]);
+}
