@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 mod answers;
 mod args;
+mod baselines;
 mod called;
 mod command;
 mod console;

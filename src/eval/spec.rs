@@ -4,7 +4,7 @@
 //! keys only the registry knows; `places` and `problem` say where a mistake stands.
 
 use std::cell::LazyCell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde::de::DeserializeSeed;
@@ -91,17 +91,33 @@ fn text_of(path: &Path) -> Result<String> {
     })
 }
 
-/// The names of a spec's eval and benchmark, also where it names what is not registered here.
-pub fn names(path: &Path) -> Result<(String, String)> {
+/// What a spec calls its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SpecNames {
+    /// The eval.
+    pub eval: String,
+    /// Its benchmark.
+    pub benchmark: String,
+    /// The folder of its snapshots.
+    pub snapshots: PathBuf,
+}
+
+/// The names that stand in a spec, also where it names what is not registered here.
+pub fn names(path: &Path) -> Result<SpecNames> {
     let text = text_of(path)?;
     let text = without_mark(&text);
     let (spec, _) = read(text).map_err(|error| problem::explain(path, text, &error))?;
-    let benchmark = spec.benchmark.name;
-    let name = match spec.name {
+    let eval = match spec.name {
         Some(name) => name,
         None => name_of(path)?,
     };
-    Ok((name, benchmark))
+    let folder = path.parent().unwrap_or_else(|| Path::new(""));
+    Ok(SpecNames {
+        snapshots: build::snapshots(folder, spec.snapshot.path, &eval),
+        eval,
+        benchmark: spec.benchmark.name,
+    })
 }
 
 /// What the eval of a spec may be called that cannot be read: by its `name:`, if it has one, and by its file.

@@ -27,8 +27,6 @@ pub const ATTRIBUTES: &str = "*.snap text eol=lf\n_baseline.json text eol=lf\n";
 /// How runs become the baseline.
 #[derive(Clone, Debug, Default)]
 pub struct Acceptance {
-    /// Where the snapshots are, if not where the first run says.
-    pub folder: Option<PathBuf>,
     /// Take runs that cover only a part of the eval, or lack more answers than its `error_rate` allows.
     pub partial: bool,
     /// Count them together with the runs that are the baseline already.
@@ -58,31 +56,35 @@ pub struct Accepted {
     pub missing: Vec<String>,
     /// Samples that lack an answer which the baseline counts as none.
     pub incomplete: Vec<String>,
+    /// What people should know of the files of the runs.
+    pub notices: Vec<String>,
 }
 
-/// Makes runs of one eval its baseline: all snapshots are replaced, or get further answers.
+/// Makes runs of one eval its baseline: all snapshots in `folder` are replaced, or get further answers.
+///
+/// Nothing is written where a manifest says: whoever accepts knows where the eval has its snapshots. Only files that
+/// evaltest wrote are removed.
 ///
 /// The runs count in their order, as if the first were accepted and each of the others added.
 ///
 /// # Errors
 /// When there is a run that does not cover its eval or lacks answers (unless [`partial`](Acceptance::partial)), ended
 /// without a single answer, or cannot count together with another. Nothing is changed then.
-pub fn accept(dirs: &[RunDir], how: &Acceptance) -> Result<Accepted> {
+pub fn accept(dirs: &[RunDir], folder: &Path, how: &Acceptance) -> Result<Accepted> {
     let manifests = dirs.iter().map(RunDir::manifest);
     let manifests = manifests.collect::<Result<Vec<_>>>()?;
+    let mut notices = Vec::new();
     for (dir, manifest) in dirs.iter().zip(&manifests) {
         refuse_unfit(dir, manifest, how.partial)?;
-        dir.check()?;
+        notices.extend(dir.check()?);
     }
     let Some(first) = manifests.first() else {
         return Err(Error::usage("no run is named").hint("cargo evaltest accept RUN_DIR"));
     };
     refuse_twice(&manifests)?;
     let eval = first.eval.clone();
-    let folder = how.folder.clone();
-    let folder = folder.unwrap_or_else(|| first.snapshots.clone());
     let mut baseline = if how.add {
-        let (file, contents) = read_to_add(&folder)?;
+        let (file, contents) = read_to_add(folder)?;
         NewBaseline::of(file, contents)
     } else {
         NewBaseline::new(first.scorer_hash.clone(), key_of(first))
@@ -96,7 +98,7 @@ pub fn accept(dirs: &[RunDir], how: &Acceptance) -> Result<Accepted> {
             ))
             .hint("accept the runs of each eval by themselves"));
         }
-        baseline.add(dir, manifest, &folder, how.partial)?;
+        baseline.add(dir, manifest, folder, how.partial)?;
     }
     if baseline.contents.is_empty() {
         let shown = dirs[0].path().display();
@@ -105,7 +107,11 @@ pub fn accept(dirs: &[RunDir], how: &Acceptance) -> Result<Accepted> {
                 .hint(format!("cargo evaltest show {shown}")),
         );
     }
-    baseline.write(eval, folder)
+    let accepted = baseline.write(eval, folder.to_owned())?;
+    Ok(Accepted {
+        notices,
+        ..accepted
+    })
 }
 
 /// What a run that is added says of a sample.
@@ -335,7 +341,10 @@ impl NewBaseline {
                 content.write(&path, &header.unwrap_or_else(|| SnapshotHeader::bare(id)))?;
                 changed += 1;
             }
-            let _ = std::fs::remove_file(super::update::pending(&path));
+            let pending = super::update::pending(&path);
+            if is_own(&pending) {
+                let _ = std::fs::remove_file(pending);
+            }
             known.insert(path);
         }
         let attributes = folder.join(ATTRIBUTES_FILE);
@@ -359,6 +368,7 @@ impl NewBaseline {
             missing,
             incomplete: self.incomplete,
             folder,
+            notices: Vec::new(),
         })
     }
 }
@@ -456,6 +466,12 @@ fn refuse_twice(manifests: &[Manifest]) -> Result<()> {
     }
 }
 
+/// Whether a file is a snapshot that evaltest wrote: what another program keeps beside them is not ours to remove.
+fn is_own(path: &Path) -> bool {
+    let is_file = path.symlink_metadata().is_ok_and(|about| about.is_file());
+    is_file && SnapshotHeader::is_own(path)
+}
+
 /// Removes snapshots of samples that are no longer there, and what waits for review beside them.
 fn remove_unknown(folder: &Path, known: &HashSet<PathBuf>) -> Result<usize> {
     let mut removed = 0;
@@ -468,7 +484,8 @@ fn remove_unknown(folder: &Path, known: &HashSet<PathBuf>) -> Result<usize> {
         let path = entry.path();
         let name = entry.file_name().to_string_lossy();
         let is_snapshot = name.ends_with(".snap");
-        if is_snapshot && !known.contains(path) || name.ends_with(".snap.new") {
+        let is_over = is_snapshot && !known.contains(path) || name.ends_with(".snap.new");
+        if is_over && is_own(path) {
             std::fs::remove_file(path).map_err(|error| Error::io("remove", path, &error))?;
             removed += usize::from(is_snapshot);
             let _ = path.parent().map(std::fs::remove_dir);

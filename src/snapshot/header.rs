@@ -5,7 +5,11 @@ use std::path::Path;
 use super::content::Content;
 use super::{LONGEST_TEXT, json};
 use crate::data::Record;
+use crate::system::file::read_plain;
 use crate::text::yaml;
+
+/// What the header of each snapshot begins with.
+const SOURCE: &str = "source: evaltest";
 
 /// What stands above the content of a snapshot.
 #[derive(Clone, Debug, Default)]
@@ -52,9 +56,21 @@ impl SnapshotHeader {
         }
     }
 
+    /// Whether the header of a file says that evaltest is its source.
+    pub(super) fn is_own(path: &Path) -> bool {
+        let text = read_plain(path).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text).replace("\r\n", "\n");
+        let header = text
+            .strip_prefix("---\n")
+            .and_then(|text| text.split_once("\n---\n"));
+        header.is_some_and(|(header, _)| header.lines().any(|line| line == SOURCE))
+    }
+
     /// That of a snapshot as it is written; `None` where it cannot be read.
     pub(super) fn read(path: &Path) -> Option<Self> {
-        let text = std::fs::read_to_string(path).ok()?.replace("\r\n", "\n");
+        let text = String::from_utf8(read_plain(path).ok()?)
+            .ok()?
+            .replace("\r\n", "\n");
         let (header, _) = text.strip_prefix("---\n")?.split_once("\n---\n")?;
         let field = |start: &str| {
             let line = header.lines().find_map(|line| line.strip_prefix(start))?;
@@ -76,7 +92,7 @@ impl SnapshotHeader {
     pub(super) fn text(&self, content: &Content) -> String {
         let id = json(&self.id);
         let Some(shown) = &self.shown else {
-            return format!("---\nsource: evaltest\nexpression: {id}\n---\n");
+            return format!("---\n{SOURCE}\nexpression: {id}\n---\n");
         };
         let Shown {
             question,
@@ -85,7 +101,7 @@ impl SnapshotHeader {
         let answers = &content.answers;
         let correct = answers.iter().filter(|answer| **answer == Some(true));
         format!(
-            "---\nsource: evaltest\ndescription: {question}\nexpression: {id}\ninfo:\n  ground_truth: \
+            "---\n{SOURCE}\ndescription: {question}\nexpression: {id}\ninfo:\n  ground_truth: \
              {ground_truth}\n  verdict: {}\n  correct: \"{} of {}\"\n---\n",
             content.verdict(),
             correct.count(),

@@ -50,7 +50,7 @@ fn run(folder: &Path, rows: &[[&str; 4]], answers: Answers, change: impl Fn(Qa) 
 fn accepted(folder: &Path, rows: &[[&str; 4]], answers: Answers) -> Run {
     let run = run(folder, rows, answers, |qa| qa);
     let dirs = [RunDir::open(&run.dir).unwrap()];
-    accept(&dirs, &Acceptance::default()).unwrap();
+    accept(&dirs, &folder.join("snapshots"), &Acceptance::default()).unwrap();
     run
 }
 

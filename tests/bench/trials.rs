@@ -35,7 +35,9 @@ fn main() -> io::Result<ExitCode> {
     // Wrong answers fail without a baseline; accepted, they do not.
     let first = Eval::from_yaml(&spec).and_then(|eval| eval.run());
     let first = first.map_err(io::Error::other)?;
-    let accepted = RunDir::open(&first.dir).and_then(|dir| accept(&[dir], &Acceptance::default()));
+    let snapshots = folder.path().join("snapshots/bench");
+    let accepted =
+        RunDir::open(&first.dir).and_then(|dir| accept(&[dir], &snapshots, &Acceptance::default()));
     accepted.map_err(io::Error::other)?;
     let mut best = program::run(&mut test, &runs)?;
     for _ in 0..2 {

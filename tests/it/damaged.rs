@@ -1,5 +1,6 @@
 //! Run directories whose files are not what the run wrote.
 
+mod foreign;
 mod journal;
 mod matrix;
 

@@ -392,7 +392,8 @@ fn what_an_outage_leaves_in_a_masked_baseline_is_masked_too() {
         let line = whole.lines().nth(1).unwrap();
         project.write("r.jsonl", whole.replace(line, ""));
         // It waited for review when its sample left the dataset.
-        project.write("snapshots/old/00/gone.snap.new", "prediction: \"9\"\n");
+        let waits = "---\nsource: evaltest\n---\nprediction: \"9\"\n";
+        project.write("snapshots/old/00/gone.snap.new", waits);
         project.run("run e.yaml --ignore-baseline").exits(3);
         project.run("accept --partial").exits(0);
         let masked = of(&project, "1a/b.snap");

@@ -1,7 +1,7 @@
 //! `cargo evaltest accept`.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use evaltest::engine::report::terminal;
@@ -12,6 +12,7 @@ use evaltest::engine::text::{Override, clean};
 use evaltest::{Error, Exit, Result};
 use serde_json::Value;
 
+use crate::baselines::snapshot_folder;
 use crate::console;
 use crate::runs::{last_runs, open_run};
 
@@ -35,7 +36,7 @@ pub(crate) struct AcceptArgs {
     #[arg(long, value_name = "DIR", conflicts_with = "run_dirs")]
     output_root: Option<PathBuf>,
 
-    /// The folder of the eval's snapshots, if it is not where the run says
+    /// The folder of the eval's snapshots, where this project has no eval of that name
     #[arg(long, value_name = "DIR", requires = "run_dirs")]
     snapshots: Option<PathBuf>,
 
@@ -65,14 +66,16 @@ pub(crate) fn run(args: &AcceptArgs) -> Result<Exit> {
     for (manifest, dirs) in evals {
         let folder = match &args.snapshots {
             Some(folder) => folder.clone(),
-            None => here(&manifest)?,
+            None => snapshot_folder(&dirs[0], &manifest)?,
         };
         let how = Acceptance {
-            folder: Some(folder),
             partial: args.partial,
             add: args.add,
         };
-        let accepted = accept(&dirs, &how)?;
+        let accepted = accept(&dirs, &folder, &how)?;
+        for notice in &accepted.notices {
+            console::note(&clean(notice));
+        }
         console::print(|out| print(&accepted, &dirs, out))?;
     }
     Ok(Exit::Passed)
@@ -183,18 +186,4 @@ fn notes(dir: &RunDir, out: &mut dyn Write) -> io::Result<()> {
         )?;
     }
     Ok(())
-}
-
-/// The folder of snapshots, which must be on this machine.
-fn here(manifest: &Manifest) -> Result<PathBuf> {
-    let folder = manifest.snapshot_folder();
-    if folder.ancestors().skip(1).take(2).any(Path::is_dir) {
-        return Ok(folder);
-    }
-    Err(Error::usage(format!(
-        "the snapshots of eval `{}` should be in `{}`, which is not on this machine",
-        manifest.eval,
-        folder.display()
-    ))
-    .hint("name their folder: cargo evaltest accept RUN_DIR --snapshots DIR"))
 }

@@ -62,7 +62,7 @@ pub(crate) fn run(args: &ListArgs) -> Result<Exit> {
             }
             // A test target may know the name, and lists the eval then.
             Err(error) if error.is_unregistered() => {
-                unregistered.push((spec::names(&path)?.0, error));
+                unregistered.push((spec::names(&path)?.eval, error));
             }
             Err(error) => return Err(error),
         }

@@ -44,7 +44,7 @@ impl ProjectEvals {
         let mut unreadable = Vec::new();
         for path in &found.specs {
             match spec::names(path) {
-                Ok((name, _)) => specs.entry(name).or_default().push(path.clone()),
+                Ok(names) => specs.entry(names.eval).or_default().push(path.clone()),
                 // Told when it is the one that is meant.
                 Err(error) => unreadable.push(UnreadableSpec {
                     names: spec::likely_names(path),

@@ -126,7 +126,13 @@ fn every_published_verdict_is_reproduced_and_the_smaller_model_is_a_regression()
     });
     let baseline = crate::store::RunDir::open(&larger.1.dir).unwrap();
     assert_eq!(
-        accept(&[baseline], &Acceptance::default()).unwrap().correct,
+        accept(
+            &[baseline],
+            &folder.path().join("snapshots"),
+            &Acceptance::default()
+        )
+        .unwrap()
+        .correct,
         PUBLISHED[1].1
     );
 

@@ -1,6 +1,6 @@
 //! From the keys of a spec to an eval: paths are resolved, names are looked up.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -18,6 +18,12 @@ use crate::scorer::Scorer;
 use crate::scorer::extract::Extract;
 use crate::system::file;
 use crate::verdict::gate;
+
+/// The folder of an eval's snapshots, from that of its spec.
+pub(super) fn snapshots(folder: &Path, key: Option<PathBuf>, eval: &str) -> PathBuf {
+    let snapshots = key.unwrap_or_else(|| Path::new("snapshots").join(eval));
+    file::tidy(&folder.join(snapshots))
+}
 
 pub(super) fn build(
     spec: SpecFile,
@@ -96,11 +102,7 @@ pub(super) fn build(
     eval.snapshot.answers = spec.snapshot.answers.map(Into::into);
     eval.snapshot.flips = spec.snapshot.flips.map(Into::into).unwrap_or_default();
     eval.snapshot.confirm = spec.snapshot.confirm;
-    let snapshots = spec
-        .snapshot
-        .path
-        .unwrap_or_else(|| Path::new("snapshots").join(&eval.name));
-    eval.snapshot.folder = file::tidy(&folder.join(snapshots));
+    eval.snapshot.folder = snapshots(folder, spec.snapshot.path, &eval.name);
     eval.output_root = spec.output_root.map(|root| file::tidy(&folder.join(root)));
     eval.cache = spec
         .cache

@@ -45,7 +45,12 @@ fn say(task: &Task, is_right: bool) -> Result<Output, AgentError> {
 fn accept(eval: &Eval) {
     let run = eval.run().unwrap();
     let dir = RunDir::open(&run.dir).unwrap();
-    crate::snapshot::accept(&[dir], &crate::snapshot::Acceptance::default()).unwrap();
+    crate::snapshot::accept(
+        &[dir],
+        &eval.snapshot.folder,
+        &crate::snapshot::Acceptance::default(),
+    )
+    .unwrap();
 }
 
 /// How the trials are run.

@@ -42,7 +42,12 @@ fn a_flip_is_left_to_the_gate_unless_it_needs_none() {
     let right = eval(Box::new(|_: &Task| Ok("17".into())), "runs", &["a"]);
     let run = right.run().unwrap();
     let dir = RunDir::open(&run.dir).unwrap();
-    snapshot::accept(&[dir], &snapshot::Acceptance::default()).unwrap();
+    snapshot::accept(
+        &[dir],
+        &right.snapshot.folder,
+        &snapshot::Acceptance::default(),
+    )
+    .unwrap();
     let told = |place: usize| match verdict(&wrong(false, "told"), place) {
         TestVerdict::Told(note) => note.what,
         other => panic!("{other:?}"),

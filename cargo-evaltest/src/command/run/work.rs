@@ -142,10 +142,10 @@ fn load(specs: &[PathBuf], drive: &Drive) -> Result<(Vec<Eval>, Vec<Unregistered
         match console::waiting(&what, load) {
             Ok(eval) => evals.push(drive.adapt(eval)?),
             Err(error) if error.is_unregistered() => {
-                let (name, benchmark) = spec::names(&path)?;
+                let names = spec::names(&path)?;
                 unregistered.push(Unregistered {
-                    name,
-                    benchmark,
+                    name: names.eval,
+                    benchmark: names.benchmark,
                     error,
                 });
             }

@@ -158,7 +158,12 @@ fn a_judge_that_another_model_serves_leaves_the_comparison_open() {
         dir
     });
     assert_eq!(one.manifest().unwrap().judge_models["judge"]["m-1"], 6);
-    accept(&[one], &Acceptance::default()).unwrap();
+    accept(
+        &[one],
+        &folder.path().join("snapshots"),
+        &Acceptance::default(),
+    )
+    .unwrap();
     let file = folder.path().join("snapshots/_baseline.json");
     let judges = || -> Value {
         let text = std::fs::read_to_string(&file).unwrap();
@@ -176,7 +181,7 @@ fn a_judge_that_another_model_serves_leaves_the_comparison_open() {
         add: true,
         ..Acceptance::default()
     };
-    accept(&[other], &add).unwrap();
+    accept(&[other], &folder.path().join("snapshots"), &add).unwrap();
     assert_eq!(judges(), json!({"judge": ["m-1", "m-2"]}));
     let dir = run(folder.path(), &answers, true);
     served_by(&dir, "m-2");
@@ -199,6 +204,11 @@ fn a_judge_beside_the_scorer_that_decides_leaves_nothing_open() {
         served_by(&dir, model);
         dir
     });
-    accept(&[one], &Acceptance::default()).unwrap();
+    accept(
+        &[one],
+        &folder.path().join("snapshots"),
+        &Acceptance::default(),
+    )
+    .unwrap();
     assert_eq!(gate(&other, "no_regression(alpha=0.05)").0, Passed);
 }

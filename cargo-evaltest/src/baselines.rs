@@ -1,0 +1,101 @@
+//! Where the project keeps the snapshots of an eval: the only folders that `accept` writes to.
+//!
+//! A run directory may come from anywhere, so what its manifest says of folders is only believed where it is so in the
+//! project, too.
+
+use std::path::{Path, PathBuf};
+
+use evaltest::engine::eval::spec;
+use evaltest::engine::store::{Manifest, RunDir};
+use evaltest::engine::system::project::shown;
+use evaltest::engine::text::{clean, shell_word};
+use evaltest::{Error, Result};
+
+use crate::discover;
+
+/// What every baseline has.
+const BASELINE: &str = "_baseline.json";
+
+/// The folder of the snapshots of a run's eval, which is an eval of the project around the current folder.
+///
+/// It is that of the spec that the run was made from, where this lies in the project and still is of that eval; else that
+/// of the one spec of the project with this name. Evals that are made in Rust, or from flags, have no spec: of them it is
+/// a folder of the project that is called `snapshots/EVAL`, or holds a baseline already.
+pub(crate) fn snapshot_folder(dir: &RunDir, manifest: &Manifest) -> Result<PathBuf> {
+    let root = discover::root()?;
+    let root = real(&root).unwrap_or(root);
+    let moved = manifest.spec_in_project.as_ref();
+    let moved = moved.map(|inside| root.join(inside));
+    for path in manifest.spec.clone().into_iter().chain(moved) {
+        if path.is_file()
+            && is_below(&root, &path)
+            && let Ok(names) = spec::names(&path)
+            && names.eval == manifest.eval
+        {
+            return Ok(names.snapshots);
+        }
+    }
+    let specs = discover::find()?.specs;
+    let named = specs.iter().filter_map(|path| spec::names(path).ok());
+    let (mut own, others): (Vec<_>, Vec<_>) = named.partition(|names| names.eval == manifest.eval);
+    match own.len() {
+        0 => {}
+        1 => return Ok(own.remove(0).snapshots),
+        specs => {
+            let message = format!(
+                "{specs} specs of this project are of eval `{}`, and the run is of none of them",
+                clean(&manifest.eval)
+            );
+            return Err(Error::usage(message).hint(name_it(dir)));
+        }
+    }
+    let folder = manifest.snapshot_folder();
+    let is_called = folder.ends_with(Path::new("snapshots").join(&manifest.eval));
+    let is_anothers = others
+        .iter()
+        .any(|names| real(&names.snapshots) == real(&folder));
+    let is_own = (is_called || folder.join(BASELINE).is_file()) && !is_anothers;
+    if is_own && is_below(&root, &folder) {
+        return Ok(folder);
+    }
+    Err(Error::usage(format!(
+        "eval `{}` has no snapshots in this project: its run has them in `{}`",
+        clean(&manifest.eval),
+        clean(&shown(&folder))
+    ))
+    .hint(format!(
+        "accept in the project of the eval, or {}",
+        name_it(dir)
+    )))
+}
+
+fn name_it(dir: &RunDir) -> String {
+    format!(
+        "name the folder: cargo evaltest accept {} --snapshots DIR",
+        shell_word(&shown(dir.path()))
+    )
+}
+
+/// Whether a path lies in a folder, where links lead, too. It need not be there yet.
+fn is_below(root: &Path, path: &Path) -> bool {
+    real(path).is_some_and(|path| path.starts_with(root) && path != root)
+}
+
+/// A path without links: what is there of it, and the names that are still to be made.
+fn real(path: &Path) -> Option<PathBuf> {
+    let there = path
+        .ancestors()
+        .find_map(|part| Some((part, part.canonicalize().ok()?)));
+    let (part, real) = there?;
+    let rest = path.strip_prefix(part).ok()?;
+    let is_plain = rest
+        .components()
+        .all(|part| matches!(part, std::path::Component::Normal(_)));
+    // A link that leads nowhere yet is there, and leads out.
+    let is_new = path == part
+        || path.strip_prefix(part).is_ok_and(|rest| {
+            let first = rest.components().next();
+            first.is_none_or(|first| part.join(first).symlink_metadata().is_err())
+        });
+    (is_plain && is_new).then(|| real.join(rest))
+}
