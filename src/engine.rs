@@ -13,7 +13,8 @@ pub mod text {
     pub use crate::text::json_cursor::{Cursor, JsonNumber, JsonWord, Raw, Unexpected};
     pub use crate::text::redact::REDACTED;
     pub use crate::text::setting::Override;
-    pub use crate::text::{clean, excerpt, is_json_plain, percent, shell_word};
+    pub use crate::text::{clean, clean_lines, excerpt, percent, shell_word};
+    pub use crate::text::{escape_line_ends, is_json_plain, shown_json};
 }
 
 /// What gates are worth: tests of two runs, intervals, power.

@@ -10,6 +10,7 @@ use std::fmt;
 use std::path::Path;
 
 use crate::exit::Exit;
+use crate::printable::on_lines;
 
 pub(crate) use inside::{inside, split_inside};
 pub(crate) use key_path::{KeyPath, Step, Under};
@@ -18,6 +19,9 @@ pub(crate) use key_path::{KeyPath, Step, Under};
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What went wrong, in one line, and what to type next.
+///
+/// As it is shown, by `Display`, nothing of a name that it quotes acts on a terminal or begins a command of CI;
+/// [`message`](Self::message) has the name as it is.
 ///
 /// Opaque: kinds may be added. `Debug` prints the same as `Display`, because a `main` that returns
 /// `Result` shows the `Debug` form to people.
@@ -146,9 +150,9 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.message)?;
+        f.write_str(&on_lines(&self.0.message))?;
         match &self.0.hint {
-            Some(hint) => write!(f, "\n\nhint: {hint}"),
+            Some(hint) => write!(f, "\n\nhint: {}", on_lines(hint)),
             None => Ok(()),
         }
     }

@@ -25,7 +25,7 @@ use crate::store::cache;
 use crate::system::cancel::Cancel;
 use crate::system::lock::lock;
 use crate::system::project::shown;
-use crate::text::clean;
+use crate::text::{clean, clean_lines};
 
 mod board;
 mod desk;
@@ -158,7 +158,7 @@ fn check_names(evals: &[Eval]) -> Result<()> {
     reason = "a test binary tells its user why it does not start"
 )]
 fn refused(message: &str) -> Conclusion {
-    eprintln!("error: {message}");
+    eprintln!("error: {}", clean_lines(message));
     Conclusion::without_tests(Exit::Usage, Caller::Harness)
 }
 
@@ -250,7 +250,7 @@ fn tell(end: RunEnd) -> bool {
     let run = match end {
         Ok(run) => run,
         Err(message) => {
-            let _ = writeln!(stderr, "error: {message}");
+            let _ = writeln!(stderr, "error: {}", clean_lines(&message));
             return false;
         }
     };
@@ -258,7 +258,7 @@ fn tell(end: RunEnd) -> bool {
     let gates = run.summary.gates.iter();
     let comparisons = gates.filter_map(|gate| gate.regression.as_ref());
     for warning in comparisons.filter_map(|comparison| comparison.warning.as_ref()) {
-        let _ = writeln!(stderr, "{}: warning: {warning}", run.eval);
+        let _ = writeln!(stderr, "{}: warning: {}", run.eval, clean(warning));
     }
     let _ = writeln!(stderr, "{}: run directory: {}", run.eval, shown(&run.dir));
     true

@@ -127,6 +127,7 @@
 
 mod error;
 mod exit;
+mod printable;
 
 mod text;
 

@@ -5,6 +5,7 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::{Command, CommandFactory, FromArgMatches, Parser, Subcommand};
+use evaltest::engine::text::clean;
 
 use crate::called;
 use crate::command::{
@@ -106,7 +107,9 @@ pub(crate) fn in_groups() -> CommandsInGroups {
 
 /// Reads the command line. Help and complaints name the command as it was typed; they end the process.
 pub(crate) fn read() -> Result<Arguments, ExitCode> {
-    parse(called::arguments(std::env::args_os())).map_err(|told| {
+    let words = called::arguments(std::env::args_os());
+    parse(words.clone()).map_err(|told| {
+        let told = printable(told, &words);
         let text = told.render();
         let terminal = if told.use_stderr() {
             std::io::stderr().is_terminal()
@@ -128,6 +131,26 @@ pub(crate) fn read() -> Result<Arguments, ExitCode> {
         };
         ExitCode::from(u8::try_from(told.exit_code()).unwrap_or(2))
     })
+}
+
+/// A complaint in which no argument does something instead of being seen: what clap says of the same arguments with
+/// such characters as escapes.
+fn printable(told: clap::Error, words: &[OsString]) -> clap::Error {
+    let shown = |word: &OsString| {
+        word.to_str()
+            .map_or_else(|| word.clone(), |word| clean(word).into())
+    };
+    let shown: Vec<_> = words.iter().map(shown).collect();
+    if shown == words {
+        return told;
+    }
+    let message = || {
+        command().error(
+            told.kind(),
+            "an argument holds characters that are not seen",
+        )
+    };
+    parse(shown).err().unwrap_or_else(message)
 }
 
 fn parse(words: Vec<OsString>) -> clap::error::Result<Arguments> {

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use evaltest::engine::system::project;
+use evaltest::engine::text::{clean_lines, shown_json};
 use evaltest::{Error, Result};
 
 use crate::called::{Spoken, spoken};
@@ -31,28 +32,12 @@ pub(crate) fn print_data(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -
     }
 }
 
-/// Prints a value as JSON. What a terminal would act on and JSON allows is escaped as well.
+/// Prints a value as JSON. What a terminal or a log in CI would act on, or is not seen, is escaped as well.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<()> {
     print_data(|out| {
         let text = serde_json::to_string_pretty(value)?;
-        let mut rest = text.as_str();
-        while let Some(place) = rest.find(acts_on_terminal) {
-            let (plain, tail) = rest.split_at(place);
-            out.write_all(plain.as_bytes())?;
-            let mut tail = tail.chars();
-            if let Some(c) = tail.next() {
-                write!(out, "\\u{:04x}", u32::from(c))?;
-            }
-            rest = tail.as_str();
-        }
-        writeln!(out, "{rest}")
+        writeln!(out, "{}", shown_json(&text))
     })
-}
-
-/// The C1 controls, of which one begins an escape sequence, and marks that turn the direction of a text.
-/// JSON escapes the other controls itself, and all of these stand in strings.
-fn acts_on_terminal(c: char) -> bool {
-    matches!(c, '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Shows an error.
@@ -88,7 +73,7 @@ pub(crate) fn waiting<T>(what: &str, work: impl FnOnce() -> T) -> T {
 
 /// Says something beside the data on standard output.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "note: {}", for_people(text));
+    let _ = writeln!(io::stderr(), "note: {}", clean_lines(&for_people(text)));
 }
 
 /// The text as somebody reads it: paths of the project as they are typed in the current folder, and the command's name as it

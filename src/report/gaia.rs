@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::data::Record;
 use crate::error::{Error, Result};
+use crate::text::json_line;
 use crate::text::redact::is_blanked;
 
 pub use check::{Checked, check};
@@ -83,8 +84,9 @@ pub fn write(
             model_answer: answer,
             reasoning_trace: (traces == Traces::Written).then_some(raw.unwrap_or(answer)),
         };
-        let written = serde_json::to_writer(&mut *out, &line).map_err(std::io::Error::from);
+        let written = json_line(&line).map_err(std::io::Error::from);
         written
+            .and_then(|line| out.write_all(&line))
             .and_then(|()| out.write_all(b"\n"))
             .map_err(|error| {
                 Error::infrastructure(format!("the export cannot be written: {error}"))

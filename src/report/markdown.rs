@@ -1,7 +1,7 @@
 //! `summary.md`: the summary for people, as GitHub-flavoured Markdown.
 //!
 //! Names, ids and messages come from datasets and agents. They are escaped, so that none of them can make
-//! a link, an image, HTML, a mention or a table column, and control characters do not get through.
+//! a link, an image, HTML, a mention, a table column or a command of CI, and what is not seen is shown as an escape.
 
 mod assertions;
 mod epochs;
@@ -13,6 +13,7 @@ use std::io::{self, Write};
 
 use super::accuracy;
 use super::metrics::ReportedMetrics;
+use crate::printable::is_unseen;
 use crate::text::percent;
 use crate::verdict::run::Run;
 use crate::verdict::summary::{Group, Summary};
@@ -386,31 +387,32 @@ fn text(raw: &str) -> String {
     while let Some(c) = chars.next() {
         match c {
             '\n' | '\r' | '\t' => escaped.push(' '),
-            _ if is_invisible(c) => escaped.push('\u{fffd}'),
+            _ if is_unseen(c) => {
+                // The backslash of the escape is one of the text.
+                escaped.push('\\');
+                escaped.extend(c.escape_default());
+            }
             '&' => escaped.push_str("&amp;"),
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             // GitHub makes a mention of `@name` and a link of `#12`, escaped or not. A word joiner, which is
             // not seen, makes them no name and no number.
-            '@' | '#' => escaped.extend([c, '\u{2060}']),
+            '@' | '#' => {
+                escaped.push(c);
+                escaped.push_str("&#8288;");
+            }
             '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '$' | '!' => {
                 escaped.push('\\');
                 escaped.push(c);
             }
-            // `http://` and `www.` would become links.
-            ':' if chars.peek() == Some(&'/') => escaped.push_str("&#58;"),
+            // `http://` and `www.` would become links, and a line that begins with `::` is a command of CI.
+            ':' if matches!(chars.peek(), Some('/' | ':')) => escaped.push_str("&#58;"),
             '.' if before == 'w' || before == 'W' => escaped.push_str("&#46;"),
             _ => escaped.push(c),
         }
         before = c;
     }
     escaped
-}
-
-/// Control characters, and those that turn the direction of the text around them.
-fn is_invisible(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 #[cfg(test)]
@@ -431,9 +433,12 @@ mod tests {
         check("<script>&", "&lt;script&gt;&amp;");
         check("![x](http://y)", "\\!\\[x\\](http&#58;//y)");
         check("www.evil.example", "www&#46;evil.example");
-        check("`rm`\n# h", "\\`rm\\` #\u{2060} h");
-        check("@team", "@\u{2060}team");
-        check("\u{1b}[31mred\u{202e}", "\u{fffd}\\[31mred\u{fffd}");
+        check("`rm`\n# h", "\\`rm\\` #&#8288; h");
+        check("@team", "@&#8288;team");
+        check("\u{1b}[31mred\u{202e}", "\\\\u{1b}\\[31mred\\\\u{202e}");
+        check("a\u{200b}\u{2028}b", "a\\\\u{200b}\\\\u{2028}b");
+        check("::error::x", "&#58;:error&#58;:x");
+        check("##[error]", "#&#8288;#&#8288;\\[error\\]");
     }
 
     #[test]

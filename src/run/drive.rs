@@ -28,6 +28,7 @@ use crate::scorer::Scorer;
 use crate::store::cache::CacheUse;
 use crate::store::{RunDir, read_records};
 use crate::system::cancel::Cancel;
+use crate::text::json_line;
 use crate::text::setting::Override;
 use crate::verdict::baseline::BaselineSample;
 use crate::verdict::poll::{self, Poll};
@@ -421,8 +422,9 @@ pub(crate) fn serve(
             continue;
         }
         if let Errand::List { rows } = drive.errand {
-            let listing = serde_json::to_string(&Listing::of(&eval, rows)?)
+            let listing = json_line(&Listing::of(&eval, rows)?)
                 .map_err(|error| Error::infrastructure(format!("cannot list: {error}")))?;
+            let listing = String::from_utf8_lossy(&listing);
             writeln!(out, "{MARK}{listing}").map_err(io)?;
             continue;
         }

@@ -4,6 +4,7 @@ use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::report::markdown;
 use crate::store::RunDir;
+use crate::text::escape_line_ends;
 use crate::text::hash::Hasher;
 use crate::verdict::run::Run;
 use crate::verdict::summary::Summary;
@@ -15,6 +16,7 @@ impl Run {
             Error::infrastructure(format!("the summary cannot be written: {error}"))
         };
         let mut json = serde_json::to_vec_pretty(&self.summary).map_err(|error| broken(&error))?;
+        escape_line_ends(&mut json, 0);
         json.push(b'\n');
         let mut text = Vec::new();
         markdown::run(self, &mut text).map_err(|error| broken(&error))?;

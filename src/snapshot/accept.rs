@@ -11,6 +11,7 @@ use super::{Content, EpochContent, SampleContent, SnapshotHeader, epoch, path};
 use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::store::{Manifest, RunDir, RunStatus, read_records};
+use crate::text::escape_line_ends;
 use crate::verdict::baseline::BaselineRun;
 use crate::verdict::gate::{DEFAULT_ERROR_RATE, Metric};
 use crate::verdict::poll;
@@ -355,6 +356,7 @@ impl NewBaseline {
         let mut text = serde_json::to_vec_pretty(&file).map_err(|error| {
             Error::infrastructure(format!("the baseline cannot be written: {error}"))
         })?;
+        escape_line_ends(&mut text, 0);
         text.push(b'\n');
         crate::system::file::write_atomically(&folder.join(FILE), &text)?;
         Ok(Accepted {

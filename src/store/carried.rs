@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::text::json_line;
 use crate::text::splice::{Members, unknown::with_unknown};
 
 /// What a line says. Members that this version does not know are carried on with it.
@@ -33,8 +34,8 @@ impl<T: Serialize + DeserializeOwned> Carried<T> {
 
     /// Drops the line if this version would write it so.
     pub(super) fn lean(mut self) -> Self {
-        let written = serde_json::to_string(&self.known).ok();
-        if self.line() == written.as_deref() {
+        let written = json_line(&self.known).ok();
+        if self.line().map(str::as_bytes) == written.as_deref() {
             self.line = None;
         }
         self

@@ -26,6 +26,7 @@ use crate::error::{Error, Result};
 use crate::system::file::{read_plain, refuse_other};
 use crate::system::lock::lock;
 use crate::text::hash::Hasher;
+use crate::text::json_line;
 use crate::text::splice::{Members, place};
 use sealed::{seal, unseal};
 
@@ -247,7 +248,7 @@ impl Unnumbered {
     fn new(event: &StoredEvent) -> Result<Self> {
         /// No text of an event can hold this: JSON would escape its quotes.
         const KEY: &[u8] = br#","event_index":"#;
-        let mut line = serde_json::to_vec(event).map_err(|error| {
+        let mut line = json_line(event).map_err(|error| {
             Error::infrastructure(format!("an event cannot be written: {error}"))
         })?;
         line.push(b'\n');

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::system::file::read_plain;
 use crate::system::project::shown;
 use crate::text::setting::Override;
-use crate::text::shell_word;
+use crate::text::{escape_line_ends, shell_word};
 
 /// How a run stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -248,6 +248,7 @@ impl Manifest {
         let mut text = serde_json::to_vec_pretty(self).map_err(|error| {
             Error::infrastructure(format!("the manifest cannot be written: {error}"))
         })?;
+        escape_line_ends(&mut text, 0);
         sealed::seal(&mut text);
         dir.write("manifest.json", &text)
     }

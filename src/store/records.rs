@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::system::file::open_plain;
 use crate::text::hash::Hasher;
 use crate::text::splice::unknown::with_unknown;
+use crate::text::{escape_line_ends, json_line};
 
 /// Bytes read or written at once.
 const BUFFER: usize = 1 << 17;
@@ -144,7 +145,7 @@ pub(crate) struct Spooled {
 
 impl Spooled {
     pub(crate) fn of(record: &Record) -> Result<Self> {
-        let mut line = serde_json::to_vec(record).map_err(|error| {
+        let mut line = json_line(record).map_err(|error| {
             Error::infrastructure(format!("a record cannot be written: {error}"))
         })?;
         line.push(b'\n');
@@ -159,6 +160,7 @@ impl Spooled {
         for old in foreign.records() {
             if let Ok(line) = std::str::from_utf8(&self.line) {
                 self.line = with_unknown(line, &old).into_bytes();
+                escape_line_ends(&mut self.line, 0);
             }
         }
         self

@@ -1,5 +1,6 @@
 //! Names that any text can have: of a file, and of a test.
 
+use crate::printable::on_one_line;
 use crate::text::hash::Hasher;
 
 /// A file name for any text: `[a-z0-9._-]`, at most 100 characters, with a hash where that lost
@@ -23,7 +24,7 @@ pub(crate) fn file_name(text: &str) -> String {
     name
 }
 
-/// A test name's part for any text: control characters and white space become `_`.
+/// A test name's part for any text: control characters and white space become `_`, what else is not seen an escape.
 pub(crate) fn readable(text: &str) -> String {
     let clean = |c: char| {
         if c.is_control() || c.is_whitespace() {
@@ -35,13 +36,24 @@ pub(crate) fn readable(text: &str) -> String {
     if text.is_empty() {
         "_".to_owned()
     } else {
-        text.chars().map(clean).collect()
+        on_one_line(&text.chars().map(clean).collect::<String>())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn any_id_becomes_a_part_of_a_test_name_that_is_seen() {
+        fn check(id: &str, expect: &str) {
+            assert_eq!(readable(id), expect);
+        }
+        check("", "_");
+        check("a b\n\u{85}\u{2028}c", "a_b___c");
+        check("a\u{200b}\u{202e}b", "a\\u{200b}\\u{202e}b");
+        check("##[error]::x", "\\u{23}#[error]::x");
+    }
 
     #[test]
     fn any_id_becomes_a_file_name_of_its_own() {

@@ -1,10 +1,17 @@
 //! What people are shown of texts and figures, on a terminal, in a log or in a report.
 
-use super::line::on_one_line;
+use std::borrow::Cow;
 
-/// `text` on one line without anything a terminal would act on.
+use crate::printable::{on_lines, on_one_line};
+
+/// `text` on one line without anything a terminal or a log in CI would act on, or that is not seen.
 pub fn clean(text: &str) -> String {
     on_one_line(text)
+}
+
+/// As [`clean`], but the text keeps its lines.
+pub fn clean_lines(text: &str) -> Cow<'_, str> {
+    on_lines(text)
 }
 
 /// As [`clean`], cut to a readable length.

@@ -1,18 +1,26 @@
 //! The beginning of a text, for the reason of a verdict.
 
-use super::line::is_unseen;
+use crate::printable::is_unseen;
 
-/// The first characters of a text, with `…` where more follows; what is not seen is a space. Shorter than an
+/// The first characters of a text, with `…` where more follows; control characters are spaces, and what else is not
+/// seen is an escape. Shorter than an
 /// [`excerpt`](super::excerpt), as a reason may quote several.
 pub(crate) fn snippet(text: &str) -> String {
     const CHARS: usize = 60;
     let mut chars = text.chars();
     let start = chars.by_ref().take(CHARS);
-    let mut start: String = start.map(|c| if is_unseen(c) { ' ' } else { c }).collect();
-    if chars.next().is_some() {
-        start.push('…');
+    let mut shown = String::with_capacity(CHARS);
+    for c in start {
+        match c {
+            _ if c.is_control() => shown.push(' '),
+            _ if is_unseen(c) => shown.extend(c.escape_default()),
+            _ => shown.push(c),
+        }
     }
-    start
+    if chars.next().is_some() {
+        shown.push('…');
+    }
+    shown
 }
 
 #[cfg(test)]
@@ -21,7 +29,7 @@ mod tests {
 
     #[test]
     fn long_texts_are_cut() {
-        assert_eq!(snippet("a\nb\u{202e}é"), "a b é");
+        assert_eq!(snippet("a\nb\u{202e}é\u{200b}"), "a b\\u{202e}é\\u{200b}");
         assert_eq!(snippet(&"é".repeat(60)), "é".repeat(60));
         assert_eq!(snippet(&"é".repeat(61)), "é".repeat(60) + "…");
     }

@@ -27,6 +27,7 @@ mod faults;
 mod fixtures;
 mod flips;
 mod harness;
+mod hostile;
 mod hub;
 mod init;
 mod judge_figures;

@@ -5,6 +5,7 @@ use std::io::{ErrorKind, Write};
 use std::num::NonZeroUsize;
 
 use evaltest::engine::system::parallel;
+use evaltest::engine::text::escape_line_ends;
 use evaltest::{Error, Exit, Result};
 use serde_json::json;
 
@@ -111,7 +112,11 @@ pub(crate) fn write_in_order<T: Send + 'static>(
     mut take: impl FnMut(Vec<u8>, T),
 ) -> Result<Option<Malformed>> {
     let results = parallel::detached(threads, chunks, move |chunk| {
-        chunk.map(|chunk| work(&chunk))
+        chunk.map(|chunk| {
+            let (mut done, others) = work(&chunk);
+            escape_line_ends(&mut done.bytes, 0);
+            (done, others)
+        })
     })?;
     let mut malformed = Malformed::default();
     for result in results {

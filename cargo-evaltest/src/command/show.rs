@@ -96,7 +96,8 @@ fn find(
     for record in records {
         let record = record?;
         let id = &record.known.sample_id;
-        if id == wanted {
+        // As the id is, or as it is shown.
+        if id == wanted || wanted.contains('\\') && clean(id) == *wanted {
             exact.push(record);
             continue;
         }

@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::data::{AgentError, FailureKind, Task};
+use crate::text::json_line;
 
 /// The form in which a program gets its task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,7 +74,7 @@ fn json(task: &Task) -> Result<Vec<u8>, AgentError> {
         attempt: task.attempt(),
         scratch: task.scratch().map(absolute).transpose()?,
     };
-    let mut line = serde_json::to_vec(&request).map_err(|error| {
+    let mut line = json_line(&request).map_err(|error| {
         let message = format!("the task cannot be written as JSON: {error}");
         AgentError::of(FailureKind::NotStarted, message)
     })?;

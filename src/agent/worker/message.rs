@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::agent::figures;
+use crate::text::escape_line_ends;
 
 /// The version of the protocol, in both greetings.
 pub(super) const PROTOCOL: u64 = 1;
@@ -30,6 +31,7 @@ pub(super) fn cancel(id: &str) -> Vec<u8> {
 
 fn line(value: &Value) -> Vec<u8> {
     let mut line = value.to_string().into_bytes();
+    escape_line_ends(&mut line, 0);
     line.push(b'\n');
     line
 }

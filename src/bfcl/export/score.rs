@@ -8,6 +8,7 @@ use crate::bfcl::checker::{self, AnswerKey, BfclVerdict, CRASH, CheckRequest, ch
 use crate::calls::Value;
 use crate::data::{Record, Status};
 use crate::error::Result;
+use crate::text::escape_line_ends;
 
 /// What is said of an answer.
 pub(super) struct AnswerVerdict {
@@ -195,7 +196,8 @@ pub(super) fn dict<'a>(members: impl IntoIterator<Item = (&'a str, Value)>) -> V
 
 /// An object as a line of a file.
 pub(super) fn line<'a>(members: impl IntoIterator<Item = (&'a str, Value)>) -> String {
-    let mut line = dict(members).to_json_text();
-    line.push('\n');
-    line
+    let mut line = dict(members).to_json_text().into_bytes();
+    escape_line_ends(&mut line, 0);
+    line.push(b'\n');
+    String::from_utf8_lossy(&line).into_owned()
 }

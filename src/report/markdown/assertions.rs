@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::{is_invisible, section, text};
+use super::{section, text};
+use crate::printable::on_one_line;
 use crate::verdict::run::Run;
 
 /// So many are listed; `manifest.json` has them all.
@@ -27,7 +28,7 @@ pub(super) fn assertions(run: &Run, out: &mut dyn Write) -> io::Result<()> {
                 writeln!(out)?;
             }
             // Indented, so that nothing in it ends the block.
-            writeln!(out, "    {}", line.replace(is_invisible, "\u{fffd}"))?;
+            writeln!(out, "    {}", on_one_line(line))?;
         }
     }
     let more = failed.len().saturating_sub(LISTED);

@@ -20,6 +20,7 @@ use crate::scorer::ask::desk::Desk;
 use crate::scorer::extract::Extraction;
 use crate::scorer::{Reads, Scorer};
 use crate::system::lock::lock;
+use crate::text::escape_line_ends;
 use crate::text::redact::{REDACTED, Redactor};
 use crate::text::splice::{Members, Splice, Written};
 
@@ -345,7 +346,9 @@ fn with_verdict(metadata: &str, verdict: &Value) -> serde_json::Result<String> {
 
 /// Writes a line that was judged anew.
 fn seen(splice: Splice<'_>, mut record: Record, out: &mut Vec<u8>) -> Seen {
+    let start = out.len();
     splice.write(out);
+    escape_line_ends(out, start);
     out.push(b'\n');
     record.prompt = Arc::clone(&NO_PROMPT);
     record.abridge();
@@ -358,7 +361,10 @@ fn seen(splice: Splice<'_>, mut record: Record, out: &mut Vec<u8>) -> Seen {
 /// Passes a line on as it is.
 fn keep(line: &[u8], out: &mut Vec<u8>) -> Result<Seen> {
     let mut record = whole(line)?;
+    let start = out.len();
     out.extend_from_slice(line);
+    // Of an older version.
+    escape_line_ends(out, start);
     out.push(b'\n');
     record.abridge();
     Ok(Seen {

@@ -25,6 +25,7 @@ use crate::system::process::worker::ask::Fault;
 use crate::system::process::worker::{GRACE, WorkerProcess};
 use crate::system::variables;
 use crate::text::hash::Hasher;
+use crate::text::json_line;
 use crate::text::redact::Redactor;
 use crate::text::redact::literal::keys_of_command;
 use pool::ProcessPool;
@@ -386,7 +387,7 @@ impl Scorer for CommandScorer {
                 tool_calls: &answer.output.tool_calls,
             },
         };
-        let mut line = serde_json::to_vec(&request)
+        let mut line = json_line(&request)
             .map_err(|error| Error::usage(format!("the answer cannot be written: {error}")))?;
         line.push(b'\n');
         match self.ask(&line, id)? {

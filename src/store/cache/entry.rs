@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::Output;
 use crate::text::hash::Hasher;
+use crate::text::json_line;
 
 /// What every file begins with; the number is the version.
 ///
@@ -28,7 +29,7 @@ pub(crate) struct CacheEntry {
 impl CacheEntry {
     /// The file's content.
     pub(super) fn to_bytes(&self) -> serde_json::Result<Vec<u8>> {
-        let body = serde_json::to_vec(self)?;
+        let body = json_line(self)?;
         let mut content = format!("{MARK}{}\n", sum(&body)).into_bytes();
         content.extend_from_slice(&body);
         content.push(b'\n');

@@ -1,6 +1,6 @@
 //! What a program said, for a message: short, on one line and without half a secret.
 
-use crate::text::on_one_line;
+use crate::printable::on_one_line;
 
 /// The beginning of what a program said, on one line and without anything a terminal would obey.
 pub(crate) fn beginning(bytes: &[u8], limit: usize) -> String {

@@ -8,6 +8,7 @@ use super::sources;
 /// The rooms of `src/`, each of which may use only those above it, and what it is for.
 const ROOMS: &[(&str, &str)] = &[
     ("exit", "how a command ends"),
+    ("printable", "pure: lines that say what they seem to say"),
     ("error", "the one error, and hints"),
     ("text", "pure: texts, names, hashes, redaction"),
     ("stats", "pure: intervals, exact tests, clusters, power"),

@@ -1,5 +1,6 @@
 //! What `no_regression` tells people, and `summary.json`.
 
+use crate::printable::on_one_line;
 use crate::stats;
 use crate::verdict::baseline::{Pair, flipped, right_of};
 use crate::verdict::regression::Regression;
@@ -350,9 +351,9 @@ pub(super) fn name_some(ids: &[String]) -> String {
     }
 }
 
-/// Ids come from datasets: no control character of theirs may reach a terminal.
+/// Ids come from datasets: nothing of theirs may act on a terminal or be mistaken for something else.
 pub(super) fn printable(id: &str) -> String {
-    id.replace(char::is_control, "\u{fffd}")
+    on_one_line(id)
 }
 
 pub(super) fn show_p(p: f64) -> String {

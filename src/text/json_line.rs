@@ -1,0 +1,113 @@
+//! JSON as it is written: one line to whoever reads it, whatever that takes for the end of one, and no command to a log
+//! in CI.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use memchr::memchr3_iter;
+use serde::Serialize;
+
+use crate::printable::{is_mark, is_unseen};
+
+/// A value as JSON that is one line to every reader: see [`escape_line_ends`]. No line's end is behind it.
+pub(crate) fn json_line(value: &(impl Serialize + ?Sized)) -> serde_json::Result<Vec<u8>> {
+    let mut json = serde_json::to_vec(value)?;
+    escape_line_ends(&mut json, 0);
+    Ok(json)
+}
+
+/// Puts escapes in the place of U+0085, U+2028 and U+2029, at which Python's `splitlines` and others end a line, and of
+/// what a log in CI takes for a command wherever it stands, in the JSON from `start` on. All of them stand in strings.
+pub fn escape_line_ends(json: &mut Vec<u8>, start: usize) {
+    let written = json.get(start..).unwrap_or_default();
+    let mut found = memchr3_iter(0xc2, 0xe2, b'#', written)
+        .filter_map(|place| Some((place, line_end(&written[place..])?)))
+        .peekable();
+    let Some((first, _)) = found.peek().copied() else {
+        return;
+    };
+    let (mut escaped, mut done) = (Vec::with_capacity(written.len() - first + 64), first);
+    for (place, (length, escape)) in found {
+        escaped.extend_from_slice(&written[done..place]);
+        escaped.extend_from_slice(escape);
+        done = place + length;
+    }
+    escaped.extend_from_slice(&written[done..]);
+    json.truncate(start + first);
+    json.append(&mut escaped);
+}
+
+/// The length and the escape of what the JSON begins with, if that is to be escaped.
+fn line_end(json: &[u8]) -> Option<(usize, &'static [u8])> {
+    match json {
+        [0xc2, 0x85, ..] => Some((2, b"\\u0085")),
+        [0xe2, 0x80, 0xa8, ..] => Some((3, b"\\u2028")),
+        [0xe2, 0x80, 0xa9, ..] => Some((3, b"\\u2029")),
+        [b'#', ..] if is_mark(json) => Some((1, b"\\u0023")),
+        _ => None,
+    }
+}
+
+/// JSON that is shown: besides the ends of lines, escapes stand for what a terminal or a log in CI would act on and for
+/// what is not seen.
+pub fn shown_json(json: &str) -> Cow<'_, str> {
+    let is_hostile = |(place, c): (usize, char)| match c {
+        '#' => is_mark(&json.as_bytes()[place..]),
+        // Below, they are the spaces of JSON, which escapes the other ones itself.
+        '\x7f'.. => is_unseen(c),
+        _ => false,
+    };
+    if !json.char_indices().any(is_hostile) {
+        return Cow::Borrowed(json);
+    }
+    let mut shown = String::with_capacity(json.len() + 16);
+    for (place, c) in json.char_indices() {
+        if is_hostile((place, c)) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(shown, "\\u{unit:04x}");
+            }
+        } else {
+            shown.push(c);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn a_line_of_json_is_one_to_every_reader() {
+        let value = json!({"a\u{2028}": "é\u{85}\u{2029}\u{a9}\u{2026}\u{2028}"});
+        let line = String::from_utf8(json_line(&value).unwrap()).unwrap();
+        assert_eq!(
+            line,
+            "{\"a\\u2028\":\"é\\u0085\\u2029\u{a9}\u{2026}\\u2028\"}"
+        );
+        assert_eq!(serde_json::from_str::<Value>(&line).unwrap(), value);
+        let mut lines = "\u{2028}[\"\u{2028}\"]".as_bytes().to_vec();
+        escape_line_ends(&mut lines, 3);
+        assert_eq!(lines, "\u{2028}[\"\\u2028\"]".as_bytes());
+        let mut command = b"[\"##[error]x ## [1]\"]".to_vec();
+        escape_line_ends(&mut command, 0);
+        assert_eq!(command, b"[\"\\u0023#[error]x ## [1]\"]");
+        // Cut in the midst of a character.
+        let mut cut = b"\xe2\x80".to_vec();
+        escape_line_ends(&mut cut, 0);
+        assert_eq!(cut, b"\xe2\x80");
+    }
+
+    #[test]
+    fn json_that_is_shown_hides_and_commands_nothing() {
+        let value = json!({"##[x": "a\u{200b}\u{9b}\u{7f}\u{e0041}é\u{2028}", "b": "##vso[y"});
+        let text = value.to_string();
+        let shown = shown_json(&text);
+        let expect = "{\"\\u0023#[x\":\"a\\u200b\\u009b\\u007f\\udb40\\udc41é\\u2028\",\"b\":\"\\u0023#vso[y\"}";
+        assert_eq!(shown, expect);
+        assert_eq!(serde_json::from_str::<Value>(&shown).unwrap(), value);
+        assert!(matches!(shown_json("{\n}"), Cow::Borrowed("{\n}")));
+    }
+}

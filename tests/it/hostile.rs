@@ -1,0 +1,224 @@
+//! Texts of datasets, agents and command lines that are made to be taken for something else: commands of CI, other
+//! texts, ends of lines.
+
+use std::ffi::OsStr;
+use std::fs;
+
+use serde_json::Value;
+
+use crate::project::{Project, Ran, all_files};
+use crate::trials;
+
+/// What begins a command of GitHub, Azure or `TeamCity`, and what is not seen or ends a line elsewhere.
+const TEXTS: &[&str] = &[
+    "::error::x",
+    " ::add-mask::x",
+    "##[error]x",
+    "a ##vso[task.setvariable variable=x]y",
+    "##teamcity[x]",
+    "a\n::error::x",
+    "bidi\u{202e}x\u{2066}y\u{200f}z\u{61c}",
+    "zero\u{200b}w\u{200c}i\u{200d}d\u{2060}t\u{feff}h\u{ad}s\u{e0041}",
+    "ends\u{85}of\u{2028}lines\u{2029}x",
+];
+
+/// A file with a row for each text, which is its id, its question and its answer.
+fn rows() -> String {
+    let row = |(place, text): (usize, &&str)| {
+        serde_json::json!({
+            "task_id": text, "Question": text, "Level": place % 3 + 1, "Final answer": "1", "file_name": "",
+        })
+        .to_string()
+            + "\n"
+    };
+    TEXTS.iter().enumerate().map(row).collect()
+}
+
+/// Asserts that a text says what it seems to say, whoever reads it.
+#[track_caller]
+fn check(what: &str, text: &str) {
+    for line in text.lines() {
+        assert!(
+            !line.trim_start().starts_with("::"),
+            "{what}: a command: {line}"
+        );
+        for mark in ["##[", "##vso[", "##teamcity["] {
+            assert!(!line.contains(mark), "{what}: a command: {line}");
+        }
+    }
+    let unseen = "\u{202e}\u{2066}\u{200f}\u{61c}\u{200b}\u{200c}\u{200d}\u{2060}\u{feff}\u{ad}\u{e0041}\u{85}\u{2028}\u{2029}\u{1b}";
+    let found = text.chars().find(|c| unseen.contains(*c));
+    assert_eq!(found, None, "{what}: {text:?}");
+}
+
+#[track_caller]
+fn check_ran(what: &str, ran: &Ran) {
+    check(&format!("{what}, standard output"), &ran.out);
+    check(&format!("{what}, standard error"), &ran.err);
+}
+
+/// An agent that says its question, writes it to stderr, and fails at some.
+const AGENT: &str = "#!/bin/sh\nread -r q\necho \"$q\" >&2\ncase $q in *wid*|*vso*) exit 3;; esac\ncat <<END\n$q\n$q\nEND\n";
+
+#[test]
+fn nothing_that_is_printed_is_taken_for_something_else() {
+    let project = Project::new();
+    project.write("data.jsonl", rows());
+    project.script("agent.sh", AGENT);
+    project.spec(
+        "{ type: command, command: [./agent.sh] }",
+        "scorers: [exact, numeric]\ngates: [accuracy >= 0.5]\nlimits: { retries: 1, backoff_s: 0.01 }\n",
+    );
+    let spec = project.read("eval.yaml");
+    let spec = spec.replace("{ answers: plain }", "{ answers: plain, assert: exact }");
+    project.write("eval.yaml", spec);
+    for arguments in [
+        "run eval.yaml",
+        "run eval.yaml --json",
+        "run eval.yaml --stream",
+        "list eval.yaml",
+        "list eval.yaml --stats",
+        "list eval.yaml --stats --rows 20",
+        "list eval.yaml --json",
+        "show",
+        "show --json",
+        "summarize",
+        "gate",
+        "rescore",
+        "accept",
+        "plan",
+        "doctor eval.yaml",
+        "export --format gaia",
+    ] {
+        let ran = project.run(arguments).says_nothing_of("panicked");
+        assert!(ran.out.len() + ran.err.len() > 0, "{arguments}");
+        assert!(
+            !ran.err.contains("unexpected argument"),
+            "{arguments}: {}",
+            ran.err
+        );
+        check_ran(arguments, &ran);
+    }
+    let dir = project.runs().pop().unwrap();
+    for text in TEXTS {
+        for more in [&[][..], &["--json"]] {
+            let arguments = [&["show", dir.to_str().unwrap(), text][..], more].concat();
+            check_ran(
+                &format!("show {text:?}"),
+                &project.run_of(&arguments).exits(0),
+            );
+        }
+    }
+    // What is shown of an id can be typed.
+    for shown in [
+        "\\u{3a}:error::x",
+        "bidi\\u{202e}x\\u{2066}y\\u{200f}z\\u{61c}",
+    ] {
+        let ran = project.run_of(&["show", dir.to_str().unwrap(), shown]);
+        ran.exits(0).says(&format!("sample: {shown} of eval e"));
+    }
+    let mut files = 0;
+    for path in all_files(&project.file("evaltest-runs")) {
+        let kind = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+        let Ok(text) = fs::read_to_string(&path) else {
+            continue;
+        };
+        files += 1;
+        if ["md", "xml"].contains(&kind) {
+            check(&path.display().to_string(), &text);
+        }
+        if ["jsonl", "json"].contains(&kind) {
+            let ends = text.chars().find(|c| "\u{85}\u{2028}\u{2029}".contains(*c));
+            assert_eq!(ends, None, "{}: {text:?}", path.display());
+        }
+    }
+    assert!(files > 5, "{files} files");
+}
+
+#[test]
+fn a_test_has_a_name_that_is_seen_and_commands_nothing() {
+    let project = trials::project(1, ":", "");
+    project.write("data.jsonl", rows());
+    let listed = trials::run(&project, "--list").exits(0);
+    check_ran("--list", &listed);
+    assert!(
+        listed.out.contains("e::level1::bidi\\u{202e}x"),
+        "{}",
+        listed.out
+    );
+    assert!(
+        listed.out.contains("zero\\u{200b}w\\u{200c}i\\u{200d}d"),
+        "{}",
+        listed.out
+    );
+    for arguments in ["", "--format terse", "--format json -Z unstable-options"] {
+        let ran = trials::run(&project, arguments);
+        assert!(ran.out.len() > 100, "{arguments}: {}{}", ran.out, ran.err);
+        check_ran(arguments, &ran);
+    }
+}
+
+#[test]
+fn arguments_that_are_shown_again_say_what_they_are() {
+    let project = Project::with_eval(&[("a", 1, "One?", "1")], "{ type: echo, text: '1' }", "");
+    project.run("run eval.yaml").exits(0);
+    for text in TEXTS {
+        let flag = format!("--{text}");
+        for arguments in [
+            vec![*text],
+            vec!["run", *text],
+            vec!["run", &*flag],
+            vec!["run", "eval.yaml", "--samples", *text],
+            vec!["run", "eval.yaml", "--concurrency", *text],
+            vec!["run", "eval.yaml", "--set", *text],
+            vec!["show", "e", *text],
+            vec!["show", *text],
+            vec!["gate", *text],
+            vec!["summarize", *text],
+            vec!["list", *text],
+            vec!["doctor", *text],
+            vec!["plan", *text],
+            vec!["score", *text, "--scorer", *text],
+            vec!["judge", "read", *text],
+            vec!["export", "--format", *text],
+            vec!["import", *text],
+        ] {
+            let ran = project.run_of(&arguments).says_nothing_of("panicked");
+            assert_ne!(ran.code, Some(0), "{arguments:?}");
+            check_ran(&format!("{arguments:?}"), &ran);
+        }
+    }
+    let ran = project.run_of(&["run", "--\u{202e}x"]).exits(2);
+    assert!(ran.err.contains("--\\u{202e}x"), "{}", ran.err);
+}
+
+#[test]
+fn every_line_of_json_is_one_line_to_its_reader() {
+    let project = Project::new();
+    project.write("data.jsonl", rows());
+    // A worker and a scorer in Python's manner: they read lines as `splitlines` cuts them.
+    project.script(
+        "agent.sh",
+        "#!/bin/sh\ncat | tee -a asked.txt >/dev/null\nprintf '{\"text\":\"1\\342\\200\\250\"}'\n",
+    );
+    project.spec(
+        "{ type: command, command: [./agent.sh], input: json, output: json }",
+        "",
+    );
+    project.run("run eval.yaml").says_nothing_of("panicked");
+    let asked = project.read("asked.txt");
+    assert_eq!(asked.lines().count(), TEXTS.len(), "{asked}");
+    let ends = |text: &str| text.chars().find(|c| "\u{85}\u{2028}\u{2029}".contains(*c));
+    assert_eq!(ends(&asked), None, "{asked}");
+    let one: Value = serde_json::from_str(asked.lines().last().unwrap()).unwrap();
+    assert!(one.is_object());
+    project.write(
+        "lines.jsonl",
+        "{\"prediction\":\"a\u{2028}b\",\"ground_truth\":\"\u{85}\u{2029}\"}\n",
+    );
+    let ran = project.run("score lines.jsonl --scorer exact").exits(0);
+    assert_eq!(ends(&ran.out), None, "{}", ran.out);
+    project.write("replies.jsonl", "{\"reply\":\"a\u{2028}b\"}\n");
+    let ran = project.run("judge read replies.jsonl --reply choices --choice a --choice b");
+    assert_eq!(ends(&ran.out), None, "{}", ran.out);
+}
