@@ -26,7 +26,8 @@ pub(crate) mod update;
 
 pub use accept::{ATTRIBUTES, ATTRIBUTES_FILE, Acceptance, Accepted, accept};
 pub(crate) use baseline::{
-    check_scorer, is_there as has_baseline, read as read_baseline, shares_answers,
+    FILE as BASELINE_FILE, check_scorer, is_there as has_baseline, read as read_baseline,
+    shares_answers,
 };
 pub(crate) use content::Content;
 pub(crate) use epoch::{EpochContent, SampleContent};

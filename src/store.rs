@@ -31,6 +31,7 @@ pub(crate) mod cache;
 mod carried;
 mod checked;
 pub(crate) mod events;
+pub(crate) mod left;
 pub(crate) mod manifest;
 pub(crate) mod records;
 mod redaction;
@@ -168,6 +169,14 @@ impl RunDir {
         Ok(of_sample
             .filter_map(|event| event.to_value().ok())
             .collect())
+    }
+
+    /// What went wrong with its files. If the folder is gone, that is the surroundings' fault, whatever it looks like.
+    pub(crate) fn unless_gone(&self, error: Error) -> Error {
+        if self.path.is_dir() && self.file("events.jsonl").exists() {
+            return error;
+        }
+        events::gone(&self.path)
     }
 
     /// Writes a file whole or not at all.

@@ -83,7 +83,8 @@ impl Attachment {
         Err(self.error(&folder.join(wanted), "the name is taken"))
     }
 
-    fn error(&self, looked_for: &Path, reason: &str) -> AgentError {
+    /// Why it is not given to an agent.
+    pub(crate) fn error(&self, looked_for: &Path, reason: &str) -> AgentError {
         AgentError::of(
             FailureKind::Attachment,
             format!(

@@ -11,6 +11,7 @@ use libyaml_safer::{Encoding, EventData, Mark, Parser};
 
 use crate::error::{KeyPath, Step};
 use crate::system::panics;
+use crate::text::yaml;
 
 /// A place in a text, counted from 1; columns count characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +73,9 @@ const TOP: Id = 0;
 impl YamlPlaces {
     /// Reads a text as far as it is YAML.
     pub(crate) fn of(text: &str) -> Self {
+        if yaml::is_too_deep(text) {
+            return Self::default();
+        }
         let read = || {
             let mut reading = Reading::default();
             let mut bytes = text.as_bytes();

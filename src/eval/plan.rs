@@ -10,6 +10,7 @@ pub(crate) mod place;
 mod rejudged;
 mod rust;
 pub(crate) mod secret;
+mod truths;
 pub(crate) mod unset;
 
 use std::collections::{BTreeSet, HashSet};
@@ -38,6 +39,7 @@ use crate::verdict::{check, gate};
 pub(crate) use item::{Item, Packed};
 use load::{Loaded, Slices};
 use notices::{drawn_seed, missing_attachments, repeated_answers, unused_scorers};
+use truths::Truths;
 
 /// An eval that is ready to run.
 pub(crate) struct Plan {
@@ -67,6 +69,8 @@ pub(crate) struct Plan {
     pub(crate) dataset: Option<String>,
     /// What a sandboxed agent must not see.
     pub(crate) hidden: Arc<[PathBuf]>,
+    /// Where the answers stand, which no attachment may be.
+    pub(crate) truths: Truths,
 }
 
 /// Whether the committed baseline is looked at.
@@ -145,6 +149,7 @@ impl Plan {
             _ => dataset_hash,
         };
         let dataset = place::dataset(eval);
+        let truths = Truths::of(eval);
         let mut notices = eval.benchmark.notices();
         if !scorers.iter().any(Scorer::needs_target) {
             // Nobody misses them.
@@ -155,7 +160,7 @@ impl Plan {
                 .iter()
                 .map(|dataset| format!("the dataset is `{dataset}`")),
         );
-        notices.extend(missing_attachments(&items));
+        notices.extend(missing_attachments(&items, &truths));
         notices.extend(rules.and_then(QaRules::notice));
         notices.extend(unused_scorers(eval));
         notices.extend(drawn_seed(eval));
@@ -167,6 +172,7 @@ impl Plan {
             notices,
             dataset,
             hidden: place::hidden(eval).into(),
+            truths,
             eval: eval.clone(),
             items,
             order,

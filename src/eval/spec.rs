@@ -80,6 +80,16 @@ fn text_of(path: &Path) -> Result<String> {
         let valid = String::from_utf8_lossy(valid);
         let line = valid.split('\n').count();
         let column = valid.chars().rev().take_while(|&c| c != '\n').count() + 1;
+        let bytes = error.as_bytes();
+        if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+            let path = path.display();
+            return Error::usage(format!(
+                "{path}:1:1: by its byte order mark the spec is UTF-16, and not UTF-8"
+            ))
+            .hint(format!(
+                "convert the file: `iconv -f UTF-16 -t UTF-8 '{path}'`"
+            ));
+        }
         Error::usage(format!(
             "{}:{line}:{column}: the spec is not valid UTF-8",
             path.display()

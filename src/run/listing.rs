@@ -131,7 +131,7 @@ impl Listing {
                 let extension = Path::new(&file.name).extension().unwrap_or_default();
                 let extension = extension.to_string_lossy().to_lowercase();
                 *stats.attachments.entry(extension).or_default() += 1;
-                if let Err(error) = file.resolve() {
+                if let Err(error) = plan.truths.resolve(file) {
                     stats
                         .missing_attachments
                         .push((sample.id.clone(), error.message));

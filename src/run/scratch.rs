@@ -63,7 +63,10 @@ impl ScratchFolders {
                 format!("cannot make `{}`: {error}", folder.display()),
             )
         })?;
-        let copies = sample.files.iter().map(|file| file.copy_into(&folder));
+        let copies = sample.files.iter().map(|file| {
+            self.plan.truths.resolve(file)?;
+            file.copy_into(&folder)
+        });
         match copies.collect::<Result<Vec<_>, _>>() {
             Ok(files) => Ok(AttemptFiles {
                 folder: Some(folder),

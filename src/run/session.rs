@@ -30,8 +30,10 @@ use crate::report::event::{Event, Observer};
 use crate::scorer::Scorer;
 use crate::store::RunDir;
 use crate::store::events::past::{Answered, Past};
+use crate::store::left;
 use crate::system::clock;
 use crate::system::panics;
+use crate::system::project::shown;
 use crate::system::shortage;
 use crate::verdict::check::LookFindings;
 use crate::verdict::facts::Stop;
@@ -96,6 +98,7 @@ impl Session {
             check_agents(&plan)?;
         }
         let (dir, resumed) = options.open(&plan, &asker)?;
+        tidy(eval, &options.home, &emitter);
         if resumed.as_ref().is_some_and(|manifest| manifest.mixed) {
             emitter.note("the agent was changed since the run began: it can be no baseline");
         }
@@ -133,11 +136,10 @@ impl Session {
             started,
             Arc::clone(&stopper),
         ));
-        let judging = Judging::new(eval.limits.clone(), &stopper, &throttle, &dir, started);
         let judging = Judging {
             cache: cache.as_ref().map(Cached::replies),
             hidden: Arc::clone(&plan.hidden),
-            ..judging
+            ..Judging::new(eval.limits.clone(), &stopper, &throttle, &dir, started)
         };
         let asking = Asking {
             throttle,
@@ -333,9 +335,10 @@ impl Session {
             self.emitter.notice(&notice);
         }
         let notices = self.emitter.notices();
-        let mut run = self
+        let ended = self
             .finish
-            .end(&self.ledger, &self.selected, stopped, notices)?;
+            .end(&self.ledger, &self.selected, stopped, notices);
+        let mut run = ended.map_err(|error| self.dir().unless_gone(error))?;
         if !self.is_part() {
             for notice in judge_notices(&run.summary) {
                 self.emitter.notice(&notice);
@@ -473,4 +476,15 @@ fn check_agents(plan: &Plan) -> Result<()> {
     let mut all = iter::once(Arc::clone(&eval.agent)).chain(judges);
     let check = all.try_for_each(|agent| agent.check());
     check.map_err(|error| error.at(format_args!("eval `{}`", eval.name)))
+}
+
+/// Removes what killed runs left that paid for nothing, and says so.
+fn tidy(eval: &Eval, home: &Home, emitter: &Emitter) {
+    let folder = matches!(home, Home::New).then(|| eval.output_folder());
+    for left in folder.iter().flat_map(|folder| left::tidy(folder)) {
+        emitter.note(&format!(
+            "`{}` was left by a killed run that had no answer yet: it is removed",
+            shown(&left)
+        ));
+    }
 }

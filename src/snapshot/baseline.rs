@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::text::hash::Hasher;
 use crate::verdict::baseline::Baseline;
 
-pub(super) const FILE: &str = "_baseline.json";
+pub(crate) const FILE: &str = "_baseline.json";
 
 /// Models as served, by the name of the scorer that asked them.
 pub(super) type Judges = BTreeMap<String, BTreeSet<String>>;

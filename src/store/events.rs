@@ -23,7 +23,8 @@ use serde::{Deserialize, Serialize};
 use super::carried::Carried;
 use crate::data::{AgentError, JudgeCall, Outcome, Output};
 use crate::error::{Error, Result};
-use crate::system::file::{read_plain, refuse_other};
+use crate::system::file::{has_name, read_plain, refuse_other};
+
 use crate::system::lock::lock;
 use crate::text::hash::Hasher;
 use crate::text::json_line;
@@ -220,6 +221,9 @@ impl EventLog {
             ))
             .hint("free some space, then continue the run with `--resume`"));
         }
+        if !has_name(&state.file) {
+            return Err(gone(state.path.parent().unwrap_or(&state.path)));
+        }
         state.length += line.len() as u64;
         state.next_index += 1;
         state.hash.bytes(&line);
@@ -230,6 +234,9 @@ impl EventLog {
     /// Syncs the file and gives its SHA-256.
     pub(crate) fn close(&self) -> Result<String> {
         let state = lock(&self.state);
+        if !has_name(&state.file) || !state.path.exists() {
+            return Err(gone(state.path.parent().unwrap_or(&state.path)));
+        }
         let synced = state.file.sync_data();
         synced.map_err(|error| Error::io("sync", &state.path, &error))?;
         Ok(state.hash.clone().hex())
@@ -349,6 +356,15 @@ fn parse(content: &[u8]) -> JournalContent {
         }
     }
     recovered
+}
+
+/// The error for a run directory that vanished while the run went on.
+pub(super) fn gone(dir: &Path) -> Error {
+    Error::infrastructure(format!(
+        "the run directory `{}` was removed or moved while the run went on",
+        dir.display()
+    ))
+    .hint("put it back if you can and continue it with `--resume`; else run again")
 }
 
 /// Whether somebody writes a journal at this moment.

@@ -7,7 +7,10 @@ use serde::de::DeserializeSeed;
 use serde_json::Value as Json;
 use serde_yaml::{Deserializer, Value};
 
+mod deep;
 mod json;
+
+pub(crate) use json::OneEach;
 
 /// Why a text is not the YAML that was wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +38,8 @@ impl From<serde_yaml::Error> for YamlError {
 
 /// Reads a type.
 pub(crate) fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, YamlError> {
-    serde_yaml::from_str(text).map_err(YamlError::from)
+    check_depth(text)?;
+    serde_yaml::from_str(text).map_err(|error| found(error, text))
 }
 
 /// Reads what somebody who knows more than a type does makes of it.
@@ -43,8 +47,43 @@ pub(crate) fn read_by<'a, S: DeserializeSeed<'a>>(
     seed: S,
     text: &'a str,
 ) -> Result<S::Value, YamlError> {
+    check_depth(text)?;
     let value = seed.deserialize(Deserializer::from_str(text));
-    value.map_err(YamlError::from)
+    value.map_err(|error| found(error, text))
+}
+
+/// Whether a text nests deeper than anything is read. Nothing that takes its time with such a text is to be tried.
+pub(crate) fn is_too_deep(text: &str) -> bool {
+    deep::too_deep(text).is_some()
+}
+
+fn check_depth(text: &str) -> Result<(), YamlError> {
+    match deep::too_deep(text) {
+        None => Ok(()),
+        place => Err(YamlError {
+            message: "lists and maps nest too deeply".to_owned(),
+            place,
+        }),
+    }
+}
+
+/// What is wrong with a text that the parser refuses. A byte order mark amid it is not seen, and the parser speaks of what
+/// it makes of the text around it.
+fn found(error: serde_yaml::Error, text: &str) -> YamlError {
+    const MARK: char = '\u{feff}';
+    let mut lines = text.lines().zip(1..);
+    let amid = lines.find_map(|(line, number)| {
+        let before = line.len() - line.trim_start().len();
+        let begins = line[before..].starts_with(MARK);
+        begins.then(|| (number, line[..before].chars().count() + 1))
+    });
+    match amid {
+        None => error.into(),
+        place => YamlError {
+            message: "a byte order mark (U+FEFF) stands amid the text".to_owned(),
+            place,
+        },
+    }
 }
 
 /// Reads a value of JSON. A map in it that has a key twice is an error, as only one of them could count.
@@ -62,7 +101,7 @@ pub(crate) fn holds_infinity(text: &str) -> bool {
             _ => false,
         }
     }
-    serde_yaml::from_str(text).is_ok_and(|value| found(&value))
+    !is_too_deep(text) && serde_yaml::from_str(text).is_ok_and(|value| found(&value))
 }
 
 #[cfg(test)]

@@ -222,3 +222,170 @@ fn every_line_of_json_is_one_line_to_its_reader() {
     let ran = project.run("judge read replies.jsonl --reply choices --choice a --choice b");
     assert_eq!(ends(&ran.out), None, "{}", ran.out);
 }
+
+#[test]
+fn no_attachment_is_where_the_answers_stand() {
+    let project = Project::new();
+    project.script("agent.sh", "#!/bin/sh\ncat > /dev/null; cat seen.* *.txt 2>/dev/null; ls >> ../../../../listed.txt; echo 1\n");
+    let row = |id: &str, file: &str| {
+        serde_json::json!({
+            "task_id": id, "Question": "One?", "Level": 1, "Final answer": "1", "file_name": file,
+        })
+        .to_string()
+            + "\n"
+    };
+    let write = |files: &[&str]| {
+        let rows: String = files.iter().map(|file| row(file, file)).collect();
+        project.write("data.jsonl", row("good", "good.txt") + &rows);
+    };
+    project.write("good.txt", "fine");
+    project.spec("{ type: command, command: [./agent.sh], cwd: scratch }", "");
+    write(&[]);
+    project.run("run eval.yaml").exits(0);
+    project.run("accept").exits(0);
+    let runs = project.shown(project.runs().pop().unwrap());
+    let snapshot = all_files(&project.file("snapshots"));
+    let snapshot = snapshot
+        .iter()
+        .find(|path| path.extension().is_some_and(|end| end == "snap"));
+    let snapshot = project.shown(snapshot.unwrap());
+    // Of another project's run and snapshots, and by another name.
+    project.write("old/run/manifest.json", "{}");
+    project.write("old/run/samples.jsonl", "{}");
+    project.write("old/snapshots/_baseline.json", "{}");
+    project.write("old/snapshots/ab/x.snap", "1");
+    std::os::unix::fs::symlink("data.jsonl", project.file("link.txt")).unwrap();
+    let samples = format!("{runs}/samples.jsonl");
+    let refused = [
+        ("data.jsonl", "the dataset"),
+        ("link.txt", "the dataset"),
+        ("eval.yaml", "the spec"),
+        (&*samples, "of a run directory"),
+        (&*snapshot, "of the snapshots"),
+        ("old/run/samples.jsonl", "of a run directory"),
+        ("old/snapshots/ab/x.snap", "of a snapshot folder"),
+    ];
+    write(&refused.map(|(file, _)| file));
+    project
+        .run("list eval.yaml --stats")
+        .exits(0)
+        .says("would tell the agent the answers");
+    let ran = project.run("run eval.yaml --ignore-baseline --json");
+    let summary = &ran.json()[0];
+    assert_eq!(
+        summary["errors"]["agent_failed"].as_u64().unwrap_or(7),
+        7,
+        "{summary}"
+    );
+    let dir = project.runs().pop().unwrap();
+    let records = crate::project::json_lines(&dir.join("samples.jsonl"));
+    for (file, what) in refused {
+        let record = records
+            .iter()
+            .find(|record| record["sample_id"] == file)
+            .unwrap();
+        let message = record["result"]["error"]["message"]
+            .as_str()
+            .unwrap_or_default();
+        assert!(
+            message.contains(&format!("it is {what}, and")),
+            "{file}: {record}"
+        );
+    }
+    assert_eq!(records[0]["result"]["status"], "scored", "{}", records[0]);
+}
+
+#[test]
+fn yaml_that_nests_too_deeply_or_has_marks_amid_it_is_refused_at_once() {
+    let project = Project::with_eval(&[("a", 1, "One?", "1")], "{ type: echo, text: '1' }", "");
+    let good = project.read("eval.yaml");
+    let deep = [
+        "[".repeat(200_000),
+        format!("{good}gates: {}", "[".repeat(200_000)),
+        format!("{good}gates: {}", "{a: ".repeat(50_000)),
+    ];
+    for text in deep {
+        project.write("deep.yaml", text);
+        let start = std::time::Instant::now();
+        let ran = project.run("run deep.yaml").exits(2);
+        ran.says("nest too deeply")
+            .says("deep.yaml:")
+            .says("hint: ");
+        assert!(start.elapsed().as_secs() < 3, "{:?}", start.elapsed());
+    }
+    for (text, place) in [
+        (format!("# one\n\u{feff}{good}"), "2:1"),
+        (good.replace("agent:", "\u{feff}agent:"), "4:1"),
+        (format!("\u{feff}\u{feff}{good}"), "1:1"),
+    ] {
+        project.write("mark.yaml", text);
+        let ran = project.run("run mark.yaml").exits(2);
+        ran.says(&format!(
+            "mark.yaml:{place}: a byte order mark (U+FEFF) stands amid the text"
+        ));
+    }
+    let wide: Vec<u8> = good.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    project.write("mark.yaml", [&[0xff, 0xfe][..], &wide].concat());
+    let ran = project.run("run mark.yaml").exits(2);
+    ran.says("by its byte order mark the spec is UTF-16")
+        .says("iconv -f UTF-16");
+    // At the beginning of a file it is part of no key.
+    project.write("mark.yaml", format!("\u{feff}{good}"));
+    project.run("run mark.yaml").exits(0);
+}
+
+#[test]
+fn a_key_that_stands_twice_in_a_row_is_an_error() {
+    let project = Project::with_eval(&[("a", 1, "One?", "1")], "{ type: echo, text: '1' }", "");
+    let row = project
+        .read("data.jsonl")
+        .replace('}', ",\"Final answer\":\"2\"}");
+    project.write("data.jsonl", row);
+    let ran = project.run("run eval.yaml").exits(2);
+    ran.says("data.jsonl:1:")
+        .says("the key `Final answer` stands twice");
+}
+
+#[test]
+fn a_run_directory_that_vanishes_is_the_surroundings_fault() {
+    for gone in [
+        "rm -rf evaltest-runs",
+        "rm -rf evaltest-runs/*",
+        "mv evaltest-runs elsewhere",
+    ] {
+        let agent = format!("#!/bin/sh\ncat > /dev/null\n{gone}\necho 1\n");
+        let project = Project::with_eval(
+            &[("a", 1, "One?", "1"), ("b", 1, "Two?", "1")],
+            "{ type: command, command: [./agent.sh] }",
+            "limits: { concurrency: 1 }\n",
+        );
+        project.script("agent.sh", &agent);
+        let ran = project
+            .run("run eval.yaml")
+            .exits(3)
+            .says_nothing_of("panicked");
+        ran.says("was removed or moved while the run went on");
+    }
+}
+
+#[test]
+fn folders_that_killed_runs_left_are_tidied_and_told() {
+    let project = Project::with_eval(&[("a", 1, "One?", "1")], "{ type: echo, text: '1' }", "");
+    project.write("evaltest-runs/20260101T000000Z_e-000001/events.jsonl", "");
+    let paid = "evaltest-runs/20260101T000000Z_e-000002/events.jsonl";
+    project.write(paid, "{\"sample_id\":\"a\",\"kind\":\"answered\"}\n");
+    let ran = project.run("run eval.yaml").exits(0);
+    ran.says(
+        "`evaltest-runs/20260101T000000Z_e-000001` was left by a killed run that had no answer yet",
+    );
+    assert!(
+        !project
+            .file("evaltest-runs/20260101T000000Z_e-000001")
+            .exists()
+    );
+    assert!(project.file(paid).exists());
+    project
+        .run("run eval.yaml")
+        .exits(0)
+        .says_nothing_of("killed run");
+}

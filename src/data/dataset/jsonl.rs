@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use serde::de::DeserializeSeed;
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
+use crate::text::yaml::OneEach;
 
 use super::columns::kind;
 use super::row::Row;
@@ -45,9 +47,9 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = (u64, &str)> {
     lines.filter(|(_, line)| !line.is_empty())
 }
 
-/// The object of a line.
+/// The object of a line, in which no key stands twice: only one of the two could count.
 pub(crate) fn fields(path: &Path, number: u64, line: &str) -> Result<Map<String, Value>> {
-    match parse(line) {
+    match parse_by(line, one_each) {
         Ok(Value::Object(fields)) => Ok(fields),
         Ok(other) => Err(Error::usage(format!(
             "{}:{number}: a row is an object, found {}",
@@ -59,6 +61,12 @@ pub(crate) fn fields(path: &Path, number: u64, line: &str) -> Result<Map<String,
         } else {
             "write one `{…}` per line; an array of them is read from a file named `.json`"
         })),
+        Err((column, reason)) if reason.starts_with(TWICE) => Err(Error::usage(format!(
+            "{}:{number}:{column}: the key {} stands twice in an object",
+            path.display(),
+            &reason[TWICE.len()..]
+        ))
+        .hint("remove one of them, or give it another name: only one of the two could count")),
         Err((column, reason)) => Err(Error::usage(format!(
             "{}:{number}:{column}: broken JSON: {reason}",
             path.display()
@@ -75,14 +83,30 @@ pub fn python_json(text: &str) -> Option<Value> {
 /// Parses a line, if need be with Python's bare `NaN` and `Infinity` as null. An error is the column where it stops
 /// being JSON, and why.
 pub(crate) fn parse(line: &str) -> Result<Value, (usize, String)> {
-    let first = match serde_json::from_str(line) {
+    parse_by(line, |line| serde_json::from_str(line))
+}
+
+/// What the reader's message about a key that stands twice begins with.
+const TWICE: &str = "duplicate field ";
+
+fn one_each(line: &str) -> serde_json::Result<Value> {
+    let mut json = serde_json::Deserializer::from_str(line);
+    let value = OneEach.deserialize(&mut json)?;
+    json.end().map(|()| value)
+}
+
+fn parse_by(
+    line: &str,
+    read: impl Fn(&str) -> serde_json::Result<Value>,
+) -> Result<Value, (usize, String)> {
+    let first = match read(line) {
         Ok(value) => return Ok(value),
         Err(error) => error,
     };
     let Some(mended) = without_python_numbers(line) else {
         return Err((first.column(), reason(&first)));
     };
-    serde_json::from_str(&mended).map_err(|second| (second.column(), reason(&second)))
+    read(&mended).map_err(|second| (second.column(), reason(&second)))
 }
 
 /// serde's message without its ` at line 1 column 7`: the line is another one here.
@@ -171,6 +195,17 @@ mod tests {
         check_error("rows.jsonl", "{\"a\":Nan}", expect);
         let expect = "{path}:1:15: broken JSON: trailing comma";
         check_error("rows.jsonl", "{\"a\":Infinity,}", expect);
+    }
+
+    #[test]
+    fn a_key_that_stands_twice_is_told() {
+        let expect = "{path}:2:15: the key `a` stands twice in an object";
+        check_error("rows.jsonl", "{\"a\":1}\n{\"a\":1,\"\\u0061\":2}", expect);
+        let expect = "{path}:1:21: the key `b` stands twice in an object";
+        check_error("rows.jsonl", "{\"a\":[NaN,{\"b\":1,\"b\":2}]}", expect);
+        let expect = "{path}:2:10: the key `a` stands twice in an object";
+        check_error("rows.json", "[{\"a\":1},\n{\"a\":1,\"a\":1}]", expect);
+        read("rows.jsonl", "{\"a\":{\"a\":1},\"A\":2}").unwrap();
     }
 
     #[test]

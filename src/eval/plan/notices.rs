@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::truths::Truths;
 use super::{Packed, Plan, scorer_of_benchmark, secret, unset};
 use crate::eval::Eval;
 use crate::scorer::ask::kin::{self, Answerer};
@@ -68,8 +69,8 @@ pub(super) fn repeated_answers(eval: &Eval) -> Option<String> {
 }
 
 /// Says before anything is paid for which samples cannot be asked.
-pub(super) fn missing_attachments(items: &[Packed]) -> Option<String> {
-    let broken = |item: &&Packed| item.files.iter().any(|file| file.resolve().is_err());
+pub(super) fn missing_attachments(items: &[Packed], truths: &Truths) -> Option<String> {
+    let broken = |item: &&Packed| item.files.iter().any(|file| truths.resolve(file).is_err());
     let mut broken = items.iter().filter(broken);
     let first = broken.next()?;
     let count = 1 + broken.count();

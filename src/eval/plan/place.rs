@@ -15,19 +15,29 @@ pub(crate) fn dataset(eval: &Eval) -> Option<String> {
 /// Where answers are written down: the dataset, the spec, snapshots, runs, what was ever committed; and where secrets
 /// are.
 pub(crate) fn hidden(eval: &Eval) -> Vec<PathBuf> {
-    let root = crate::system::project::root();
     let mut paths = eval.benchmark.paths();
     // What is a link there has its content beside the snapshot.
     let blobs: Vec<_> = paths.iter().filter_map(|path| Snapshot::at(path)).collect();
     paths.extend(blobs.into_iter().map(|snapshot| snapshot.folder));
-    paths.extend(eval.spec.clone());
+    paths.extend(answers(eval).into_iter().map(|(path, _)| path));
+    paths
+}
+
+/// The same without the dataset, each with what it is.
+pub(super) fn answers(eval: &Eval) -> Vec<(PathBuf, &'static str)> {
+    let root = crate::system::project::root();
+    let spec = eval.spec.clone().map(|spec| (spec, "the spec"));
+    let mut paths: Vec<_> = spec.into_iter().collect();
     paths.extend([
-        eval.snapshot.folder.clone(),
-        eval.output_folder(),
-        eval.cache_folder(),
-        root.join(crate::store::DEFAULT_OUTPUT_ROOT),
-        root.join(".git"),
-        root.join(".env"),
+        (eval.snapshot.folder.clone(), "of the snapshots"),
+        (eval.output_folder(), "of a run directory"),
+        (eval.cache_folder(), "of the cache of answers"),
+        (
+            root.join(crate::store::DEFAULT_OUTPUT_ROOT),
+            "of a run directory",
+        ),
+        (root.join(".git"), "of the repository"),
+        (root.join(".env"), "the file of secrets"),
     ]);
     paths
 }

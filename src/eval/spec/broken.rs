@@ -61,6 +61,16 @@ const MISTAKES: &[(&str, Option<&str>, &str)] = &[
         "quote a text that begins so",
     ),
     (
+        "nest too deeply",
+        None,
+        "close the brackets that are opened before it",
+    ),
+    (
+        "byte order mark",
+        None,
+        "remove it: files that were put together have one at the beginning of each",
+    ),
+    (
         "expected '-' indicator",
         None,
         "begin each item of the list with `- `, all in one column",

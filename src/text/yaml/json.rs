@@ -9,7 +9,7 @@ use serde_json::{Map, Number, Value};
 
 /// Reads a value as [`Value`] does, but for the second entry of a key.
 #[derive(Clone, Copy)]
-pub(super) struct OneEach;
+pub(crate) struct OneEach;
 
 impl<'de> DeserializeSeed<'de> for OneEach {
     type Value = Value;
