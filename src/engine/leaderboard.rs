@@ -8,6 +8,11 @@ pub use import::{Import, Imported, Mode};
 /// Calls of tools, read from text.
 pub mod calls {
     pub use crate::calls::{CallFormat, Dict, Int, JsonFault, TooManyDigits, Value};
+
+    /// Whether there are calls in a model's answer that is written so.
+    pub fn can_be_read(text: &str, format: CallFormat) -> bool {
+        crate::calls::decode::prompt(text, format, false).is_ok()
+    }
 }
 
 /// The Berkeley Function Calling Leaderboard.

@@ -26,6 +26,7 @@ mod exported;
 mod faults;
 mod fixtures;
 mod flips;
+mod fuzzed;
 mod harness;
 mod hostile;
 mod hub;

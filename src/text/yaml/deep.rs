@@ -13,11 +13,14 @@ pub(super) fn too_deep(text: &str) -> Option<(usize, usize)> {
         return None;
     }
     // The end of a line at its end, and no tags: there are texts that this parser panics of. The one that reads decides.
+    let has_tags = text.contains('!');
     let text = without_tags(text) + "\n";
-    catch_unwind(|| first_too_deep(&text)).ok().flatten()
+    catch_unwind(|| first_too_deep(&text, has_tags))
+        .ok()
+        .flatten()
 }
 
-fn first_too_deep(text: &str) -> Option<(usize, usize)> {
+fn first_too_deep(text: &str, has_tags: bool) -> Option<(usize, usize)> {
     let mut bytes = text.as_bytes();
     let mut parser = Parser::new();
     parser.set_input_string(&mut bytes);
@@ -28,8 +31,8 @@ fn first_too_deep(text: &str) -> Option<(usize, usize)> {
             data, start_mark, ..
         }) = event
         else {
-            // It is no YAML in any case.
-            return Some(place);
+            // It is no YAML in any case, unless a blank in the place of a tag made it so.
+            return (!has_tags).then_some(place);
         };
         let at = |number: u64| usize::try_from(number).map_or(1, |number| number + 1);
         place = (at(start_mark.line), at(start_mark.column));

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use ::parquet::basic::Compression;
+use ::parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
 use ::parquet::data_type::{
     BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type,
 };
@@ -19,9 +19,17 @@ type Group<'a> = SerializedRowGroupWriter<'a, Vec<u8>>;
 
 /// The bytes of a file with this schema, whose columns `write` writes.
 fn parquet(schema: &str, write: impl FnOnce(&mut Group<'_>)) -> Vec<u8> {
+    compressed(Compression::SNAPPY, schema, write)
+}
+
+fn compressed(
+    compression: Compression,
+    schema: &str,
+    write: impl FnOnce(&mut Group<'_>),
+) -> Vec<u8> {
     let schema = Arc::new(parse_message_type(schema).unwrap());
     let properties = WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
+        .set_compression(compression)
         .build();
     let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties)).unwrap();
     let mut group = writer.next_row_group().unwrap();
@@ -170,4 +178,29 @@ fn no_changed_byte_panics() {
         damaged > 0,
         "a changed letter is no error, but not all are letters"
     );
+}
+
+#[test]
+fn every_usual_compression_is_read() {
+    for compression in [
+        Compression::UNCOMPRESSED,
+        Compression::SNAPPY,
+        Compression::GZIP(GzipLevel::default()),
+        Compression::BROTLI(BrotliLevel::default()),
+        Compression::LZ4,
+        Compression::LZ4_RAW,
+        Compression::ZSTD(ZstdLevel::default()),
+    ] {
+        let long = "x".repeat(500);
+        let bytes = compressed(
+            compression,
+            "message m { required binary a (UTF8); }",
+            |group| {
+                column::<ByteArrayType>(group, &texts(&["Zürich", &long]), &[], &[]);
+            },
+        );
+        let rows = read("rows.parquet", bytes).unwrap();
+        assert_eq!(rows.rows[0].fields["a"], json!("Zürich"), "{compression:?}");
+        assert_eq!(rows.rows[1].fields["a"], json!(long), "{compression:?}");
+    }
 }
