@@ -403,6 +403,7 @@ impl Agent for Command {
     }
 
     fn check(&self) -> crate::Result<()> {
+        self.ulimits.check()?;
         match &self.sandbox {
             Some(sandbox) => sandbox.check(),
             None => Ok(()),

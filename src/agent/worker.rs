@@ -430,6 +430,7 @@ impl Agent for Worker {
     }
 
     fn check(&self) -> Result<()> {
+        self.confinement.ulimits.check()?;
         if let Some(sandbox) = &self.confinement.sandbox {
             sandbox.check()?;
         }

@@ -9,7 +9,13 @@ use crate::system::project;
 use crate::text::redact::MIN_SECRET;
 
 /// Values for those of `names` that the environment lacks and the `.env` file has.
+///
+/// # Errors
+/// One that is no name, and files that cannot be read.
 pub(crate) fn from_dot_env(names: &[String], folder: &Path) -> Result<BTreeMap<String, String>> {
+    for (item, name) in names.iter().enumerate() {
+        check_name(name).map_err(|error| error.under(item))?;
+    }
     let missing = |name: &&String| std::env::var_os(name).is_none();
     let wanted: Vec<_> = names.iter().filter(missing).collect();
     if wanted.is_empty() {
@@ -60,6 +66,22 @@ pub(crate) fn is_plain(name: &str, value: &str, plain: &[String]) -> bool {
         || PLAIN_PREFIXES.iter().any(|start| name.starts_with(start))
         || plain.iter().any(|plain| plain == name)
         || Path::new(value).exists()
+}
+
+/// Whether a variable can have this name. A value that stands beside it may be a secret, so the message has none of it.
+fn check_name(name: &str) -> Result<()> {
+    if let Some((name, _)) = name.split_once('=') {
+        let name = if name.is_empty() { "NAME" } else { name };
+        let message = format!("`{name}=…` is no name of a variable: a list of names has no values");
+        return Err(Error::usage(message).hint(format!(
+            "write `{name}` alone, and its value into `.env`: `{name}=value`"
+        )));
+    }
+    if name.is_empty() || name.contains('\0') {
+        return Err(Error::usage(format!("{name:?} is no name of a variable"))
+            .hint("write the name of a variable, such as `MY_API_KEY`"));
+    }
+    Ok(())
 }
 
 /// The files that are there, the first one first.

@@ -329,13 +329,56 @@ fn wrong_keys_are_named() {
             "ulimits.processes must be at least 1",
         ),
         ("ulimits: { process: 1 }", "processes"),
+        (
+            "sandbox: { type: bwrap, read: [data.jsonl, nope] }",
+            "there is no `nope`",
+        ),
+        (
+            "sandbox: { type: bwrap, disk_mb: 999999999999999 }",
+            "sandbox.disk_mb must be at most 134217728",
+        ),
+        (
+            "ulimits: { memory_mb: 999999999999999 }",
+            "ulimits.memory_mb must be at most 134217728",
+        ),
+        (
+            "ulimits: { memory_mb: 1 }",
+            "ulimits.memory_mb must be at least 4",
+        ),
+        (
+            "ulimits: { cpu_s: 9999999999 }",
+            "ulimits.cpu_s must be at most",
+        ),
+        ("env: [HOME, 'A=B']", "`A=…` is no name of a variable"),
+        ("env: ['']", "is no name of a variable"),
     ] {
-        project.spec(&format!("{{ type: command, command: [true], {keys} }}"), "");
+        for kind in ["command", "worker"] {
+            project.spec(&format!("{{ type: {kind}, command: [true], {keys} }}"), "");
+            project
+                .run("run eval.yaml")
+                .exits(2)
+                .says(expected)
+                .says("eval.yaml:4:")
+                .says("hint: ")
+                .says_nothing_of("=B");
+        }
+    }
+}
+
+#[test]
+fn limits_that_cannot_be_kept_here_end_the_run_before_anything_is_asked() {
+    for kind in ["command", "worker"] {
+        let project = Project::with_eval(
+            &[("a", 1, "?", "1")],
+            &format!("{{ type: {kind}, command: [cat], ulimits: {{ files: 2000000000 }} }}"),
+            "",
+        );
         project
             .run("run eval.yaml")
             .exits(2)
-            .says(expected)
-            .says("eval.yaml:4");
+            .says("`ulimits`: no program runs here within these limits")
+            .says("hint: ");
+        assert!(project.runs().is_empty());
     }
 }
 

@@ -1,6 +1,7 @@
 //! The keys that confine an agent's program: `sandbox` and `ulimits`.
 
-use std::path::PathBuf;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error as _, MapAccess, Visitor};
@@ -35,7 +36,7 @@ pub(in crate::eval) struct LongSandbox {
     #[serde(default)]
     read: Vec<PathBuf>,
     /// MiB that it may write, which are memory; 256 by default.
-    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1)))]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = MOST_MB)))]
     disk_mb: Option<u64>,
 }
 
@@ -64,36 +65,54 @@ struct Loopback {
 #[serde(deny_unknown_fields)]
 pub(super) struct UlimitKeys {
     /// Processes and threads of the user, from 1.
-    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1)))]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = MOST_COUNT)))]
     processes: Option<u64>,
     /// Address space of each process, in MiB.
-    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1)))]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = LEAST_MEMORY_MB, "maximum" = MOST_MB)))]
     memory_mb: Option<u64>,
     /// Open files of each process.
-    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1)))]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = MOST_COUNT)))]
     files: Option<u64>,
     /// The largest file that it may write, in MiB.
-    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1)))]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = MOST_MB)))]
     file_mb: Option<u64>,
     /// Seconds of CPU time of each process.
-    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1)))]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = MOST_COUNT)))]
     cpu_s: Option<u64>,
 }
 
 const MIB: u64 = 1024 * 1024;
+/// The least memory in which a program of today can start, in MiB: its libraries alone take some.
+const LEAST_MEMORY_MB: u64 = 4;
+/// As much as a processor can address, 128 TiB: nobody means more.
+const MOST_MB: u64 = 1 << 27;
+/// The most processes, files and seconds: what the kernel holds them in.
+const MOST_COUNT: u64 = 1 << 31;
 
 impl SandboxKeys {
-    pub(super) fn sandbox(self) -> Result<Sandbox> {
+    /// The sandbox; what is to be read is looked for from the spec's folder.
+    pub(super) fn sandbox(self, folder: &Path) -> Result<Sandbox> {
         if self.network.0 == Network::Loopback(Vec::new()) {
             let error = Error::usage("agent.sandbox.network.loopback names no port");
             let error =
                 error.hint("write `network: off`, or a port: `network: { loopback: [8102] }`");
             return Err(error.under("loopback").under("network").under("sandbox"));
         }
+        for (item, path) in self.read.iter().enumerate() {
+            if path.as_os_str().is_empty() || !folder.join(path).exists() {
+                let error = Error::usage(format!(
+                    "agent.sandbox.read: there is no `{}` in the spec's folder",
+                    path.display()
+                ));
+                let error = error.hint("name files and folders that are there, from that folder");
+                return Err(error.under(item).under("read").under("sandbox"));
+            }
+        }
         let sandbox = Sandbox::new().network(self.network.0).read(self.read);
         Ok(match self.disk_mb {
-            Some(megabytes) => sandbox
-                .disk_bytes(at_least_one("sandbox", "disk_mb", megabytes)?.saturating_mul(MIB)),
+            Some(megabytes) => {
+                sandbox.disk_bytes(within("sandbox", "disk_mb", megabytes, 1..=MOST_MB)? * MIB)
+            }
             None => sandbox,
         })
     }
@@ -101,27 +120,36 @@ impl SandboxKeys {
 
 impl UlimitKeys {
     pub(super) fn limits(self) -> Result<Ulimits> {
-        let check = |key: &str, value: Option<u64>| {
+        let check = |key: &str, value: Option<u64>, range: RangeInclusive<u64>| {
             value
-                .map(|value| at_least_one("ulimits", key, value))
+                .map(|value| within("ulimits", key, value, range))
                 .transpose()
         };
-        let bytes = |value: Option<u64>| value.map(|megabytes| megabytes.saturating_mul(MIB));
+        let count = |key, value| check(key, value, 1..=MOST_COUNT);
+        let bytes = |key, value, least| {
+            let megabytes = check(key, value, least..=MOST_MB)?;
+            Ok(megabytes.map(|megabytes| megabytes * MIB))
+        };
         Ok(Ulimits {
-            processes: check("processes", self.processes)?,
-            memory_bytes: bytes(check("memory_mb", self.memory_mb)?),
-            files: check("files", self.files)?,
-            file_bytes: bytes(check("file_mb", self.file_mb)?),
-            cpu_s: check("cpu_s", self.cpu_s)?,
+            processes: count("processes", self.processes)?,
+            memory_bytes: bytes("memory_mb", self.memory_mb, LEAST_MEMORY_MB)?,
+            files: count("files", self.files)?,
+            file_bytes: bytes("file_mb", self.file_mb, 1)?,
+            cpu_s: count("cpu_s", self.cpu_s)?,
         })
     }
 }
 
-fn at_least_one(map: &str, key: &str, value: u64) -> Result<u64> {
-    if value > 0 {
+fn within(map: &str, key: &str, value: u64, range: RangeInclusive<u64>) -> Result<u64> {
+    if range.contains(&value) {
         return Ok(value);
     }
-    let error = Error::usage(format!("agent.{map}.{key} must be at least 1"));
+    let (least, most) = (range.start(), range.end());
+    let error = if value < *least {
+        Error::usage(format!("agent.{map}.{key} must be at least {least}"))
+    } else {
+        Error::usage(format!("agent.{map}.{key} must be at most {most}"))
+    };
     let error = error.hint(format!("leave out `{key}` for no limit of ours"));
     Err(error.under(key).under(map))
 }

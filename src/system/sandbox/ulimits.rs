@@ -2,6 +2,12 @@
 //!
 //! A shell sets them and then becomes the program, so that nothing of this process runs between `fork` and `exec`.
 
+use std::process::{Command, Stdio};
+
+use crate::error::{Error, Result};
+use crate::system::process::excerpt::ending;
+use crate::system::process::group::how_it_ended;
+
 /// Limits of an agent's program. What is not given stays as it is for `evaltest` itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -35,6 +41,49 @@ impl Ulimits {
         }
     }
 
+    /// Says why programs cannot be run within these limits here: one is above what this user may have, or too low for
+    /// any program to start.
+    pub(crate) fn check(&self) -> Result<()> {
+        let Some((shell, args)) = self
+            .wrapper()
+            .split_first()
+            .map(|(a, b)| (a.clone(), b.to_vec()))
+        else {
+            return Ok(());
+        };
+        let output = Command::new(shell)
+            .args(args)
+            .args(["/bin/sh", "-c", "exit 0"])
+            .stdin(Stdio::null())
+            .output();
+        let output = output.map_err(|error| {
+            Error::infrastructure(format!("`ulimits`: `/bin/sh` cannot be started: {error}"))
+        })?;
+        // Whoever has as many processes already may have fewer when samples are asked.
+        if output.status.success()
+            || (self.processes.is_some() && self.without_processes().check().is_ok())
+        {
+            return Ok(());
+        }
+        let said = ending(&String::from_utf8_lossy(&output.stderr), 300);
+        let said = if said.trim().is_empty() {
+            how_it_ended(output.status)
+        } else {
+            said
+        };
+        Err(Error::usage(format!(
+            "`ulimits`: no program runs here within these limits: {said}"
+        ))
+        .hint("`sh -c 'ulimit -H -a'` shows the most that you may have; too little memory lets no program start"))
+    }
+
+    fn without_processes(self) -> Self {
+        Self {
+            processes: None,
+            ..self
+        }
+    }
+
     /// The arguments that set the limits and then run a program, whose arguments follow.
     pub(crate) fn wrapper(&self) -> Vec<String> {
         if self.is_empty() {
@@ -59,8 +108,6 @@ impl Ulimits {
 
 #[cfg(test)]
 mod tests {
-    use std::process::Command;
-
     use super::*;
 
     #[test]
@@ -111,6 +158,28 @@ mod tests {
             String::from_utf8(output.stdout).unwrap(),
             odd.join("|") + "|"
         );
+    }
+
+    #[test]
+    fn limits_under_which_nothing_runs_are_told() {
+        let check = |limits: Ulimits| limits.check().map_err(|error| error.to_string());
+        let memory = |bytes| Ulimits {
+            memory_bytes: Some(bytes),
+            ..Ulimits::default()
+        };
+        assert_eq!(check(memory(1 << 30)), Ok(()));
+        assert_eq!(check(Ulimits::default()), Ok(()));
+        let error = check(memory(1 << 20)).unwrap_err();
+        assert!(
+            error.starts_with("`ulimits`: no program runs here"),
+            "{error}"
+        );
+        let files = Ulimits {
+            files: Some(u64::MAX / 2),
+            ..Ulimits::default()
+        };
+        let error = check(files).unwrap_err();
+        assert!(error.contains("ulimit"), "{error}");
     }
 
     #[test]

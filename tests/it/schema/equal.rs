@@ -57,6 +57,8 @@ pub(crate) const ONLY_THE_PROGRAM: &[(&str, &str)] = &[
         "one key is about another",
     ),
     ("outside of the sandbox", "one key is about another"),
+    ("in the spec's folder", "which files there are"),
+    ("is no name of a variable", "how variables can be called"),
     (
         "cannot be the scorer of a sample",
         "a name that is legal elsewhere",

@@ -128,7 +128,7 @@ fn make(keys: CommandKeys, surroundings: &Surroundings<'_>) -> Result<MadeAgent>
         .max_output_bytes(surroundings.max_output_bytes)
         .ulimits(keys.ulimits.limits()?);
     let command = match keys.sandbox {
-        Some(sandbox) => command.sandbox(sandbox.sandbox()?),
+        Some(sandbox) => command.sandbox(sandbox.sandbox(surroundings.folder)?),
         None => command,
     };
     Ok(MadeAgent {

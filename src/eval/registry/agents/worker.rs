@@ -108,7 +108,7 @@ fn make(keys: WorkerKeys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> 
         .ulimits(keys.ulimits.limits()?)
         .max_output_bytes(surroundings.max_output_bytes);
     if let Some(sandbox) = keys.sandbox {
-        worker = worker.sandbox(sandbox.sandbox()?);
+        worker = worker.sandbox(sandbox.sandbox(surroundings.folder)?);
     }
     if keys.handshake {
         let patience = keys.start_timeout_s.map(Duration::from_secs_f64);
