@@ -34,7 +34,7 @@ pub(crate) mod openai;
 pub(crate) mod replay;
 pub(crate) mod worker;
 
-pub use crate::system::sandbox::{Network, Sandbox, Ulimits};
+pub use crate::system::sandbox::{Network, Sandbox, SandboxKind, Ulimits};
 #[cfg(feature = "tokio")]
 pub use asynchronous::{Asynchronous, asynchronous};
 pub use command::{Command, Cwd, Input, Reply, Stream, StreamKind};
@@ -107,6 +107,17 @@ pub trait Agent: Send + Sync {
     /// before it begins.
     fn check(&self) -> Result<()> {
         Ok(())
+    }
+
+    /// What people should know of how it runs here, which [`check`](Self::check) has found out.
+    fn notices(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What confines it here, for the manifest of a run: `bwrap`, `landlock`, or `none` where a sandbox was asked for
+    /// and may be missing. `None` where nobody asked for one.
+    fn sandbox(&self) -> Option<&'static str> {
+        None
     }
 
     /// The run is over: ends what the agent keeps running. It may be asked again later.

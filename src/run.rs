@@ -40,6 +40,7 @@ pub mod listing;
 mod looks;
 mod options;
 mod outcome;
+mod preflight;
 mod question;
 pub(crate) mod rescore;
 pub(crate) mod restored;

@@ -313,9 +313,10 @@ impl Command {
         let mut vars = self.environment.vars();
         if let Some(scratch) = task.scratch() {
             let scratch = absolute(scratch)?;
-            if self.sandbox.is_some() {
+            let sandbox = self.sandbox.as_ref();
+            if let Some(temporary) = sandbox.and_then(|sandbox| sandbox.temporary(&scratch)) {
                 vars.insert(OsStr::new("HOME"), scratch.clone().into_os_string());
-                vars.insert(OsStr::new("TMPDIR"), "/tmp".into());
+                vars.insert(OsStr::new("TMPDIR"), temporary.into_os_string());
             }
             vars.insert(OsStr::new(SCRATCH), scratch.into_os_string());
         }
@@ -410,13 +411,23 @@ impl Agent for Command {
         }
     }
 
+    fn notices(&self) -> Vec<String> {
+        self.sandbox
+            .as_ref()
+            .map_or_else(Vec::new, Sandbox::notices)
+    }
+
+    fn sandbox(&self) -> Option<&'static str> {
+        Some(self.sandbox.as_ref()?.used().ok()?.name())
+    }
+
     fn fingerprint(&self) -> Option<String> {
         let folder = absolute(&self.folder).ok()?;
         let cwd = match &self.cwd {
             Cwd::Folder(cwd) => folder.join(cwd),
             Cwd::Scratch => folder.clone(),
         };
-        let sandbox = self.sandbox.as_ref().map(Sandbox::described);
+        let sandbox = self.sandbox.as_ref().and_then(Sandbox::described);
         let launch = Launch {
             args: &self.argv,
             cwd: &cwd,

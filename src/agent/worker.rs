@@ -407,7 +407,8 @@ impl Agent for Worker {
             folder: &folder,
             env: self.environment.vars(),
         };
-        let sandbox = self.confinement.sandbox.as_ref().map(Sandbox::described);
+        let sandbox = self.confinement.sandbox.as_ref();
+        let sandbox = sandbox.and_then(Sandbox::described);
         let keys = launch
             .fingerprint("worker", &self.named)
             .part("sandbox", format_args!("{sandbox:?}"))
@@ -436,6 +437,15 @@ impl Agent for Worker {
         }
         self.pool.renew();
         self.try_out().map_err(|failure| self.unusable(&failure))
+    }
+
+    fn notices(&self) -> Vec<String> {
+        let sandbox = self.confinement.sandbox.as_ref();
+        sandbox.map_or_else(Vec::new, Sandbox::notices)
+    }
+
+    fn sandbox(&self) -> Option<&'static str> {
+        Some(self.confinement.sandbox.as_ref()?.used().ok()?.name())
     }
 
     fn close(&self) {

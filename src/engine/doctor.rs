@@ -142,6 +142,13 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
         name: None,
     };
     let id = sample.id.clone();
+    findings.extend(
+        eval.agent
+            .sandbox()
+            .map(|name| Finding::new("agent", Health::Ok, format!("sandbox: {name}"))),
+    );
+    let notices = eval.agent.notices().into_iter();
+    findings.extend(notices.map(|note| Finding::new("agent", Health::Note, note)));
     let desk = DoctorDesk::new(eval, &id, (timeout, cancel));
     findings.push(agent.examine(&desk, &redactor));
     for scorer in &scorers {

@@ -73,11 +73,13 @@ impl Finish {
             green: Vec::new(),
         });
         let selected = selected.samples();
+        let sandbox = plan.eval.agent.sandbox().map(str::to_owned);
         let manifest = match resumed {
             Some(manifest) => Manifest {
                 status: RunStatus::Running,
                 stop_reason: None,
                 selected,
+                sandbox,
                 early_stop,
                 // An older version knew of none.
                 detail_bounds: detail_bounds(&plan.scorers),
@@ -86,6 +88,7 @@ impl Finish {
                 ..manifest
             },
             None => Manifest {
+                sandbox,
                 early_stop,
                 ..new_manifest(&plan, &dir, options, asker, selected)?
             },
@@ -366,6 +369,7 @@ fn new_manifest(
         scorer_hash: plan.scorer_hash.clone(),
         scorers_hash: plan.scorers_hash.clone(),
         agent_hash: asker.hash,
+        sandbox: None,
         mixed: false,
         answers_of: asker.recordings.into_iter().chain(parts).collect(),
         overrides: overrides.collect(),

@@ -1,6 +1,5 @@
 //! `Session`: one run of one eval, and who may go on.
 
-use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -17,6 +16,7 @@ use super::judging::{JudgeDesk, Judging, Subject};
 use super::ledger::Ledger;
 use super::options::{Home, RunOptions};
 use super::outcome::{failed, skipped};
+use super::preflight::{check_agents, tidy};
 use super::question::Question;
 use super::select::Selected;
 use super::siblings;
@@ -30,10 +30,8 @@ use crate::report::event::{Event, Observer};
 use crate::scorer::Scorer;
 use crate::store::RunDir;
 use crate::store::events::past::{Answered, Past};
-use crate::store::left;
 use crate::system::clock;
 use crate::system::panics;
-use crate::system::project::shown;
 use crate::system::shortage;
 use crate::verdict::check::LookFindings;
 use crate::verdict::facts::Stop;
@@ -95,7 +93,9 @@ impl Session {
         };
         let mut selected = Selected::of(&plan, options.scope.only.as_ref())?;
         if asks {
-            check_agents(&plan)?;
+            for notice in check_agents(&plan)? {
+                emitter.note(&notice);
+            }
         }
         let (dir, resumed) = options.open(&plan, &asker)?;
         tidy(eval, &options.home, &emitter);
@@ -466,25 +466,5 @@ impl Session {
             }
             Ended::Stopped { attempts } => skipped(attempts),
         }
-    }
-}
-
-/// Finds out whether those who are to answer and to judge can be asked at all.
-fn check_agents(plan: &Plan) -> Result<()> {
-    let eval = &plan.eval;
-    let judges = plan.scorers.iter().flat_map(Scorer::agents);
-    let mut all = iter::once(Arc::clone(&eval.agent)).chain(judges);
-    let check = all.try_for_each(|agent| agent.check());
-    check.map_err(|error| error.at(format_args!("eval `{}`", eval.name)))
-}
-
-/// Removes what killed runs left that paid for nothing, and says so.
-fn tidy(eval: &Eval, home: &Home, emitter: &Emitter) {
-    let folder = matches!(home, Home::New).then(|| eval.output_folder());
-    for left in folder.iter().flat_map(|folder| left::tidy(folder)) {
-        emitter.note(&format!(
-            "`{}` was left by a killed run that had no answer yet: it is removed",
-            shown(&left)
-        ));
     }
 }

@@ -115,6 +115,10 @@ pub struct Manifest {
     /// its kind. `None` for an agent that does not say what it is ([`Agent::fingerprint`](crate::Agent::fingerprint)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) agent_hash: Option<String>,
+    /// What confined the agent where its spec asks for a sandbox: `bwrap`, `landlock` or `none`
+    /// ([`Agent::sandbox`](crate::Agent::sandbox)).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<String>,
     /// Whether the agent was changed between the parts of the run: no baseline can be made of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) mixed: bool,

@@ -54,6 +54,17 @@ fn workers_that_ignore_their_closed_stdin_end_with_a_killed_run() {
     );
 }
 
+#[needs(landlock)]
+#[test]
+fn nothing_of_a_worker_in_landlock_stays_when_its_run_is_killed() {
+    let nap = nap(9);
+    kill(
+        "{ type: worker, command: [./agent.sh], sandbox: landlock }",
+        &format!("#!/bin/sh\nsleep {nap}\n"),
+        &[nap],
+    );
+}
+
 #[needs(bwrap)]
 #[test]
 fn nothing_of_a_sandboxed_worker_stays_when_its_run_is_killed() {

@@ -10,6 +10,8 @@ use serde_json::Value;
 use crate::patience::{LONG, given_time, late, nap, until};
 use crate::project::{Project, Ran};
 
+mod kernel;
+mod kinds;
 mod worker;
 
 /// What no agent may get hold of: the answer, in the dataset, the snapshots and the run directories.

@@ -30,6 +30,15 @@ const PROBES: &[(&str, &[&str])] = &[
             "true",
         ],
     ),
+    // Linux 6.12 or newer, with Landlock on.
+    (
+        "landlock",
+        &[
+            "python3",
+            "-c",
+            "import ctypes, sys; sys.exit(ctypes.CDLL(None).syscall(444, None, 0, 1) < 6)",
+        ],
+    ),
     // A file system of a few kilobytes, which a namespace of one's own may mount.
     (
         "small_disk",
@@ -60,6 +69,7 @@ fn reason(need: &str, command: &[&str]) -> String {
             let said = String::from_utf8_lossy(&output.stderr);
             let said = said.trim().lines().next().unwrap_or_default();
             let what = match need {
+                "landlock" => "Landlock is off here, or older than Linux 6.12",
                 "bwrap" => "`bwrap` cannot make a sandbox here",
                 "small_disk" => "a small disk cannot be mounted here",
                 "clone" => "git does not know this folder",

@@ -15,7 +15,7 @@ use super::failure::error;
 use crate::agent::command::Input;
 use crate::data::{AgentError, FailureKind, Task, TaskFile};
 use crate::system::permission;
-use crate::system::sandbox::{Inmate, Sandbox, Ulimits};
+use crate::system::sandbox::{Inmate, Sandbox, Ulimits, Used};
 
 /// Variables of a process.
 pub(super) type Vars = BTreeMap<OsString, OsString>;
@@ -30,6 +30,8 @@ pub(super) struct Confinement {
 /// The place of one process in a sandbox.
 pub(super) struct Cell {
     folder: PathBuf,
+    /// Where its program has temporary files.
+    temporary: PathBuf,
     /// How many tasks with files there were.
     count: AtomicU64,
 }
@@ -50,13 +52,19 @@ impl Confinement {
         folder: &Path,
         hidden: &[PathBuf],
     ) -> Result<(Vec<String>, Option<Cell>), AgentError> {
-        let Some(sandbox) = &self.sandbox else {
+        let refused = |reason: crate::Error| error(FailureKind::NotStarted, reason.to_string());
+        let used = self.sandbox.as_ref().map(Sandbox::used).transpose();
+        let sandbox = match used.map_err(refused)? {
+            None | Some(Used::Nothing) => None,
+            Some(used) => self.sandbox.as_ref().zip(Some(used)),
+        };
+        let Some((sandbox, used)) = sandbox else {
             let mut confined = self.ulimits.wrapper();
             confined.push(program.to_string_lossy().into_owned());
             confined.extend_from_slice(args);
             return Ok((confined, None));
         };
-        let cell = Cell::new().map_err(|reason| {
+        let cell = Cell::new(used).map_err(|reason| {
             let message = format!("there is no folder for its files: {reason}");
             error(FailureKind::NotStarted, message)
         })?;
@@ -70,13 +78,12 @@ impl Confinement {
             hidden,
         };
         let confined = sandbox.wrap(&inmate, self.ulimits);
-        let refused = |reason: crate::Error| error(FailureKind::NotStarted, reason.to_string());
         Ok((confined.map_err(refused)?, Some(cell)))
     }
 }
 
 impl Cell {
-    fn new() -> io::Result<Self> {
+    fn new(used: &Used) -> io::Result<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let folder = loop {
             let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -90,15 +97,21 @@ impl Cell {
                 Err(error) => return Err(error),
             }
         };
-        let cell = Self {
+        let mut cell = Self {
             folder,
+            temporary: PathBuf::from("/tmp"),
             count: AtomicU64::new(0),
         };
+        if *used == Used::Landlock {
+            // There is none in memory, and `/tmp` is everybody's.
+            permission::make_private_folder(&cell.home())?;
+            cell.temporary = cell.home();
+        }
         permission::make_open_folder(&cell.files())?;
         Ok(cell)
     }
 
-    /// Its home and working space, in memory.
+    /// Its home and working space, in memory where bubblewrap makes the sandbox.
     fn home(&self) -> PathBuf {
         self.folder.join("home")
     }
@@ -110,7 +123,7 @@ impl Cell {
     /// What differs for a process that is in here.
     pub(super) fn set(&self, vars: &mut Vars) {
         vars.insert("HOME".into(), self.home().into_os_string());
-        vars.insert("TMPDIR".into(), "/tmp".into());
+        vars.insert("TMPDIR".into(), self.temporary.clone().into());
     }
 
     /// Brings the files of a task in, and gives the line that tells of them.

@@ -8,11 +8,12 @@ use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use crate::error::{Error, Result, inside};
-use crate::system::sandbox::{Network, Sandbox, Ulimits};
+use crate::system::sandbox::{Network, Sandbox, SandboxKind, Ulimits};
 
 /// `bwrap` or `{ type: bwrap, … }`.
 #[derive(Default)]
 pub(super) struct SandboxKeys {
+    kind: Kind,
     network: NetworkKey,
     read: Vec<PathBuf>,
     disk_mb: Option<u64>,
@@ -22,7 +23,8 @@ pub(super) struct SandboxKeys {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(in crate::eval) struct LongSandbox {
-    /// `bwrap`: bubblewrap, which must be installed.
+    /// `bwrap`: bubblewrap, which must be installed. `landlock`: rules of the kernel, Linux 6.12 or newer. `auto`:
+    /// bubblewrap where it works, else Landlock. `auto?`: without a sandbox where neither works.
     #[serde(rename = "type")]
     kind: Kind,
     /// The network that it sees: `on` (default), `off` or `{ loopback: [8102] }`, these ports of this machine.
@@ -35,17 +37,21 @@ pub(in crate::eval) struct LongSandbox {
     /// Files and folders that it may read besides its own program, from the spec's folder.
     #[serde(default)]
     read: Vec<PathBuf>,
-    /// MiB that it may write, which are memory; 256 by default.
+    /// MiB that it may write, which are memory; 256 by default. Landlock keeps no such limit.
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = MOST_MB)))]
     disk_mb: Option<u64>,
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 enum Kind {
     #[default]
     Bwrap,
+    Landlock,
+    Auto,
+    #[serde(rename = "auto?")]
+    AutoOrNone,
 }
 
 /// `on`, `off` or `{ loopback: [8102] }`.
@@ -108,7 +114,19 @@ impl SandboxKeys {
                 return Err(error.under(item).under("read").under("sandbox"));
             }
         }
-        let sandbox = Sandbox::new().network(self.network.0).read(self.read);
+        if self.kind == Kind::Landlock && self.disk_mb.is_some() {
+            let error = Error::usage("agent.sandbox.disk_mb: Landlock keeps no limit on disk");
+            let error = error.hint("leave out `disk_mb`, or write `type: bwrap`");
+            return Err(error.of_key("disk_mb").under("sandbox"));
+        }
+        let kind = match self.kind {
+            Kind::Bwrap => SandboxKind::Bwrap,
+            Kind::Landlock => SandboxKind::Landlock,
+            Kind::Auto => SandboxKind::Auto,
+            Kind::AutoOrNone => SandboxKind::AutoOrNone,
+        };
+        let sandbox = Sandbox::new().kind(kind);
+        let sandbox = sandbox.network(self.network.0).read(self.read);
         Ok(match self.disk_mb {
             Some(megabytes) => {
                 sandbox.disk_bytes(within("sandbox", "disk_mb", megabytes, 1..=MOST_MB)? * MIB)
@@ -161,24 +179,37 @@ impl<'de> Deserialize<'de> for SandboxKeys {
             type Value = SandboxKeys;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("`bwrap` or `{ type: bwrap, network: off }`")
+                f.write_str(
+                    "`bwrap`, `landlock`, `auto`, `auto?` or `{ type: auto, network: off }`",
+                )
             }
 
             fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<SandboxKeys, E> {
-                match name {
-                    "bwrap" => Ok(SandboxKeys::default()),
-                    _ => Err(E::unknown_variant(name, &["bwrap"])),
-                }
+                let kind = match name {
+                    "bwrap" => Kind::Bwrap,
+                    "landlock" => Kind::Landlock,
+                    "auto" => Kind::Auto,
+                    "auto?" => Kind::AutoOrNone,
+                    _ => {
+                        let known = &["bwrap", "landlock", "auto", "auto?"];
+                        return Err(E::unknown_variant(name, known));
+                    }
+                };
+                Ok(SandboxKeys {
+                    kind,
+                    ..SandboxKeys::default()
+                })
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<SandboxKeys, A::Error> {
                 let LongSandbox {
-                    kind: Kind::Bwrap,
+                    kind,
                     network,
                     read,
                     disk_mb,
                 } = LongSandbox::deserialize(MapAccessDeserializer::new(map))?;
                 Ok(SandboxKeys {
+                    kind,
                     network,
                     read,
                     disk_mb,

@@ -2,12 +2,14 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::folder::TemporaryFolder;
+use super::landlock::text;
 use super::view::{self, Mount, Wishes};
-use super::{Network, PROCESSES, Sandbox, Ulimits, relay};
+use super::{Inmate, Network, PROCESSES, Sandbox, Ulimits, relay, shim};
 use crate::error::{Error, Result};
 
 /// The program that makes sandboxes.
@@ -21,32 +23,62 @@ const UIDS: u32 = 4_000;
 /// A folder of ours holds no more than folders.
 const EMPTY_BYTES: &str = "4096";
 
-/// A program that is to run in a sandbox.
-pub(crate) struct Inmate<'a> {
-    /// The program's file.
-    pub(crate) program: &'a Path,
-    /// Its arguments, without the program.
-    pub(crate) args: &'a [String],
-    /// The folder in which it runs.
-    pub(crate) cwd: &'a Path,
-    /// The folder from which its relative paths count.
-    pub(crate) folder: &'a Path,
-    /// Where it has a folder in memory to write to.
-    pub(crate) scratch: &'a Path,
-    /// Files and folders that were made for it, such as attachments.
-    pub(crate) files: &'a [&'a Path],
-    /// What it must not see.
-    pub(crate) hidden: &'a [PathBuf],
+/// What of a sandbox the machine and its `bwrap` can do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Strength {
+    /// How many files the agent makes has a limit.
+    pub(super) counts_files: bool,
+    /// No namespace of users can be made in it, even without the filter of system calls.
+    no_users: bool,
 }
 
+/// The best first. Whoever is root makes none of users, and the filter alone forbids the agent to.
+const STRENGTHS: [Strength; 4] = [
+    Strength {
+        counts_files: true,
+        no_users: true,
+    },
+    Strength {
+        counts_files: false,
+        no_users: true,
+    },
+    Strength {
+        counts_files: true,
+        no_users: false,
+    },
+    Strength {
+        counts_files: false,
+        no_users: false,
+    },
+];
+
 impl Sandbox {
-    /// Says why no sandbox can be made here.
-    pub(crate) fn check(&self) -> Result<()> {
-        if matches!(self.network, Network::Loopback(_)) {
-            relay::program()?;
+    /// What of it works here, or why nothing does.
+    pub(super) fn strength(&self) -> Result<Strength> {
+        let hint = "Debian, Ubuntu: `apt install bubblewrap`; or remove `sandbox` from `agent` to run it without";
+        if shim::in_path(BWRAP).is_none() {
+            return Err(Error::usage(
+                "`sandbox: bwrap` needs bubblewrap, and there is no `bwrap` in `PATH`",
+            )
+            .hint(hint));
         }
-        let mut command = Command::new(BWRAP);
-        command.args(self.isolation());
+        let known = STRENGTHS.into_iter();
+        let mut known = known.filter(|strength| !(is_root() && strength.no_users));
+        let mut last = Ok(());
+        let works = known.find(|strength| {
+            last = self.attempt(*strength);
+            last.is_ok()
+        });
+        match works {
+            Some(strength) => Ok(strength),
+            None => last.and_then(|()| Err(Error::usage("`sandbox: bwrap` does not work here"))),
+        }
+    }
+
+    /// Makes a sandbox in which nothing is done.
+    fn attempt(&self, strength: Strength) -> Result<()> {
+        let mut line = BwrapArguments::default();
+        self.begin(&mut line, strength)?;
         for mount in view::mounts(&Wishes {
             program: Path::new("/bin/sh"),
             arguments: Vec::new(),
@@ -54,15 +86,14 @@ impl Sandbox {
             hidden: &[],
             private: Vec::new(),
         }) {
-            command.args(arguments(&mount));
+            line.paths(arguments(&mount))?;
         }
-        command.args(["--proc", "/proc", "--dev", "/dev", "--"]);
-        command.args(demotion());
-        let output = command
+        line.words(["--"]).words(demotion());
+        let output = Command::new(&line.0[0])
+            .args(&line.0[1..])
             .args(["/bin/sh", "-c", "exit 0"])
             .stdin(Stdio::null())
             .output();
-        let hint = "Debian, Ubuntu: `apt install bubblewrap`; or remove `sandbox` from `agent` to run it without";
         match output {
             Ok(output) if output.status.success() => Ok(()),
             Ok(output) => {
@@ -79,34 +110,67 @@ impl Sandbox {
                      systems (`sysctl kernel.apparmor_restrict_unprivileged_userns=0`); or remove `sandbox` from `agent`",
                 ))
             }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(Error::usage(
-                "`sandbox: bwrap` needs bubblewrap, and there is no `bwrap` in `PATH`",
-            )
-            .hint(hint)),
-            Err(error) => Err(Error::usage(format!(
-                "`sandbox: bwrap`: `bwrap` cannot be started: {error}"
-            ))
-            .hint(hint)),
+            Err(error) => Err(Error::infrastructure(format!(
+                "`sandbox: bwrap`: what makes it cannot be started: {error}"
+            ))),
         }
     }
 
-    /// The arguments that run a program in a sandbox of its own; the first is `bwrap`.
-    pub(crate) fn wrap(&self, inmate: &Inmate<'_>, limits: Ulimits) -> Result<Vec<String>> {
-        let mut line = BwrapArguments::default();
-        line.words([BWRAP]).words(self.isolation());
+    /// The arguments up to the folders of every sandbox.
+    fn begin(&self, line: &mut BwrapArguments, strength: Strength) -> Result<()> {
+        line.paths([shim::program()?])?.words([shim::BWRAP]);
+        let bytes = self.most_bytes().max(1).to_string();
+        if strength.counts_files {
+            line.words([shim::memory::AT])
+                .paths([self.memory()?])?
+                .words([&bytes]);
+        }
+        line.words([shim::END, BWRAP])
+            .words(self.isolation(strength));
         line.words(["--proc", "/proc", "--dev", "/dev"]);
-        let bytes = self.disk_bytes.max(1).to_string();
-        line.words(["--size", &bytes, "--perms", "1777", "--tmpfs", "/dev/shm"]);
+        self.in_memory(line, strength, shim::memory::SHM, Path::new("/dev/shm"))?;
         line.words(["--remount-ro", "/dev"]);
-        line.words(["--size", &bytes, "--perms", "1777", "--tmpfs", "/tmp"]);
-        let named = |path: &Path| inmate.folder.join(path);
-        let wishes = Wishes {
-            program: inmate.program,
-            arguments: inmate.args.iter().map(|arg| inmate.cwd.join(arg)).collect(),
-            read: self.read.iter().map(|path| named(path)).collect(),
-            hidden: inmate.hidden,
-            private: private(),
-        };
+        self.in_memory(line, strength, shim::memory::TMP, Path::new("/tmp"))
+    }
+
+    /// A folder in memory to which the agent may write.
+    fn in_memory(
+        &self,
+        line: &mut BwrapArguments,
+        strength: Strength,
+        name: &str,
+        at: &Path,
+    ) -> Result<()> {
+        if strength.counts_files {
+            let from = self.memory()?.join(name);
+            line.words(["--bind"]).paths([&*from, at])?;
+        } else {
+            let bytes = self.most_bytes().max(1).to_string();
+            line.words(["--size", &bytes, "--perms", "1777", "--tmpfs"])
+                .paths([at])?;
+        }
+        Ok(())
+    }
+
+    /// The empty folder below which the shim mounts.
+    fn memory(&self) -> Result<&Path> {
+        let folder = self.memory.get_or_try_init(TemporaryFolder::new);
+        let folder = folder.map_err(|error| {
+            Error::infrastructure(format!("`sandbox: bwrap`: no temporary folder: {error}"))
+        })?;
+        Ok(folder.path())
+    }
+
+    /// The arguments that run a program in a sandbox of its own.
+    pub(super) fn by_bwrap(
+        &self,
+        inmate: &Inmate<'_>,
+        limits: Ulimits,
+        strength: Strength,
+    ) -> Result<Vec<String>> {
+        let mut line = BwrapArguments::default();
+        self.begin(&mut line, strength)?;
+        let wishes = self.wishes(inmate);
         let mounts = view::mounts(&wishes);
         for mount in &mounts {
             if let Mount::Read { at, .. } = mount {
@@ -114,9 +178,8 @@ impl Sandbox {
             }
             line.paths(arguments(mount))?;
         }
-        line.parents(inmate.scratch)
-            .words(["--size", &bytes, "--perms", "0777", "--tmpfs"])
-            .paths([inmate.scratch])?;
+        line.parents(inmate.scratch);
+        self.in_memory(&mut line, strength, shim::memory::SCRATCH, inmate.scratch)?;
         for file in inmate.files {
             readable(file)?;
             line.words(["--ro-bind"]).paths([file, file])?;
@@ -144,7 +207,7 @@ impl Sandbox {
     }
 
     /// What is separated, apart from files.
-    fn isolation(&self) -> Vec<&'static str> {
+    fn isolation(&self, strength: Strength) -> Vec<&'static str> {
         let mut args = vec![
             "--unshare-pid",
             "--unshare-ipc",
@@ -162,6 +225,9 @@ impl Sandbox {
             }
         } else {
             args.push("--unshare-user");
+            if strength.no_users {
+                args.push("--disable-userns");
+            }
         }
         if self.network != Network::On {
             args.push("--unshare-net");
@@ -179,7 +245,7 @@ impl Sandbox {
         let program = seen.join("relay");
         line.parents(&program);
         line.words(["--ro-bind"])
-            .paths([&relay.program, &program])?;
+            .paths([&shim::program()?, &program])?;
         let mut args = vec![program.display().to_string(), relay::SERVE.to_owned()];
         for (port, socket) in relay.sockets() {
             let at = seen.join(port.to_string());
@@ -203,14 +269,7 @@ impl BwrapArguments {
 
     fn paths(&mut self, paths: impl IntoIterator<Item = impl Into<OsString>>) -> Result<&mut Self> {
         for path in paths {
-            let path: OsString = path.into();
-            let path = path.into_string().map_err(|path| {
-                Error::usage(format!(
-                    "the path `{}` is not UTF-8 and cannot be part of a sandbox",
-                    path.display()
-                ))
-            })?;
-            self.0.push(path);
+            self.0.push(text(Path::new(&path.into()))?);
         }
         Ok(self)
     }
@@ -271,16 +330,6 @@ fn demotion() -> Vec<String> {
 
 fn is_root() -> bool {
     rustix::process::geteuid().is_root()
-}
-
-/// What is seen only in parts: the user's home and the project.
-fn private() -> Vec<PathBuf> {
-    let home = std::env::var_os("HOME").map(PathBuf::from);
-    let folders = home.into_iter().chain([crate::system::project::root()]);
-    folders
-        .filter_map(|folder| std::fs::canonicalize(folder).ok())
-        .filter(|folder| folder != Path::new("/"))
-        .collect()
 }
 
 /// Lets the agent's user read a copy that was made for it.

@@ -11,58 +11,21 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::folder::TemporaryFolder;
 use crate::error::{Error, Result};
 
 /// The first argument of the program when it is started in a sandbox.
 pub(super) const SERVE: &str = "__evaltest_relay";
-/// The program that serves where this one does not.
-const COMMAND: &str = "cargo-evaltest";
 /// How many connections to a port an agent may have at once: each takes two threads of ours.
 const CONNECTIONS: usize = 128;
 const PIECE_BYTES: usize = 16 * 1024;
 
-/// Whether this program begins with [`serve_if_asked`].
-static CAN_SERVE: AtomicBool = AtomicBool::new(false);
-
-/// The program that serves the inside: this one, if it can, else the installed command.
-pub(super) fn program() -> Result<PathBuf> {
-    if CAN_SERVE.load(Ordering::Relaxed) {
-        let own = std::env::current_exe();
-        return own.map_err(|error| {
-            Error::infrastructure(format!("cannot tell where this program is: {error}"))
-        });
-    }
-    let folders = std::env::var_os("PATH").unwrap_or_default();
-    let mut files = std::env::split_paths(&folders).map(|folder| folder.join(COMMAND));
-    files.find(|file| file.is_file()).ok_or_else(|| {
-        Error::usage(format!(
-            "`network: {{ loopback: … }}` is served by the program `{COMMAND}`, which is not in `PATH`"
-        ))
-        .hint("`cargo install cargo-evaltest`, or write `network: on`")
-    })
-}
-
 /// In a sandbox: serves the ports that the arguments name, runs the program that follows, and gives its exit code.
-/// Else `None`. A program that runs evals with `network: { loopback: … }` may call it first, as `cargo evaltest` does;
-/// for any other the installed command serves.
-pub fn serve_if_asked() -> Option<ExitCode> {
-    CAN_SERVE.store(true, Ordering::Relaxed);
-    let mut args = std::env::args_os().skip(1);
-    if args.next()? != SERVE {
-        return None;
-    }
-    let code = serve(args).unwrap_or_else(|error| {
-        let _ = writeln!(io::stderr(), "evaltest: cannot serve the sandbox: {error}");
-        126
-    });
-    Some(ExitCode::from(code))
-}
-
-fn serve(mut args: impl Iterator<Item = OsString>) -> io::Result<u8> {
+pub(super) fn serve(mut args: impl Iterator<Item = OsString>) -> io::Result<u8> {
     let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidInput, what.to_owned());
     for arg in args.by_ref() {
         if arg == "--" {
@@ -99,33 +62,21 @@ fn serve(mut args: impl Iterator<Item = OsString>) -> io::Result<u8> {
 /// The outside of the relayed ports; they are served until the program ends.
 #[derive(Debug)]
 pub(super) struct Relay {
-    /// This program, to be started inside.
-    pub(super) program: PathBuf,
-    folder: PathBuf,
+    /// The threads stay with sockets that nobody finds any more when it is gone.
+    _folder: TemporaryFolder,
     sockets: Vec<(u16, PathBuf)>,
 }
 
 impl Relay {
     /// Serves the ports by sockets in a folder of their own.
     pub(super) fn start(ports: &[u16]) -> Result<Self> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
         let failed = |error: io::Error| {
             Error::infrastructure(format!("`network: {{ loopback: … }}`: {error}"))
         };
-        let program = program()?;
-        let name = format!(
-            "evaltest-{}-{}",
-            std::process::id(),
-            COUNT.fetch_add(1, Ordering::Relaxed)
-        );
-        let mut relay = Self {
-            program,
-            folder: std::env::temp_dir().join(name),
-            sockets: Vec::new(),
-        };
-        std::fs::create_dir(&relay.folder).map_err(failed)?;
+        let folder = TemporaryFolder::new().map_err(failed)?;
+        let mut sockets = Vec::new();
         for &port in ports {
-            let socket = relay.folder.join(port.to_string());
+            let socket = folder.path().join(port.to_string());
             let listener = UnixListener::bind(&socket).map_err(failed)?;
             // The agent may be another user.
             std::fs::set_permissions(&socket, std::fs::Permissions::from_mode(0o666))
@@ -135,22 +86,18 @@ impl Relay {
                 TcpStream::connect((Ipv4Addr::LOCALHOST, port))
             })
             .map_err(failed)?;
-            relay.sockets.push((port, socket));
+            sockets.push((port, socket));
         }
-        Ok(relay)
+        Ok(Self {
+            _folder: folder,
+            sockets,
+        })
     }
 
     pub(super) fn sockets(&self) -> impl Iterator<Item = (u16, &Path)> {
         self.sockets
             .iter()
             .map(|(port, socket)| (*port, socket.as_path()))
-    }
-}
-
-impl Drop for Relay {
-    fn drop(&mut self) {
-        // The threads stay with sockets that nobody finds any more.
-        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 

@@ -50,6 +50,22 @@ pub(super) struct Wishes<'a> {
 
 /// The mounts, in order.
 pub(super) fn mounts(wishes: &Wishes<'_>) -> Vec<Mount> {
+    let mut mounts = system();
+    hide(&mut mounts, &wishes.private);
+    for path in named(wishes) {
+        if let Ok(from) = fs::canonicalize(&path) {
+            let mount = Mount::Read { from, at: path };
+            if !mounts.contains(&mount) {
+                mounts.push(mount);
+            }
+        }
+    }
+    hide(&mut mounts, wishes.hidden);
+    mounts
+}
+
+/// The folders of the system.
+pub(super) fn system() -> Vec<Mount> {
     let mut mounts = Vec::new();
     for folder in SYSTEM {
         let at = PathBuf::from(folder);
@@ -69,23 +85,27 @@ pub(super) fn mounts(wishes: &Wishes<'_>) -> Vec<Mount> {
             at: file,
         });
     }
-    hide(&mut mounts, &wishes.private);
+    mounts
+}
+
+/// What is seen besides, folders before what is in them.
+pub(super) fn named(wishes: &Wishes<'_>) -> Vec<PathBuf> {
     let named = wishes.arguments.iter().filter(|path| path.is_file());
     let mut named: Vec<PathBuf> = named.cloned().collect();
     named.extend(installation(wishes));
     named.extend(wishes.read.iter().cloned());
-    // Folders before what is in them.
     named.sort_by_key(|path| path.components().count());
-    for path in named {
-        if let Ok(from) = fs::canonicalize(&path) {
-            let mount = Mount::Read { from, at: path };
-            if !mounts.contains(&mount) {
-                mounts.push(mount);
-            }
-        }
-    }
-    hide(&mut mounts, wishes.hidden);
-    mounts
+    named
+}
+
+/// What is seen only in parts: the user's home and the project.
+pub(super) fn private() -> Vec<PathBuf> {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let folders = home.into_iter().chain([crate::system::project::root()]);
+    folders
+        .filter_map(|folder| fs::canonicalize(folder).ok())
+        .filter(|folder| folder != Path::new("/"))
+        .collect()
 }
 
 /// Lays something empty over whatever of `paths` is seen so far.

@@ -21,6 +21,7 @@ const NEEDS: &[(&str, &str)] = &[
     ("bwrap", env!("NEEDS_BWRAP")),
     ("clone", env!("NEEDS_CLONE")),
     ("git", env!("NEEDS_GIT")),
+    ("landlock", env!("NEEDS_LANDLOCK")),
     ("nextest", env!("NEEDS_NEXTEST")),
     ("node", env!("NEEDS_NODE")),
     ("official_bfcl", env!("NEEDS_OFFICIAL_BFCL")),

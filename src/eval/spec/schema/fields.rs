@@ -87,6 +87,9 @@ pub(in crate::eval) fn sandbox(generator: &mut SchemaGenerator) -> Schema {
     let long = LongSandbox::json_schema(generator);
     json_schema!({ "anyOf": [
         { "const": "bwrap", "description": "A file system of its own, by bubblewrap; the network stays." },
+        { "const": "landlock", "description": "Rules of the kernel on files, ports, signals and sockets; the network stays." },
+        { "const": "auto", "description": "`bwrap` where it works, else `landlock`, else an error." },
+        { "const": "auto?", "description": "`bwrap` where it works, else `landlock`, else nothing, which is told." },
         long,
         { "type": "null" },
     ] })

@@ -1,0 +1,95 @@
+//! What the shim does before it becomes another program. Nothing here comes back but an error.
+//!
+//! Files that whoever started `evaltest` left open close with `exec`; what the agent is to have are its first three.
+
+mod filter;
+mod landlock;
+mod memory;
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Seek, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::process::{Signal, set_parent_process_death_signal};
+use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
+
+use super::END;
+
+/// The descriptors of a program that it shall have.
+const FIRST_OF_OTHERS: i32 = 3;
+
+/// Confines this process, and becomes the program that the arguments name after `--`.
+pub(super) fn confine(by_bwrap: bool, mut args: Vec<OsString>) -> io::Error {
+    let Some(end) = args.iter().position(|arg| arg == END) else {
+        return wrong("no program");
+    };
+    let mut program = args.split_off(end);
+    program.remove(0);
+    close_fds::set_fds_cloexec(FIRST_OF_OTHERS, &[]);
+    let done = if by_bwrap {
+        become_bwrap(&args, &program)
+    } else {
+        become_confined(&args, &program)
+    };
+    done.unwrap_or_else(|error| error)
+}
+
+/// `bwrap` itself sets the filter, last of all.
+fn become_bwrap(args: &[OsString], program: &[OsString]) -> io::Result<io::Error> {
+    if let [word, folder, bytes] = args {
+        let bytes = bytes.to_str().and_then(|bytes| bytes.parse().ok());
+        let bytes = bytes.filter(|_| word == super::memory::AT);
+        memory::mount(folder.as_ref(), bytes.ok_or_else(|| wrong("no size"))?)?;
+    }
+    let (bwrap, rest) = program.split_first().ok_or_else(|| wrong("no program"))?;
+    let mut command = Command::new(bwrap);
+    let mut files = Vec::new();
+    for filter in filter::of_bwrap().map_err(io::Error::other)? {
+        let file = in_memory(&filter)?;
+        fcntl_setfd(&file, FdFlags::empty())?;
+        command.arg("--add-seccomp-fd");
+        command.arg(file.as_raw_fd().to_string());
+        files.push(file);
+    }
+    Ok(command.args(rest).exec())
+}
+
+/// A file that nobody else sees, at its beginning.
+fn in_memory(bytes: &[u8]) -> io::Result<File> {
+    let file = rustix::fs::memfd_create(c"evaltest", rustix::fs::MemfdFlags::CLOEXEC)?;
+    let mut file = File::from(file);
+    file.write_all(bytes)?;
+    file.rewind()?;
+    Ok(file)
+}
+
+fn become_confined(args: &[OsString], program: &[OsString]) -> io::Result<io::Error> {
+    // As a sandbox of bubblewrap ends with whoever made it.
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    let rules = landlock::Rules::read(args)?;
+    let sockets = rules.sockets();
+    rules.restrict()?;
+    // Whoever is root owns files all the same, and has no other power. It cannot come back: Landlock has said so.
+    let nothing = CapabilitySet::empty();
+    set_capabilities(
+        None,
+        CapabilitySets {
+            effective: nothing,
+            permitted: nothing,
+            inheritable: nothing,
+        },
+    )?;
+    filter::of_landlock(sockets)
+        .and_then(|filters| filter::apply(&filters))
+        .map_err(io::Error::other)?;
+    let (name, rest) = program.split_first().ok_or_else(|| wrong("no program"))?;
+    Ok(Command::new(name).args(rest).exec())
+}
+
+fn wrong(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, what.to_owned())
+}
