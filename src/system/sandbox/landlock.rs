@@ -32,7 +32,7 @@ impl Sandbox {
             Ok(output) => ending(&String::from_utf8_lossy(&output.stderr), 300),
             Err(error) => error.to_string(),
         };
-        let said = said.trim().trim_start_matches("evaltest: ");
+        let said = said.trim().trim_start_matches("evaltest: sandbox: ");
         Err(Error::usage(format!("`sandbox: landlock`: {said}")).hint(hint))
     }
 

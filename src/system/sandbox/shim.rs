@@ -4,7 +4,15 @@
 //! It is this same program, started again, so that nothing of `evaltest` runs between `fork` and `exec`. What it needs
 //! comes with the feature `sandbox`, which the command has; a program that has it not is helped by the installed command.
 
-#[cfg(all(feature = "sandbox", target_os = "linux"))]
+#[cfg(all(
+    feature = "sandbox",
+    target_os = "linux",
+    any(
+        target_arch = "aarch64",
+        target_arch = "riscv64",
+        target_arch = "x86_64"
+    )
+))]
 mod inside;
 
 use std::ffi::OsString;
@@ -59,8 +67,7 @@ static CAN_SERVE: AtomicBool = AtomicBool::new(false);
 
 /// The program that does it: this one, if it can, else the installed command.
 pub(super) fn program() -> Result<PathBuf> {
-    let knows_how = cfg!(all(feature = "sandbox", target_os = "linux"));
-    if knows_how && CAN_SERVE.load(Ordering::Relaxed) {
+    if KNOWS_HOW && CAN_SERVE.load(Ordering::Relaxed) {
         let own = std::env::current_exe();
         return own.map_err(|error| {
             Error::infrastructure(format!("cannot tell where this program is: {error}"))
@@ -95,7 +102,7 @@ pub fn serve_if_asked() -> Option<ExitCode> {
         _ => return None,
     };
     let code = done.unwrap_or_else(|error| {
-        let _ = writeln!(io::stderr(), "evaltest: no sandbox: {error}");
+        let _ = writeln!(io::stderr(), "evaltest: sandbox: {error}");
         if error.kind() == io::ErrorKind::NotFound {
             NOT_THERE
         } else {
@@ -105,10 +112,39 @@ pub fn serve_if_asked() -> Option<ExitCode> {
     Some(ExitCode::from(code))
 }
 
-#[cfg(all(feature = "sandbox", target_os = "linux"))]
+#[cfg(all(
+    feature = "sandbox",
+    target_os = "linux",
+    any(
+        target_arch = "aarch64",
+        target_arch = "riscv64",
+        target_arch = "x86_64"
+    )
+))]
 use inside::confine;
 
-#[cfg(not(all(feature = "sandbox", target_os = "linux")))]
+/// Whether this program can confine: system calls have other numbers on other processors.
+const KNOWS_HOW: bool = cfg!(all(
+    feature = "sandbox",
+    target_os = "linux",
+    any(
+        target_arch = "aarch64",
+        target_arch = "riscv64",
+        target_arch = "x86_64"
+    )
+));
+
+#[cfg(not(all(
+    feature = "sandbox",
+    target_os = "linux",
+    any(
+        target_arch = "aarch64",
+        target_arch = "riscv64",
+        target_arch = "x86_64"
+    )
+)))]
 fn confine(_: bool, _: Vec<OsString>) -> io::Error {
-    io::Error::other("this program was built without the feature `sandbox`")
+    io::Error::other(
+        "this program can make none: it lacks the feature `sandbox`, or the processor is another",
+    )
 }

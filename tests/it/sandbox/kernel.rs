@@ -20,7 +20,7 @@ const PLAIN: u32 = 65_534;
 fn attack(sandbox: &str, check: impl Fn(&str, &dyn Fn(&str) -> Value, &Project)) {
     let me = own_user();
     for plain in [false, true] {
-        if plain && me != 0 {
+        if plain && !(me == 0 && everybody_reaches(env!("CARGO_BIN_EXE_cargo-evaltest").as_ref())) {
             continue;
         }
         let who = if plain {
@@ -41,6 +41,15 @@ fn attack(sandbox: &str, check: impl Fn(&str, &dyn Fn(&str) -> Value, &Project))
 
 fn own_user() -> u32 {
     std::fs::metadata("/proc/self").unwrap().uid()
+}
+
+/// Whether every user may come as far as a file: it does not lie in the home of root.
+fn everybody_reaches(file: &Path) -> bool {
+    let mut folders = file.ancestors().skip(1);
+    folders.all(|folder| {
+        let data = std::fs::metadata(folder);
+        data.is_ok_and(|data| data.permissions().mode() & 0o001 != 0)
+    })
 }
 
 fn project(sandbox: &str) -> (Project, UnixListener) {

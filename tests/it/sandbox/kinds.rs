@@ -83,6 +83,18 @@ fn bubblewrap_is_used_where_it_works() {
     }
 }
 
+#[needs(bwrap)]
+#[test]
+fn where_files_cannot_be_counted_it_is_told() {
+    let project = project("{ type: command, command: [./agent.sh], sandbox: bwrap }");
+    let mut command = project.command("run eval.yaml");
+    // Nowhere to mount anything.
+    command.env("TMPDIR", project.file("gone"));
+    Ran::of(&command.output().unwrap()).says("nothing limits how many files it makes");
+    assert_eq!(project.last_json("manifest.json")["sandbox"], "bwrap");
+    assert!(!answer(&project, "a").contains(TREASURE));
+}
+
 #[needs(landlock)]
 #[test]
 fn landlock_is_used_where_bubblewrap_does_not_work() {

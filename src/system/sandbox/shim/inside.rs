@@ -6,7 +6,7 @@ mod filter;
 mod landlock;
 mod memory;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::os::fd::AsRawFd;
@@ -55,7 +55,7 @@ fn become_bwrap(args: &[OsString], program: &[OsString]) -> io::Result<io::Error
         command.arg(file.as_raw_fd().to_string());
         files.push(file);
     }
-    Ok(command.args(rest).exec())
+    Ok(not_started(bwrap, &command.args(rest).exec()))
 }
 
 /// A file that nobody else sees, at its beginning.
@@ -70,7 +70,7 @@ fn in_memory(bytes: &[u8]) -> io::Result<File> {
 fn become_confined(args: &[OsString], program: &[OsString]) -> io::Result<io::Error> {
     // As a sandbox of bubblewrap ends with whoever made it.
     set_parent_process_death_signal(Some(Signal::KILL))?;
-    let rules = landlock::Rules::read(args)?;
+    let rules = landlock::FenceRules::read(args)?;
     let sockets = rules.sockets();
     rules.restrict()?;
     // Whoever is root owns files all the same, and has no other power. It cannot come back: Landlock has said so.
@@ -87,7 +87,13 @@ fn become_confined(args: &[OsString], program: &[OsString]) -> io::Result<io::Er
         .and_then(|filters| filter::apply(&filters))
         .map_err(io::Error::other)?;
     let (name, rest) = program.split_first().ok_or_else(|| wrong("no program"))?;
-    Ok(Command::new(name).args(rest).exec())
+    let error = Command::new(name).args(rest).exec();
+    Ok(not_started(name, &error))
+}
+
+fn not_started(program: &OsStr, error: &io::Error) -> io::Error {
+    let message = format!("cannot start `{}`: {error}", program.display());
+    io::Error::new(error.kind(), message)
 }
 
 fn wrong(what: &str) -> io::Error {

@@ -26,7 +26,19 @@ pub(super) enum Sockets {
     None,
 }
 
-type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+type CallRules = BTreeMap<i64, Vec<SeccompRule>>;
+
+// Calls that are younger than what libraries name; they have the same numbers everywhere.
+const QUOTACTL_FD: c_long = 443;
+const PROCESS_MRELEASE: c_long = 448;
+const FCHMODAT2: c_long = 452;
+const SETXATTRAT: c_long = 463;
+const REMOVEXATTRAT: c_long = 466;
+const OPEN_TREE_ATTR: c_long = 467;
+const FILE_SETATTR: c_long = 469;
+/// Requests that type into a terminal.
+const TIOCSTI: u64 = 0x5412;
+const TIOCLINUX: u64 = 0x541c;
 
 /// Fail whatever their arguments are.
 const FORBIDDEN: &[c_long] = &[
@@ -35,7 +47,7 @@ const FORBIDDEN: &[c_long] = &[
     libc::SYS_process_vm_readv,
     libc::SYS_process_vm_writev,
     libc::SYS_process_madvise,
-    libc::SYS_process_mrelease,
+    PROCESS_MRELEASE,
     libc::SYS_pidfd_getfd,
     libc::SYS_kcmp,
     libc::SYS_move_pages,
@@ -54,7 +66,7 @@ const FORBIDDEN: &[c_long] = &[
     libc::SYS_mount_setattr,
     libc::SYS_open_by_handle_at,
     libc::SYS_quotactl,
-    libc::SYS_quotactl_fd,
+    QUOTACTL_FD,
     libc::SYS_setns,
     libc::SYS_unshare,
     // Its flags stand in memory, where no filter reads them. Every library has `clone` to fall back to.
@@ -88,8 +100,7 @@ const FORBIDDEN: &[c_long] = &[
     libc::SYS_adjtimex,
     libc::SYS_sethostname,
     libc::SYS_setdomainname,
-    // `open_tree_attr`, younger than what libraries name.
-    467,
+    OPEN_TREE_ATTR,
 ];
 
 /// Fail where there is no namespace that would keep them in.
@@ -107,8 +118,7 @@ const SHARED: &[c_long] = &[
     libc::SYS_semctl,
     libc::SYS_mq_open,
     libc::SYS_mq_unlink,
-    // `file_setattr`.
-    469,
+    FILE_SETATTR,
 ];
 
 /// Who owns a file and who may read it, which Landlock lets everybody change who may. They do nothing, and say that they
@@ -124,8 +134,7 @@ const OWNERS: &[c_long] = &[
     libc::SYS_fchmodat,
     libc::SYS_fchown,
     libc::SYS_fchownat,
-    // `fchmodat2`.
-    452,
+    FCHMODAT2,
 ];
 
 /// What else is written to files that can only be read.
@@ -136,9 +145,8 @@ const ATTRIBUTES: &[c_long] = &[
     libc::SYS_removexattr,
     libc::SYS_lremovexattr,
     libc::SYS_fremovexattr,
-    // `setxattrat`, `removexattrat`.
-    463,
-    466,
+    SETXATTRAT,
+    REMOVEXATTRAT,
 ];
 
 /// The filters of a sandbox that bubblewrap makes, as it reads them.
@@ -161,7 +169,7 @@ pub(super) fn of_landlock(sockets: Sockets) -> Result<Vec<BpfProgram>, String> {
     filters.push(filter(unconditional(OWNERS), 0)?);
     filters.push(filter(unconditional(ATTRIBUTES), libc::EOPNOTSUPP)?);
     // The limits of another process.
-    let mut others = Rules::new();
+    let mut others = CallRules::new();
     forbid(&mut others, libc::SYS_prlimit64, vec![rule(&[(0, Ne, 0)])?]);
     if sockets == Sockets::Tcp {
         // What connects without being asked where to.
@@ -199,11 +207,11 @@ fn common(sockets: Sockets) -> Result<Vec<BpfProgram>, String> {
         vec![rule(&[(0, MaskedEq(flag), flag)])?],
     );
     // What is typed into the terminal of whoever runs the eval.
-    let mut terminal = Rules::new();
-    let typing = [libc::TIOCSTI, libc::TIOCLINUX].map(|request| rule(&[(1, Eq, request)]));
+    let mut terminal = CallRules::new();
+    let typing = [TIOCSTI, TIOCLINUX].map(|request| rule(&[(1, Eq, request)]));
     let typing = typing.into_iter().collect::<Result<_, _>>()?;
     forbid(&mut terminal, libc::SYS_ioctl, typing);
-    let mut families = Rules::new();
+    let mut families = CallRules::new();
     forbid(&mut families, libc::SYS_socket, refused(sockets)?);
     Ok(vec![
         filter(rules, libc::ENOSYS)?,
@@ -246,8 +254,8 @@ fn refused(sockets: Sockets) -> Result<Vec<SeccompRule>, String> {
     Ok(rules)
 }
 
-fn unconditional(calls: &[c_long]) -> Rules {
-    let mut rules = Rules::new();
+fn unconditional(calls: &[c_long]) -> CallRules {
+    let mut rules = CallRules::new();
     for call in calls {
         forbid(&mut rules, *call, Vec::new());
     }
@@ -255,7 +263,7 @@ fn unconditional(calls: &[c_long]) -> Rules {
 }
 
 /// Adds a call, under every number that it has.
-fn forbid(rules: &mut Rules, call: c_long, when: Vec<SeccompRule>) {
+fn forbid(rules: &mut CallRules, call: c_long, when: Vec<SeccompRule>) {
     // The calls of programs with 64 bits and short pointers, which some kernels take; and those with own numbers.
     #[cfg(target_arch = "x86_64")]
     {
@@ -287,7 +295,7 @@ fn rule(conditions: &[(u8, seccompiler::SeccompCmpOp, u64)]) -> Result<SeccompRu
         .map_err(|error| error.to_string())
 }
 
-fn filter(rules: Rules, number: i32) -> Result<BpfProgram, String> {
+fn filter(rules: CallRules, number: i32) -> Result<BpfProgram, String> {
     let no = |error: BackendError| format!("no filter of system calls for this processor: {error}");
     let machine = TargetArch::try_from(std::env::consts::ARCH).map_err(no)?;
     let failure = SeccompAction::Errno(number.unsigned_abs());

@@ -33,7 +33,7 @@ const SETTINGS: &str = "/etc";
 
 /// What is allowed, and what of it is not.
 #[derive(Default)]
-pub(super) struct Rules {
+pub(super) struct FenceRules {
     system: Vec<PathBuf>,
     private: Vec<PathBuf>,
     read: Vec<PathBuf>,
@@ -43,7 +43,7 @@ pub(super) struct Rules {
     ports: Vec<u16>,
 }
 
-impl Rules {
+impl FenceRules {
     pub(super) fn read(args: &[OsString]) -> io::Result<Self> {
         let mut rules = Self::default();
         let mut args = args.iter();
