@@ -29,6 +29,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::data::dataset::SamplePlace;
 use crate::data::{Output, Record, Sample, Score};
 use crate::error::{Error, Result};
 use crate::scorer::extract::Extract;
@@ -85,6 +86,16 @@ pub trait Benchmark: Send + Sync {
     /// is to be passed on.
     fn each_sample(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
         self.samples()?.into_iter().try_for_each(take)
+    }
+
+    /// The same with where each sample is made again from, so that it need not wait in memory: for the benchmarks of
+    /// evaltest, whose samples are rows of files. An implementation of one's own is [`Benchmark::each_sample`].
+    #[doc(hidden)]
+    fn each_placed(
+        &self,
+        take: &mut dyn FnMut(Sample, Option<SamplePlace>) -> Result<()>,
+    ) -> Result<()> {
+        self.each_sample(&mut |sample| take(sample, None))
     }
 
     /// Every sample of the dataset, also those that the benchmark was told to leave out. All questions and answers

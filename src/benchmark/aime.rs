@@ -1,13 +1,15 @@
 //! AIME: the American Invitational Mathematics Examination, whose answers are integers from 0 to 999.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use regex::Regex;
+use serde_json::{Map, Value};
 
 use crate::benchmark::Benchmark;
 use crate::benchmark::problems::{ProblemRow, Roles, Usual};
-use crate::data::dataset::{Columns, Filter, Rows, check_file, scalar};
+use crate::data::dataset::{Columns, Filter, Table, TakePlaced, check_file, scalar};
 use crate::data::{Sample, Target, hub};
 use crate::error::{Error, Result};
 use crate::scorer::Scorer;
@@ -102,32 +104,73 @@ impl Aime {
         self
     }
 
-    fn of_years(&self, mut samples: Vec<Sample>) -> Result<Vec<Sample>> {
-        if self.years.is_empty() {
-            return Ok(samples);
-        }
-        let mut found: Vec<String> = samples.iter().filter_map(year).map(Into::into).collect();
-        found.sort_unstable();
-        found.dedup();
-        let wanted: Vec<String> = self.years.iter().map(ToString::to_string).collect();
-        let missing = wanted.iter().find(|year| !found.contains(year));
-        if let Some(missing) = missing {
-            let path = self.path.display();
-            let (found, hint) = if found.is_empty() {
-                let hint = "name the column of the year: `columns: { year: NAME }`";
-                ("no row has a year".to_owned(), hint.to_owned())
-            } else {
-                let hint = format!("name years that are there: `years: [{}]`", found.join(", "));
-                let found = quoted(found.iter().map(String::as_str));
-                (format!("found {found}"), hint)
+    /// Hands on the samples one by one.
+    fn each(&self, take: &mut TakePlaced<'_>) -> Result<()> {
+        let table = Table::read(&self.path)?;
+        let header = table.header();
+        let roles = Roles::find(&header, &self.columns, &USUAL)?;
+        let given = header.find_field("year", self.year_column.as_deref(), &YEAR)?;
+        let make = move |mut fields: Map<String, Value>, index| {
+            let given = match &given {
+                Some(field) => scalar(field.name(), field.get(&fields).as_deref())?
+                    .filter(|year| !year.trim().is_empty())
+                    .map(|year| plain_year(field.name(), &year))
+                    .transpose()?,
+                None => None,
             };
-            return Err(Error::usage(format!(
-                "`{path}`: no problem of the year `{missing}`; {found}"
-            ))
-            .hint(hint));
+            let ProblemRow { id, prompt, truth } = roles.take(&mut fields, index)?;
+            let answer = ground_truth(&Target::from(truth));
+            let answer = answer.map_err(|error| roles.of_truth(error))?;
+            let in_id = || Some(YEAR_IN_ID.captures(&id)?[1].to_owned());
+            let year = given.or_else(in_id);
+            let mut sample = Sample::new(id, prompt).target(answer.to_string());
+            if let Some(year) = year {
+                sample = sample.slice("year", year);
+            }
+            Ok(Sample {
+                metadata: fields,
+                ..sample
+            })
+        };
+        let wanted: Vec<String> = self.years.iter().map(ToString::to_string).collect();
+        let mut found = BTreeSet::new();
+        let see = |_: &Sample| {};
+        table.each_filtered(&self.filter, make, see, &mut |sample, place| {
+            if wanted.is_empty() {
+                return take(sample, place);
+            }
+            let Some(year) = year(&sample) else {
+                return Ok(());
+            };
+            if !found.contains(year) {
+                found.insert(year.to_owned());
+            }
+            if wanted.iter().any(|wanted| wanted == year) {
+                take(sample, place)
+            } else {
+                Ok(())
+            }
+        })?;
+        match wanted.iter().find(|year| !found.contains(*year)) {
+            Some(missing) => Err(self.without_year(missing, &found)),
+            None => Ok(()),
         }
-        samples.retain(|sample| year(sample).is_some_and(|year| wanted.iter().any(|w| w == year)));
-        Ok(samples)
+    }
+
+    fn without_year(&self, missing: &str, found: &BTreeSet<String>) -> Error {
+        let path = self.path.display();
+        let found: Vec<&str> = found.iter().map(String::as_str).collect();
+        let (found, hint) = if found.is_empty() {
+            let hint = "name the column of the year: `columns: { year: NAME }`";
+            ("no row has a year".to_owned(), hint.to_owned())
+        } else {
+            let hint = format!("name years that are there: `years: [{}]`", found.join(", "));
+            (format!("found {}", quoted(found)), hint)
+        };
+        Error::usage(format!(
+            "`{path}`: no problem of the year `{missing}`; {found}"
+        ))
+        .hint(hint)
     }
 }
 
@@ -154,33 +197,20 @@ impl Benchmark for Aime {
     }
 
     fn samples(&self) -> Result<Vec<Sample>> {
-        let rows = Rows::read(&self.path)?;
-        let header = rows.header();
-        let roles = Roles::find(&header, &self.columns, &USUAL)?;
-        let year = header.find_field("year", self.year_column.as_deref(), &YEAR)?;
-        let samples = rows.into_samples(|mut fields, index| {
-            let given = match &year {
-                Some(field) => scalar(field.name(), field.get(&fields).as_deref())?
-                    .filter(|year| !year.trim().is_empty())
-                    .map(|year| plain_year(field.name(), &year))
-                    .transpose()?,
-                None => None,
-            };
-            let ProblemRow { id, prompt, truth } = roles.take(&mut fields, index)?;
-            let answer = ground_truth(&Target::from(truth));
-            let answer = answer.map_err(|error| roles.of_truth(error))?;
-            let in_id = || Some(YEAR_IN_ID.captures(&id)?[1].to_owned());
-            let year = given.or_else(in_id);
-            let mut sample = Sample::new(id, prompt).target(answer.to_string());
-            if let Some(year) = year {
-                sample = sample.slice("year", year);
-            }
-            Ok(Sample {
-                metadata: fields,
-                ..sample
-            })
+        let mut samples = Vec::new();
+        self.each_sample(&mut |sample| {
+            samples.push(sample);
+            Ok(())
         })?;
-        self.of_years(self.filter.apply(samples)?)
+        Ok(samples)
+    }
+
+    fn each_sample(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
+        self.each_placed(&mut |sample, _| take(sample))
+    }
+
+    fn each_placed(&self, take: &mut TakePlaced<'_>) -> Result<()> {
+        self.each(take)
     }
 
     fn each_unfiltered(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
@@ -189,7 +219,7 @@ impl Benchmark for Aime {
             filter: Filter::default(),
             ..self.clone()
         };
-        whole.samples()?.into_iter().try_for_each(take)
+        whole.each_sample(take)
     }
 
     fn extract(&self) -> Extract {

@@ -9,12 +9,12 @@ mod row;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use crate::benchmark::{Benchmark, NO_TRUTH};
 use crate::data::Sample;
-use crate::data::dataset::{self, Columns, Filter, Header, Table};
+use crate::data::dataset::{self, Columns, Filter, Header, SamplePlace, Table, TakePlaced};
 use crate::data::hub::{self, Address, Dataset};
 use crate::error::{Error, Result};
 use crate::scorer::Scorer;
@@ -138,9 +138,9 @@ impl Gaia {
     }
 
     /// Hands on the samples one by one; gives what there is to remark.
-    fn each(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<Vec<String>> {
-        let files = KnownFiles(self.hub.as_ref());
-        let source = folder::locate(&self.path, self.split.as_deref(), files)?;
+    fn each(&self, take: &mut TakePlaced<'_>) -> Result<Vec<String>> {
+        let files = KnownFiles(self.hub.clone());
+        let source = folder::locate(&self.path, self.split.as_deref(), &files)?;
         let table = Table::read(&source.metadata)?;
         let layout = GaiaLayout::find(&table.header(), &self.columns)?;
         let mut notices = source.notices.clone();
@@ -149,18 +149,20 @@ impl Gaia {
         }
         let mut levels = Levels::new(&self.levels, &layout, &source)?;
         let (mut all, mut hidden) = (0, 0);
-        let make = |fields, index| layout.sample(fields, index, &source);
+        let has_truths = layout.ground_truth.is_some();
+        let path = source.metadata.clone();
+        let make = move |fields, index| layout.sample(fields, index, &source);
         let see = |sample: &Sample| {
             all += 1;
             hidden += usize::from(sample.target.is_none());
         };
-        table.each_filtered(&self.filter, make, see, &mut |sample| {
-            levels.pass(sample, take)
+        table.each_filtered(&self.filter, make, see, &mut |sample, place| {
+            levels.pass(sample, place, take)
         })?;
-        if layout.ground_truth.is_some() && hidden > 0 {
+        if has_truths && hidden > 0 {
             notices.push(format!(
                 "`{}`: {hidden} of {all} samples {NO_TRUTH}",
-                source.metadata.display()
+                path.display()
             ));
         }
         levels.check(&mut notices)?;
@@ -172,11 +174,11 @@ impl Gaia {
 struct Levels<'a> {
     wanted: &'a [String],
     found: BTreeSet<String>,
-    path: &'a Path,
+    path: PathBuf,
 }
 
 impl<'a> Levels<'a> {
-    fn new(wanted: &'a [String], layout: &GaiaLayout, source: &'a MetadataFile) -> Result<Self> {
+    fn new(wanted: &'a [String], layout: &GaiaLayout, source: &MetadataFile) -> Result<Self> {
         let path = &source.metadata;
         if !wanted.is_empty() && layout.level.is_none() {
             return Err(Error::usage(format!(
@@ -188,14 +190,19 @@ impl<'a> Levels<'a> {
         Ok(Self {
             wanted,
             found: BTreeSet::new(),
-            path,
+            path: path.clone(),
         })
     }
 
     /// Hands on a sample that is asked for.
-    fn pass(&mut self, sample: Sample, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
+    fn pass(
+        &mut self,
+        sample: Sample,
+        place: Option<SamplePlace>,
+        take: &mut TakePlaced<'_>,
+    ) -> Result<()> {
         if self.wanted.is_empty() {
-            return take(sample);
+            return take(sample, place);
         }
         let Some(level) = level(&sample) else {
             return Ok(());
@@ -204,7 +211,7 @@ impl<'a> Levels<'a> {
             self.found.insert(level.to_owned());
         }
         if self.wanted.iter().any(|wanted| wanted == level) {
-            take(sample)
+            take(sample, place)
         } else {
             Ok(())
         }
@@ -251,6 +258,10 @@ impl Benchmark for Gaia {
     }
 
     fn each_sample(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
+        self.each_placed(&mut |sample, _| take(sample))
+    }
+
+    fn each_placed(&self, take: &mut TakePlaced<'_>) -> Result<()> {
         let notices = self.each(take)?;
         // Loading again finds the same.
         let _ = self.notices.set(notices);
@@ -263,7 +274,7 @@ impl Benchmark for Gaia {
             filter: Filter::default(),
             ..self.clone()
         };
-        whole.each(take).map(drop)
+        whole.each(&mut |sample, _| take(sample)).map(drop)
     }
 
     fn fetch(&self, samples: &[Sample]) -> Result<()> {
@@ -300,7 +311,7 @@ impl Benchmark for Gaia {
             return notices.clone();
         }
         // Whoever asks for the samples gets the error.
-        self.each(&mut |_| Ok(())).unwrap_or_default()
+        self.each(&mut |_, _| Ok(())).unwrap_or_default()
     }
 }
 

@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use serde_json::{Map, Value};
+
 use crate::benchmark::Benchmark;
 use crate::benchmark::problems::{ProblemRow, Roles, Usual};
-use crate::data::dataset::{Columns, Filter, Rows, check_file};
+use crate::data::dataset::{Columns, Filter, Table, TakePlaced, check_file};
 use crate::data::{Sample, Target, hub};
 use crate::error::Result;
 use crate::scorer::Scorer;
@@ -81,9 +83,22 @@ impl Benchmark for Gsm8k {
     }
 
     fn samples(&self) -> Result<Vec<Sample>> {
-        let rows = Rows::read(&self.path)?;
-        let roles = Roles::find(&rows.header(), &self.columns, &USUAL)?;
-        let samples = rows.into_samples(|mut fields, index| {
+        let mut samples = Vec::new();
+        self.each_sample(&mut |sample| {
+            samples.push(sample);
+            Ok(())
+        })?;
+        Ok(samples)
+    }
+
+    fn each_sample(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
+        self.each_placed(&mut |sample, _| take(sample))
+    }
+
+    fn each_placed(&self, take: &mut TakePlaced<'_>) -> Result<()> {
+        let table = Table::read(&self.path)?;
+        let roles = Roles::find(&table.header(), &self.columns, &USUAL)?;
+        let make = move |mut fields: Map<String, Value>, index| {
             let ProblemRow {
                 id,
                 prompt,
@@ -100,8 +115,8 @@ impl Benchmark for Gsm8k {
                 metadata: fields,
                 ..sample
             })
-        })?;
-        self.filter.apply(samples)
+        };
+        table.each_filtered(&self.filter, make, |_| {}, take)
     }
 
     fn each_unfiltered(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
@@ -109,7 +124,7 @@ impl Benchmark for Gsm8k {
             filter: Filter::default(),
             ..self.clone()
         };
-        whole.samples()?.into_iter().try_for_each(take)
+        whole.each_sample(take)
     }
 
     fn extract(&self) -> Extract {

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 
 use crate::benchmark::{Benchmark, NO_TRUTH};
 use crate::data::Sample;
-use crate::data::dataset::{Filter, Table, check_file};
+use crate::data::dataset::{Filter, Table, TakePlaced, check_file};
 use crate::data::hub::{self, Dataset};
 use crate::error::Result;
 use crate::scorer::Scorer;
@@ -179,7 +179,7 @@ impl Qa {
     }
 
     /// Hands on the samples one by one; gives what there is to remark.
-    fn each(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<Vec<String>> {
+    fn each(&self, take: &mut TakePlaced<'_>) -> Result<Vec<String>> {
         let table = Table::read(&self.path)?;
         let layout = QaLayout::find(&table.header(), self)?;
         let path = self.path.display();
@@ -199,13 +199,14 @@ impl Qa {
         }
         let folder = folder_of(&self.path);
         let (mut all, mut hidden) = (0, 0);
-        let make = |fields, index| layout.sample(fields, index, &folder);
+        let has_truths = layout.ground_truth.is_some();
+        let make = move |fields, index| layout.sample(fields, index, &folder);
         let see = |sample: &Sample| {
             all += 1;
             hidden += usize::from(sample.target.is_none());
         };
         table.each_filtered(&self.filter, make, see, take)?;
-        if layout.ground_truth.is_some() && hidden > 0 {
+        if has_truths && hidden > 0 {
             notices.push(format!("`{path}`: {hidden} of {all} samples {NO_TRUTH}"));
         }
         Ok(notices)
@@ -237,6 +238,10 @@ impl Benchmark for Qa {
     }
 
     fn each_sample(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
+        self.each_placed(&mut |sample, _| take(sample))
+    }
+
+    fn each_placed(&self, take: &mut TakePlaced<'_>) -> Result<()> {
         let notices = self.each(take)?;
         // Loading again finds the same.
         let _ = self.notices.set(notices);
@@ -248,7 +253,7 @@ impl Benchmark for Qa {
             filter: Filter::default(),
             ..self.clone()
         };
-        whole.each(take).map(drop)
+        whole.each(&mut |sample, _| take(sample)).map(drop)
     }
 
     /// What follows `FINAL ANSWER:`; the whole answer of an agent that does not say so.
@@ -273,7 +278,7 @@ impl Benchmark for Qa {
             return notices.clone();
         }
         // Whoever asks for the samples gets the error.
-        self.each(&mut |_| Ok(())).unwrap_or_default()
+        self.each(&mut |_, _| Ok(())).unwrap_or_default()
     }
 }
 

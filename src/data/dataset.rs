@@ -10,12 +10,16 @@ mod columns;
 mod csv;
 mod field;
 mod filter;
+mod ids;
 mod json;
 pub(crate) mod jsonl;
 mod lines;
+mod names;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
 mod row;
+mod row_file;
+mod scan;
 mod table;
 
 use std::collections::HashMap;
@@ -36,6 +40,10 @@ pub(crate) use filter::shuffle;
 pub use jsonl::python_json;
 pub(crate) use lines::read_text;
 pub use row::{Place, Row, Rows};
+
+pub(crate) use row_file::{SamplePlace, TakePlaced};
+#[cfg(test)]
+pub(crate) use table::LARGE_HERE;
 pub(crate) use table::Table;
 
 /// The format of a file.

@@ -119,7 +119,10 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
                 // Recorded answers go by it.
                 sample.id = first.id.to_string();
                 // What a judge sees of an item, and which scorer judges it, stands there.
-                sample.metadata = first.sample().metadata;
+                sample.metadata = first
+                    .sample()
+                    .map(|first| first.metadata)
+                    .unwrap_or_default();
             }
             // With those that its samples name.
             scorers = plan.scorers;
@@ -168,7 +171,10 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
 /// Whose values stand in more than one sample, as the dataset has them.
 fn often_blanked(plan: &Plan) -> Option<String> {
     for item in &plan.items {
-        let item = item.unpack();
+        // One that has changed is told when it is asked.
+        let Ok(item) = item.unpack() else {
+            continue;
+        };
         let mut blanked = Blanked::default();
         let prompt = plan.prompt(&item);
         plan.redactor.text(&prompt, &mut blanked);

@@ -7,6 +7,8 @@ mod load;
 mod mask;
 mod notices;
 pub(crate) mod place;
+#[cfg(test)]
+mod placed_tests;
 mod rejudged;
 mod rust;
 pub(crate) mod secret;

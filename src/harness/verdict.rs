@@ -106,11 +106,16 @@ impl<'a> AskedSample<'a> {
     }
 
     /// What stands above its snapshot. The record has lost its prompt to the disk.
-    fn header(&self, session: &Session) -> SnapshotHeader {
+    fn header(&self, session: &Session) -> Result<SnapshotHeader> {
         let plan = session.plan();
-        let question = plan.items[self.place].sample().prompt;
+        let question = plan.items[self.place].sample()?.prompt;
         let question = plan.redactor.text(&question, &mut 0);
-        SnapshotHeader::with_question(self.record, &question, plan.eval.masks_answers())
+        let is_masked = plan.eval.masks_answers();
+        Ok(SnapshotHeader::with_question(
+            self.record,
+            &question,
+            is_masked,
+        ))
     }
 }
 
@@ -144,7 +149,7 @@ impl FlipWatch<'_> {
     }
 
     fn exact(&self, sample: &AskedSample<'_>) -> Result<TestVerdict> {
-        let header = sample.header(self.session);
+        let header = sample.header(self.session)?;
         let Some(difference) = assertion::exact(&sample.path, &sample.content, &header)? else {
             return Ok(TestVerdict::Passed);
         };
@@ -161,7 +166,7 @@ impl FlipWatch<'_> {
         let is_same = old
             .as_ref()
             .is_some_and(|old| sample.content.asserted(old) == *old);
-        let change = self.change(sample, old.is_some());
+        let change = self.change(sample, old.is_some())?;
         // A snapshot of another question or of another ground truth says nothing about this one.
         let comparable = old.filter(|old| old.is_of(sample.record));
         let Some(before) = comparable.map(Content::into_sample) else {
@@ -201,13 +206,13 @@ impl FlipWatch<'_> {
         change.fail(message + "\n  make this run the baseline: cargo evaltest accept")
     }
 
-    fn change(&self, sample: &AskedSample<'_>, exists: bool) -> Change {
-        Change {
-            header: sample.header(self.session),
+    fn change(&self, sample: &AskedSample<'_>, exists: bool) -> Result<Change> {
+        Ok(Change {
+            header: sample.header(self.session)?,
             path: sample.path.clone(),
             exists,
             now: sample.content.content.clone(),
             policy: self.policy,
-        }
+        })
     }
 }

@@ -109,10 +109,10 @@ impl Listing {
         };
         let mut samples = Vec::with_capacity(plan.items.len());
         let first = plan.items.iter().take(rows);
-        let row = |item: &Packed| ListedRow::of(&item.sample(), eval.masks_answers());
-        let rows = first.map(row).collect();
+        let row = |item: &Packed| Ok(ListedRow::of(&item.sample()?, eval.masks_answers()));
+        let rows = first.map(row).collect::<Result<_>>()?;
         for (item, name) in plan.items.iter().zip(plan.trial_names()) {
-            let sample = item.sample();
+            let sample = item.sample()?;
             stats.with_ground_truth += usize::from(sample.target.is_some());
             for (dimension, value) in &sample.slices {
                 *stats

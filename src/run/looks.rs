@@ -59,7 +59,8 @@ impl Looks {
         }
         let seed = seed.unwrap_or_else(random);
         let ends = selected.shuffle_groups(u64::from(seed), |place| {
-            plan.cluster(&plan.items[place].sample())
+            // A row that has changed is told when it is asked.
+            plan.cluster(&plan.items[place].sample().ok()?)
         });
         Some(Self::at(seed, &ends, plan.eval.epochs as usize))
     }

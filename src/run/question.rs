@@ -1,6 +1,7 @@
 //! `Question`: one thing to be asked, a sample in one epoch.
 
 use crate::data::{Outcome, Record};
+use crate::error::Error;
 use crate::eval::plan::{Item, Plan};
 use crate::store::events::{Kind, StoredEvent};
 
@@ -13,6 +14,8 @@ pub(super) struct Question {
     pub(super) slot: usize,
     pub(super) item: Item,
     pub(super) epoch: u32,
+    /// Why it cannot be asked, if its row is not what it was when the dataset was read. The item has no texts then.
+    pub(super) fault: Option<Error>,
 }
 
 impl Question {
@@ -20,9 +23,15 @@ impl Question {
     /// the epoch.
     pub(super) fn of(plan: &Plan, slot: usize) -> Self {
         let epochs = plan.eval.epochs as usize;
+        let packed = &plan.items[slot / epochs];
+        let (item, fault) = match packed.unpack() {
+            Ok(item) => (item, None),
+            Err(error) => (packed.shell(), Some(error)),
+        };
         Self {
             slot,
-            item: plan.items[slot / epochs].unpack(),
+            item,
+            fault,
             epoch: u32::try_from(slot % epochs).unwrap_or_default(),
         }
     }

@@ -22,7 +22,7 @@ use super::select::Selected;
 use super::siblings;
 use super::stop::{Stopped, Stopper};
 use super::throttle::Throttle;
-use crate::data::{AgentError, JudgeCall, Outcome, Record, Status};
+use crate::data::{AgentError, FailureKind, JudgeCall, Outcome, Record, Status};
 use crate::error::Result;
 use crate::eval::plan::{BaselineUse, Plan};
 use crate::eval::{Eval, KeepScratch};
@@ -276,6 +276,10 @@ impl Session {
     /// Asks a sample once more, to tell a flip from flakiness. The answer counts in no metric.
     pub(crate) fn confirm(&self, place: usize) -> Result<Record, AgentError> {
         let question = Question::of(&self.plan, place * self.plan.eval.epochs as usize);
+        if let Some(error) = &question.fault {
+            let kind = FailureKind::NotStarted;
+            return Err(AgentError::of(kind, error.message()));
+        }
         let eval = &self.plan.eval;
         let outcome = match self.asking.confirm(&question) {
             Ok(answer) => {
@@ -386,6 +390,11 @@ impl Session {
     /// Brings a question to its end, unless an earlier part of the run did, and puts its redacted record onto disk.
     fn settle(&self, slot: usize) -> Record {
         let question = Question::of(&self.plan, slot);
+        if let Some(error) = &question.fault {
+            // Never another question in its place, and no verdict on an answer to what is not known any more.
+            self.stopper.unreadable(error);
+            return question.into_record(&self.plan, skipped(0));
+        }
         let mut past = self.ledger.past(slot);
         let foreign = std::mem::take(&mut past.foreign);
         let mut counted = None;

@@ -150,6 +150,11 @@ impl Stopper {
         self.stop(error.message());
     }
 
+    /// A question cannot be read again.
+    pub(super) fn unreadable(&self, error: &Error) {
+        self.stop(error.message());
+    }
+
     /// No sample can be asked, for a folder of ours cannot be made.
     pub(super) fn unprepared(&self, error: &AgentError) {
         self.stop(&error.message);

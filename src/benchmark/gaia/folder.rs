@@ -16,23 +16,25 @@ const DEFAULT_SPLIT: &str = "validation";
 const EXTENSIONS: [&str; 3] = ["jsonl", "parquet", "csv"];
 
 /// Which files there are: those on this machine, or those that a dataset of the Hub has, fetched or not.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct KnownFiles<'a>(pub(super) Option<&'a Dataset>);
+#[derive(Clone, Debug)]
+pub(super) struct KnownFiles(pub(super) Option<Dataset>);
 
-impl KnownFiles<'_> {
-    fn is_file(self, path: &Path) -> Result<bool> {
+impl KnownFiles {
+    fn is_file(&self, path: &Path) -> Result<bool> {
         self.0
+            .as_ref()
             .map_or_else(|| Ok(path.is_file()), |hub| hub.is_file(path))
     }
 
-    fn is_folder(self, path: &Path) -> Result<bool> {
+    fn is_folder(&self, path: &Path) -> Result<bool> {
         self.0
+            .as_ref()
             .map_or_else(|| Ok(path.is_dir()), |hub| hub.is_folder(path))
     }
 
     /// The names of the folders in a folder.
-    fn folders(self, path: &Path) -> Result<Vec<String>> {
-        if let Some(hub) = self.0 {
+    fn folders(&self, path: &Path) -> Result<Vec<String>> {
+        if let Some(hub) = &self.0 {
             return hub.folders(path);
         }
         let entries = fs::read_dir(path).into_iter().flatten().flatten();
@@ -42,7 +44,7 @@ impl KnownFiles<'_> {
     }
 
     /// The metadata in a folder.
-    fn metadata(self, folder: &Path) -> Result<Option<PathBuf>> {
+    fn metadata(&self, folder: &Path) -> Result<Option<PathBuf>> {
         for extension in EXTENSIONS {
             let path = folder.join("metadata").with_extension(extension);
             if self.is_file(&path)? {
@@ -53,7 +55,7 @@ impl KnownFiles<'_> {
     }
 
     /// The names of the folders that have metadata in them.
-    fn splits(self, path: &Path) -> Result<Vec<String>> {
+    fn splits(&self, path: &Path) -> Result<Vec<String>> {
         let mut names = Vec::new();
         for folder in [path.join(YEAR), path.to_owned()] {
             for name in self.folders(&folder)? {
@@ -70,7 +72,7 @@ impl KnownFiles<'_> {
 
 /// A metadata file with the folders that attachments are found in.
 #[derive(Clone, Debug)]
-pub(super) struct MetadataFile<'a> {
+pub(super) struct MetadataFile {
     /// The file of rows.
     pub(super) metadata: PathBuf,
     /// The dataset's folder, which no attachment may leave.
@@ -79,10 +81,10 @@ pub(super) struct MetadataFile<'a> {
     pub(super) beside: PathBuf,
     /// What people should know about the choice.
     pub(super) notices: Vec<String>,
-    files: KnownFiles<'a>,
+    files: KnownFiles,
 }
 
-impl MetadataFile<'_> {
+impl MetadataFile {
     /// Whether the dataset has something at a path in it.
     pub(super) fn has(&self, path: &Path) -> bool {
         let path = self.root.join(path);
@@ -95,13 +97,9 @@ impl MetadataFile<'_> {
 }
 
 /// Finds the metadata of a split in a dataset's folder, or takes the file that `path` is.
-pub(super) fn locate<'a>(
-    path: &Path,
-    split: Option<&str>,
-    files: KnownFiles<'a>,
-) -> Result<MetadataFile<'a>> {
+pub(super) fn locate(path: &Path, split: Option<&str>, files: &KnownFiles) -> Result<MetadataFile> {
     let source = |metadata: PathBuf, root, beside, unused| {
-        if let Some(hub) = files.0 {
+        if let Some(hub) = &files.0 {
             hub.fetch(std::slice::from_ref(&metadata))?;
         }
         Ok(MetadataFile {
@@ -109,7 +107,7 @@ pub(super) fn locate<'a>(
             root: root.to_owned(),
             metadata,
             beside,
-            files,
+            files: files.clone(),
         })
     };
     if !files.is_folder(path)? {

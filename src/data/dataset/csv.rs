@@ -1,5 +1,7 @@
 //! `.csv`: a header and rows of texts.
 
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 use serde_json::{Map, Value};
@@ -7,8 +9,10 @@ use serde_json::{Map, Value};
 use crate::error::{Error, Result};
 use crate::text::quoted;
 
-use super::lines::count_newlines;
+use super::lines::{BOM, column_after, count_newlines, invalid_utf8};
 use super::row::Row;
+use super::row_file::{RowFile, read_at};
+use super::scan::BUFFER;
 
 /// Columns in which an empty cell is the text `""`, as in the other formats of a published dataset.
 const TEXT_COLUMNS: [&str; 2] = ["file_name", "file_path"];
@@ -22,18 +26,14 @@ pub(super) fn rows(path: &Path, text: &str) -> Result<Vec<Row>> {
         line: 1,
     };
     let delimiter = delimiter(path, text);
-    let mut reader = csv::ReaderBuilder::new()
-        .delimiter(delimiter)
-        .has_headers(false)
-        .flexible(true)
-        .from_reader(text.as_bytes());
+    let mut reader = reader(delimiter).from_reader(text.as_bytes());
     let mut header: Option<Vec<String>> = None;
     let mut rows = Vec::new();
     let mut record = csv::StringRecord::new();
     loop {
         let more = reader
             .read_record(&mut record)
-            .map_err(|error| Error::usage(format!("`{}`: broken CSV: {error}", path.display())))?;
+            .map_err(|error| broken(path, &error))?;
         if !more {
             break;
         }
@@ -46,40 +46,130 @@ pub(super) fn rows(path: &Path, text: &str) -> Result<Vec<Row>> {
         };
         let is_last = reader.position().byte() >= text.len() as u64;
         if is_last && is_unclosed(&text[lines.byte..]) {
-            return Err(Error::usage("a quote in this row is never closed")
-                .at(place())
-                .hint("close it with `\"` at the end of the text; within a text between quotes, a `\"` is written twice"));
+            return Err(unclosed().at(place()));
         }
-        if record.len() != header.len() {
-            return Err(Error::usage(format!(
-                "the row has {} cells, the header has {}",
-                record.len(),
-                header.len()
-            ))
-            .at(place())
-            .hint(format!(
-                "put double quotes around a text that has {} or a line break in it",
-                match delimiter {
-                    b';' => "a `;`",
-                    b'\t' => "a tab",
-                    _ => "a comma",
-                }
-            )));
-        }
-        let cell = |(name, cell): (&String, &str)| (name.clone(), value(name, cell));
-        let fields: Map<String, Value> = header.iter().zip(&record).map(cell).collect();
+        check_cells(record.len(), header.len(), delimiter).map_err(|error| error.at(place()))?;
         rows.push(Row {
             line: Some(line),
-            fields,
+            fields: object(header, &record),
         });
     }
     if header.is_none() {
-        return Err(
-            Error::usage(format!("`{}`: there is no header", path.display()))
-                .hint("the first line of a CSV file names the columns: `id,question,final_answer`"),
-        );
+        return Err(without_header(path));
     }
     Ok(rows)
+}
+
+/// The rows of an open file, which stay there, and their columns.
+pub(super) fn scan(path: &Path, mut file: File) -> Result<(RowFile, Vec<String>)> {
+    let failed = |error: io::Error| Error::io("read", path, &error);
+    let length = file.metadata().map_err(failed)?.len();
+    let head = usize::try_from(length.min(LONGEST_HEADER)).unwrap_or_default();
+    let head = read_at(&mut file, 0, head).map_err(failed)?;
+    let head = String::from_utf8_lossy(&head);
+    let begin = if head.starts_with(BOM) { BOM.len() } else { 0 };
+    let delimiter = delimiter(path, &head[begin..]);
+    let begin = begin as u64;
+    let mut rows = RowFile::new(path, file);
+    let mut reader = reader(delimiter)
+        .buffer_capacity(BUFFER)
+        .from_reader(rows.reader(begin));
+    let mut record = csv::ByteRecord::new();
+    let mut header: Option<Vec<String>> = None;
+    let (mut end, mut newlines) = (begin, 0);
+    loop {
+        let more = reader.read_byte_record(&mut record);
+        if !more.map_err(|error| broken(path, &error))? {
+            break;
+        }
+        let start = std::mem::replace(&mut end, begin + reader.position().byte());
+        let bytes = rows.bytes(start, usize::try_from(end - start).unwrap_or_default());
+        let bytes = bytes.map_err(failed)?;
+        let text = std::str::from_utf8(&bytes).map_err(|error| {
+            let valid = &bytes[..error.valid_up_to()];
+            let line = 1 + newlines + count_newlines(valid);
+            invalid_utf8(path, line, column_after(valid))
+        })?;
+        // As far as the end of the line before reaches into it.
+        let row = text.trim_start_matches(['\r', '\n']);
+        let before = text.len() - row.len();
+        let line = 1 + newlines + count_newlines(&bytes[..before]);
+        newlines += count_newlines(&bytes);
+        let place = || format!("{}:{line}", path.display());
+        let Some(header) = &header else {
+            let found = csv::StringRecord::from_byte_record_lossy(record.clone());
+            header = Some(columns(&found).map_err(|error| error.at(place()))?);
+            continue;
+        };
+        if end >= length && is_unclosed(row) {
+            return Err(unclosed().at(place()));
+        }
+        check_cells(record.len(), header.len(), delimiter).map_err(|error| error.at(place()))?;
+        rows.add(start + before as u64, Some(line), row.as_bytes());
+    }
+    let header = header.ok_or_else(|| without_header(path))?;
+    let columns = header.clone();
+    Ok((rows.of_csv(delimiter, header), columns))
+}
+
+/// So far the end of the header is looked for.
+const LONGEST_HEADER: u64 = 1 << 20;
+
+/// The columns of the one record of a text.
+pub(super) fn fields(text: &str, delimiter: u8, header: &[String]) -> Result<Map<String, Value>> {
+    let mut record = csv::StringRecord::new();
+    // Of a text that begins with a byte order mark, the reader would take that away.
+    let text = b"\n".chain(text.as_bytes());
+    let read = reader(delimiter).from_reader(text).read_record(&mut record);
+    read.map_err(|error| Error::usage(format!("broken CSV: {error}")))?;
+    check_cells(record.len(), header.len(), delimiter)?;
+    Ok(object(header, &record))
+}
+
+fn reader(delimiter: u8) -> csv::ReaderBuilder {
+    let mut reader = csv::ReaderBuilder::new();
+    reader
+        .delimiter(delimiter)
+        .has_headers(false)
+        .flexible(true);
+    reader
+}
+
+fn object(header: &[String], record: &csv::StringRecord) -> Map<String, Value> {
+    let cell = |(name, cell): (&String, &str)| (name.clone(), value(name, cell));
+    header.iter().zip(record).map(cell).collect()
+}
+
+fn check_cells(cells: usize, columns: usize, delimiter: u8) -> Result<()> {
+    if cells == columns {
+        return Ok(());
+    }
+    Err(Error::usage(format!(
+        "the row has {cells} cells, the header has {columns}"
+    ))
+    .hint(format!(
+        "put double quotes around a text that has {} or a line break in it",
+        match delimiter {
+            b';' => "a `;`",
+            b'\t' => "a tab",
+            _ => "a comma",
+        }
+    )))
+}
+
+fn broken(path: &Path, error: &csv::Error) -> Error {
+    Error::usage(format!("`{}`: broken CSV: {error}", path.display()))
+}
+
+fn unclosed() -> Error {
+    Error::usage("a quote in this row is never closed").hint(
+        "close it with `\"` at the end of the text; within a text between quotes, a `\"` is written twice",
+    )
+}
+
+fn without_header(path: &Path) -> Error {
+    Error::usage(format!("`{}`: there is no header", path.display()))
+        .hint("the first line of a CSV file names the columns: `id,question,final_answer`")
 }
 
 /// What stands between cells: a tab in `.tsv`, else `,` unless the header has none and `;` or a tab instead, as

@@ -37,6 +37,11 @@ impl Filter {
         Ok(samples)
     }
 
+    /// The ids that pass. The shuffle and the limit are the plan's, which no dataset is told of.
+    pub(crate) fn stream(&self) -> WantedIds<'_> {
+        WantedIds::of(self.ids.as_deref())
+    }
+
     /// The places of so many samples, shuffled and limited.
     pub(crate) fn order(&self, samples: usize) -> Vec<usize> {
         let mut order = (0..samples).collect();
@@ -55,22 +60,55 @@ impl Filter {
 }
 
 fn select(mut samples: Vec<Sample>, ids: &[String]) -> Result<Vec<Sample>> {
-    let known: HashSet<&str> = samples.iter().map(|sample| sample.id.as_str()).collect();
-    if let Some(id) = ids.iter().find(|id| !known.contains(id.as_str())) {
+    let mut wanted = WantedIds::of(Some(ids));
+    samples.retain(|sample| wanted.passes(&sample.id));
+    wanted.finish()?;
+    Ok(samples)
+}
+
+/// Which ids pass, one after another.
+pub(crate) struct WantedIds<'a> {
+    ids: Option<&'a [String]>,
+    wanted: HashSet<&'a str>,
+    /// All that came by, for who asks for one that did not.
+    seen: Vec<Box<str>>,
+}
+
+impl<'a> WantedIds<'a> {
+    fn of(ids: Option<&'a [String]>) -> Self {
+        Self {
+            ids,
+            wanted: ids.unwrap_or_default().iter().map(String::as_str).collect(),
+            seen: Vec::new(),
+        }
+    }
+
+    pub(crate) fn passes(&mut self, id: &str) -> bool {
+        if self.ids.is_none() {
+            return true;
+        }
+        self.seen.push(id.into());
+        self.wanted.contains(id)
+    }
+
+    /// # Errors
+    /// When one did not come by.
+    pub(crate) fn finish(self) -> Result<()> {
+        let seen: HashSet<&str> = self.seen.iter().map(|id| &**id).collect();
+        let mut ids = self.ids.unwrap_or_default().iter();
+        let Some(id) = ids.find(|id| !seen.contains(id.as_str())) else {
+            return Ok(());
+        };
         let error = Error::usage(format!(
             "no sample `{}` among {}",
             id.escape_debug(),
-            samples.len()
+            self.seen.len()
         ));
-        let near = nearest(id, samples.iter().map(|sample| sample.id.as_str()));
-        return Err(match near {
+        Err(match nearest(id, self.seen.iter().map(|id| &**id)) {
             Some(near) => error.hint(format!("did you mean `{near}`?")),
             None => error.hint("`cargo evaltest list` shows all ids"),
-        });
+        })
     }
-    let wanted: HashSet<&str> = ids.iter().map(String::as_str).collect();
-    samples.retain(|sample| wanted.contains(sample.id.as_str()));
-    Ok(samples)
 }
 
 pub(crate) fn shuffle<T>(items: &mut [T], seed: u64) {

@@ -58,18 +58,22 @@ fn elements(text: &str) -> Result<Vec<LineSpan>, serde_json::Error> {
 /// The lines of a text that is no array.
 fn lines(path: &Path, text: String) -> Result<(String, Vec<LineSpan>)> {
     let spans = jsonl::spans(&text);
-    // Of a text with an object per line, the first is one.
-    let is_object = |span: &LineSpan| {
-        jsonl::parse(&text[span.start..span.end]).is_ok_and(|value| value.is_object())
-    };
-    if spans.first().is_some_and(|first| !is_object(first)) {
-        return Err(Error::usage(format!(
-            "{}:1: a `.json` dataset is an array of objects, or an object per line",
-            path.display()
-        ))
-        .hint("write the rows alone: `[{…}, {…}]`"));
+    if let Some(first) = spans.first() {
+        check_first(path, &text[first.start..first.end])?;
     }
     Ok((text, spans))
+}
+
+/// Of a text with an object per line, the first is one.
+pub(super) fn check_first(path: &Path, line: &str) -> Result<()> {
+    if jsonl::parse(line).is_ok_and(|value| value.is_object()) {
+        return Ok(());
+    }
+    Err(Error::usage(format!(
+        "{}:1: a `.json` dataset is an array of objects, or an object per line",
+        path.display()
+    ))
+    .hint("write the rows alone: `[{…}, {…}]`"))
 }
 
 fn broken(path: &Path, error: &serde_json::Error) -> Error {

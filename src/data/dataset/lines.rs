@@ -5,6 +5,9 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 
+/// The byte order mark that a file may begin with.
+pub(super) const BOM: &str = "\u{feff}";
+
 /// The whole file as text, without a byte order mark.
 pub(crate) fn read_text(path: &Path) -> Result<String> {
     let bytes =
@@ -12,16 +15,24 @@ pub(crate) fn read_text(path: &Path) -> Result<String> {
     let mut text = String::from_utf8(bytes).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = 1 + count_newlines(valid);
-        let column = 1 + valid.iter().rev().take_while(|&&b| b != b'\n').count();
-        let path = path.display();
-        Error::usage(format!("{path}:{line}:{column}: invalid UTF-8")).hint(format!(
-            "convert the file: `iconv -f LATIN1 -t UTF-8 '{path}'`"
-        ))
+        invalid_utf8(path, line, column_after(valid))
     })?;
-    if text.starts_with('\u{feff}') {
-        text.drain(..'\u{feff}'.len_utf8());
+    if text.starts_with(BOM) {
+        text.drain(..BOM.len());
     }
     Ok(text)
+}
+
+/// The column of the byte behind these, from 1.
+pub(super) fn column_after(bytes: &[u8]) -> usize {
+    1 + bytes.iter().rev().take_while(|&&b| b != b'\n').count()
+}
+
+pub(super) fn invalid_utf8(path: &Path, line: u64, column: usize) -> Error {
+    let path = path.display();
+    Error::usage(format!("{path}:{line}:{column}: invalid UTF-8")).hint(format!(
+        "convert the file: `iconv -f LATIN1 -t UTF-8 '{path}'`"
+    ))
 }
 
 /// How many lines end in a piece of a file.

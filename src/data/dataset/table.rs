@@ -1,23 +1,24 @@
 //! `Table`: the rows of a file, each a tree only while its sample is made.
 
-use std::collections::{HashMap, HashSet};
-use std::fmt;
-use std::hash::{BuildHasher, RandomState};
+use std::fs::{self, File};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use serde::Deserializer;
-use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::columns::{AnyRow, Header};
+use super::ids::Ids;
 use super::jsonl::LineSpan;
-use super::{Filter, Format, Place, Rows, empty, json, jsonl, read_text, taken};
+use super::names::ColumnNames;
+use super::row_file::{RowFile, SamplePlace, TakePlaced};
+use super::{Filter, Format, Place, Rows, csv, empty, json, jsonl, read_text, scan, taken};
 use crate::data::Sample;
 use crate::error::Error;
 use crate::system::parallel::in_order;
 
 /// The rows of a file. Those of JSON stay text until they are asked for: a hundred thousand of them as trees take
-/// four times the room of the file.
+/// four times the room of the file. Those of a large file stay where they are.
 pub(crate) struct Table {
     path: PathBuf,
     columns: Vec<String>,
@@ -27,12 +28,43 @@ pub(crate) struct Table {
 enum Kept {
     Lines { text: String, lines: Vec<LineSpan> },
     Rows(Rows),
+    File(RowFile),
+}
+
+/// Files of more bytes stay on disk. What is smaller takes up to three times its size while it is read, and less when a
+/// row is asked for.
+const LARGE: u64 = 16 << 20;
+
+#[cfg(test)]
+thread_local! {
+    /// For tests of benchmarks, whose files are small.
+    pub(crate) static LARGE_HERE: std::cell::Cell<u64> = const { std::cell::Cell::new(LARGE) };
+}
+
+#[cfg(test)]
+fn large() -> u64 {
+    LARGE_HERE.get()
+}
+
+#[cfg(not(test))]
+const fn large() -> u64 {
+    LARGE
 }
 
 impl Table {
     /// Reads a file, as [`Rows::read`] does.
     pub(crate) fn read(path: &Path) -> Result<Self, Error> {
-        match Format::of(path)? {
+        Self::read_above(path, large())
+    }
+
+    /// The same; of a file with more bytes than that, rows stay there.
+    pub(super) fn read_above(path: &Path, large: u64) -> Result<Self, Error> {
+        let format = Format::of(path)?;
+        let is_large = fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() > large);
+        if is_large && let Some(table) = Self::of_file(path, format)? {
+            return Ok(table);
+        }
+        match format {
             Format::Jsonl => {
                 let text = read_text(path)?;
                 let lines = jsonl::spans(&text);
@@ -51,6 +83,32 @@ impl Table {
                 })
             }
         }
+    }
+
+    /// The table of a file in which rows can be read one by one; `None` if they cannot.
+    fn of_file(path: &Path, format: Format) -> Result<Option<Self>, Error> {
+        let open = || File::open(path).map_err(|error| Error::io("read", path, &error));
+        let (rows, columns) = match format {
+            Format::Jsonl => scan::lines(path, open()?, |_| Ok(()))?,
+            Format::Json => {
+                let mut file = open()?;
+                let is_array = scan::is_array(&mut file);
+                if is_array.map_err(|error| Error::io("read", path, &error))? {
+                    return Ok(None);
+                }
+                scan::lines(path, file, |first| json::check_first(path, first))?
+            }
+            Format::Csv => csv::scan(path, open()?)?,
+            Format::Parquet => return Ok(None),
+        };
+        if rows.len() == 0 {
+            return Err(empty(path));
+        }
+        Ok(Some(Self {
+            path: path.to_owned(),
+            columns,
+            rows: Kept::File(rows),
+        }))
     }
 
     fn of_lines(path: &Path, text: String, lines: Vec<LineSpan>) -> Result<Self, Error> {
@@ -85,67 +143,121 @@ impl Table {
     pub(crate) fn each_filtered(
         self,
         filter: &Filter,
-        make: impl Fn(Map<String, Value>, usize) -> Result<Sample, Error> + Sync,
+        make: impl Fn(Map<String, Value>, usize) -> Result<Sample, Error> + Send + Sync + 'static,
         mut see: impl FnMut(&Sample),
-        take: &mut dyn FnMut(Sample) -> Result<(), Error>,
+        take: &mut TakePlaced<'_>,
     ) -> Result<(), Error> {
-        let filters = *filter != Filter::default();
-        let mut kept = Vec::new();
-        self.each_sample(make, &mut |sample| {
+        let mut filter = filter.stream();
+        self.each_sample(make, &mut |sample, place| {
             see(&sample);
-            if !filters {
-                return take(sample);
+            if filter.passes(&sample.id) {
+                take(sample, place)
+            } else {
+                Ok(())
             }
-            kept.push(sample);
-            Ok(())
         })?;
-        filter.apply(kept)?.into_iter().try_for_each(take)
+        filter.finish()
     }
 
     /// Makes a sample of each row and its index, on all processors, and hands them on in the order of the file. The ids
     /// must be unique, which is known at the end. Errors of `make` need not name the place of the row.
-    fn each_sample(
+    pub(super) fn each_sample(
         self,
-        make: impl Fn(Map<String, Value>, usize) -> Result<Sample, Error> + Sync,
-        take: &mut dyn FnMut(Sample) -> Result<(), Error>,
+        make: impl Fn(Map<String, Value>, usize) -> Result<Sample, Error> + Send + Sync + 'static,
+        take: &mut TakePlaced<'_>,
     ) -> Result<(), Error> {
         let path = self.path;
-        let (text, lines) = match self.rows {
-            Kept::Rows(rows) => return rows.into_samples(make)?.into_iter().try_for_each(take),
-            Kept::Lines { text, lines } => (text, lines),
-        };
-        let place = |index: usize| Place {
-            path: &path,
-            line: lines.get(index).map(|line| line.number),
-            index,
-        };
-        let sample = |index: usize| {
-            let LineSpan { number, start, end } = lines[index];
-            let fields = jsonl::fields(&path, number, &text[start..end])?;
-            make(fields, index).map_err(|error| error.at(place(index)))
-        };
-        let mut ids = Ids::default();
-        let mut take = |sample: Sample| {
-            ids.add(&sample.id);
-            take(sample)
-        };
-        if lines.len() <= CHUNK {
-            (0..lines.len()).try_for_each(|index| take(sample(index)?))?;
-        } else {
-            let starts = (0..lines.len()).step_by(CHUNK).map(Ok);
-            let make = |start: usize| -> Vec<Result<Sample, Error>> {
-                let end = lines.len().min(start + CHUNK);
-                (start..end).map(&sample).collect()
-            };
-            in_order(starts, make, |samples| {
-                samples.into_iter().try_for_each(|sample| take(sample?))
-            })?;
-        }
-        match ids.twice(|index| Ok(sample(index)?.id))? {
-            None => Ok(()),
-            Some((id, first, second)) => Err(taken(&id, place(first), place(second))),
+        match self.rows {
+            Kept::Rows(rows) => {
+                let samples = rows.into_samples(make)?.into_iter();
+                samples
+                    .into_iter()
+                    .try_for_each(|sample| take(sample, None))
+            }
+            Kept::Lines { text, lines } => {
+                let place = |row: usize| Place {
+                    path: &path,
+                    line: lines.get(row).map(|line| line.number),
+                    index: row,
+                };
+                let sample = |row: usize| {
+                    let LineSpan { number, start, end } = lines[row];
+                    let fields = jsonl::fields(&path, number, &text[start..end])?;
+                    make(fields, row).map_err(|error| error.at(place(row)))
+                };
+                let size = |row: usize| lines[row].end - lines[row].start;
+                let take = &mut |sample, _| take(sample, None);
+                each_row(lines.len(), &size, &place, &sample, take)
+            }
+            Kept::File(rows) => {
+                let rows = Arc::new(rows);
+                let of = Arc::clone(&rows);
+                let sample = move |row: usize| {
+                    make(of.fields(row)?, row).map_err(|error| error.at(of.place(row)))
+                };
+                each_placed(&rows, sample, take)
+            }
         }
     }
+}
+
+/// Hands on a sample of each row of a file, with its place.
+pub(crate) fn each_placed(
+    rows: &RowFile,
+    sample: impl Fn(usize) -> Result<Sample, Error> + Send + Sync + 'static,
+    take: &mut TakePlaced<'_>,
+) -> Result<(), Error> {
+    let sample: Arc<dyn Fn(usize) -> Result<Sample, Error> + Send + Sync> = Arc::new(sample);
+    let take = &mut |made, row| take(made, Some(SamplePlace::new(&sample, row)));
+    let (size, place) = (|row| rows.size(row), |row| rows.place(row));
+    each_row(rows.len(), &size, &place, &*sample, take)
+}
+
+/// Hands on a sample of each row with the number of that. The ids must be unique.
+fn each_row<'a>(
+    rows: usize,
+    size: &dyn Fn(usize) -> usize,
+    place: &dyn Fn(usize) -> Place<'a>,
+    sample: &(dyn Fn(usize) -> Result<Sample, Error> + Sync),
+    take: &mut dyn FnMut(Sample, usize) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut ids = Ids::default();
+    let mut next = 0;
+    let mut take = |sample: Sample| {
+        ids.add(&sample.id);
+        next += 1;
+        take(sample, next - 1)
+    };
+    if rows <= CHUNK {
+        (0..rows).try_for_each(|row| take(sample(row)?))?;
+    } else {
+        let mut start = 0;
+        let chunks = std::iter::from_fn(|| {
+            let chunk = start..chunk_end(start, rows, size);
+            start = chunk.end;
+            (!chunk.is_empty()).then_some(Ok(chunk))
+        });
+        let make =
+            |rows: Range<usize>| -> Vec<Result<Sample, Error>> { rows.map(sample).collect() };
+        in_order(chunks, make, |samples| {
+            samples.into_iter().try_for_each(|sample| take(sample?))
+        })?;
+    }
+    match ids.twice(|row| Ok(sample(row)?.id))? {
+        None => Ok(()),
+        Some((id, first, second)) => Err(taken(&id, place(first), place(second))),
+    }
+}
+
+/// The end of the rows from `start` on that are worth handing to another thread, and not too many to wait there.
+fn chunk_end(start: usize, rows: usize, size: &dyn Fn(usize) -> usize) -> usize {
+    let mut bytes = 0;
+    let is_room = |row: &usize| {
+        let is_room = bytes < CHUNK_BYTES;
+        bytes += size(*row);
+        is_room
+    };
+    start + (start..rows.min(start + CHUNK)).take_while(is_room).count()
 }
 
 impl AnyRow for Table {
@@ -157,6 +269,9 @@ impl AnyRow for Table {
                 // One that is broken will say so when its sample is made.
                 fields.is_ok_and(|fields| is(&fields))
             }),
+            Kept::File(rows) => {
+                (0..rows.len()).any(|row| rows.fields(row).is_ok_and(|fields| is(&fields)))
+            }
         }
     }
 }
@@ -164,112 +279,8 @@ impl AnyRow for Table {
 /// Rows that are worth handing to another thread.
 const CHUNK: usize = 64;
 
-/// The names of columns.
-#[derive(Default)]
-struct ColumnNames {
-    /// In the order in which they come up.
-    names: Vec<String>,
-    known: HashSet<String>,
-}
-
-impl ColumnNames {
-    fn name(&mut self, name: &str) {
-        if !self.known.contains(name) {
-            self.known.insert(name.to_owned());
-            self.names.push(name.to_owned());
-        }
-    }
-
-    /// Adds the names of a row; `false` if it is no object.
-    fn add(&mut self, line: &str) -> bool {
-        let mut json = serde_json::Deserializer::from_str(line);
-        let read = json.deserialize_map(Names(self));
-        read.is_ok() && json.end().is_ok()
-    }
-}
-
-/// Reads the keys of an object and passes over everything else.
-struct Names<'a>(&'a mut ColumnNames);
-
-impl<'de> Visitor<'de> for Names<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while map.next_key_seed(Name(self.0))?.is_some() {
-            map.next_value::<IgnoredAny>()?;
-        }
-        Ok(())
-    }
-}
-
-/// Reads one key.
-struct Name<'a>(&'a mut ColumnNames);
-
-impl<'de> DeserializeSeed<'de> for Name<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, key: D) -> Result<(), D::Error> {
-        key.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for Name<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
-    }
-
-    fn visit_str<E>(self, name: &str) -> Result<(), E> {
-        self.0.name(name);
-        Ok(())
-    }
-}
-
-/// Hashes of ids with their places: a fraction of the room of the ids.
-#[derive(Default)]
-struct Ids {
-    state: RandomState,
-    seen: Vec<(u64, usize)>,
-}
-
-impl Ids {
-    fn add(&mut self, id: &str) {
-        self.seen.push((self.state.hash_one(id), self.seen.len()));
-    }
-
-    /// The first id that was there before, with both its places. `id` gives that of a place again.
-    fn twice(
-        mut self,
-        mut id: impl FnMut(usize) -> Result<String, Error>,
-    ) -> Result<Option<(String, usize, usize)>, Error> {
-        self.seen.sort_unstable();
-        let mut found: Option<(String, usize, usize)> = None;
-        for alike in self
-            .seen
-            .chunk_by(|a, b| a.0 == b.0)
-            .filter(|alike| alike.len() > 1)
-        {
-            let mut firsts = HashMap::new();
-            for &(_, place) in alike {
-                let id = id(place)?;
-                let Some(&first) = firsts.get(&id) else {
-                    firsts.insert(id, place);
-                    continue;
-                };
-                if found.as_ref().is_none_or(|(_, _, second)| place < *second) {
-                    found = Some((id, first, place));
-                }
-                break;
-            }
-        }
-        Ok(found)
-    }
-}
+/// Bytes of rows that are not handed over together with more.
+const CHUNK_BYTES: usize = 128 << 10;
 
 #[cfg(test)]
 mod tests {
@@ -290,7 +301,7 @@ mod tests {
             })
         };
         let mut samples = Vec::new();
-        table.each_sample(make, &mut |sample| {
+        table.each_sample(make, &mut |sample, _| {
             samples.push(sample);
             Ok(())
         })?;
@@ -337,16 +348,5 @@ mod tests {
             "{message}"
         );
         assert!(message.ends_with("rows.jsonl:2"), "{message}");
-    }
-
-    #[test]
-    fn ids_whose_hashes_are_equal_are_no_duplicates() {
-        let ids = Ids {
-            seen: vec![(7, 0), (7, 1), (3, 2), (7, 3)],
-            ..Ids::default()
-        };
-        let names = ["a", "b", "c", "b"];
-        let twice = ids.twice(|place| Ok(names[place].to_owned())).unwrap();
-        assert_eq!(twice, Some(("b".to_owned(), 1, 3)));
     }
 }

@@ -1,7 +1,7 @@
 //! `Item`: a sample with what is derived from it, and `Packed`: the same as it waits in memory.
 //!
-//! A tree of JSON takes several times the room of its text, so a plan holds texts. An item is unpacked when it is
-//! asked and dropped when its record is on disk.
+//! A tree of JSON takes several times the room of its text, so a plan holds texts; of a row of a large file only where
+//! that stands. An item is unpacked when it is asked and dropped when its record is on disk.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,7 +9,9 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::load::Slices;
+use crate::data::dataset::SamplePlace;
 use crate::data::{Attachment, Sample, Target};
+use crate::error::Result;
 use crate::text::hash;
 
 /// A sample with what is derived from it.
@@ -45,6 +47,8 @@ enum Body {
     Text(Box<str>),
     /// Of a sample that JSON would not give back as it was.
     Whole(Box<Sample>),
+    /// In the file of the dataset.
+    Placed(SamplePlace),
 }
 
 /// What a [`Body::Text`] holds. A target of `null` is not the same as none.
@@ -58,13 +62,19 @@ pub(super) struct Packer {
 }
 
 impl Packer {
-    pub(super) fn pack(&mut self, mut sample: Sample, hashes: Hashes) -> Packed {
+    /// `place` is where the sample is made again from, if it is anywhere.
+    pub(super) fn pack(
+        &mut self,
+        mut sample: Sample,
+        place: Option<SamplePlace>,
+        hashes: Hashes,
+    ) -> Packed {
         Packed {
             id: std::mem::take(&mut sample.id).into(),
             slices: self.slices.share(std::mem::take(&mut sample.slices)),
             files: std::mem::take(&mut sample.files).into(),
             visible: self.visible.share(std::mem::take(&mut sample.visible)),
-            body: Body::of(sample),
+            body: place.map_or_else(|| Body::of(sample), Body::Placed),
             hashes,
         }
     }
@@ -90,7 +100,10 @@ impl Packed {
     }
 
     /// The sample as it was.
-    pub(crate) fn sample(&self) -> Sample {
+    ///
+    /// # Errors
+    /// When it is a row of a file, and that is not what it was.
+    pub(crate) fn sample(&self) -> Result<Sample> {
         let body = match &self.body {
             // What was written here can be read here.
             Body::Text(text) => {
@@ -105,7 +118,13 @@ impl Packed {
                 }
             }
             Body::Whole(sample) => (**sample).clone(),
+            Body::Placed(place) => place.sample()?,
         };
+        Ok(self.around(body))
+    }
+
+    /// A sample with what is known of this one without its texts.
+    fn around(&self, body: Sample) -> Sample {
         Sample {
             id: self.id.to_string(),
             slices: self.slices.to_vec(),
@@ -115,10 +134,36 @@ impl Packed {
         }
     }
 
-    pub(crate) fn unpack(&self) -> Item {
+    /// The sample with its files, for who looks at nothing else of one whose texts are elsewhere.
+    pub(super) fn with_files(&self) -> Result<Sample> {
+        match &self.body {
+            Body::Placed(_) => Ok(self.around(Sample::default())),
+            _ => self.sample(),
+        }
+    }
+
+    /// The item as it was.
+    ///
+    /// # Errors
+    /// As [`Packed::sample`].
+    pub(crate) fn unpack(&self) -> Result<Item> {
+        Ok(self.item(self.sample()?))
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_placed(&self) -> bool {
+        matches!(self.body, Body::Placed(_))
+    }
+
+    /// The item without question and ground truth, where those cannot be read again.
+    pub(crate) fn shell(&self) -> Item {
+        self.item(self.around(Sample::default()))
+    }
+
+    fn item(&self, sample: Sample) -> Item {
         let [input_hash, target_hash] = self.hashes();
         Item {
-            sample: self.sample(),
+            sample,
             input_hash,
             target_hash,
             question_hash: hash::hex(&self.hashes.question),
@@ -190,8 +235,9 @@ mod tests {
     use super::*;
 
     fn check(sample: &Sample) -> Packed {
-        let packed = Packer::default().pack(sample.clone(), Hashes::default());
-        assert_eq!(format!("{:?}", packed.sample()), format!("{sample:?}"));
+        let packed = Packer::default().pack(sample.clone(), None, Hashes::default());
+        let unpacked = packed.sample().unwrap();
+        assert_eq!(format!("{unpacked:?}"), format!("{sample:?}"));
         packed
     }
 
@@ -233,7 +279,8 @@ mod tests {
     fn what_samples_have_in_common_is_held_once() {
         let mut packer = Packer::default();
         let sample = Sample::new("a", "?").slice("level", "1");
-        let [a, b] = [sample.clone(), sample].map(|sample| packer.pack(sample, Hashes::default()));
+        let [a, b] =
+            [sample.clone(), sample].map(|sample| packer.pack(sample, None, Hashes::default()));
         assert!(Arc::ptr_eq(&a.slices, &b.slices));
     }
 }

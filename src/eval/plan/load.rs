@@ -56,14 +56,14 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
             None => error,
         })
     };
-    let samples = eval.benchmark.each_sample(&mut |sample| {
+    let samples = eval.benchmark.each_placed(&mut |sample, place| {
         cluster.see(eval, &sample);
         let hashes = if hash_now(!sample.files.is_empty()) {
             hashes(&sample)?
         } else {
             Hashes::default()
         };
-        items.push(packer.pack(sample, hashes));
+        items.push(packer.pack(sample, place, hashes));
         Ok(())
     });
     samples.map_err(of_eval)?;
@@ -89,18 +89,15 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
         );
     }
     let (mut items, order, left_out) = chosen(items, turns);
-    let with_files: Vec<Sample> = items
-        .iter()
-        .filter(|item| !item.files.is_empty())
-        .map(Packed::sample)
-        .collect();
+    let with_files = items.iter().filter(|item| !item.files.is_empty());
+    let with_files: Vec<Sample> = with_files.map(Packed::with_files).collect::<Result<_>>()?;
     eval.benchmark
         .fetch(&with_files)
         .map_err(|error| error.at(format_args!("eval `{}`", eval.name)))?;
     drop(with_files);
     for item in &mut items {
         if !hash_now(!item.files.is_empty()) {
-            let hashes = hashes(&item.sample());
+            let hashes = item.sample().and_then(|sample| hashes(&sample));
             item.hashes = hashes.map_err(of_eval)?;
         }
     }

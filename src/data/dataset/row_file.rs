@@ -1,0 +1,264 @@
+//! `RowFile`: rows that stay in their file, and are read again from their place when they are asked for.
+//!
+//! A dataset that is larger than the memory to spend on it is read once for what must be known of all rows; of a row
+//! stays where it stands, and a hash, so that another row in its place is noticed.
+
+use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Map, Value};
+
+use super::{Place, csv, jsonl};
+use crate::data::Sample;
+use crate::error::{Error, Result};
+use crate::system::lock::lock;
+
+/// A file of rows, each of which is read when it is asked for.
+pub(crate) struct RowFile {
+    /// As errors name it.
+    path: PathBuf,
+    file: Arc<Mutex<File>>,
+    form: RowForm,
+    rows: Vec<RowSpan>,
+    hashes: RandomState,
+}
+
+/// What the text of a row is.
+enum RowForm {
+    /// A JSON object.
+    Json,
+    /// A record of CSV under this header.
+    Csv { delimiter: u8, header: Vec<String> },
+}
+
+/// Where a row stands.
+struct RowSpan {
+    start: u64,
+    length: usize,
+    /// From 1; 0 in a file that has no lines.
+    line: u64,
+    hash: u64,
+}
+
+impl RowFile {
+    /// A file in which no row is known yet; each will be a JSON object.
+    pub(super) fn new(path: &Path, file: File) -> Self {
+        Self {
+            path: path.to_owned(),
+            file: Arc::new(Mutex::new(file)),
+            form: RowForm::Json,
+            rows: Vec::new(),
+            hashes: RandomState::new(),
+        }
+    }
+
+    /// The same file, in which each row is a record under this header.
+    pub(super) fn of_csv(mut self, delimiter: u8, header: Vec<String>) -> Self {
+        self.form = RowForm::Csv { delimiter, header };
+        self
+    }
+
+    /// Reads the file from there on, whoever else reads it meanwhile.
+    pub(super) fn reader(&self, at: u64) -> impl Read + use<> {
+        FileReader {
+            file: Arc::clone(&self.file),
+            at,
+        }
+    }
+
+    /// So many bytes from a place on.
+    pub(super) fn bytes(&self, start: u64, length: usize) -> io::Result<Vec<u8>> {
+        read_at(&mut lock(&self.file), start, length)
+    }
+
+    /// The next row stands there, begins in this line (`None` in a file without lines) and has this text.
+    pub(super) fn add(&mut self, start: u64, line: Option<u64>, text: &[u8]) {
+        self.rows.push(RowSpan {
+            start,
+            length: text.len(),
+            line: line.unwrap_or(0),
+            hash: self.hashes.hash_one(text),
+        });
+    }
+
+    /// How many rows there are.
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// How many bytes a row has.
+    pub(super) fn size(&self, row: usize) -> usize {
+        self.rows[row].length
+    }
+
+    /// Where a row is, as errors name it.
+    pub(crate) fn place(&self, row: usize) -> Place<'_> {
+        let line = self.rows.get(row).map(|span| span.line);
+        Place {
+            path: &self.path,
+            line: line.filter(|line| *line > 0),
+            index: row,
+        }
+    }
+
+    /// The text of a row, read again.
+    ///
+    /// # Errors
+    /// When it is not what it was.
+    pub(crate) fn text(&self, row: usize) -> Result<String> {
+        let span = &self.rows[row];
+        let bytes = match self.bytes(span.start, span.length) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                return Err(self.changed(row));
+            }
+            Err(error) => {
+                return Err(
+                    Error::infrastructure(format!("cannot be read: {error}")).at(self.place(row))
+                );
+            }
+        };
+        if self.hashes.hash_one(bytes.as_slice()) != span.hash {
+            return Err(self.changed(row));
+        }
+        String::from_utf8(bytes).map_err(|_| self.changed(row))
+    }
+
+    /// The columns of a row, read again.
+    pub(super) fn fields(&self, row: usize) -> Result<Map<String, Value>> {
+        let text = self.text(row)?;
+        match &self.form {
+            RowForm::Json => jsonl::fields(&self.path, self.rows[row].line, &text),
+            RowForm::Csv { delimiter, header } => {
+                csv::fields(&text, *delimiter, header).map_err(|error| error.at(self.place(row)))
+            }
+        }
+    }
+
+    fn changed(&self, row: usize) -> Error {
+        Error::infrastructure("the row is no longer what it was when the dataset was read")
+            .at(self.place(row))
+            .hint("leave the dataset alone while it is read, and start again")
+    }
+}
+
+/// So many bytes from a place on.
+pub(super) fn read_at(file: &mut File, start: u64, length: usize) -> io::Result<Vec<u8>> {
+    file.seek(SeekFrom::Start(start))?;
+    // A length that the file has not is no reason to ask for as much memory.
+    let mut bytes = Vec::with_capacity(length);
+    Read::by_ref(file)
+        .take(length as u64)
+        .read_to_end(&mut bytes)?;
+    if bytes.len() < length {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(bytes)
+}
+
+/// Reads a file that others read too.
+struct FileReader {
+    file: Arc<Mutex<File>>,
+    at: u64,
+}
+
+impl Read for FileReader {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let mut file = lock(&self.file);
+        file.seek(SeekFrom::Start(self.at))?;
+        let length = file.read(bytes)?;
+        self.at += length as u64;
+        Ok(length)
+    }
+}
+
+/// Where a sample is made again from.
+#[derive(Clone)]
+pub struct SamplePlace {
+    file: Arc<dyn Fn(usize) -> Result<Sample> + Send + Sync>,
+    row: usize,
+}
+
+/// Takes samples one by one, with their places where they have one.
+pub(crate) type TakePlaced<'a> = dyn FnMut(Sample, Option<SamplePlace>) -> Result<()> + 'a;
+
+impl SamplePlace {
+    /// That of a row from which `file` makes a sample.
+    pub(crate) fn new(
+        file: &Arc<dyn Fn(usize) -> Result<Sample> + Send + Sync>,
+        row: usize,
+    ) -> Self {
+        Self {
+            file: Arc::clone(file),
+            row,
+        }
+    }
+
+    /// The sample as it was.
+    ///
+    /// # Errors
+    /// When its row is not what it was.
+    pub(crate) fn sample(&self) -> Result<Sample> {
+        (self.file)(self.row)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::Table;
+    use super::super::tests::file;
+    use super::*;
+
+    /// The samples of a file with what makes each again; its column `id` is the id, and the rest metadata.
+    fn placed(path: &Path) -> Vec<(Sample, SamplePlace)> {
+        let table = Table::read_above(path, 0).unwrap();
+        let make = |mut fields: Map<String, Value>, _: usize| {
+            let id = fields.remove("id").unwrap_or_default();
+            let mut sample = Sample::new(id.to_string(), "?");
+            sample.metadata = fields;
+            Ok(sample)
+        };
+        let mut samples = Vec::new();
+        let take = &mut |sample, place: Option<SamplePlace>| {
+            samples.push((sample, place.expect("a place")));
+            Ok(())
+        };
+        table.each_sample(make, take).unwrap();
+        samples
+    }
+
+    #[test]
+    fn a_row_that_changes_is_named_and_never_taken_for_the_one_it_was() {
+        let check = |name: &str, text: &str, to: &str, expect: &str| {
+            let (_folder, path) = file(name, text);
+            let samples = placed(&path);
+            let again = |row: usize| samples[row].1.sample();
+            for (row, (sample, _)) in samples.iter().enumerate() {
+                assert_eq!(format!("{sample:?}"), format!("{:?}", again(row).unwrap()));
+            }
+            // In place: who replaces the file leaves the old one to whoever has it open.
+            let changed = text.replace("two", to);
+            fs::write(&path, changed).unwrap();
+            assert!(again(0).is_ok());
+            let error = again(1).unwrap_err();
+            let place = format!("{}{expect}", path.display());
+            assert!(error.message().starts_with(&place), "{error}");
+            assert_eq!(error.exit(), crate::Exit::Infrastructure);
+            fs::write(&path, "").unwrap();
+            assert!(again(0).unwrap_err().message().contains("no longer"));
+        };
+        let jsonl = "{\"id\":1,\"q\":\"one\"}\n\n{\"id\":2,\"q\":\"two\"}\n";
+        let row = "the row is no longer what it was when the dataset was read";
+        check("a.jsonl", jsonl, "TWO", &format!(":3: {row}"));
+        check("a.jsonl", jsonl, "\u{e9}", &format!(":3: {row}"));
+        check("a.json", jsonl, "other", &format!(":3: element 2: {row}"));
+        let csv = "id,q\n1,one\n2,\"two\"\n";
+        check("a.csv", csv, "2wo", &format!(":3: {row}"));
+        check("a.csv", csv, "\"\"o", &format!(":3: {row}"));
+    }
+}

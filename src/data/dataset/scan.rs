@@ -1,0 +1,79 @@
+//! Lines of JSON that stay in their file: what must be known of all of them, found in one pass.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Seek, SeekFrom};
+use std::path::Path;
+
+use super::jsonl;
+use super::lines::{BOM, invalid_utf8};
+use super::names::ColumnNames;
+use super::row_file::RowFile;
+use crate::error::{Error, Result};
+
+/// How much is read at once.
+pub(super) const BUFFER: usize = 1 << 16;
+
+/// The rows of an open file with an object per line, and their columns. `check_first` may refuse the first.
+pub(super) fn lines(
+    path: &Path,
+    file: File,
+    check_first: impl Fn(&str) -> Result<()>,
+) -> Result<(RowFile, Vec<String>)> {
+    let failed = |error| Error::io("read", path, &error);
+    let mut rows = RowFile::new(path, file);
+    let mut reader = BufReader::with_capacity(BUFFER, rows.reader(0));
+    let mut columns = ColumnNames::default();
+    let mut bytes = Vec::new();
+    let mut start = 0;
+    for number in 1_u64.. {
+        bytes.clear();
+        if reader.read_until(b'\n', &mut bytes).map_err(failed)? == 0 {
+            break;
+        }
+        let all = std::str::from_utf8(&bytes)
+            .map_err(|error| invalid_utf8(path, number, 1 + error.valid_up_to()))?;
+        let text = if number == 1 {
+            all.strip_prefix(BOM).unwrap_or(all)
+        } else {
+            all
+        };
+        let row = text.trim_ascii();
+        if !row.is_empty() {
+            if rows.len() == 0 {
+                check_first(row)?;
+            }
+            if !columns.add(row) {
+                // Broken, or it holds what only Python writes.
+                let fields = jsonl::fields(path, number, row)?;
+                fields.keys().for_each(|key| columns.name(key));
+            }
+            let before = row.as_ptr().addr() - all.as_ptr().addr();
+            rows.add(start + before as u64, Some(number), row.as_bytes());
+        }
+        start += bytes.len() as u64;
+    }
+    Ok((rows, columns.names))
+}
+
+/// Whether the first thing in a file that is no blank begins an array.
+pub(super) fn is_array(file: &mut File) -> std::io::Result<bool> {
+    file.seek(SeekFrom::Start(0))?;
+    let mut reader = BufReader::with_capacity(BUFFER, file);
+    let mut is_start = true;
+    loop {
+        let bytes = reader.fill_buf()?;
+        if bytes.is_empty() {
+            return Ok(false);
+        }
+        let text = match bytes.strip_prefix(BOM.as_bytes()) {
+            Some(text) if is_start => text,
+            _ => bytes,
+        };
+        if let Some(first) = text.trim_ascii_start().first() {
+            return Ok(*first == b'[');
+        }
+        is_start = false;
+        let length = bytes.len();
+        reader.consume(length);
+    }
+}

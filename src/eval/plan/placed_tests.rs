@@ -1,0 +1,186 @@
+//! A dataset whose rows stay in their file is the same as one whose rows are in memory.
+
+use std::fs;
+use std::path::Path;
+
+use super::{BaselineUse, Plan};
+use crate::Aime;
+use crate::Gaia;
+use crate::Gsm8k;
+use crate::Qa;
+use crate::benchmark::Benchmark;
+use crate::data::dataset::LARGE_HERE;
+use crate::data::{AgentError, Output, Task};
+use crate::error::Result;
+use crate::eval::Eval;
+
+fn load(benchmark: impl Benchmark + 'static) -> Result<Plan> {
+    let agent = |_: &Task| -> Result<Output, AgentError> { Ok("1".into()) };
+    let eval = Eval::new(benchmark, agent).shuffle(7);
+    Plan::load(&eval, BaselineUse::Ignore)
+}
+
+/// All that is known of a dataset; and whether its rows stay where they are.
+fn told(plan: &Plan) -> (String, Vec<bool>) {
+    let items = plan.items.iter().map(|item| {
+        let item = item.unpack().unwrap();
+        let hashes = [&item.input_hash, &item.target_hash, &item.question_hash];
+        format!("{:?} {hashes:?}", item.sample)
+    });
+    let items: Vec<String> = items.collect();
+    let told = format!(
+        "{items:#?} {:?} {} {:?}",
+        plan.order, plan.dataset_hash, plan.notices
+    );
+    let placed = plan.items.iter().map(super::Packed::is_placed);
+    (told, placed.collect())
+}
+
+/// Loads a benchmark with its rows in memory and with its rows in their file.
+fn check<B: Benchmark + 'static>(open: impl Fn() -> Result<B>) {
+    let whole = load(open().unwrap()).unwrap();
+    LARGE_HERE.set(0);
+    let placed = load(open().unwrap());
+    LARGE_HERE.set(u64::MAX);
+    let (whole, in_memory) = told(&whole);
+    let (placed, in_file) = told(&placed.unwrap());
+    assert_eq!(whole, placed);
+    assert!(!in_memory.is_empty() && !in_memory.contains(&true));
+    assert!(!in_file.contains(&false), "{whole}");
+}
+
+fn fixture(path: &str) -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("fixtures")
+        .join(path)
+}
+
+#[test]
+fn the_fixtures_are_the_same_by_place() {
+    check(|| Gaia::open(fixture("gaia")));
+    check(|| Ok(Gaia::open(fixture("gaia"))?.levels([1, 3])));
+    check(|| Aime::open(fixture("aime/problems.jsonl")));
+    check(|| Gsm8k::open(fixture("gsm8k/problems.jsonl")));
+    check(|| Qa::open(fixture("judge/questions.jsonl")));
+}
+
+/// The same rows in every format, with all that makes them hard to find.
+#[test]
+fn every_format_is_the_same_by_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, content: &[u8]| {
+        let path = folder.path().join(name);
+        fs::write(&path, content).unwrap();
+        path
+    };
+    let long = "Z\u{fc}rich ".repeat(20_000);
+    let many: String = (0..500)
+        .map(|n| format!("{{\"id\": \"m{n}\", \"question\": \"{n}?\", \"answer\": {n}}}\n"))
+        .collect();
+    let jsonl = format!(
+        "\u{feff}{{\"id\": \"a\", \"question\": \"\u{2028}?\", \"answer\": \"x\", \"n\": NaN, \"level\": 1}}\r\n\r\n  \n \
+         {{\"id\": \"b\", \"question\": \"{long}\", \"answer\": 17, \"level\": 2.0, \"file_name\": \"a.csv\"}} \n{many}\
+         {{\"answer\": \"y\", \"id\": \"c\", \"question\": \"\\u00e9\", \"deep\": {{\"f\": [0.1, 1e300]}}}}"
+    );
+    for name in ["a.jsonl", "a.json"] {
+        let path = file(name, jsonl.as_bytes());
+        check(|| Qa::open(&path));
+        check(|| Gaia::open(&path));
+        check(|| Ok(Qa::open(&path)?.ids(["c", "m7", "a"])));
+        check(|| {
+            Ok(Qa::open(&path)?
+                .ground_truth_column("answer")
+                .prompt_column("/question"))
+        });
+    }
+    let many: String = (0..500).map(|n| format!("m{n},{n}?,{n},\r\n")).collect();
+    let csv = format!(
+        "\u{feff}id, question ,answer,file_name\r\n\r\n\na,\"x, \"\"y\"\"\r\nz\",1,\r\n\u{feff}b,{long},2,a.csv\r\n\
+         {many}c,\"\nx\",\"3\n\",\n\n\nd,\"\u{e9};\",,\"\""
+    );
+    let path = file("a.csv", csv.as_bytes());
+    check(|| Qa::open(&path).map(|qa| qa.template("Q: {question}").unwrap().id_column("id")));
+    let tsv = "id\tquestion\tanswer\n1\ta\t2\n2\t\"b\tc\"\t3\n";
+    let path = file("a.tsv", tsv.as_bytes());
+    check(|| Qa::open(&path));
+    check(|| Gsm8k::open(&path));
+    check(|| Aime::open(&path));
+    let path = file("b.csv", tsv.replace('\t', ";").as_bytes());
+    check(|| Qa::open(&path));
+}
+
+/// Both ways a fault is told in the same words.
+#[test]
+fn a_fault_is_told_alike_by_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = |name: &str, content: &[u8], expect: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, content).unwrap();
+        let load = || load(Qa::open(&path).unwrap()).err().unwrap().to_string();
+        let whole = load();
+        LARGE_HERE.set(0);
+        let placed = load();
+        LARGE_HERE.set(u64::MAX);
+        assert_eq!(whole, placed);
+        assert!(placed.contains(expect), "{placed}");
+    };
+    let row = "{\"id\": 1, \"question\": \"?\", \"answer\": \"1\"}\n";
+    let after_row = |bytes: &[u8]| [row.as_bytes(), bytes].concat();
+    check(
+        "a.jsonl",
+        &after_row(b"\n{\"id\": 1"),
+        "a.jsonl:3:8: broken JSON",
+    );
+    check(
+        "a.jsonl",
+        &after_row(b"[1]"),
+        "a.jsonl:2: a row is an object",
+    );
+    check(
+        "a.jsonl",
+        &after_row(b"{\"a\": \"\xe9\"}"),
+        "a.jsonl:2:8: invalid UTF-8",
+    );
+    check(
+        "a.jsonl",
+        &after_row(row.as_bytes()),
+        "a.jsonl:2: the id `1` is taken",
+    );
+    check(
+        "a.jsonl",
+        &after_row(b"{\"id\": 2}"),
+        "a.jsonl:2: the prompt is missing",
+    );
+    check("a.jsonl", b"\xef\xbb\xbf\n \r\n", "the dataset is empty");
+    check(
+        "a.json",
+        b"\n{\n\"id\": 1}",
+        "a.json:1: a `.json` dataset is an array",
+    );
+    let header = "id,question,answer\n";
+    let rows = |rows: &str| format!("{header}{rows}").into_bytes();
+    check(
+        "a.csv",
+        &rows("1,?,1\n\n2,?\n"),
+        "a.csv:4: the row has 2 cells",
+    );
+    check(
+        "a.csv",
+        &rows("1,?,1\n2,\"?,1\n3,?,1\n"),
+        "a.csv:3: a quote in this row",
+    );
+    check(
+        "a.csv",
+        &rows("1,?,1\r\n1,?,2"),
+        "a.csv:3: the id `1` is taken",
+    );
+    check("a.csv", &rows(""), "the dataset is empty");
+    check("a.csv", b"\n\n", "there is no header");
+    check(
+        "a.csv",
+        b"id,id\n1,1\n",
+        "a.csv:1: the header names a column twice",
+    );
+    let broken = [header.as_bytes(), b"1,\"\n\xff\",2\n"].concat();
+    check("a.csv", &broken, "a.csv:3:1: invalid UTF-8");
+}
