@@ -20,6 +20,8 @@ pub(crate) mod parquet;
 mod row;
 mod row_file;
 mod scan;
+#[cfg(feature = "parquet")]
+mod spill;
 mod table;
 
 use std::collections::HashMap;

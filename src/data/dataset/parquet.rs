@@ -17,11 +17,31 @@ use crate::system::panics;
 
 /// The rows of a file.
 pub(super) fn rows(path: &Path) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    each(path, &mut |fields| {
+        rows.push(Row { line: None, fields });
+        Ok(())
+    })?;
+    Ok(rows)
+}
+
+/// Hands on the rows of a file one by one. An error of `take` ends it.
+pub(super) fn each(
+    path: &Path,
+    take: &mut dyn FnMut(Map<String, Value>) -> Result<()>,
+) -> Result<()> {
     let file = File::open(path)
         .map_err(|error| Error::io("read", path, &error).hint(super::WRONG_PATH))?;
     // The reader asserts its way through a damaged file in places.
-    let reason = match panics::catch(|| read(file)) {
-        Ok(Ok(rows)) => return Ok(rows),
+    let mut taken = Ok(());
+    let mut take = |fields| {
+        taken = take(fields);
+        taken.is_ok()
+    };
+    let read = panics::catch(|| read(file, &mut take));
+    taken?;
+    let reason = match read {
+        Ok(Ok(())) => return Ok(()),
         Ok(Err(error)) => error.to_string(),
         Err(_) => "its content makes no sense".to_owned(),
     };
@@ -34,19 +54,33 @@ pub(super) fn rows(path: &Path) -> Result<Vec<Row>> {
     .hint("compare its size with the original, and fetch the file again"))
 }
 
-fn read(file: File) -> Result<Vec<Row>, ParquetError> {
+/// Hands on rows as long as they are wanted.
+fn read(file: File, take: &mut dyn FnMut(Map<String, Value>) -> bool) -> Result<(), ParquetError> {
     let reader = SerializedFileReader::new(file)?;
     check_places(&reader)?;
-    reader
-        .get_row_iter(None)?
-        .map(|row| {
-            Ok(Row {
-                line: None,
-                fields: object(row?.into_columns()),
-            })
-        })
-        .collect()
+    let groups = reader.metadata().row_groups();
+    let rows = reader.get_row_iter(None)?;
+    for row in rows.with_batch_size(batch(groups)) {
+        if !take(object(row?.into_columns())) {
+            break;
+        }
+    }
+    Ok(())
 }
+
+/// How many rows are decoded at once: fewer where they are long.
+fn batch(groups: &[RowGroupMetaData]) -> usize {
+    let longest = groups.iter().map(|group| {
+        let rows = group.num_rows().max(1);
+        group.total_byte_size().max(1) / rows
+    });
+    let longest = longest.max().unwrap_or(1).max(1);
+    usize::try_from((BATCH_BYTES / longest).clamp(1, BATCH)).unwrap_or(1)
+}
+
+/// The most rows that are decoded at once, and about the most bytes.
+const BATCH: i64 = 1024;
+const BATCH_BYTES: i64 = 1 << 20;
 
 /// Refuses column chunks at negative places, for which the reader panics. A panic is caught, but not before
 /// it was printed.

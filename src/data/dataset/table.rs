@@ -12,6 +12,8 @@ use super::ids::Ids;
 use super::jsonl::LineSpan;
 use super::names::ColumnNames;
 use super::row_file::{RowFile, SamplePlace, TakePlaced};
+#[cfg(feature = "parquet")]
+use super::spill::{Spill, Spilled};
 use super::{Filter, Format, Place, Rows, csv, empty, json, jsonl, read_text, scan, taken};
 use crate::data::Sample;
 use crate::error::Error;
@@ -60,6 +62,10 @@ impl Table {
     /// The same; of a file with more bytes than that, rows stay there.
     pub(super) fn read_above(path: &Path, large: u64) -> Result<Self, Error> {
         let format = Format::of(path)?;
+        #[cfg(feature = "parquet")]
+        if format == Format::Parquet {
+            return Self::of_parquet(path, large);
+        }
         let is_large = fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() > large);
         if is_large && let Some(table) = Self::of_file(path, format)? {
             return Ok(table);
@@ -74,14 +80,31 @@ impl Table {
                 let (text, lines) = json::spans(path, read_text(path)?)?;
                 Self::of_lines(path, text, lines)
             }
-            format => {
-                let rows = Rows::read_as(path, format)?;
-                Ok(Self {
-                    path: path.to_owned(),
-                    columns: rows.columns().into_iter().map(str::to_owned).collect(),
-                    rows: Kept::Rows(rows),
-                })
-            }
+            format => Ok(Self::of_rows(Rows::read_as(path, format)?)),
+        }
+    }
+
+    /// Its size says little of how long its rows are, of which none can be read alone.
+    #[cfg(feature = "parquet")]
+    fn of_parquet(path: &Path, large: u64) -> Result<Self, Error> {
+        let mut spill = Spill::new(path, large);
+        super::parquet::each(path, &mut |fields| spill.add(fields))?;
+        match spill.finish()? {
+            Spilled::Rows(rows) if rows.rows.is_empty() => Err(empty(path)),
+            Spilled::Rows(rows) => Ok(Self::of_rows(rows)),
+            Spilled::File(rows, columns) => Ok(Self {
+                path: path.to_owned(),
+                columns,
+                rows: Kept::File(rows),
+            }),
+        }
+    }
+
+    fn of_rows(rows: Rows) -> Self {
+        Self {
+            path: rows.path.clone(),
+            columns: rows.columns().into_iter().map(str::to_owned).collect(),
+            rows: Kept::Rows(rows),
         }
     }
 

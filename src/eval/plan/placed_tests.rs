@@ -109,6 +109,37 @@ fn every_format_is_the_same_by_place() {
     check(|| Qa::open(&path));
 }
 
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_is_the_same_by_place() {
+    use crate::data::dataset::parquet::tests::of_texts;
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    let write = |ids: [&str; 2]| {
+        let long = "Z\u{fc}rich\n".repeat(20_000);
+        let columns: [&[&str]; 4] = [
+            &["id", ids[0], ids[1]],
+            &["question", "\"1\"?", &long],
+            &["answer", "1", "2"],
+            &["level", "1", "2.0"],
+        ];
+        fs::write(&path, of_texts(&columns)).unwrap();
+    };
+    write(["a", "b"]);
+    check(|| Qa::open(&path));
+    check(|| Gaia::open(&path));
+    check(|| Gsm8k::open(&path));
+    check(|| Ok(Aime::open(&path)?.ids(["b"])));
+    write(["a", "a"]);
+    LARGE_HERE.set(0);
+    let error = load(Qa::open(&path).unwrap()).err().unwrap().to_string();
+    assert!(
+        error.contains("a.parquet: row 2: the id `a` is taken"),
+        "{error}"
+    );
+}
+
 /// Both ways a fault is told in the same words.
 #[test]
 fn a_fault_is_told_alike_by_place() {
