@@ -24,7 +24,7 @@ use serde_json::{Map, Value};
 use crate::benchmark::{Benchmark, CategoryCount};
 use crate::bfcl::checker;
 use crate::bfcl::data::{BfclQuestion, Category, Data};
-use crate::data::dataset::Filter;
+use crate::data::dataset::{Filter, TakePlaced};
 use crate::data::{Record, Sample, Target, hub};
 use crate::error::{Error, Result, Under, nearest};
 use crate::scorer::Scorer;
@@ -147,18 +147,18 @@ impl Bfcl {
         Ok(())
     }
 
-    fn load(&self) -> Result<(Vec<Sample>, Vec<String>)> {
-        let mut samples = Vec::new();
+    /// Hands on the samples one by one; gives what there is to remark.
+    fn each(&self, take: &mut TakePlaced<'_>) -> Result<Vec<String>> {
         let mut notices = Vec::new();
         let mut skipped: Vec<String> = Vec::new();
-        for category in self.data.select(&self.categories)? {
-            if category.is_native() {
-                for question in self.data.read(&category)? {
-                    samples.push(sample(question));
-                }
-            } else if !self.categories.is_empty() {
-                skipped.push(self.skipped(&category)?);
-            }
+        let (asked, others): (Vec<_>, Vec<_>) = self
+            .data
+            .select(&self.categories)?
+            .into_iter()
+            .partition(Category::is_native);
+        if !self.categories.is_empty() {
+            let others = others.iter().map(|category| self.skipped(category));
+            skipped = others.collect::<Result<_>>()?;
         }
         if !skipped.is_empty() {
             let skipped = skipped.join(", ");
@@ -166,23 +166,31 @@ impl Bfcl {
                 "{skipped}: not judged here and skipped; the official tool judges them: import its result files, \
                  `cargo evaltest import --format bfcl DIR`, then `cargo evaltest bfcl official RUN_DIR`"
             );
-            if samples.is_empty() {
+            if asked.is_empty() {
                 return Err(Error::usage(message).hint("name others: `categories: [single_turn]`"));
             }
             notices.push(message);
         }
-        let samples = self.filter.apply(samples)?;
-        let hopeless = samples
-            .iter()
-            .filter(|sample| sample.metadata.contains_key("unsatisfiable"));
-        let hopeless: Vec<&str> = hopeless.map(|sample| &*sample.id).collect();
+        let mut filter = self.filter.stream();
+        let mut hopeless = Vec::new();
+        self.data
+            .each_placed(&asked, sample, &mut |sample, place| {
+                if !filter.passes(&sample.id) {
+                    return Ok(());
+                }
+                if sample.metadata.contains_key("unsatisfiable") {
+                    hopeless.push(sample.id.clone());
+                }
+                take(sample, place)
+            })?;
+        filter.finish()?;
         if !hopeless.is_empty() {
             notices.push(format!(
                 "no answer can be right for `{}`: their metadata tells why",
                 hopeless.join("`, `")
             ));
         }
-        Ok((samples, notices))
+        Ok(notices)
     }
 
     fn skipped(&self, category: &Category) -> Result<String> {
@@ -226,19 +234,31 @@ impl Benchmark for Bfcl {
     }
 
     fn samples(&self) -> Result<Vec<Sample>> {
-        self.check_weights()?;
-        let (samples, notices) = self.load()?;
-        // Loading again finds the same.
-        let _ = self.notices.set(notices);
+        let mut samples = Vec::new();
+        self.each_sample(&mut |sample| {
+            samples.push(sample);
+            Ok(())
+        })?;
         Ok(samples)
     }
 
-    fn each_unfiltered(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
-        for category in self.data.categories().iter().filter(|one| one.is_native()) {
-            let questions = self.data.read(category)?.into_iter();
-            questions.map(sample).try_for_each(&mut *take)?;
-        }
+    fn each_sample(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
+        self.each_placed(&mut |sample, _| take(sample))
+    }
+
+    fn each_placed(&self, take: &mut TakePlaced<'_>) -> Result<()> {
+        self.check_weights()?;
+        let notices = self.each(take)?;
+        // Loading again finds the same.
+        let _ = self.notices.set(notices);
         Ok(())
+    }
+
+    fn each_unfiltered(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
+        let categories = self.data.categories().iter();
+        let categories: Vec<_> = categories.filter(|one| one.is_native()).cloned().collect();
+        let take = &mut |sample, _| take(sample);
+        self.data.each_placed(&categories, sample, take)
     }
 
     fn paths(&self) -> Vec<PathBuf> {
@@ -289,7 +309,7 @@ impl Benchmark for Bfcl {
             return notices.clone();
         }
         // Whoever asks for the samples gets the error.
-        self.load().map(|(_, notices)| notices).unwrap_or_default()
+        self.each(&mut |_, _| Ok(())).unwrap_or_default()
     }
 }
 

@@ -20,11 +20,13 @@
 mod category;
 mod index;
 mod question;
+mod scanned;
 pub(crate) mod simple;
 
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub(crate) use category::COLLECTIONS;
 pub use category::{Category, CategoryGroup};
@@ -34,9 +36,12 @@ pub(crate) use question::broken;
 
 use crate::bfcl::checker::AnswerKey;
 use crate::calls::Value;
+use crate::data::Sample;
+use crate::data::dataset::{TakePlaced, is_large};
 use crate::error::{Error, Result};
 use crate::text::shell_word;
 use question::QuestionLine;
+use scanned::{Scanned, ScannedLines};
 
 /// What the names of the files start with: the version of the data.
 const PREFIX: &str = "BFCL_v4_";
@@ -75,6 +80,10 @@ impl Data {
                 is_file: true,
                 categories: Vec::new(),
             };
+            if data.is_large() {
+                data.categories = data.scan_file()?.categories()?;
+                return Ok(data);
+            }
             for question in data.read_file()? {
                 if !data.categories.contains(&question.category) {
                     data.categories.push(question.category);
@@ -151,7 +160,13 @@ impl Data {
     /// How many entries a category has; of those that are not judged here, how many lines.
     pub fn count(&self, category: &Category) -> Result<usize> {
         if self.is_file || category.is_native() {
-            return Ok(self.read(category)?.len());
+            let mut count = 0;
+            let nothing = |_: BfclQuestion| Sample::default();
+            self.each_placed(std::slice::from_ref(category), nothing, &mut |_, _| {
+                count += 1;
+                Ok(())
+            })?;
+            return Ok(count);
         }
         let path = self.file(category);
         let text = crate::data::dataset::read_text(&path)?;
@@ -172,12 +187,7 @@ impl Data {
             questions.retain(|question| question.category == *category);
             return Ok(questions);
         }
-        if !category.is_native() {
-            return Err(
-                Error::usage(format!("category `{}` is not judged here", category.name))
-                    .hint("the official tool judges it: `bfcl evaluate`"),
-            );
-        }
+        check_native(category)?;
         let mut lines = question::lines(&self.file(category))?;
         if category.has_ground_truth() && lines.iter().any(|line| !line.has_ground_truth()) {
             self.add_answers(category, &mut lines)?;
@@ -188,11 +198,70 @@ impl Data {
             .collect()
     }
 
-    /// The entries of a single file, of any category.
-    fn read_file(&self) -> Result<Vec<BfclQuestion>> {
+    /// Hands on the samples of categories, which `make` makes of their entries. Those of large files can be made again.
+    pub(crate) fn each_placed(
+        &self,
+        categories: &[Category],
+        make: fn(BfclQuestion) -> Sample,
+        take: &mut TakePlaced<'_>,
+    ) -> Result<()> {
+        if !self.is_large() {
+            return categories.iter().try_for_each(|category| {
+                let mut questions = self.read(category)?.into_iter();
+                questions.try_for_each(|question| take(make(question), None))
+            });
+        }
+        if self.is_file {
+            let scanned = Arc::new(self.scan_file()?);
+            let mut categories = categories.iter();
+            return categories.try_for_each(|category| scanned.each(category, make, take));
+        }
+        for category in categories {
+            check_native(category)?;
+            let scanned = self.scan(&self.file(category), Some(category.clone()))?;
+            Arc::new(scanned).each(category, make, take)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the entries take too much memory to have them all there.
+    fn is_large(&self) -> bool {
+        let answers = self.categories.iter();
+        let answers = answers.map(|category| self.answers_of(category));
+        let files = self.holders().into_iter().chain(answers);
+        is_large(files.filter_map(|path| fs::metadata(path).ok()))
+    }
+
+    fn scan_file(&self) -> Result<Scanned> {
+        self.scan(&self.path, self.category_of_file())
+    }
+
+    fn scan(&self, path: &Path, category: Option<Category>) -> Result<Scanned> {
+        let lines = ScannedLines::of(path)?;
+        let answers = match &category {
+            Some(category) if category.has_ground_truth() && lines.is_open() => {
+                let path = self.answers_of(category);
+                if !path.exists() {
+                    let first = lines.first()?;
+                    return Err(without_answers(&path, Some(&first)));
+                }
+                Some(ScannedLines::of(&path)?)
+            }
+            _ => None,
+        };
+        Scanned::new(lines, answers, category)
+    }
+
+    /// What the name of a single file says.
+    fn category_of_file(&self) -> Option<Category> {
         let name = self.path.file_stem().and_then(|name| name.to_str());
         let name = name.and_then(|name| name.strip_prefix(PREFIX));
-        let category = name.map(Category::named);
+        name.map(Category::named)
+    }
+
+    /// The entries of a single file, of any category.
+    fn read_file(&self) -> Result<Vec<BfclQuestion>> {
+        let category = self.category_of_file();
         let mut lines = question::lines(&self.path)?;
         if let Some(category) = &category
             && category.has_ground_truth()
@@ -208,23 +277,9 @@ impl Data {
 
     /// Puts the answers of `possible_answer/` to the lines that have none.
     fn add_answers(&self, category: &Category, lines: &mut [QuestionLine]) -> Result<()> {
-        let folder = if self.is_file {
-            self.path.parent().unwrap_or(Path::new("."))
-        } else {
-            &self.path
-        };
-        let path = folder
-            .join("possible_answer")
-            .join(format!("{PREFIX}{}.json", category.file()));
+        let path = self.answers_of(category);
         if !path.exists() {
-            return Err(Error::usage(format!(
-                "there are questions without ground truth, and no file `{}` with theirs",
-                path.display()
-            ))
-            .at(lines.first().map_or_else(String::new, |line| line.place().to_string()))
-            .hint(
-                "put the official `possible_answer` folder beside the questions, or give each line a `ground_truth`",
-            ));
+            return Err(without_answers(&path, lines.first()));
         }
         let answers = question::lines(&path)?;
         if let Some(answer) = answers.iter().find(|answer| !answer.has_ground_truth()) {
@@ -234,22 +289,51 @@ impl Data {
             answers.iter().map(|answer| (answer.id(), answer)).collect();
         for line in lines.iter_mut().filter(|line| !line.has_ground_truth()) {
             let Some(answer) = answers.get(line.id()) else {
-                return Err(Error::usage(format!(
-                    "`{}` has no ground truth, neither here nor in `{}`",
-                    line.id(),
-                    path.display()
-                ))
-                .at(line.place()));
+                return Err(line.without_answer(&path));
             };
             line.set_ground_truth(answer);
         }
         Ok(())
     }
 
+    /// The file of the answers of a category.
+    fn answers_of(&self, category: &Category) -> PathBuf {
+        let folder = if self.is_file {
+            self.path.parent().unwrap_or(Path::new("."))
+        } else {
+            &self.path
+        };
+        folder
+            .join("possible_answer")
+            .join(format!("{PREFIX}{}.json", category.file()))
+    }
+
     /// The file of a category.
     pub(crate) fn file(&self, category: &Category) -> PathBuf {
         self.path.join(format!("{PREFIX}{}.json", category.file()))
     }
+}
+
+fn check_native(category: &Category) -> Result<()> {
+    if category.is_native() {
+        return Ok(());
+    }
+    Err(
+        Error::usage(format!("category `{}` is not judged here", category.name))
+            .hint("the official tool judges it: `bfcl evaluate`"),
+    )
+}
+
+/// What is wrong where there is no file of answers for lines without.
+fn without_answers(path: &Path, first: Option<&QuestionLine>) -> Error {
+    Error::usage(format!(
+        "there are questions without ground truth, and no file `{}` with theirs",
+        path.display()
+    ))
+    .at(first.map_or_else(String::new, |line| line.place().to_string()))
+    .hint(
+        "put the official `possible_answer` folder beside the questions, or give each line a `ground_truth`",
+    )
 }
 
 /// The categories whose files are in a folder.

@@ -19,7 +19,7 @@ mod names;
 pub(crate) mod parquet;
 mod row;
 mod row_file;
-mod scan;
+pub(crate) mod scan;
 #[cfg(feature = "parquet")]
 mod spill;
 mod table;
@@ -43,10 +43,10 @@ pub use jsonl::python_json;
 pub(crate) use lines::read_text;
 pub use row::{Place, Row, Rows};
 
-pub(crate) use row_file::{SamplePlace, TakePlaced};
+pub(crate) use row_file::{RowFile, SamplePlace, TakePlaced};
 #[cfg(test)]
 pub(crate) use table::LARGE_HERE;
-pub(crate) use table::Table;
+pub(crate) use table::{Table, is_large};
 
 /// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -44,7 +44,16 @@ pub(super) struct QuestionLine {
 #[derive(Clone)]
 pub(super) struct LinePlace {
     path: Arc<Path>,
-    number: usize,
+    number: u64,
+}
+
+impl LinePlace {
+    pub(super) fn new(path: &Arc<Path>, number: u64) -> Self {
+        Self {
+            path: Arc::clone(path),
+            number,
+        }
+    }
 }
 
 impl fmt::Display for LinePlace {
@@ -67,17 +76,9 @@ pub(super) fn lines_of(text: &str, path: &Path) -> Result<Vec<QuestionLine>> {
         if text.trim_ascii().is_empty() {
             continue;
         }
-        let place = LinePlace {
-            path: Arc::clone(&path),
-            number,
-        };
-        let line = QuestionLine::read(text, place)?;
+        let line = QuestionLine::read(text, LinePlace::new(&path, number))?;
         if let Some(first) = places.insert(line.id.clone(), number) {
-            return Err(Error::usage(format!(
-                "the id `{}` is taken by line {first}",
-                line.id.escape_debug()
-            ))
-            .at(line.place()));
+            return Err(taken(line.id(), first).at(line.place()));
         }
         lines.push(line);
     }
@@ -87,8 +88,16 @@ pub(super) fn lines_of(text: &str, path: &Path) -> Result<Vec<QuestionLine>> {
     Ok(lines)
 }
 
+/// What is wrong with an id that an earlier line has.
+pub(super) fn taken(id: &str, first: u64) -> Error {
+    Error::usage(format!(
+        "the id `{}` is taken by line {first}",
+        id.escape_debug()
+    ))
+}
+
 impl QuestionLine {
-    fn read(text: &str, place: LinePlace) -> Result<Self> {
+    pub(super) fn read(text: &str, place: LinePlace) -> Result<Self> {
         let value = Value::from_json(text).map_err(|fault| broken(text, fault).at(&place))?;
         let Value::Dict(mut fields) = value else {
             return Err(Error::usage("an entry is an object, one per line").at(&place));
@@ -118,6 +127,16 @@ impl QuestionLine {
 
     pub(super) fn has_ground_truth(&self) -> bool {
         self.ground_truth.is_some()
+    }
+
+    /// What is wrong if the file of answers has none for it.
+    pub(super) fn without_answer(&self, answers: &Path) -> Error {
+        Error::usage(format!(
+            "`{}` has no ground truth, neither here nor in `{}`",
+            self.id,
+            answers.display()
+        ))
+        .at(&self.place)
     }
 
     /// Takes the ground truth of a line of `possible_answer/`.

@@ -19,10 +19,37 @@ pub(super) fn lines(
     file: File,
     check_first: impl Fn(&str) -> Result<()>,
 ) -> Result<(RowFile, Vec<String>)> {
+    let mut columns = ColumnNames::default();
+    let mut is_first = true;
+    let rows = rows_of(path, file, &mut |number, line| {
+        let row = line.trim_ascii();
+        if std::mem::take(&mut is_first) {
+            check_first(row)?;
+        }
+        if !columns.add(row) {
+            // Broken, or it holds what only Python writes.
+            let fields = jsonl::fields(path, number, row)?;
+            fields.keys().for_each(|key| columns.name(key));
+        }
+        Ok(())
+    })?;
+    Ok((rows, columns.names))
+}
+
+/// The rows of a file with one per line; `see` sees each that is not blank, with its number.
+pub(crate) fn rows(path: &Path, see: &mut dyn FnMut(u64, &str) -> Result<()>) -> Result<RowFile> {
+    let open = File::open(path).map_err(|error| Error::io("read", path, &error))?;
+    rows_of(path, open, see)
+}
+
+fn rows_of(
+    path: &Path,
+    file: File,
+    see: &mut dyn FnMut(u64, &str) -> Result<()>,
+) -> Result<RowFile> {
     let failed = |error| Error::io("read", path, &error);
     let mut rows = RowFile::new(path, file);
     let mut reader = BufReader::with_capacity(BUFFER, rows.reader(0));
-    let mut columns = ColumnNames::default();
     let mut bytes = Vec::new();
     let mut start = 0;
     for number in 1_u64.. {
@@ -39,20 +66,13 @@ pub(super) fn lines(
         };
         let row = text.trim_ascii();
         if !row.is_empty() {
-            if rows.len() == 0 {
-                check_first(row)?;
-            }
-            if !columns.add(row) {
-                // Broken, or it holds what only Python writes.
-                let fields = jsonl::fields(path, number, row)?;
-                fields.keys().for_each(|key| columns.name(key));
-            }
+            see(number, text.strip_suffix('\n').unwrap_or(text))?;
             let before = row.as_ptr().addr() - all.as_ptr().addr();
             rows.add(start + before as u64, Some(number), row.as_bytes());
         }
         start += bytes.len() as u64;
     }
-    Ok((rows, columns.names))
+    Ok(rows)
 }
 
 /// Whether the first thing in a file that is no blank begins an array.

@@ -53,6 +53,12 @@ const fn large() -> u64 {
     LARGE
 }
 
+/// Whether files are so large together that what is in them stays there.
+pub(crate) fn is_large(files: impl IntoIterator<Item = fs::Metadata>) -> bool {
+    let files = files.into_iter().filter(fs::Metadata::is_file);
+    files.map(|file| file.len()).sum::<u64>() > large()
+}
+
 impl Table {
     /// Reads a file, as [`Rows::read`] does.
     pub(crate) fn read(path: &Path) -> Result<Self, Error> {

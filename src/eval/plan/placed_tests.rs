@@ -140,6 +140,66 @@ fn parquet_is_the_same_by_place() {
     );
 }
 
+#[cfg(feature = "bfcl")]
+#[test]
+fn calls_are_the_same_by_place() {
+    use crate::Bfcl;
+
+    check(|| Bfcl::open(fixture("bfcl")));
+    check(|| Bfcl::open(fixture("bfcl/simple.jsonl")));
+    check(|| Bfcl::open(fixture("bfcl/BFCL_v4_simple_python.json")));
+    check(|| Bfcl::open(fixture("bfcl/BFCL_v4_live_relevance.json")));
+    check(|| Ok(Bfcl::open(fixture("bfcl"))?.categories(["non_live", "live_simple"])));
+    let folder = tempfile::tempdir().unwrap();
+    let check = |entries: &str, answers: &str, expect: &str| {
+        let path = folder.path().join("BFCL_v4_simple_python.json");
+        fs::write(&path, entries).unwrap();
+        let beside = folder.path().join("possible_answer");
+        if !answers.is_empty() {
+            fs::create_dir_all(&beside).unwrap();
+            fs::write(beside.join("BFCL_v4_simple_python.json"), answers).unwrap();
+        }
+        for path in [folder.path(), &path] {
+            let load = || {
+                let loaded = Bfcl::open(path).and_then(load);
+                loaded.err().unwrap().to_string()
+            };
+            let whole = load();
+            LARGE_HERE.set(0);
+            let placed = load();
+            LARGE_HERE.set(u64::MAX);
+            assert_eq!(whole, placed);
+            assert!(placed.contains(expect), "{placed}");
+        }
+    };
+    let one = r#"{"id": "a", "question": "?", "function": []}"#;
+    check("\n", "", "there is no entry");
+    check(
+        &format!("{one}\n{{"),
+        "",
+        "python.json:2: broken JSON in column 1",
+    );
+    check(
+        &format!("{one}\n\n{one}"),
+        "",
+        "python.json:3: the id `a` is taken by line 1",
+    );
+    check(
+        one,
+        "",
+        "python.json:1: there are questions without ground truth",
+    );
+    check(
+        one,
+        "{\"id\": \"a\"}",
+        "possible_answer/BFCL_v4_simple_python.json:1: `ground_truth`",
+    );
+    let other = r#"{"id": "b", "ground_truth": [{"f": {}}]}"#;
+    check(one, other, "python.json:1: `a` has no ground truth");
+    let own = one.replace("[]}", r#"[], "ground_truth": 7}"#);
+    check(&own, "", "python.json:1: ");
+}
+
 /// Both ways a fault is told in the same words.
 #[test]
 fn a_fault_is_told_alike_by_place() {
