@@ -12,6 +12,7 @@ mod bfcl_files;
 mod book;
 mod cache;
 mod called;
+mod changed;
 mod completions;
 mod custom;
 mod damaged;
