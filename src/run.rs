@@ -36,6 +36,7 @@ mod finish;
 pub(crate) mod judge;
 mod judging;
 mod ledger;
+mod left;
 pub mod listing;
 mod looks;
 mod options;

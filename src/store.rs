@@ -162,13 +162,14 @@ impl RunDir {
                 _ => break,
             }
         }
-        let events = events::read_carried(&asked.file("events.jsonl"))?;
-        let of_sample = events
-            .iter()
-            .filter(|event| event.known.sample_id == sample_id);
-        Ok(of_sample
-            .filter_map(|event| event.to_value().ok())
-            .collect())
+        let mut attempts = Vec::new();
+        events::each(&asked.file(events::JOURNAL), &mut |line| {
+            if line.event.sample_id == sample_id {
+                attempts.extend(line.carried().to_value());
+            }
+            Ok(())
+        })?;
+        Ok(attempts)
     }
 
     /// What went wrong with its files. If the folder is gone, that is the surroundings' fault, whatever it looks like.

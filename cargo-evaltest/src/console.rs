@@ -32,11 +32,51 @@ pub(crate) fn print_data(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -
     }
 }
 
+/// Writes one thing after the other to standard output, as it is, until one cannot be had.
+pub(crate) fn print_each<T>(
+    things: impl Iterator<Item = Result<T>>,
+    mut write: impl FnMut(T, &mut dyn Write) -> io::Result<()>,
+) -> Result<()> {
+    let mut had = Ok(());
+    print_data(|out| {
+        for thing in things {
+            match thing {
+                Ok(thing) => write(thing, out)?,
+                Err(error) => {
+                    had = Err(error);
+                    break;
+                }
+            }
+        }
+        Ok(())
+    })?;
+    had
+}
+
 /// Prints a value as JSON. What a terminal or a log in CI would act on, or is not seen, is escaped as well.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<()> {
     print_data(|out| {
         let text = serde_json::to_string_pretty(value)?;
         writeln!(out, "{}", shown_json(&text))
+    })
+}
+
+/// The same of a list, of whose values one is in memory at a time.
+pub(crate) fn print_json_list(
+    values: impl Iterator<Item = Result<serde_json::Value>>,
+) -> Result<()> {
+    // Behind the last value the end of the list is written.
+    let values = values.map(|value| value.map(Some));
+    let mut is_first = true;
+    print_each(values.chain([Ok(None)]), |value, out| {
+        let Some(value) = value else {
+            return writeln!(out, "{}", if is_first { "[]" } else { "\n]" });
+        };
+        // No text of JSON has a line feed in a string.
+        let text = serde_json::to_string_pretty(&value)?.replace('\n', "\n  ");
+        out.write_all(if is_first { b"[\n  " } else { b",\n  " })?;
+        is_first = false;
+        out.write_all(shown_json(&text).as_bytes())
     })
 }
 

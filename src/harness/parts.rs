@@ -15,7 +15,8 @@ use crate::eval::plan::Plan;
 use crate::run::{CiPolicy, FrontDoor, Home, RunOptions, Scope, Session};
 use crate::snapshot;
 use crate::snapshot::update::Policy;
-use crate::store::{RunDir, RunStatus, events, read_records, runs_in};
+use crate::store::events::JOURNAL;
+use crate::store::{RunDir, RunStatus, read_records, runs_in};
 use crate::system::cancel::Cancel;
 use crate::system::file::make_root;
 use crate::system::lock::lock;
@@ -180,12 +181,12 @@ impl TrialRun {
                 dir.path().to_owned(),
             ));
         }
-        let mut journal = Vec::new();
+        let mut journals = Vec::new();
         let mut missing = Vec::new();
         for item in &plan.items {
             let part = self.part(&item.id);
             if is_finished(&part) {
-                journal.extend(events::read_carried(&part.join("events.jsonl"))?);
+                journals.push(part.join(JOURNAL));
             } else {
                 missing.push(item.id.to_string());
             }
@@ -200,7 +201,7 @@ impl TrialRun {
         // The baseline was left aside to start quickly; the gates need it.
         let plan = Plan::load(&plan.eval, crate::eval::plan::BaselineUse::Compare)?;
         let options = RunOptions {
-            home: Home::Merged(journal),
+            home: Home::Merged(journals),
             invocation: Some(invocation),
             cancel: self.cancel.clone(),
             ci: CiPolicy::from_env(),

@@ -1,8 +1,8 @@
 //! `Ledger`: what is known of a run, on disk and in memory.
 //!
 //! What was said is in the journal before anything that depends on it happens; what became of it is in the spool, from
-//! which the records are put into dataset order when the run ends. In memory there is what an earlier part of the run
-//! left, until it is asked for, and a little of each question that is open. A record that is on disk leaves the memory.
+//! which the records are put into dataset order when the run ends. In memory there is where the journal has what an
+//! earlier part of the run left, and a little of each question that is open. A record that is on disk leaves the memory.
 //!
 //! There are two locks: the journal has its own, for each of its lines is a call of the system; one holds all else. The
 //! lines are made before, by the threads side by side, and snapshots are read without it.
@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::emitter::Emitter;
 use super::judging::{JudgeBooks, Subject};
+use super::left::{Earlier, EarlierLines, EarlierPart};
 use super::options::Home;
 use super::outcome::skipped;
 use super::question::{CONFIRM, Question};
@@ -19,12 +20,12 @@ use super::stop::Stopper;
 use crate::data::{AgentError, JudgeCall, Outcome, Output, Record, Status};
 use crate::error::Result;
 use crate::eval::Assert;
-use crate::eval::limits::budget::{UsedUp, spent};
+use crate::eval::limits::budget::UsedUp;
 use crate::eval::plan::Plan;
 use crate::report::event::Event;
 use crate::snapshot::{EpochContent, SampleContent};
-use crate::store::events::past::{Answered, Foreign, Past, fold};
-use crate::store::events::{EventLog, JOURNAL, JournalContent, Kind, StoredEvent};
+use crate::store::events::past::{Answered, Foreign, Left, Past};
+use crate::store::events::{self, EventLog, FoundJournal, JOURNAL, Kind, StoredEvent};
 use crate::store::records::{Spool, Spooled};
 use crate::store::{Manifest, RunDir, RunStatus};
 use crate::system::lock::lock;
@@ -37,6 +38,7 @@ pub(super) struct Ledger {
     stopper: Arc<Stopper>,
     emitter: Arc<Emitter>,
     journal: EventLog,
+    earlier: EarlierLines,
     books: Mutex<Books>,
     /// How many answers an earlier part of the run gave.
     resumed: usize,
@@ -50,8 +52,8 @@ pub(super) struct Ledger {
 struct Books {
     /// The records that are there.
     spool: Spool,
-    /// What an earlier part of the run left.
-    pasts: HashMap<usize, Past>,
+    /// What an earlier part of the run left, unless it was asked for; nothing at all of a new run.
+    left: Vec<Left>,
     /// Questions whose answers are on disk, as long as there is no record of them.
     answered: HashSet<usize>,
     /// How often questions were asked without coming to an end.
@@ -73,33 +75,31 @@ impl Ledger {
         stopper: Arc<Stopper>,
         emitter: Arc<Emitter>,
     ) -> Result<(Self, UsedUp)> {
-        let (journal, recovered) = EventLog::open(&dir.file("events.jsonl"))?;
-        let JournalContent {
-            events: mut past,
-            skipped,
-            hash,
-        } = recovered;
-        let mut is_merged = false;
-        if let Home::Merged(events) = home {
-            past = std::mem::take(events);
-            past.iter().try_for_each(|event| journal.copy(event))?;
-            is_merged = true;
+        let path = dir.file(JOURNAL);
+        let mut earlier = EarlierPart::new(&plan, matches!(home, Home::Merged(_)));
+        let (journal, found) = EventLog::open(&path, &mut |line| {
+            earlier.add(&line.event, line.place);
+            Ok(())
+        })?;
+        if let Home::Merged(parts) = home {
+            for part in std::mem::take(parts) {
+                events::each(&part, &mut |line| {
+                    let event = line.carried();
+                    let place = journal.copy(&event)?;
+                    earlier.add(&event.known, place);
+                    Ok(())
+                })?;
+            }
         }
-        let spent = spent(past.iter().map(|event| &event.known));
-        let epochs = plan.eval.epochs as usize;
-        let pasts = if past.is_empty() {
-            HashMap::new()
-        } else {
-            let ids = plan.items.iter().map(|item| &*item.id).zip(0..);
-            let places: HashMap<&str, usize> = ids.collect();
-            fold(past, is_merged, |id, epoch| {
-                let (place, epoch) = (places.get(id)?, epoch as usize);
-                (epoch < epochs).then_some(place * epochs + epoch)
-            })
-        };
-        let slots = plan.items.len() * epochs;
+        let Earlier {
+            left,
+            spent,
+            lines: earlier,
+        } = earlier.open(&path)?;
+        let FoundJournal { skipped, hash } = found;
+        let slots = plan.items.len() * plan.eval.epochs as usize;
         let spool = Spool::create(dir.file("samples.jsonl.part"), slots)?;
-        let is_answered = |past: &&Past| past.answer.is_some();
+        let is_answered = |left: &&Left| **left == Left::Answer;
         let ledger = Self {
             plan,
             stopper,
@@ -107,10 +107,11 @@ impl Ledger {
             journal,
             skipped_lines: skipped,
             found: hash,
-            resumed: pasts.values().filter(is_answered).count(),
+            resumed: left.iter().filter(is_answered).count(),
+            earlier,
             books: Mutex::new(Books {
                 spool,
-                pasts,
+                left,
                 answered: HashSet::new(),
                 unfinished: HashMap::new(),
                 contents: HashMap::new(),
@@ -160,11 +161,15 @@ impl Ledger {
         }
     }
 
-    /// What an earlier part of the run knew of a question; it is told once.
+    /// What an earlier part of the run knew of a question; it is told once. If it cannot be read again the run stops: who
+    /// answered is not asked once more.
     pub(super) fn past(&self, slot: usize) -> Past {
+        let past = self.earlier.past(slot).unwrap_or_else(|error| {
+            self.stopper.unwritten(&error);
+            Past::default()
+        });
         let mut books = self.books();
-        let past = books.pasts.remove(&slot).unwrap_or_default();
-        if past.answer.is_some() {
+        if books.take_left(slot) == Left::Answer {
             books.answered.insert(slot);
         }
         past
@@ -172,9 +177,7 @@ impl Ledger {
 
     /// Whether an earlier part of the run left an answer to a question, or its end.
     pub(super) fn has_answer(&self, slot: usize) -> bool {
-        let books = self.books();
-        let past = books.pasts.get(&slot);
-        past.is_some_and(|past| past.answer.is_some() || past.outcome.is_some())
+        self.books().left(slot) != Left::Nothing
     }
 
     /// An attempt begins.
@@ -271,8 +274,7 @@ impl Ledger {
                 continue;
             }
             let attempts = books.unfinished.remove(&slot).unwrap_or_default();
-            let past = books.pasts.get(&slot);
-            let is_answered = past.is_some_and(|past| past.answer.is_some());
+            let is_answered = books.left(slot) == Left::Answer;
             not_judged += u64::from(is_answered || books.answered.contains(&slot));
             let question = Question::of(&self.plan, slot);
             let record = question.into_record(&self.plan, skipped(attempts));
@@ -390,6 +392,19 @@ impl Ledger {
 
     fn books(&self) -> MutexGuard<'_, Books> {
         lock(&self.books)
+    }
+}
+
+impl Books {
+    fn left(&self, slot: usize) -> Left {
+        self.left.get(slot).copied().unwrap_or_default()
+    }
+
+    fn take_left(&mut self, slot: usize) -> Left {
+        self.left
+            .get_mut(slot)
+            .map(std::mem::take)
+            .unwrap_or_default()
     }
 }
 

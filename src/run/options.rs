@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::eval::plan::Plan;
-use crate::store::events::StoredEvent;
-use crate::store::{Carried, Manifest, RunDir, random_run_id};
+use crate::store::{Manifest, RunDir, random_run_id};
 use crate::system::cancel::Cancel;
 use crate::system::project;
 
@@ -98,8 +97,8 @@ pub(crate) enum Home {
     Restored(PathBuf),
     /// Exactly this folder, for one sample under nextest.
     Part(PathBuf),
-    /// A new run directory that begins with these events, failures included; nothing is asked again.
-    Merged(Vec<Carried<StoredEvent>>),
+    /// A new run directory that begins with the events of these journals, failures included; nothing is asked again.
+    Merged(Vec<PathBuf>),
 }
 
 impl RunOptions {

@@ -19,6 +19,7 @@
 //!   that only its own program can work out (of those built in, `bfcl` has some and needs no data for them).
 
 mod chunks;
+mod earlier;
 mod evidence;
 mod foreseen;
 mod judges;

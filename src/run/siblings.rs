@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::time::Duration;
 
-use crate::eval::limits::budget::{UsedUp, spent};
+use crate::eval::limits::budget::UsedUp;
 use crate::eval::limits::{Budget, Limits};
 use crate::store::events;
 
@@ -19,15 +19,22 @@ pub(super) fn so_far(part: &Path, limits: &Limits) -> (UsedUp, Duration) {
         return (UsedUp::default(), Duration::ZERO);
     };
     let ago = limits.deadline.and_then(|_| age(folder));
-    let mut journal = Vec::new();
+    let mut spent = UsedUp::default();
     if limits.budget != Budget::default() {
         let parts = fs::read_dir(folder).into_iter().flatten().flatten();
         let journals = parts.map(|part| part.path().join("events.jsonl"));
         for path in journals.filter(|path| path.is_file()) {
-            journal.extend(events::read(&path).unwrap_or_default());
+            let mut with_part = spent.clone();
+            let read = events::each(&path, &mut |line| {
+                with_part.add(&line.event);
+                Ok(())
+            });
+            if read.is_ok() {
+                spent = with_part;
+            }
         }
     }
-    (spent(&journal), ago.unwrap_or_default())
+    (spent, ago.unwrap_or_default())
 }
 
 fn age(folder: &Path) -> Option<Duration> {

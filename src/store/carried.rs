@@ -24,12 +24,16 @@ impl<T> From<T> for Carried<T> {
 
 impl<T: Serialize + DeserializeOwned> Carried<T> {
     pub(super) fn parse(line: &[u8]) -> serde_json::Result<Self> {
-        let known = serde_json::from_slice(line)?;
+        Ok(Self::of(serde_json::from_slice(line)?, line))
+    }
+
+    /// What was read of a line.
+    pub(super) fn of(known: T, line: &[u8]) -> Self {
         let text = std::str::from_utf8(line.trim_ascii());
-        Ok(Self {
+        Self {
             known,
             line: text.ok().map(Into::into),
-        })
+        }
     }
 
     /// Drops the line if this version would write it so.

@@ -5,7 +5,9 @@
 //! the file at most a second later, so power loss costs at most that second. A torn last line is cut
 //! when a run is resumed. Each line has a checksum at its end: what is not as it was written is left out and named.
 
+mod lines;
 pub(crate) mod past;
+pub(crate) mod places;
 mod sealed;
 
 use std::fs::{File, OpenOptions};
@@ -16,20 +18,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
 use super::carried::Carried;
 use crate::data::{AgentError, JudgeCall, Outcome, Output};
 use crate::error::{Error, Result};
-use crate::system::file::{has_name, read_plain, refuse_other};
-
+use crate::system::file::{has_name, open_plain, refuse_other};
 use crate::system::lock::lock;
 use crate::text::hash::Hasher;
 use crate::text::json_line;
 use crate::text::splice::{Members, place};
-use sealed::{seal, unseal};
+use lines::{Broken, ReadLines};
+use sealed::seal;
+
+pub(crate) use lines::JournalLine;
 
 /// The name of the journal. Nothing that is said of a finished run is read from it.
 pub(crate) const JOURNAL: &str = "events.jsonl";
@@ -158,11 +162,16 @@ struct State {
     length: u64,
     next_index: u64,
     hash: Hasher,
+    /// When it was last seen that the file is still there.
+    looked: Instant,
 }
 
+/// How often it is looked whether the file is still there: what is written into one that was removed is lost.
+const LOOKS: Duration = Duration::from_millis(100);
+
 impl EventLog {
-    /// Opens the journal for appending and locks it; what stood in it before is given back.
-    pub(crate) fn open(path: &Path) -> Result<(Self, JournalContent)> {
+    /// Opens the journal for appending and locks it; what stands in it is shown.
+    pub(crate) fn open(path: &Path, see: &mut SeeEvent<'_>) -> Result<(Self, FoundJournal)> {
         let options = OpenOptions::new()
             .create(true)
             .append(true)
@@ -174,9 +183,11 @@ impl EventLog {
             Error::usage(format!("another process is writing `{}`", path.display()))
                 .hint("wait for it to end, or stop it")
         })?;
-        let (recovered, length, hash) = recover(path, &file)?;
-        let last = recovered.events.last();
-        let next_index = last.map_or(0, |event| event.known.event_index + 1);
+        let (read, hash) = recover(path, &file, see)?;
+        let found = FoundJournal {
+            skipped: read.skipped,
+            hash: hash.clone().hex(),
+        };
         let dirty = Arc::new(AtomicBool::new(false));
         let syncer = file
             .try_clone()
@@ -185,9 +196,10 @@ impl EventLog {
         let state = State {
             file,
             path: path.to_owned(),
-            length,
-            next_index,
+            length: read.length,
+            next_index: read.next_index,
             hash,
+            looked: Instant::now(),
         };
         Ok((
             Self {
@@ -195,22 +207,22 @@ impl EventLog {
                 dirty,
                 syncer,
             },
-            recovered,
+            found,
         ))
     }
 
-    /// Writes one event, whole. After an error the file is as it was before.
-    pub(crate) fn append(&self, event: &StoredEvent) -> Result<()> {
+    /// Writes one event, whole, and gives its place. After an error the file is as it was before.
+    pub(crate) fn append(&self, event: &StoredEvent) -> Result<u64> {
         self.write(Unnumbered::new(event)?)
     }
 
-    /// Writes an event of another journal: its line, but for its index.
-    pub(crate) fn copy(&self, event: &Carried<StoredEvent>) -> Result<()> {
+    /// Writes an event of another journal, its line but for its index, and gives its place.
+    pub(crate) fn copy(&self, event: &Carried<StoredEvent>) -> Result<u64> {
         let copy = event.line().and_then(Unnumbered::copy);
         self.write(copy.map_or_else(|| Unnumbered::new(&event.known), Ok)?)
     }
 
-    fn write(&self, unnumbered: Unnumbered) -> Result<()> {
+    fn write(&self, unnumbered: Unnumbered) -> Result<u64> {
         let mut state = lock(&self.state);
         let line = unnumbered.number(state.next_index);
         if let Err(error) = state.file.write_all(&line) {
@@ -221,14 +233,18 @@ impl EventLog {
             ))
             .hint("free some space, then continue the run with `--resume`"));
         }
-        if !has_name(&state.file) {
-            return Err(gone(state.path.parent().unwrap_or(&state.path)));
+        if state.looked.elapsed() > LOOKS {
+            state.looked = Instant::now();
+            if !has_name(&state.file) {
+                return Err(gone(state.path.parent().unwrap_or(&state.path)));
+            }
         }
+        let place = state.length;
         state.length += line.len() as u64;
         state.next_index += 1;
         state.hash.bytes(&line);
         self.dirty.store(true, Ordering::Release);
-        Ok(())
+        Ok(place)
     }
 
     /// Syncs the file and gives its SHA-256.
@@ -304,9 +320,11 @@ fn spawn_syncer(file: File, dirty: Arc<AtomicBool>) -> (Sender<()>, JoinHandle<(
     (stop, thread)
 }
 
-/// What stood in a journal.
-pub(crate) struct JournalContent {
-    pub(crate) events: Vec<Carried<StoredEvent>>,
+/// Takes an event as it stands in a journal.
+pub(crate) type SeeEvent<'a> = dyn FnMut(JournalLine<'_>) -> Result<()> + 'a;
+
+/// What is known of a journal that was there, beside its events.
+pub(crate) struct FoundJournal {
     /// Lines, from 1, that cannot be read, are not what was written, or stand there twice.
     pub(crate) skipped: Vec<u64>,
     /// The SHA-256 of its whole lines.
@@ -314,48 +332,15 @@ pub(crate) struct JournalContent {
 }
 
 /// Reads the journal and cuts a torn last line.
-fn recover(path: &Path, file: &File) -> Result<(JournalContent, u64, Hasher)> {
-    let content = read_plain(path).map_err(|error| Error::io("read", path, &error))?;
-    let whole = content
-        .iter()
-        .rposition(|&byte| byte == b'\n')
-        .map_or(0, |place| place + 1);
-    if whole < content.len() {
-        file.set_len(whole as u64)
+fn recover(path: &Path, file: &File, see: &mut SeeEvent<'_>) -> Result<(ReadLines, Hasher)> {
+    let mut hash = Hasher::default();
+    let read = lines::each(file, |line| hash.bytes(line), see);
+    let read = read.map_err(|broken| broken.at(path))?;
+    if read.is_torn {
+        file.set_len(read.length)
             .map_err(|error| Error::io("repair", path, &error))?;
     }
-    let mut hash = Hasher::default();
-    hash.bytes(&content[..whole]);
-    let recovered = JournalContent {
-        hash: hash.clone().hex(),
-        ..parse(&content[..whole])
-    };
-    Ok((recovered, whole as u64, hash))
-}
-
-/// What of a journal can be read. An event is numbered higher than the one before: a line that is there twice is one.
-fn parse(content: &[u8]) -> JournalContent {
-    let lines = content.split(|&byte| byte == b'\n').zip(1..);
-    let mut recovered = JournalContent {
-        events: Vec::new(),
-        skipped: Vec::new(),
-        hash: String::new(),
-    };
-    let mut next = 0;
-    for (line, number) in lines.filter(|(line, _)| !line.is_empty()) {
-        let event = unseal(line)
-            .ok()
-            .and_then(|line| Carried::<StoredEvent>::parse(&line).ok())
-            .filter(|event| event.known.event_index >= next);
-        match event {
-            Some(event) => {
-                next = event.known.event_index + 1;
-                recovered.events.push(event.lean());
-            }
-            None => recovered.skipped.push(number),
-        }
-    }
-    recovered
+    Ok((read, hash))
 }
 
 /// The error for a run directory that vanished while the run went on.
@@ -373,21 +358,25 @@ pub(crate) fn is_held(path: &Path) -> bool {
     file.is_ok_and(|file| file.try_lock().is_err())
 }
 
-/// The events of a journal that can be read; none where there is none.
-pub(crate) fn read(path: &Path) -> Result<Vec<StoredEvent>> {
-    let events = read_carried(path)?.into_iter();
-    Ok(events.map(|event| event.known).collect())
+/// Shows the events of a journal that can be read; none where there is none.
+///
+/// # Errors
+/// When there is one that cannot be read, and those of whoever sees them.
+pub(crate) fn each(path: &Path, see: &mut SeeEvent<'_>) -> Result<()> {
+    let file = match open_plain(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(Error::io("read", path, &error)),
+    };
+    let read = lines::each(file, |_| {}, see);
+    read.map(drop).map_err(|broken| broken.at(path))
 }
 
-/// The same, with members that this version does not know: what `show` prints.
-pub(crate) fn read_carried(path: &Path) -> Result<Vec<Carried<StoredEvent>>> {
-    match read_plain(path) {
-        Ok(content) => {
-            let whole = content.iter().rposition(|&byte| byte == b'\n');
-            let whole = whole.map_or(0, |place| place + 1);
-            Ok(parse(&content[..whole]).events)
+impl Broken {
+    fn at(self, path: &Path) -> Error {
+        match self {
+            Self::Read(error) => Error::io("read", path, &error),
+            Self::Seen(error) => error,
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(error) => Err(Error::io("read", path, &error)),
     }
 }

@@ -39,6 +39,7 @@ mod judge_specs;
 mod judged;
 mod killed;
 mod limits;
+mod memory;
 mod named;
 mod newcomer;
 mod nextest;

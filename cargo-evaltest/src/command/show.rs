@@ -40,10 +40,9 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
     let Some(wanted) = &args.id else {
         if args.json {
             let records = read_carried(&path)?.map(|record| json(&record?));
-            console::print_json(&records.collect::<Result<Vec<_>>>()?)?;
+            console::print_json_list(records)?;
         } else {
-            let records = read_records(&path)?.collect::<Result<Vec<_>>>()?;
-            console::print_data(|out| records.iter().try_for_each(|record| line(record, out)))?;
+            console::print_each(read_records(&path)?, |record, out| line(&record, out))?;
         }
         return Ok(Exit::Passed);
     };

@@ -54,6 +54,26 @@ pub(crate) struct UsedUp {
 }
 
 impl UsedUp {
+    /// Adds what a line of a journal says was used up.
+    pub(crate) fn add(&mut self, event: &StoredEvent) {
+        let usage = event.output.as_ref().map(|output| output.usage.as_ref());
+        match (event.kind, usage) {
+            _ if event.cached => {}
+            (Kind::Judged, usage) => {
+                self.judges.requests += 1;
+                self.judges.add(usage.flatten());
+            }
+            (Kind::JudgeFailed, _) => self.judges.requests += 1,
+            (Kind::Started, _) => self.agent.requests += 1,
+            (Kind::Answered, Some(usage)) => self.agent.add(usage),
+            (Kind::Confirmed, Some(usage)) => {
+                self.agent.requests += 1;
+                self.agent.add(usage);
+            }
+            _ => {}
+        }
+    }
+
     /// By all.
     pub(super) fn total(&self) -> Spent {
         let (agent, judges) = (&self.agent, &self.judges);
@@ -209,35 +229,6 @@ impl fmt::Display for Exhausted {
                 )
             }
         }
-    }
-}
-
-/// What the journal says was used up.
-pub(crate) fn spent<'a>(events: impl IntoIterator<Item = &'a StoredEvent>) -> UsedUp {
-    let UsedUp {
-        agent: mut spent,
-        mut judges,
-    } = UsedUp::default();
-    for event in events {
-        match (event.kind, &event.output) {
-            _ if event.cached => {}
-            (Kind::Judged, output) => {
-                judges.requests += 1;
-                judges.add(output.as_ref().and_then(|output| output.usage.as_ref()));
-            }
-            (Kind::JudgeFailed, _) => judges.requests += 1,
-            (Kind::Started, _) => spent.requests += 1,
-            (Kind::Answered, Some(output)) => spent.add(output.usage.as_ref()),
-            (Kind::Confirmed, Some(output)) => {
-                spent.requests += 1;
-                spent.add(output.usage.as_ref());
-            }
-            _ => {}
-        }
-    }
-    UsedUp {
-        agent: spent,
-        judges,
     }
 }
 

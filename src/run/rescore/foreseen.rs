@@ -6,7 +6,8 @@ use std::sync::Mutex;
 use serde::Serialize;
 
 use super::chunks::Chunks;
-use super::judges::{EarlierReplies, asks, left_behind, said_to};
+use super::earlier::EarlierReplies;
+use super::judges::{asks, left_behind};
 use super::line::Desks;
 use super::{Rescore, judge_of};
 use crate::data::{JudgeCall, Unread};
@@ -63,7 +64,7 @@ pub(super) struct CountingDesk<'a> {
 
 impl CountingDesks {
     pub(super) fn desk(&self, id: &str, epoch: u32, mut known: Vec<JudgeCall>) -> CountingDesk<'_> {
-        known.extend(said_to(&self.earlier, id, epoch));
+        known.extend(self.earlier.of(id, epoch).unwrap_or_default());
         CountingDesk { desks: self, known }
     }
 }

@@ -4,11 +4,11 @@
 //! is in neither is asked, within the budget that the run had or that the spec of the scorers has. A reply is in the journal of the new run before it is
 //! used, and the manifest says whose answers are scored there: so the next rescore finds it.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::earlier::EarlierReplies;
 use crate::data::{AgentError, JudgeCall};
 use crate::error::{Error, Result};
 use crate::eval::limits::budget::UsedUp;
@@ -17,13 +17,10 @@ use crate::run::judging::{JudgeBooks, JudgeDesk, Judging, Subject};
 use crate::run::stop::Stopper;
 use crate::run::throttle::Throttle;
 use crate::scorer::Scorer;
-use crate::store::events::{self, EventLog, StoredEvent};
+use crate::store::events::{self, EventLog, JOURNAL, StoredEvent};
 use crate::store::{Manifest, RunDir, RunStatus, runs_in};
 use crate::system::cancel::Cancel;
 use crate::text::redact::Redactor;
-
-/// What earlier rescores of a run were told, by sample and epoch.
-pub(super) type EarlierReplies = HashMap<(String, u32), Vec<JudgeCall>>;
 
 /// Judges of answers that are scored again.
 pub(super) struct RescoreJudges {
@@ -73,7 +70,7 @@ impl RescoreJudges {
             Arc::clone(&stopper),
         );
         let root = new.path().parent().unwrap_or(Path::new("."));
-        let (journal, _) = EventLog::open(&new.file("events.jsonl"))?;
+        let (journal, _) = EventLog::open(&new.file(JOURNAL), &mut |_| Ok(()))?;
         let (earlier, left_behind) = left_behind(root, new.path(), parent);
         Ok(Self {
             judging: Judging::new(limits, &stopper, &Arc::new(purse), new, started),
@@ -105,7 +102,11 @@ impl RescoreJudges {
             epoch,
             confirms: false,
         };
-        known.extend(said_to(&self.earlier, id, epoch));
+        match self.earlier.of(id, epoch) {
+            Ok(said) => known.extend(said),
+            // What was paid for is not asked once more.
+            Err(error) => self.stopper.unwritten(&error),
+        }
         JudgeDesk::new(&self.judging, &self.books, subject, known).stored()
     }
 
@@ -131,19 +132,13 @@ impl RescoreJudges {
     }
 }
 
-/// What was said of an answer.
-pub(super) fn said_to(earlier: &EarlierReplies, id: &str, epoch: u32) -> Vec<JudgeCall> {
-    let said = earlier.get(&(id.to_owned(), epoch));
-    said.cloned().unwrap_or_default()
-}
-
 /// What killed rescores of the same run were told, of those in a folder beside the new one.
 pub(super) fn left_behind(
     root: &Path,
     new: &Path,
     parent: &Manifest,
 ) -> (EarlierReplies, Vec<RunDir>) {
-    let mut said = EarlierReplies::new();
+    let mut said = EarlierReplies::default();
     let mut found = Vec::new();
     for dir in runs_in(root) {
         let is_one = dir.path() != new
@@ -152,16 +147,12 @@ pub(super) fn left_behind(
                     && manifest.parent_run_id.as_ref() == Some(&parent.run_id)
             });
         // One that goes on at this moment holds its journal.
-        let path = dir.file("events.jsonl");
+        let path = dir.file(JOURNAL);
         if !is_one || events::is_held(&path) {
             continue;
         }
-        for event in events::read(&path).unwrap_or_default() {
-            let of = (event.sample_id.clone(), event.epoch);
-            if let Some(call) = event.into_said() {
-                said.entry(of).or_default().push(call);
-            }
-        }
+        // One that cannot be read has nothing.
+        let _ = said.add(&path);
         found.push(dir);
     }
     (said, found)

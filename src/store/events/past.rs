@@ -1,7 +1,5 @@
 //! `Past`: what an earlier part of a run knows of a question, folded from the journal.
 
-use std::collections::HashMap;
-
 use serde_json::Value;
 
 use super::{Kind, StoredEvent};
@@ -73,16 +71,22 @@ pub(crate) struct Answered {
     pub(crate) cached_from: Option<String>,
 }
 
-/// Folds the journal by the slots of records, which `slot` finds by sample and epoch. A sample that ended without an
-/// answer is to be asked again, unless that counts as a wrong answer (which no second try makes right) or
-/// `failures_count`. An answer of which a judge said nothing is to be judged again.
-pub(crate) fn fold(
-    events: Vec<Carried<StoredEvent>>,
-    failures_count: bool,
-    slot: impl Fn(&str, u32) -> Option<usize>,
-) -> HashMap<usize, Past> {
-    let mut pasts: HashMap<usize, Past> = HashMap::new();
-    for carried in events {
+impl Past {
+    /// Folds what the journal has of a question. A sample that ended without an answer is to be asked again, unless that
+    /// counts as a wrong answer (which no second try makes right) or `failures_count`. An answer of which a judge said
+    /// nothing is to be judged again.
+    pub(crate) fn of(
+        events: impl IntoIterator<Item = Carried<StoredEvent>>,
+        failures_count: bool,
+    ) -> Self {
+        let mut past = Self::default();
+        for event in events {
+            past.add(event, failures_count);
+        }
+        past
+    }
+
+    fn add(&mut self, carried: Carried<StoredEvent>, failures_count: bool) {
         let of = |name| carried.member(name);
         let texts = match carried.known.kind {
             Kind::Answered => (of("output"), None),
@@ -92,18 +96,14 @@ pub(crate) fn fold(
             }
         };
         let event = carried.known;
-        let Some(slot) = slot(&event.sample_id, event.epoch) else {
-            continue;
-        };
-        let past = pasts.entry(slot).or_default();
         match event.kind {
             // An attempt that was cut off by the end of the process is no failure of the agent.
             Kind::Started | Kind::Confirmed => {}
-            Kind::Judged | Kind::JudgeFailed => past.judged.extend(event.into_said()),
-            Kind::Failed => past.attempts = past.attempts.max(event.attempt),
+            Kind::Judged | Kind::JudgeFailed => self.judged.extend(event.into_said()),
+            Kind::Failed => self.attempts = self.attempts.max(event.attempt),
             Kind::Answered => {
-                past.attempts = past.attempts.max(event.attempt);
-                past.answer = event.output.map(|output| Answered {
+                self.attempts = self.attempts.max(event.attempt);
+                self.answer = event.output.map(|output| Answered {
                     output,
                     latency_s: event.latency_s.unwrap_or_default(),
                     attempts: event.attempt,
@@ -111,8 +111,8 @@ pub(crate) fn fold(
                     cached: event.cached,
                     cached_from: event.cached_from,
                 });
-                past.outcome = None;
-                past.foreign = Foreign {
+                self.outcome = None;
+                self.foreign = Foreign {
                     output: texts.0,
                     result: None,
                 };
@@ -120,23 +120,57 @@ pub(crate) fn fold(
             Kind::Scored | Kind::Ended => {
                 let result = event.result.as_ref();
                 let is_wrong = result.is_some_and(Outcome::is_failure_as_wrong);
-                if !failures_count && is_to_be_judged(past, result) {
-                    continue;
+                if !failures_count && is_to_be_judged(self, result) {
+                    return;
                 }
-                if past.answer.is_some() || failures_count || is_wrong {
-                    let output = past.answer.as_ref().map(|answer| answer.output.clone());
-                    let judged = &past.judged;
-                    past.outcome = event.result.map(|outcome| Outcome {
+                if self.answer.is_some() || failures_count || is_wrong {
+                    let output = self.answer.as_ref().map(|answer| answer.output.clone());
+                    let judged = &self.judged;
+                    self.outcome = event.result.map(|outcome| Outcome {
                         output,
                         judged: filled(outcome.judged, judged),
                         ..outcome
                     });
-                    past.foreign.result = texts.1;
+                    self.foreign.result = texts.1;
                 }
             }
         }
     }
-    pasts
+}
+
+/// What a [`Past`] will have, as far as it is known without it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// Neither answer nor end.
+    #[default]
+    Nothing,
+    /// An answer, whatever became of it.
+    Answer,
+    /// An end without an answer.
+    End,
+}
+
+impl Left {
+    /// The same with one event more, folded as [`Past::of`] does.
+    pub(crate) fn with(self, event: &StoredEvent, failures_count: bool) -> Self {
+        match event.kind {
+            Kind::Answered if event.output.is_some() => Self::Answer,
+            Kind::Answered => Self::Nothing,
+            Kind::Scored | Kind::Ended if self != Self::Answer => match &event.result {
+                Some(result) if failures_count || result.is_failure_as_wrong() => Self::End,
+                None if failures_count => Self::Nothing,
+                _ => self,
+            },
+            _ => self,
+        }
+    }
+}
+
+impl Kind {
+    /// Whether an event of this kind says something of what came before.
+    pub(crate) fn is_of_past(self) -> bool {
+        !matches!(self, Self::Started | Self::Confirmed)
+    }
 }
 
 /// Whether a judge never came to say anything of an answer, so that it is to be judged anew. One of which a secret is
@@ -182,8 +216,8 @@ mod tests {
             ..said(0, "cached")
         };
         let events = [said(1, "first"), said(0, "look"), cached];
-        let pasts = fold(events.map(Carried::from).into(), false, |_, _| Some(0));
-        let texts = pasts[&0]
+        let past = Past::of(events.map(Carried::from), false);
+        let texts = past
             .judged
             .iter()
             .map(|call| call.output.as_ref()?.text.clone());
