@@ -18,6 +18,7 @@ mod accept;
 pub(crate) mod assertion;
 mod baseline;
 mod content;
+mod digests;
 mod epoch;
 mod header;
 mod pool;

@@ -32,7 +32,7 @@ pub(crate) use js::is_js_space;
 pub(crate) use js::js_lower_word;
 pub use json::is_json_plain;
 pub(crate) use json::json_special;
-pub(crate) use json_line::json_line;
+pub(crate) use json_line::{EscapedLineEnds, json_line};
 pub use json_line::{escape_line_ends, shown_json};
 pub(crate) use lower::push_py_lower;
 pub(crate) use lower::py_lower;

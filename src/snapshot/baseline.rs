@@ -5,16 +5,20 @@
 //! with every round.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::BufReader;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use walkdir::{DirEntry, WalkDir};
 
-use super::content::{SaidForm, digits};
+use super::content::SaidForm;
+use super::digests::Digests;
 use super::pool::{PooledRun, Roll};
 use super::{Content, FORMAT_VERSION, read as snapshots};
 use crate::error::{Error, Result};
+use crate::system::file::{open_plain, write_atomically_by};
+use crate::text::EscapedLineEnds;
 use crate::text::hash::Hasher;
 use crate::verdict::baseline::Baseline;
 
@@ -48,23 +52,21 @@ pub(super) struct BaselineFile {
     pub(super) samples: usize,
     pub(super) correct: usize,
     /// Digests of the snapshots, by sample.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    digests: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Digests::is_empty")]
+    digests: Digests,
 }
 
 impl BaselineFile {
-    /// That of these snapshots.
+    /// That of the snapshots with these digests, of which so many are correct.
     pub(super) fn new(
         runs: Vec<PooledRun>,
         scorer_hash: String,
         mask_id: Option<String>,
         judges: Judges,
-        contents: &BTreeMap<String, Content>,
+        digests: Digests,
+        correct: usize,
     ) -> Self {
-        let digests = contents.iter();
-        let digests = digests.map(|(id, content)| (id.clone(), content_digest(id, content)));
-        let is_correct =
-            |content: &&Content| (*content).clone().into_sample().verdict() == Some(true);
+        let digests = digests.sorted();
         let mut file = Self {
             format_version: FORMAT_VERSION,
             run_id: None,
@@ -74,9 +76,9 @@ impl BaselineFile {
             verdict_digest: String::new(),
             mask_id,
             judges,
-            samples: contents.len(),
-            correct: contents.values().filter(is_correct).count(),
-            digests: digests.collect(),
+            samples: digests.len(),
+            correct,
+            digests,
         };
         file.verdict_digest = file.digest();
         file
@@ -107,17 +109,15 @@ impl BaselineFile {
             let is_one = self.verdict_digest == old_digest(contents);
             return (is_one && files.is_empty(), files);
         }
-        let is_new = |(id, content): &(&String, &Content)| {
-            let digest = content_digest(id, content);
-            self.digests.get(*id) != Some(&digest)
-        };
+        let is_new = |(id, content): &(&String, &Content)| !self.digests.has(id, content);
         let changed = contents.iter().filter(is_new).map(|(id, _)| id);
-        let is_gone = |id: &&String| !contents.contains_key(*id);
-        let gone = self.digests.keys().filter(is_gone);
+        let gone = self.digests.iter().map(|(id, _)| id);
+        let gone = gone.filter(|id| !contents.contains_key(*id));
         // What a stray says is told by its own name.
-        let is_there = |id: &&String| {
+        let is_there = |id: &&str| {
             !strays.values().any(|stray| stray == *id) || super::path(folder, id).exists()
         };
+        let changed = changed.map(String::as_str);
         let others = changed.filter(is_there).chain(gone);
         files.extend(others.map(|id| name(&super::path(folder, id))));
         files.sort();
@@ -126,15 +126,6 @@ impl BaselineFile {
         }
         (files.is_empty(), files)
     }
-}
-
-/// Digest of what a snapshot says of verdicts, question and ground truth.
-fn content_digest(id: &str, content: &Content) -> String {
-    let hash = Hasher::default().part(id).part(content.verdict());
-    let hash = hash.part(digits(&content.answers));
-    hash.part(content.input_hash())
-        .part(&content.target_hash)
-        .short()
 }
 
 /// Digest of every sample's verdict and hashes, as version 1 has it.
@@ -183,6 +174,26 @@ pub(super) fn file(path: &Path) -> Result<Option<BaselineFile>> {
         file.runs = vec![PooledRun::old(run_id, epochs)];
     }
     Ok(Some(file))
+}
+
+/// Writes `_baseline.json`.
+pub(super) fn write(path: &Path, file: &BaselineFile) -> Result<()> {
+    write_atomically_by(path, |out| {
+        serde_json::to_writer_pretty(EscapedLineEnds(&mut *out), file)?;
+        out.write_all(b"\n")
+    })
+}
+
+/// The hash of the scorer in the `_baseline.json` of a folder, where it can be read, and of nothing else in it.
+pub(super) fn scorer_hash_of(folder: &Path) -> Option<String> {
+    #[derive(Deserialize)]
+    struct ScorerOf {
+        format_version: u32,
+        scorer_hash: String,
+    }
+    let file = open_plain(&folder.join(FILE)).ok()?;
+    let read: ScorerOf = serde_json::from_reader(BufReader::new(file)).ok()?;
+    (read.format_version <= FORMAT_VERSION).then_some(read.scorer_hash)
 }
 
 /// Whether answers of a run may stand in the baseline in a folder, too: then the two are not independent.
@@ -253,11 +264,14 @@ fn read_whole(folder: &Path) -> Result<Option<Whole>> {
     Ok((file.is_some() || !found.contents.is_empty()).then_some((file, found)))
 }
 
-/// The baseline that a run is added to, whole as it was accepted.
+/// The baseline that a run is added to, whole as it was accepted. `see` takes what its snapshots say.
 ///
 /// # Errors
-/// When there is none, or it is not what was accepted.
-pub(super) fn read_to_add(folder: &Path) -> Result<(BaselineFile, BTreeMap<String, Content>)> {
+/// When there is none, or it is not what was accepted, and those of `see`.
+pub(super) fn read_to_add(
+    folder: &Path,
+    mut see: impl FnMut(String, Content) -> Result<()>,
+) -> Result<BaselineFile> {
     const HINT: &str = "accept its runs anew, all at once: cargo evaltest accept RUN_DIR RUN_DIR";
     let shown = folder.display();
     let whole = if folder.is_dir() {
@@ -265,7 +279,7 @@ pub(super) fn read_to_add(folder: &Path) -> Result<(BaselineFile, BTreeMap<Strin
     } else {
         None
     };
-    let Some((Some(file), mut found)) = whole else {
+    let Some((Some(mut file), found)) = whole else {
         return Err(
             Error::usage(format!("there is no baseline in `{shown}` to add a run to"))
                 .hint("make the run the baseline: cargo evaltest accept RUN_DIR, without `--add`"),
@@ -282,13 +296,13 @@ pub(super) fn read_to_add(folder: &Path) -> Result<(BaselineFile, BTreeMap<Strin
         ))
         .hint(HINT));
     }
+    file.digests = Digests::default();
     // With their texts.
-    for (id, content) in &mut found.contents {
-        if let Some(whole) = Content::read(&super::path(folder, id))? {
-            *content = whole;
-        }
+    for (id, content) in found.contents {
+        let whole = Content::read(&super::path(folder, &id))?;
+        see(id, whole.unwrap_or(content))?;
     }
-    Ok((file, found.contents))
+    Ok(file)
 }
 
 /// What the snapshots in a folder say. Nearly all the time goes into opening files, ten thousand of them

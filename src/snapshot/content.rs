@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
 use super::{SnapshotHeader, read};
 use crate::data::Record;
 use crate::error::{Error, Result};
@@ -9,7 +11,7 @@ use crate::verdict::baseline::BaselineSample;
 use crate::verdict::marks::Marks;
 
 /// What a snapshot says of a sample.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Content {
     /// The verdict of the majority. `None` for a sample without ground truth.
     pub(crate) correct: Option<bool>,
@@ -21,7 +23,7 @@ pub(crate) struct Content {
 }
 
 /// What was answered, as JSON.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum SaidForm {
     /// The prediction, and its normalised form.
     Plain {
@@ -35,7 +37,7 @@ pub(crate) enum SaidForm {
 }
 
 /// A hash of what was asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum AskedHash {
     /// Of the question and its files, or a keyed digest of it.
     Question(String),

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
 use super::content::Content;
 use super::{LONGEST_TEXT, json};
 use crate::data::Record;
@@ -12,7 +14,7 @@ use crate::text::yaml;
 const SOURCE: &str = "source: evaltest";
 
 /// What stands above the content of a snapshot.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct SnapshotHeader {
     /// The sample's id.
     pub(crate) id: String,
@@ -20,7 +22,7 @@ pub(crate) struct SnapshotHeader {
     shown: Option<Shown>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Shown {
     question: String,
     ground_truth: String,

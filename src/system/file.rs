@@ -1,7 +1,7 @@
 //! Files: written whole or not at all, hashed, and where a path leads.
 
 use std::fs;
-use std::io::Read;
+use std::io::{BufWriter, Read, Write};
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -24,13 +24,29 @@ pub(crate) fn make_root(root: &Path) -> Result<()> {
 
 /// Writes to a neighbour and renames it over `path`.
 pub(crate) fn write_atomically(path: &Path, content: &[u8]) -> Result<()> {
+    write_beside(path, |temporary| fs::write(temporary, content))
+}
+
+/// The same of what is written bit by bit.
+pub(crate) fn write_atomically_by(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> Result<()> {
+    write_beside(path, |temporary| {
+        let mut file = BufWriter::new(fs::File::create(temporary)?);
+        write(&mut file)?;
+        file.flush()
+    })
+}
+
+fn write_beside(path: &Path, write: impl FnOnce(&Path) -> std::io::Result<()>) -> Result<()> {
     // Neither another process nor another thread may write to the same neighbour.
     static WRITES: AtomicU64 = AtomicU64::new(0);
-    let write = WRITES.fetch_add(1, Ordering::Relaxed);
+    let number = WRITES.fetch_add(1, Ordering::Relaxed);
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.{write}.tmp", std::process::id()));
+    name.push(format!(".{}.{number}.tmp", std::process::id()));
     let temporary = path.with_file_name(name);
-    fs::write(&temporary, content)
+    write(&temporary)
         .and_then(|()| fs::rename(&temporary, path))
         .map_err(|error| {
             let _ = fs::remove_file(&temporary);

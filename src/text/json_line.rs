@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::io::{self, Write};
 
 use memchr::memchr3_iter;
 use serde::Serialize;
@@ -35,6 +36,22 @@ pub fn escape_line_ends(json: &mut Vec<u8>, start: usize) {
     escaped.extend_from_slice(&written[done..]);
     json.truncate(start + first);
     json.append(&mut escaped);
+}
+
+/// Does the same to JSON that is written bit by bit; serde writes a text without its escapes in one.
+pub(crate) struct EscapedLineEnds<'a>(pub(crate) &'a mut dyn Write);
+
+impl Write for EscapedLineEnds<'_> {
+    fn write(&mut self, json: &[u8]) -> io::Result<usize> {
+        let mut escaped = json.to_vec();
+        escape_line_ends(&mut escaped, 0);
+        self.0.write_all(&escaped)?;
+        Ok(json.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// The length and the escape of what the JSON begins with, if that is to be escaped.

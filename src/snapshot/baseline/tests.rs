@@ -27,13 +27,24 @@ fn accepted(folder: &Path) -> BaselineFile {
             .unwrap();
     }
     let runs = ["r1", "r2"].map(|id| PooledRun::old(id.to_owned(), 1));
-    let file = BaselineFile::new(runs.into(), "s1".to_owned(), None, Judges::new(), &contents);
+    let mut digests = Digests::default();
+    for (id, content) in &contents {
+        digests.add(id.as_str().into(), content);
+    }
+    let file = BaselineFile::new(
+        runs.into(),
+        "s1".to_owned(),
+        None,
+        Judges::new(),
+        digests,
+        2,
+    );
     write(folder, &file);
     file
 }
 
 fn write(folder: &Path, file: &BaselineFile) {
-    std::fs::write(folder.join(FILE), serde_json::to_vec(file).unwrap()).unwrap();
+    super::write(&folder.join(FILE), file).unwrap();
 }
 
 #[test]

@@ -1,0 +1,281 @@
+//! `NewBaseline`: a baseline while runs are added to it.
+
+use std::path::{Path, PathBuf};
+
+use super::drafts::{Draft, Drafts};
+use super::old::{KeptFiles, is_own};
+use super::{ATTRIBUTES, ATTRIBUTES_FILE, Accepted};
+use crate::data::Record;
+use crate::error::Result;
+use crate::snapshot::baseline::{BaselineFile, FILE, Judges, read_to_add, scorer_hash_of, write};
+use crate::snapshot::digests::Digests;
+use crate::snapshot::pool::{PooledRun, Roll};
+use crate::snapshot::{Content, EpochContent, SampleContent, SnapshotHeader, epoch, path, update};
+use crate::store::{Manifest, RunDir, read_records};
+use crate::system::file::write_atomically;
+use crate::verdict::poll;
+
+/// A baseline while runs are added to it. Of its samples their ids are in memory, and nothing of what they say.
+pub(super) struct NewBaseline {
+    scorer_hash: String,
+    /// Names the dataset that keys the snapshots, where they are masked.
+    mask_id: Option<String>,
+    runs: Vec<PooledRun>,
+    /// The models that served judges in any of them.
+    judges: Judges,
+    drafts: Drafts,
+    /// How many answers each sample has when all is over, once a run was added to another.
+    answers: Option<usize>,
+    errors: Vec<String>,
+    missing: Vec<String>,
+    incomplete: Vec<String>,
+}
+
+/// What a run says of a sample.
+struct NewSample {
+    id: String,
+    draft: Draft,
+    /// Whether it ended in an error, in any epoch.
+    is_error: bool,
+}
+
+/// Names the dataset that keys the snapshots of a run, if they are masked.
+pub(super) fn key_of(manifest: &Manifest) -> Option<String> {
+    manifest.mask_id.clone().filter(|_| manifest.masked)
+}
+
+impl NewBaseline {
+    pub(super) fn new(scorer_hash: String, mask_id: Option<String>, drafts: Drafts) -> Self {
+        Self {
+            scorer_hash,
+            mask_id,
+            runs: Vec::new(),
+            judges: Judges::new(),
+            drafts,
+            answers: None,
+            errors: Vec::new(),
+            missing: Vec::new(),
+            incomplete: Vec::new(),
+        }
+    }
+
+    /// The baseline in a folder.
+    pub(super) fn of_accepted(folder: &Path, mut drafts: Drafts) -> Result<Self> {
+        let file = read_to_add(folder, |id, content| {
+            let header = None;
+            drafts.put(&id, &Draft { content, header })
+        })?;
+        Ok(Self {
+            runs: file.runs,
+            judges: file.judges,
+            ..Self::new(file.scorer_hash, file.mask_id, drafts)
+        })
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.drafts.is_empty()
+    }
+
+    /// Adds a run.
+    ///
+    /// # Errors
+    /// When it cannot count together with those that are there; what was made of them is worth nothing then.
+    pub(super) fn add(
+        &mut self,
+        dir: &RunDir,
+        manifest: &Manifest,
+        folder: &Path,
+        partial: bool,
+    ) -> Result<()> {
+        let mut roll = Roll::of(manifest);
+        let is_first = self.runs.is_empty();
+        let is_same = is_first && scorer_hash_of(folder).is_none_or(|it| it == self.scorer_hash);
+        let before: usize = self.runs.iter().map(|run| run.epochs as usize).sum();
+        let all = before + manifest.epochs as usize;
+        let lists = [&self.errors, &self.missing, &self.incomplete].map(Vec::len);
+        let mut is_of_another = false;
+        for records in poll::samples(read_records(&dir.file("samples.jsonl"))?) {
+            let records = records?;
+            let content = |record: &Record| EpochContent::of(record, manifest.masked);
+            let contents = records.iter().map(content).collect();
+            let Some((record, SampleContent { content, .. })) =
+                records.first().zip(SampleContent::majority(contents))
+            else {
+                continue;
+            };
+            roll.add(&record.sample_id, &content, &records);
+            let sample = NewSample {
+                id: record.sample_id.clone(),
+                draft: Draft {
+                    content,
+                    header: Some(SnapshotHeader::of(record, manifest.masked)),
+                },
+                is_error: records.iter().any(|record| record.result.status.is_error()),
+            };
+            if is_first {
+                self.begin(sample, record, (folder, is_same), manifest)?;
+            } else {
+                is_of_another |= self.join(sample, record, all)?;
+            }
+        }
+        let [errors, missing, incomplete] = lists;
+        self.errors[errors..].sort();
+        self.missing[missing..].sort();
+        self.incomplete[incomplete..].sort();
+        for (scorer, models) in &manifest.judge_models {
+            let known = self.judges.entry(scorer.clone()).or_default();
+            known.extend(models.keys().cloned());
+        }
+        let run = roll.finish();
+        if let Some(last) = self.runs.last() {
+            if self.scorer_hash != manifest.scorer_hash {
+                return Err(run.another(last, "scorer, extraction or `errors`"));
+            }
+            let key = key_of(manifest);
+            if key.is_some() != self.mask_id.is_some() {
+                return Err(run.another(last, "`snapshot.answers`"));
+            }
+            for other in &self.runs {
+                run.check_joins(other, partial)?;
+            }
+            if key != self.mask_id || is_of_another {
+                return Err(run.another(last, "dataset"));
+            }
+            self.answers = Some(all);
+        }
+        self.runs.push(run);
+        Ok(())
+    }
+
+    /// Takes a sample of the first run. An outage must not overwrite what is known of it, if that is still comparable.
+    fn begin(
+        &mut self,
+        sample: NewSample,
+        record: &Record,
+        (folder, is_same): (&Path, bool),
+        manifest: &Manifest,
+    ) -> Result<()> {
+        let NewSample {
+            id,
+            mut draft,
+            is_error,
+        } = sample;
+        if !is_error {
+            return self.drafts.put(&id, &draft);
+        }
+        let before = Content::read(&path(folder, &id)).ok().flatten();
+        let before = before.filter(|before| is_same && before.is_of(record));
+        match before {
+            Some(before) => {
+                let before = if manifest.masked {
+                    epoch::hidden(before, record)
+                } else {
+                    before
+                };
+                draft.content = before.kept(manifest.epochs as usize);
+                self.drafts.put(&id, &draft)?;
+                self.errors.push(id);
+            }
+            None if draft.content.is_answered() => {
+                self.drafts.put(&id, &draft)?;
+                self.incomplete.push(id);
+            }
+            None => self.missing.push(id),
+        }
+        Ok(())
+    }
+
+    /// Adds the answers of a further run to those that are there. Says whether those are to another question, or were held
+    /// against another ground truth.
+    fn join(&mut self, sample: NewSample, record: &Record, all: usize) -> Result<bool> {
+        let NewSample {
+            id,
+            draft,
+            is_error,
+        } = sample;
+        let old = self.drafts.get(&id)?;
+        let is_of_another = old.as_ref().is_some_and(|old| !old.content.is_of(record));
+        match old {
+            Some(mut old) => {
+                if let Some(answers) = self.answers {
+                    // Of a run before, which did not ask it.
+                    old.content.answers.resize(answers, None);
+                }
+                old.content.answers.extend(draft.content.answers);
+                old.header = old.header.or(draft.header);
+                self.drafts.put(&id, &old)?;
+            }
+            None if draft.content.is_answered() || !is_error => {
+                let content = draft.content.with_answers(all);
+                self.drafts.put(&id, &Draft { content, ..draft })?;
+            }
+            None => {}
+        }
+        if is_error {
+            self.incomplete.push(id);
+        }
+        Ok(is_of_another)
+    }
+
+    /// Writes the snapshots and `_baseline.json`.
+    pub(super) fn write(mut self, eval: String, folder: PathBuf) -> Result<Accepted> {
+        // A later run may have asked them.
+        let mut missing = self.missing;
+        missing.retain(|id| !self.drafts.has(id));
+        let masked = self.mask_id.is_some();
+        let (mut changed, mut correct) = (0, 0);
+        let mut known = KeptFiles::default();
+        let mut digests = Digests::default();
+        for (id, place) in self.drafts.take_places() {
+            let Draft {
+                mut content,
+                header,
+            } = self.drafts.read(place)?;
+            if let Some(answers) = self.answers {
+                // Not asked by the last run.
+                content.answers.resize(answers, None);
+            }
+            let path = path(&folder, &id);
+            if Content::read(&path).ok().flatten().as_ref() != Some(&content) {
+                // Of a sample that was not asked this time the snapshot itself tells.
+                let header = header.or_else(|| SnapshotHeader::read(&path).filter(|_| !masked));
+                content.write(&path, &header.unwrap_or_else(|| SnapshotHeader::bare(&id)))?;
+                changed += 1;
+            }
+            let pending = update::pending(&path);
+            if is_own(&pending) {
+                let _ = std::fs::remove_file(pending);
+            }
+            known.add(&path);
+            digests.add(id, &content);
+            correct += usize::from(content.into_sample().verdict() == Some(true));
+        }
+        let attributes = folder.join(ATTRIBUTES_FILE);
+        if !attributes.exists() {
+            write_atomically(&attributes, ATTRIBUTES.as_bytes())?;
+        }
+        let removed = known.remove_others(&folder)?;
+        let file = BaselineFile::new(
+            self.runs,
+            self.scorer_hash,
+            self.mask_id,
+            self.judges,
+            digests,
+            correct,
+        );
+        write(&folder.join(FILE), &file)?;
+        Ok(Accepted {
+            eval,
+            runs: file.runs.iter().map(PooledRun::known).collect(),
+            samples: file.samples,
+            correct: file.correct,
+            changed,
+            removed,
+            errors: self.errors,
+            missing,
+            incomplete: self.incomplete,
+            folder,
+            notices: Vec::new(),
+        })
+    }
+}

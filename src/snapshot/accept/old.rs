@@ -1,0 +1,56 @@
+//! What lies in a folder of snapshots and is of no sample any more.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
+
+use walkdir::WalkDir;
+
+use crate::error::{Error, Result};
+use crate::snapshot::SnapshotHeader;
+
+/// Files, each known by a mark: of a million that is 8 MiB, where their paths would be a hundred. That another file has
+/// the mark of one of them happens once in so many folders as nobody has.
+#[derive(Default)]
+pub(super) struct KeptFiles(Vec<u64>);
+
+impl KeptFiles {
+    pub(super) fn add(&mut self, path: &Path) {
+        self.0.push(mark(path));
+    }
+
+    /// Removes snapshots of samples that are no longer there, and what waits for review beside them.
+    pub(super) fn remove_others(mut self, folder: &Path) -> Result<usize> {
+        self.0.sort_unstable();
+        let mut removed = 0;
+        let files = WalkDir::new(folder)
+            .min_depth(2)
+            .max_depth(2)
+            .into_iter()
+            .flatten();
+        for entry in files {
+            let path = entry.path();
+            let name = entry.file_name().to_string_lossy();
+            let is_snapshot = name.ends_with(".snap");
+            let is_unknown = || self.0.binary_search(&mark(path)).is_err();
+            let is_over = is_snapshot && is_unknown() || name.ends_with(".snap.new");
+            if is_over && is_own(path) {
+                std::fs::remove_file(path).map_err(|error| Error::io("remove", path, &error))?;
+                removed += usize::from(is_snapshot);
+                let _ = path.parent().map(std::fs::remove_dir);
+            }
+        }
+        Ok(removed)
+    }
+}
+
+fn mark(path: &Path) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    path.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Whether a file is a snapshot that evaltest wrote: what another program keeps beside them is not ours to remove.
+pub(super) fn is_own(path: &Path) -> bool {
+    let is_file = path.symlink_metadata().is_ok_and(|about| about.is_file());
+    is_file && SnapshotHeader::is_own(path)
+}
