@@ -310,6 +310,11 @@ impl Gate {
         )
     }
 
+    /// Whether it looks at more than the verdicts on them.
+    pub(crate) fn needs_each_sample(&self) -> bool {
+        self.needs_samples() && self.metric != Metric::Accuracy(None)
+    }
+
     /// `no_regression` fails if p is below this.
     pub(crate) fn level(&self) -> f64 {
         self.alpha.unwrap_or(DEFAULT_ALPHA)

@@ -1,25 +1,37 @@
 //! From records to [`Facts`].
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use crate::data::{Record, Status};
 use crate::verdict::baseline::{Baseline, CurrentSample, Flip, flipped};
 use crate::verdict::facts::Facts;
-use crate::verdict::gate::Gate;
+use crate::verdict::gate::{Gate, Slice};
 use crate::verdict::summary::SummaryBuilder;
 
 /// What the facts need of the records, taken from them one by one in dataset order, so that none of them has to stay in
 /// memory.
 pub(crate) struct Gathered<'a> {
     summary: SummaryBuilder,
-    /// Empty unless a gate looks at single samples.
-    current: Option<Vec<CurrentSample>>,
+    kept: Kept,
     baseline: Option<&'a Baseline>,
     flips: Vec<Flip>,
     /// The sample whose records come in.
     sample: Option<CurrentSample>,
     selected: u64,
     answered: u64,
+}
+
+/// What stays of single samples.
+enum Kept {
+    /// Nothing: no gate looks at them.
+    Nothing,
+    /// Right, wrong and lacking answers, by the slices of their samples. As long as each sample is one answer, and belongs
+    /// to no group, an accuracy needs no more.
+    Counts(BTreeMap<Vec<(String, String)>, [u64; 3]>),
+    /// All of them.
+    Samples(Vec<CurrentSample>),
 }
 
 impl<'a> Gathered<'a> {
@@ -29,9 +41,16 @@ impl<'a> Gathered<'a> {
         gates: &[Gate],
         baseline: Option<&'a Baseline>,
     ) -> Self {
+        let kept = if !gates.iter().any(Gate::needs_samples) {
+            Kept::Nothing
+        } else if baseline.is_some() || gates.iter().any(Gate::needs_each_sample) {
+            Kept::Samples(Vec::new())
+        } else {
+            Kept::Counts(BTreeMap::new())
+        };
         Self {
             summary,
-            current: gates.iter().any(Gate::needs_samples).then(Vec::new),
+            kept,
             baseline,
             flips: Vec::new(),
             sample: None,
@@ -44,7 +63,7 @@ impl<'a> Gathered<'a> {
     pub(crate) fn add(&mut self, record: &Record) {
         self.summary.add(record);
         self.selected += u64::from(record.epoch == 0);
-        if self.current.is_some() || self.baseline.is_some() {
+        if !matches!(self.kept, Kept::Nothing) || self.baseline.is_some() {
             self.gather(record);
         }
         let answered = [Status::Scored, Status::Unscored, Status::ScorerFailed];
@@ -75,9 +94,7 @@ impl<'a> Gathered<'a> {
                 worse,
             });
         }
-        if let Some(current) = &mut self.current {
-            current.push(sample);
-        }
+        self.kept.add(sample);
     }
 
     /// The facts that the records tell, with the benchmark's own aggregates, as those of a whole run that nothing
@@ -85,7 +102,10 @@ impl<'a> Gathered<'a> {
     pub(crate) fn finish(mut self, metrics: Map<String, Value>) -> (Facts<'a>, Vec<Flip>) {
         self.end_sample();
         let facts = Facts {
-            current: self.current.unwrap_or_default(),
+            current: match self.kept {
+                Kept::Samples(samples) => samples,
+                Kept::Nothing | Kept::Counts(_) => Vec::new(),
+            },
             answered: self.answered,
             selected: self.selected,
             total: self.selected,
@@ -96,9 +116,120 @@ impl<'a> Gathered<'a> {
     }
 }
 
+impl Kept {
+    fn add(&mut self, sample: CurrentSample) {
+        if let Self::Counts(counts) = self
+            && (sample.cluster.is_some() || sample.answers.len() > 1)
+        {
+            *self = Self::Samples(counted(counts));
+        }
+        match self {
+            Self::Nothing => {}
+            Self::Samples(samples) => samples.push(sample),
+            Self::Counts(counts) => {
+                let slices = sample.slices.into_iter();
+                let slices = slices.map(|slice| (slice.dimension, slice.value));
+                let counts = counts.entry(slices.collect()).or_default();
+                for answer in sample.answers {
+                    let of = match answer {
+                        Some(true) => 0,
+                        Some(false) => 1,
+                        None => 2,
+                    };
+                    counts[of] += 1;
+                }
+            }
+        }
+    }
+}
+
+/// The samples that were counted, which belong to no group: an accuracy asks them nothing else.
+fn counted(counts: &BTreeMap<Vec<(String, String)>, [u64; 3]>) -> Vec<CurrentSample> {
+    let mut samples = Vec::new();
+    for (slices, counts) in counts {
+        for (answer, count) in [Some(true), Some(false), None].into_iter().zip(counts) {
+            for _ in 0..*count {
+                samples.push(CurrentSample {
+                    // Each is one of its own.
+                    id: format!("\u{0}{}", samples.len()),
+                    answers: vec![answer],
+                    slices: slices
+                        .iter()
+                        .map(|(of, value)| Slice::new(of, value))
+                        .collect(),
+                    ..CurrentSample::default()
+                });
+            }
+        }
+    }
+    samples
+}
+
 /// Whether a sample changed sides since the baseline, and became wrong.
 fn flip(baseline: &Baseline, now: &CurrentSample) -> Option<bool> {
     let then = baseline.samples.get(&now.id)?;
     let same = then.is_of(&now.input_hash, &now.target_hash, &now.marks);
     flipped(&then.answers, &now.answers).filter(|_| same)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Score;
+
+    fn record(number: usize, cluster: Option<&str>) -> Record {
+        let mut record =
+            Record::scored(number.to_string(), Score::binary(!number.is_multiple_of(3)));
+        record.cluster = cluster.map(str::to_owned);
+        let level = Value::from((number % 2).to_string());
+        record.slices.insert("level".to_owned(), level);
+        if number.is_multiple_of(7) {
+            record.result.status = Status::AgentFailed;
+            record.result.score = None;
+        }
+        record
+    }
+
+    /// The results of gates on these records, and how many samples were kept.
+    fn results(gates: &[&str], records: &[Record]) -> (String, usize) {
+        let gates: Vec<Gate> = gates.iter().map(|gate| gate.parse().unwrap()).collect();
+        let mut gathered = Gathered::new(SummaryBuilder::new("e"), &gates, None);
+        for record in records {
+            gathered.add(record);
+        }
+        let (facts, _) = gathered.finish(Map::new());
+        let kept = facts.current.len();
+        let results: Vec<_> = gates.iter().map(|gate| gate.check(&facts)).collect();
+        (format!("{results:?}"), kept)
+    }
+
+    #[test]
+    fn an_accuracy_needs_no_sample_unless_answers_hang_together() {
+        let gates = [
+            "accuracy >= 0.6",
+            "accuracy[level=1] >= 0.6",
+            "accuracy >= 0.7 (confidence=0.95)",
+        ];
+        // One that looks at samples, so that they are all kept.
+        let all = |records: &[Record]| {
+            let gates = [&gates[..], &["latency_p42 <= 1"]].concat();
+            results(&gates, records).0
+        };
+        let is_same = |records: &[Record], expect| {
+            let (told, kept) = results(&gates, records);
+            assert_eq!(kept, expect);
+            let all = all(records);
+            let told = told.trim_end_matches(']');
+            assert!(all.starts_with(told), "{all}\n{told}");
+        };
+        let mut records: Vec<_> = (0..100).map(|number| record(number, None)).collect();
+        is_same(&records, 0);
+        // Late, and only some of them.
+        for number in 100..140_usize {
+            let cluster = number.to_string();
+            let cluster = Some(&cluster[..2]).filter(|_| !number.is_multiple_of(5));
+            records.push(record(number, cluster));
+        }
+        is_same(&records, 140);
+    }
 }

@@ -24,10 +24,10 @@ use crate::system::parallel::in_order;
 pub(crate) struct Table {
     path: PathBuf,
     columns: Vec<String>,
-    rows: Kept,
+    rows: RowStore,
 }
 
-enum Kept {
+enum RowStore {
     Lines { text: String, lines: Vec<LineSpan> },
     Rows(Rows),
     File(RowFile),
@@ -101,7 +101,7 @@ impl Table {
             Spilled::File(rows, columns) => Ok(Self {
                 path: path.to_owned(),
                 columns,
-                rows: Kept::File(rows),
+                rows: RowStore::File(rows),
             }),
         }
     }
@@ -110,7 +110,7 @@ impl Table {
         Self {
             path: rows.path.clone(),
             columns: rows.columns().into_iter().map(str::to_owned).collect(),
-            rows: Kept::Rows(rows),
+            rows: RowStore::Rows(rows),
         }
     }
 
@@ -136,7 +136,7 @@ impl Table {
         Ok(Some(Self {
             path: path.to_owned(),
             columns,
-            rows: Kept::File(rows),
+            rows: RowStore::File(rows),
         }))
     }
 
@@ -156,7 +156,7 @@ impl Table {
         Ok(Self {
             path: path.to_owned(),
             columns: columns.names,
-            rows: Kept::Lines { text, lines },
+            rows: RowStore::Lines { text, lines },
         })
     }
 
@@ -197,13 +197,13 @@ impl Table {
     ) -> Result<(), Error> {
         let path = self.path;
         match self.rows {
-            Kept::Rows(rows) => {
+            RowStore::Rows(rows) => {
                 let samples = rows.into_samples(make)?.into_iter();
                 samples
                     .into_iter()
                     .try_for_each(|sample| take(sample, None))
             }
-            Kept::Lines { text, lines } => {
+            RowStore::Lines { text, lines } => {
                 let place = |row: usize| Place {
                     path: &path,
                     line: lines.get(row).map(|line| line.number),
@@ -218,7 +218,7 @@ impl Table {
                 let take = &mut |sample, _| take(sample, None);
                 each_row(lines.len(), &size, &place, &sample, take)
             }
-            Kept::File(rows) => {
+            RowStore::File(rows) => {
                 let rows = Arc::new(rows);
                 let of = Arc::clone(&rows);
                 let sample = move |row: usize| {
@@ -292,13 +292,13 @@ fn chunk_end(start: usize, rows: usize, size: &dyn Fn(usize) -> usize) -> usize 
 impl AnyRow for Table {
     fn any(&self, is: &dyn Fn(&Map<String, Value>) -> bool) -> bool {
         match &self.rows {
-            Kept::Rows(rows) => rows.any(is),
-            Kept::Lines { text, lines } => lines.iter().any(|line| {
+            RowStore::Rows(rows) => rows.any(is),
+            RowStore::Lines { text, lines } => lines.iter().any(|line| {
                 let fields = jsonl::fields(&self.path, line.number, &text[line.start..line.end]);
                 // One that is broken will say so when its sample is made.
                 fields.is_ok_and(|fields| is(&fields))
             }),
-            Kept::File(rows) => {
+            RowStore::File(rows) => {
                 (0..rows.len()).any(|row| rows.fields(row).is_ok_and(|fields| is(&fields)))
             }
         }

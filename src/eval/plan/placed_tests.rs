@@ -74,9 +74,8 @@ fn every_format_is_the_same_by_place() {
         path
     };
     let long = "Z\u{fc}rich ".repeat(20_000);
-    let many: String = (0..500)
-        .map(|n| format!("{{\"id\": \"m{n}\", \"question\": \"{n}?\", \"answer\": {n}}}\n"))
-        .collect();
+    let row = |n: u32| format!("{{\"id\": \"m{n}\", \"question\": \"{n}?\", \"answer\": {n}}}\n");
+    let many = (0..500).map(row).collect::<Vec<_>>().concat();
     let jsonl = format!(
         "\u{feff}{{\"id\": \"a\", \"question\": \"\u{2028}?\", \"answer\": \"x\", \"n\": NaN, \"level\": 1}}\r\n\r\n  \n \
          {{\"id\": \"b\", \"question\": \"{long}\", \"answer\": 17, \"level\": 2.0, \"file_name\": \"a.csv\"}} \n{many}\
@@ -93,7 +92,8 @@ fn every_format_is_the_same_by_place() {
                 .prompt_column("/question"))
         });
     }
-    let many: String = (0..500).map(|n| format!("m{n},{n}?,{n},\r\n")).collect();
+    let row = |n: u32| format!("m{n},{n}?,{n},\r\n");
+    let many = (0..500).map(row).collect::<Vec<_>>().concat();
     let csv = format!(
         "\u{feff}id, question ,answer,file_name\r\n\r\n\na,\"x, \"\"y\"\"\r\nz\",1,\r\n\u{feff}b,{long},2,a.csv\r\n\
          {many}c,\"\nx\",\"3\n\",\n\n\nd,\"\u{e9};\",,\"\""
