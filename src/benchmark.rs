@@ -23,6 +23,7 @@ pub(crate) mod gsm8k;
 mod problems;
 pub(crate) mod prompt;
 pub(crate) mod qa;
+mod running;
 
 use std::path::PathBuf;
 
@@ -34,6 +35,10 @@ use crate::data::{Output, Record, Sample, Score};
 use crate::error::{Error, Result};
 use crate::scorer::extract::Extract;
 use crate::scorer::{Maker, Scorer};
+
+#[cfg(feature = "bfcl")]
+pub(crate) use running::CountsRecords;
+pub(crate) use running::RunningMetrics;
 
 /// How a notice ends of samples whose ground truth is hidden. Nobody need know where no scorer looks at one.
 pub(crate) const NO_TRUTH: &str = "have no ground truth: only scorers that need none judge them";
@@ -173,6 +178,13 @@ pub trait Benchmark: Send + Sync {
     /// each. `false` spares a large run of them.
     fn has_metrics(&self) -> bool {
         true
+    }
+
+    /// [`Benchmark::metrics`] out of one record after another, so that none of them stays in memory: for the benchmarks
+    /// of evaltest.
+    #[doc(hidden)]
+    fn running_metrics(&self) -> Option<RunningMetrics> {
+        None
     }
 
     /// The numbers that [`Benchmark::metrics`] will have, so that a gate on any other is an error before an agent

@@ -21,7 +21,7 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value};
 
-use crate::benchmark::{Benchmark, CategoryCount};
+use crate::benchmark::{Benchmark, CategoryCount, CountsRecords, RunningMetrics};
 use crate::bfcl::checker;
 use crate::bfcl::data::{BfclQuestion, Category, Data};
 use crate::data::dataset::{Filter, TakePlaced};
@@ -228,6 +228,22 @@ pub(crate) fn sample(question: BfclQuestion) -> Sample {
     sample
 }
 
+/// The metrics of a run so far.
+struct WeightedTally {
+    tally: BfclTally,
+    weights: Weights,
+}
+
+impl CountsRecords for WeightedTally {
+    fn add(&mut self, record: &Record) {
+        self.tally.add(record);
+    }
+
+    fn finish(&self) -> Map<String, Value> {
+        self.tally.finish(&self.weights)
+    }
+}
+
 impl Benchmark for Bfcl {
     fn name(&self) -> &'static str {
         "bfcl"
@@ -284,6 +300,13 @@ impl Benchmark for Bfcl {
             tally.add(record);
         }
         tally.finish(&self.weights)
+    }
+
+    fn running_metrics(&self) -> Option<RunningMetrics> {
+        Some(RunningMetrics(Box::new(WeightedTally {
+            tally: BfclTally::default(),
+            weights: self.weights.clone(),
+        })))
     }
 
     fn metric_names(&self) -> Option<Vec<String>> {

@@ -43,10 +43,14 @@ pub use jsonl::python_json;
 pub(crate) use lines::read_text;
 pub use row::{Place, Row, Rows};
 
-pub(crate) use row_file::{RowFile, SamplePlace, TakePlaced};
+#[cfg(feature = "bfcl")]
+pub(crate) use row_file::RowFile;
+pub(crate) use row_file::{SamplePlace, TakePlaced};
 #[cfg(test)]
 pub(crate) use table::LARGE_HERE;
-pub(crate) use table::{Table, is_large};
+pub(crate) use table::Table;
+#[cfg(feature = "bfcl")]
+pub(crate) use table::is_large;
 
 /// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

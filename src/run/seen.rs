@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::ledger::Ledger;
 use super::options::FrontDoor;
+use crate::benchmark::RunningMetrics;
 use crate::data::Record;
 use crate::eval::Assert;
 use crate::eval::plan::Plan;
@@ -22,6 +23,8 @@ pub(super) struct SeenRecords<'a> {
     records: Vec<Record>,
     notable: Notable,
     all: bool,
+    /// The benchmark's aggregates, if it makes them of one record after another.
+    metrics: Option<RunningMetrics>,
     assertions: Option<Assertions>,
 }
 
@@ -39,12 +42,15 @@ impl<'a> SeenRecords<'a> {
     pub(super) fn new(plan: &'a Plan, door: FrontDoor, ledger: &Ledger) -> Self {
         let eval = &plan.eval;
         let assert = eval.snapshot.assert;
+        let metrics = eval.benchmark.running_metrics();
+        let needs_all = eval.benchmark.has_metrics() && metrics.is_none();
         Self {
             plan,
             door,
             records: Vec::new(),
             notable: Notable::default(),
-            all: door == FrontDoor::Library || eval.benchmark.has_metrics(),
+            all: door == FrontDoor::Library || needs_all,
+            metrics,
             assertions: assert.decides().then(|| Assertions {
                 differing: (assert == Assert::Exact).then(|| ledger.differing()),
                 place: 0,
@@ -59,6 +65,9 @@ impl<'a> SeenRecords<'a> {
         if let Some(assertions) = &mut self.assertions {
             assertions.add(slot / self.plan.eval.epochs as usize, &record);
         }
+        if let Some(metrics) = &mut self.metrics {
+            metrics.0.add(&record);
+        }
         if self.all || self.notable.takes(&record) {
             record.lighten();
             self.records.push(record);
@@ -69,7 +78,11 @@ impl<'a> SeenRecords<'a> {
     pub(super) fn finish(mut self) -> (Vec<Record>, Vec<String>, Map<String, Value>) {
         let benchmark = &self.plan.eval.benchmark;
         // One that panics costs its aggregates, not the run.
-        let metrics = panics::catch(|| benchmark.metrics(&self.records)).unwrap_or_else(|reason| {
+        let metrics = panics::catch(|| match &self.metrics {
+            Some(metrics) => metrics.0.finish(),
+            None => benchmark.metrics(&self.records),
+        });
+        let metrics = metrics.unwrap_or_else(|reason| {
             Map::from_iter([("error".to_owned(), format!("`metrics` {reason}").into())])
         });
         if self.door != FrontDoor::Library && self.all {

@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use figure::{Figure, is_bench, report};
 use parquet::data_type::{ByteArray, ByteArrayType};
+use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
@@ -144,7 +145,10 @@ fn parquet_of(
     let schema = "message m { required binary id (UTF8); required binary question (UTF8); \
                   required binary answer (UTF8); }";
     let schema = Arc::new(parse_message_type(schema)?);
-    let mut writer = SerializedFileWriter::new(file, schema, Arc::default())?;
+    // A page can only be decoded as a whole: without this it would be 1,024 rows long.
+    let properties = WriterProperties::builder().set_write_batch_size(16);
+    let properties = Arc::new(properties.build());
+    let mut writer = SerializedFileWriter::new(file, schema, properties)?;
     let mut rows = (1..).zip(texts).peekable();
     while rows.peek().is_some() {
         let (ids, texts): (Vec<_>, Vec<_>) = rows

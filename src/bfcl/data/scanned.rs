@@ -78,13 +78,15 @@ impl ScannedLines {
 impl Scanned {
     /// Without a category of the file, each entry has its own.
     pub(super) fn new(
-        lines: ScannedLines,
+        mut lines: ScannedLines,
         answers: Option<ScannedLines>,
         category: Option<Category>,
     ) -> Result<Self> {
         let answers = answers
             .map(|answers| Self::answers(&lines, answers))
             .transpose()?;
+        // They are needed no longer.
+        lines.ids = HashMap::new();
         let mut scanned = Self {
             lines,
             answers,
@@ -101,7 +103,7 @@ impl Scanned {
 
     fn answers(
         lines: &ScannedLines,
-        answers: ScannedLines,
+        mut answers: ScannedLines,
     ) -> Result<(ScannedLines, Vec<Option<usize>>)> {
         if let Some(row) = answers.open.first() {
             return Err(Error::usage("`ground_truth` is missing").at(answers.line(*row)?.place()));
@@ -114,6 +116,7 @@ impl Scanned {
             };
             of[row] = Some(*answer);
         }
+        answers.ids = HashMap::new();
         Ok((answers, of))
     }
 

@@ -36,6 +36,7 @@ pub(super) fn lines(
     Ok((rows, columns.names))
 }
 
+#[cfg(feature = "bfcl")]
 /// The rows of a file with one per line; `see` sees each that is not blank, with its number.
 pub(crate) fn rows(path: &Path, see: &mut dyn FnMut(u64, &str) -> Result<()>) -> Result<RowFile> {
     let open = File::open(path).map_err(|error| Error::io("read", path, &error))?;

@@ -53,6 +53,7 @@ const fn large() -> u64 {
     LARGE
 }
 
+#[cfg(feature = "bfcl")]
 /// Whether files are so large together that what is in them stays there.
 pub(crate) fn is_large(files: impl IntoIterator<Item = fs::Metadata>) -> bool {
     let files = files.into_iter().filter(fs::Metadata::is_file);

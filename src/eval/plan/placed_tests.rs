@@ -64,6 +64,12 @@ fn the_fixtures_are_the_same_by_place() {
     check(|| Qa::open(fixture("judge/questions.jsonl")));
 }
 
+/// A row 500 times, in which `#` is its number.
+fn repeated(row: &str) -> String {
+    let rows = (0..500).map(|number: u32| row.replace('#', &number.to_string()));
+    rows.collect()
+}
+
 /// The same rows in every format, with all that makes them hard to find.
 #[test]
 fn every_format_is_the_same_by_place() {
@@ -74,8 +80,7 @@ fn every_format_is_the_same_by_place() {
         path
     };
     let long = "Z\u{fc}rich ".repeat(20_000);
-    let row = |n: u32| format!("{{\"id\": \"m{n}\", \"question\": \"{n}?\", \"answer\": {n}}}\n");
-    let many = (0..500).map(row).collect::<Vec<_>>().concat();
+    let many = repeated("{\"id\": \"m#\", \"question\": \"#?\", \"answer\": #}\n");
     let jsonl = format!(
         "\u{feff}{{\"id\": \"a\", \"question\": \"\u{2028}?\", \"answer\": \"x\", \"n\": NaN, \"level\": 1}}\r\n\r\n  \n \
          {{\"id\": \"b\", \"question\": \"{long}\", \"answer\": 17, \"level\": 2.0, \"file_name\": \"a.csv\"}} \n{many}\
@@ -92,8 +97,7 @@ fn every_format_is_the_same_by_place() {
                 .prompt_column("/question"))
         });
     }
-    let row = |n: u32| format!("m{n},{n}?,{n},\r\n");
-    let many = (0..500).map(row).collect::<Vec<_>>().concat();
+    let many = repeated("m#,#?,#,\r\n");
     let csv = format!(
         "\u{feff}id, question ,answer,file_name\r\n\r\n\na,\"x, \"\"y\"\"\r\nz\",1,\r\n\u{feff}b,{long},2,a.csv\r\n\
          {many}c,\"\nx\",\"3\n\",\n\n\nd,\"\u{e9};\",,\"\""
