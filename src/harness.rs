@@ -232,8 +232,10 @@ fn in_process_run(
     // Not on stdout, which may be read by a machine.
     notes.tell(&mut std::io::stderr());
     let mut is_broken = false;
-    for end in boards.iter().filter_map(|board| board.finish()) {
-        is_broken |= !tell(end);
+    for board in &boards {
+        if let Some(end) = board.finish() {
+            is_broken |= !tell(end, &board.notices());
+        }
     }
     let interrupted = interrupt.is_some_and(|interrupt| interrupt.is_set());
     let mut concluded = concluded(&conclusion, interrupted);
@@ -245,7 +247,7 @@ fn in_process_run(
 }
 
 /// Tells what a finished run has to say that no test did; whether there is one.
-fn tell(end: RunEnd) -> bool {
+fn tell(end: RunEnd, notices: &[String]) -> bool {
     let mut stderr = std::io::stderr();
     let run = match end {
         Ok(run) => run,
@@ -254,6 +256,9 @@ fn tell(end: RunEnd) -> bool {
             return false;
         }
     };
+    for notice in notices {
+        let _ = writeln!(stderr, "{}: note: {}", run.eval, clean(notice));
+    }
     // A gate that passes shows nothing of its own.
     let gates = run.summary.gates.iter();
     let comparisons = gates.filter_map(|gate| gate.regression.as_ref());

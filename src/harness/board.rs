@@ -9,6 +9,7 @@ use super::flip::SampleVerdict;
 use super::in_flight::InFlight;
 use super::pool::EvalPool;
 use super::verdict::{self, TestVerdict};
+use crate::agent::Agent;
 use crate::eval::plan::Plan;
 use crate::system::cancel::Cancel;
 use crate::system::lock::lock;
@@ -16,6 +17,7 @@ use crate::system::lock::lock;
 /// One eval: its trials by name, and the pool on which they wait.
 pub(super) struct Board {
     eval: String,
+    agent: Arc<dyn Agent>,
     names: Vec<String>,
     gates: Vec<String>,
     /// Places of gates that are also asked where only some of the samples are selected.
@@ -56,6 +58,7 @@ impl Board {
     ) -> Self {
         Self {
             eval: plan.eval.name.clone(),
+            agent: Arc::clone(&plan.eval.agent),
             names: plan.trial_names(),
             gates: plan.gate_names(),
             always: {
@@ -121,6 +124,11 @@ impl Board {
             Ok(run) => verdict::of_gate_in(&run, place),
             Err(message) => TestVerdict::Failed(message),
         }
+    }
+
+    /// What people should know of how the agent ran here, such as what its sandbox has not.
+    pub(super) fn notices(&self) -> Vec<String> {
+        self.agent.notices()
     }
 
     /// How the run ended, if a trial started it.

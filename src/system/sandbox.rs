@@ -35,7 +35,9 @@
 //! user, without capabilities.
 //!
 //! For both a shim, which is `cargo evaltest` itself, closes what was left open, sets a filter of system calls, and becomes
-//! the program. `sandbox: auto` takes bubblewrap where it works, else Landlock; `auto?` goes without where neither works.
+//! the program. A program that runs evals itself and finds no `cargo-evaltest` in `PATH` starts bubblewrap without it, and
+//! says so: then no call is filtered, nothing is closed, and files in memory are not counted. Landlock needs the shim.
+//! `sandbox: auto` takes bubblewrap where it works, else Landlock; `auto?` goes without where neither works.
 //! The manifest of a run says which one it was.
 
 mod ulimits;
@@ -222,10 +224,7 @@ impl Sandbox {
             Used::Nothing => notices.push(
                 "`sandbox: auto?`: no sandbox works here, so the agent runs without and can read the answers".to_owned(),
             ),
-            Used::Bwrap(strength) if !strength.counts_files => notices.push(
-                "bubblewrap confines the agent, and nothing limits how many files it makes in memory here".to_owned(),
-            ),
-            Used::Bwrap(_) => {}
+            Used::Bwrap(strength) => notices.extend(strength.notices()),
             Used::Landlock => {
                 if is_auto {
                     notices.push(

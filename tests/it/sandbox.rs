@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::patience::{LONG, given_time, late, nap, until};
 use crate::project::{Project, Ran};
 
+mod alone;
 mod kernel;
 mod kinds;
 mod worker;

@@ -28,29 +28,56 @@ const EMPTY_BYTES: &str = "4096";
 pub(crate) struct Strength {
     /// How many files the agent makes has a limit.
     pub(super) counts_files: bool,
+    /// There is a shim: system calls are filtered, and what was left open is closed.
+    has_shim: bool,
     /// No namespace of users can be made in it, even without the filter of system calls.
     no_users: bool,
 }
 
-/// The best first. Whoever is root makes none of users, and the filter alone forbids the agent to.
-const STRENGTHS: [Strength; 4] = [
-    Strength {
-        counts_files: true,
-        no_users: true,
-    },
-    Strength {
-        counts_files: false,
-        no_users: true,
-    },
-    Strength {
-        counts_files: true,
-        no_users: false,
-    },
-    Strength {
-        counts_files: false,
-        no_users: false,
-    },
-];
+impl Strength {
+    /// All that there are, the best first, with a shim or without.
+    fn all(has_shim: bool) -> impl Iterator<Item = Self> {
+        let known = [(true, true), (false, true), (true, false), (false, false)];
+        // Whoever is root makes no namespace of users, and the filter alone forbids the agent to.
+        let known = known.into_iter().filter(move |(counts_files, no_users)| {
+            (has_shim || !counts_files) && !(is_root() && *no_users)
+        });
+        known.map(move |(counts_files, no_users)| Self {
+            counts_files,
+            has_shim,
+            no_users,
+        })
+    }
+
+    /// What it has not, as people should know.
+    pub(super) fn notices(self) -> Vec<String> {
+        let mut notices = Vec::new();
+        if !self.has_shim {
+            notices.push(
+                "bubblewrap confines the agent, and nothing here filters its system calls, closes files that were left \
+                 open, or limits how many it makes in memory: install the program that does, `cargo install \
+                 cargo-evaltest`"
+                    .to_owned(),
+            );
+        } else if !self.counts_files {
+            notices.push(
+                "bubblewrap confines the agent, and nothing limits how many files it makes in memory here".to_owned(),
+            );
+        }
+        if !self.no_users && !is_root() {
+            let forbidden = if self.has_shim {
+                "the filter of system calls alone forbids the agent"
+            } else {
+                "nothing forbids the agent"
+            };
+            notices.push(format!(
+                "{forbidden} to make namespaces of users: `bwrap --disable-userns` does not work here (bubblewrap 0.8 \
+                 knows it)"
+            ));
+        }
+        notices
+    }
+}
 
 impl Sandbox {
     /// What of it works here, or why nothing does.
@@ -62,10 +89,11 @@ impl Sandbox {
             )
             .hint(hint));
         }
-        let known = STRENGTHS.into_iter();
-        let mut known = known.filter(|strength| !(is_root() && strength.no_users));
+        if matches!(self.network, Network::Loopback(_)) {
+            shim::relay()?;
+        }
         let mut last = Ok(());
-        let works = known.find(|strength| {
+        let works = Strength::all(shim::program().is_ok()).find(|strength| {
             last = self.attempt(*strength);
             last.is_ok()
         });
@@ -118,15 +146,17 @@ impl Sandbox {
 
     /// The arguments up to the folders of every sandbox.
     fn begin(&self, line: &mut BwrapArguments, strength: Strength) -> Result<()> {
-        line.paths([shim::program()?])?.words([shim::BWRAP]);
-        let bytes = self.most_bytes().max(1).to_string();
-        if strength.counts_files {
-            line.words([shim::memory::AT])
-                .paths([self.memory()?])?
-                .words([&bytes]);
+        if strength.has_shim {
+            line.paths([shim::program()?])?.words([shim::BWRAP]);
+            let bytes = self.most_bytes().max(1).to_string();
+            if strength.counts_files {
+                line.words([shim::memory::AT])
+                    .paths([self.memory()?])?
+                    .words([&bytes]);
+            }
+            line.words([shim::END]);
         }
-        line.words([shim::END, BWRAP])
-            .words(self.isolation(strength));
+        line.words([BWRAP]).words(self.isolation(strength));
         line.words(["--proc", "/proc", "--dev", "/dev"]);
         self.in_memory(line, strength, shim::memory::SHM, Path::new("/dev/shm"))?;
         line.words(["--remount-ro", "/dev"]);
@@ -245,7 +275,7 @@ impl Sandbox {
         let program = seen.join("relay");
         line.parents(&program);
         line.words(["--ro-bind"])
-            .paths([&shim::program()?, &program])?;
+            .paths([&shim::relay()?, &program])?;
         let mut args = vec![program.display().to_string(), relay::SERVE.to_owned()];
         for (port, socket) in relay.sockets() {
             let at = seen.join(port.to_string());

@@ -65,9 +65,24 @@ const COMMAND: &str = "cargo-evaltest";
 /// Whether this program begins with [`serve_if_asked`].
 static CAN_SERVE: AtomicBool = AtomicBool::new(false);
 
-/// The program that does it: this one, if it can, else the installed command.
+/// The program that confines: this one, if it can, else the installed command.
 pub(super) fn program() -> Result<PathBuf> {
-    if KNOWS_HOW && CAN_SERVE.load(Ordering::Relaxed) {
+    if !IS_PROCESSOR_KNOWN {
+        return Err(Error::usage(
+            "Landlock and filters of system calls are not known on this processor",
+        )
+        .hint("remove `sandbox` from `agent` to run it without"));
+    }
+    own_or_command(KNOWS_HOW, "Landlock is set up")
+}
+
+/// The program that serves ports in a sandbox, which any can.
+pub(super) fn relay() -> Result<PathBuf> {
+    own_or_command(true, "`network: { loopback: … }` is served")
+}
+
+fn own_or_command(can_own: bool, what: &str) -> Result<PathBuf> {
+    if can_own && CAN_SERVE.load(Ordering::Relaxed) {
         let own = std::env::current_exe();
         return own.map_err(|error| {
             Error::infrastructure(format!("cannot tell where this program is: {error}"))
@@ -75,7 +90,7 @@ pub(super) fn program() -> Result<PathBuf> {
     }
     in_path(COMMAND).ok_or_else(|| {
         Error::usage(format!(
-            "sandboxes are made by the program `{COMMAND}`, which is not in `PATH`"
+            "{what} by the program `{COMMAND}`, which is not in `PATH`"
         ))
         .hint("`cargo install cargo-evaltest`; or remove `sandbox` from `agent` to run it without")
     })
@@ -123,9 +138,8 @@ pub fn serve_if_asked() -> Option<ExitCode> {
 ))]
 use inside::confine;
 
-/// Whether this program can confine: system calls have other numbers on other processors.
-const KNOWS_HOW: bool = cfg!(all(
-    feature = "sandbox",
+/// Whether a shim can be had here: system calls have other numbers on other processors.
+const IS_PROCESSOR_KNOWN: bool = cfg!(all(
     target_os = "linux",
     any(
         target_arch = "aarch64",
@@ -133,6 +147,8 @@ const KNOWS_HOW: bool = cfg!(all(
         target_arch = "x86_64"
     )
 ));
+/// Whether this program can confine.
+const KNOWS_HOW: bool = IS_PROCESSOR_KNOWN && cfg!(feature = "sandbox");
 
 #[cfg(not(all(
     feature = "sandbox",

@@ -14,7 +14,7 @@ use super::{TREASURE, server};
 use crate::project::{Project, Ran};
 
 /// Who is nobody on most systems.
-const PLAIN: u32 = 65_534;
+pub(super) const PLAIN: u32 = 65_534;
 
 /// Runs the hostile agent in a sandbox as each user; gives what it says of each sample.
 fn attack(sandbox: &str, check: impl Fn(&str, &dyn Fn(&str) -> Value, &Project)) {
@@ -39,12 +39,12 @@ fn attack(sandbox: &str, check: impl Fn(&str, &dyn Fn(&str) -> Value, &Project))
     }
 }
 
-fn own_user() -> u32 {
+pub(super) fn own_user() -> u32 {
     std::fs::metadata("/proc/self").unwrap().uid()
 }
 
 /// Whether every user may come as far as a file: it does not lie in the home of root.
-fn everybody_reaches(file: &Path) -> bool {
+pub(super) fn everybody_reaches(file: &Path) -> bool {
     let mut folders = file.ancestors().skip(1);
     folders.all(|folder| {
         let data = std::fs::metadata(folder);
@@ -119,7 +119,7 @@ fn run(project: &Project, user: Option<u32>) -> Ran {
     Ran::of(&command.output().unwrap())
 }
 
-fn give(path: &Path, user: u32) {
+pub(super) fn give(path: &Path, user: u32) {
     chown(path, Some(user), Some(user)).unwrap();
     if path.is_dir() {
         for entry in std::fs::read_dir(path).unwrap() {
