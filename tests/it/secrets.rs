@@ -12,36 +12,41 @@ use serde_json::{Value, json};
 use crate::project::{Project, Ran, all_files};
 use crate::server::{Answer, Server, chat, fine, refusal};
 use crate::trials;
-use forms::{SECRET, forms, pieces};
+use forms::{Pieces, SECRET, forms};
 
 /// A name that says nothing.
 const NAME: &str = "HARMLESS";
 
 #[track_caller]
-fn check(pieces: &[String], what: &str, content: &[u8]) {
-    let text = String::from_utf8_lossy(content).to_lowercase();
-    let Some(piece) = pieces.iter().find(|piece| text.contains(piece.as_str())) else {
+fn check(pieces: &Pieces, what: &str, content: &[u8]) {
+    let content = content.to_ascii_lowercase();
+    let Some(place) = pieces.find(&content) else {
         return;
     };
-    let place = text.find(piece).unwrap();
-    let start = text.floor_char_boundary(place.saturating_sub(200));
-    let end = text.ceil_char_boundary((place + 100).min(text.len()));
-    panic!("{what} holds `{piece}`: …{}…", &text[start..end]);
+    let piece = String::from_utf8_lossy(&content[place.clone()]);
+    let start = place.start.saturating_sub(200);
+    let end = (place.end + 100).min(content.len());
+    let around = String::from_utf8_lossy(&content[start..end]);
+    panic!("{what} holds `{piece}`: …{around}…");
 }
 
 #[track_caller]
-fn check_files(pieces: &[String], folder: &Path) {
+fn check_files(pieces: &Pieces, folder: &Path) {
     let files = all_files(folder);
     assert!(!files.is_empty());
     for path in files {
         let name = path.display().to_string();
+        let data = fs::metadata(&path).unwrap();
+        if !pieces.is_new(&path, (data.len(), data.modified().unwrap())) {
+            continue;
+        }
         check(pieces, &name, &fs::read(&path).unwrap());
         check(pieces, "a file's name", name.as_bytes());
     }
 }
 
 #[track_caller]
-fn ran(pieces: &[String], what: &str, mut command: Command) -> Ran {
+fn ran(pieces: &Pieces, what: &str, mut command: Command) -> Ran {
     let output = command.env(NAME, SECRET).output().unwrap();
     check(pieces, &format!("stdout of {what}"), &output.stdout);
     check(pieces, &format!("stderr of {what}"), &output.stderr);
@@ -59,8 +64,8 @@ fn projects() -> (Project, Project) {
     let (project, elsewhere) = (Project::new(), Project::new());
     elsewhere.script(
         "agent.sh",
-        "#!/bin/sh\ncd \"${0%/*}\"\ncat \"$EVALTEST_SAMPLE_ID.err\" >&2\ncat \"$EVALTEST_SAMPLE_ID.out\"\n\
-         test ! -e \"$EVALTEST_SAMPLE_ID.exit\"\n",
+        "#!/bin/sh\ncd \"${0%/*}\"\ntest ! -e \"$EVALTEST_SAMPLE_ID.err\" || cat \"$EVALTEST_SAMPLE_ID.err\" >&2\n\
+         test ! -e \"$EVALTEST_SAMPLE_ID.exit\" || exit 1\nexec cat \"$EVALTEST_SAMPLE_ID.out\"\n",
     );
     elsewhere.script(
         "scorer.sh",
@@ -103,7 +108,9 @@ fn projects() -> (Project, Project) {
                 _ => err = said + "\n",
             }
             elsewhere.write(&format!("{id}.out"), out);
-            elsewhere.write(&format!("{id}.err"), err);
+            if !err.is_empty() {
+                elsewhere.write(&format!("{id}.err"), err);
+            }
             rows.push(row.to_string());
         }
     }
@@ -126,7 +133,7 @@ fn spec(project: &Project, name: &str, elsewhere: &Project, more: &str) {
 
 #[test]
 fn no_form_of_a_value_is_written_or_shown_from_any_place() {
-    let pieces = pieces();
+    let pieces = Pieces::new();
     let (project, elsewhere) = projects();
     assert!(forms().len() * PLACES.len() >= 200);
     spec(&project, "eval.yaml", &elsewhere, "");
@@ -182,7 +189,7 @@ fn no_form_of_a_value_is_written_or_shown_from_any_place() {
 
 #[test]
 fn what_a_server_says_is_blanked_before_anybody_is_told() {
-    let pieces = pieces();
+    let pieces = Pieces::new();
     for (number, (name, text)) in forms().into_iter().enumerate() {
         for place in ["401", "302", "400"] {
             if place == "302" && !text.bytes().all(|byte| byte.is_ascii_graphic()) {
@@ -297,7 +304,7 @@ fn a_sample_whose_name_holds_a_secret_is_refused_before_anything_is_asked() {
             project.write("data.jsonl", rows);
         }
         for arguments in ["run eval.yaml", "run eval.yaml --dry-run"] {
-            let ran = ran(&pieces(), arguments, project.command(arguments)).exits(2);
+            let ran = ran(&Pieces::new(), arguments, project.command(arguments)).exits(2);
             if level == 1 {
                 ran.says("the id of sample 2 holds a secret: `q-[REDACTED]`")
                     .says("hint: ");

@@ -1,7 +1,13 @@
 //! The ways in which a value is written.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::fmt::Write;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
+use regex::bytes::Regex;
 use serde_json::json;
 
 /// A value and nothing else, so that each of its forms differs from the others.
@@ -117,7 +123,34 @@ fn base64(text: &str, last: &str) -> (String, String) {
 }
 
 /// What must be found nowhere: pieces of the forms, in lower case, long enough to be there by no chance.
-pub(super) fn pieces() -> Vec<String> {
+pub(super) struct Pieces {
+    any: Regex,
+    /// Files as they were looked through.
+    files: RefCell<HashMap<PathBuf, (u64, SystemTime)>>,
+}
+
+impl Pieces {
+    pub(super) fn new() -> Self {
+        // All in one pass: each by itself takes a minute for what a run writes.
+        let pieces: Vec<String> = pieces().iter().map(|piece| regex::escape(piece)).collect();
+        Self {
+            any: Regex::new(&pieces.join("|")).unwrap(),
+            files: RefCell::default(),
+        }
+    }
+
+    /// Where one of them is in a text in lower case.
+    pub(super) fn find(&self, text: &[u8]) -> Option<Range<usize>> {
+        self.any.find(text).map(|found| found.range())
+    }
+
+    /// Whether a file of this length and time of change was not looked through yet.
+    pub(super) fn is_new(&self, file: &Path, state: (u64, SystemTime)) -> bool {
+        self.files.borrow_mut().insert(file.to_owned(), state) != Some(state)
+    }
+}
+
+fn pieces() -> Vec<String> {
     let mut pieces = Vec::new();
     for (name, text) in forms() {
         let is_plain = ["plain", "two lines", "cut", "cut before"].contains(&name);
