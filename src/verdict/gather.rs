@@ -14,7 +14,7 @@ use crate::verdict::summary::SummaryBuilder;
 /// memory.
 pub(crate) struct Gathered<'a> {
     summary: SummaryBuilder,
-    kept: Kept,
+    kept: KeptSamples,
     baseline: Option<&'a Baseline>,
     flips: Vec<Flip>,
     /// The sample whose records come in.
@@ -24,7 +24,7 @@ pub(crate) struct Gathered<'a> {
 }
 
 /// What stays of single samples.
-enum Kept {
+enum KeptSamples {
     /// Nothing: no gate looks at them.
     Nothing,
     /// Right, wrong and lacking answers, by the slices of their samples. As long as each sample is one answer, and belongs
@@ -42,11 +42,11 @@ impl<'a> Gathered<'a> {
         baseline: Option<&'a Baseline>,
     ) -> Self {
         let kept = if !gates.iter().any(Gate::needs_samples) {
-            Kept::Nothing
+            KeptSamples::Nothing
         } else if baseline.is_some() || gates.iter().any(Gate::needs_each_sample) {
-            Kept::Samples(Vec::new())
+            KeptSamples::Samples(Vec::new())
         } else {
-            Kept::Counts(BTreeMap::new())
+            KeptSamples::Counts(BTreeMap::new())
         };
         Self {
             summary,
@@ -63,7 +63,7 @@ impl<'a> Gathered<'a> {
     pub(crate) fn add(&mut self, record: &Record) {
         self.summary.add(record);
         self.selected += u64::from(record.epoch == 0);
-        if !matches!(self.kept, Kept::Nothing) || self.baseline.is_some() {
+        if !matches!(self.kept, KeptSamples::Nothing) || self.baseline.is_some() {
             self.gather(record);
         }
         let answered = [Status::Scored, Status::Unscored, Status::ScorerFailed];
@@ -103,8 +103,8 @@ impl<'a> Gathered<'a> {
         self.end_sample();
         let facts = Facts {
             current: match self.kept {
-                Kept::Samples(samples) => samples,
-                Kept::Nothing | Kept::Counts(_) => Vec::new(),
+                KeptSamples::Samples(samples) => samples,
+                KeptSamples::Nothing | KeptSamples::Counts(_) => Vec::new(),
             },
             answered: self.answered,
             selected: self.selected,
@@ -116,7 +116,7 @@ impl<'a> Gathered<'a> {
     }
 }
 
-impl Kept {
+impl KeptSamples {
     fn add(&mut self, sample: CurrentSample) {
         if let Self::Counts(counts) = self
             && (sample.cluster.is_some() || sample.answers.len() > 1)

@@ -67,7 +67,7 @@ fn write(folder: &Path, samples: u32) -> io::Result<()> {
     fs::write(
         folder.join("bench.yaml"),
         "name: bench\nbenchmark: { type: qa, path: questions.jsonl }\nscorer: gaia\nagent: echo\n\
-         snapshot: { answers: plain, folder: snapshots }\noutput_root: runs\ngates: [accuracy >= 0.5]\n",
+         snapshot: { answers: plain, path: snapshots }\noutput_root: runs\ngates: [accuracy >= 0.5]\n",
     )?;
     let mut out = BufWriter::new(fs::File::create(folder.join("questions.jsonl"))?);
     for number in 0..samples {

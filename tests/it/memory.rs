@@ -95,3 +95,29 @@ fn an_empty_list_is_a_list() {
         "[]\n"
     );
 }
+
+#[test]
+fn what_is_accepted_is_kept_on_disk() {
+    let accepted = |samples: usize| {
+        let project = Project::new();
+        let questions = (0..samples).fold(String::new(), |mut questions, number| {
+            let words = "Half is said. ".repeat(60);
+            writeln!(
+                questions,
+                r#"{{"id":"q{number}","question":"{words}FINAL ANSWER: {number}","answer":"{number}"}}"#
+            )
+            .unwrap();
+            questions
+        });
+        project.write("data.jsonl", questions);
+        project.write(
+            "eval.yaml",
+            "name: e\nbenchmark: { type: qa, path: data.jsonl }\nscorer: exact\nagent: echo\n\
+             snapshot: { answers: plain, path: snapshots }\n",
+        );
+        project.run("run eval.yaml");
+        peak_mib(&project, &format!("accept {}", run_of(&project)))
+    };
+    let (few, many) = (accepted(10), accepted(8000));
+    assert!(many <= few + 8, "{many} MiB, where 10 samples took {few}");
+}
