@@ -74,6 +74,14 @@ pub(crate) fn since(time: Instant) -> Duration {
     now().saturating_duration_since(time)
 }
 
+/// For how long this process did not run so far, as far as it was noticed.
+#[cfg(feature = "http")]
+pub(crate) fn lost() -> Duration {
+    let mut clock = lock(&CLOCK);
+    clock.at(Instant::now());
+    clock.lost
+}
+
 /// The time of the system's clock at a time of this one, for those who know only that.
 pub(crate) fn of_system(time: Instant) -> Instant {
     time.checked_add(lock(&CLOCK).lost).unwrap_or(time)

@@ -14,6 +14,7 @@
 
 mod client;
 mod connect;
+mod deadline;
 mod failure;
 mod key;
 mod proxy;

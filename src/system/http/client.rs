@@ -7,6 +7,7 @@ use ureq::http::{self, HeaderMap, StatusCode};
 use ureq::{Agent, AsSendBody, Body};
 
 use super::connect::{Noting, Pace, noted};
+use super::deadline::Deadline;
 use super::failure::Failure;
 use super::proxy::Proxies;
 use super::resolve::HostCache;
@@ -193,19 +194,16 @@ impl Client {
         for (name, value) in request.headers {
             built = built.header(name, value);
         }
-        let left = request
-            .deadline
-            .map(|deadline| deadline.saturating_duration_since(clock::now()));
-        if left.is_some_and(|left| left.is_zero()) {
+        if request.deadline.is_some_and(|end| clock::now() >= end) {
             return Err(ureq::Error::Timeout(ureq::Timeout::Global));
         }
+        let deadline = request.deadline;
         let request = agent
             .configure_request(built.body(body)?)
-            .timeout_global(left)
             .proxy(self.proxies.of(request.url))
             .max_idle_age(idle_age)
             .build();
-        agent.run(request)
+        Deadline::of(deadline, || agent.run(request))
     }
 
     /// Connections that are closed when this flag is set, with what says that somebody asks over them.

@@ -4,11 +4,15 @@ use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use super::deadline::{Deadline, Timed};
 use super::failure::short;
+use crate::system::clock;
 use crate::system::lock::lock;
 use crate::system::shortage::{self, Shortage};
 use ureq::Error;
-use ureq::unversioned::transport::{ConnectionDetails, Connector, DefaultConnector, Transport};
+use ureq::unversioned::transport::{
+    ConnectionDetails, Connector, DefaultConnector, Transport, time,
+};
 
 thread_local! {
     /// Whether the request of this thread asked for a fresh connection. ureq connects on the thread that asks.
@@ -60,7 +64,7 @@ impl Connector<()> for Noting {
     fn connect(
         &self,
         details: &ConnectionDetails,
-        chained: Option<()>,
+        _: Option<()>,
     ) -> Result<Option<Self::Out>, Error> {
         FRESH.set(true);
         let wait = self.pace.turn(Instant::now());
@@ -68,15 +72,35 @@ impl Connector<()> for Noting {
             std::thread::sleep(wait);
         }
         let _room = shortage::room(DESCRIPTORS).map_err(short)?;
-        match self.system.connect(details, chained) {
+        let connected = Deadline::current().patiently(details.timeout, |timeout| {
+            let details = ConnectionDetails {
+                uri: details.uri,
+                addrs: details.addrs.clone(),
+                config: details.config,
+                request_level: details.request_level,
+                resolver: details.resolver,
+                now: now(),
+                timeout,
+                current_time: Arc::new(now),
+                run_connector: Arc::clone(&details.run_connector),
+                register_shutdown: Arc::clone(&details.register_shutdown),
+            };
+            self.system.connect(&details, None)
+        });
+        match connected {
             // Here, where nothing was read yet, it means nothing else.
             Err(Error::Io(error)) => Err(match Shortage::of(&error) {
                 Some(shortage) => short(shortage),
                 None => Error::Io(error),
             }),
-            connected => connected,
+            connected => Ok(connected?.map(|system| Timed::new(system).boxed())),
         }
     }
+}
+
+/// The time by the clock of deadlines.
+fn now() -> time::Instant {
+    time::Instant::Exact(clock::now())
 }
 
 /// What `work` gives, and whether it had a fresh connection made.

@@ -12,6 +12,7 @@ use ureq::http::Uri;
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::NextTimeout;
 
+use super::deadline::Deadline;
 use super::failure::short;
 use crate::system::lock::lock;
 use crate::system::shortage;
@@ -44,6 +45,21 @@ enum Known {
 
 impl Resolver for HostCache {
     fn resolve(
+        &self,
+        uri: &Uri,
+        config: &Config,
+        timeout: NextTimeout,
+    ) -> Result<ResolvedSocketAddrs, Error> {
+        Deadline::current().patiently(timeout, |timeout| self.find(uri, config, timeout))
+    }
+}
+
+impl HostCache {
+    fn known(&self) -> MutexGuard<'_, HashMap<String, Known>> {
+        lock(&self.0.known)
+    }
+
+    fn find(
         &self,
         uri: &Uri,
         config: &Config,
@@ -95,11 +111,5 @@ impl Resolver for HostCache {
         drop(known);
         self.0.found.notify_all();
         found
-    }
-}
-
-impl HostCache {
-    fn known(&self) -> MutexGuard<'_, HashMap<String, Known>> {
-        lock(&self.0.known)
     }
 }
