@@ -90,10 +90,15 @@ impl Asking {
             &self.plan.eval.limits,
             earlier,
         );
+        // Whether the journal has the beginning of an attempt that this machine had no room for.
+        let mut is_noted = false;
         loop {
             // Waiting for it is nobody's latency.
             let Some(turn) = self.throttle.turn() else {
                 let attempts = tries.begun();
+                if is_noted {
+                    self.ledger.not_started(question, attempts);
+                }
                 return Ended::Stopped { attempts };
             };
             let room = match AgentCaller::room() {
@@ -105,7 +110,9 @@ impl Asking {
                 }
             };
             let attempt = tries.begin();
-            self.ledger.started(question, attempt);
+            if !is_noted {
+                self.ledger.started(question, attempt);
+            }
             let started = clock::now();
             let attempted = self.caller.attempt(question, attempt, tries.left(), room);
             tries.took(clock::since(started));
@@ -114,8 +121,10 @@ impl Asking {
                 && self.is_short(error)
             {
                 tries.take_back();
+                is_noted = true;
                 continue;
             }
+            is_noted = false;
             let latency_s = attempted.latency_s;
             let next = match attempted.result {
                 Ok(output) => {

@@ -17,7 +17,7 @@ use super::options::Home;
 use super::outcome::skipped;
 use super::question::{CONFIRM, Question};
 use super::stop::Stopper;
-use crate::data::{AgentError, JudgeCall, Outcome, Output, Record, Status};
+use crate::data::{AgentError, FailureKind, JudgeCall, Outcome, Output, Record, Status};
 use crate::error::Result;
 use crate::eval::Assert;
 use crate::eval::limits::budget::UsedUp;
@@ -183,6 +183,14 @@ impl Ledger {
     /// An attempt begins.
     pub(super) fn started(&self, question: &Question, attempt: u32) {
         self.write(&question.event(attempt, Kind::Started));
+    }
+
+    /// The attempt that began after so many was none: this machine had no room for it, and the run ends.
+    pub(super) fn not_started(&self, question: &Question, attempts: u32) {
+        let mut event = question.event(attempts, Kind::Failed);
+        let message = "not asked: this machine had no room for it, and the run ended";
+        event.error = Some(AgentError::of(FailureKind::Shortage, message));
+        self.write(&event);
     }
 
     /// Writes down what was said, redacted, while the scorer sees the real answer. Gives how many secrets were blanked;

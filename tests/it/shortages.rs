@@ -41,6 +41,9 @@ fn check(project: &Project, limits: &str, is_told: bool) {
     }
     let events = std::fs::read_to_string(project.last_run().join("events.jsonl")).unwrap();
     assert!(!events.contains("\"shortage\""), "{events}");
+    // A resumed run would count each against its budget.
+    let begun = events.matches("\"kind\":\"started\"").count();
+    assert_eq!(begun, wanted.len());
     let told = ran.err.matches("are in flight").count();
     assert_eq!(told, usize::from(is_told), "{}", ran.err);
 }

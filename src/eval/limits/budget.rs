@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Budget, Limits};
-use crate::data::Usage;
+use crate::data::{FailureKind, Usage};
 use crate::stats::{Sum, as_f64};
 use crate::store::events::{Kind, StoredEvent};
 
@@ -65,6 +65,10 @@ impl UsedUp {
             }
             (Kind::JudgeFailed, _) => self.judges.requests += 1,
             (Kind::Started, _) => self.agent.requests += 1,
+            // It began, and nobody was asked.
+            (Kind::Failed, _) if is_shortage(event) => {
+                self.agent.requests = self.agent.requests.saturating_sub(1);
+            }
             (Kind::Answered, Some(usage)) => self.agent.add(usage),
             (Kind::Confirmed, Some(usage)) => {
                 self.agent.requests += 1;
@@ -232,9 +236,15 @@ impl fmt::Display for Exhausted {
     }
 }
 
+fn is_shortage(event: &StoredEvent) -> bool {
+    let error = event.error.as_ref();
+    error.is_some_and(|error| error.kind == FailureKind::Shortage)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::AgentError;
 
     fn usage(tokens: u64, cost_usd: f64) -> Usage {
         Usage {
@@ -284,6 +294,30 @@ mod tests {
         let none = Spent::default();
         assert!(!none.is_pledged(&cost(1.0), 9) && none.is_pledged(&cost(1.0), 10));
         assert!(none.is_pledged(&tokens(1), 10) && !none.is_pledged(&Budget::default(), 10));
+    }
+
+    fn used(events: &[StoredEvent]) -> UsedUp {
+        let mut used = UsedUp::default();
+        for event in events {
+            used.add(event);
+        }
+        used
+    }
+
+    #[test]
+    fn an_attempt_that_there_was_no_room_for_is_none() {
+        let event = |kind| StoredEvent::new("a", 0, 1, kind);
+        let short = StoredEvent {
+            error: Some(AgentError::of(FailureKind::Shortage, "no room")),
+            ..event(Kind::Failed)
+        };
+        let events = [event(Kind::Started), event(Kind::Started), short];
+        assert_eq!(used(&events).agent.requests, 1);
+        let failed = StoredEvent {
+            error: Some(AgentError::of(FailureKind::Failed, "no")),
+            ..event(Kind::Failed)
+        };
+        assert_eq!(used(&[event(Kind::Started), failed]).agent.requests, 1);
     }
 
     #[test]
