@@ -12,7 +12,7 @@ use crate::system::cancel::Cancel;
 use crate::system::project;
 
 use super::asker::Asker;
-use super::select::{changed_agent, check_resumable};
+use super::select::{Aim, changed_agent, check_resumable};
 
 /// How one run is done, apart from what its eval says.
 #[derive(Default)]
@@ -111,7 +111,7 @@ impl RunOptions {
             } => {
                 let dir = RunDir::open(path)?;
                 let mut manifest = dir.manifest()?;
-                check_resumable(plan, &manifest, &dir)?;
+                check_resumable(plan, &manifest, &dir, Aim::Resume)?;
                 if asker.is_another(plan, &manifest) {
                     if !allow_changed_agent {
                         return Err(changed_agent(&dir));
@@ -125,7 +125,7 @@ impl RunOptions {
             Home::Restored(path) => {
                 let dir = RunDir::open(path)?;
                 let manifest = dir.manifest()?;
-                check_resumable(plan, &manifest, &dir)?;
+                check_resumable(plan, &manifest, &dir, Aim::Restore)?;
                 Ok((dir, Some(manifest)))
             }
             Home::Part(path) => Ok((RunDir::create_at(path)?, None)),

@@ -109,17 +109,39 @@ impl Selected {
     }
 }
 
-/// Refuses to continue a run whose questions or judges have changed.
-pub(super) fn check_resumable(plan: &Plan, manifest: &Manifest, dir: &RunDir) -> Result<()> {
+/// What is to become of a run that is there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Aim {
+    /// It goes on.
+    Resume,
+    /// Its files are made again, and nobody is asked.
+    Restore,
+}
+
+/// Refuses to continue a run whose questions or judges have changed, or to make its files again.
+pub(super) fn check_resumable(
+    plan: &Plan,
+    manifest: &Manifest,
+    dir: &RunDir,
+    aim: Aim,
+) -> Result<()> {
+    let (be_done, undo) = match aim {
+        Aim::Resume => (
+            "be resumed",
+            "undo the change, or start a new run without `--resume`",
+        ),
+        Aim::Restore => (
+            "be made again from its journal",
+            "undo the change: the journal has the answers, and the spec and its dataset have the rest",
+        ),
+    };
     let refusal = |what: &str| {
         Error::usage(format!(
-            "run `{}` cannot be resumed: {what} has changed since",
+            "run `{}` cannot {be_done}: {what} has changed since",
             dir.path().display()
         ))
     };
-    let refuse = |what: &str| {
-        Err(refusal(what).hint("undo the change, or start a new run without `--resume`"))
-    };
+    let refuse = |what: &str| Err(refusal(what).hint(undo));
     if let Some(parent) = &manifest.parent {
         return Err(Error::usage(format!(
             "run `{}` asked nothing: it scored the answers of another run again",
@@ -144,12 +166,12 @@ pub(super) fn check_resumable(plan: &Plan, manifest: &Manifest, dir: &RunDir) ->
     }
     if manifest.scorers_hash != plan.scorers_hash {
         let hint = match &plan.eval.spec {
-            Some(spec) => format!(
+            Some(spec) if aim == Aim::Resume => format!(
                 "undo the change, or score the answers that are there by it: cargo evaltest rescore {} --spec {}",
                 dir.path().display(),
                 spec.display()
             ),
-            None => "undo the change, or start a new run without `--resume`".to_owned(),
+            _ => undo.to_owned(),
         };
         return Err(refusal("the scorer or the extraction").hint(hint));
     }
@@ -159,7 +181,7 @@ pub(super) fn check_resumable(plan: &Plan, manifest: &Manifest, dir: &RunDir) ->
     }
     if manifest.epochs != plan.eval.epochs {
         return Err(Error::usage(format!(
-            "run `{}` has {} epochs and cannot be resumed with {}",
+            "run `{}` has {} epochs and cannot {be_done} with {}",
             dir.path().display(),
             manifest.epochs,
             plan.eval.epochs

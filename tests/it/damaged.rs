@@ -157,3 +157,21 @@ fn a_killed_run_is_read_from_its_journal_by_all_but_accept() {
     on(&project, "run --resume DIR", &dir).exits(1);
     assert_eq!(asked(&project).len(), before + 20 - answers);
 }
+
+#[test]
+fn a_run_is_made_again_by_what_it_was_made_of_alone() {
+    let (project, dir) = red();
+    let questions = project.read("data.jsonl");
+    project.write(
+        "data.jsonl",
+        questions.replacen("What is 1?", "What is one?", 1),
+    );
+    fs::remove_file(dir.join("samples.jsonl")).unwrap();
+    on(&project, "repair DIR", &dir)
+        .exits(2)
+        .says("cannot be made again from its journal: the dataset or the prompt has changed since")
+        .says("hint: undo the change: ");
+    assert!(!dir.join("samples.jsonl").exists());
+    project.write("data.jsonl", questions);
+    on(&project, "repair DIR", &dir).exits(0);
+}
