@@ -24,10 +24,14 @@ mod disks;
 mod journal;
 #[path = "faults/kills.rs"]
 mod kills;
+#[path = "faults/machine.rs"]
+mod machine;
 #[path = "faults/neighbours.rs"]
 mod neighbours;
 #[path = "faults/servers.rs"]
 mod servers;
+#[path = "faults/stored.rs"]
+mod stored;
 #[path = "faults/table.rs"]
 mod table;
 #[path = "faults/watched.rs"]
@@ -41,6 +45,9 @@ use std::process::ExitCode;
 use table::Table;
 
 fn main() -> io::Result<ExitCode> {
+    if let Some(tested) = machine::tests() {
+        return tested;
+    }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if let [first, fault] = arguments.as_slice()
         && first == worker::ARGUMENT
@@ -57,5 +64,7 @@ fn main() -> io::Result<ExitCode> {
     agents::all(&mut table)?;
     disks::all(&mut table)?;
     neighbours::all(&mut table)?;
+    stored::all(&mut table)?;
+    machine::all(&mut table)?;
     table.end()
 }

@@ -31,6 +31,22 @@ pub(crate) struct Ended {
     pub(crate) orphans: Vec<String>,
 }
 
+impl Ended {
+    /// Adds another command; the exit code is that of both, or of none.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.code = self.code.filter(|code| other.code == Some(*code));
+        self.join(other);
+    }
+
+    /// The same, with the exit code of this one.
+    pub(crate) fn join(&mut self, other: Self) {
+        self.err += &other.err;
+        self.seconds += other.seconds;
+        self.peak_kib = self.peak_kib.max(other.peak_kib);
+        self.orphans.extend(other.orphans);
+    }
+}
+
 /// Runs `cargo evaltest` with these arguments.
 pub(crate) fn run(project: &Project, arguments: &str) -> io::Result<Ended> {
     with(project, arguments, |_| Ok(()))

@@ -44,7 +44,8 @@ pub(crate) fn answer(fault: &str) -> io::Result<ExitCode> {
         }
         match (fault, id) {
             ("slow", _) => sleep(Duration::from_millis(15)),
-            ("hangs", BAD) => sleep(Duration::from_mins(5)),
+            ("stands", _) => sleep(Duration::from_secs(6)),
+            ("hangs", BAD) | ("hangs at once", _) => sleep(Duration::from_mins(5)),
             ("floods stdout, 1 GiB", BAD) => flood(&mut out)?,
             ("floods stderr, 1 GiB", BAD) => flood(&mut io::stderr())?,
             ("double-forks a daemon", BAD) => {
