@@ -18,6 +18,8 @@ mod process;
 
 #[path = "faults/agents.rs"]
 mod agents;
+#[path = "faults/corners.rs"]
+mod corners;
 #[path = "faults/disks.rs"]
 mod disks;
 #[path = "faults/journal.rs"]
@@ -28,6 +30,8 @@ mod kills;
 mod machine;
 #[path = "faults/neighbours.rs"]
 mod neighbours;
+#[path = "faults/secrets.rs"]
+mod secrets;
 #[path = "faults/servers.rs"]
 mod servers;
 #[path = "faults/stored.rs"]
@@ -65,6 +69,8 @@ fn main() -> io::Result<ExitCode> {
     disks::all(&mut table)?;
     neighbours::all(&mut table)?;
     stored::all(&mut table)?;
+    secrets::all(&mut table)?;
     machine::all(&mut table)?;
+    corners::all(&mut table)?;
     table.end()
 }
