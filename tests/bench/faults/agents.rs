@@ -63,7 +63,7 @@ pub(crate) fn all(table: &mut Table) -> io::Result<()> {
 /// A flood comes to its end, if slowly in a debug build; what hangs does not.
 fn limits(fault: &str) -> String {
     let timeout_s = if fault.starts_with("floods") { 60 } else { 5 };
-    format!("limits: {{ timeout_s: {timeout_s}, retries: 0 }}\n")
+    format!("limits: {{ timeout_s: {timeout_s}, retries: 0 }}\ngates: [error_rate <= 0.1]\n")
 }
 
 fn run(fault: &str, project: &Project, is_answered: bool) -> io::Result<Row> {

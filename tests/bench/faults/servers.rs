@@ -191,7 +191,7 @@ fn run(
     project.spec(
         &agent(server),
         &format!(
-            "limits: {{ concurrency: 8, retries: 3, backoff_s: 0.01, timeout_s: {TIMEOUT_S} }}\n"
+            "limits: {{ concurrency: 8, retries: 3, backoff_s: 0.01, timeout_s: {TIMEOUT_S} }}\ngates: [error_rate <= 0.5]\n"
         ),
     );
     let ended = watched::run(&project, "run eval.yaml")?;
