@@ -5,9 +5,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::events::{self, Kind};
+use crate::system::file::read_plain;
 
 /// A folder without a journal may be that of a run that is about to begin, or that scores stored answers anew.
 const QUIET: Duration = Duration::from_hours(1);
+/// Within moments a run makes its folder, its journal, locks that, and writes its manifest. Nobody looks at the lock
+/// meanwhile: who does has it for a moment.
+const BEGINNING: Duration = Duration::from_mins(1);
 
 /// Removes such folders below `root`, and gives those that are gone. One with a journal in which anything but the
 /// beginning of attempts stands is never removed.
@@ -28,12 +32,15 @@ fn is_left(path: &Path) -> bool {
     let is_ours = path
         .file_name()
         .is_some_and(|name| is_stamped(&name.to_string_lossy()));
-    if !is_ours || path.join("manifest.json").exists() || events::is_held(&journal) {
+    if !is_ours || path.join("manifest.json").exists() {
         return false;
     }
     match fs::metadata(&journal) {
         Ok(file) if file.is_file() => {
-            let content = fs::read(&journal).unwrap_or_else(|_| b"?".to_vec());
+            if file.len() == 0 && !is_unchanged(&journal, BEGINNING) || events::is_held(&journal) {
+                return false;
+            }
+            let content = read_plain(&journal).unwrap_or_else(|_| b"?".to_vec());
             let mut lines = content.split(|&byte| byte == b'\n');
             lines.all(|line| line.is_empty() || is_beginning(line)) && holds_no_records(path)
         }
@@ -69,13 +76,16 @@ fn holds_no_records(path: &Path) -> bool {
     is_empty("samples.jsonl") && is_empty("errors.jsonl")
 }
 
-/// Whether nothing was changed in a folder for an hour. What cannot be told is not.
+/// Whether something was not changed for so long. What cannot be told is not.
+fn is_unchanged(path: &Path, long: Duration) -> bool {
+    let changed = fs::symlink_metadata(path).and_then(|file| file.modified());
+    let age = changed.map(|changed| SystemTime::now().duration_since(changed));
+    age.is_ok_and(|age| age.is_ok_and(|age| age >= long))
+}
+
+/// Whether nothing was changed in a folder for an hour.
 fn is_quiet(path: &Path) -> bool {
-    let is_old = |path: &Path| {
-        let changed = fs::symlink_metadata(path).and_then(|file| file.modified());
-        let age = changed.map(|changed| SystemTime::now().duration_since(changed));
-        age.is_ok_and(|age| age.is_ok_and(|age| age >= QUIET))
-    };
+    let is_old = |path: &Path| is_unchanged(path, QUIET);
     let mut entries = fs::read_dir(path).into_iter().flatten();
     is_old(path) && entries.all(|entry| entry.is_ok_and(|entry| is_old(&entry.path())))
 }
@@ -97,6 +107,12 @@ mod tests {
         let started = "{\"sample_id\":\"a\",\"kind\":\"started\"}\n";
         let answered = "{\"sample_id\":\"a\",\"kind\":\"answered\"}\n";
         make("20260131T235959Z_empty", Some(""));
+        make("20260131T235959Z_begins", Some(""));
+        let empty = root.path().join("20260131T235959Z_empty/events.jsonl");
+        let empty = fs::File::options().append(true).open(empty).unwrap();
+        empty
+            .set_modified(SystemTime::now() - 2 * BEGINNING)
+            .unwrap();
         make("20260131T235959Z_started", Some(started));
         make(
             "20260131T235959Z_answered",
@@ -123,7 +139,7 @@ mod tests {
         make("2026013éT23595Z_x", Some(""));
         let gone = ["20260131T235959Z_empty", "20260131T235959Z_started"];
         assert_eq!(tidy(root.path()), gone.map(|name| root.path().join(name)));
-        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 7);
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 8);
         assert_eq!(tidy(root.path()), [""; 0].map(PathBuf::from));
         // It is gone once it is old.
         let new = root.path().join("20260131T235959Z_new");

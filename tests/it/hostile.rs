@@ -3,6 +3,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
@@ -371,7 +372,16 @@ fn a_run_directory_that_vanishes_is_the_surroundings_fault() {
 #[test]
 fn folders_that_killed_runs_left_are_tidied_and_told() {
     let project = Project::with_eval(&[("a", 1, "One?", "1")], "{ type: echo, text: '1' }", "");
-    project.write("evaltest-runs/20260101T000000Z_e-000001/events.jsonl", "");
+    let empty = "evaltest-runs/20260101T000000Z_e-000001/events.jsonl";
+    project.write(empty, "");
+    // One that is as new as that may be of a run that just begins.
+    let empty = fs::File::options()
+        .append(true)
+        .open(project.file(empty))
+        .unwrap();
+    empty
+        .set_modified(SystemTime::now() - Duration::from_mins(2))
+        .unwrap();
     let paid = "evaltest-runs/20260101T000000Z_e-000002/events.jsonl";
     project.write(paid, "{\"sample_id\":\"a\",\"kind\":\"answered\"}\n");
     let ran = project.run("run eval.yaml").exits(0);
