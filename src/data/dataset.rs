@@ -149,12 +149,22 @@ fn empty(path: &Path) -> Error {
 pub(crate) const WRONG_PATH: &str =
     "correct the path; a relative one counts from the folder where the program runs";
 
+/// Refuses pipes and devices: a dataset is read more than once, and has an end.
+pub(crate) fn refuse_endless(path: &Path) -> Result<()> {
+    let is_other = fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
+    if !is_other {
+        return Ok(());
+    }
+    Err(Error::usage(format!("`{}` is no file", path.display()))
+        .hint("write the rows into a file, and name that"))
+}
+
 /// Refuses a path where no file is, and names one where a folder is.
 pub(crate) fn check_file(path: &Path) -> Result<()> {
     let found =
         fs::metadata(path).map_err(|error| Error::io("open", path, &error).hint(WRONG_PATH))?;
     if !found.is_dir() {
-        return Ok(());
+        return refuse_endless(path);
     }
     let is_data = |path: &PathBuf| {
         let end = path.extension().unwrap_or_default();

@@ -14,6 +14,7 @@ use crate::error::{Error, KeyPath, Result, Step};
 use crate::eval::Eval;
 use crate::eval::plan;
 use crate::eval::registry::Registry;
+use crate::system::file;
 use crate::text::yaml::{self, YamlError};
 
 mod broken;
@@ -72,7 +73,7 @@ pub fn load(path: &Path, registry: &Registry, overrides: &[Override]) -> Result<
 }
 
 fn text_of(path: &Path) -> Result<String> {
-    let bytes = std::fs::read(path).map_err(|error| {
+    let bytes = file::read_given(path).map_err(|error| {
         Error::io("read the spec", path, &error).hint("cargo evaltest init writes an example")
     })?;
     String::from_utf8(bytes).map_err(|error| {
@@ -132,7 +133,7 @@ pub fn names(path: &Path) -> Result<SpecNames> {
 
 /// What the eval of a spec may be called that cannot be read: by its `name:`, if it has one, and by its file.
 pub fn likely_names(path: &Path) -> Vec<String> {
-    let bytes = std::fs::read(path).unwrap_or_default();
+    let bytes = file::read_plain(path).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
     let text = without_mark(&text);
     let given = match yaml::read_json(text) {

@@ -90,6 +90,15 @@ pub(crate) fn read_plain(path: &Path) -> std::io::Result<Vec<u8>> {
     fs::read(path)
 }
 
+/// The same of a file that a command is given, which may be what a shell hands over by `<(…)`: that has an end.
+pub(crate) fn read_given(path: &Path) -> std::io::Result<Vec<u8>> {
+    let is_handed = ["/dev/fd", "/dev/stdin", "/proc"];
+    if !is_handed.iter().any(|start| path.starts_with(start)) {
+        refuse_other(path)?;
+    }
+    fs::read(path)
+}
+
 /// Refuses what is there and is no file.
 pub(crate) fn refuse_other(path: &Path) -> std::io::Result<()> {
     match fs::metadata(path) {

@@ -73,8 +73,10 @@ pub(crate) fn check_names<'a>(specs: impl IntoIterator<Item = (&'a str, &'a Path
 
 /// Whether a file says something else than a spec. What cannot be read says so when it is loaded.
 pub(super) fn is_no_spec(path: &Path) -> bool {
-    std::fs::read(path)
-        .is_ok_and(|bytes| String::from_utf8(bytes).is_ok_and(|text| !spec::is_spec(&text)))
+    // A pipe would be empty when it is loaded.
+    path.is_file()
+        && std::fs::read(path)
+            .is_ok_and(|bytes| String::from_utf8(bytes).is_ok_and(|text| !spec::is_spec(&text)))
 }
 
 /// Whether a file is called as specs are.

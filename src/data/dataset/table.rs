@@ -68,6 +68,7 @@ impl Table {
 
     /// The same; of a file with more bytes than that, rows stay there.
     pub(super) fn read_above(path: &Path, large: u64) -> Result<Self, Error> {
+        super::refuse_endless(path)?;
         let format = Format::of(path)?;
         #[cfg(feature = "parquet")]
         if format == Format::Parquet {

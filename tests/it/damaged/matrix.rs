@@ -316,3 +316,30 @@ fn a_snapshot() {
     let commands = ["gate DIR", "run eval.yaml", "accept DIR --add"];
     file_of_the_project(&project, &dir, name, &commands);
 }
+
+#[test]
+fn a_pipe_or_a_device_is_no_dataset_and_no_spec() {
+    let (project, dir) = green();
+    let whole = kept(project.path());
+    let shown = dir.display().to_string();
+    let commands = [
+        "run eval.yaml",
+        "list eval.yaml",
+        "doctor eval.yaml",
+        "repair DIR",
+    ];
+    for name in ["data.jsonl", "eval.yaml"] {
+        for damaged in [Damage::Pipe, Damage::Device] {
+            for command in commands {
+                damage(&project.file(name), &damaged);
+                let what = format!("{name}: {command}");
+                let ran = run(project.command_of(&words(command, &shown)), &what);
+                let told = format!("{what}: {:?}\n{}\n{}", ran.code, ran.out, ran.err);
+                assert!(matches!(ran.code, Some(2 | 3)), "{told}");
+                let is_told = ["is no file", "is not here"];
+                assert!(is_told.iter().any(|text| told_of(&ran, text)), "{told}");
+                put_back(project.path(), &whole);
+            }
+        }
+    }
+}
