@@ -25,6 +25,10 @@ pub(crate) struct Shortage(String);
 
 /// The limits of descriptors before and after they were raised.
 struct Limits {
+    #[cfg_attr(
+        not(all(target_os = "linux", not(evaltest_portable))),
+        expect(dead_code, reason = "there no process can change another's limits")
+    )]
     before: Rlimit,
     most: Option<usize>,
 }
