@@ -249,7 +249,8 @@ fn a_name_of_a_model_is_kept_where_the_spec_calls_it_plain() {
         ("q1", 1, "Say it", "tiny-model-7"),
         ("q2", 1, "Say it", "tiny-model-7"),
     ];
-    let agent = |keys: &str| format!("{{ type: command, command: [printenv, MODEL]{keys} }}");
+    let agent =
+        |keys: &str| format!("{{ type: command, command: [sh, -c, 'echo \"$MODEL\"']{keys} }}");
     let project = Project::with_eval(&questions, &agent(", env: [MODEL]"), "");
     let run = |arguments: &str, model: &str| {
         let mut command = project.command(arguments);
