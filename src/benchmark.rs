@@ -214,3 +214,13 @@ pub trait Benchmark: Send + Sync {
         Vec::new()
     }
 }
+
+/// [`Benchmark::samples`] of a benchmark whose samples come one by one.
+pub(crate) fn collected(benchmark: &dyn Benchmark) -> Result<Vec<Sample>> {
+    let mut samples = Vec::new();
+    benchmark.each_sample(&mut |sample| {
+        samples.push(sample);
+        Ok(())
+    })?;
+    Ok(samples)
+}

@@ -7,8 +7,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use crate::benchmark::Benchmark;
 use crate::benchmark::problems::{ProblemRow, Roles, Usual};
+use crate::benchmark::{Benchmark, collected};
 use crate::data::dataset::{Columns, Filter, Table, TakePlaced, check_file, scalar};
 use crate::data::{Sample, Target, hub};
 use crate::error::{Error, Result};
@@ -197,12 +197,7 @@ impl Benchmark for Aime {
     }
 
     fn samples(&self) -> Result<Vec<Sample>> {
-        let mut samples = Vec::new();
-        self.each_sample(&mut |sample| {
-            samples.push(sample);
-            Ok(())
-        })?;
-        Ok(samples)
+        collected(self)
     }
 
     fn each_sample(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {

@@ -12,7 +12,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use crate::benchmark::{Benchmark, NO_TRUTH};
+use crate::benchmark::{Benchmark, NO_TRUTH, collected};
 use crate::data::Sample;
 use crate::data::dataset::{self, Columns, Filter, Header, SamplePlace, Table, TakePlaced};
 use crate::data::hub::{self, Address, Dataset};
@@ -249,12 +249,7 @@ impl Benchmark for Gaia {
     }
 
     fn samples(&self) -> Result<Vec<Sample>> {
-        let mut samples = Vec::new();
-        self.each_sample(&mut |sample| {
-            samples.push(sample);
-            Ok(())
-        })?;
-        Ok(samples)
+        collected(self)
     }
 
     fn each_sample(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {

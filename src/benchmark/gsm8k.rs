@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-use crate::benchmark::Benchmark;
 use crate::benchmark::problems::{ProblemRow, Roles, Usual};
+use crate::benchmark::{Benchmark, collected};
 use crate::data::dataset::{Columns, Filter, Table, TakePlaced, check_file};
 use crate::data::{Sample, Target, hub};
 use crate::error::Result;
@@ -83,12 +83,7 @@ impl Benchmark for Gsm8k {
     }
 
     fn samples(&self) -> Result<Vec<Sample>> {
-        let mut samples = Vec::new();
-        self.each_sample(&mut |sample| {
-            samples.push(sample);
-            Ok(())
-        })?;
-        Ok(samples)
+        collected(self)
     }
 
     fn each_sample(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {

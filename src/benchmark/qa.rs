@@ -9,7 +9,7 @@ mod template;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::benchmark::{Benchmark, NO_TRUTH};
+use crate::benchmark::{Benchmark, NO_TRUTH, collected};
 use crate::data::Sample;
 use crate::data::dataset::{Filter, Table, TakePlaced, check_file};
 use crate::data::hub::{self, Dataset};
@@ -229,12 +229,7 @@ impl Benchmark for Qa {
     }
 
     fn samples(&self) -> Result<Vec<Sample>> {
-        let mut samples = Vec::new();
-        self.each_sample(&mut |sample| {
-            samples.push(sample);
-            Ok(())
-        })?;
-        Ok(samples)
+        collected(self)
     }
 
     fn each_sample(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {

@@ -21,7 +21,7 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value};
 
-use crate::benchmark::{Benchmark, CategoryCount, CountsRecords, RunningMetrics};
+use crate::benchmark::{Benchmark, CategoryCount, CountsRecords, RunningMetrics, collected};
 use crate::bfcl::checker;
 use crate::bfcl::data::{BfclQuestion, Category, Data};
 use crate::data::dataset::{Filter, TakePlaced};
@@ -250,12 +250,7 @@ impl Benchmark for Bfcl {
     }
 
     fn samples(&self) -> Result<Vec<Sample>> {
-        let mut samples = Vec::new();
-        self.each_sample(&mut |sample| {
-            samples.push(sample);
-            Ok(())
-        })?;
-        Ok(samples)
+        collected(self)
     }
 
     fn each_sample(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
