@@ -76,7 +76,8 @@ impl Ledger {
         emitter: Arc<Emitter>,
     ) -> Result<(Self, UsedUp)> {
         let path = dir.file(JOURNAL);
-        let mut earlier = EarlierPart::new(&plan, matches!(home, Home::Merged(_)));
+        let failures_count = matches!(home, Home::Merged(_) | Home::Restored(_));
+        let mut earlier = EarlierPart::new(&plan, failures_count);
         let (journal, found) = EventLog::open(&path, &mut |line| {
             earlier.add(&line.event, line.place);
             Ok(())

@@ -65,6 +65,11 @@ impl<'a> EarlierPart<'a> {
         self.lines.add(slot as u64, place);
     }
 
+    /// What is known of each slot; nothing at all where the journal tells of none.
+    pub(super) fn known(self) -> Vec<Left> {
+        self.left
+    }
+
     /// Opens the journal to be read again.
     pub(super) fn open(self, journal: &Path) -> Result<Earlier> {
         Ok(Earlier {

@@ -4,6 +4,7 @@
 //! names must be there, and its dataset and scorers those of the run. What the journal has no end of is left out, as of
 //! a run that was stopped.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,18 +13,20 @@ use std::sync::Arc;
 use serde::Serialize;
 use tempfile::TempDir;
 
+use super::left::EarlierPart;
 use super::rescore::reload;
 use super::{Home, RunOptions, Session};
 use crate::error::{Error, Result};
 use crate::eval::plan::{BaselineUse, Plan};
 use crate::eval::registry::Registry;
 use crate::eval::spec;
+use crate::store::events::past::Left;
 use crate::store::events::{self, JOURNAL};
 use crate::store::{Manifest, RunDir, RunStatus};
 use crate::system::file::refuse_other;
 use crate::system::project::shown;
 use crate::text::setting::Override;
-use crate::text::shell_word;
+use crate::text::{clean, shell_word};
 use crate::verdict::facts::Stop;
 
 /// A run whose files can be believed.
@@ -57,8 +60,8 @@ pub fn readable(dir: RunDir) -> Result<Readable> {
         Error::usage(message).hint(format!("go on with it: {resume}"))
     };
     let folder = copied(&dir).map_err(|error| failed(&error))?;
-    let made =
-        make(folder.path(), &manifest).map_err(|error| failed(&error.message().to_owned()))?;
+    let made = plan_of(&manifest).and_then(|plan| make(plan, folder.path(), &manifest));
+    let made = made.map_err(|error| failed(&error.message()))?;
     let mut notices: Vec<_> = dir.changed_manifest().into_iter().collect();
     notices.push(format!(
         "run `{name}` was killed: it is read from its journal {}; go on with it: {resume}",
@@ -114,14 +117,15 @@ impl Repaired {
             0 => String::new(),
             lines => format!(", {lines} of whose lines cannot be read,"),
         };
-        format!("with {ended} of its {questions} answers{lost}")
+        format!("with {ended} of its {questions} questions{lost}")
     }
 }
 
 /// Makes the files of a run again, in its own directory.
 ///
 /// # Errors
-/// When its journal has fewer answers than there are records, when it is going on, or its spec or dataset are not here.
+/// When its journal has not the end of a question that has a record, when it is going on, or its spec or dataset are not
+/// here.
 pub fn repair(dir: &RunDir) -> Result<Repaired> {
     let manifest = dir.manifest()?;
     if let Some(parent) = &manifest.parent {
@@ -134,42 +138,62 @@ pub fn repair(dir: &RunDir) -> Result<Repaired> {
             shell_word(&shown(parent))
         )));
     }
-    let records = dir.readable_records();
-    if records > 0 {
-        let folder = copied(dir).map_err(|error| Error::io("copy", dir.path(), &error))?;
-        let Repaired { ended, .. } = make(folder.path(), &manifest)?;
-        if ended < records {
-            let message = format!(
-                "the journal of run `{}` has {ended} answers, and `samples.jsonl` {records}: made again from it, the run \
-                 would lose some",
-                shown(dir.path())
-            );
-            return Err(Error::usage(message).hint(
-                "take the files from where the directory was copied, or remove `samples.jsonl` if it is worth nothing",
-            ));
-        }
+    let plan = plan_of(&manifest)?;
+    let lost = lost(&plan, dir)?;
+    if let Some(first) = lost.first() {
+        let message = format!(
+            "the journal of run `{}` has not the end of {} whose records are in `samples.jsonl`: made again from it, the \
+             run would lose them",
+            shown(dir.path()),
+            match lost.len() {
+                1 => format!("`{}`", clean(first)),
+                more => format!("{more} questions, `{}` the first of them,", clean(first)),
+            }
+        );
+        return Err(Error::usage(message).hint(
+            "take the files from where the directory was copied, or remove `samples.jsonl` if it is worth nothing",
+        ));
     }
     let notices = [dir.changed_manifest(), dir.changed_journal(&manifest)];
-    let repaired = make(dir.path(), &manifest)?;
+    let repaired = make(plan, dir.path(), &manifest)?;
     Ok(Repaired {
         notices: notices.into_iter().flatten().collect(),
         ..repaired
     })
 }
 
-fn make(path: &Path, manifest: &Manifest) -> Result<Repaired> {
-    let plan = plan_of(manifest)?;
-    let options = RunOptions {
-        home: Home::Restored(path.to_owned()),
-        ..RunOptions::default()
-    };
+/// The questions with a record that was asked, of which the journal has neither an answer nor an end.
+fn lost(plan: &Plan, dir: &RunDir) -> Result<Vec<String>> {
+    let path = dir.file(JOURNAL);
+    let mut found = EarlierPart::new(plan, true);
+    events::each(&path, &mut |line| {
+        found.add(&line.event, line.place);
+        Ok(())
+    })?;
+    let known = found.known();
+    let places: HashMap<&str, usize> = plan.items.iter().map(|item| &*item.id).zip(0..).collect();
+    let epochs = plan.eval.epochs;
+    let mut lost = Vec::new();
+    dir.asked_records(&mut |id, epoch| {
+        let place = places.get(id).filter(|_| epoch < epochs);
+        let slot = place.map(|place| place * epochs as usize + epoch as usize);
+        // What is no question of the run was not lost by its journal.
+        if slot.is_some_and(|slot| known.get(slot).is_none_or(|left| *left == Left::Nothing)) {
+            lost.push(id.to_owned());
+        }
+    });
+    Ok(lost)
+}
+
+fn make(plan: Plan, path: &Path, manifest: &Manifest) -> Result<Repaired> {
     let only = manifest.only.clone();
     let options = RunOptions {
+        home: Home::Restored(path.to_owned()),
         scope: super::Scope {
             only: only.map(|ids| ids.into_iter().collect()),
             partial: false,
         },
-        ..options
+        ..RunOptions::default()
     };
     let session = Session::with_plan(plan, options, Arc::new(|_| {}))?;
     let questions = session.questions();

@@ -93,9 +93,10 @@ impl RunDir {
         Ok(notices)
     }
 
-    /// How many records of its samples can be read at all.
-    pub(crate) fn readable_records(&self) -> usize {
-        keys::read(&self.file(RECORDS), 0).map_or(0, |keys| keys.count)
+    /// Shows the id and the epoch of each record that can be read and that is of a question which was asked.
+    pub(crate) fn asked_records(&self, see: &mut dyn FnMut(&str, u32)) {
+        // Of a file that cannot be read nothing can be lost.
+        let _ = keys::asked(&self.file(RECORDS), see);
     }
 
     /// Says that the manifest is another than was written. Whoever changes it is believed; damage should be seen.

@@ -66,6 +66,10 @@ fn a_run_that_was_cut_short_is_not_believed() {
         }
         // Whoever looks at it is told.
         on(&project, "show DIR q000", &dir).says("samples.jsonl is not what the run wrote");
+        on(&project, "repair DIR", &dir)
+            .exits(0)
+            .says("made again from its journal, with 20 of 20 questions");
+        assert_eq!(fs::read_to_string(&path).unwrap(), whole);
     }
     fs::remove_file(&path).unwrap();
     on(&project, "gate DIR", &dir)
@@ -76,10 +80,63 @@ fn a_run_that_was_cut_short_is_not_believed() {
 
     on(&project, "repair DIR", &dir)
         .exits(0)
-        .says("made again from its journal, with 20 of 20 answers");
+        .says("made again from its journal, with 20 of 20 questions");
     assert_eq!(fs::read_to_string(&path).unwrap(), whole);
     on(&project, "gate DIR", &dir).exits(1);
     assert_eq!(asked(&project).len(), asked_before);
+}
+
+#[test]
+fn errors_and_what_was_not_asked_are_made_again_as_they_were() {
+    // One fails in the middle of the others; with `fail_fast` the rest is not asked.
+    let then = "if [ $EVALTEST_SAMPLE_ID = q004 ]; then exit 7; fi";
+    for more in [
+        "gates: [error_rate <= 0.01]\nlimits: { retries: 0 }\n",
+        "gates: [error_rate <= 0.01]\nlimits: { retries: 0, fail_fast: true, concurrency: 1 }\n",
+        "gates: [accuracy >= 0.9]\nerrors: wrong\nlimits: { retries: 0 }\n",
+    ] {
+        let project = asked::project(20, then, more);
+        let code = project.run("run eval.yaml").code;
+        assert_ne!(code, Some(0), "{more}");
+        let dir = project.last_run();
+        let names = [
+            "samples.jsonl",
+            "errors.jsonl",
+            "summary.json",
+            "summary.md",
+        ];
+        let read = || names.map(|name| fs::read_to_string(dir.join(name)).unwrap());
+        let whole = read();
+        let gated = on(&project, "gate DIR", &dir);
+        let lines: Vec<_> = whole[0].split_inclusive('\n').collect();
+        let cut = [
+            &lines[..3].concat(),
+            &(whole[0].clone() + lines[4]),
+            "",
+            &whole[0],
+        ];
+        for text in cut {
+            fs::write(dir.join("samples.jsonl"), text).unwrap();
+            on(&project, "repair DIR", &dir).exits(0);
+            assert_eq!(read(), whole, "{more}");
+        }
+        let again = on(&project, "gate DIR", &dir).exits(gated.code.unwrap());
+        assert_eq!(again.out, gated.out);
+    }
+}
+
+#[test]
+fn records_that_the_journal_does_not_know_are_not_lost() {
+    let (project, dir) = red();
+    let journal = fs::read_to_string(dir.join("events.jsonl")).unwrap();
+    let others = journal.lines().filter(|line| !line.contains("\"q003\""));
+    let others: Vec<_> = others.map(|line| format!("{line}\n")).collect();
+    fs::write(dir.join("events.jsonl"), others.concat()).unwrap();
+    let whole = fs::read(dir.join("samples.jsonl")).unwrap();
+    on(&project, "repair DIR", &dir)
+        .exits(2)
+        .says("has not the end of `q003` whose records are in `samples.jsonl`");
+    assert_eq!(fs::read(dir.join("samples.jsonl")).unwrap(), whole);
 }
 
 #[test]
@@ -146,7 +203,7 @@ fn a_killed_run_is_read_from_its_journal_by_all_but_accept() {
         ("run eval.yaml --failed DIR --dry-run", 0),
     ] {
         on(&project, command, &dir).exits(code).says(&format!(
-            "was killed: it is read from its journal with {answers} of its 20 answers"
+            "was killed: it is read from its journal with {answers} of its 20 questions"
         ));
         assert_eq!(files(), there, "{command}");
     }

@@ -6,7 +6,7 @@ use clap::Args;
 use evaltest::engine::run::restored::{Repaired, repair};
 use evaltest::engine::store::RunStatus;
 use evaltest::engine::system::project::shown;
-use evaltest::engine::text::clean;
+use evaltest::engine::text::{clean, shell_word};
 use evaltest::{Exit, Result};
 
 use crate::console;
@@ -47,10 +47,11 @@ pub(crate) fn run(args: &RepairArgs) -> Result<Exit> {
         return Ok(Exit::Passed);
     }
     let name = shown(dir.path());
+    let printed = clean(&name);
     console::print(|out| {
         writeln!(
             out,
-            "{name}: made again from its journal, with {ended} of {questions} answers"
+            "{printed}: made again from its journal, with {ended} of {questions} questions"
         )?;
         if !skipped_lines.is_empty() {
             let lines: Vec<_> = skipped_lines.iter().map(u64::to_string).collect();
@@ -61,7 +62,11 @@ pub(crate) fn run(args: &RepairArgs) -> Result<Exit> {
             )?;
         }
         if *status != RunStatus::Finished {
-            writeln!(out, "  next: cargo evaltest run --resume {name}")?;
+            writeln!(
+                out,
+                "  next: cargo evaltest run --resume {}",
+                shell_word(&name)
+            )?;
         }
         Ok(())
     })?;

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use crate::data::Status;
 use crate::system::file::open_plain;
 use crate::text::hash;
 
@@ -63,6 +64,31 @@ pub(super) fn read(path: &Path, about: usize) -> io::Result<RecordKeys> {
         } else {
             twice(path, &suspects)?
         },
+    })
+}
+
+/// A record as far as it says whether its question was asked.
+#[derive(Deserialize)]
+struct RecordStatus<'a> {
+    #[serde(borrow, flatten)]
+    key: RecordKey<'a>,
+    result: StatusMember,
+}
+
+#[derive(Deserialize)]
+struct StatusMember {
+    status: Status,
+}
+
+/// Shows the id and the epoch of each record at a path that can be read, and whose question was asked.
+pub(super) fn asked(path: &Path, see: &mut dyn FnMut(&str, u32)) -> io::Result<()> {
+    each(path, |line| {
+        let record = serde_json::from_slice::<RecordStatus<'_>>(line);
+        if let Ok(RecordStatus { key, result }) = record
+            && result.status != Status::Skipped
+        {
+            see(&key.sample_id, key.epoch);
+        }
     })
 }
 
