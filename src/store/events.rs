@@ -3,8 +3,10 @@
 //! One line per event, written whole by one call before anything that depends on it happens: an
 //! `answered` line is complete before the answer is scored, so `kill -9` loses nothing. A thread syncs
 //! the file at most a second later, so power loss costs at most that second. A torn last line is cut
-//! when a run is resumed. Each line has a checksum at its end: what is not as it was written is left out and named.
+//! when a run is resumed. Each line has the number of its journal and a checksum at its end:
+//! what is not as it was written here is left out and named.
 
+mod indexes;
 mod lines;
 pub(crate) mod past;
 pub(crate) mod places;
@@ -31,11 +33,11 @@ use crate::text::hash::Hasher;
 use crate::text::json_line;
 use crate::text::splice::{Members, place};
 use lines::{Broken, ReadLines};
-use sealed::seal;
+use sealed::{JournalNumber, seal};
 
 pub(crate) use lines::JournalLine;
 
-/// The name of the journal. Nothing that is said of a finished run is read from it.
+/// The name of the journal. The figures of a finished run are not read from it.
 pub(crate) const JOURNAL: &str = "events.jsonl";
 
 /// What happened.
@@ -161,6 +163,7 @@ struct State {
     path: PathBuf,
     length: u64,
     next_index: u64,
+    journal: JournalNumber,
     hash: Hasher,
     /// When it was last seen that the file is still there.
     looked: Instant,
@@ -198,6 +201,7 @@ impl EventLog {
             path: path.to_owned(),
             length: read.length,
             next_index: read.next_index,
+            journal: read.journal.unwrap_or_else(JournalNumber::random),
             hash,
             looked: Instant::now(),
         };
@@ -224,7 +228,13 @@ impl EventLog {
 
     fn write(&self, unnumbered: Unnumbered) -> Result<u64> {
         let mut state = lock(&self.state);
-        let line = unnumbered.number(state.next_index);
+        if state.looked.elapsed() > LOOKS {
+            state.looked = Instant::now();
+            if !has_name(&state.file) {
+                return Err(gone(state.path.parent().unwrap_or(&state.path)));
+            }
+        }
+        let line = unnumbered.number(state.next_index, state.journal);
         if let Err(error) = state.file.write_all(&line) {
             let _ = state.file.set_len(state.length);
             return Err(Error::infrastructure(format!(
@@ -232,12 +242,6 @@ impl EventLog {
                 state.path.display()
             ))
             .hint("free some space, then continue the run with `--resume`"));
-        }
-        if state.looked.elapsed() > LOOKS {
-            state.looked = Instant::now();
-            if !has_name(&state.file) {
-                return Err(gone(state.path.parent().unwrap_or(&state.path)));
-            }
         }
         let place = state.length;
         state.length += line.len() as u64;
@@ -293,9 +297,9 @@ impl Unnumbered {
         Some(Self { line, place })
     }
 
-    fn number(mut self, index: u64) -> Vec<u8> {
+    fn number(mut self, index: u64, journal: JournalNumber) -> Vec<u8> {
         self.line.splice(self.place, index.to_string().bytes());
-        seal(self.line)
+        seal(self.line, journal)
     }
 }
 
@@ -325,7 +329,7 @@ pub(crate) type SeeEvent<'a> = dyn FnMut(JournalLine<'_>) -> Result<()> + 'a;
 
 /// What is known of a journal that was there, beside its events.
 pub(crate) struct FoundJournal {
-    /// Lines, from 1, that cannot be read, are not what was written, or stand there twice.
+    /// Lines, from 1, that cannot be read, are not what was written here, or stand there twice.
     pub(crate) skipped: Vec<u64>,
     /// The SHA-256 of its whole lines.
     pub(crate) hash: String,

@@ -129,10 +129,11 @@ pub(crate) fn sign(dir: &Path) {
 
 /// The lines of a journal without their checksums, as older versions wrote them.
 pub(crate) fn unsealed(journal: &str) -> String {
-    let end = r#""}"#.len() + 8;
-    let line = |line: &str| match line.rfind(r#","sum":""#) {
-        Some(place) if line.len() - place == end + 8 => format!("{}}}\n", &line[..place]),
-        _ => format!("{line}\n"),
+    let seal = r#","journal":"01234567","sum":"01234567"}"#.len();
+    let line = |line: &str| {
+        let text = &line[..line.len() - seal];
+        assert!(line[text.len()..].starts_with(r#","journal":""#), "{line}");
+        format!("{text}}}\n")
     };
     journal.lines().map(line).collect()
 }

@@ -80,7 +80,7 @@ fn the_journals_of_parts_are_copied_with_members_that_nobody_knows() {
         TrialRun::new(plan, "one", &Cancel::new())
     };
     // As lines were before they had checksums.
-    let sum = regex::Regex::new(",\"sum\":\"[0-9a-f]{8}\"\\}").unwrap();
+    let sum = regex::Regex::new(",\"journal\":\"[0-9a-f]{8}\",\"sum\":\"[0-9a-f]{8}\"\\}").unwrap();
     let mut expect = String::new();
     for (place, id) in ["a", "b", "fails"].into_iter().enumerate() {
         let sample = parts();

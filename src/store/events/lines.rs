@@ -3,7 +3,8 @@
 use std::io::{self, BufRead, BufReader, Read};
 
 use super::StoredEvent;
-use super::sealed::unseal;
+use super::indexes::EventIndexes;
+use super::sealed::{JournalNumber, unseal};
 use crate::error::Result;
 use crate::store::Carried;
 
@@ -30,7 +31,9 @@ impl JournalLine<'_> {
 /// What is known of a journal that was read to its end.
 #[derive(Debug, Default)]
 pub(super) struct ReadLines {
-    /// Lines, from 1, that cannot be read, are not what was written, or stand there twice.
+    /// The number that its lines have.
+    pub(super) journal: Option<JournalNumber>,
+    /// Lines, from 1, that cannot be read, are not what was written here, or stand there twice.
     pub(super) skipped: Vec<u64>,
     /// The index of an event that comes next.
     pub(super) next_index: u64,
@@ -47,15 +50,21 @@ pub(super) enum Broken {
     Seen(crate::Error),
 }
 
-/// Shows the events of a journal that can be read, and each whole line as it is before. An event is numbered higher than the
-/// one before: a line that is there twice is one.
+/// Shows the events of a journal that can be read, and each whole line as it is before. A line is left out that was
+/// damaged, that stands there twice, that is of another journal, or that has lost its seal: whatever was written behind a
+/// line with one has one, too. Lines may stand in another order than they were written in.
 pub(super) fn each(
     file: impl Read,
     mut pass: impl FnMut(&[u8]),
     see: &mut dyn FnMut(JournalLine<'_>) -> Result<()>,
 ) -> std::result::Result<ReadLines, Broken> {
     let mut file = BufReader::with_capacity(BUFFER, file);
-    let mut read = ReadLines::default();
+    let mut read = ReadLines {
+        journal: file.fill_buf().map(number_of).map_err(Broken::Read)?,
+        ..ReadLines::default()
+    };
+    let mut indexes = EventIndexes::default();
+    let mut is_sealed = false;
     let mut line = Vec::new();
     for number in 1.. {
         line.clear();
@@ -72,18 +81,33 @@ pub(super) fn each(
         if content.is_empty() {
             continue;
         }
-        let text = unseal(content).ok();
-        let event = text.as_deref().and_then(event);
-        match text.zip(event) {
-            Some((text, event)) if event.event_index >= read.next_index => {
-                read.next_index = event.event_index + 1;
-                let text = &text;
+        let own = unseal(content).ok().filter(|line| match line.journal {
+            None => !is_sealed,
+            Some(journal) => journal == *read.journal.get_or_insert(journal),
+        });
+        let event = own.as_ref().and_then(|line| event(&line.text));
+        match own.zip(event) {
+            Some((own, event)) if indexes.add(event.event_index) => {
+                is_sealed |= own.journal.is_some();
+                let text = &own.text;
                 see(JournalLine { place, event, text }).map_err(Broken::Seen)?;
             }
             _ => read.skipped.push(number),
         }
     }
+    read.next_index = indexes.next();
     Ok(read)
+}
+
+/// The number of a journal: that of its first line, unless the next two are both of another one. So neither a line that
+/// was put before it nor any number of lines behind it are taken for its own.
+fn number_of(beginning: &[u8]) -> Option<JournalNumber> {
+    let lines = beginning.split(|byte| *byte == b'\n');
+    let mut numbers = lines.filter_map(|line| unseal(line).ok()?.journal);
+    let first = numbers.next()?;
+    let next = numbers.next().zip(numbers.next());
+    let other = next.filter(|(one, other)| one == other);
+    Some(other.map_or(first, |(one, _)| one))
 }
 
 fn event(line: &[u8]) -> Option<StoredEvent> {
@@ -95,14 +119,30 @@ mod tests {
     use super::*;
     use crate::store::events::sealed::seal;
 
+    fn line(index: u64) -> String {
+        format!(
+            "{{\"sample_id\":\"a\",\"event_index\":{index},\"epoch\":0,\"attempt\":1,\"kind\":\"started\",\"time\":\"\"}}\n"
+        )
+    }
+
+    fn sealed(index: u64, journal: JournalNumber) -> String {
+        String::from_utf8(seal(line(index).into_bytes(), journal)).unwrap()
+    }
+
+    /// The indexes of the events that are shown, and the lines that are left out.
+    fn read(lines: &[&str]) -> (Vec<u64>, ReadLines) {
+        let mut seen = Vec::new();
+        let read = each(lines.concat().as_bytes(), |_| {}, &mut |line| {
+            seen.push(line.event.event_index);
+            Ok(())
+        });
+        let Ok(read) = read else { panic!() };
+        (seen, read)
+    }
+
     #[test]
     fn lines_are_shown_where_they_stand() {
-        let line = |index: u64| {
-            format!(
-                "{{\"sample_id\":\"a\",\"event_index\":{index},\"epoch\":0,\"attempt\":1,\"kind\":\"started\",\"time\":\"\"}}\n"
-            )
-        };
-        let sealed = String::from_utf8(seal(line(4).into_bytes())).unwrap();
+        let sealed = sealed(4, JournalNumber::random());
         let torn = &line(5)[..20];
         // One that is there twice, an empty one, one that is no event, one with another line end.
         let journal = [&line(0), &line(0), "\n", "{}\n", &sealed, "x\r\n", torn].concat();
@@ -122,5 +162,36 @@ mod tests {
         assert_eq!((read.next_index, read.is_torn), (5, true));
         assert_eq!(read.length, (journal.len() - torn.len()) as u64);
         assert_eq!(passed, &journal.as_bytes()[..journal.len() - torn.len()]);
+    }
+
+    #[test]
+    fn lines_of_another_journal_are_left_out_wherever_they_stand() {
+        let (own, other) = (JournalNumber::random(), JournalNumber::random());
+        let own = |index| sealed(index, own);
+        let other = |index| sealed(index, other);
+        let (first, foreign) = (other(0), other(299));
+        let (seen, read) = read(&[&first, &own(0), &own(1), &foreign, &own(2)]);
+        assert_eq!(seen, [0, 1, 2]);
+        assert_eq!((read.skipped, read.next_index), (vec![1, 4], 3));
+    }
+
+    #[test]
+    fn a_line_that_lost_its_seal_is_left_out_and_an_old_one_is_not() {
+        let number = JournalNumber::random();
+        let own = |index| sealed(index, number);
+        // As an older version left it, and a newer one went on.
+        let (seen, found) = read(&[&line(0), &line(1), &own(2), &own(3)]);
+        assert_eq!((seen, found.skipped), (vec![0, 1, 2, 3], vec![]));
+        let (seen, found) = read(&[&own(0), &line(1), &own(2)]);
+        assert_eq!((seen, found.skipped), (vec![0, 2], vec![2]));
+    }
+
+    #[test]
+    fn lines_in_another_order_are_all_there() {
+        let number = JournalNumber::random();
+        let own = |index| sealed(index, number);
+        let (seen, found) = read(&[&own(0), &own(9), &own(3), &own(9), &own(1)]);
+        assert_eq!(seen, [0, 9, 3, 1]);
+        assert_eq!((found.skipped, found.next_index), (vec![4], 10));
     }
 }

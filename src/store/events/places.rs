@@ -71,13 +71,17 @@ impl JournalPlaces {
         }
         let parse = |line: &Vec<u8>| {
             let line = unseal(line).ok()?;
-            Carried::parse(&line).ok().map(Carried::lean)
+            Carried::<StoredEvent>::parse(&line.text)
+                .ok()
+                .map(Carried::lean)
         };
         let changed = || self.unreadable(&"it was changed since this run looked at it");
-        texts
-            .iter()
-            .map(|line| parse(line).ok_or_else(changed))
-            .collect()
+        let events = texts.iter();
+        let events = events.map(|line| parse(line).ok_or_else(changed));
+        let mut events: Vec<_> = events.collect::<Result<_>>()?;
+        // Lines may have come out of their order.
+        events.sort_by_key(|event| event.known.event_index);
+        Ok(events)
     }
 
     fn unreadable(&self, reason: &dyn std::fmt::Display) -> Error {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::asked::{self, asked};
-use crate::project::{Project, json_lines, unsealed};
+use crate::project::{Project, Ran, json_lines, unsealed};
 
 const QUESTIONS: u32 = 6;
 
@@ -106,6 +106,82 @@ fn foreign_lines_and_those_that_are_there_twice_cost_nothing() {
         assert_eq!(asked(&project).len(), before, "{line}");
         assert_eq!(answers(&dir), expect);
     }
+}
+
+/// Resumes the run by this journal, which costs nothing, and gives what was said.
+#[track_caller]
+fn check_resumed(project: &Project, dir: &Path, journal: &str, asked_again: &[&str]) -> Ran {
+    kill(dir, journal);
+    let before = asked(project).len();
+    let ran = project.run_of(&["run", "--resume", &dir.display().to_string()]);
+    assert_eq!(asked(project)[before..], *asked_again, "{}", ran.err);
+    ran.exits(0)
+}
+
+#[test]
+fn nothing_of_another_run_of_the_same_eval_is_believed() {
+    let (project, dir, lines, _) = run();
+    let expect = answers(&dir);
+    // Another agent, which is always wrong.
+    asked::agent(&project, "echo wrong; exit 0");
+    project.run("run eval.yaml");
+    asked::agent(&project, "");
+    let other = project.runs().into_iter().find(|run| *run != dir);
+    let other = other.unwrap();
+    let foreign = fs::read_to_string(other.join("events.jsonl")).unwrap();
+    let foreign: Vec<_> = foreign.split_inclusive('\n').collect();
+    let half = lines.len() / 2;
+    // Behind half of its own, and a single line with a higher number among its own.
+    let behind = lines[..half].concat() + &foreign.concat();
+    let own = lines[..half].concat();
+    let missing: Vec<_> = (0..QUESTIONS)
+        .map(|number| format!("q{number:03}"))
+        .filter(|id| {
+            let is_answer =
+                |line: &&str| line.contains("answered") && line.contains(&format!("\"{id}\""));
+            !own.lines().any(|line| is_answer(&line))
+        })
+        .collect();
+    kill(&dir, &behind);
+    let before = asked(&project).len();
+    let ran = project.run_of(&["run", "--resume", &dir.display().to_string()]);
+    ran.exits(0).says("are left out: ");
+    let mut again = asked(&project)[before..].to_vec();
+    again.sort();
+    assert_eq!(again, missing);
+    assert_eq!(answers(&dir), expect);
+
+    let among = [
+        &lines[..2].concat(),
+        foreign[foreign.len() - 1],
+        &lines[2..].concat(),
+    ]
+    .concat();
+    check_resumed(&project, &dir, &among, &[]).says("are left out: 3;");
+    assert_eq!(answers(&dir), expect);
+}
+
+#[test]
+fn lines_in_another_order_are_all_believed() {
+    let (project, dir, mut lines, _) = run();
+    let expect = answers(&dir);
+    lines.reverse();
+    check_resumed(&project, &dir, &lines.concat(), &[]).says_nothing_of("left out");
+    lines.sort();
+    check_resumed(&project, &dir, &lines.concat(), &[]).says_nothing_of("left out");
+    assert_eq!(answers(&dir), expect);
+}
+
+#[test]
+fn an_answer_that_was_edited_and_has_lost_its_checksum_is_no_old_one() {
+    let (project, dir, lines, answer) = run();
+    let expect = answers(&dir);
+    let edited = lines[answer].replace("\"text\":\"002", "\"text\":\"003");
+    let mut journal = lines.clone();
+    journal[answer] = unsealed(&edited);
+    check_resumed(&project, &dir, &journal.concat(), &["q002"])
+        .says(&format!("are left out: {};", answer + 1));
+    assert_eq!(answers(&dir), expect);
 }
 
 #[test]
