@@ -66,8 +66,8 @@ pub mod data {
 /// Run directories and the cache of answers.
 pub mod store {
     pub use crate::store::{
-        Carried, DEFAULT_OUTPUT_ROOT, Manifest, RunDir, RunStatus, read_carried, read_records,
-        runs_in, stamp,
+        Carried, DEFAULT_OUTPUT_ROOT, Manifest, RunDir, RunStatus, lost_runs_in, read_carried,
+        read_records, runs_in, stamp,
     };
     /// The cache of answers.
     pub mod cache {

@@ -37,6 +37,7 @@ pub(crate) mod records;
 mod redaction;
 
 pub use carried::Carried;
+pub(crate) use checked::going_on;
 pub use manifest::{Manifest, RunStatus};
 pub use records::{read as read_records, read_carried};
 
@@ -90,6 +91,16 @@ impl RunDir {
     /// Opens an existing run directory.
     pub fn open(path: &Path) -> Result<Self> {
         if !path.join("manifest.json").is_file() {
+            if path.join(events::JOURNAL).is_file() {
+                let message = format!(
+                    "the run directory `{}` has lost its `manifest.json`",
+                    path.display()
+                );
+                return Err(Error::usage(message).hint(
+                    "take it from where the directory was copied: nothing else says what the run was; its answers stand \
+                     in `events.jsonl`",
+                ));
+            }
             return Err(Error::usage(format!(
                 "`{}` is not a run directory: it has no `manifest.json`",
                 path.display()
@@ -202,6 +213,19 @@ pub fn runs_in(root: &Path) -> Vec<RunDir> {
     paths
         .iter()
         .filter_map(|path| RunDir::open(path).ok())
+        .collect()
+}
+
+/// The directories below `root` that have a journal in which something stands, and no manifest.
+pub fn lost_runs_in(root: &Path) -> Vec<PathBuf> {
+    let has_events = |path: &Path| {
+        let about = path.join(events::JOURNAL).metadata();
+        about.is_ok_and(|about| about.is_file() && about.len() > 0)
+    };
+    let entries = fs::read_dir(root).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    paths
+        .filter(|path| has_events(path) && !path.join("manifest.json").exists())
         .collect()
 }
 

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use evaltest::engine::eval::spec;
 use evaltest::engine::run::restored::{Readable, readable};
-use evaltest::engine::store::{DEFAULT_OUTPUT_ROOT, Manifest, RunDir, RunStatus, runs_in};
+use evaltest::engine::store::{
+    DEFAULT_OUTPUT_ROOT, Manifest, RunDir, RunStatus, lost_runs_in, runs_in,
+};
 use evaltest::engine::system::project::shown;
 use evaltest::engine::text::clean;
 use evaltest::{Error, Registry, Result};
@@ -54,35 +56,33 @@ pub(crate) fn open_run(named: &Path) -> Result<RunDir> {
     if named.components().count() != 1 || named.join("manifest.json").exists() {
         return RunDir::open(named);
     }
-    let last = ended_runs(None)?
-        .into_iter()
-        .filter(|run| run.manifest.eval == name)
-        .max_by(|one, other| one.manifest.ended_at.cmp(&other.manifest.ended_at));
-    match last {
-        Some(run) => Ok(run.dir),
+    let runs = known_runs(None)?;
+    let of_eval = |run: &&KnownRun| run.manifest.eval == name;
+    match newest(runs.iter().filter(of_eval)) {
+        Some(run) => Ok(run.dir.clone()),
         None => RunDir::open(&run_ids::found(named)?),
     }
 }
 
-/// The last run that is over; of several in one command the one that ended last.
+/// The last run; of several in one command the one that was killed, or ended last.
 fn last_run() -> Result<RunDir> {
     let mut ended = Vec::new();
     for dir in last_runs(None)? {
         let end = dir.manifest()?.ended_at;
-        ended.push((end, dir));
+        ended.push((end.is_none(), end, dir));
     }
-    ended.sort_by(|one, other| one.0.cmp(&other.0));
+    ended.sort_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));
     let last = ended
         .pop()
         .ok_or_else(|| Error::usage("there is no run").hint("cargo evaltest run"))?;
     if !ended.is_empty() {
-        let others: Vec<_> = ended.iter().map(|(_, dir)| shown(dir.path())).collect();
+        let others: Vec<_> = ended.iter().map(|(.., dir)| shown(dir.path())).collect();
         console::note(&format!(
             "the same command ran other evals, to be named: {}",
             others.join(", ")
         ));
     }
-    Ok(last.1)
+    Ok(last.2)
 }
 
 /// Every folder in which the project's specs leave runs.
@@ -103,10 +103,16 @@ pub(crate) fn output_roots() -> Result<Vec<PathBuf>> {
     Ok(roots)
 }
 
-/// A run that is over.
-pub(crate) struct EndedRun {
-    pub(crate) dir: RunDir,
-    pub(crate) manifest: Manifest,
+/// A run that nobody works at, and its manifest.
+struct KnownRun {
+    dir: RunDir,
+    manifest: Manifest,
+}
+
+impl KnownRun {
+    fn is_over(&self) -> bool {
+        self.manifest.status != RunStatus::Running
+    }
 }
 
 /// The folders that hold runs: this one, or all of the project.
@@ -117,28 +123,88 @@ fn roots(root: Option<&Path>) -> Result<Vec<PathBuf>> {
     }
 }
 
-/// The finished runs below `root`, or in all folders of the project's runs.
-pub(crate) fn ended_runs(root: Option<&Path>) -> Result<Vec<EndedRun>> {
-    let mut runs = Vec::new();
-    for dir in roots(root)?.iter().flat_map(|root| runs_in(root)) {
-        // A run that is broken or still going on is not the last one that could be accepted.
-        if let Ok(manifest) = dir.manifest()
-            && manifest.status != RunStatus::Running
-        {
-            runs.push(EndedRun { dir, manifest });
+/// The runs below `root`, or in all folders of the project's runs. One that goes on is left out, and named if it began
+/// last: it is not the one that is meant.
+///
+/// # Errors
+/// When the run that began last has a manifest that cannot be read: an older one must not pass for it.
+fn known_runs(root: Option<&Path>) -> Result<Vec<KnownRun>> {
+    let (mut runs, mut unread) = (Vec::new(), Vec::new());
+    for root in roots(root)? {
+        for dir in runs_in(&root) {
+            match dir.manifest() {
+                Ok(manifest) => runs.push(KnownRun { dir, manifest }),
+                Err(error) => unread.push((stamp_of_name(dir.path()), error)),
+            }
+        }
+        for path in lost_runs_in(&root) {
+            if let Err(error) = RunDir::open(&path) {
+                unread.push((stamp_of_name(&path), error));
+            }
         }
     }
-    Ok(runs)
+    let last = runs.iter().map(|run| &run.manifest.started_at).max();
+    let last = last.map(|started| stamp_of(started)).unwrap_or_default();
+    let newest = unread.into_iter().max_by(|one, other| one.0.cmp(&other.0));
+    if let Some((stamp, error)) = newest
+        && stamp >= last
+    {
+        return Err(error);
+    }
+    let (going_on, known): (Vec<_>, Vec<_>) = runs
+        .into_iter()
+        .partition(|run| !run.is_over() && run.dir.is_going_on());
+    for run in going_on {
+        if stamp_of(&run.manifest.started_at) >= last {
+            let name = shown(run.dir.path());
+            console::note(&format!(
+                "run `{}` is going on: it is left out",
+                clean(&name)
+            ));
+        }
+    }
+    Ok(known)
 }
 
-/// Those of them that the last command made.
+/// The newest of some runs: the one that ended last, unless a later one was killed.
+fn newest<'a>(runs: impl Iterator<Item = &'a KnownRun> + Clone) -> Option<&'a KnownRun> {
+    let ended = runs.clone().filter(|run| run.is_over());
+    let ended = ended.max_by(|one, other| one.manifest.ended_at.cmp(&other.manifest.ended_at));
+    let killed = runs.filter(|run| !run.is_over());
+    let killed =
+        killed.max_by(|one, other| one.manifest.started_at.cmp(&other.manifest.started_at));
+    match (ended, killed) {
+        (Some(ended), Some(killed)) if killed.manifest.started_at < ended.manifest.started_at => {
+            Some(ended)
+        }
+        (ended, killed) => killed.or(ended),
+    }
+}
+
+/// A time of a manifest as names of run directories have it: `20260131T235959Z`.
+fn stamp_of(time: &str) -> String {
+    let seconds = time.split('.').next().unwrap_or_default();
+    let digits = seconds.chars().filter(char::is_ascii_alphanumeric);
+    let mut stamp: String = digits.collect();
+    if !stamp.ends_with('Z') {
+        stamp.push('Z');
+    }
+    stamp
+}
+
+/// The time in the name of a run directory, or nothing.
+fn stamp_of_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let stamp = name.split_once('_').map(|(stamp, _)| stamp);
+    let is_one =
+        |stamp: &&str| stamp.len() == 16 && stamp.starts_with(|c: char| c.is_ascii_digit());
+    stamp.filter(is_one).unwrap_or_default().to_owned()
+}
+
+/// The runs that the last command made.
 pub(crate) fn last_runs(root: Option<&Path>) -> Result<Vec<RunDir>> {
-    let runs = ended_runs(root)?;
-    let last = runs
-        .iter()
-        .max_by(|one, other| one.manifest.ended_at.cmp(&other.manifest.ended_at))
-        .map(|run| run.manifest.invocation.clone());
-    let Some(last) = last else {
+    let runs = known_runs(root)?;
+    let Some(last) = newest(runs.iter()).map(|run| run.manifest.invocation.clone()) else {
         let root = shown(&roots(root)?[0]);
         return Err(Error::usage(format!("there is no run in `{root}`")).hint("cargo evaltest run"));
     };
@@ -147,4 +213,15 @@ pub(crate) fn last_runs(root: Option<&Path>) -> Result<Vec<RunDir>> {
         .filter(|run| run.manifest.invocation == last)
         .map(|run| run.dir)
         .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_manifests_are_compared_with_names() {
+        assert_eq!(stamp_of("2026-11-23T03:05:48.123Z"), "20261123T030548Z");
+        assert_eq!(stamp_of("2026-11-23T03:05:48Z"), "20261123T030548Z");
+    }
 }

@@ -22,7 +22,7 @@ use crate::eval::registry::Registry;
 use crate::eval::spec;
 use crate::store::events::past::Left;
 use crate::store::events::{self, JOURNAL};
-use crate::store::{Manifest, RunDir, RunStatus};
+use crate::store::{Manifest, RunDir, RunStatus, going_on};
 use crate::system::file::refuse_other;
 use crate::system::project::shown;
 use crate::text::setting::Override;
@@ -49,9 +49,8 @@ pub fn readable(dir: RunDir) -> Result<Readable> {
         return Ok(Readable { dir, notices });
     }
     let name = shown(dir.path());
-    let journal = dir.file(JOURNAL);
-    if events::is_held(&journal) {
-        return Err(Error::usage(format!("run `{name}` is going on")).hint("wait for its end"));
+    if dir.is_going_on() {
+        return Err(going_on(&name));
     }
     let resume = format!("cargo evaltest run --resume {}", shell_word(&name));
     let failed = |error: &dyn std::fmt::Display| {

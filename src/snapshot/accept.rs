@@ -11,7 +11,7 @@ use drafts::Drafts;
 use new_baseline::{NewBaseline, key_of};
 
 use crate::error::{Error, Result};
-use crate::store::{Manifest, RunDir, RunStatus};
+use crate::store::{Manifest, RunDir, RunStatus, going_on};
 use crate::verdict::baseline::BaselineRun;
 use crate::verdict::gate::{DEFAULT_ERROR_RATE, Metric};
 use crate::verdict::result::Verdict;
@@ -134,6 +134,9 @@ fn refuse_unfit(dir: &RunDir, manifest: &Manifest, partial: bool) -> Result<()> 
              accept",
             manifest.run_again()
         )));
+    }
+    if manifest.status == RunStatus::Running && dir.is_going_on() {
+        return Err(going_on(&shown.to_string()));
     }
     if manifest.status != RunStatus::Finished {
         let reason = manifest.stop_reason.as_deref().unwrap_or("it was killed");

@@ -36,6 +36,11 @@ enum Damage {
 }
 
 impl RunDir {
+    /// Whether somebody writes its journal at this moment.
+    pub fn is_going_on(&self) -> bool {
+        super::events::is_held(&self.file(JOURNAL))
+    }
+
     /// Refuses a run whose files are not what the run wrote. Of its journal alone that is a notice, which is given back.
     ///
     /// # Errors
@@ -132,9 +137,8 @@ impl RunDir {
     /// The error for a run that was killed, or is going on.
     fn killed(&self) -> Error {
         let dir = shown(self.path());
-        if super::events::is_held(&self.file(JOURNAL)) {
-            let error = Error::usage(format!("run `{dir}` is going on"));
-            return error.hint("wait for its end");
+        if self.is_going_on() {
+            return going_on(&dir);
         }
         Error::usage(format!("run `{dir}` was killed before its end"))
             .hint(format!("cargo evaltest run --resume {}", shell_word(&dir)))
@@ -175,6 +179,11 @@ impl RunDir {
         };
         format!("{dir}: {JOURNAL} {what}")
     }
+}
+
+/// The error for a run that is going on.
+pub(crate) fn going_on(dir: &str) -> Error {
+    Error::usage(format!("run `{dir}` is going on")).hint("wait for its end")
 }
 
 fn damage_of(path: &Path, is_same: impl FnOnce(&Path) -> io::Result<bool>) -> Option<Damage> {

@@ -213,7 +213,11 @@ impl Manifest {
     pub fn read(path: &Path) -> Result<Self> {
         let text = read_plain(path).map_err(|error| Error::io("read", path, &error))?;
         let manifest: Self = serde_json::from_slice(&text).map_err(|error| {
-            Error::usage(format!("{}: not a manifest: {error}", path.display()))
+            let message = format!("{}: not a manifest: {error}", path.display());
+            Error::usage(message).hint(
+                "take it from where the directory was copied: nothing else says what the run was; its answers stand in \
+                 `events.jsonl` beside it",
+            )
         })?;
         if manifest.format_version > super::FORMAT_VERSION {
             return Err(Error::usage(format!(

@@ -13,9 +13,10 @@ use crate::data::Record;
 use crate::data::record::read_abridged;
 use crate::error::{Error, Result};
 use crate::system::file::open_plain;
+use crate::system::project::shown;
 use crate::text::hash::Hasher;
 use crate::text::splice::unknown::with_unknown;
-use crate::text::{escape_line_ends, json_line};
+use crate::text::{escape_line_ends, json_line, shell_word};
 
 /// Bytes read or written at once.
 const BUFFER: usize = 1 << 17;
@@ -221,14 +222,13 @@ impl Sorted {
 /// Opens a `samples.jsonl`.
 pub(crate) fn open(path: &Path) -> Result<BufReader<File>> {
     let file = open_plain(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => Error::usage(format!(
-            "`{}` is missing: the run was killed before its end",
-            path.display()
-        ))
-        .hint(format!(
-            "continue it: cargo evaltest run --resume {}",
-            path.parent().unwrap_or(Path::new("DIR")).display()
-        )),
+        std::io::ErrorKind::NotFound => {
+            let dir = path.parent().unwrap_or(Path::new("DIR"));
+            Error::usage(format!("`{}` is missing", path.display())).hint(format!(
+                "make it again from the journal: cargo evaltest repair {}",
+                shell_word(&shown(dir))
+            ))
+        }
         _ => Error::io("open", path, &error),
     })?;
     Ok(BufReader::with_capacity(BUFFER, file))

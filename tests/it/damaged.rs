@@ -232,3 +232,80 @@ fn a_run_is_made_again_by_what_it_was_made_of_alone() {
     project.write("data.jsonl", questions);
     on(&project, "repair DIR", &dir).exits(0);
 }
+
+#[test]
+fn the_last_run_is_never_passed_over_in_silence() {
+    let (project, old) = red();
+    asked::agent(&project, "");
+    let data = project.read("data.jsonl").replace("something else", "1");
+    project.write("data.jsonl", data);
+    project.run("run eval.yaml");
+    let new = project.runs().into_iter().find(|run| *run != old).unwrap();
+    // Names tell the time by the second.
+    let new = {
+        let later = new.with_file_name("29991231T235959Z_later");
+        fs::rename(&new, &later).unwrap();
+        later
+    };
+    let path = new.join("manifest.json");
+    let whole = fs::read_to_string(&path).unwrap();
+    let commands = ["gate", "summarize", "accept", "show"];
+    fs::write(&path, &whole[..whole.len() - 3]).unwrap();
+    for command in commands {
+        project
+            .run(command)
+            .exits(2)
+            .says("not a manifest")
+            .says("take it from where");
+    }
+    fs::remove_file(&path).unwrap();
+    for command in commands {
+        project
+            .run(command)
+            .exits(2)
+            .says("has lost its `manifest.json`");
+    }
+    // Killed: it has no records, and began later.
+    let mut manifest: serde_json::Value = serde_json::from_str(&whole).unwrap();
+    manifest["status"] = "running".into();
+    manifest["artifacts"] = serde_json::json!({});
+    manifest["started_at"] = "2999-12-31T23:59:59.000Z".into();
+    fs::write(&path, manifest.to_string()).unwrap();
+    for name in [
+        "samples.jsonl",
+        "errors.jsonl",
+        "summary.json",
+        "summary.md",
+    ] {
+        fs::remove_file(new.join(name)).unwrap();
+    }
+    project
+        .run("accept")
+        .exits(2)
+        .says("did not finish: it was killed");
+    for words in ["gate", "gate e", "summarize", "show"] {
+        project
+            .run(words)
+            .says("29991231T235959Z_later` was killed: it is read from its journal");
+    }
+    // One that goes on is not the last one, which is told.
+    let journal = fs::OpenOptions::new()
+        .append(true)
+        .open(new.join("events.jsonl"))
+        .unwrap();
+    journal.lock().unwrap();
+    project
+        .run("gate")
+        .exits(1)
+        .says("29991231T235959Z_later` is going on: it is left out");
+    on(&project, "accept DIR", &new)
+        .exits(2)
+        .says("is going on");
+    drop(journal);
+    // An older one that cannot be read is in nobody's way.
+    fs::write(old.join("manifest.json"), "{").unwrap();
+    project
+        .run("show")
+        .exits(0)
+        .says_nothing_of("not a manifest");
+}
