@@ -30,6 +30,7 @@ mod attempt;
 mod bench;
 mod cached;
 pub mod drive;
+mod dry_run;
 mod emitter;
 mod files;
 mod finish;

@@ -22,8 +22,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tempfile::TempDir;
-
 use crate::error::{Error, Result};
 use crate::system::file::{absolute, make_root, write_atomically};
 
@@ -35,11 +33,13 @@ pub(crate) mod left;
 pub(crate) mod manifest;
 pub(crate) mod records;
 mod redaction;
+mod restored;
 
 pub use carried::Carried;
 pub(crate) use checked::going_on;
 pub use manifest::{Manifest, RunStatus};
 pub use records::{read as read_records, read_carried};
+pub(crate) use restored::RestoredFolder;
 
 /// Version of the files in a run directory.
 ///
@@ -58,7 +58,7 @@ pub const DEFAULT_OUTPUT_ROOT: &str = "evaltest-runs";
 pub struct RunDir {
     path: PathBuf,
     /// Where its files were made again, of a run that was killed.
-    restored: Option<Arc<TempDir>>,
+    restored: Option<Arc<RestoredFolder>>,
 }
 
 impl RunDir {
@@ -118,7 +118,7 @@ impl RunDir {
     }
 
     /// The same run, whose files were made again in a folder, under their names.
-    pub(crate) fn restored_in(&self, folder: TempDir) -> Self {
+    pub(crate) fn restored_in(&self, folder: RestoredFolder) -> Self {
         Self {
             path: self.path.clone(),
             restored: Some(Arc::new(folder)),

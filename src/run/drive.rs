@@ -4,7 +4,6 @@
 //! them as `cargo evaltest` runs specs, and leaves run directories, which the command reads.
 
 use std::collections::HashSet;
-use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,6 +20,8 @@ use crate::exit::Exit;
 use crate::report::event::{Event, Observer};
 use crate::report::terminal;
 pub use crate::run::CiPolicy;
+pub use crate::run::dry_run::DryRun;
+use crate::run::dry_run::answered;
 use crate::run::listing::Listing;
 use crate::run::restored::{Readable, readable};
 use crate::run::{FrontDoor, Home, RunOptions, Scope, Session};
@@ -142,6 +143,8 @@ pub struct Audience {
 pub struct Prepared {
     plan: Plan,
     only: Option<HashSet<String>>,
+    /// Questions that have their answer: those of a run that goes on.
+    answered: usize,
 }
 
 impl Prepared {
@@ -159,56 +162,15 @@ impl Prepared {
         let asks = |scorer: &&Arc<dyn Scorer>| !scorer.agents().is_empty();
         let name = |scorer: &Arc<dyn Scorer>| scorer.name().to_owned();
         let attempts = 1 + self.plan.eval.limits.retries as usize;
+        let questions = samples * self.plan.eval.epochs as usize - self.answered;
         DryRun {
             eval: self.plan.eval.name.clone(),
             samples,
             epochs: self.plan.eval.epochs,
-            most_requests: samples * self.plan.eval.epochs as usize * attempts,
+            answered: self.answered,
+            most_requests: questions * attempts,
             judges: self.plan.scorers.iter().filter(asks).map(name).collect(),
         }
-    }
-}
-
-/// What a dry run found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct DryRun {
-    /// The eval's name.
-    pub eval: String,
-    /// Samples that would be asked.
-    pub samples: usize,
-    /// How often each.
-    pub epochs: u32,
-    /// Requests when every attempt fails and is repeated.
-    pub most_requests: usize,
-    /// The scorers that ask models, whose requests come on top.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub judges: Vec<String>,
-}
-
-impl fmt::Display for DryRun {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            eval,
-            samples,
-            epochs,
-            most_requests,
-            judges,
-        } = self;
-        let least = samples * *epochs as usize;
-        let epochs = terminal::epochs(*epochs);
-        write!(
-            f,
-            "{eval}: {samples} samples{epochs}, {}{most_requests} requests",
-            if least == *most_requests {
-                String::new()
-            } else {
-                format!("{least} to ")
-            }
-        )?;
-        if !judges.is_empty() {
-            write!(f, ", and those of scorer `{}`", judges.join("`, `"))?;
-        }
-        Ok(())
     }
 }
 
@@ -260,7 +222,17 @@ impl Drive {
     pub fn prepare(&self, eval: &Eval) -> Result<Prepared> {
         let mut plan = self.plan(eval)?;
         let only = self.selection(&mut plan)?;
-        Ok(Prepared { plan, only })
+        let answered = match (&self.resume, self.errand) {
+            (Some(earlier), Errand::Count) => {
+                answered(&plan, only.as_ref(), &RunDir::open(&earlier.path)?)?
+            }
+            _ => 0,
+        };
+        Ok(Prepared {
+            plan,
+            only,
+            answered,
+        })
     }
 
     /// Runs a prepared eval. Of its records the run has those without a verdict, and the first that is wrong.

@@ -76,6 +76,8 @@ pub(crate) enum FrontDoor {
     Library,
     /// `cargo test`, which asserts each sample in its trial.
     Harness,
+    /// Nobody: its files are made again, and whoever wants its records reads them there.
+    Files,
     /// `cargo evaltest`. Under `exact` the run asserts its samples when it is over.
     Command,
 }

@@ -11,18 +11,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
-use tempfile::TempDir;
 
-use super::left::EarlierPart;
+use super::dry_run::known;
 use super::rescore::reload;
-use super::{Home, RunOptions, Session};
+use super::{FrontDoor, Home, RunOptions, Session};
 use crate::error::{Error, Result};
 use crate::eval::plan::{BaselineUse, Plan};
 use crate::eval::registry::Registry;
 use crate::eval::spec;
+use crate::store::events::JOURNAL;
 use crate::store::events::past::Left;
-use crate::store::events::{self, JOURNAL};
-use crate::store::{Manifest, RunDir, RunStatus, going_on};
+use crate::store::{Manifest, RestoredFolder, RunDir, RunStatus, going_on};
 use crate::system::file::refuse_other;
 use crate::system::project::shown;
 use crate::text::setting::Override;
@@ -71,10 +70,8 @@ pub fn readable(dir: RunDir) -> Result<Readable> {
 }
 
 /// What a run is made again from, elsewhere.
-fn copied(dir: &RunDir) -> io::Result<TempDir> {
-    let folder = tempfile::Builder::new()
-        .prefix("evaltest-restored-")
-        .tempdir()?;
+fn copied(dir: &RunDir) -> io::Result<RestoredFolder> {
+    let folder = RestoredFolder::new()?;
     for file in ["manifest.json", JOURNAL] {
         let from = dir.file(file);
         let copied = refuse_other(&from).and_then(|()| fs::copy(from, folder.path().join(file)));
@@ -163,13 +160,7 @@ pub fn repair(dir: &RunDir) -> Result<Repaired> {
 
 /// The questions with a record that was asked, of which the journal has neither an answer nor an end.
 fn lost(plan: &Plan, dir: &RunDir) -> Result<Vec<String>> {
-    let path = dir.file(JOURNAL);
-    let mut found = EarlierPart::new(plan, true);
-    events::each(&path, &mut |line| {
-        found.add(&line.event, line.place);
-        Ok(())
-    })?;
-    let known = found.known();
+    let known = known(plan, dir, true)?;
     let places: HashMap<&str, usize> = plan.items.iter().map(|item| &*item.id).zip(0..).collect();
     let epochs = plan.eval.epochs;
     let mut lost = Vec::new();
@@ -188,6 +179,7 @@ fn make(plan: Plan, path: &Path, manifest: &Manifest) -> Result<Repaired> {
     let only = manifest.only.clone();
     let options = RunOptions {
         home: Home::Restored(path.to_owned()),
+        door: FrontDoor::Files,
         scope: super::Scope {
             only: only.map(|ids| ids.into_iter().collect()),
             partial: false,

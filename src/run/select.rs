@@ -5,7 +5,10 @@ use std::collections::{HashMap, HashSet};
 use crate::data::dataset::shuffle;
 use crate::error::{Error, Result};
 use crate::eval::plan::Plan;
+use crate::store::events::JOURNAL;
 use crate::store::{Manifest, RunDir};
+use crate::system::project::shown;
+use crate::text::shell_word;
 
 /// The samples that a run asks.
 pub(super) struct Selected {
@@ -150,6 +153,18 @@ pub(super) fn check_resumable(
         .hint(format!(
             "continue that one: cargo evaltest run --resume {}",
             parent.display()
+        )));
+    }
+    if aim == Aim::Resume && manifest.artifacts.contains_key(JOURNAL) && !dir.file(JOURNAL).exists()
+    {
+        // It was over: whatever it paid for would be asked once more.
+        let name = shown(dir.path());
+        return Err(Error::usage(format!(
+            "run `{name}` cannot be resumed: its `{JOURNAL}` is missing, and all of it would be asked again"
+        ))
+        .hint(format!(
+            "ask what failed in it: cargo evaltest run --failed {}; or take the file from where the directory was copied",
+            shell_word(&name)
         )));
     }
     if manifest.eval != plan.eval.name {

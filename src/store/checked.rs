@@ -13,12 +13,22 @@ use super::events::JOURNAL;
 use super::manifest::sealed;
 use super::{Manifest, RunDir, RunStatus};
 use crate::error::{Error, Result};
+use crate::system::beside::beside;
 use crate::system::file;
 use crate::system::project::shown;
 use crate::text::shell_word;
 
 /// The records, of which everything else is made.
 const RECORDS: &str = "samples.jsonl";
+
+/// The files of a run with a hash in its manifest.
+const ARTIFACTS: [&str; 5] = [
+    RECORDS,
+    JOURNAL,
+    "errors.jsonl",
+    "summary.json",
+    "summary.md",
+];
 
 /// How the name of a run directory begins.
 const STAMP: &str = "20260102T030405Z";
@@ -48,30 +58,31 @@ impl RunDir {
     pub fn check(&self) -> Result<Vec<String>> {
         let manifest = self.manifest()?;
         if manifest.status == RunStatus::Running {
-            return Err(self.killed());
+            return Err(self.killed(&manifest));
         }
-        let files = manifest.artifacts.iter().map(|(name, hash)| {
+        let look = |name: &str, hash: &str| {
+            // A damaged manifest may name anything.
+            if !ARTIFACTS.contains(&name) {
+                return Some(Damage::Odd("no run writes such a file".to_owned()));
+            }
             let path = self.file(name);
-            (name.as_str(), path, hash.as_str())
-        });
-        let files: Vec<_> = files.collect();
+            match name {
+                RECORDS => damage_of_records(&path, hash, &manifest),
+                _ => damage_of(&path, |path| Ok(file::hash(path)? == *hash)),
+            }
+        };
         // The journal is as large as all else.
         let damage: Vec<_> = thread::scope(|scope| {
-            let manifest = &manifest;
-            let looks: Vec<_> = files
+            let journal = beside(scope, || look(JOURNAL, manifest.artifacts.get(JOURNAL)?));
+            let others = manifest
+                .artifacts
                 .iter()
-                .map(|(name, path, hash)| {
-                    let look = scope.spawn(move || match *name {
-                        RECORDS => damage_of_records(path, hash, manifest),
-                        _ => damage_of(path, |path| Ok(file::hash(path)? == *hash)),
-                    });
-                    (*name, look)
-                })
+                .filter(|(name, _)| *name != JOURNAL);
+            let mut looks: Vec<_> = others
+                .map(|(name, hash)| (name.as_str(), look(name, hash)))
                 .collect();
+            looks.push((JOURNAL, journal()));
             looks
-                .into_iter()
-                .map(|(name, look)| (name, look.join().unwrap_or(Some(Damage::NoFile))))
-                .collect()
         });
         let mut notices: Vec<_> = self.changed_manifest().into_iter().collect();
         for (name, damage) in damage {
@@ -135,13 +146,17 @@ impl RunDir {
     }
 
     /// The error for a run that was killed, or is going on.
-    fn killed(&self) -> Error {
+    fn killed(&self, manifest: &Manifest) -> Error {
         let dir = shown(self.path());
         if self.is_going_on() {
             return going_on(&dir);
         }
-        Error::usage(format!("run `{dir}` was killed before its end"))
-            .hint(format!("cargo evaltest run --resume {}", shell_word(&dir)))
+        let hint = match &manifest.parent {
+            // What its judges said is found by the next one.
+            Some(_) => self.made_again(manifest),
+            None => format!("cargo evaltest run --resume {}", shell_word(&dir)),
+        };
+        Error::usage(format!("run `{dir}` was killed before its end")).hint(hint)
     }
 
     fn damaged(&self, manifest: &Manifest, name: &str, damage: &Damage) -> Error {

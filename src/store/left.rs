@@ -1,11 +1,12 @@
 //! Folders that killed runs left before they had a manifest, and in which nothing is that was paid for.
 
 use std::fs;
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::events::{self, Kind};
-use crate::system::file::read_plain;
+use crate::system::file::open_plain;
 
 /// A folder without a journal may be that of a run that is about to begin, or that scores stored answers anew.
 const QUIET: Duration = Duration::from_hours(1);
@@ -40,9 +41,7 @@ fn is_left(path: &Path) -> bool {
             if file.len() == 0 && !is_unchanged(&journal, BEGINNING) || events::is_held(&journal) {
                 return false;
             }
-            let content = read_plain(&journal).unwrap_or_else(|_| b"?".to_vec());
-            let mut lines = content.split(|&byte| byte == b'\n');
-            lines.all(|line| line.is_empty() || is_beginning(line)) && holds_no_records(path)
+            only_begins(&journal).unwrap_or(false) && holds_no_records(path)
         }
         Ok(_) => false,
         Err(_) => is_quiet(path) && holds_no_records(path),
@@ -60,6 +59,25 @@ fn is_stamped(name: &str) -> bool {
         && stamp.as_bytes()[8] == b'T'
         && digits(&stamp[..8])
         && digits(&stamp[9..15])
+}
+
+/// Whether a journal says no more than that attempts began. One with an answer is left at its line.
+fn only_begins(journal: &Path) -> io::Result<bool> {
+    /// No line of a beginning is so long.
+    const LONGEST: u64 = 1 << 16;
+    let mut file = BufReader::new(open_plain(journal)?);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = (&mut file).take(LONGEST).read_until(b'\n', &mut line)?;
+        if read == 0 {
+            return Ok(true);
+        }
+        let line = line.strip_suffix(b"\n").unwrap_or(&line);
+        if !line.is_empty() && !is_beginning(line) {
+            return Ok(false);
+        }
+    }
 }
 
 /// Whether a line of a journal says no more than that an attempt began.

@@ -309,3 +309,50 @@ fn the_last_run_is_never_passed_over_in_silence() {
         .exits(0)
         .says_nothing_of("not a manifest");
 }
+
+#[test]
+fn a_journal_that_is_gone_is_no_reason_to_pay_for_all_of_it_again() {
+    let (project, dir) = red();
+    let before = asked(&project).len();
+    fs::remove_file(dir.join("events.jsonl")).unwrap();
+    let ran = on(&project, "run --resume DIR", &dir).exits(2);
+    ran.says("`events.jsonl` is missing, and all of it would be asked again")
+        .says("run --failed evaltest-runs/");
+    on(&project, "gate DIR", &dir)
+        .exits(1)
+        .says("events.jsonl is missing; the records of the run are whole");
+    assert_eq!(asked(&project).len(), before);
+}
+
+#[test]
+fn a_dry_run_of_a_run_that_goes_on_counts_what_is_left() {
+    let (project, dir) = red();
+    on(&project, "run --resume DIR --dry-run", &dir)
+        .exits(0)
+        .says("20 samples, 20 of 20 questions answered, 0 requests");
+    let journal = fs::read_to_string(dir.join("events.jsonl")).unwrap();
+    let half: String = journal.split_inclusive('\n').take(30).collect();
+    let answers = half.matches("\"kind\":\"answered\"").count();
+    fs::write(dir.join("events.jsonl"), half).unwrap();
+    on(&project, "run --resume DIR --dry-run", &dir)
+        .exits(0)
+        .says(&format!(
+            "{answers} of 20 questions answered, {} requests",
+            20 - answers
+        ));
+}
+
+#[test]
+fn a_manifest_may_name_anything_and_nothing_else_is_opened() {
+    let (project, dir) = red();
+    let path = dir.join("manifest.json");
+    let whole: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    for name in ["../outside", "/etc/passwd", "other.txt"] {
+        let mut manifest = whole.clone();
+        manifest["artifacts"][name] = "0".into();
+        fs::write(&path, manifest.to_string()).unwrap();
+        on(&project, "gate DIR", &dir).exits(2).says(&format!(
+            "{name} is not what the run wrote: no run writes such a file"
+        ));
+    }
+}

@@ -151,9 +151,10 @@ pub(super) fn left_behind(
         if !is_one || events::is_held(&path) {
             continue;
         }
-        // One that cannot be read has nothing.
-        let _ = said.add(&path);
-        found.push(dir);
+        // One that cannot be read stays: what is in it was paid for.
+        if said.add(&path).is_ok() {
+            found.push(dir);
+        }
     }
     (said, found)
 }

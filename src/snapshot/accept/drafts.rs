@@ -107,5 +107,5 @@ impl Drafts {
 
 fn failed(error: &std::io::Error) -> Error {
     Error::infrastructure(format!("cannot keep what is accepted on disk: {error}"))
-        .hint("free some space; nothing was changed")
+        .hint("free some space, and accept again: what was written already stays as it is")
 }

@@ -22,12 +22,12 @@ impl KeptFiles {
     pub(super) fn remove_others(mut self, folder: &Path) -> Result<usize> {
         self.0.sort_unstable();
         let mut removed = 0;
-        let files = WalkDir::new(folder)
-            .min_depth(2)
-            .max_depth(2)
-            .into_iter()
-            .flatten();
+        let files = WalkDir::new(folder).min_depth(2).max_depth(2).into_iter();
         for entry in files {
+            let entry = entry.map_err(|error| {
+                let path = error.path().unwrap_or(folder).to_owned();
+                Error::io("read", &path, &error.into())
+            })?;
             let path = entry.path();
             let name = entry.file_name().to_string_lossy();
             let is_snapshot = name.ends_with(".snap");

@@ -70,8 +70,10 @@ pub(super) fn read(path: &Path, about: usize) -> io::Result<RecordKeys> {
 /// A record as far as it says whether its question was asked.
 #[derive(Deserialize)]
 struct RecordStatus<'a> {
-    #[serde(borrow, flatten)]
-    key: RecordKey<'a>,
+    #[serde(borrow)]
+    sample_id: Cow<'a, str>,
+    #[serde(default)]
+    epoch: u32,
     result: StatusMember,
 }
 
@@ -84,10 +86,10 @@ struct StatusMember {
 pub(super) fn asked(path: &Path, see: &mut dyn FnMut(&str, u32)) -> io::Result<()> {
     each(path, |line| {
         let record = serde_json::from_slice::<RecordStatus<'_>>(line);
-        if let Ok(RecordStatus { key, result }) = record
-            && result.status != Status::Skipped
+        if let Ok(record) = record
+            && record.result.status != Status::Skipped
         {
-            see(&key.sample_id, key.epoch);
+            see(&record.sample_id, record.epoch);
         }
     })
 }

@@ -1,0 +1,96 @@
+//! `DryRun`: what a run would ask.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use serde::Serialize;
+
+use super::left::EarlierPart;
+use crate::error::Result;
+use crate::eval::plan::Plan;
+use crate::report::terminal;
+use crate::store::RunDir;
+use crate::store::events::past::Left;
+use crate::store::events::{self, JOURNAL};
+
+/// What a dry run found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DryRun {
+    /// The eval's name.
+    pub eval: String,
+    /// Samples that would be asked.
+    pub samples: usize,
+    /// How often each.
+    pub epochs: u32,
+    /// Questions of a run that goes on which have their answer.
+    #[serde(skip_serializing_if = "is_none")]
+    pub answered: usize,
+    /// Requests when every attempt fails and is repeated.
+    pub most_requests: usize,
+    /// The scorers that ask models, whose requests come on top.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub judges: Vec<String>,
+}
+
+impl fmt::Display for DryRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            eval,
+            samples,
+            epochs,
+            answered,
+            most_requests,
+            judges,
+        } = self;
+        let questions = samples * *epochs as usize;
+        let least = questions - answered;
+        let epochs = terminal::epochs(*epochs);
+        write!(
+            f,
+            "{eval}: {samples} samples{epochs}, {}{}{most_requests} requests",
+            match answered {
+                0 => String::new(),
+                answered => format!("{answered} of {questions} questions answered, "),
+            },
+            if least == *most_requests {
+                String::new()
+            } else {
+                format!("{least} to ")
+            }
+        )?;
+        if !judges.is_empty() {
+            write!(f, ", and those of scorer `{}`", judges.join("`, `"))?;
+        }
+        Ok(())
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_none(number: &usize) -> bool {
+    *number == 0
+}
+
+/// How many of the questions of a run that goes on have their answer in its journal, of these samples if not of all.
+pub(super) fn answered(plan: &Plan, only: Option<&HashSet<String>>, dir: &RunDir) -> Result<usize> {
+    let known = known(plan, dir, false)?;
+    let epochs = plan.eval.epochs as usize;
+    let slots = known.iter().zip(0..);
+    let is_meant = |slot: usize| {
+        let item = plan.items.get(slot / epochs);
+        only.is_none_or(|only| item.is_some_and(|item| only.contains(&*item.id)))
+    };
+    Ok(slots
+        .filter(|(left, slot)| **left == Left::Answer && is_meant(*slot))
+        .count())
+}
+
+/// What the journal of a run has of each question, by its slot; nothing at all where it has none. `failures_count` where a
+/// failure is an end, too.
+pub(super) fn known(plan: &Plan, dir: &RunDir, failures_count: bool) -> Result<Vec<Left>> {
+    let mut found = EarlierPart::new(plan, failures_count);
+    events::each(&dir.file(JOURNAL), &mut |line| {
+        found.add(&line.event, line.place);
+        Ok(())
+    })?;
+    Ok(found.known())
+}

@@ -1,0 +1,80 @@
+//! `RestoredFolder`: where the files of a killed run are made again to be read, for as long as somebody reads them.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+/// How the name of such a folder begins.
+const PREFIX: &str = "evaltest-restored-";
+/// Locked by whoever uses the folder.
+const USED: &str = "used";
+
+/// A folder that goes with this value.
+#[derive(Debug)]
+pub(crate) struct RestoredFolder {
+    folder: TempDir,
+    /// The lock, which goes with the process.
+    _used: File,
+}
+
+impl RestoredFolder {
+    /// A new one. Those of readers that were killed are removed.
+    pub(crate) fn new() -> io::Result<Self> {
+        Self::below(&std::env::temp_dir())
+    }
+
+    fn below(root: &Path) -> io::Result<Self> {
+        for entry in fs::read_dir(root)?.flatten() {
+            let name = entry.file_name();
+            if name.to_string_lossy().starts_with(PREFIX) && is_left(&entry.path()) {
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+        let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(root)?;
+        let used = File::create(folder.path().join(USED))?;
+        used.lock()?;
+        Ok(Self {
+            folder,
+            _used: used,
+        })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+/// Whether nobody uses a folder. One without the file is just being made.
+fn is_left(path: &Path) -> bool {
+    File::open(path.join(USED)).is_ok_and(|used| used.try_lock().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_killed_readers_left_is_removed_and_nothing_else() {
+        let root = tempfile::tempdir().unwrap();
+        let used = RestoredFolder::below(root.path()).unwrap();
+        let left = root.path().join("evaltest-restored-left");
+        fs::create_dir(&left).unwrap();
+        fs::write(left.join(USED), "").unwrap();
+        fs::write(left.join("events.jsonl"), "").unwrap();
+        let (new, other) = (
+            root.path().join("evaltest-restored-new"),
+            root.path().join("other"),
+        );
+        fs::create_dir(&new).unwrap();
+        fs::create_dir(&other).unwrap();
+        fs::write(other.join(USED), "").unwrap();
+        let another = RestoredFolder::below(root.path()).unwrap();
+        assert!(!left.exists());
+        assert!(new.exists() && other.exists() && used.path().exists());
+        let path = another.path().to_owned();
+        drop(another);
+        assert!(!path.exists());
+    }
+}
