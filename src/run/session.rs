@@ -65,7 +65,6 @@ impl Session {
         options: RunOptions,
         observer: Arc<Observer<'static>>,
     ) -> Result<Self> {
-        clock::watch();
         let plan = Arc::new(plan);
         let redactor = plan.redactor.clone();
         // A server that is looked at before the run may say anything, too.

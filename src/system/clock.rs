@@ -45,26 +45,31 @@ impl Clock {
     }
 }
 
-/// Looks at the clock from now on.
-pub(crate) fn watch() {
+/// Looks at the clock from now on. Whoever asks for the time has it looked at, so that nobody can forget to.
+fn watch() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        let look = || {
+        let watch = || {
             lock(&CLOCK).seen = Some(Instant::now());
             loop {
                 std::thread::sleep(TICK);
-                now();
+                look();
             }
         };
         // Without it the clock is the system's.
         let _ = std::thread::Builder::new()
             .name("evaltest-clock".to_owned())
-            .spawn(look);
+            .spawn(watch);
     });
 }
 
 /// The time.
 pub(crate) fn now() -> Instant {
+    watch();
+    look()
+}
+
+fn look() -> Instant {
     let mut clock = lock(&CLOCK);
     clock.at(Instant::now())
 }
@@ -123,6 +128,16 @@ mod tests {
             lost: Duration::ZERO,
         };
         assert_eq!(unwatched.at(start + 9 * second), start + 9 * second);
+    }
+
+    #[test]
+    fn whoever_asks_for_the_time_has_the_clock_watched() {
+        now();
+        let patience = Instant::now() + Duration::from_mins(1);
+        while lock(&CLOCK).seen.is_none() {
+            assert!(Instant::now() < patience, "nobody looks at it");
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     #[test]

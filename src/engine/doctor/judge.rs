@@ -1,7 +1,7 @@
 //! `DoctorDesk`: has the judges of an eval give one verdict, with their own rubrics, and looks whether it can be read.
 
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::{Examinee, Finding, Health, took};
 use crate::agent::Agent;
@@ -10,6 +10,7 @@ use crate::eval::Eval;
 use crate::scorer::ask::desk::{Desk, Heard, JudgeRequest, NamedDesk, refuses_form};
 use crate::scorer::{Answer, Scorer};
 use crate::system::cancel::Cancel;
+use crate::system::clock;
 use crate::system::lock::lock;
 use crate::system::panics;
 use crate::text::redact::Redactor;
@@ -167,9 +168,9 @@ impl Desk for DoctorDesk<'_> {
             prompt: request.prompt.as_str().into(),
             name: Some(scorer.to_owned()),
         };
-        let started = Instant::now();
+        let started = clock::now();
         let reply = examinee.once(self);
-        let took = started.elapsed();
+        let took = clock::since(started);
         if let Err(error) = &reply
             && request.may_fall_back
             && Unread::of_failure(error).is_none()

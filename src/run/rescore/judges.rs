@@ -6,7 +6,6 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 
 use super::earlier::EarlierReplies;
 use crate::data::{AgentError, JudgeCall};
@@ -20,6 +19,7 @@ use crate::scorer::Scorer;
 use crate::store::events::{self, EventLog, JOURNAL, StoredEvent};
 use crate::store::{Manifest, RunDir, RunStatus, runs_in};
 use crate::system::cancel::Cancel;
+use crate::system::clock;
 use crate::text::redact::Redactor;
 
 /// Judges of answers that are scored again.
@@ -57,7 +57,7 @@ impl RescoreJudges {
         }
         let mut limits = Limits::of_config(&parent.config);
         limits.budget = budget.or(limits.budget);
-        let (cancel, started) = (Cancel::new(), Instant::now());
+        let (cancel, started) = (Cancel::new(), clock::now());
         let secrets: Vec<String> = scorers.iter().flat_map(Scorer::secrets).collect();
         let redactor = Redactor::new(&parent.redact, &secrets)?;
         let stopper = Stopper::new(&cancel, &limits, started).redacted(&redactor);
