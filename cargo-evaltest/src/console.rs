@@ -97,14 +97,16 @@ pub(crate) fn waiting<T>(what: &str, work: impl FnOnce() -> T) -> T {
     const NEXT: Duration = Duration::from_secs(10);
     let (at_work, ended) = channel::<()>();
     thread::scope(|scope| {
-        scope.spawn(move || {
+        let tell = move || {
             let (began, mut pause) = (Instant::now(), FIRST);
             while ended.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
                 let seconds = began.elapsed().as_secs();
                 note(&format!("{what}: {seconds} s so far"));
                 pause = NEXT;
             }
-        });
+        };
+        // Where there is no thread to be had, nobody says so.
+        let _ = thread::Builder::new().spawn_scoped(scope, tell);
         // The end of the work, also by a panic, is the end of the channel.
         let _at_work = at_work;
         work()

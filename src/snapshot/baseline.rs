@@ -17,6 +17,7 @@ use super::digests::Digests;
 use super::pool::{PooledRun, Roll};
 use super::{Content, FORMAT_VERSION, read as snapshots};
 use crate::error::{Error, Result};
+use crate::system::beside::beside;
 use crate::system::file::{open_plain, write_atomically_by};
 use crate::text::EscapedLineEnds;
 use crate::text::hash::Hasher;
@@ -367,16 +368,16 @@ fn contents(folder: &Path) -> Result<FoundSnapshots> {
         let buckets = share.iter().map(|entry| bucket(entry.path()));
         Ok(buckets.collect::<Result<Vec<_>>>()?.concat())
     };
+    let read = &read;
     std::thread::scope(|scope| {
         let mut shares = buckets.chunks(share);
         let first = shares.next();
-        let others: Vec<_> = shares.map(|share| scope.spawn(|| read(share))).collect();
+        let others: Vec<_> = shares
+            .map(|share| beside(scope, move || read(share)))
+            .collect();
         let mut samples = first.map_or(Ok(Vec::new()), read)?;
         for other in others {
-            let other = other
-                .join()
-                .map_err(|_| unreadable(folder, &"a thread panicked"))?;
-            samples.extend(other?);
+            samples.extend(other()?);
         }
         let mut found = FoundSnapshots::default();
         for (path, id, content) in samples {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, Builder};
 
 use once_cell::sync::OnceCell;
 
@@ -135,9 +135,9 @@ impl Dataset {
             }
         };
         thread::scope(|scope| {
-            for _ in 1..WORKERS.min(wanted.len()) {
-                scope.spawn(work);
-            }
+            let mut others = 1..WORKERS.min(wanted.len());
+            // Fewer are enough.
+            others.all(|_| Builder::new().spawn_scoped(scope, work).is_ok());
             work();
         });
         let problem = problem.into_inner();
