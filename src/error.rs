@@ -5,6 +5,7 @@
 
 mod inside;
 mod key_path;
+mod remedy;
 
 use std::fmt;
 use std::path::Path;
@@ -14,6 +15,7 @@ use crate::printable::on_lines;
 
 pub(crate) use inside::{inside, split_inside};
 pub(crate) use key_path::{KeyPath, Step, Under};
+pub(crate) use remedy::remedy;
 
 /// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -67,7 +69,8 @@ impl Error {
         Self::new(ErrorKind::Infrastructure, message.into())
     }
 
-    /// A file that could not be opened, read or written, with its path.
+    /// A file that could not be opened, read or written, with its path. Where this machine lacks something for it, the
+    /// hint says what.
     pub fn io(action: &str, path: &Path, source: &std::io::Error) -> Self {
         let kind = match source.kind() {
             std::io::ErrorKind::NotFound
@@ -78,10 +81,23 @@ impl Error {
             | std::io::ErrorKind::InvalidData => ErrorKind::Usage,
             _ => ErrorKind::Infrastructure,
         };
-        Self::new(
-            kind,
-            format!("cannot {action} `{}`: {source}", path.display()),
-        )
+        let message = format!("cannot {action} `{}`: {source}", path.display());
+        let error = Self::new(kind, message);
+        // A file that somebody holds is no lack of threads.
+        let is_held = source.kind() == std::io::ErrorKind::WouldBlock;
+        match remedy(source).filter(|_| !is_held) {
+            Some(remedy) => error.hint(remedy),
+            None => error,
+        }
+    }
+
+    /// What the system refuses, such as to start a thread. Where this machine lacks something for it, the hint says what.
+    pub fn refused(action: &str, source: &std::io::Error) -> Self {
+        let error = Self::infrastructure(format!("cannot {action}: {source}"));
+        match remedy(source) {
+            Some(remedy) => error.hint(remedy),
+            None => error,
+        }
     }
 
     fn new(kind: ErrorKind, message: String) -> Self {

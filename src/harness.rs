@@ -165,7 +165,7 @@ fn refused(message: &str) -> Conclusion {
 fn driven(drive: &Drive, evals: Vec<Eval>) -> Result<Conclusion> {
     let cancel = Cancel::new();
     let signals = crate::system::signal::cancel_on_signals(&cancel);
-    signals.map_err(|error| Error::infrastructure(format!("cannot handle signals: {error}")))?;
+    signals.map_err(|error| Error::refused("handle signals", &error))?;
     let served = drive::serve(drive, evals, &cancel, &mut std::io::stdout());
     let exit = served.unwrap_or_else(|error| {
         // Kept on stderr: `main` would turn an error into exit code 1.
@@ -219,15 +219,12 @@ fn in_process_run(
     for board in &boards {
         board.select(&selected);
     }
-    let interrupt =
-        if arguments.list || selected.is_empty() {
-            None
-        } else {
-            let signals = crate::system::signal::cancel_on_signals(&cancel);
-            Some(signals.map_err(|error| {
-                Error::infrastructure(format!("cannot handle signals: {error}"))
-            })?)
-        };
+    let interrupt = if arguments.list || selected.is_empty() {
+        None
+    } else {
+        let signals = crate::system::signal::cancel_on_signals(&cancel);
+        Some(signals.map_err(|error| Error::refused("handle signals", &error))?)
+    };
     let conclusion = libtest_mimic::run(&arguments, trials);
     // Not on stdout, which may be read by a machine.
     notes.tell(&mut std::io::stderr());
@@ -296,8 +293,7 @@ fn per_process_run(
 ) -> Result<Conclusion> {
     let cancel = Cancel::new();
     let signals = crate::system::signal::cancel_on_signals(&cancel);
-    let interrupt = signals
-        .map_err(|error| Error::infrastructure(format!("cannot handle signals: {error}")))?;
+    let interrupt = signals.map_err(|error| Error::refused("handle signals", &error))?;
     let mut samples = Vec::new();
     let mut gates = Vec::new();
     for plan in plans {

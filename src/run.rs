@@ -34,6 +34,7 @@ mod dry_run;
 mod emitter;
 mod files;
 mod finish;
+mod flights;
 pub(crate) mod judge;
 mod judging;
 mod ledger;

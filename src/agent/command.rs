@@ -40,9 +40,10 @@ use crate::system::process::child::{self, End, ProcessLimits};
 use crate::system::process::environment::Environment;
 use crate::system::process::escapees;
 use crate::system::process::group::{how_it_ended, signal_of};
-use crate::system::process::launch::{Launch, NotStarted};
+use crate::system::process::launch::{DESCRIPTORS, Launch, NotStarted};
 use crate::system::process::named::FileHashes;
 use crate::system::sandbox::{Inmate, Sandbox, Ulimits};
+use crate::system::shortage::check_limits;
 use crate::text::redact::literal::keys_of_command;
 use lines::LiveLines;
 
@@ -404,6 +405,7 @@ impl Agent for Command {
     }
 
     fn check(&self) -> crate::Result<()> {
+        check_limits(DESCRIPTORS)?;
         self.ulimits.check()?;
         match &self.sandbox {
             Some(sandbox) => sandbox.check(),

@@ -43,10 +43,11 @@ use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::error::{Error, Result};
 use crate::system::clock;
 use crate::system::process::environment::Environment;
-use crate::system::process::launch::Launch;
+use crate::system::process::launch::{DESCRIPTORS, Launch};
 use crate::system::process::named::FileHashes;
 use crate::system::process::worker::WorkerProcess;
 use crate::system::sandbox::{Sandbox, Ulimits};
+use crate::system::shortage::check_limits;
 use crate::text::redact::Redactor;
 use crate::text::redact::literal::keys_of_command;
 use cell::{Confinement, Vars};
@@ -373,7 +374,12 @@ impl Worker {
             message = format!("`{program}` {message}");
         }
         let redactor = Redactor::new(&[], &self.secret_values()).unwrap_or_default();
-        let error = Error::usage(redactor.text(&message, &mut 0)).at("agent `worker`");
+        let message = redactor.text(&message, &mut 0);
+        let error = match failure.kind {
+            FailureKind::Shortage => Error::infrastructure(message),
+            _ => Error::usage(message),
+        };
+        let error = error.at("agent `worker`");
         match hint {
             Some(hint) => error.hint(hint),
             None => error,
@@ -431,6 +437,7 @@ impl Agent for Worker {
     }
 
     fn check(&self) -> Result<()> {
+        check_limits(DESCRIPTORS)?;
         self.confinement.ulimits.check()?;
         if let Some(sandbox) = &self.confinement.sandbox {
             sandbox.check()?;

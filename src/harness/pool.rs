@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::thread::Builder;
 use std::time::Duration;
 
@@ -22,6 +22,7 @@ use crate::snapshot::update::Policy;
 use crate::store::random_run_id;
 use crate::system::cancel::Cancel;
 use crate::system::panics;
+use crate::system::shortage;
 
 /// Shared by the runs of all evals of a test binary, which `cargo evaltest accept` takes together.
 static INVOCATION: LazyLock<String> = LazyLock::new(|| random_run_id("test"));
@@ -114,15 +115,23 @@ impl Asker<'_> {
     /// Asks every sample, `threads` at a time, and leaves a verdict on each of them.
     fn all(&self, threads: usize, eval: &str) {
         let threads = threads.clamp(1, self.places.len().max(1));
+        // How many threads work, once it is known how many there can be.
+        let kept = OnceLock::new();
         std::thread::scope(|scope| {
             // Nothing is sent: that it closes says that nobody works any more.
             let (working, watched) = channel::<()>();
-            let started = (1..=threads).find_map(|number| {
+            let kept = &kept;
+            let started = (0..threads).find(|&number| {
                 let working = working.clone();
-                let builder = Builder::new().name(format!("evaltest-{number}"));
-                let started = builder.spawn_scoped(scope, move || self.work(&working));
-                started.is_err().then_some(number - 1)
+                let builder = Builder::new().name(format!("evaltest-{}", number + 1));
+                let work = move || {
+                    if number < *kept.wait() {
+                        self.work(&working);
+                    }
+                };
+                builder.spawn_scoped(scope, work).is_err()
             });
+            let _ = kept.set(started.map_or(threads, shortage::threads_to_keep));
             if started == Some(0) {
                 self.work(&working);
             }

@@ -18,10 +18,14 @@ use super::retry::Tries;
 use super::stop::Stopper;
 use super::throttle::Throttle;
 use crate::data::{AgentError, FailureKind};
+use crate::eval::limits::governor::LONGEST_SHORTAGE;
 use crate::eval::plan::Plan;
 use crate::report::event::Event;
 use crate::store::events::past::Answered;
 use crate::system::clock;
+
+/// When this machine has had no room for a single question for so long, that is told.
+const STUCK: Duration = Duration::from_secs(2);
 
 /// Asks the agent.
 pub(super) struct Asking {
@@ -37,6 +41,8 @@ pub(super) struct Asking {
     pub(super) first: FirstAttempts,
     /// Whether it was told that this machine has little room.
     pub(super) told_short: AtomicBool,
+    /// Whether it was told that it has none at all.
+    pub(super) told_stuck: AtomicBool,
 }
 
 /// How asking ended.
@@ -104,8 +110,9 @@ impl Asking {
             let room = match AgentCaller::room() {
                 Ok(room) => room,
                 Err(error) => {
+                    let failed = Err(error.clone());
+                    self.throttle.asked(&turn, question.id(), &failed);
                     self.is_short(&error);
-                    self.throttle.asked(&turn, question.id(), &Err(error));
                     continue;
                 }
             };
@@ -188,16 +195,25 @@ impl Asking {
         Ok(answer)
     }
 
-    /// Whether this machine had no room to ask, which is told once.
+    /// Whether this machine had no room to ask, which is told once; and once more when that lasts.
     fn is_short(&self, error: &AgentError) -> bool {
-        let is_short = error.kind == FailureKind::Shortage;
-        if is_short && !self.told_short.swap(true, Ordering::Relaxed) {
-            let why = error.message.split("; hint: ").next().unwrap_or_default();
+        if error.kind != FailureKind::Shortage {
+            return false;
+        }
+        let why = error.message.split("; hint: ").next().unwrap_or_default();
+        if !self.told_short.swap(true, Ordering::Relaxed) {
             let notice =
                 format!("this machine is short of room, so fewer questions are in flight: {why}");
             self.emitter.notice(&notice);
         }
-        is_short
+        if self.throttle.lacks_room_for() >= STUCK && !self.told_stuck.swap(true, Ordering::Relaxed)
+        {
+            let most = LONGEST_SHORTAGE.as_secs();
+            self.emitter.notice(&format!(
+                "this machine has no room for a single question, and the run ends when that lasts for {most} s: {why}"
+            ));
+        }
+        true
     }
 
     /// Tells of limits that held nothing because no answer tells what it took.

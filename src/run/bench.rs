@@ -122,11 +122,13 @@ impl Bench {
             .name("evaltest-agent".to_owned())
             .spawn(work);
         thread.map_err(|error| {
-            let kind = match Shortage::of(&error) {
-                Some(_) => FailureKind::Shortage,
-                None => FailureKind::NotStarted,
-            };
-            AgentError::of(kind, format!("no thread for the agent: {error}"))
+            let what = "no thread for the agent";
+            match Shortage::of(&error) {
+                Some(shortage) => {
+                    AgentError::of(FailureKind::Shortage, format!("{what}: {shortage}"))
+                }
+                None => AgentError::of(FailureKind::NotStarted, format!("{what}: {error}")),
+            }
         })?;
         // A thread that just started takes its first job.
         let _ = seat.send(job);

@@ -1,7 +1,7 @@
 //! `Session`: one run of one eval, and who may go on.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::alike::FirstAttempts;
@@ -151,6 +151,7 @@ impl Session {
             ),
             first: FirstAttempts::of(eval),
             told_short: AtomicBool::new(false),
+            told_stuck: AtomicBool::new(false),
             plan: Arc::clone(&plan),
             ledger: Arc::clone(&ledger),
             stopper: Arc::clone(&stopper),
@@ -183,38 +184,40 @@ impl Session {
         let next = AtomicUsize::new(0);
         let threads = self.plan.eval.limits.concurrency;
         let threads = self.threads(threads.clamp(1, self.selected.questions().max(1)));
-        std::thread::scope(|scope| {
-            let work = || {
-                loop {
-                    let turn = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(slot) = self.selected.at(turn) else {
-                        return;
-                    };
-                    if self.is_stopped() || !self.admits(turn) {
-                        return;
-                    }
-                    self.settle(slot);
-                    self.through();
+        // How many threads work, once it is known how many there can be.
+        let kept = OnceLock::new();
+        let work = |number: usize| {
+            while number < *kept.wait() {
+                let turn = next.fetch_add(1, Ordering::Relaxed);
+                let Some(slot) = self.selected.at(turn) else {
+                    return;
+                };
+                if self.is_stopped() || !self.admits(turn) {
+                    return;
                 }
-            };
-            // One of the workers is this thread.
-            for number in 1..threads {
-                let builder = std::thread::Builder::new().name(format!("evaltest-{number}"));
-                if builder.spawn_scoped(scope, work).is_err() {
-                    break;
-                }
+                self.settle(slot);
+                self.through();
             }
-            work();
+        };
+        let work = &work;
+        std::thread::scope(|scope| {
+            // One of the workers is this thread.
+            let unmade = (1..threads).find(|&number| {
+                let builder = std::thread::Builder::new().name(format!("evaltest-{number}"));
+                builder.spawn_scoped(scope, move || work(number)).is_err()
+            });
+            let _ = kept.set(unmade.map_or(threads, shortage::threads_to_keep));
+            work(0);
         });
         self.finish()
     }
 
-    /// How many questions may be in flight of those that are `wanted`: each may have a file or two open.
+    /// How many questions may be in flight of those that are `wanted`: each may have a file or two open, and a program.
     pub(crate) fn threads(&self, wanted: usize) -> usize {
-        let most = shortage::most_threads();
+        let (most, why) = shortage::most_threads();
         if wanted > most && !self.asking.told_short.swap(true, Ordering::Relaxed) {
             self.emitter.notice(&format!(
-                "{most} of {wanted} questions are in flight at most: too few files may be open at once here (`ulimit -n`)"
+                "{most} of {wanted} questions are in flight at most: {why}"
             ));
         }
         wanted.min(most)

@@ -6,6 +6,7 @@
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::flights::Flight;
 use super::stop::Stopper;
 use crate::data::output::LONGEST_RETRY_AFTER;
 use crate::data::{AgentError, FailureKind, Output};
@@ -40,7 +41,7 @@ struct Rules {
 
 /// A question that may be asked; counted as in flight until [`Throttle::asked`].
 #[must_use]
-pub(super) struct Turn(Permit);
+pub(super) struct Turn(Permit, Flight);
 
 impl Throttle {
     /// `concurrency` is that of the limits unless it is given. The run has used up `spent` since it `started`.
@@ -121,7 +122,7 @@ impl Throttle {
     /// been stopped, or ends.
     pub(super) fn turn(&self) -> Option<Turn> {
         let (over, outage) = match self.wait()? {
-            Ok(permit) => return Some(Turn(permit)),
+            Ok(permit) => return Some(Turn(permit, Flight::begin())),
             Err(over) => (over, lock(&self.rules).outage.clone()),
         };
         self.stopper.over_for(self.name.as_deref(), &over, &outage);
@@ -149,7 +150,12 @@ impl Throttle {
     }
 
     /// The sample `id` was asked.
-    pub(super) fn asked(&self, Turn(permit): &Turn, id: &str, answer: &Result<Output, AgentError>) {
+    pub(super) fn asked(
+        &self,
+        Turn(permit, flight): &Turn,
+        id: &str,
+        answer: &Result<Output, AgentError>,
+    ) {
         let mut rules = lock(&self.rules);
         let end = match answer {
             Ok(output) => QuestionEnd::Answered(output.usage.as_ref()),
@@ -157,7 +163,8 @@ impl Throttle {
                 Some(pause) => QuestionEnd::SentAway(pause),
                 None if error.kind == FailureKind::Shortage => {
                     rules.outage.clone_from(&error.message);
-                    QuestionEnd::Short
+                    let is_alone = flight.is_alone();
+                    QuestionEnd::Short { is_alone }
                 }
                 None if is_rate_limited(error) => QuestionEnd::RateLimited(error.retry_after()),
                 None if is_out(error) => {
@@ -167,11 +174,17 @@ impl Throttle {
                 None => QuestionEnd::Failed,
             },
         };
+        flight.end(!matches!(end, QuestionEnd::Short { .. }));
         let now = clock::since(self.started);
         rules.governor.finish(now, permit, end);
         drop(rules);
         // Only the head of the queue waits.
         self.ended.notify_one();
+    }
+
+    /// How long this machine has had no room for a single question, with nothing in flight that would make some.
+    pub(super) fn lacks_room_for(&self) -> Duration {
+        lock(&self.rules).governor.lacks_room_for()
     }
 
     /// The keys of limits that held nothing because no answer tells what it took.

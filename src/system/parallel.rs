@@ -202,7 +202,7 @@ where
     if threads == NonZeroUsize::MIN {
         return Ok(Box::new(items.map(work)));
     }
-    let failed = |error| Error::infrastructure(format!("cannot start a thread: {error}"));
+    let failed = |error| Error::refused("start a thread", &error);
     let work = Arc::new(work);
     let start = |items, results| -> io::Result<Join> {
         let work = Arc::downgrade(&work);

@@ -10,18 +10,40 @@ use std::io;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rustix::io::{Errno, fcntl_dupfd_cloexec};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use std::os::fd::AsRawFd;
+use rustix::io::Errno;
+use rustix::process::{Resource, Rlimit, geteuid, getrlimit, setrlimit};
+
+use crate::error::{self, Error as Fault};
 
 /// Descriptors that are kept for the run's own files, where there are enough.
 const OWN: usize = 64;
 /// What systems without a largest number take as one: macOS refuses more than it says in `OPEN_MAX`.
 const MODEST: u64 = 10_240;
 
-/// What this machine has no more of, in words.
+/// Descriptors that a run has open before its first attempt: the three that every program has, those that signals and
+/// the end of the run wake, its journal and records, and the pipe of its watch.
+const RUN: usize = 14;
+/// Where each system lists the descriptors of a program.
+const OPEN: &str = if cfg!(target_os = "linux") {
+    "/proc/self/fd"
+} else {
+    "/dev/fd"
+};
+/// What mends a lack of buffers for connections.
+const NO_BUFFERS: &str = "free some memory, or lower `limits.concurrency`";
+/// So few descriptors let a run do its work, if one at a time.
+const FEW: usize = 256;
+/// The threads of a run, its watch, and the program that it asks.
+const LEAST_PROCESSES: u64 = 6;
+/// For each question in flight there may be its thread, its program, and two that this starts.
+const PROCESSES: u64 = 4;
+
+/// What this machine has no more of, in words, and what mends that.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Shortage(String);
+pub(crate) struct Shortage {
+    what: String,
+    remedy: String,
+}
 
 /// The limits of descriptors before and after they were raised.
 struct Limits {
@@ -50,17 +72,29 @@ pub(crate) struct Room(usize);
 impl Shortage {
     /// What the error of a call says, if it is one of a shortage.
     pub(crate) fn of(error: &io::Error) -> Option<Self> {
-        let is_short = matches!(
-            Errno::from_io_error(error)?,
-            Errno::MFILE | Errno::NFILE | Errno::AGAIN | Errno::NOMEM | Errno::NOBUFS
-        );
-        is_short.then(|| Self(error.to_string()))
+        let remedy = match error::remedy(error) {
+            Some(remedy) => remedy,
+            None if Errno::from_io_error(error) == Some(Errno::NOBUFS) => NO_BUFFERS,
+            None => return None,
+        };
+        let remedy = remedy.to_owned();
+        let what = error.to_string();
+        Some(Self { what, remedy })
+    }
+
+    /// Of descriptors, of which there may be so many.
+    fn of_descriptors(most: usize, why: &str) -> Self {
+        let enough = most.saturating_mul(2).next_power_of_two().max(FEW);
+        Self {
+            what: format!("{most} files may be open at once (`ulimit -n`), {why}"),
+            remedy: format!("let more be open: `ulimit -n {enough}`"),
+        }
     }
 }
 
 impl fmt::Display for Shortage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        write!(f, "{}; hint: {}", self.what, self.remedy)
     }
 }
 
@@ -78,9 +112,63 @@ pub(crate) fn most_descriptors() -> Option<usize> {
     LIMITS.most
 }
 
-/// How many threads may each have a file or two open beside what is kept for the run.
-pub(crate) fn most_threads() -> usize {
-    most_descriptors().map_or(usize::MAX, |most| ((most - own(most)) / 2).max(1))
+/// How many threads may each have a file or two open beside what is kept for the run, and a program of their own; and
+/// what there is too little of for more.
+pub(crate) fn most_threads() -> (usize, &'static str) {
+    let files = most_descriptors().map_or(usize::MAX, |most| ((most - own(most)) / 2).max(1));
+    let processes = most_processes(geteuid().is_root(), getrlimit(Resource::Nproc).current);
+    if processes < files {
+        let why = "too few processes may run at once here (`ulimit -u`)";
+        (processes, why)
+    } else {
+        let why = "too few files may be open at once here (`ulimit -n`)";
+        (files, why)
+    }
+}
+
+/// How many of so many threads go on where no further one could be made: the others make room for programs.
+pub(crate) fn threads_to_keep(made: usize) -> usize {
+    (made / 4).max(1)
+}
+
+/// How many questions may be in flight where the user may have so many processes and threads. The limit does not hold for
+/// root.
+fn most_processes(is_root: bool, limit: Option<u64>) -> usize {
+    match limit {
+        Some(limit) if !is_root => usize::try_from(limit / PROCESSES)
+            .unwrap_or(usize::MAX)
+            .max(1),
+        _ => usize::MAX,
+    }
+}
+
+/// Refuses limits that cannot hold one program, for which so many descriptors are opened, beside the run itself.
+///
+/// # Errors
+/// With the limit, and what to type.
+pub(crate) fn check_limits(count: usize) -> Result<(), Fault> {
+    let processes = getrlimit(Resource::Nproc).current;
+    let short = short_limit(most_descriptors(), count)
+        .or_else(|| short_processes(geteuid().is_root(), processes));
+    match short {
+        Some(Shortage { what, remedy }) => Err(Fault::infrastructure(what).hint(remedy)),
+        None => Ok(()),
+    }
+}
+
+fn short_limit(most: Option<usize>, count: usize) -> Option<Shortage> {
+    let most = most.filter(|most| RUN + count + own(*most) > *most)?;
+    let why = "too few for a run and one program that it asks";
+    Some(Shortage::of_descriptors(most, why))
+}
+
+fn short_processes(is_root: bool, limit: Option<u64>) -> Option<Shortage> {
+    let limit = limit.filter(|limit| !is_root && *limit < LEAST_PROCESSES)?;
+    let what = format!(
+        "{limit} processes and threads may run at once (`ulimit -u`), too few for a run and one program that it asks"
+    );
+    let remedy = "let more run: `ulimit -u 256`".to_owned();
+    Some(Shortage { what, remedy })
 }
 
 /// Room for so many descriptors more, which somebody else keeps for as long as he likes.
@@ -109,17 +197,25 @@ fn claim(count: usize, kept: impl Fn(usize) -> usize) -> Result<Room, Shortage> 
     {
         return Ok(room);
     }
-    // The system gives the lowest number that is free, so at most so many are open.
-    let open = fcntl_dupfd_cloexec(rustix::stdio::stderr(), 0);
-    let open = open.map_err(|error| Shortage(io::Error::from(error).to_string()))?;
-    let open = usize::try_from(open.as_raw_fd()).unwrap_or(usize::MAX);
+    let none = || Shortage::of_descriptors(most, "and too few are left");
+    let open = match open_now() {
+        Ok(open) => open,
+        Err(error) if Shortage::of(&error).is_some() => return Err(none()),
+        // Where nothing lists them, the calls that open something tell.
+        Err(_) => return Ok(room),
+    };
     SEEN.store(open, Ordering::Relaxed);
     if open.saturating_add(claimed) > most - kept(most) {
-        return Err(Shortage(format!(
-            "{most} files may be open at once (`ulimit -n`), and too few are left"
-        )));
+        return Err(none());
     }
     Ok(room)
+}
+
+/// How many descriptors are open. The lowest number that is free says nothing: any may have been closed.
+fn open_now() -> io::Result<usize> {
+    let listed = std::fs::read_dir(OPEN)?.count();
+    // The list was open itself.
+    Ok(listed.saturating_sub(1))
 }
 
 /// Gives a program that was started the limit that this one was given: some make lists of all descriptors that there
@@ -167,7 +263,53 @@ fn own(most: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+
     use super::*;
+
+    #[test]
+    fn a_gap_among_the_open_files_is_no_room() {
+        let Some(most) = most_descriptors() else {
+            return;
+        };
+        let mut files: Vec<_> = (0..50).map(|_| File::open("/dev/null").unwrap()).collect();
+        files.remove(0);
+        let open = open_now().unwrap();
+        assert!(open >= 49, "{open}");
+        let beside = most - own(most) - 48;
+        assert!(room(beside).is_err(), "49 are open");
+    }
+
+    #[test]
+    fn a_limit_that_holds_no_attempt_is_refused_with_what_to_type() {
+        for most in [1, 16, 20, 28, 30] {
+            let Shortage { what, remedy } = short_limit(Some(most), 10).unwrap();
+            assert!(what.contains(&format!("{most} files")), "{what}");
+            assert!(remedy.contains("`ulimit -n 256`"), "{remedy}");
+        }
+        for most in [Some(32), Some(64), Some(1024), None] {
+            assert_eq!(short_limit(most, 10), None, "{most:?}");
+        }
+        for (is_root, limit, is_short) in [
+            (false, Some(3), true),
+            (false, Some(6), false),
+            (false, None, false),
+            (true, Some(3), false),
+        ] {
+            let short = short_processes(is_root, limit);
+            assert_eq!(short.is_some(), is_short, "{limit:?}");
+        }
+        let remedy = Shortage::of_descriptors(300, "").remedy;
+        assert!(remedy.contains("`ulimit -n 1024`"), "{remedy}");
+    }
+
+    #[test]
+    fn threads_leave_room_for_the_programs_that_they_ask() {
+        assert_eq!(most_processes(false, Some(30)), 7);
+        assert_eq!(most_processes(false, Some(1)), 1);
+        assert_eq!(most_processes(true, Some(30)), usize::MAX);
+        assert_eq!(most_processes(false, None), usize::MAX);
+    }
 
     #[test]
     fn what_is_claimed_is_given_back_and_too_much_is_refused() {
@@ -184,7 +326,13 @@ mod tests {
         let check = |errno: Errno, expect: bool| {
             assert_eq!(Shortage::of(&errno.into()).is_some(), expect, "{errno:?}");
         };
-        for errno in [Errno::MFILE, Errno::NFILE, Errno::AGAIN, Errno::NOMEM] {
+        for errno in [
+            Errno::MFILE,
+            Errno::NFILE,
+            Errno::AGAIN,
+            Errno::NOMEM,
+            Errno::NOBUFS,
+        ] {
             check(errno, true);
         }
         check(Errno::CONNREFUSED, false);

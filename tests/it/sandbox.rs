@@ -11,7 +11,7 @@ use crate::patience::{LONG, given_time, late, nap, until};
 use crate::project::{Project, Ran};
 
 mod alone;
-mod kernel;
+pub(crate) mod kernel;
 mod kinds;
 mod worker;
 

@@ -1,12 +1,15 @@
 //! What this machine has too little of is no failure of the agent.
 
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use needs::needs;
 
 use crate::project::{Project, Ran, json_lines, without_surroundings};
+use crate::sandbox::kernel::give;
 use crate::server::{Server, chat, fine};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_cargo-evaltest");
 
 /// A project of `count` questions whose answer is 1, at a concurrency of 300.
 fn project(count: usize, agent: &str) -> Project {
@@ -24,9 +27,32 @@ fn run_under(project: &Project, limits: &str) -> Ran {
     let mut command = Command::new("sh");
     let script = format!("{limits}; exec \"$0\" evaltest run eval.yaml");
     command
-        .args(["-c", &script, env!("CARGO_BIN_EXE_cargo-evaltest")])
+        .args(["-c", &script, PROGRAM])
         .current_dir(project.path());
     without_surroundings(&mut command);
+    Ran::of(&command.output().unwrap())
+}
+
+/// The same as a plain user, who may have so many processes and threads.
+fn run_as_user(project: &Project, user: u32, processes: u32) -> Ran {
+    // Every user comes as far as this.
+    let program = project.file("program");
+    if !program.exists() {
+        std::fs::copy(PROGRAM, &program).unwrap();
+    }
+    give(project.path(), user);
+    let [user, group] = ["--reuid", "--regid"].map(|option| format!("{option}={user}"));
+    let mut command = Command::new("setpriv");
+    // Shells disagree on the letter.
+    let script = format!(
+        "ulimit -u {processes} 2>/dev/null || ulimit -p {processes}; exec \"$0\" evaltest run eval.yaml"
+    );
+    command
+        .args([&*user, &group, "--clear-groups", "sh", "-c", &script])
+        .arg(program)
+        .current_dir(project.path());
+    without_surroundings(&mut command);
+    command.env("HOME", project.path());
     Ran::of(&command.output().unwrap())
 }
 
@@ -60,6 +86,46 @@ fn a_soft_limit_of_descriptors_is_raised() {
 #[test]
 fn a_hard_limit_of_descriptors_lets_fewer_attempts_run_at_once() {
     check(&project(1000, AGENT), "ulimit -n 256", true);
+}
+
+#[test]
+fn a_limit_that_holds_no_attempt_is_refused_before_anybody_is_asked() {
+    let project = project(4, AGENT);
+    for limit in [16, 20, 24, 28] {
+        let started = Instant::now();
+        let ran = run_under(&project, &format!("ulimit -n {limit}")).exits(3);
+        assert!(started.elapsed() < Duration::from_secs(20), "{limit}");
+        let told = format!("{limit} files may be open at once (`ulimit -n`)");
+        assert!(ran.err.contains(&told), "{}", ran.err);
+        assert!(ran.err.contains("`ulimit -n 256`"), "{}", ran.err);
+        assert!(!ran.err.contains("free some space"), "{}", ran.err);
+        assert_eq!(project.runs().len(), 0, "nothing began");
+    }
+    // Here not even its own files have room.
+    let ran = run_under(&project, "ulimit -n 5").exits(3);
+    assert!(ran.err.contains("`ulimit -n 4096`"), "{}", ran.err);
+}
+
+#[needs(setpriv)]
+#[test]
+fn a_plain_user_with_few_processes_has_fewer_questions_in_flight() {
+    let project = project(60, AGENT);
+    let ran = run_as_user(&project, 61_723, 30)
+        .exits(0)
+        .says("60 correct");
+    let told = "too few processes may run at once here (`ulimit -u`)";
+    assert_eq!(ran.err.matches(told).count(), 1, "{}", ran.err);
+}
+
+#[needs(setpriv)]
+#[test]
+fn without_a_thread_to_be_had_nothing_panics() {
+    let project = project(4, AGENT);
+    for processes in 1..=3 {
+        let ran = run_as_user(&project, 61_724, processes).says_nothing_of("panicked");
+        assert_eq!(ran.code, Some(3), "{processes}: {}", ran.err);
+        assert!(ran.err.contains("`ulimit -u"), "{}", ran.err);
+    }
 }
 
 #[test]

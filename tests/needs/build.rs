@@ -15,6 +15,17 @@ const PROBES: &[(&str, &[&str])] = &[
     ("pgrep", &["pgrep", "--version"]),
     ("python3", &["python3", "--version"]),
     ("setsid", &["setsid", "true"]),
+    // Who is root may be another user.
+    (
+        "setpriv",
+        &[
+            "setpriv",
+            "--reuid=61723",
+            "--regid=61723",
+            "--clear-groups",
+            "true",
+        ],
+    ),
     ("timeout", &["timeout", "1", "true"]),
     ("nextest", &["cargo-nextest", "nextest", "--version"]),
     // It is there on many systems that do not let it make sandboxes.

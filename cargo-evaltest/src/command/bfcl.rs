@@ -98,7 +98,7 @@ pub(crate) fn run(args: &BfclArgs) -> Result<Exit> {
     let BfclCommand::Official(args) = &args.command;
     let cancel = Cancel::new();
     let interrupt = signal::cancel_on_signals(&cancel)
-        .map_err(|error| Error::infrastructure(format!("cannot handle signals: {error}")))?;
+        .map_err(|error| Error::refused("handle signals", &error))?;
     let done = judge(args, &cancel);
     if interrupt.is_set() {
         if let Err(error) = &done {

@@ -71,7 +71,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Exit> {
     }
     let cancel = Cancel::new();
     let interrupt = signal::cancel_on_signals(&cancel)
-        .map_err(|error| Error::infrastructure(format!("cannot handle signals: {error}")))?;
+        .map_err(|error| Error::refused("handle signals", &error))?;
     let mut all = Vec::new();
     for path in specs {
         let findings = match spec::load(&path, &Registry::new(), &changes) {

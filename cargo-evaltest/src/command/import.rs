@@ -137,7 +137,7 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Exit> {
     }
     let cancel = Cancel::new();
     let interrupt = signal::cancel_on_signals(&cancel)
-        .map_err(|error| Error::infrastructure(format!("cannot handle signals: {error}")))?;
+        .map_err(|error| Error::refused("handle signals", &error))?;
     let prepared = drive.prepare(&drive.adapt(eval)?)?;
     let run = drive.run(prepared, &cancel, Arc::new(|_: &_| {}))?;
     if args.json {

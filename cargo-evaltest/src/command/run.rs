@@ -219,7 +219,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
     // A signal kills until here: a download may take long, and there is no answer yet that could be lost.
     let cancel = Cancel::new();
     let interrupt = signal::cancel_on_signals(&cancel)
-        .map_err(|error| Error::infrastructure(format!("cannot handle signals: {error}")))?;
+        .map_err(|error| Error::refused("handle signals", &error))?;
     let several = prepared.len() > 1;
     let progress = Arc::new(Progress::new(args.json));
     let mut runs = Vec::new();

@@ -32,12 +32,11 @@ impl Driver {
         setup: Setup,
     ) -> Result<Self, AgentError> {
         let no_thread = |reason: io::Error| {
-            let message = format!("there is no thread to talk with it: {reason}");
-            let kind = match Shortage::of(&reason) {
-                Some(_) => FailureKind::Shortage,
-                None => FailureKind::NotStarted,
-            };
-            error(kind, message)
+            let what = "there is no thread to talk with it";
+            match Shortage::of(&reason) {
+                Some(shortage) => error(FailureKind::Shortage, format!("{what}: {shortage}")),
+                None => error(FailureKind::NotStarted, format!("{what}: {reason}")),
+            }
         };
         let orders = Arc::new(Orders::new().map_err(no_thread)?);
         let own = Arc::clone(&orders);

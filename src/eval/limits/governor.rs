@@ -17,6 +17,13 @@ const LONGEST_BACKOFF: Duration = Duration::from_mins(1);
 /// After so many rounds of refusals without an answer the run ends: with the usual backoff after some minutes.
 const MOST_REFUSALS: u32 = 15;
 
+/// For so long a machine that has no room for a single question is waited for: other programs may end. Whoever waits
+/// longer waits for a limit that nobody changes.
+pub(crate) const LONGEST_SHORTAGE: Duration = Duration::from_secs(30);
+
+/// Meanwhile it is tried this often, from the shortest pause to the longest.
+const SHORT_PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
+
 /// Says when the next question may be asked. All times are since the start of the run.
 #[derive(Clone, Debug)]
 pub(crate) struct Governor {
@@ -32,14 +39,23 @@ pub(crate) struct Governor {
     backoff: Duration,
     /// Rounds of refusals since the last answer.
     refusals: u32,
-    /// Questions in a row that this machine had no room for while it had no other in flight.
-    shortages: u32,
+    short: Shortness,
     /// How long it wants to be left alone, if that is longer than anybody waits.
     sent_away: Option<Duration>,
     outage: Outage,
     in_flight: usize,
     /// Requests of judges, which have governors of their own and the same budget.
     bought: usize,
+}
+
+/// Questions in a row that this machine had no room for.
+#[derive(Clone, Copy, Debug, Default)]
+struct Shortness {
+    tries: u32,
+    /// Since when nothing else was in flight that could make room.
+    alone: Option<Duration>,
+    /// How long that was so when it was tried last.
+    lasted: Duration,
 }
 
 /// Whether a question may be asked.
@@ -90,7 +106,11 @@ pub(crate) enum QuestionEnd<'a> {
     /// The agent could not be reached, or was out of order, for this sample.
     Out(&'a str, Option<Duration>),
     /// It was not asked, for this machine had no room for it.
-    Short,
+    Short {
+        /// Whether no other question is in flight that could give any back, of this run or of another one in this
+        /// program.
+        is_alone: bool,
+    },
     /// In any other way.
     Failed,
 }
@@ -109,7 +129,7 @@ impl Governor {
             quiet: Duration::ZERO,
             backoff: limits.backoff,
             refusals: 0,
-            shortages: 0,
+            short: Shortness::default(),
             sent_away: None,
             outage: Outage::new(limits.concurrency),
             in_flight: 0,
@@ -131,7 +151,7 @@ impl Governor {
         if self.refusals >= MOST_REFUSALS {
             return Admission::Over(Over::Refused);
         }
-        if self.shortages >= MOST_REFUSALS {
+        if self.lacks_room_for() >= LONGEST_SHORTAGE {
             return Admission::Over(Over::Short);
         }
         if self.outage.is_hopeless() {
@@ -179,12 +199,14 @@ impl Governor {
 
     /// A question ended.
     pub(crate) fn finish(&mut self, now: Duration, permit: &Permit, end: QuestionEnd<'_>) {
+        if !matches!(end, QuestionEnd::Short { .. }) {
+            self.short = Shortness::default();
+        }
         let took = match end {
             QuestionEnd::Answered(usage) => {
                 self.spent.agent.add(usage);
                 self.window.grow();
                 self.refusals = 0;
-                self.shortages = 0;
                 self.outage.answered();
                 usage.and_then(tokens).unwrap_or(0)
             }
@@ -207,17 +229,15 @@ impl Governor {
                 0
             }
             QuestionEnd::Failed => {
-                self.shortages = 0;
                 self.outage.replied();
                 0
             }
-            QuestionEnd::Short => {
+            QuestionEnd::Short { is_alone } => {
                 self.spent.agent.requests = self.spent.agent.requests.saturating_sub(1);
                 self.window.halve(now, permit.asked, self.in_flight);
                 // The end of another makes room; where there is none, somebody else must.
                 if self.in_flight <= 1 {
-                    self.shortages += 1;
-                    self.be_quiet(now, self.shortages, None);
+                    self.is_short(now, is_alone);
                 }
                 0
             }
@@ -230,6 +250,25 @@ impl Governor {
             rate.take(now, crate::stats::as_f64(took) - permit.tokens);
         }
         self.in_flight = self.in_flight.saturating_sub(1);
+    }
+
+    /// How long this machine has had no room for a single question, with nothing in flight that would make some.
+    pub(crate) fn lacks_room_for(&self) -> Duration {
+        self.short.lasted
+    }
+
+    /// This machine had no room for the only question of this run.
+    fn is_short(&mut self, now: Duration, is_alone: bool) {
+        let tries = self.short.tries.saturating_add(1);
+        let alone = is_alone.then(|| self.short.alone.unwrap_or(now));
+        self.short = Shortness {
+            tries,
+            alone,
+            lasted: alone.map_or(Duration::ZERO, |since| now.saturating_sub(since)),
+        };
+        let (shortest, longest) = SHORT_PAUSES;
+        let pause = self.pause(tries).clamp(shortest, longest);
+        self.quiet = self.quiet.max(now.saturating_add(pause));
     }
 
     /// Whether a judge may be asked at the expense of this budget; it takes what it will cost from what is left, and
@@ -280,14 +319,17 @@ impl Governor {
 
     /// Leaves the agent alone, after so many rounds to no end.
     fn be_quiet(&mut self, now: Duration, rounds: u32, asked: Option<Duration>) {
-        let doubled = rounds.saturating_sub(1).min(20);
-        let own = self
-            .backoff
-            .saturating_mul(1 << doubled)
-            .min(LONGEST_BACKOFF);
+        let own = self.pause(rounds);
         let longest = Duration::from_secs_f64(LONGEST_RETRY_AFTER);
         let pause = asked.map_or(own, |asked| asked.min(longest).max(own));
         self.quiet = self.quiet.max(now.saturating_add(pause));
+    }
+
+    /// The pause after so many rounds to no end.
+    fn pause(&self, rounds: u32) -> Duration {
+        let doubled = rounds.saturating_sub(1).min(20);
+        let pause = self.backoff.saturating_mul(1 << doubled);
+        pause.min(LONGEST_BACKOFF)
     }
 
     /// Nobody waits beyond the deadline.
@@ -313,7 +355,11 @@ impl fmt::Display for Over {
                 write!(f, "the agent wants to be left alone for {seconds} s")
             }
             Self::Out => f.write_str("the agent answers nobody"),
-            Self::Short => f.write_str("this machine has no room to ask"),
+            Self::Short => write!(
+                f,
+                "this machine had no room for a single question for {} s",
+                LONGEST_SHORTAGE.as_secs()
+            ),
         }
     }
 }

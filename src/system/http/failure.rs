@@ -61,10 +61,9 @@ impl Failure {
             }
             Error::Timeout(_) => Self::timed_out(allowed),
             Error::HostNotFound => unreachable(&"there is no such host"),
-            Error::Io(error) if is_shortage(error) => Self::new(
-                Cause::Shortage,
-                format!("cannot be connected to: {error}; hint: lower `limits.concurrency`"),
-            ),
+            Error::Io(error) if is_shortage(error) => {
+                Self::new(Cause::Shortage, format!("cannot be connected to: {error}"))
+            }
             Error::Io(error) if error.to_string().contains("failed to lookup address") => {
                 unreachable(&"there is no such host")
             }

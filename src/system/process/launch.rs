@@ -25,7 +25,7 @@ const BUSY_PAUSE: Duration = Duration::from_millis(10);
 
 /// Descriptors that starting a program takes at most: the two ends of three pipes and of one that tells errors, the
 /// program itself, and what follows its end.
-const DESCRIPTORS: usize = 10;
+pub(crate) const DESCRIPTORS: usize = 10;
 
 /// Why a program cannot be started.
 #[derive(Debug)]
@@ -57,9 +57,7 @@ impl NotStarted {
     fn shortage(name: &str, shortage: &Shortage) -> Self {
         Self {
             is_shortage: true,
-            ..Self::new(format!(
-                "`{name}` cannot be started: {shortage}; hint: lower `limits.concurrency`"
-            ))
+            ..Self::new(format!("`{name}` cannot be started: {shortage}"))
         }
     }
 }

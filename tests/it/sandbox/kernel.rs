@@ -44,7 +44,7 @@ pub(super) fn own_user() -> u32 {
 }
 
 /// Whether every user may come as far as a file: it does not lie in the home of root.
-pub(super) fn everybody_reaches(file: &Path) -> bool {
+pub(crate) fn everybody_reaches(file: &Path) -> bool {
     let mut folders = file.ancestors().skip(1);
     folders.all(|folder| {
         let data = std::fs::metadata(folder);
@@ -119,7 +119,7 @@ fn run(project: &Project, user: Option<u32>) -> Ran {
     Ran::of(&command.output().unwrap())
 }
 
-pub(super) fn give(path: &Path, user: u32) {
+pub(crate) fn give(path: &Path, user: u32) {
     chown(path, Some(user), Some(user)).unwrap();
     if path.is_dir() {
         for entry in std::fs::read_dir(path).unwrap() {

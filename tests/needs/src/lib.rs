@@ -27,6 +27,7 @@ const NEEDS: &[(&str, &str)] = &[
     ("official_bfcl", env!("NEEDS_OFFICIAL_BFCL")),
     ("pgrep", env!("NEEDS_PGREP")),
     ("python3", env!("NEEDS_PYTHON3")),
+    ("setpriv", env!("NEEDS_SETPRIV")),
     ("setsid", env!("NEEDS_SETSID")),
     ("small_disk", env!("NEEDS_SMALL_DISK")),
     ("timeout", env!("NEEDS_TIMEOUT")),

@@ -347,3 +347,58 @@ fn a_few_samples_that_always_fail_are_no_outage() {
         assert!(!governor.is_out());
     }
 }
+
+/// Asks once, and has no room.
+fn short(governor: &mut Governor, now: Duration, is_alone: bool) {
+    let permit = go(governor, now);
+    governor.finish(now, &permit, QuestionEnd::Short { is_alone });
+}
+
+#[test]
+fn a_machine_without_room_for_one_question_ends_the_run_in_seconds() {
+    let mut governor = governor(&Limits {
+        backoff: SECOND,
+        ..at_once(8)
+    });
+    let mut now = SECOND;
+    let mut tries = 0;
+    let over = loop {
+        short(&mut governor, now, true);
+        tries += 1;
+        match governor.admit(now) {
+            Admission::Wait(Some(until)) => now = until,
+            over => break over,
+        }
+    };
+    assert_eq!(over, Admission::Over(Over::Short));
+    assert!(now >= LONGEST_SHORTAGE + SECOND, "{now:?}");
+    assert!(now < LONGEST_SHORTAGE + 4 * SECOND, "{now:?}");
+    assert!((10..40).contains(&tries), "{tries}");
+}
+
+#[test]
+fn whoever_else_is_in_flight_is_waited_for() {
+    let mut governor = governor(&at_once(8));
+    for minute in 0..60 {
+        short(&mut governor, 60 * minute * SECOND, false);
+    }
+    let now = 3600 * SECOND;
+    short(&mut governor, now, true);
+    assert_eq!(governor.lacks_room_for(), Duration::ZERO);
+    let almost = LONGEST_SHORTAGE.saturating_sub(SECOND);
+    let now = now + almost;
+    short(&mut governor, now, true);
+    assert_eq!(governor.lacks_room_for(), almost);
+    // An answer, or a failure of another kind, is a sign of room.
+    let now = now + 3 * SECOND;
+    let permit = go(&mut governor, now);
+    governor.finish(now, &permit, QuestionEnd::RateLimited(None));
+    assert_eq!(governor.lacks_room_for(), Duration::ZERO);
+    // So is one of this run that is still in flight.
+    let now = now + 60 * SECOND;
+    let other = go(&mut governor, now);
+    governor.finish(now, &other, QuestionEnd::Answered(None));
+    let _other = go(&mut governor, now);
+    short(&mut governor, now, true);
+    assert_eq!(governor.lacks_room_for(), Duration::ZERO);
+}

@@ -1,0 +1,52 @@
+//! What to type when this machine has no more of something.
+
+use std::io::{self, ErrorKind};
+
+/// `EMFILE` and `ENFILE`, which are the same everywhere and have no kind of their own.
+const OWN_FILES: i32 = 24;
+const ALL_FILES: i32 = 23;
+
+/// What mends a shortage of this machine that a call met; `None` for errors of any other kind.
+pub(crate) fn remedy(error: &io::Error) -> Option<&'static str> {
+    Some(match (error.raw_os_error()?, error.kind()) {
+        (OWN_FILES, _) => "let more files be open at once: `ulimit -n 4096`",
+        (ALL_FILES, _) => {
+            "all programs of this machine have too many files open: end some, or raise `fs.file-max`"
+        }
+        (_, ErrorKind::WouldBlock) => "let more processes and threads run: `ulimit -u 4096`",
+        (_, ErrorKind::OutOfMemory) => "free some memory, or lower `limits.concurrency`",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use rustix::io::Errno;
+
+    use super::*;
+    use crate::error::Error;
+
+    #[test]
+    fn what_a_file_lacks_is_what_the_hint_says() {
+        let check = |errno: Errno, expect: Option<&str>| {
+            let error = Error::io("read", Path::new("a"), &errno.into());
+            let hint = error.hint_text();
+            let is_told = match (hint, expect) {
+                (Some(hint), Some(part)) => hint.contains(part),
+                (hint, expect) => hint == expect,
+            };
+            assert!(is_told, "{errno:?}: {hint:?}");
+        };
+        check(Errno::MFILE, Some("ulimit -n"));
+        check(Errno::NFILE, Some("file-max"));
+        check(Errno::NOMEM, Some("memory"));
+        check(Errno::NOENT, None);
+        check(Errno::NOSPC, None);
+        // Somebody holds the file.
+        check(Errno::AGAIN, None);
+        let error = Error::refused("start a thread", &Errno::AGAIN.into());
+        assert!(error.hint_text().unwrap().contains("ulimit -u"));
+    }
+}
