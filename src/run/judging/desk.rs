@@ -125,6 +125,14 @@ impl<'a> JudgeDesk<'a> {
 }
 
 impl Desk for JudgeDesk<'_> {
+    fn stops(&self) -> bool {
+        let stops = self.judging.stopper.is_stopped();
+        if stops {
+            self.stopped.store(true, Ordering::Relaxed);
+        }
+        stops
+    }
+
     fn recall(&self, scorer: &str, request: &JudgeRequest<'_>) -> Option<Heard> {
         let known = self.known(Self::call(scorer, request), request)?;
         let asked = Heard::again(&known);
@@ -133,8 +141,7 @@ impl Desk for JudgeDesk<'_> {
     }
 
     fn ask(&self, scorer: &str, request: &JudgeRequest<'_>) -> Heard {
-        if self.judging.stopper.is_stopped() {
-            self.stopped.store(true, Ordering::Relaxed);
+        if self.stops() {
             return Heard::Stopped;
         }
         let mut call = Self::call(scorer, request);

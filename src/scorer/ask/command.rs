@@ -20,7 +20,7 @@ use crate::scorer::{Answer, Entry, Example, OptionReader, Scorer};
 use crate::system::clock;
 use crate::system::process::environment::Environment;
 use crate::system::process::excerpt::{beginning, ending};
-use crate::system::process::launch::Launch;
+use crate::system::process::launch::{Launch, NotStarted};
 use crate::system::process::worker::ask::Fault;
 use crate::system::process::worker::{GRACE, WorkerProcess};
 use crate::system::variables;
@@ -43,8 +43,8 @@ const SCRIPT_BYTES: u64 = 1 << 20;
 const TIMEOUT: Duration = Duration::from_mins(1);
 /// The longest time that an option may say, in seconds.
 const LONGEST_TIMEOUT: f64 = 86_400.0;
-/// How often and how far apart a program is started that this machine has no room for: some minutes.
-const MOST_PAUSES: u32 = 3000;
+/// How often and how far apart a program is started that this machine has no room for: half a minute.
+const MOST_PAUSES: u32 = 300;
 const PAUSE: Duration = Duration::from_millis(100);
 /// The most processes that an option may ask for.
 const MOST_PROCESSES: u64 = 256;
@@ -264,26 +264,18 @@ impl CommandScorer {
         crate::system::file::absolute(&Path::new(".").join(&self.folder))
     }
 
-    fn start(&self) -> Result<WorkerProcess> {
+    /// Starts a process; waits for room, unless the run stops.
+    fn start(&self, stops: &dyn Fn() -> bool) -> Result<WorkerProcess> {
         let folder = self.absolute_folder()?;
-        let mut pauses = 0;
-        let started = loop {
-            match WorkerProcess::start(&self.argv, &folder, self.environment.vars()) {
-                // Attempts and other scorers end, and make room.
-                Err(reason) if reason.is_shortage && pauses < MOST_PAUSES => {
-                    pauses += 1;
-                    std::thread::sleep(PAUSE);
-                }
-                started => break started,
-            }
-        };
+        let start = || WorkerProcess::start(&self.argv, &folder, self.environment.vars());
+        let started = when_there_is_room(start, stops);
         let started = started.map(|worker| worker.grace(self.grace));
         started.map_err(|reason| Error::infrastructure(reason.message))
     }
 
     /// The reply to a line. A process that ends meanwhile is replaced once; one that did so before is no
     /// matter of this answer.
-    fn ask(&self, line: &[u8], id: u64) -> Result<ScorerReply> {
+    fn ask(&self, line: &[u8], id: u64, stops: &dyn Fn() -> bool) -> Result<ScorerReply> {
         let mut lease = self.pool.lease();
         if lease.worker.as_mut().is_some_and(WorkerProcess::has_ended) {
             lease.worker = None;
@@ -292,7 +284,7 @@ impl CommandScorer {
         loop {
             let mut worker = match lease.worker.take() {
                 Some(worker) => worker,
-                None => self.start()?,
+                None => self.start(stops)?,
             };
             let deadline = clock::now() + self.timeout;
             let fault = match worker.ask(line, deadline, LONGEST_LINE) {
@@ -369,6 +361,24 @@ impl CommandScorer {
     }
 }
 
+/// Starts something once this machine has room for it, unless the run stops before: attempts and other scorers end, and
+/// make room.
+fn when_there_is_room<T>(
+    mut start: impl FnMut() -> Result<T, NotStarted>,
+    mut stops: impl FnMut() -> bool,
+) -> Result<T, NotStarted> {
+    let mut pauses = 0;
+    loop {
+        match start() {
+            Err(reason) if reason.is_shortage && pauses < MOST_PAUSES && !stops() => {
+                pauses += 1;
+                std::thread::sleep(PAUSE);
+            }
+            started => return started,
+        }
+    }
+}
+
 impl Scorer for CommandScorer {
     fn name(&self) -> &'static str {
         "command"
@@ -390,7 +400,8 @@ impl Scorer for CommandScorer {
         let mut line = json_line(&request)
             .map_err(|error| Error::usage(format!("the answer cannot be written: {error}")))?;
         line.push(b'\n');
-        match self.ask(&line, id)? {
+        let stops = || answer.desk.is_some_and(|named| named.desk.stops());
+        match self.ask(&line, id, &stops)? {
             ScorerReply::Error(message) => {
                 let message = beginning(message.as_bytes(), STDERR_BYTES);
                 Err(self.error(&format!("cannot judge this answer: {message}"), None))

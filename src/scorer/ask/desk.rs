@@ -27,6 +27,11 @@ pub(crate) trait Desk: Sync {
 
     /// Notes that the reply to this request is no verdict.
     fn unread(&self, scorer: &str, request: &JudgeRequest<'_>, reason: Unread);
+
+    /// Whether whoever waits for something else gives up, for the run stops: then there is no verdict.
+    fn stops(&self) -> bool {
+        false
+    }
 }
 
 /// What a judge is asked.

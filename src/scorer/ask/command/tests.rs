@@ -417,3 +417,28 @@ fn the_environment_is_a_list_and_secrets_are_blanked() {
         `OPENAI_API_KEY`; hint: add `env: [OPENAI_API_KEY]` to `scorer`";
     assert!(error.message().ends_with(expect), "{error}");
 }
+
+#[test]
+fn room_is_waited_for_until_the_run_stops() {
+    let (mut starts, mut looks) = (0, 0);
+    let short = || {
+        starts += 1;
+        Err::<(), _>(NotStarted {
+            is_shortage: true,
+            ..NotStarted::new("no room".to_owned())
+        })
+    };
+    let stops = || {
+        looks += 1;
+        looks == 3
+    };
+    assert_eq!(
+        when_there_is_room(short, stops).unwrap_err().message,
+        "no room"
+    );
+    assert_eq!((starts, looks), (3, 3));
+    // What is no shortage is told at once.
+    let broken = || Err::<(), _>(NotStarted::new("no program".to_owned()));
+    let ended = when_there_is_room(broken, || panic!("nobody waits"));
+    assert_eq!(ended.unwrap_err().message, "no program");
+}
