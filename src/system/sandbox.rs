@@ -15,7 +15,7 @@
 //! | owners and permissions of files | can change its own | its own, in memory | `chmod` and `chown` do nothing, and say that they did |
 //! | processes | as many as the user may have | `processes` | as many as the user may have, or `ulimits: { processes: … }` of the user in all |
 //! | processes that are left behind | killed by group, and those that left it by a mark in their environment; who drops the mark as well is killed at the end of `cargo evaltest`, and stays under `cargo test` | none: they end with the attempt | as without a sandbox |
-//! | when the run itself is killed (`kill -9`) | `cargo evaltest` has a watch that kills whatever bears the run's mark; under `cargo test` agents that hang stay | none stays; what `worker`s had of their files is removed by the watch | the program itself ends, its children as without a sandbox |
+//! | when the run itself is killed (`kill -9`) | a watch kills whatever bears the run's mark, under `cargo test` as well; where there is no `/proc`, as on macOS, that of `cargo test` finds nobody | none stays; what `worker`s had of their files is removed by the watch | the program itself ends, its children as without a sandbox |
 //! | files that whoever started the run left open in it (`exec 9<file` in a shell) | can read them | closed | closed |
 //! | network | everything | `network: on` everything, `off` nothing, `{ loopback: [PORT] }` these ports of this machine | `on` everything, `off` nothing, `{ loopback: [PORT] }` these TCP ports of any machine |
 //! | sockets of files (`docker.sock`) and abstract ones | can connect | those of files are not there; abstract ones with `network: on` | none can be made |

@@ -23,7 +23,8 @@ const DISMISSAL: u8 = b'.';
 /// How the names of folders begin that a program makes among the temporary files, before its process id.
 const FOLDERS: [&str; 2] = ["evaltest-worker-", "evaltest-"];
 
-/// The same watch in the words of a shell. Where there is no `/proc` it finds nobody.
+/// The same watch in the words of a shell. Where there is no `/proc`, as on macOS, it finds nobody: agents of a test
+/// binary that is killed there stay. Those that dropped the mark from their environment stay everywhere.
 const SHELL_WATCH: &str = r#"
 IFS= read -r said
 [ "$said" = . ] && exit 0
@@ -48,7 +49,8 @@ static WATCHER: OnceLock<Mutex<Option<Child>>> = OnceLock::new();
 
 /// When this program was started to watch another: waits for its end, kills what it left running, and gives the exit
 /// code. Else `None`. A program that calls it first, as `cargo evaltest` does, leaves no agent behind even when it is
-/// killed by `SIGKILL`; for sandboxed agents the sandbox sees to that.
+/// killed by `SIGKILL`; for sandboxed agents the sandbox sees to that. Any other
+/// program is watched by a shell, which does the same where there is a `/proc`, and not on macOS.
 pub fn watch_if_asked() -> Option<ExitCode> {
     CAN_WATCH.store(true, Ordering::Relaxed);
     let mut args = std::env::args_os().skip(1);

@@ -1,31 +1,53 @@
 //! A folder among the temporary files that lasts as long as a sandbox is used. Its name tells whose it is, so that the
-//! watch finds it when that program is killed.
+//! watch finds it when that program is killed; nobody can know the whole of it before.
 
+use std::fs::Permissions;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use tempfile::{Builder, TempDir};
 
 /// The folder; it is removed when it is dropped.
 #[derive(Debug)]
-pub(super) struct TemporaryFolder(PathBuf);
+pub(super) struct TemporaryFolder(TempDir);
 
 impl TemporaryFolder {
     pub(super) fn new() -> io::Result<Self> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("evaltest-{}-{count}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
-        std::fs::create_dir(&folder)?;
-        Ok(Self(folder))
+        let prefix = format!("evaltest-{}-", std::process::id());
+        // What is in it is for the sandbox's own user, too.
+        let open = Permissions::from_mode(0o755);
+        let mut folder = Builder::new();
+        Ok(Self(folder.prefix(&prefix).permissions(open).tempdir()?))
     }
 
     pub(super) fn path(&self) -> &Path {
-        &self.0
+        self.0.path()
     }
 }
 
-impl Drop for TemporaryFolder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_there_under_the_next_name_is_in_nobodys_way() {
+        let prefix = format!("evaltest-{}-", std::process::id());
+        let stale: Vec<_> = (0..64)
+            .map(|number| std::env::temp_dir().join(format!("{prefix}{number}")))
+            .filter(|path| std::fs::create_dir(path).is_ok())
+            .collect();
+        let made = TemporaryFolder::new();
+        for path in stale {
+            std::fs::remove_dir(path).unwrap();
+        }
+        let made = made.unwrap();
+        let name = made.path().file_name().unwrap().to_str().unwrap();
+        // As the watch looks for it.
+        assert!(name.starts_with(&prefix), "{name}");
+        let path = made.path().to_owned();
+        assert!(path.is_dir());
+        drop(made);
+        assert!(!path.exists());
     }
 }
