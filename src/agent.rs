@@ -48,6 +48,8 @@ pub use openai::{FileKind, OpenAi, Price, Tools, Unsendable};
 pub use replay::Replay;
 pub use worker::Worker;
 
+use std::path::PathBuf;
+
 use crate::data::{AgentError, Output, Task};
 use crate::error::Result;
 
@@ -118,6 +120,12 @@ pub trait Agent: Send + Sync {
     /// and may be missing. `None` where nobody asked for one.
     fn sandbox(&self) -> Option<&'static str> {
         None
+    }
+
+    /// What its sandbox lets it read besides, for a notice where that tells answers.
+    #[doc(hidden)]
+    fn sandbox_reads(&self) -> Vec<PathBuf> {
+        Vec::new()
     }
 
     /// The run is over: ends what the agent keeps running. It may be asked again later.

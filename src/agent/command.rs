@@ -407,10 +407,12 @@ impl Agent for Command {
     fn check(&self) -> crate::Result<()> {
         check_limits(DESCRIPTORS)?;
         self.ulimits.check()?;
-        match &self.sandbox {
-            Some(sandbox) => sandbox.check(),
-            None => Ok(()),
-        }
+        self.sandbox.as_ref().map_or(Ok(()), Sandbox::check)
+    }
+
+    fn sandbox_reads(&self) -> Vec<PathBuf> {
+        let sandbox = self.sandbox.as_ref();
+        sandbox.map_or_else(Vec::new, |sandbox| sandbox.reads(&self.folder))
     }
 
     fn notices(&self) -> Vec<String> {

@@ -451,6 +451,11 @@ impl Agent for Worker {
         sandbox.map_or_else(Vec::new, Sandbox::notices)
     }
 
+    fn sandbox_reads(&self) -> Vec<PathBuf> {
+        let sandbox = self.confinement.sandbox.as_ref();
+        sandbox.map_or_else(Vec::new, |sandbox| sandbox.reads(&self.folder))
+    }
+
     fn sandbox(&self) -> Option<&'static str> {
         Some(self.confinement.sandbox.as_ref()?.used().ok()?.name())
     }

@@ -163,6 +163,8 @@ impl Plan {
                 .map(|dataset| format!("the dataset is `{dataset}`")),
         );
         notices.extend(missing_attachments(&items, &truths));
+        let reads = eval.agent.sandbox_reads();
+        notices.extend(reads.iter().filter_map(|read| truths.notice(read)));
         notices.extend(rules.and_then(QaRules::notice));
         notices.extend(unused_scorers(eval));
         notices.extend(drawn_seed(eval));

@@ -152,6 +152,17 @@ pub(crate) fn symlink(to: &Path, at: &Path) -> std::io::Result<()> {
     std::os::unix::fs::symlink(to, at)
 }
 
+/// Whether two paths are names of one file, such as a hard link.
+pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+
+    let file = |path: &Path| {
+        let data = path.metadata().ok().filter(fs::Metadata::is_file)?;
+        Some((data.dev(), data.ino()))
+    };
+    one == other || file(one).is_some_and(|one| file(other) == Some(one))
+}
+
 /// Whether a path has only plain components, so that joined to a folder it stays below it.
 pub(crate) fn is_inside(path: &Path) -> bool {
     path.components()

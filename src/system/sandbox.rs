@@ -247,6 +247,11 @@ impl Sandbox {
         notices
     }
 
+    /// The files and folders that it may read besides; `folder` is the agent's.
+    pub(crate) fn reads(&self, folder: &Path) -> Vec<PathBuf> {
+        self.read.iter().map(|path| folder.join(path)).collect()
+    }
+
     fn most_bytes(&self) -> u64 {
         self.disk_bytes.unwrap_or(DISK_BYTES)
     }

@@ -257,16 +257,20 @@ fn no_attachment_is_where_the_answers_stand() {
     project.write("old/snapshots/ab/x.snap", "1");
     std::os::unix::fs::symlink("data.jsonl", project.file("link.txt")).unwrap();
     let samples = format!("{runs}/samples.jsonl");
+    std::fs::hard_link(project.file("eval.yaml"), project.file("hard.txt")).unwrap();
     let refused = [
         ("data.jsonl", "the dataset"),
         ("link.txt", "the dataset"),
         ("eval.yaml", "the spec"),
+        ("hard.txt", "the spec"),
+        ("hard-data.txt", "the dataset"),
         (&*samples, "of a run directory"),
         (&*snapshot, "of the snapshots"),
         ("old/run/samples.jsonl", "of a run directory"),
         ("old/snapshots/ab/x.snap", "of a snapshot folder"),
     ];
     write(&refused.map(|(file, _)| file));
+    std::fs::hard_link(project.file("data.jsonl"), project.file("hard-data.txt")).unwrap();
     project
         .run("list eval.yaml --stats")
         .exits(0)
@@ -294,6 +298,37 @@ fn no_attachment_is_where_the_answers_stand() {
         );
     }
     assert_eq!(records[0]["result"]["status"], "scored", "{}", records[0]);
+}
+
+#[test]
+fn what_a_sandbox_lets_an_agent_read_of_the_answers_is_told() {
+    let project = Project::new();
+    project.questions(&[("a", 1, "?", "1")]);
+    project.write("sub/tool.txt", "fine");
+    project.write("evaltest-runs/old/samples.jsonl", "{}");
+    std::fs::hard_link(project.file("data.jsonl"), project.file("sub/hard.jsonl")).unwrap();
+    let check = |read: &str, expect: Option<&str>| {
+        project.spec(
+            &format!(
+                "{{ type: command, command: [cat], sandbox: {{ type: bwrap, read: [{read}] }} }}"
+            ),
+            "",
+        );
+        let ran = project.run("list eval.yaml --stats").exits(0);
+        let said = format!("{}{}", ran.out, ran.err);
+        match expect {
+            Some(expect) => assert!(said.contains(expect), "{read}: {said}"),
+            None => assert!(!said.contains("sandbox.read"), "{read}: {said}"),
+        }
+    };
+    check("sub", None);
+    check("sub/tool.txt", None);
+    let hands = "`sandbox.read` hands the agent";
+    check("evaltest-runs/old", Some(hands));
+    check("sub/hard.jsonl", Some(hands));
+    check("data.jsonl", Some("what of it is the dataset stays hidden"));
+    check(".", Some("the dataset, the spec stays hidden"));
+    check("evaltest-runs", Some("of a run directory stays hidden"));
 }
 
 #[test]

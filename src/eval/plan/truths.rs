@@ -1,10 +1,13 @@
 //! Attachments that would hand an agent the answers: the dataset itself, the spec, snapshots, runs.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::place;
 use crate::data::{AgentError, Attachment};
 use crate::eval::Eval;
+use crate::system::file::is_same;
+use crate::system::project::shown;
 
 /// Where the answers of an eval stand.
 #[derive(Clone, Debug, Default)]
@@ -47,11 +50,36 @@ impl Truths {
         }
     }
 
+    /// What people should know of a file or folder that a sandbox lets an agent read: that it tells answers, or that what
+    /// of it tells them stays hidden.
+    pub(super) fn notice(&self, read: &Path) -> Option<String> {
+        let found = read.canonicalize().ok()?;
+        let dataset = self.dataset.iter().map(|path| (path, "the dataset"));
+        let others = self.others.iter().map(|(path, what)| (path, *what));
+        let all: Vec<_> = dataset.chain(others).collect();
+        let shown = shown(read);
+        // A sandbox hides by name.
+        let is_told = |(path, _): &&(&PathBuf, _)| {
+            *path != &found && (found.starts_with(path) || is_same(&found, path))
+        };
+        if let Some((_, what)) = all.iter().find(is_told) {
+            return Some(format!(
+                "`sandbox.read` hands the agent `{shown}`, which is {what} and tells the answers: leave it out"
+            ));
+        }
+        let hidden = all.iter().filter(|(path, _)| path.starts_with(&found));
+        let hidden: BTreeSet<_> = hidden.map(|(_, what)| *what).collect();
+        let hidden = hidden.into_iter().collect::<Vec<_>>().join(", ");
+        (!hidden.is_empty())
+            .then(|| format!("`sandbox.read` names `{shown}`: what of it is {hidden} stays hidden"))
+    }
+
     /// What a file is that tells answers.
     fn told(&self, file: &Attachment, found: &Path) -> Option<&'static str> {
         let is_metadata = || found.file_stem().is_some_and(|stem| stem == "metadata");
         let is_dataset = |path: &PathBuf| {
-            found == path || is_metadata() && found.parent().is_some_and(|at| at.starts_with(path))
+            is_same(found, path)
+                || is_metadata() && found.parent().is_some_and(|at| at.starts_with(path))
         };
         if self.dataset.iter().any(is_dataset) {
             return Some("the dataset");
@@ -59,7 +87,9 @@ impl Truths {
         // A folder that holds the dataset's own is none of these.
         let root = file.root.canonicalize().unwrap_or_default();
         let mut others = self.others.iter();
-        let other = others.find(|(path, _)| found.starts_with(path) && !root.starts_with(path));
+        let other = others.find(|(path, _)| {
+            (found.starts_with(path) || is_same(found, path)) && !root.starts_with(path)
+        });
         if let Some((_, what)) = other {
             return Some(what);
         }

@@ -44,7 +44,7 @@ pub(super) fn own_user() -> u32 {
 }
 
 /// Whether every user may come as far as a file: it does not lie in the home of root.
-pub(crate) fn everybody_reaches(file: &Path) -> bool {
+pub(super) fn everybody_reaches(file: &Path) -> bool {
     let mut folders = file.ancestors().skip(1);
     folders.all(|folder| {
         let data = std::fs::metadata(folder);
