@@ -25,7 +25,6 @@ mod tests {
 
     use rustix::io::Errno;
 
-    use super::*;
     use crate::error::Error;
 
     #[test]

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use super::carried::Carried;
 use crate::data::{AgentError, JudgeCall, Outcome, Output};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, remedy};
 use crate::system::file::{has_name, open_plain, refuse_other};
 use crate::system::lock::lock;
 use crate::text::hash::Hasher;
@@ -195,7 +195,7 @@ impl EventLog {
         let syncer = file
             .try_clone()
             .ok()
-            .map(|file| spawn_syncer(file, Arc::clone(&dirty)));
+            .and_then(|file| spawn_syncer(file, Arc::clone(&dirty)));
         let state = State {
             file,
             path: path.to_owned(),
@@ -241,7 +241,9 @@ impl EventLog {
                 "cannot write `{}`: {error}",
                 state.path.display()
             ))
-            .hint("free some space, then continue the run with `--resume`"));
+            .hint(
+                remedy(&error).unwrap_or("free some space, then continue the run with `--resume`"),
+            ));
         }
         let place = state.length;
         state.length += line.len() as u64;
@@ -312,16 +314,18 @@ impl Drop for EventLog {
     }
 }
 
-fn spawn_syncer(file: File, dirty: Arc<AtomicBool>) -> (Sender<()>, JoinHandle<()>) {
+/// Syncs what is written every second, where there is a thread to be had.
+fn spawn_syncer(file: File, dirty: Arc<AtomicBool>) -> Option<(Sender<()>, JoinHandle<()>)> {
     let (stop, stopped) = channel::<()>();
-    let thread = std::thread::spawn(move || {
+    let sync = move || {
         while stopped.recv_timeout(Duration::from_secs(1)) == Err(RecvTimeoutError::Timeout) {
             if dirty.swap(false, Ordering::AcqRel) {
                 let _ = file.sync_data();
             }
         }
-    });
-    (stop, thread)
+    };
+    let thread = std::thread::Builder::new().spawn(sync).ok()?;
+    Some((stop, thread))
 }
 
 /// Takes an event as it stands in a journal.

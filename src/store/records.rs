@@ -11,7 +11,7 @@ use super::carried::Carried;
 use super::events::past::Foreign;
 use crate::data::Record;
 use crate::data::record::read_abridged;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, remedy};
 use crate::system::file::open_plain;
 use crate::system::project::shown;
 use crate::text::hash::Hasher;
@@ -134,7 +134,7 @@ impl Spool {
 
     fn failed(&self, error: &std::io::Error) -> Error {
         Error::infrastructure(format!("cannot write `{}`: {error}", self.path.display()))
-            .hint("free some space, then continue the run with `--resume`")
+            .hint(remedy(error).unwrap_or("free some space, then continue the run with `--resume`"))
     }
 }
 
@@ -215,7 +215,7 @@ impl Sorted {
     fn failed(&self, error: &std::io::Error) -> Error {
         let _ = std::fs::remove_file(&self.temporary);
         Error::infrastructure(format!("cannot write `{}`: {error}", self.path.display()))
-            .hint("free some space, then continue the run with `--resume`")
+            .hint(remedy(error).unwrap_or("free some space, then continue the run with `--resume`"))
     }
 }
 
