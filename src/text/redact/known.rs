@@ -5,6 +5,7 @@
 //! there are three forms, without the characters that depend on what stands around.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
@@ -15,6 +16,8 @@ use super::{CUT, MIN_BEGUN, MIN_SECRET};
 const WINDOW: usize = 64 * 1024;
 /// So many bytes may stand for one: `\\u0041`, and a line end.
 const MARKED: usize = 12;
+/// So many backslashes stand for one where views are as deep as they get.
+const ESCAPED: usize = 1 << views::DEPTH;
 
 /// Finds given values.
 #[derive(Debug)]
@@ -138,44 +141,44 @@ impl KnownSecrets {
             let secret = form.secret;
             see(KnownPlace { start, end, secret });
         }
-        let cut = CUT.encode_utf8(&mut [0; 4]).as_bytes().to_vec();
-        let first = cut[0];
-        let mut at = 0;
-        while let Some(step) = bytes[at..].iter().position(|byte| *byte == first) {
-            let place = at + step;
-            at = place + 1;
-            if bytes[place..].starts_with(&cut) {
-                self.halves(bytes, place, place + cut.len(), see);
-            }
+        let mut behind = 0;
+        let mut mark = next_mark(bytes, 0);
+        while let Some(at) = mark {
+            let after = at + CUT.len_utf8();
+            mark = next_mark(bytes, after);
+            self.begun(bytes, behind..at, see);
+            self.ended(bytes, after..mark.unwrap_or(bytes.len()), see);
+            behind = after;
         }
     }
 
-    /// The beginning of a value before the mark of a text that was cut, and the end of one after it.
-    fn halves(&self, bytes: &[u8], start: usize, end: usize, see: &mut dyn FnMut(KnownPlace)) {
-        let window = &bytes[start.saturating_sub(self.longest + 6)..start];
+    /// The beginning of a value before the mark of a text that was cut, in what stands between that mark and the one
+    /// before: so a text of marks is looked at once, and not once for each.
+    fn begun(&self, bytes: &[u8], piece: Range<usize>, see: &mut dyn FnMut(KnownPlace)) {
+        let end = piece.end;
+        let from = piece.start.max(end.saturating_sub(self.longest + 6));
+        let window = &bytes[from..end];
         let whole = unescaped_end(window);
         let begun = [window.len(), whole].into_iter().find_map(|length| {
             let window = &window[..length];
             (0..length).find_map(|at| {
                 let piece = window[at..].first_chunk()?;
-                let mut forms = self
-                    .begins
-                    .get(piece)?
-                    .iter()
-                    .map(|form| &self.forms[*form]);
+                let forms = self.begins.get(piece)?.iter();
+                let mut forms = forms.map(|form| &self.forms[*form]);
                 let form = forms.find(|form| form.text.starts_with(&window[at..]))?;
                 Some((at, form.secret))
             })
         });
         if let Some((at, secret)) = begun {
-            let from = start - window.len();
-            see(KnownPlace {
-                start: from + at,
-                end: start,
-                secret,
-            });
+            let start = from + at;
+            see(KnownPlace { start, end, secret });
         }
-        let window = &bytes[end..(end + self.longest).min(bytes.len())];
+    }
+
+    /// The end of a value after such a mark.
+    fn ended(&self, bytes: &[u8], piece: Range<usize>, see: &mut dyn FnMut(KnownPlace)) {
+        let start = piece.start;
+        let window = &bytes[start..piece.end.min(start + self.longest)];
         let ended = (MIN_BEGUN..=window.len()).rev().find_map(|length| {
             let piece = window[..length].last_chunk()?;
             let mut forms = self.ends.get(piece)?.iter().map(|form| &self.forms[*form]);
@@ -183,25 +186,42 @@ impl KnownSecrets {
             Some((length, form.secret))
         });
         if let Some((length, secret)) = ended {
-            see(KnownPlace {
-                start: end,
-                end: end + length,
-                secret,
-            });
+            let end = start + length;
+            see(KnownPlace { start, end, secret });
         }
+    }
+}
+
+/// Where the next mark of a text that was cut begins.
+fn next_mark(bytes: &[u8], from: usize) -> Option<usize> {
+    let mut cut = [0; 4];
+    let cut = CUT.encode_utf8(&mut cut).as_bytes();
+    let mut at = from;
+    loop {
+        at += bytes[at..].iter().position(|byte| *byte == cut[0])?;
+        if bytes[at..].starts_with(cut) {
+            return Some(at);
+        }
+        at += 1;
     }
 }
 
 /// A long text in parts that have so many bytes in common, each with its place: views of a flood take no more memory than
 /// those of an answer.
-fn windows(text: &str, common: usize) -> impl Iterator<Item = (usize, &str)> {
+pub(super) fn windows(text: &str, common: usize) -> impl Iterator<Item = (usize, &str)> {
     let step = WINDOW.max(common);
+    let mut run = 0;
     (0..text.len().div_ceil(step)).map(move |number| {
-        let mut start = text.floor_char_boundary(number * step);
-        // Not in the middle of an escape of an escape.
-        while start > 0 && text.as_bytes()[start - 1] == b'\\' {
-            start -= 1;
+        let start = text.floor_char_boundary(number * step);
+        // Not in the middle of an escape of an escape: what a run of backslashes is read as depends on where it begins,
+        // which is looked for no further back than the last part did.
+        let last = text.floor_char_boundary(number.saturating_sub(1) * step);
+        let slashes = text.as_bytes()[last..start].iter().rev();
+        let slashes = slashes.take_while(|byte| **byte == b'\\').count();
+        if slashes < start - last || number == 0 {
+            run = start - slashes;
         }
+        let start = start - (start - run) % ESCAPED;
         let end = text.ceil_char_boundary((number * step + step + common).min(text.len()));
         (start, &text[start..end])
     })

@@ -114,6 +114,57 @@ fn a_flood_is_read_in_windows_and_a_value_at_their_border_is_found() {
     }
 }
 
+/// A text that a search which looks back from each mark takes minutes for.
+#[test]
+fn a_flood_of_marks_is_looked_at_once_and_cut_values_between_them_are_found() {
+    let secret: String = (0..250u32)
+        .map(|at| format!("{:08x}", at.wrapping_mul(0x9e37_79b9)))
+        .collect();
+    let redactor = Redactor::new(&[], std::slice::from_ref(&secret)).unwrap();
+    let flood = "…".repeat((1 << 20) / 3);
+    let started = std::time::Instant::now();
+    assert_eq!(redactor.text(&flood, &mut 0), flood);
+    let begun = &secret[..300];
+    let ended = &secret[secret.len() - 300..];
+    for (given, expect) in [
+        (format!("{flood}{begun}…"), format!("{flood}[REDACTED]…")),
+        (format!("…{ended}{flood}"), format!("…[REDACTED]{flood}")),
+        (
+            format!("{flood}x {begun}…{ended} y{flood}"),
+            format!("{flood}x [REDACTED]…[REDACTED] y{flood}"),
+        ),
+        (
+            format!("…abc…{begun}…abc…{ended}…abc…"),
+            "…abc…[REDACTED]…abc…[REDACTED]…abc…".to_owned(),
+        ),
+    ] {
+        assert!(redactor.text(&given, &mut 0) == expect);
+    }
+    // Hundreds of milliseconds; looking back from each mark takes minutes.
+    assert!(started.elapsed().as_secs() < 30, "{:?}", started.elapsed());
+}
+
+/// As the one before, for runs of backslashes.
+#[test]
+fn a_flood_of_backslashes_is_read_once_and_a_value_behind_it_is_found() {
+    let secret = "nq7/Xw9\"Vb3=Kf5&Lm2".to_owned();
+    let redactor = Redactor::new(&[], std::slice::from_ref(&secret)).unwrap();
+    let escaped = json!(secret).to_string();
+    let escaped = escaped.trim_matches('"');
+    let twice = json!(escaped).to_string();
+    let twice = twice.trim_matches('"');
+    let (long, short) = (2 << 20, 150 << 10);
+    for (before, length) in [("", long), ("a", short), ("ab", short), ("abc", short)] {
+        let run = format!("{before}{}", "\\".repeat(length));
+        let read: usize = known::windows(&run, 240).map(|(_, part)| part.len()).sum();
+        assert!(read < run.len() * 101 / 100, "{read}");
+        for form in [&secret, escaped, twice] {
+            let clean = redactor.text(&format!("{run}{form}"), &mut 0).into_owned();
+            assert!(clean.ends_with(REDACTED), "{}", &clean[clean.len() - 40..]);
+        }
+    }
+}
+
 #[test]
 fn a_bad_pattern_is_named() {
     let error = Redactor::new(&["a(".into()], &[]).unwrap_err();

@@ -4,7 +4,7 @@
 //! all spellings the plain one is looked for, in what is left when such marks are taken off.
 
 /// So often marks are taken off: JSON may hold JSON, as the arguments of a tool call do, in the reply of an agent.
-const DEPTH: usize = 4;
+pub(super) const DEPTH: usize = 4;
 /// More readings of one text are not looked at.
 const MOST: usize = 16;
 
