@@ -18,7 +18,7 @@ use crate::system::clock;
 use crate::system::http::{Cause, Client, Failure, HttpReply, HttpRequest, Url, hide};
 use crate::system::variables;
 use crate::text::hash::Fingerprint;
-use crate::text::redact::literal;
+use crate::text::redact::{MIN_SECRET, literal};
 use headers::Secret;
 
 /// How often an agent behind a network is asked again: with the usual pauses for a quarter of a minute.
@@ -109,8 +109,8 @@ impl Endpoint {
 
     fn kept_secret(&self) -> impl Iterator<Item = &Secret> {
         let is_plain = |secret: &Secret| match &secret.variable {
-            Some(name) => variables::is_plain(name, &secret.value, &self.plain),
-            None => false,
+            Some(name) if !secret.is_key => variables::is_plain(name, &secret.value, &self.plain),
+            _ => false,
         };
         self.secrets.iter().filter(move |secret| !is_plain(secret))
     }
@@ -212,7 +212,12 @@ impl Endpoint {
         // Servers repeat keys, and point to addresses with new ones.
         let message = literal::addresses(&message).into_owned();
         let secrets = self.kept_secret().map(|secret| secret.value.as_str());
+        let hidden = self
+            .kept_secret()
+            .filter(|secret| secret.value.len() >= MIN_SECRET && message.contains(&secret.value));
+        let hidden = hidden.filter_map(|secret| secret.variable.clone());
         AgentError {
+            hidden: hidden.collect(),
             message: hide(message, secrets),
             ..error
         }

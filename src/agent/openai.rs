@@ -109,7 +109,7 @@ impl OpenAi {
     pub fn api_key_env(mut self, name: &str, folder: impl AsRef<Path>) -> Result<Self> {
         let option = format!("api_key_env: {name}");
         let key = from_variable(name, &option, folder.as_ref())?;
-        self.keyed(Secret::of_variable(name, key));
+        self.keyed(Secret::key_of_variable(name, key));
         Ok(self)
     }
 

@@ -168,6 +168,9 @@ pub struct AgentError {
     /// Why a judge gave no verdict, where its reply is to blame: `conflicting`, `refusal`, …
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Unread>,
+    /// The variables whose values were taken out of the message before anybody could count them.
+    #[serde(skip)]
+    pub(crate) hidden: Vec<String>,
 }
 
 /// The class of an [`AgentError`].
@@ -236,6 +239,7 @@ impl AgentError {
             retry_after_s: None,
             ended_by: None,
             reason: None,
+            hidden: Vec::new(),
         }
     }
 

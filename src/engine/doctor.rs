@@ -42,7 +42,7 @@ pub struct Finding {
     pub about: &'static str,
     /// How it is.
     pub verdict: Health,
-    /// What was found.
+    /// What was found. What an agent said stands in it as it was said, with ends of lines and all.
     pub message: String,
     /// What to type or to look at next.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -112,9 +112,8 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
             findings.push(Finding::new("dataset", Health::Ok, message));
             let notes = plan.notices.iter().cloned();
             findings.extend(notes.map(|note| Finding::new("dataset", Health::Note, note)));
-            if let Some(message) = often_blanked(&plan) {
-                findings.push(Finding::new("dataset", Health::Note, message));
-            }
+            let often = often_blanked(&plan).into_iter();
+            findings.extend(often.map(|note| Finding::new("dataset", Health::Note, note)));
             if let Some(first) = plan.items.first() {
                 // Recorded answers go by it.
                 sample.id = first.id.to_string();
@@ -169,7 +168,7 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
 }
 
 /// Whose values stand in more than one sample, as the dataset has them.
-fn often_blanked(plan: &Plan) -> Option<String> {
+fn often_blanked(plan: &Plan) -> Vec<String> {
     for item in &plan.items {
         // One that has changed is told when it is asked.
         let Ok(item) = item.unpack() else {
@@ -367,13 +366,22 @@ fn answered(about_whom: &'static str, output: &Output, after: Duration) -> Findi
     let took = took(output, after);
     let text = output.text.as_deref().map(str::trim);
     if let Some(text) = text.filter(|text| !text.is_empty()) {
-        let text = crate::text::excerpt(text);
-        let message = format!("answered in {took}: {text}");
+        let message = format!("answered in {took}: {}", shortened(text));
         Finding::new(about_whom, Health::Ok, message)
     } else {
         let message = format!("ended well in {took}, and gave no text");
         Finding::new(about_whom, Health::Note, message)
     }
+}
+
+/// The beginning of what was said, as it was said: whoever shows it takes care of the terminal.
+fn shortened(text: &str) -> String {
+    let mut chars = text.chars();
+    let mut short: String = chars.by_ref().take(200).collect();
+    if chars.next().is_some() {
+        short.push('…');
+    }
+    short
 }
 
 fn failed(about: &'static str, error: &AgentError, more: Option<String>) -> Finding {

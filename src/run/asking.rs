@@ -23,6 +23,7 @@ use crate::eval::plan::Plan;
 use crate::report::event::Event;
 use crate::store::events::past::Answered;
 use crate::system::clock;
+use crate::text::redact::tally::Blanked;
 
 /// When this machine has had no room for a single question for so long, that is told.
 const STUCK: Duration = Duration::from_secs(2);
@@ -272,6 +273,11 @@ impl Asking {
             let eval = &self.plan.eval;
             eval.errors.are_wrong(&error, &*eval.agent)
         };
+        let mut blanked = Blanked::default();
+        self.plan
+            .redactor
+            .agent_error(&mut error.clone(), &mut blanked);
+        self.plan.redactor.note(question.id(), &blanked);
         let is_alike = self.first.failed(&error);
         let is_everyones = self.throttle.is_everyones(&error);
         let (error, pause) = tries.failed(error, is_everyones);

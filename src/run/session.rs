@@ -337,7 +337,7 @@ impl Session {
         if stopped.is_none() {
             self.asking.tell_unkept_limits();
         }
-        if let Some(notice) = self.plan.often_blanked() {
+        for notice in self.plan.often_blanked() {
             self.emitter.notice(&notice);
         }
         let notices = self.emitter.notices();

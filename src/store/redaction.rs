@@ -37,6 +37,7 @@ impl Redactor {
     /// have been cut before it came here, so that its beginning goes in any case.
     pub(crate) fn agent_error(&self, error: &mut AgentError, count: &mut impl BlankCount) {
         self.string(&mut error.message, count);
+        self.hidden(&error.hidden, count);
         if let Some(tail) = &mut error.stderr_tail {
             let is_long = tail.len() > STDERR_TAIL;
             self.string(tail, count);

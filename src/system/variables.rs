@@ -13,9 +13,7 @@ use crate::text::redact::MIN_SECRET;
 /// # Errors
 /// One that is no name, and files that cannot be read.
 pub(crate) fn from_dot_env(names: &[String], folder: &Path) -> Result<BTreeMap<String, String>> {
-    for (item, name) in names.iter().enumerate() {
-        check_name(name).map_err(|error| error.under(item))?;
-    }
+    check_names(names)?;
     let missing = |name: &&String| std::env::var_os(name).is_none();
     let wanted: Vec<_> = names.iter().filter(missing).collect();
     if wanted.is_empty() {
@@ -58,14 +56,23 @@ const PLAIN: [&str; 24] = [
 /// Beginnings of such names.
 const PLAIN_PREFIXES: [&str; 2] = ["LC_", "SSL_CERT_"];
 
-/// Whether the value of a variable is no secret: it is too short, its name is a usual one or in `plain`, or it is a path
-/// that exists.
+/// Whether the value of a variable is no secret: it is too short, its name is a usual one or in `plain`, or it is an
+/// absolute path that exists. A relative one would be a secret or not by the folder in which it is looked for.
 pub(crate) fn is_plain(name: &str, value: &str, plain: &[String]) -> bool {
     value.len() < MIN_SECRET
         || PLAIN.contains(&name)
         || PLAIN_PREFIXES.iter().any(|start| name.starts_with(start))
         || plain.iter().any(|plain| plain == name)
-        || Path::new(value).exists()
+        || Path::new(value).is_absolute() && Path::new(value).exists()
+}
+
+/// Whether variables can have these names.
+///
+/// # Errors
+/// One that is none.
+pub(crate) fn check_names(names: &[String]) -> Result<()> {
+    let mut names = names.iter().enumerate();
+    names.try_for_each(|(item, name)| check_name(name).map_err(|error| error.under(item)))
 }
 
 /// Whether a variable can have this name. A value that stands beside it may be a secret, so the message has none of it.
@@ -77,7 +84,7 @@ fn check_name(name: &str) -> Result<()> {
             "write `{name}` alone, and its value into `.env`: `{name}=value`"
         )));
     }
-    if name.is_empty() || name.contains('\0') {
+    if name.is_empty() || name.contains(|c: char| c.is_whitespace() || c == '\0') {
         return Err(Error::usage(format!("{name:?} is no name of a variable"))
             .hint("write the name of a variable, such as `MY_API_KEY`"));
     }

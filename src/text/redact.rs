@@ -5,6 +5,10 @@
 //! *key-name rule* (`key`, `token`, `secret`, … as a whole word of a key) applies to configuration, headers,
 //! environment and error bodies only: in prompts, predictions, tool calls or metadata it would destroy real answers.
 //! Redaction never changes a verdict, because scoring happens before it.
+//!
+//! A known value is found as it is, in hex (its bytes may be apart: `73:33:63`), in base64, escaped as JSON and addresses
+//! do, broken into lines, and cut where `…` marks it. It is not found when who sends it has shortened it without a mark,
+//! reversed it, changed its letters to upper or lower case, or written it in UTF-16, in base32 or in a cipher.
 
 mod known;
 pub(crate) mod literal;
@@ -24,9 +28,10 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 use known::KnownSecrets;
 use names::is_secret_member;
-pub(crate) use names::is_secret_name;
 #[cfg(feature = "http")]
 pub(crate) use names::is_secret_parameter;
+pub(crate) use names::{holds_secret, is_secret_name};
+pub(crate) use shapes::half_token;
 use shapes::{MARKS, SHAPES, looks_random};
 use tally::{BlankCount, Blanked, Samples};
 
@@ -117,6 +122,15 @@ impl Redactor {
         names.sort_unstable();
         names.dedup();
         names
+    }
+
+    /// Tells `tally` of variables whose values were taken out of a text before.
+    pub(crate) fn hidden(&self, names: &[String], tally: &mut impl BlankCount) {
+        for name in names {
+            let mut all = self.variables.iter();
+            let secret = all.position(|names| names.contains(name));
+            tally.add(0, secret);
+        }
     }
 
     /// `text` without secrets; `tally` is told of each place.

@@ -11,6 +11,8 @@ use crate::text::redact::{MIN_SECRET, is_secret_name};
 pub(crate) struct Secret {
     pub(crate) variable: Option<String>,
     pub(crate) value: String,
+    /// Whether it is the endpoint's key, which no list of plain variables makes plain.
+    pub(crate) is_key: bool,
 }
 
 impl Secret {
@@ -18,6 +20,7 @@ impl Secret {
         Self {
             variable: None,
             value: value.into(),
+            is_key: false,
         }
     }
 
@@ -25,6 +28,15 @@ impl Secret {
         Self {
             variable: Some(name.to_owned()),
             value: value.into(),
+            is_key: false,
+        }
+    }
+
+    /// The endpoint's key.
+    pub(crate) fn key_of_variable(name: &str, value: impl Into<String>) -> Self {
+        Self {
+            is_key: true,
+            ..Self::of_variable(name, value)
         }
     }
 }

@@ -24,8 +24,8 @@ impl Plan {
     }
 
     /// Says whose values were blanked in more than one sample: a name of a model or of a city is an answer.
-    pub(crate) fn often_blanked(&self) -> Option<String> {
-        secret::often_blanked(&self.redactor)
+    pub(crate) fn often_blanked(&self) -> Vec<String> {
+        secret::often_blanked(&self.redactor, &self.eval.config)
     }
 }
 

@@ -11,6 +11,7 @@ use super::parts::ChosenParts;
 use crate::benchmark::prompt::Prompt;
 use crate::error::{Error, Result, Under};
 use crate::eval::plan::check_scorer_names;
+use crate::eval::plan::secret::KeyVariables;
 use crate::eval::registry::scorers::{self, Context};
 use crate::eval::registry::{MadeAgent, Registry, Surroundings};
 use crate::eval::{Eval, Limits};
@@ -32,6 +33,7 @@ pub(super) fn build(
     path: &Path,
     registry: &Registry,
 ) -> Result<Eval> {
+    KeyVariables::of(&config).check_not_plain(&config)?;
     let path = file::absolute(path)?;
     let folder = path.parent().unwrap_or(Path::new("/"));
     let mut limits = limits(&spec.limits, &Limits::default()).under("limits")?;

@@ -1,6 +1,10 @@
 //! What a program said, for a message: short, on one line and without half a secret.
 
 use crate::printable::on_one_line;
+use crate::text::redact::half_token;
+
+/// A longer word is no token, but may hold one.
+const WORD: usize = 200;
 
 /// The beginning of what a program said, on one line and without anything a terminal would obey.
 pub(crate) fn beginning(bytes: &[u8], limit: usize) -> String {
@@ -30,10 +34,20 @@ pub(crate) fn ending(text: &str, limit: usize) -> String {
 }
 
 /// A text that was cut somewhere, without its last word, which may be half a secret, and with a mark. What
-/// begins with known secrets, the redactor finds by the mark.
+/// begins with known secrets, the redactor finds by the mark. A word that is longer than tokens are is kept, up to where
+/// one may begin in its end.
 pub(crate) fn cut(text: &str) -> String {
+    format!("{}…", safe(text))
+}
+
+fn safe(text: &str) -> &str {
     let is_of_word = |c: char| c.is_alphanumeric() || "._~+/=-\u{FFFD}".contains(c);
-    format!("{}…", text.trim_end_matches(is_of_word))
+    let whole = text.trim_end_matches(is_of_word);
+    if text.len() - whole.len() <= WORD {
+        return whole;
+    }
+    let end = half_token(text).unwrap_or(text.len());
+    text[..end].trim_end_matches('\u{FFFD}')
 }
 
 #[cfg(test)]
@@ -45,6 +59,21 @@ mod tests {
         assert_eq!(beginning("a ée".as_bytes(), 3), "a …");
         assert_eq!(beginning("say sk-12345678".as_bytes(), 9), "say …");
         assert_eq!(beginning("aé".as_bytes(), 3), "aé");
+        let word = "a1b2".repeat(170);
+        assert_eq!(
+            beginning(word.as_bytes(), 500),
+            format!("{}…", &word[..500])
+        );
+        let keyed = format!("{}.ghp_0123456789abcdefABCDEF{word}", &word[..480]);
+        assert_eq!(
+            beginning(keyed.as_bytes(), 500),
+            format!("{}.…", &word[..480])
+        );
+        let long = format!("of {}é", &word[..499]);
+        assert_eq!(
+            beginning(long.as_bytes(), 503),
+            format!("of {}…", &word[..499])
+        );
         assert_eq!(beginning("\u{202E}x\0".as_bytes(), 9), "\\u{202e}x\\u{0}");
     }
 

@@ -1,7 +1,7 @@
 //! `KnownSecrets`: finds given values in a text, in whatever form they stand there.
 //!
-//! A value is looked for as it is, line by line, in hex and in base64; [`views`] take off what JSON, addresses and line
-//! ends put in between. In base64 three bytes become four characters, so that a value looks otherwise after `user:`:
+//! A value is looked for as it is, line by line, in hex and in base64; [`views`] take off what JSON, addresses, line
+//! ends and dumps of bytes put in between. In base64 three bytes become four characters, so that a value looks otherwise after `user:`:
 //! there are three forms, without the characters that depend on what stands around.
 
 use std::collections::{BTreeMap, HashMap};

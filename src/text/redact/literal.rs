@@ -17,16 +17,38 @@ static ADDRESS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&format!("{query}|{password}")).expect("the pattern is constant")
 });
 
-/// `--name value` and `--name=value`; `NAME=value`; `name: value`, as a header in quotes.
-static COMMAND: LazyLock<[Regex; 3]> = LazyLock::new(|| {
+/// `--name value` and `--name=value`; `NAME=value`; `name: value`, as a header in quotes; `"name": "value"`, as JSON has
+/// it, and as JSON in a text in quotes has it.
+static COMMAND: LazyLock<[Regex; 7]> = LazyLock::new(|| {
     let value = r#"(?P<value>"[^"]*"|'[^']*'|[^\s"';|&]+)"#;
     let start = r#"(?:^|[\s;&|("'])"#;
     let option =
         format!(r"(?P<before>{start}(?P<name>--?[A-Za-z][A-Za-z0-9_.-]*)(?:=|\s+)){value}");
     let variable = format!(r"(?P<before>{start}(?P<name>[A-Za-z_][A-Za-z0-9_]*)=){value}");
     let header = r#"(?P<before>(?P<name>[A-Za-z][A-Za-z0-9-]*):\s+)(?P<value>[^"'\n]+)"#;
+    let name = r"(?P<name>[A-Za-z_][A-Za-z0-9_.-]*)";
+    let member = format!(r#"(?P<before>"{name}"\s*:\s*")(?P<value>(?:[^"\\]|\\.)+)"#);
+    let number = format!(r#"(?P<before>"{name}"\s*:\s*)(?P<value>-?[0-9]{{{MIN_SECRET},}})"#);
+    let quoted = format!(r#"(?P<before>\\+"{name}\\+"\s*:\s*\\+")(?P<value>[^"\\]+)"#);
+    let single = format!(r"(?P<before>'{name}'\s*:\s*')(?P<value>(?:[^'\\]|\\.)+)");
     let compile = |pattern: &str| Regex::new(pattern).expect("the patterns are constant");
-    [option.as_str(), &variable, header].map(compile)
+    [
+        option.as_str(),
+        &variable,
+        header,
+        &member,
+        &number,
+        &quoted,
+        &single,
+    ]
+    .map(compile)
+});
+
+/// `-u user:password`, as curl and those like it have it.
+static USER: LazyLock<Regex> = LazyLock::new(|| {
+    let option = r#"(?P<before>(?:^|[\s;&|("'])(?:(?:-u|-U|--user|--proxy-user)(?:=|\s+)|(?P<close>-u))["']?)"#;
+    let value = r#"(?P<value>[^\s"':=/]+:[^\s"';|&]*)"#;
+    Regex::new(&format!("{option}{value}")).expect("the pattern is constant")
 });
 
 /// Headers that hold no keys.
@@ -89,33 +111,85 @@ fn line(text: &str) -> Cow<'_, str> {
             line = Cow::Owned(clean.into_owned());
         }
     }
-    line
+    let clean = USER.replace_all(&line, |found: &Captures<'_>| {
+        let value = &found["value"];
+        let has_digit = value.contains(|c: char| c.is_ascii_digit());
+        if is_user(value) && (found.name("close").is_none() || has_digit) {
+            format!("{}{REDACTED}", &found["before"])
+        } else {
+            found[0].to_owned()
+        }
+    });
+    match clean {
+        Cow::Owned(clean) => Cow::Owned(clean),
+        Cow::Borrowed(_) => line,
+    }
+}
+
+/// Whether a text is a user and a password, and no address, no variables and no numbers of a user and a group.
+fn is_user(text: &str) -> bool {
+    let Some((name, password)) = text.split_once(':') else {
+        return false;
+    };
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_address = name.contains(['/', '=']) || password.starts_with(['/', '\\']);
+    let is_variable = password.starts_with(['$', '{']);
+    let are_ids = is_number(name) && is_number(password);
+    is_literal(name) && !(is_address || is_variable || are_ids)
 }
 
 /// A program's arguments without the keys in them.
 pub(super) fn command(arguments: &mut [Value]) {
-    let mut is_key = false;
+    let (mut follows_key, mut is_login) = (false, false);
     for argument in arguments {
         let Value::String(text) = argument else {
             continue;
         };
+        let names_login = ["-u", "-U", "--user", "--proxy-user"].contains(&text.as_str());
         let names_key = text.starts_with('-') && !text.contains('=') && holds_secret(text);
-        if is_key && is_literal(text) && !text.starts_with("--") {
+        let is_key = follows_key && is_literal(text) && !text.starts_with("--");
+        if is_key || is_login && is_user(text) {
             REDACTED.clone_into(text);
         } else if let Cow::Owned(clean) = line(text) {
             *text = clean;
         }
-        is_key = names_key;
+        (follows_key, is_login) = (names_key, names_login);
     }
 }
 
-/// The keys that stand in a program's arguments.
+/// The keys that stand in a program's arguments, also as whoever reads those may say them again.
 pub(crate) fn keys_of_command(arguments: &[String]) -> Vec<String> {
     let mut clean: Vec<Value> = arguments.iter().map(|text| text.as_str().into()).collect();
     command(&mut clean);
     let pairs = arguments.iter().zip(&clean);
-    let keys = pairs.flat_map(|(text, clean)| taken(text, clean.as_str().unwrap_or_default()));
-    keys.collect()
+    let mut keys: Vec<String> = pairs
+        .flat_map(|(text, clean)| taken(text, &addresses(clean.as_str().unwrap_or_default())))
+        .collect();
+    let read: Vec<String> = keys.iter().flat_map(|key| readings(key)).collect();
+    for key in read {
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    keys
+}
+
+/// What a key is when its spelling or what stands before it is taken off: `a%2Fb`, `a\"b`, `Bearer abc`, `user:abc`.
+fn readings(key: &str) -> Vec<String> {
+    let mut readings = Vec::new();
+    super::views::each(key, &mut |view| {
+        readings.extend(String::from_utf8(view.bytes.clone()));
+    });
+    if let Some((scheme, word)) = key.split_once(' ')
+        && SCHEMES.contains(&&*scheme.to_ascii_lowercase())
+    {
+        readings.push(word.trim().to_owned());
+    }
+    if let Some((name, password)) = key.split_once(':').filter(|_| is_user(key)) {
+        let secret = if password.is_empty() { name } else { password };
+        readings.push(secret.to_owned());
+    }
+    readings
 }
 
 /// What was blanked of a text.
@@ -247,6 +321,86 @@ mod tests {
             json!(["sh", "-c", "curl --token $TOKEN --keyboard x"]),
             json!(["sh", "-c", "curl --token $TOKEN --keyboard x"]),
         );
+    }
+
+    #[test]
+    fn commands_lose_keys_in_json_and_of_users() {
+        let check = |given: Value, expect: Value| {
+            let mut given = given;
+            command(given.as_array_mut().unwrap());
+            assert_eq!(given, expect);
+        };
+        let body = r#"{"api_key": "Ex1ra\"B0dy", "max_tokens": 5, "n": {"password":"p w"}, "pin_token":12345678}"#;
+        let clean = r#"{"api_key": "[REDACTED]", "max_tokens": 5, "n": {"password":"[REDACTED]"}, "pin_token":[REDACTED]}"#;
+        check(
+            json!([
+                "curl",
+                "--data",
+                body,
+                "-u",
+                "user:Pr0xyPw0rd88",
+                "--user",
+                "me:x"
+            ]),
+            json!(["curl", "--data", clean, "-u", REDACTED, "--user", REDACTED]),
+        );
+        check(
+            json!([
+                "sh",
+                "-c",
+                r#"curl -d "{\"token\": \"abc\"}" -u 'me:pass' --user=a:b -uab:c1 | jq"#
+            ]),
+            json!([
+                "sh",
+                "-c",
+                r#"curl -d "{\"token\": \"[REDACTED]\"}" -u '[REDACTED]' --user=[REDACTED] -u[REDACTED] | jq"#
+            ]),
+        );
+        check(
+            json!([
+                "python",
+                "-c",
+                "ask({'api_key': 'abc', 'model': 'm'})",
+                "-u",
+                "sk_live:"
+            ]),
+            json!([
+                "python",
+                "-c",
+                "ask({'api_key': '[REDACTED]', 'model': 'm'})",
+                "-u",
+                REDACTED
+            ]),
+        );
+        let plain = json!([
+            "docker",
+            "-u",
+            "1000:1000",
+            "--user",
+            "me",
+            "-u",
+            "$ME:$PASS",
+            "-u",
+            "http://h/x",
+            "-u",
+            "me:$PASS",
+            "python -u a.py; sort -u x/y -unix:b",
+            "{\"key_file\": \"f\", \"api_key\": \"$KEY\", \"key\": 5}"
+        ]);
+        check(plain.clone(), plain);
+        let arguments = [
+            "curl",
+            "-u",
+            "user:Pr0xyPw0rd88",
+            "https://h/?X-Amz-Signature=ab%2Fcd&v=1",
+            "-H",
+            "Authorization: Bearer abc",
+            r#"{"api_key": "a\"b"}"#,
+        ];
+        let keys = keys_of_command(&arguments.map(str::to_owned));
+        for key in ["Pr0xyPw0rd88", "ab%2Fcd", "ab/cd", "abc", "a\"b"] {
+            assert!(keys.iter().any(|found| found == key), "{key}: {keys:?}");
+        }
         let arguments = [
             "a",
             "--api-key",

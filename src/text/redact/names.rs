@@ -33,7 +33,7 @@ pub(crate) fn is_secret_parameter(name: &str) -> bool {
 }
 
 /// Whether a header or an option of a program holds a secret, and not where that stands: `--token-file` does not.
-pub(super) fn holds_secret(name: &str) -> bool {
+pub(crate) fn holds_secret(name: &str) -> bool {
     let last = words(name).last();
     let names_place = last.is_some_and(|word| {
         matches!(

@@ -25,12 +25,21 @@ pub(super) static SHAPES: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&shapes.join("|")).expect("the patterns are constant")
 });
 
+/// From so many bytes on a part of a token has its shape, with some to spare.
+const HALF: usize = 80;
+
 /// What every shape holds. Most texts hold none of it, which is found out a hundred times as fast.
 pub(super) static MARKS: LazyLock<Regex> = LazyLock::new(|| {
     let marks = "[spr]k-|hf_|jina_|api_org_|pplx-|AIza|[bB][eE][aA][rR][eE][rR]|gh[pousr]_|github_pat_|\
                  AKIA|ASIA|AROA|AIDA|(?i-u:aws_)|xox[abeprs]-";
     Regex::new(marks).expect("the pattern is constant")
 });
+
+/// Where a token may begin in the end of a text that was cut, of which too little is left to have its shape.
+pub(crate) fn half_token(text: &str) -> Option<usize> {
+    let start = text.ceil_char_boundary(text.len().saturating_sub(HALF));
+    MARKS.find(&text[start..]).map(|mark| start + mark.start())
+}
 
 /// Whether a candidate is a token rather than words: `sk-learn-estimators` is a library's name.
 pub(super) fn looks_random(candidate: &str) -> bool {

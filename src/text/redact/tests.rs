@@ -80,6 +80,48 @@ fn a_secret_is_met_in_lines_and_inside_of_json() {
 }
 
 #[test]
+fn bytes_in_hex_may_be_apart_and_a_lone_return_may_stand_anywhere() {
+    let secret = "Zq7/Xw9+Vb3=Kf5&Lm2";
+    let redactor = Redactor::new(&[], &[secret.to_owned()]).unwrap();
+    let pairs = |between: &str, upper: bool| {
+        let byte = |byte: u8| {
+            if upper {
+                format!("{byte:02X}")
+            } else {
+                format!("{byte:02x}")
+            }
+        };
+        let bytes: Vec<String> = secret.bytes().map(byte).collect();
+        bytes.join(between)
+    };
+    let mut forms: Vec<String> = [":", " ", "-", ", ", "  ", "_", ", 0x", " 0x"]
+        .iter()
+        .flat_map(|between| [pairs(between, false), pairs(between, true)])
+        .collect();
+    forms.push(pairs(" ", false).replace("71 37", "7137"));
+    forms.push(pairs(":", false).replacen(":58", ":\n    58", 1));
+    forms.push(secret.replace('=', "=\r"));
+    forms.push(secret.replace(['7', '9'], "7\r").replacen("w7", "w9", 1));
+    forms.push(json!(secret.replace('=', "=\r")).to_string());
+    for form in forms {
+        let clean = redactor.text(&form, &mut 0).into_owned();
+        assert!(
+            clean.contains(REDACTED) && clean.len() < REDACTED.len() + 5,
+            "{form}: {clean}"
+        );
+    }
+    let cut = format!("{}…", &pairs(":", false)[..20]);
+    assert_eq!(redactor.text(&cut, &mut 0), "[REDACTED]…");
+    for plain in [
+        "at 10:30:59 on 2026-01-02, be added",
+        "00:1a:2b:3c:4d:5e and 192.168.10.20",
+        "10%\rdone\r",
+    ] {
+        assert_eq!(redactor.text(plain, &mut 0), plain);
+    }
+}
+
+#[test]
 fn a_line_may_hold_a_piece_of_a_secret() {
     let redactor = Redactor::new(&[], &["hunter2-hunter3-hunter4".into()]).unwrap();
     for (line, expect) in [
@@ -117,13 +159,16 @@ fn a_flood_is_read_in_windows_and_a_value_at_their_border_is_found() {
 /// A text that a search which looks back from each mark takes minutes for.
 #[test]
 fn a_flood_of_marks_is_looked_at_once_and_cut_values_between_them_are_found() {
-    let secret: String = (0..250u32)
+    let words: Vec<String> = (0..250u32)
         .map(|at| format!("{:08x}", at.wrapping_mul(0x9e37_79b9)))
         .collect();
+    let secret = words.concat();
     let redactor = Redactor::new(&[], std::slice::from_ref(&secret)).unwrap();
+    let hex = "00:".repeat(1 << 20);
     let flood = "…".repeat((1 << 20) / 3);
     let started = std::time::Instant::now();
     assert_eq!(redactor.text(&flood, &mut 0), flood);
+    assert_eq!(redactor.text(&hex, &mut 0), hex);
     let begun = &secret[..300];
     let ended = &secret[secret.len() - 300..];
     for (given, expect) in [

@@ -3,6 +3,8 @@
 //! A secret in JSON has `\"` for `"`, in an address `%2F` for `/`, and a tool may have broken it into lines. Instead of
 //! all spellings the plain one is looked for, in what is left when such marks are taken off.
 
+use std::ops::Range;
+
 /// So often marks are taken off: JSON may hold JSON, as the arguments of a tool call do, in the reply of an agent.
 pub(super) const DEPTH: usize = 4;
 /// More readings of one text are not looked at.
@@ -27,18 +29,23 @@ enum Plain {
 
 /// Shows the readings of a text besides itself. No more of them than are nested in each other are there at once.
 pub(super) fn each(text: &str, see: &mut dyn FnMut(&View)) {
-    let is_mark = |byte: &u8| matches!(byte, b'\\' | b'%' | b'\n');
-    if text.as_bytes().iter().any(is_mark) {
+    let is_mark = |byte: &u8| matches!(byte, b'\\' | b'%' | b'\n' | b'\r');
+    let bytes = text.as_bytes();
+    if bytes.iter().any(is_mark) || HexRun::next(bytes, 0).is_some() {
         let raw = View {
             bytes: text.into(),
             places: (0..text.len()).map(|at| (at, at + 1)).collect(),
         };
-        raw.each(DEPTH, &mut { MOST }, see);
+        raw.each_below(DEPTH, &mut { MOST }, see);
     }
 }
 
 impl View {
-    fn each(&self, depth: usize, left: &mut usize, see: &mut dyn FnMut(&Self)) {
+    fn each_below(&self, depth: usize, left: &mut usize, see: &mut dyn FnMut(&Self)) {
+        // Nothing is left to take off of it.
+        if let Some(view) = self.unseparated() {
+            see(&view);
+        }
         let readers: [TakeOff; 3] = [escape, percent, line_break];
         for reader in readers {
             if depth == 0 || *left == 0 {
@@ -47,9 +54,33 @@ impl View {
             if let Some(view) = self.read(reader) {
                 *left -= 1;
                 see(&view);
-                view.each(depth - 1, left, see);
+                view.each_below(depth - 1, left, see);
             }
         }
+    }
+
+    /// Without what stands between the bytes of hex, if anything does: `73:33:63`, `73 33 63`, `0x73, 0x33, 0x63`.
+    fn unseparated(&self) -> Option<Self> {
+        let mut run = HexRun::next(&self.bytes, 0)?;
+        let (mut bytes, mut places) = (Vec::new(), Vec::new());
+        let mut at = 0;
+        loop {
+            // What stands between two runs may be a part of no value, and a mark of a cut.
+            bytes.extend(&self.bytes[at..run.start]);
+            places.extend(&self.places[at..run.start]);
+            for digits in &run.digits {
+                bytes.extend(&self.bytes[digits.clone()]);
+                places.extend(&self.places[digits.clone()]);
+            }
+            at = run.end;
+            match HexRun::next(&self.bytes, at) {
+                Some(next) => run = next,
+                None => break,
+            }
+        }
+        bytes.extend(&self.bytes[at..]);
+        places.extend(&self.places[at..]);
+        Some(Self { bytes, places })
     }
 
     /// What a reader makes of it, if that is something else.
@@ -122,15 +153,71 @@ fn percent(bytes: &[u8]) -> Option<(usize, Plain)> {
     Some((3, Plain::Byte(u8::try_from(hex(digits)?).ok()?)))
 }
 
-/// The end of a line with what the next one is indented by: base64 comes in lines of 64 or 76 characters.
+/// The end of a line with what the next one is indented by: base64 comes in lines of 64 or 76 characters. A terminal is
+/// sent back to the beginning of a line by `\r` alone.
 fn line_break(bytes: &[u8]) -> Option<(usize, Plain)> {
-    let start = usize::from(bytes.starts_with(b"\r\n"));
-    if bytes.get(start) != Some(&b'\n') {
-        return None;
-    }
+    let end = match bytes {
+        [b'\r', b'\n', ..] => 2,
+        [b'\r' | b'\n', ..] => 1,
+        _ => return None,
+    };
     let blank = |byte: &&u8| matches!(byte, b' ' | b'\t');
-    let indent = bytes[start + 1..].iter().take_while(blank).count();
-    Some((start + 1 + indent, Plain::Nothing))
+    let indent = bytes[end..].iter().take_while(blank).count();
+    Some((end + indent, Plain::Nothing))
+}
+
+/// Bytes in hex with something between them.
+struct HexRun {
+    start: usize,
+    end: usize,
+    /// Where digits stand, two of them or more.
+    digits: Vec<Range<usize>>,
+}
+
+impl HexRun {
+    /// Fewer pieces are words: `be added`.
+    const LEAST: usize = 3;
+
+    /// The first one from there on.
+    fn next(bytes: &[u8], from: usize) -> Option<Self> {
+        let mut at = from;
+        loop {
+            at += bytes[at..].iter().position(u8::is_ascii_hexdigit)?;
+            let Some(first) = piece(bytes, at) else {
+                at += 1;
+                continue;
+            };
+            let mut digits = vec![first.clone()];
+            let mut end = first.end;
+            while let Some(next) = separated(bytes, end) {
+                end = next.end;
+                digits.push(next);
+            }
+            if digits.len() >= Self::LEAST {
+                let start = first.start;
+                return Some(Self { start, end, digits });
+            }
+            at = end;
+        }
+    }
+}
+
+/// The digits of whole bytes that stand there, after `0x` if that is before them.
+fn piece(bytes: &[u8], at: usize) -> Option<Range<usize>> {
+    let is_prefixed = matches!(bytes.get(at..at + 2), Some(b"0x" | b"0X"));
+    let start = at + if is_prefixed { 2 } else { 0 };
+    let is_digit = |byte: &&u8| byte.is_ascii_hexdigit();
+    let length = bytes[start..].iter().take_while(is_digit).count();
+    // Half a byte belongs to what stands before.
+    let start = start + length % 2;
+    (length >= 2).then(|| start..start - length % 2 + length)
+}
+
+/// The digits behind what stands between bytes: one character, or a comma and a blank.
+fn separated(bytes: &[u8], at: usize) -> Option<Range<usize>> {
+    let is_between = |byte: &&u8| b" \t:,;.-_|/".contains(byte);
+    let length = bytes[at..].iter().take(2).take_while(is_between).count();
+    (length > 0).then(|| piece(bytes, at + length)).flatten()
 }
 
 fn hex(digits: &[u8]) -> Option<u32> {
@@ -169,8 +256,15 @@ mod tests {
         check("ab\r\n  cd\nef", "abcdef");
         check(r"a\x41\u{1b}\q", "aA\u{1b}\\q");
         check("%5Cu0041", "A");
+        check("a\rb\r\rc\r d", "abcd");
+        check("is 73:33:63", "is 733363");
+        check("(73 33  6364)", "(73336364)");
+        check("{0x73, 0x33, 0x63}", "{0x733363}");
+        check("73%3A33%3A63", "733363");
+        check("73:33:\n  63:64", "73336364");
         assert!(of("plain").is_empty());
         assert!(of(r"\q %z").is_empty());
+        assert!(of("to be added, at 10:30 or 9:5:7").is_empty());
         for text in [
             "\\",
             "\\u",

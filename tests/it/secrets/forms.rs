@@ -55,6 +55,13 @@ pub(super) fn forms() -> Vec<(&'static str, String)> {
         ("hex", hex("")),
         ("HEX", hex("").to_uppercase()),
         ("escaped hex", hex("\\x")),
+        ("hex with colons", hex(":")[1..].to_owned()),
+        ("hex with blanks", hex(" ")[1..].to_uppercase()),
+        ("hex of C", hex(", 0x")[2..].to_owned()),
+        (
+            "a lone return",
+            format!("{}\r{}", &SECRET[..13], &SECRET[13..]),
+        ),
         ("two lines", format!("{}\n{}", &SECRET[..13], &SECRET[13..])),
         ("cut", format!("{}…", &SECRET[..15])),
         ("cut before", format!("…{}", &SECRET[14..])),
@@ -153,7 +160,7 @@ impl Pieces {
 fn pieces() -> Vec<String> {
     let mut pieces = Vec::new();
     for (name, text) in forms() {
-        let is_plain = ["plain", "two lines", "cut", "cut before"].contains(&name);
+        let is_plain = ["plain", "two lines", "a lone return", "cut", "cut before"].contains(&name);
         let length = if is_plain { 7 } else { 12 };
         let letters: Vec<char> = text.to_lowercase().chars().collect();
         pieces.extend(letters.windows(length).map(String::from_iter));

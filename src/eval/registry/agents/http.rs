@@ -66,6 +66,7 @@ mod made {
     use crate::eval::registry::MadeAgent;
     use crate::eval::registry::recipe::Surroundings;
     use crate::eval::registry::recipients;
+    use crate::system::variables;
 
     pub(super) fn make(keys: HttpKeys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> {
         let folder = surroundings.folder;
@@ -103,6 +104,8 @@ mod made {
             usage: place("usage", keys.usage, usual.usage)?,
             error: place("error", keys.error, usual.error)?,
         };
+        let checked = variables::check_names(&keys.plain_env).under("plain_env");
+        checked.map_err(at)?;
         let agent = agent
             .plain_env(keys.plain_env)
             .places(places)

@@ -101,6 +101,7 @@ mod made {
     use crate::error::{Error, Result, Under};
     use crate::eval::registry::MadeAgent;
     use crate::eval::registry::recipe::Surroundings;
+    use crate::system::variables;
 
     pub(super) fn make(keys: OpenAiKeys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> {
         let folder = surroundings.folder;
@@ -147,6 +148,7 @@ mod made {
         if let Some(price) = keys.price {
             agent = agent.price(self::price(&price).map_err(at("price"))?);
         }
+        variables::check_names(&keys.plain_env).map_err(at("plain_env"))?;
         check_extra(&keys.extra_body).map_err(at("extra_body"))?;
         check_extra(&keys.options).map_err(at("options"))?;
         let agent = agent
