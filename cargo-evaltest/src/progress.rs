@@ -143,9 +143,10 @@ impl ProgressLines {
                     errors,
                     ..
                 } = self;
+                let errors = terminal::errors_of(*errors);
                 writeln!(
                     out,
-                    "{eval}: {done} of {total} {what}, {correct} correct, {errors} errors"
+                    "{eval}: {done} of {total} {what}, {correct} correct, {errors}"
                 )
             }
             Event::RunFinished { .. } => Ok(()),

@@ -73,6 +73,11 @@ pub fn event(event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
+/// `1 error`, `2 errors`
+pub fn errors_of(count: u64) -> String {
+    format!("{count} error{}", if count == 1 { "" } else { "s" })
+}
+
 /// ", 3 epochs each", or nothing for one.
 pub fn epochs(epochs: u32) -> String {
     match epochs {
@@ -117,7 +122,7 @@ pub fn run(run: &Run, out: &mut dyn Write) -> io::Result<()> {
             (None, None) => {}
         }
     }
-    write!(out, ", {} errors", summary.errors)?;
+    write!(out, ", {}", errors_of(summary.errors))?;
     if summary.unscored > 0 {
         write!(out, ", {} unscored", summary.unscored)?;
     }

@@ -29,8 +29,8 @@ use crate::scorer::Scorer;
 use crate::store::cache::CacheUse;
 use crate::store::{RunDir, read_records};
 use crate::system::cancel::Cancel;
-use crate::text::json_line;
 use crate::text::setting::Override;
+use crate::text::{json_line, shell_word};
 use crate::verdict::baseline::BaselineSample;
 use crate::verdict::poll::{self, Poll};
 use crate::verdict::run::Run;
@@ -102,6 +102,21 @@ pub struct SampleChoice {
     pub failed: Option<PathBuf>,
     /// The run does not cover its eval as the spec defines it.
     pub partial: bool,
+}
+
+impl SampleChoice {
+    /// What to type after a filter that no test name holds, if it looks like a pattern, which it is not.
+    pub fn hint_of_filter(&self) -> Option<String> {
+        const MARKS: [char; 9] = ['*', '?', '[', ']', '^', '$', '|', '\\', '+'];
+        let filter = self.filter.as_deref().filter(|text| text.contains(MARKS))?;
+        let longest = filter.split(MARKS).max_by_key(|piece| piece.len());
+        let example = longest.filter(|piece| !piece.is_empty());
+        let example = example.map(|text| format!(": --filter {}", shell_word(text)));
+        Some(format!(
+            "`--filter` is a text that the name of a test holds, and not a pattern{}",
+            example.unwrap_or_default()
+        ))
+    }
 }
 
 /// Where runs are recorded, and what they are called.
@@ -242,6 +257,7 @@ impl Drive {
         cancel: &Cancel,
         observer: Arc<Observer<'static>>,
     ) -> Result<Run> {
+        let selects_none = prepared.only.as_ref().is_some_and(HashSet::is_empty);
         let options = RunOptions {
             run_id: self.destination.run_id.clone(),
             invocation: Some(self.destination.invocation.clone()),
@@ -257,7 +273,14 @@ impl Drive {
             ci: self.audience.ci,
             door: FrontDoor::Command,
         };
-        Session::with_plan(prepared.plan, options, observer)?.run()
+        let session = Session::with_plan(prepared.plan, options, observer);
+        let hint = self.samples.hint_of_filter().filter(|_| selects_none);
+        session
+            .map_err(|error| match hint {
+                Some(hint) => error.hint(hint),
+                None => error,
+            })?
+            .run()
     }
 
     /// Counts what a run would ask.

@@ -33,6 +33,19 @@ fn an_agent_that_answers_is_well() {
 }
 
 #[test]
+fn an_answer_of_several_lines_stands_on_one_and_is_whole_in_json() {
+    let agent = "{ type: command, command: [printf, 'a\\nb \\033[1m\\n\\nc'] }";
+    doctor(agent)
+        .exits(0)
+        .says(": a b \\u{1b}[1m c\n")
+        .says_nothing_of("\\n");
+    let project = Project::with_eval(&[("a", 1, "one", "ONE")], agent, "");
+    let found = project.run("doctor eval.yaml --json").exits(0).json();
+    let said = found.to_string();
+    assert!(said.contains(r#": a\nb \u001b[1m\n\nc""#), "{said}");
+}
+
+#[test]
 fn what_is_wrong_is_named() {
     let check = |agent: &str, code: i32, expect: &[&str]| {
         let mut ran = doctor(agent).exits(code);

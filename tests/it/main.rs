@@ -40,6 +40,7 @@ mod judged;
 mod killed;
 mod limits;
 mod memory;
+mod mistyped;
 mod named;
 mod newcomer;
 mod nextest;

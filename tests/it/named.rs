@@ -239,7 +239,9 @@ fn a_run_is_the_last_one_of_an_eval() {
     project
         .run("show three")
         .exits(2)
-        .says("`three` is not a run directory");
+        .says("`three` is not a run directory")
+        .says("hint: ")
+        .says("evals of this project: `one`, `two`");
 }
 
 #[test]

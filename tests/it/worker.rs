@@ -94,7 +94,7 @@ fn one_start_serves_all_samples() {
 fn a_sample_that_crashes_the_program_fails_alone() {
     let then = "case $id in q004) echo no memory >&2; exit 9;; esac";
     let project = project(24, then, ", processes: 2, in_flight: 4", "");
-    project.run("run eval.yaml").exits(0).says("1 errors");
+    project.run("run eval.yaml").exits(0).says(", 1 error,");
     for record in project.last_lines("samples.jsonl") {
         let result = &record["result"];
         if record["sample_id"] == "q004" {

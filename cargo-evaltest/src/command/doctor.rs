@@ -113,7 +113,11 @@ impl Examined {
                 ("agent" | "judge", Health::Ok) => Cow::Borrowed(finding.message.as_str()),
                 _ => Cow::Owned(for_people(&finding.message)),
             };
-            writeln!(out, "  {word:<6}{:<9}{}", finding.about, clean(&said))?;
+            // An answer of several lines stands on one here; `--json` has it as it is.
+            let lines = said.split(['\n', '\r']).map(str::trim);
+            let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+            let said = clean(&lines.join(" "));
+            writeln!(out, "  {word:<6}{:<9}{said}", finding.about)?;
             if let Some(hint) = &finding.hint {
                 writeln!(out, "  {:15}hint: {}", "", clean(&for_people(hint)))?;
             }

@@ -8,12 +8,14 @@ use evaltest::engine::run::rescore;
 use evaltest::{Exit, Gate, Result};
 
 use crate::console;
+use crate::run_ids::typed_folder;
 use crate::runs::named_or_last;
 
 /// Check the gates of a run again, or others
 #[derive(Debug, Args)]
 pub(crate) struct GateArgs {
     /// The run directory, or the name of an eval, whose last run is meant; when left out that of the last run
+    #[arg(value_parser = typed_folder())]
     run_dir: Option<PathBuf>,
 
     /// Check this gate instead of the run's own, such as `accuracy >= 0.6`; may be repeated

@@ -10,6 +10,7 @@ use evaltest::engine::text::{clean, shell_word};
 use evaltest::{Exit, Result};
 
 use crate::console;
+use crate::run_ids::typed_folder;
 use crate::runs::open_run;
 
 /// Make the files of a run again from its journal; nobody is asked
@@ -21,6 +22,7 @@ use crate::runs::open_run;
 #[derive(Debug, Args)]
 pub(crate) struct RepairArgs {
     /// The run directory
+    #[arg(value_parser = typed_folder())]
     run_dir: PathBuf,
 
     /// Print JSON

@@ -12,6 +12,7 @@ use evaltest::engine::text::clean;
 use evaltest::{Budget, Exit, Extract, Result};
 
 use crate::discover::one_spec;
+use crate::run_ids::typed_folder;
 use crate::runs::read_run;
 use crate::{console, scorers};
 
@@ -26,6 +27,7 @@ use crate::{console, scorers};
 #[derive(Debug, Args)]
 pub(crate) struct RescoreArgs {
     /// The run directory whose answers are scored, or the name of an eval, whose last run is meant
+    #[arg(value_parser = typed_folder())]
     run_dir: PathBuf,
 
     /// A spec, or the name of its eval: the scorers, the extraction and the budget that it has now

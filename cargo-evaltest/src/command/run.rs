@@ -265,7 +265,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
         return Err(Error::usage(format!(
             "no sample of any eval is selected by `--filter {filter}`"
         ))
-        .hint("cargo evaltest list"));
+        .hint(
+            drive
+                .samples
+                .hint_of_filter()
+                .unwrap_or_else(|| "cargo evaltest list".to_owned()),
+        ));
     }
     if args.json {
         console::print_json(&json!({ "runs": runs, "exit_code": exit }))?;

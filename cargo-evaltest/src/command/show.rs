@@ -14,12 +14,14 @@ use evaltest::{Error, Exit, Normalized, Outcome, Record, Result, Score};
 use serde_json::{Map, Value};
 
 use crate::console;
+use crate::run_ids::typed_folder;
 use crate::runs::seen_run;
 
 /// Show one sample of a run: prompt, answer, what was compared, verdict, attempts
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
     /// The run directory, or the name of an eval, whose last run is meant; when left out that of the last run
+    #[arg(value_parser = typed_folder())]
     run_dir: Option<PathBuf>,
 
     /// The sample's id, or its beginning; all samples in short when left out

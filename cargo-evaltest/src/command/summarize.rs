@@ -8,12 +8,14 @@ use evaltest::engine::run::rescore;
 use evaltest::{Exit, Result};
 
 use crate::console;
+use crate::run_ids::typed_folder;
 use crate::runs::named_or_last;
 
 /// Work out the summary of a run again and print it
 #[derive(Debug, Args)]
 pub(crate) struct SummarizeArgs {
     /// The run directory, or the name of an eval, whose last run is meant; when left out that of the last run
+    #[arg(value_parser = typed_folder())]
     run_dir: Option<PathBuf>,
 
     /// Print `summary.json`

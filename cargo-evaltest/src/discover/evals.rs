@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use evaltest::engine::eval::spec;
 use evaltest::engine::run::drive::Drive;
 use evaltest::engine::system::project::shown;
-use evaltest::engine::text::{clean, nearest};
+use evaltest::engine::text::{clean, nearest, shell_word};
 use evaltest::{Error, Result};
 
 use super::specs::has_end;
@@ -101,15 +101,38 @@ impl ProjectEvals {
         Ok(false)
     }
 
+    /// The names of the evals, as far as they are known without building anything.
+    fn names(&self) -> Vec<&str> {
+        let tests = self.tests.iter().flat_map(|test| &test.evals);
+        let names = self.specs.keys().chain(tests.flatten()).map(String::as_str);
+        names.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    /// The error for a name that is asked for a run and that no run has; none where there is no eval that could be meant.
+    pub(super) fn without_run(&self, path: &Path) -> Option<Error> {
+        let name = clean(path.to_string_lossy().trim_end_matches('/'));
+        let names = self.names();
+        let hint = if names.contains(&name.as_str()) {
+            format!(
+                "eval `{name}` has no run yet: cargo evaltest run {}",
+                shell_word(&name)
+            )
+        } else if names.is_empty() {
+            return None;
+        } else {
+            format!(
+                "name a folder below `evaltest-runs/`, or one of the evals of this project: `{}`",
+                names.join("`, `")
+            )
+        };
+        let message = format!(
+            "`{name}` is not a run directory, and neither the id of a run nor an eval that has one"
+        );
+        Some(Error::usage(message).hint(hint))
+    }
+
     pub(super) fn unknown(&self, path: &Path) -> Error {
         let name = clean(&path.to_string_lossy());
-        let tests = self.tests.iter().flat_map(|test| &test.evals);
-        let evals: BTreeSet<&str> = self
-            .specs
-            .keys()
-            .chain(tests.flatten())
-            .map(String::as_str)
-            .collect();
         let error = Error::usage(if is_path(path) {
             format!("cannot read the spec `{name}`: there is no such file or folder")
         } else {
@@ -119,7 +142,7 @@ impl ProjectEvals {
             [] => None,
             names => Some(format!("{what}: `{}`", names.join("`, `"))),
         };
-        let evals: Vec<&str> = evals.into_iter().collect();
+        let evals = self.names();
         let paths: Vec<&str> = self.paths.iter().map(String::as_str).collect();
         let known = if is_path(path) {
             told("the specs of this project", &paths)

@@ -70,6 +70,11 @@ pub(crate) fn one_spec(typed: &PathBuf) -> Result<PathBuf> {
     }
 }
 
+/// The error for a name that is asked for a run and that no run has, with the evals that there are.
+pub(crate) fn without_run(typed: &Path) -> Option<Error> {
+    ProjectEvals::read().ok()?.without_run(typed)
+}
+
 /// Adds the eval of this name, if there is one, where something else has the name as well.
 fn add_named(
     path: &Path,

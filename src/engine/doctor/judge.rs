@@ -120,7 +120,7 @@ impl AskedOnce {
         let text = text.trim();
         let said = match text {
             "" => String::new(),
-            text => format!(": {}", crate::text::excerpt(text)),
+            text => format!(": {}", super::shortened(text)),
         };
         let message = format!(
             "answered in {about} by {form}, and gave no verdict that can be read (`{}`){said}",

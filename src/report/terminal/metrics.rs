@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use super::errors_of;
 use super::table::{self, cut};
 use crate::report::accuracy;
 use crate::report::metrics::ReportedMetrics;
@@ -118,11 +119,12 @@ fn without_accuracy(slice: &Group, left: &str) -> String {
 
 /// `(+2 errors) (+3 not asked)`
 fn others(slice: &Group, left: &str) -> String {
-    let others = [(slice.errors, "errors"), (slice.skipped, left)];
+    let others = [
+        (slice.errors, errors_of(slice.errors)),
+        (slice.skipped, format!("{} {left}", slice.skipped)),
+    ];
     let others = others.iter().filter(|(count, _)| *count > 0);
-    let others: Vec<String> = others
-        .map(|(count, what)| format!("(+{count} {what})"))
-        .collect();
+    let others: Vec<String> = others.map(|(_, what)| format!("(+{what})")).collect();
     others.join(" ")
 }
 
@@ -189,7 +191,7 @@ mod tests {
         let mut out = Vec::new();
         slices(&Summary::of("e", &records), &mut out).unwrap();
         let expect = "  level  correct     accuracy
-  l0      0 of 1  0 % to 50 %          (+1 errors)
+  l0      0 of 1  0 % to 50 %           (+1 error)
   l1      0 of 1        0.0 %
   l2      0 of 1        0.0 %
   l3      1 of 1      100.0 %

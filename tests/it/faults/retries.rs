@@ -97,5 +97,5 @@ fn fail_fast_stops_at_the_first_failure() {
         .run("run eval.yaml")
         .exits(0)
         .says("30 samples, 29 correct")
-        .says("1 errors");
+        .says(", 1 error,");
 }
