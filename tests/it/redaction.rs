@@ -36,19 +36,29 @@ const PASSWORD: &str = "pa\"Ws9\\Kd5 Gh2Jk7&Lp4";
 const PEM: &str =
     "-----BEGIN RSA-----\nMIIEvQIBADANBgkqhkiG9w0B\nAQEFAASCBKcwggSjAgEAAoIB\n-----END RSA-----";
 
-/// Everything that must not be found: the secret parts, cut into pieces of six characters, digits of ten.
+/// So many characters of a secret are a piece of it, and so many where they are digits, of hex too.
+const SHORT: usize = 6;
+const LONG: usize = 12;
+
+/// Everything that must not be found: the secret parts, cut into pieces.
 fn pieces() -> Vec<String> {
     let parts = SHAPES.iter().map(|(_, part)| *part);
     let lines = PEM.lines().filter(|line| !line.starts_with("---"));
     let escaped = ["Gh2Jk7&Lp4", "\\\\Kd5 Gh2Jk", "Ws9\\Kd5 G"];
     let pieces_of = |text: &str| {
         let letters: Vec<char> = text.to_lowercase().chars().collect();
-        // Six digits in a row stand by chance in a latency of nine.
-        let is_number = letters.iter().all(char::is_ascii_digit);
-        letters
-            .windows(if is_number { 10 } else { 6 })
-            .map(String::from_iter)
-            .collect::<Vec<_>>()
+        let piece = |at: usize, length: usize| {
+            let piece = letters.get(at..at + length)?;
+            let is_hex = piece.iter().all(char::is_ascii_hexdigit);
+            Some((String::from_iter(piece), is_hex))
+        };
+        // Six digits in a row stand by chance in a latency of nine, and six of hex in one of the hundreds of hashes that
+        // a run writes.
+        let pieces = (0..letters.len()).filter_map(|at| match piece(at, SHORT)? {
+            (short, false) => Some(short),
+            (_, true) => piece(at, LONG).map(|(long, _)| long),
+        });
+        pieces.collect::<Vec<_>>()
     };
     parts
         .chain(lines)
@@ -68,7 +78,7 @@ fn check_clean(what: &str, content: &[u8]) {
             .windows(size)
             .any(|part| known.contains(part))
     };
-    if !holds(6) && !holds(10) {
+    if !holds(SHORT) && !holds(LONG) {
         return;
     }
     if let Some(piece) = pieces.iter().find(|piece| text.contains(piece.as_str())) {
@@ -383,7 +393,7 @@ fn a_verdict_that_was_lost_with_its_secret_is_no_wrong_answer() {
         .run(&format!("run eval.yaml --resume {}", dir.display()))
         .exits(3)
         .says("3 samples, 2 correct")
-        .says("1 errors")
+        .says(", 1 error,")
         .says("--failed RUN_DIR");
     let records = given.project.last_lines("samples.jsonl");
     assert_eq!(record(&records, "secret")["status"], "scorer_failed");
