@@ -202,7 +202,7 @@ impl Worker {
     }
 
     /// Values that must not reach a record: those of the variables given to `env`, from 8 bytes on, but for usual ones
-    /// such as `LANG` and for paths that exist, and keys among the arguments, such as that of `--api-key`.
+    /// such as `LANG` and for absolute paths that exist, and keys among the arguments, such as that of `--api-key`.
     pub fn secret_values(&self) -> Vec<String> {
         let mut values = self.environment.secret_values();
         values.extend(keys_of_command(&self.argv));
