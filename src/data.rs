@@ -2,6 +2,7 @@
 //! from: [`dataset`], `hub`.
 
 pub(crate) mod judged;
+pub(crate) mod labels;
 pub(crate) mod output;
 pub(crate) mod record;
 pub(crate) mod sample;

@@ -88,6 +88,7 @@ pub mod scorers {
 pub mod judge {
     pub use regex::Regex;
 
+    pub use crate::data::labels::{ItemLabels, LabelChoice, LabelClass, read_labels};
     pub use crate::scorer::ask::judge::reading::{
         ReadStatus, Reading, Unread, VERSION, choices, helloagents_judge, helloagents_winner,
         pattern, patterns, rating, rubric,

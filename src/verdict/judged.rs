@@ -5,7 +5,6 @@
 //! that are nothing over nothing are `None`.
 
 pub(crate) mod agreement;
-mod class;
 pub(crate) mod correct;
 #[cfg(test)]
 mod tests;

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use crate::error::{Error, Result};
 use crate::stats::{Alphas, DRAWS, Kappas, Unit, bootstrap95, ratio, scaled};
 
-use super::class::{LabelClass, LabelClasses};
 use super::{JudgedLine, missing, wrong};
+use crate::data::labels::{LabelClass, LabelClasses};
 
 /// With more classes than so many, cells without an item are left out of the table.
 const FULL_TABLE: usize = 100;

@@ -16,7 +16,7 @@ pub struct LabelClass {
 
 impl LabelClass {
     /// `None` for what is no class.
-    pub(super) fn of(value: &Value) -> Option<Self> {
+    pub fn of(value: &Value) -> Option<Self> {
         Some(match value {
             Value::String(text) => Self {
                 text: text.clone(),
@@ -51,15 +51,15 @@ impl LabelClass {
 
 /// The classes of a file in order: by number if all are numbers, else by text.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct LabelClasses {
-    pub(super) names: Vec<String>,
+pub(crate) struct LabelClasses {
+    pub(crate) names: Vec<String>,
     /// Their numbers, if all are.
-    pub(super) numbers: Option<Vec<f64>>,
+    pub(crate) numbers: Option<Vec<f64>>,
     places: BTreeMap<String, usize>,
 }
 
 impl LabelClasses {
-    pub(super) fn of<'a>(found: impl Iterator<Item = &'a LabelClass>) -> Self {
+    pub(crate) fn of<'a>(found: impl Iterator<Item = &'a LabelClass>) -> Self {
         let mut numbers = BTreeMap::<&str, Option<f64>>::new();
         for class in found {
             let number = numbers.entry(&class.text).or_default();
@@ -81,7 +81,7 @@ impl LabelClasses {
     }
 
     /// The place of a class in the order.
-    pub(super) fn place(&self, class: &LabelClass) -> Option<usize> {
+    pub(crate) fn place(&self, class: &LabelClass) -> Option<usize> {
         self.places.get(&class.text).copied()
     }
 }
