@@ -17,7 +17,7 @@ pub(crate) mod hub;
 
 pub(crate) mod yaml_places;
 
-pub use judged::{JudgeCall, ReplyForm, Unread};
+pub use judged::{JudgeCall, JurorVote, ReplyForm, Unread};
 pub(crate) use manner::FailureManner;
 pub use output::{AgentError, EndedBy, FailureKind, Output, Usage};
 pub use record::{Outcome, Record, Status};

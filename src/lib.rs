@@ -174,15 +174,18 @@ pub mod engine;
 pub mod summary {
     //! What a [`Summary`](crate::Summary) consists of: figures of slices ([`Group`]) and scorers ([`ScorerSummary`]), of
     //! epochs ([`EpochFigures`]: [`Estimate`]s with their `standard_error` and `disagreement`, [`Majority`], [`Flaky`]
-    //! samples), of labels ([`Labels`], [`LabelFigures`], [`Confusion`]), [`UsageTotal`], of judges ([`JudgeSummary`]), [`Latency`] (`p50` to `p99`),
+    //! samples), of labels ([`Labels`], [`LabelFigures`], [`Confusion`]), [`UsageTotal`], of judges ([`JudgeSummary`])
+    //! and juries ([`JurySummary`]: each [`JurorSummary`], their [`LabelAgreement`], a [`WorsePanel`], and by [`ScorerPair`]), [`Latency`] (`p50` to `p99`),
     //! what retries saved ([`Recovered`]), how accuracy falls with difficulty ([`DifficultyDrop`], in
     //! `difficulty_drop`), and what `no_regression` found ([`Regression`]: `baseline_run`, `baseline_accuracy` with
     //! `baseline_ci95`, `became_correct`, the `assumption` of the smallest drop that could be seen).
 
+    pub use crate::verdict::agreement::ScorerPair;
     pub use crate::verdict::regression::Regression;
     pub use crate::verdict::summary::{
         Confusion, DifficultyDrop, EpochFigures, Estimate, Flaky, Group, JudgeSummary,
-        LabelFigures, Labels, Latency, Majority, Range, Recovered, ScorerSummary, UsageTotal,
+        JurorSummary, JurySummary, LabelAgreement, LabelFigures, Labels, Latency, Majority, Range,
+        Recovered, ScorerSummary, UsageTotal, WorsePanel,
     };
 }
 
@@ -213,7 +216,7 @@ pub use bfcl::benchmark::Bfcl;
 pub use data::{AgentError, EndedBy, FailureKind, Output, Usage};
 pub use data::{Attachment, Sample, Target, Task, TaskFile};
 pub use data::{Details, Normalized, Score};
-pub use data::{JudgeCall, ReplyForm, Unread};
+pub use data::{JudgeCall, JurorVote, ReplyForm, Unread};
 pub use data::{Outcome, Record, Status};
 pub use error::{Error, Result};
 pub use eval::registry::{Options, Registry};

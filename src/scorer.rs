@@ -83,6 +83,7 @@ pub use any::Any;
 pub use any_of::AnyOf;
 pub use ask::command::CommandScorer;
 pub use ask::judge::Judge;
+pub use ask::jury::Jury;
 #[cfg(feature = "http")]
 pub use ask::semantic::http::HttpEmbedder;
 pub use ask::semantic::{Embedder, Semantic};
@@ -237,6 +238,16 @@ pub trait Scorer: Send + Sync {
     fn judges(&self, answer: &Answer<'_>) -> bool {
         let _ = answer;
         true
+    }
+
+    /// Refuses what it was given where that does not fit the samples of the eval, such as labels with ids that there are
+    /// not. This is asked before any agent starts.
+    ///
+    /// # Errors
+    /// When it does not fit.
+    fn check_samples(&self, is_there: &dyn Fn(&str) -> bool) -> Result<()> {
+        let _ = is_there;
+        Ok(())
     }
 
     /// What it looks at besides the prediction and the ground truth. It need not be told, but whoever reads

@@ -1,8 +1,12 @@
 //! `JudgeCall`: what a judge was asked once, and what it said. Records and the journal keep it.
 
+mod vote;
+
 use serde::{Deserialize, Serialize};
 
 use super::output::{AgentError, FailureKind, Output, Usage};
+
+pub use vote::JurorVote;
 
 /// One thing that a judge was asked, with its reply.
 ///
@@ -46,6 +50,9 @@ pub struct JudgeCall {
     /// The reply was given to the run whose answers are scored again here: it cost nothing again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stored: bool,
+    /// What it says as one of a jury, also where the jury comes to no verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vote: Option<Box<JurorVote>>,
 }
 
 impl JudgeCall {
@@ -129,6 +136,10 @@ pub enum Unread {
     Truncated,
     /// It is empty.
     NoResponse,
+    /// No verdict has more than half of a jury, or the greatest weight of it.
+    NoMajority,
+    /// Fewer judges of a jury than it needs gave a verdict.
+    TooFewJudges,
 }
 
 /// Words of an endpoint whose filter, and not whose limit, forbids what was asked.
@@ -144,12 +155,14 @@ const OF_A_FILTER: [&str; 8] = [
 ];
 
 impl Unread {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 7] = [
         Self::InvalidResponseFormat,
         Self::Conflicting,
         Self::Refusal,
         Self::Truncated,
         Self::NoResponse,
+        Self::NoMajority,
+        Self::TooFewJudges,
     ];
 
     /// The reason of a word.
@@ -183,6 +196,14 @@ impl Unread {
             Self::Refusal => "take another model: this one or its filter will not judge that",
             Self::Truncated => "give the judge's agent a larger `max_tokens`",
             Self::NoResponse => "look at the judge's endpoint: its replies are empty",
+            Self::NoMajority => {
+                "take an odd number of judges, or `aggregate: weighted` with labels (`cargo evaltest show RUN_DIR ID` \
+                 prints what each says)"
+            }
+            Self::TooFewJudges => {
+                "look at the judges that gave no verdict (`cargo evaltest show RUN_DIR ID` prints why), or lower \
+                 `min_judges`"
+            }
         }
     }
 
@@ -194,6 +215,8 @@ impl Unread {
             Self::Refusal => "refusal",
             Self::Truncated => "truncated",
             Self::NoResponse => "no_response",
+            Self::NoMajority => "no_majority",
+            Self::TooFewJudges => "too_few_judges",
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What a judge was asked, in a line for people.
 
+pub(crate) mod jury;
+
 use crate::verdict::summary::JudgeSummary;
 
 /// What a judge was asked and what that cost, and how many answers it gave no verdict on.

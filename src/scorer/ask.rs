@@ -1,9 +1,10 @@
-//! Scorers that ask others: `command` a program, `judge` a model, `semantic` an endpoint.
+//! Scorers that ask others: `command` a program, `judge` a model, `jury` several, `semantic` an endpoint.
 //!
 //! They lie apart from the rules, which know no file, clock, process or environment.
 
 pub(crate) mod command;
 pub(crate) mod desk;
 pub(crate) mod judge;
+pub(crate) mod jury;
 pub(crate) mod kin;
 pub(crate) mod semantic;

@@ -40,6 +40,10 @@ macro_rules! forward {
             $to.criterion(sample)
         }
 
+        fn check_samples(&$self, is_there: &dyn Fn(&str) -> bool) -> $crate::error::Result<()> {
+            $to.check_samples(is_there)
+        }
+
         fn judges(&$self, answer: &$crate::scorer::Answer<'_>) -> bool {
             $to.judges(answer)
         }
@@ -107,6 +111,13 @@ mod tests {
             Ok(Some("odd criterion".to_owned()))
         }
 
+        fn check_samples(&self, is_there: &dyn Fn(&str) -> bool) -> Result<()> {
+            match is_there("odd") {
+                true => Ok(()),
+                false => Err(crate::error::Error::usage("no odd sample")),
+            }
+        }
+
         fn reads(&self) -> Reads {
             Reads::Roles
         }
@@ -156,6 +167,8 @@ mod tests {
         assert_eq!(scorer.extract(), Some(Extract::boxed()), "{name}");
         let criterion = scorer.criterion(&Sample::new("a", "?")).unwrap();
         assert!(criterion.unwrap().contains("odd criterion"), "{name}");
+        assert!(scorer.check_samples(&|id| id == "odd").is_ok(), "{name}");
+        assert!(scorer.check_samples(&|_| false).is_err(), "{name}");
         assert!(scorer.fingerprint().contains("odd fingerprint"), "{name}");
         assert_eq!(scorer.secrets(), ["odd secret"], "{name}");
         assert_eq!(scorer.agents().len(), 1, "{name}");

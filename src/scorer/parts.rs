@@ -98,6 +98,11 @@ impl NamedScorers {
         Ok(is_any.then(|| json!(parts).to_string()))
     }
 
+    pub(super) fn check_samples(&self, is_there: &dyn Fn(&str) -> bool) -> Result<()> {
+        let mut parts = self.0.iter();
+        parts.try_for_each(|(_, scorer)| scorer.check_samples(is_there))
+    }
+
     /// The fingerprints of the parts with their extractions: those of parts that differ stand in no other
     /// hash.
     pub(super) fn fingerprint(&self) -> Value {

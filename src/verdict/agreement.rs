@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::stats;
 
@@ -43,7 +43,7 @@ pub struct ScorerFigures {
 }
 
 /// Two scorers over the samples that both can judge.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScorerPair {
     /// One of them.
     pub one: String,

@@ -37,6 +37,7 @@ mod judge_kin;
 mod judge_read;
 mod judge_specs;
 mod judged;
+mod jury;
 mod killed;
 mod limits;
 mod memory;

@@ -110,6 +110,10 @@ fn whole() -> Vec<Value> {
                 map["agent"] = json!({ "type": "echo" });
                 map["rubric"] = json!("aime");
             }
+            "jury" => {
+                let judge = json!({ "agent": { "type": "echo" }, "rubric": "aime" });
+                map["judges"] = json!([judge, { "type": "judge", "name": "other", "agent": { "type": "echo" }, "rubric": "aime" }]);
+            }
             "semantic" => {
                 map["base_url"] = json!("http://127.0.0.1:1/v1");
                 map["model"] = json!("m");

@@ -31,6 +31,16 @@ impl LabelClass {
         })
     }
 
+    /// As it stands there; a number as JSON writes it.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Its number, if it stood there as one and is exact.
+    pub fn number(&self) -> Option<f64> {
+        self.number
+    }
+
     fn of_number(number: &Number) -> Option<Self> {
         /// Every whole number below is one float, and no other is rounded to it.
         const EXACT: f64 = 9_007_199_254_740_992.0;

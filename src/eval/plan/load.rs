@@ -72,6 +72,7 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
             .hint("loosen `benchmark.levels`, `benchmark.ids` or `benchmark.split`"));
     }
     check_ids(eval, &items)?;
+    check_samples(eval, scorers, &items)?;
     cluster.finish(eval)?;
     // A limit must not make a gate on a slice look like a typing error.
     let slices = packer.slices();
@@ -126,6 +127,26 @@ fn check_ids(eval: &Eval, items: &[Packed]) -> Result<()> {
         ))
         .hint("give every sample an id of its own")),
     }
+}
+
+/// Refuses scorers that were given what is for other samples.
+fn check_samples(eval: &Eval, scorers: &[Arc<dyn Scorer>], items: &[Packed]) -> Result<()> {
+    let ids = std::cell::OnceCell::new();
+    let is_there = |id: &str| {
+        let all = || items.iter().map(|item| &*item.id).collect::<HashSet<_>>();
+        ids.get_or_init(all).contains(id)
+    };
+    for (item, scorer) in scorers.iter().enumerate() {
+        let checked = (**scorer).check_samples(&is_there);
+        checked.map_err(|error| {
+            let error = error.at(format_args!("scorer `{}`", scorer.name()));
+            match eval.scorer_places.get(item).and_then(Option::as_deref) {
+                Some(place) => error.at(place),
+                None => error.at(format_args!("eval `{}`", eval.name)),
+            }
+        })?;
+    }
+    Ok(())
 }
 
 /// The items that have a turn, in the order of the dataset; their places in the order of the turns; and the ids of the

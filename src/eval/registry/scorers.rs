@@ -35,6 +35,7 @@ const ENTRIES: &[Entry] = &[
     scorer::includes::ENTRY,
     scorer::json::ENTRY,
     scorer::ask::judge::ENTRY,
+    scorer::ask::jury::ENTRY,
     scorer::list::ENTRY,
     scorer::not::ENTRY,
     scorer::numeric::ENTRY,

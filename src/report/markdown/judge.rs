@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::{row, section, table, text};
-use crate::report::judge::reasons;
-use crate::verdict::summary::{JudgeSummary, Summary, judge_notices};
+use crate::report::judge::{jury as of_jury, reasons};
+use crate::verdict::summary::{JudgeSummary, JurySummary, Summary, judge_notices};
 
 /// A column for each scorer that asks a judge, and what people should know of it.
 pub(super) fn judges(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
@@ -20,8 +20,53 @@ pub(super) fn judges(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         let cells = std::iter::once((*name).to_owned()).chain(cells);
         row(out, &cells.collect::<Vec<_>>())?;
     }
+    for (name, of) in &judge.juries {
+        jury(name, of, out)?;
+    }
     for notice in judge_notices(summary) {
         writeln!(out, "\n{}", text(&notice))?;
+    }
+    Ok(())
+}
+
+/// How far the judges of a jury agree, with each other and with people.
+fn jury(name: &str, jury: &JurySummary, out: &mut dyn Write) -> io::Result<()> {
+    section(out, &format!("Jury {}", text(name)))?;
+    writeln!(out, "{}\n", text(&of_jury::line(jury)))?;
+    let mut heads = vec!["judge", "judged", "unread", "far from the others"];
+    if jury.panel.is_some() {
+        heads.push("against the labels");
+    }
+    table(out, &heads)?;
+    for judge in &jury.judges {
+        let mut cells = vec![
+            text(&judge.name),
+            judge.judged.to_string(),
+            judge.unread.to_string(),
+            of_jury::outliers(judge),
+        ];
+        cells.extend(judge.labels.as_ref().map(of_jury::agreement));
+        row(out, &cells)?;
+    }
+    if let Some(panel) = &jury.panel {
+        let judged = (jury.samples - jury.unread).to_string();
+        let cells = [
+            "(panel)".to_owned(),
+            judged,
+            jury.unread.to_string(),
+            "-".to_owned(),
+            of_jury::agreement(panel),
+        ];
+        row(out, &cells)?;
+    }
+    if jury.pairs.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    table(out, &["judges", "find the same correct"])?;
+    for pair in &jury.pairs {
+        let judges = format!("{}, {}", pair.one, pair.other);
+        row(out, &[text(&judges), of_jury::pair(pair)])?;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use crate::report::judge;
 use crate::text::clean;
 use crate::verdict::summary::Summary;
 
-/// A line for each scorer that asks a judge.
+/// A line for each scorer that asks a judge, and what each jury comes to.
 pub(super) fn judges(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     let judges = summary.judge.iter().flat_map(|judge| &judge.scorers);
     for (name, judge) in judges {
@@ -16,6 +16,13 @@ pub(super) fn judges(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             clean(name),
             clean(&judge::line(judge))
         )?;
+    }
+    let juries = summary.judge.iter().flat_map(|judge| &judge.juries);
+    for (name, jury) in juries {
+        let lines = std::iter::once(judge::jury::line(jury));
+        for line in lines.chain(judge::jury::labels_line(jury)) {
+            writeln!(out, "  jury {}: {}", clean(name), clean(&line))?;
+        }
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::seat::Called;
 use super::{JudgeBooks, Judging};
-use crate::data::{JudgeCall, Unread};
+use crate::data::{JudgeCall, JurorVote, Unread};
 use crate::run::question::CONFIRM;
 use crate::scorer::ask::desk::{Desk, Heard, JudgeRequest};
 use crate::store::events::{Kind, StoredEvent};
@@ -107,6 +107,7 @@ impl<'a> JudgeDesk<'a> {
                 again: call.again,
                 length: call.length,
                 unread: None,
+                vote: None,
                 stored: known.stored || self.is_stored,
                 ..known.clone()
             });
@@ -171,5 +172,17 @@ impl Desk for JudgeDesk<'_> {
         if let Some(call) = calls.iter_mut().rev().find(of) {
             call.unread = Some(reason);
         }
+    }
+
+    fn voted(&self, scorer: &str, vote: JurorVote) {
+        let mut calls = lock(&self.calls);
+        let first = |call: &&mut JudgeCall| call.repeat == 0 && call.scorer == scorer;
+        if let Some(call) = calls.iter_mut().rev().find(first) {
+            call.vote = Some(Box::new(vote));
+        }
+    }
+
+    fn sample_id(&self) -> Option<&str> {
+        Some(self.subject.id)
     }
 }

@@ -13,7 +13,9 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::agent::Agent;
-use crate::data::{AgentError, Attachment, FailureKind, JudgeCall, Output, ReplyForm, Unread};
+use crate::data::{
+    AgentError, Attachment, FailureKind, JudgeCall, JurorVote, Output, ReplyForm, Unread,
+};
 
 pub(crate) use lone::LoneDesk;
 
@@ -31,6 +33,16 @@ pub(crate) trait Desk: Sync {
     /// Whether whoever waits for something else gives up, for the run stops: then there is no verdict.
     fn stops(&self) -> bool {
         false
+    }
+
+    /// Notes what a judge says as one of a jury.
+    fn voted(&self, scorer: &str, vote: JurorVote) {
+        let _ = (scorer, vote);
+    }
+
+    /// The id of the sample whose answer is judged, where it is known.
+    fn sample_id(&self) -> Option<&str> {
+        None
     }
 }
 

@@ -5,11 +5,12 @@
 //! asked, `said` and `reading` read the reply, and `graded` makes a score of it. What cannot be read is asked once more,
 //! and then is an error with a reason, never a wrong answer.
 
-mod graded;
+pub(super) mod graded;
 mod identity;
 #[cfg(test)]
 mod injected;
-mod make;
+pub(super) mod make;
+mod opinion;
 pub(crate) mod prompt;
 pub(crate) mod reading;
 pub(crate) mod rubric;
@@ -32,6 +33,7 @@ use crate::error::{Error, Result};
 use crate::scorer::{Answer, AskedAgent, Reads, Scorer};
 use crate::text::hash::Hasher;
 use graded::Graded;
+pub(super) use opinion::{NoOpinion, Opinion};
 use reading::ReadStatus;
 use rubric::Grading;
 use said::Said;
@@ -67,9 +69,11 @@ pub struct Judge {
     /// What every task of the agent brings along.
     options: Map<String, Value>,
     secrets: Vec<String>,
-    grading: Grading,
+    pub(super) grading: Grading,
     sees: Sees,
     repeats: u32,
+    /// How many judges before it in a jury are the same as this one: each is asked by itself.
+    copy: u32,
     patience: Patience,
     form: FormLadder,
     /// What is canonical of the grading, which is a part of each mark.
@@ -160,6 +164,7 @@ impl Judge {
             sees: Sees::usual(&grading),
             grading,
             repeats: 1,
+            copy: 0,
             patience: Patience::default(),
             form: FormLadder::of(&*agent),
             agent,
@@ -191,6 +196,19 @@ impl Judge {
     pub fn retries(mut self, retries: u32) -> Self {
         self.patience.retries = Some(retries);
         self
+    }
+
+    /// The first verdict, which counts, and its repeats.
+    fn verdicts(
+        &self,
+        answer: &Answer<'_>,
+        desk: &NamedDesk<'_>,
+    ) -> Result<(RepeatVerdict, Vec<RepeatVerdict>)> {
+        let shown = self.sees.shown(answer)?;
+        let first = self.verdict(desk, &shown, 0);
+        // Whatever came of the first: repeats that only follow a failure would favour one side.
+        let others = (1..self.repeats).map(|repeat| self.verdict(desk, &shown, repeat));
+        Ok((first, others.collect()))
     }
 
     /// One verdict, asked for once more where the reply cannot be read.
@@ -328,7 +346,10 @@ impl Judge {
             .part(repeat.to_le_bytes())
             .part(again.to_le_bytes());
         let hash = shown.parts(hash);
-        hash.hex()
+        match self.copy {
+            0 => hash.hex(),
+            copy => hash.part(copy.to_le_bytes()).hex(),
+        }
     }
 
     /// The score by the first verdict; the others say how far the judge agrees with itself.
@@ -362,16 +383,11 @@ impl Scorer for Judge {
     }
 
     fn score(&self, answer: &Answer<'_>) -> Result<Score> {
-        let shown = self.sees.shown(answer)?;
         let lone = NamedDesk {
             desk: &LoneDesk,
             scorer: NAME,
         };
-        let desk = answer.desk.unwrap_or(lone);
-        let first = self.verdict(&desk, &shown, 0);
-        // Whatever came of the first: repeats that only follow a failure would favour one side.
-        let others = (1..self.repeats).map(|repeat| self.verdict(&desk, &shown, repeat));
-        let others: Vec<RepeatVerdict> = others.collect();
+        let (first, others) = self.verdicts(answer, &answer.desk.unwrap_or(lone))?;
         match first {
             Ok(first) => Ok(self
                 .score_of(&first, &others)

@@ -1,6 +1,9 @@
 //! `JudgeSummary`: what judges were asked in a run, what they said and what that cost, apart from the agent's figures.
 
+mod held;
+mod jury;
 mod notices;
+mod panel;
 
 use std::collections::BTreeMap;
 
@@ -12,7 +15,9 @@ use super::tally::{VALUE, add_usage, latency, round_cost};
 use crate::data::{JudgeCall, Output, Record};
 use crate::stats::{self, Sum};
 
+pub use jury::{JurorSummary, JurySummary, LabelAgreement, WorsePanel};
 pub(crate) use notices::judge_notices;
+use panel::PanelTally;
 
 /// Of fewer answers nothing is said of how a judge judges.
 const ENOUGH: usize = 10;
@@ -73,6 +78,9 @@ pub struct JudgeSummary {
     /// The same figures of each scorer that asks a judge, by its name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub scorers: BTreeMap<String, JudgeSummary>,
+    /// How far the judges of each jury agree, by its name. `scorers` has the judges as `<jury>/<judge>`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub juries: BTreeMap<String, JurySummary>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
@@ -85,6 +93,7 @@ fn is_zero(number: &u64) -> bool {
 pub(super) struct JudgeTally {
     all: Sums,
     scorers: BTreeMap<String, Sums>,
+    juries: BTreeMap<String, PanelTally>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -125,17 +134,33 @@ impl JudgeTally {
                 continue;
             };
             if last.has_failed() {
-                is_unread = true;
                 sums.told.unread += 1;
-                for told in [&mut sums.told, &mut self.all.told] {
-                    *told.reasons.entry(reason(last)).or_default() += 1;
+                *sums.told.reasons.entry(reason(last)).or_default() += 1;
+                // One of a jury leaves the others.
+                if last.vote.is_none() {
+                    is_unread = true;
+                    *self.all.told.reasons.entry(reason(last)).or_default() += 1;
                 }
-            } else if let Some(given) = GivenScore::of(record, name, first) {
+            } else if let Some(given) =
+                GivenScore::of_call(last).or_else(|| GivenScore::of(record, name, first))
+            {
                 sums.scores.push((given.value, stats::as_f64(last.length)));
                 if let Some((share, repeats)) = given.agreement {
                     sums.told.repeats += repeats;
                     sums.agreement.add(share * stats::as_f64(repeats));
                 }
+            }
+        }
+        for (name, votes) in panel::votes(calls) {
+            if !self.juries.contains_key(name) {
+                self.juries.insert(name.to_owned(), PanelTally::default());
+            }
+            let Some(panel) = self.juries.get_mut(name) else {
+                continue;
+            };
+            if let Some(reason) = panel.add(record, name, first, &votes) {
+                is_unread = true;
+                *self.all.told.reasons.entry(reason).or_default() += 1;
             }
         }
         self.all.told.samples += 1;
@@ -146,8 +171,11 @@ impl JudgeTally {
     pub(super) fn finish(self) -> Option<JudgeSummary> {
         let scorers = self.scorers.into_iter();
         let scorers = scorers.map(|(name, sums)| (name, sums.finish())).collect();
+        let juries = self.juries.into_iter();
+        let juries = juries.map(|(name, panel)| (name, panel.finish())).collect();
         (self.all.told.calls > 0).then(|| JudgeSummary {
             scorers,
+            juries,
             ..self.all.finish()
         })
     }
@@ -219,28 +247,22 @@ struct GivenScore {
 }
 
 impl GivenScore {
+    /// That of one of a jury.
+    fn of_call(call: &JudgeCall) -> Option<Self> {
+        let vote = call.vote.as_deref()?;
+        Some(Self {
+            value: vote.total?,
+            agreement: vote.self_agreement,
+        })
+    }
+
     /// That of the scorer of this name: one of several, the only one, or a part of it.
     fn of(record: &Record, scorer: &str, first: Option<&str>) -> Option<Self> {
         let outcome = &record.result;
-        if let Some(score) = outcome.scores.get(scorer) {
+        if let Some(score) = held::of_name(record, scorer) {
             return Self::of_json(score);
         }
-        let part = |details: &Value| Self::of_json(details.get("parts")?.get(scorer)?);
-        if let Some(found) = outcome
-            .scores
-            .values()
-            .find_map(|it| part(it.get("details")?))
-        {
-            return Some(found);
-        }
         let score = outcome.score.as_ref()?;
-        if let Some(parts) = score
-            .details
-            .get("parts")
-            .and_then(|parts| parts.get(scorer))
-        {
-            return Self::of_json(parts);
-        }
         if first.is_some_and(|first| first != scorer) {
             return None;
         }

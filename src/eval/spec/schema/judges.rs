@@ -2,6 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::scorers::map;
+use crate::scorer::ask::judge::ENTRY as JUDGE;
+
 /// What an option of a judge may be; `None` for those that other scorers have, too.
 pub(super) fn form(option: &str) -> Option<Value> {
     Some(match option {
@@ -22,6 +25,28 @@ pub(super) fn form(option: &str) -> Option<Value> {
         "requests_per_minute" | "tokens_per_minute" => {
             json!({ "type": "number", "minimum": 0.001 })
         }
+        _ => return None,
+    })
+}
+
+/// What an option of a jury may be.
+pub(super) fn of_jury(option: &str) -> Option<Value> {
+    Some(match option {
+        "judges" => {
+            let mut judge = map(&JUDGE);
+            // In a list of judges it need not be said what each is.
+            judge["required"] = json!(["agent"]);
+            json!({ "type": "array", "minItems": 1, "items": judge })
+        }
+        "aggregate" => json!({ "type": "string", "enum": [
+            "median", "mean", "trimmed_mean", "majority", "weighted",
+        ] }),
+        "min_judges" => json!({ "type": "integer", "minimum": 1 }),
+        "labels" | "weights_from" => json!({ "type": "string", "minLength": 1 }),
+        "weights" => json!({
+            "type": "object",
+            "additionalProperties": { "type": "number", "minimum": 0, "maximum": 1e9 },
+        }),
         _ => return None,
     })
 }

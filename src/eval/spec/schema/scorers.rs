@@ -28,7 +28,7 @@ pub(super) fn scorer(own: &[String]) -> Value {
     json!({ "anyOf": all.collect::<Vec<_>>() })
 }
 
-fn map(entry: &Entry) -> Value {
+pub(super) fn map(entry: &Entry) -> Value {
     let kind = json!({ "const": entry.name, "description": entry.summary });
     let general = [
         ("type".to_owned(), kind),
@@ -76,6 +76,7 @@ fn needed(scorer: &str) -> &'static [&'static str] {
         "not" => &["scorer"],
         "command" => &["command"],
         "judge" => &["agent"],
+        "jury" => &["judges"],
         "semantic" => &["base_url", "model"],
         _ => &[],
     }
@@ -86,8 +87,12 @@ fn form(scorer: &str, option: &str) -> Value {
     let number = |low: f64, high: f64| json!({ "type": "number", "minimum": low, "maximum": high });
     let texts = || json!({ "type": "array", "items": { "type": "string" } });
     let names = || json!({ "anyOf": [texts(), { "type": "string" }] });
-    let of_a_judge = (scorer == "judge").then(|| judges::form(option)).flatten();
-    if let Some(form) = of_a_judge {
+    let of_judges = match scorer {
+        "judge" => judges::form(option),
+        "jury" => judges::of_jury(option),
+        _ => None,
+    };
+    if let Some(form) = of_judges {
         return form;
     }
     match (scorer, option) {

@@ -9,15 +9,15 @@ use super::rubric::{Choices, Grading, Rubric};
 use crate::data::Score;
 
 /// A verdict that was read.
-pub(super) struct Graded {
-    verdict: GradedAs,
-    correct: bool,
+pub(in crate::scorer::ask) struct Graded {
+    pub(in crate::scorer::ask) verdict: GradedAs,
+    pub(in crate::scorer::ask) correct: bool,
     /// The texts beside it.
-    comments: String,
+    pub(in crate::scorer::ask) comments: String,
     repaired: u32,
 }
 
-enum GradedAs {
+pub(in crate::scorer::ask) enum GradedAs {
     /// Points, by dimension in order, and their total.
     Points(Vec<i64>, f64),
     /// The name of a choice, with its value.
@@ -119,7 +119,7 @@ fn comments(reading: &Reading) -> String {
 }
 
 /// The names of details that have means.
-pub(super) fn details(grading: &Grading, repeats: u32) -> Vec<Cow<'static, str>> {
+pub(in crate::scorer::ask) fn details(grading: &Grading, repeats: u32) -> Vec<Cow<'static, str>> {
     let mut names: Vec<Cow<'static, str>> = match grading {
         Grading::Rubric(Rubric { dimensions, .. }) => dimensions
             .iter()
@@ -135,7 +135,7 @@ pub(super) fn details(grading: &Grading, repeats: u32) -> Vec<Cow<'static, str>>
 }
 
 /// How low and how high details can be.
-pub(super) fn bounds(grading: &Grading) -> Vec<(Cow<'static, str>, [f64; 2])> {
+pub(in crate::scorer::ask) fn bounds(grading: &Grading) -> Vec<(Cow<'static, str>, [f64; 2])> {
     let ends = |[low, high]: [i64; 2]| {
         let end = |points: i64| f64::from(i32::try_from(points).unwrap_or(i32::MAX));
         [end(low), end(high)]

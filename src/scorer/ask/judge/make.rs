@@ -87,6 +87,11 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
+    Ok(Arc::new(judge(options)?))
+}
+
+/// The judge that options mean.
+pub(in crate::scorer::ask) fn judge(options: &OptionReader<'_>) -> Result<Judge> {
     let Some(agent) = options.value("agent") else {
         return Err(options.missing("agent", "the model that judges"));
     };
@@ -129,13 +134,12 @@ fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
         who.push(' ');
         who.push_str(&recording);
     }
-    let judge = Judge {
+    Ok(Judge {
         sees,
         repeats: repeats.unwrap_or(1),
         patience,
         ..Judge::of(asked, who, grading)
-    };
-    Ok(Arc::new(judge))
+    })
 }
 
 /// The result, whose error says what to type if it does not yet.

@@ -108,6 +108,13 @@ pub(crate) struct OfferedChoice {
     pub(crate) description: Option<String>,
 }
 
+impl Dimension {
+    /// The lowest and the highest points.
+    pub(crate) fn ends(&self) -> [f64; 2] {
+        self.scale.map(exact)
+    }
+}
+
 impl Rubric {
     /// What people should know before they pay for verdicts: limits that nobody wrote, on another scale than the one
     /// that they are of, and dimensions whose points cannot be compared.
@@ -159,36 +166,49 @@ impl Rubric {
     /// twelve decimals: what is 3.5 on paper is not below a `pass` of 3.5 because of how weights are stored.
     pub(crate) fn total(&self, points: &[i64]) -> f64 {
         debug_assert_eq!(points.len(), self.dimensions.len());
+        self.mean(|place, _| exact(points.get(place).copied().unwrap_or_default()))
+    }
+
+    /// The same of points that lie between whole ones, as those of several judges together do.
+    pub(crate) fn total_of(&self, points: &[f64]) -> f64 {
+        debug_assert_eq!(points.len(), self.dimensions.len());
         self.mean(|place, _| points.get(place).copied().unwrap_or_default())
+    }
+
+    /// Where a total lies between the lowest and the highest, from 0 to 1.
+    pub(crate) fn value_of(&self, total: f64) -> f64 {
+        let (lowest, highest) = (self.lowest(), self.highest());
+        ((total - lowest) / (highest - lowest)).clamp(0.0, 1.0)
     }
 
     /// The total of the lowest points.
     pub(crate) fn lowest(&self) -> f64 {
-        self.mean(|_, dimension| dimension.scale[0])
+        self.mean(|_, dimension| exact(dimension.scale[0]))
     }
 
     /// The total of the highest points.
     pub(crate) fn highest(&self) -> f64 {
-        self.mean(|_, dimension| dimension.scale[1])
+        self.mean(|_, dimension| exact(dimension.scale[1]))
     }
 
     /// Where the total of these points lies between the lowest and the highest, from 0 to 1.
     pub(crate) fn value(&self, points: &[i64]) -> f64 {
-        let lowest = self.exact_mean(|_, dimension| dimension.scale[0]);
-        let highest = self.exact_mean(|_, dimension| dimension.scale[1]);
-        let total = self.exact_mean(|place, _| points.get(place).copied().unwrap_or_default());
+        let lowest = self.exact_mean(|_, dimension| exact(dimension.scale[0]));
+        let highest = self.exact_mean(|_, dimension| exact(dimension.scale[1]));
+        let total =
+            self.exact_mean(|place, _| exact(points.get(place).copied().unwrap_or_default()));
         ((total - lowest) / (highest - lowest)).clamp(0.0, 1.0)
     }
 
-    fn mean(&self, points: impl Fn(usize, &Dimension) -> i64) -> f64 {
+    fn mean(&self, points: impl Fn(usize, &Dimension) -> f64) -> f64 {
         (self.exact_mean(points) * 1e12).round() / 1e12
     }
 
-    fn exact_mean(&self, points: impl Fn(usize, &Dimension) -> i64) -> f64 {
+    fn exact_mean(&self, points: impl Fn(usize, &Dimension) -> f64) -> f64 {
         let weights: f64 = self.dimensions.iter().map(|one| one.weight).sum();
         let parts = self.dimensions.iter().enumerate();
         parts
-            .map(|(place, one)| exact(points(place, one)) * (one.weight / weights))
+            .map(|(place, one)| points(place, one) * (one.weight / weights))
             .sum()
     }
 }

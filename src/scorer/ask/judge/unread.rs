@@ -44,7 +44,8 @@ impl UnreadReply {
                 format!("the last reply was cut off{begins}: raise `max_tokens` of its agent")
             }
             Unread::NoResponse => "the last reply is empty".to_owned(),
-            Unread::InvalidResponseFormat => {
+            // Those of a jury are none of a reply.
+            Unread::InvalidResponseFormat | Unread::NoMajority | Unread::TooFewJudges => {
                 format!("the last reply is none of the form that was asked for{begins}")
             }
         }

@@ -78,8 +78,11 @@ impl Figures<'_> {
     /// What helps where a judge, the deciding one if none is named, replied to all that it gave no verdict on, so that
     /// nobody would be asked again: by the commonest of the reasons. `None` where asking again may help.
     pub(in crate::verdict::check) fn cure(&self, scorer: Option<&str>) -> Option<String> {
-        let judges = &self.facts.summary.judge.as_ref()?.scorers;
-        let reasons = &judges.get(scorer.or(self.decides())?)?.reasons;
+        let judge = self.facts.summary.judge.as_ref()?;
+        let scorer = scorer.or(self.decides())?;
+        let of_jury = judge.juries.get(scorer).map(|jury| &jury.reasons);
+        let of_judge = || judge.scorers.get(scorer).map(|judge| &judge.reasons);
+        let reasons = of_jury.or_else(of_judge)?;
         let read = reasons
             .iter()
             .map(|(word, count)| Some((Unread::of(word)?, *count)));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{ENOUGH, JudgeSummary, TOTAL};
+use super::{ENOUGH, JudgeSummary, JurySummary, TOTAL};
 use crate::stats;
 use crate::verdict::summary::{Summary, VALUE};
 
@@ -10,6 +10,8 @@ use crate::verdict::summary::{Summary, VALUE};
 /// length of answers, how far it agrees with itself.
 pub(crate) fn judge_notices(summary: &Summary) -> Vec<String> {
     let judges = summary.judge.iter().flat_map(|judge| &judge.scorers);
+    let juries = summary.judge.iter().flat_map(|judge| &judge.juries);
+    let of_juries = juries.flat_map(|(name, jury)| of_jury(name, jury));
     judges
         .flat_map(|(name, judge)| {
             let silent = silent(name, judge, summary.scorer.as_deref() == Some(name));
@@ -19,7 +21,56 @@ pub(crate) fn judge_notices(summary: &Summary) -> Vec<String> {
             let others = of_one(name, judge, score.copied(), has_points);
             silent.into_iter().chain(others)
         })
+        .chain(of_juries)
         .collect()
+}
+
+/// That a judge is often far from the others, and that the panel is worse than one judge.
+fn of_jury(name: &str, jury: &JurySummary) -> Vec<String> {
+    /// A judge that is an outlier more often is named.
+    const OFTEN: f64 = 0.2;
+    let mut notices = Vec::new();
+    for judge in &jury.judges {
+        if let Some(share) = judge.outlier_share.filter(|share| *share > OFTEN) {
+            notices.push(format!(
+                "jury `{name}`: judge `{}` is far from the others in {:.0} % of {} answers: look at its verdicts, or leave it \
+                 out",
+                judge.name,
+                100.0 * share,
+                judge.judged
+            ));
+        }
+    }
+    if let (Some(worse), Some(panel)) = (&jury.worse, &jury.panel) {
+        let [low, high] = worse.ci95;
+        let judge = &worse.judge;
+        let best = jury.judges.iter().find(|one| one.name == *judge);
+        let best = best.and_then(|best| best.labels);
+        let told = match (panel.agreement, best.and_then(|best| best.agreement)) {
+            (Some(panel), Some(best)) => format!(
+                "the panel agrees with the labels of {} answers in {:.1} %, its judge `{judge}` alone in {:.1} %: {:+.1} points, \
+                 95 % interval {:+.1} to {:+.1}",
+                jury.labelled,
+                100.0 * panel,
+                100.0 * best,
+                100.0 * worse.difference,
+                100.0 * low,
+                100.0 * high
+            ),
+            _ => format!(
+                "the panel is {:.2} points from the labels of {} answers, its judge `{judge}` alone {:.2}: {:+.2}, 95 % \
+                 interval {low:+.2} to {high:+.2}",
+                panel.distance.unwrap_or_default(),
+                jury.labelled,
+                best.and_then(|best| best.distance).unwrap_or_default(),
+                worse.difference
+            ),
+        };
+        notices.push(format!(
+            "jury `{name}` is worse than its best judge: {told}; take that judge alone, or `aggregate: weighted`"
+        ));
+    }
+    notices
 }
 
 /// That a judge beside the scorer that decides judged nothing, which no gate need tell of.

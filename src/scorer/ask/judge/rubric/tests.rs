@@ -43,7 +43,7 @@ fn read_in(folder: &Path, options: &str) -> Result<Grading> {
 
 impl Grading {
     /// What these options say, for tests.
-    pub(in crate::scorer::ask::judge) fn inline(options: &Value) -> Self {
+    pub(in crate::scorer::ask) fn inline(options: &Value) -> Self {
         read(&options.to_string()).unwrap()
     }
 }

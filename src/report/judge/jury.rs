@@ -1,0 +1,92 @@
+//! How far the judges of a jury agree, for people.
+
+use crate::verdict::agreement::ScorerPair;
+use crate::verdict::summary::{JurorSummary, JurySummary, LabelAgreement};
+
+/// How far they agree, and on how many answers they came to no verdict.
+pub(crate) fn line(jury: &JurySummary) -> String {
+    let answers = match jury.samples {
+        1 => "1 answer".to_owned(),
+        samples => format!("{samples} answers"),
+    };
+    let mut figures = vec![format!("{} judges on {answers}", jury.judges.len())];
+    figures.push(format!("alpha {}", number(jury.alpha)));
+    let shares = jury.pairs.iter().filter_map(|pair| pair.agreement);
+    let low = shares.clone().reduce(f64::min);
+    let high = shares.reduce(f64::max);
+    if let (Some(low), Some(high)) = (low, high) {
+        let [low, high] = [low, high].map(percent);
+        figures.push(if low == high {
+            format!("pairs agree in {low}")
+        } else {
+            format!("pairs agree in {low} to {high}")
+        });
+    }
+    if jury.unread > 0 {
+        let reasons = jury.reasons.iter();
+        let reasons = reasons.map(|(reason, count)| format!("{count} {reason}"));
+        let reasons = reasons.collect::<Vec<_>>().join(", ");
+        figures.push(format!("{} without a verdict ({reasons})", jury.unread));
+    }
+    figures.join(", ")
+}
+
+/// How far each judge and the panel agree with people; `None` without labels.
+pub(crate) fn labels_line(jury: &JurySummary) -> Option<String> {
+    let panel = jury.panel.as_ref()?;
+    let of = |name: &str, labels: &LabelAgreement| format!("{name} {}", agreement(labels));
+    let judges = jury.judges.iter();
+    let judges = judges.filter_map(|judge| Some(of(&judge.name, judge.labels.as_ref()?)));
+    let all: Vec<_> = std::iter::once(of("panel", panel)).chain(judges).collect();
+    let what = match panel.agreement {
+        Some(_) => "agree",
+        None => "are off",
+    };
+    let labels = match jury.labelled {
+        1 => "1 label".to_owned(),
+        labelled => format!("{labelled} labels"),
+    };
+    Some(format!("of {labels}: {} ({what})", all.join(", ")))
+}
+
+/// With its interval.
+pub(crate) fn agreement(labels: &LabelAgreement) -> String {
+    let of = |[low, high]: [f64; 2]| format!(" [{low:.2}, {high:.2}]");
+    match (labels.agreement, labels.distance) {
+        (Some(share), _) => {
+            let interval = labels.agreement_ci95;
+            let interval = interval.map(|ends| ends.map(|end| 100.0 * end));
+            let interval = interval.map(|[low, high]| format!(" [{low:.1}, {high:.1}]"));
+            format!("{}{}", percent(share), interval.unwrap_or_default())
+        }
+        (None, Some(distance)) => {
+            let interval = labels.distance_ci95.map(of).unwrap_or_default();
+            format!("{distance:.2} points{interval}")
+        }
+        (None, None) => "-".to_owned(),
+    }
+}
+
+/// How often a judge is far from the others.
+pub(crate) fn outliers(judge: &JurorSummary) -> String {
+    let share = judge.outlier_share.map(percent);
+    share.map_or_else(
+        || "-".to_owned(),
+        |share| format!("{} ({share})", judge.outliers),
+    )
+}
+
+/// Both find the same answers correct: the share, and kappa.
+pub(crate) fn pair(pair: &ScorerPair) -> String {
+    let share = pair.agreement.map(percent);
+    let share = share.unwrap_or_else(|| "-".to_owned());
+    format!("{share} of {}, kappa {}", pair.judged, number(pair.kappa))
+}
+
+pub(crate) fn number(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"))
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}

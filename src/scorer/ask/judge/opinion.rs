@@ -1,0 +1,66 @@
+//! What a judge says in a jury: the verdict itself, or why there is none.
+
+use super::graded::Graded;
+use super::{Judge, NoVerdict};
+use crate::scorer::Answer;
+use crate::scorer::ask::desk::NamedDesk;
+
+/// A verdict that counts, and how far its repeats agree with it.
+pub(in crate::scorer::ask) struct Opinion {
+    pub(in crate::scorer::ask) graded: Graded,
+    /// The share of readable repeats that say the same, and how many of them there are.
+    pub(in crate::scorer::ask) self_agreement: Option<(f64, u64)>,
+}
+
+/// Why a judge says nothing.
+pub(in crate::scorer::ask) enum NoOpinion {
+    /// Its reply cannot be read, for this reason of [`Unread`](crate::data::Unread); with what it said.
+    Unread(&'static str, String),
+    /// It could not be asked, or gave no reply.
+    Failed(String),
+    /// The run stops: it was not asked.
+    Stopped,
+}
+
+impl Judge {
+    /// What it says of an answer, asked at this desk.
+    pub(in crate::scorer::ask) fn opinion(
+        &self,
+        answer: &Answer<'_>,
+        desk: &NamedDesk<'_>,
+    ) -> Result<Opinion, NoOpinion> {
+        let verdicts = self.verdicts(answer, desk);
+        let (first, others) =
+            verdicts.map_err(|error| NoOpinion::Failed(error.message().to_owned()))?;
+        let graded = first.map_err(|none| match none {
+            NoVerdict::Unread(reply) => NoOpinion::Unread(reply.reason.as_str(), reply.why()),
+            NoVerdict::Failed(message) => NoOpinion::Failed(message),
+            NoVerdict::Stopped => NoOpinion::Stopped,
+        })?;
+        if others
+            .iter()
+            .any(|it| matches!(it, Err(NoVerdict::Stopped)))
+        {
+            return Err(NoOpinion::Stopped);
+        }
+        let readable: Vec<_> = others.iter().flatten().collect();
+        let same = readable.iter().filter(|other| other.agrees(&graded));
+        let same = same.count() as u64;
+        let of = readable.len() as u64;
+        let share = crate::stats::ratio(same, of);
+        Ok(Opinion {
+            self_agreement: share.map(|share| (share, of)),
+            graded,
+        })
+    }
+
+    /// Makes it one of several that are the same: `copy` stand before it.
+    pub(in crate::scorer::ask) fn copy(self, copy: u32) -> Self {
+        Self { copy, ..self }
+    }
+
+    /// The model that its agent asks, as it is configured.
+    pub(in crate::scorer::ask) fn model(&self) -> Option<String> {
+        self.agent.model().map(str::to_owned)
+    }
+}

@@ -1,0 +1,365 @@
+//! `jury`: several judges grade an answer, and their verdicts become one.
+//!
+//! Each [judge](super::judge) is asked at the desk under a name of its own, `<jury>/<judge>`, and stays one of its own in
+//! the journal and the figures. What they say (`juror`) becomes one verdict by an `aggregate`, of which `outliers` are left
+//! out and for which `weights` may be learnt from labels (`truth`) and an `earlier` run.
+
+mod aggregate;
+mod earlier;
+mod juror;
+mod make;
+mod outliers;
+mod same;
+mod truth;
+mod weights;
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::desk::{LoneDesk, NamedDesk};
+use super::judge::rubric::Grading;
+use super::judge::{Judge, graded};
+use crate::agent::Agent;
+use crate::data::{Normalized, Sample, Score, Unread};
+use crate::error::{Error, Result};
+use crate::scorer::{Answer, Reads, Scorer};
+use aggregate::{Aggregate, Together, Voice};
+use juror::{JurorIsSilent, JurorSays, Said};
+use outliers::{outliers, spread};
+use truth::{Truth, Truths};
+use weights::Weights;
+
+pub(crate) use make::ENTRY;
+
+/// The name under which it is recorded, unless an option gives it another.
+const NAME: &str = "jury";
+/// From this spread of totals on the judges disagree.
+const DISAGREEMENT: f64 = 1.5;
+
+/// Several judges with one verdict.
+///
+#[doc = include_str!("jury.md")]
+pub struct Jury {
+    /// At least one.
+    jurors: Vec<Juror>,
+    /// By which all of them grade.
+    grading: Grading,
+    aggregate: Aggregate,
+    min_judges: usize,
+    labels: Option<PathBuf>,
+    /// What people say of the answers.
+    truths: Option<Truths>,
+    /// What each judge counts, if that is asked.
+    weights: Option<Weights>,
+}
+
+/// A judge with its name.
+struct Juror {
+    name: String,
+    judge: Judge,
+    /// How many before it are the same.
+    copy: u32,
+}
+
+impl Jury {
+    /// What each says, in the order of the list; `None` where the run stops.
+    fn hear(&self, answer: &Answer<'_>, desk: &NamedDesk<'_>) -> Option<Vec<Said>> {
+        let hear = |juror: &Juror| {
+            let name = self.desk_name(desk, juror);
+            let own = NamedDesk {
+                desk: desk.desk,
+                scorer: &name,
+            };
+            match juror.judge.opinion(answer, &own) {
+                Ok(opinion) => Some(Ok(JurorSays::of(opinion))),
+                Err(none) => JurorIsSilent::of(none).map(Err),
+            }
+        };
+        // All of them, whatever the first says: who foresees what will be asked counts here.
+        let said: Vec<Option<Said>> = self.jurors.iter().map(hear).collect();
+        said.into_iter().collect()
+    }
+
+    fn desk_name(&self, desk: &NamedDesk<'_>, juror: &Juror) -> String {
+        format!("{}/{}", desk.scorer, juror.name)
+    }
+
+    /// Notes what each says, for the figures of the panel.
+    fn record(
+        &self,
+        desk: &NamedDesk<'_>,
+        said: &[Said],
+        outliers: &[bool],
+        truth: Option<&Truth>,
+    ) {
+        for ((juror, said), outlier) in self.jurors.iter().zip(said).zip(outliers) {
+            let mut vote = said
+                .as_ref()
+                .map(|says| says.vote(*outlier))
+                .unwrap_or_default();
+            vote.judge.clone_from(&juror.name);
+            vote.label = truth.map(Truth::told);
+            desk.desk.voted(&self.desk_name(desk, juror), vote);
+        }
+    }
+
+    /// The one verdict.
+    fn together(
+        &self,
+        said: &[Said],
+        outliers: &[bool],
+        labelled: Option<&str>,
+    ) -> Result<Together> {
+        let weights = self.weights.as_ref().map(|weights| weights.of(labelled));
+        let voice = |(place, said): (usize, &'_ Said)| -> Option<(usize, JurorSays)> {
+            Some((place, said.as_ref().ok()?.clone()))
+        };
+        let readable: Vec<_> = said.iter().enumerate().filter_map(voice).collect();
+        let voices = readable.iter().map(|(place, says)| Voice {
+            says,
+            outlier: outliers[*place],
+            weight: weights.map_or(1.0, |weights| weights[*place]),
+        });
+        let voices: Vec<_> = voices.collect();
+        let panel = self.jurors.len();
+        let one = if voices.len() < self.min_judges {
+            Err(Unread::TooFewJudges)
+        } else {
+            self.aggregate.of(&self.grading, &voices, panel)
+        };
+        one.map_err(|reason| self.no_verdict(reason, said))
+    }
+
+    /// Why there is no verdict.
+    fn no_verdict(&self, reason: Unread, said: &[Said]) -> Error {
+        let each = self
+            .jurors
+            .iter()
+            .zip(said)
+            .map(|(juror, said)| match said {
+                Ok(says) => match &says.choice {
+                    Some(choice) => format!("`{}` says `{choice}`", juror.name),
+                    None => format!("`{}` gives {}", juror.name, says.total),
+                },
+                Err(silent) => format!("`{}` gave no verdict ({})", juror.name, silent.reason),
+            });
+        let each = each.collect::<Vec<_>>().join(", ");
+        let why = match reason {
+            Unread::TooFewJudges => {
+                let readable = said.iter().filter(|said| said.is_ok()).count();
+                format!(
+                    "{readable} of {} judges gave a verdict, and {} must",
+                    said.len(),
+                    self.min_judges
+                )
+            }
+            _ if self.aggregate == Aggregate::Weighted => {
+                "no verdict has the greatest weight alone".to_owned()
+            }
+            _ => format!("no verdict has more than half of {} judges", said.len()),
+        };
+        let word = reason.as_str();
+        Error::infrastructure(format!("{word}: {why}: {each}")).because(word)
+    }
+
+    fn score_of(&self, together: &Together, said: &[Said], outliers: &[bool]) -> Score {
+        let readable = || said.iter().flatten();
+        let spread = spread(readable().map(|says| says.total));
+        let disagreement = match &self.grading {
+            Grading::Rubric(_) => spread >= DISAGREEMENT,
+            Grading::Choices(_) => {
+                let mut choices = readable().map(|says| &says.choice);
+                let first = choices.next();
+                choices.any(|choice| Some(choice) != first)
+            }
+        };
+        let reason = match together.correct {
+            true => "passed",
+            false => "below_pass",
+        };
+        let mut score = match &self.grading {
+            Grading::Rubric(rubric) => {
+                let value = rubric.value_of(together.total);
+                let dimensions = rubric.dimensions.iter().zip(&together.points);
+                let score = Score::new(value, together.correct, reason);
+                let score = dimensions.fold(score, |score, (dimension, points)| {
+                    score.detail(dimension.name.clone(), *points)
+                });
+                score
+                    .detail("total", together.total)
+                    .detail("excellent", together.total >= rubric.excellent)
+            }
+            Grading::Choices(_) => {
+                let score = Score::new(together.total, together.correct, reason);
+                match &together.choice {
+                    Some(choice) => score.detail("verdict", choice.as_str()),
+                    None => score,
+                }
+            }
+        };
+        let each = self.jurors.iter().zip(said).zip(outliers);
+        let each = each.map(|((juror, said), outlier)| {
+            let told = match said {
+                Ok(says) => says.told(&self.grading, *outlier),
+                Err(silent) => silent.told(),
+            };
+            (juror.name.clone(), told)
+        });
+        let each: Map<String, Value> = each.collect();
+        score.details.insert("spread", spread);
+        score.details.insert("disagreement", disagreement);
+        score.details.insert("judges", each);
+        score
+    }
+
+    /// By judge in the order of the list, whether its total is an outlier.
+    fn outliers(said: &[Said]) -> Vec<bool> {
+        let totals = said.iter().flatten().map(|says| says.total);
+        let mut found = outliers(&totals.collect::<Vec<_>>()).into_iter();
+        let of = |said: &Said| said.is_ok() && found.next().unwrap_or_default();
+        said.iter().map(of).collect()
+    }
+}
+
+impl Scorer for Jury {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+        let lone = NamedDesk {
+            desk: &LoneDesk,
+            scorer: NAME,
+        };
+        let desk = answer.desk.unwrap_or(lone);
+        let Some(said) = self.hear(answer, &desk) else {
+            return Err(Error::infrastructure(
+                "the run stopped before the judges replied",
+            ));
+        };
+        let own = answer.sample.map(|sample| &*sample.id);
+        let id = desk.desk.sample_id().or(own);
+        let truth = self.truths.as_ref().and_then(|truths| truths.of(id));
+        let outliers = Self::outliers(&said);
+        self.record(&desk, &said, &outliers, truth);
+        let together = self.together(&said, &outliers, id.filter(|_| truth.is_some()))?;
+        Ok(self
+            .score_of(&together, &said, &outliers)
+            .normalized(answer.prediction.unwrap_or_default(), Normalized::None))
+    }
+
+    fn needs_target(&self) -> bool {
+        self.jurors.iter().any(|it| it.judge.needs_target())
+    }
+
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        let parts = self.jurors.iter().map(|it| it.judge.criterion(sample));
+        let parts = parts.collect::<Result<Vec<_>>>()?;
+        let is_any = parts.iter().any(Option::is_some);
+        Ok(is_any.then(|| json!(parts).to_string()))
+    }
+
+    fn check_samples(&self, is_there: &dyn Fn(&str) -> bool) -> Result<()> {
+        let (Some(path), Some(truths)) = (&self.labels, &self.truths) else {
+            return Ok(());
+        };
+        let mut unknown: Vec<&String> = truths.0.keys().filter(|id| !is_there(id)).collect();
+        unknown.sort();
+        let Some(first) = unknown.first() else {
+            return Ok(());
+        };
+        let message = format!(
+            "{}: {} of its ids are of no sample, such as `{first}`",
+            path.display(),
+            unknown.len()
+        );
+        Err(Error::usage(message).hint("take the labels of this eval, or those lines out"))
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Everything
+    }
+
+    /// The order of the list is no part of it.
+    fn fingerprint(&self) -> String {
+        let weights = self.weights.as_ref().map(Weights::all);
+        let judges = self.jurors.iter().enumerate().map(|(place, juror)| {
+            let weights = weights.iter().flatten().map(|weights| weights[place]);
+            json!([
+                juror.judge.fingerprint(),
+                juror.copy,
+                weights.collect::<Vec<_>>()
+            ])
+        });
+        let mut judges: Vec<Value> = judges.collect();
+        judges.sort_by_cached_key(Value::to_string);
+        let parts = json!([self.aggregate.word(), self.min_judges, judges]);
+        format!("jury {parts}")
+    }
+
+    fn details(&self) -> Option<Vec<Cow<'static, str>>> {
+        let mut names = graded::details(&self.grading, 1);
+        names.extend(["spread", "disagreement"].map(Cow::Borrowed));
+        Some(names)
+    }
+
+    fn bounds(&self) -> Vec<(Cow<'static, str>, [f64; 2])> {
+        let mut bounds = graded::bounds(&self.grading);
+        let widest = match &self.grading {
+            Grading::Rubric(rubric) => rubric.highest() - rubric.lowest(),
+            Grading::Choices(_) => 1.0,
+        };
+        bounds.push(("spread".into(), [0.0, widest]));
+        bounds.push(("disagreement".into(), [0.0, 1.0]));
+        bounds
+    }
+
+    fn agents(&self) -> Vec<Arc<dyn Agent>> {
+        self.jurors
+            .iter()
+            .flat_map(|it| it.judge.agents())
+            .collect()
+    }
+
+    fn secrets(&self) -> Vec<String> {
+        let secrets = self.jurors.iter().flat_map(|it| it.judge.secrets());
+        secrets.collect()
+    }
+
+    fn secret_variables(&self) -> Vec<(String, String)> {
+        let jurors = self.jurors.iter();
+        jurors.flat_map(|it| it.judge.secret_variables()).collect()
+    }
+
+    fn unset_variables(&self) -> Vec<String> {
+        let jurors = self.jurors.iter();
+        jurors.flat_map(|it| it.judge.unset_variables()).collect()
+    }
+
+    fn notices(&self) -> Vec<String> {
+        let mut notices: Vec<String> = Vec::new();
+        for juror in &self.jurors {
+            let own = juror.judge.notices().into_iter();
+            notices.extend(
+                own.filter(|notice| !notices.contains(notice))
+                    .collect::<Vec<_>>(),
+            );
+            if juror.copy > 0 {
+                notices.push(format!(
+                    "judge `{}` is the same as one before it: they share their mistakes, and are no independent voices",
+                    juror.name
+                ));
+            }
+        }
+        if self.weights.as_ref().is_some_and(Weights::are_nothing) {
+            notices.push(
+                "by the labels no judge is right more often than not: none counts anything, and there will be no verdict"
+                    .to_owned(),
+            );
+        }
+        notices
+    }
+}

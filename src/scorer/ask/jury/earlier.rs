@@ -1,0 +1,59 @@
+//! What the judges of a jury said in an earlier run of the items that people labelled.
+
+use std::path::Path;
+
+use super::truth::Truths;
+use super::weights::{Lesson, Weights};
+use crate::data::JurorVote;
+use crate::error::{Error, Result};
+use crate::store::{self, RunDir};
+
+/// The weights that labels teach from the verdicts of an earlier run.
+///
+/// # Errors
+/// When the run cannot be read, or no jury with these judges judged a labelled item there.
+pub(super) fn weights(path: &Path, truths: &Truths, names: &[String]) -> Result<Weights> {
+    let dir = RunDir::open(path)?;
+    dir.check()?;
+    let mut found: Vec<(String, Vec<Option<JurorVote>>)> = Vec::new();
+    for record in store::read_records(&dir.file("samples.jsonl"))? {
+        let record = record?;
+        if record.epoch > 0 || !truths.0.contains_key(&record.sample_id) {
+            continue;
+        }
+        let mut votes = vec![None; names.len()];
+        for vote in record
+            .result
+            .judged
+            .iter()
+            .filter_map(|it| it.vote.as_deref())
+        {
+            if let Some(place) = names.iter().position(|name| *name == vote.judge) {
+                votes[place] = Some(vote.clone());
+            }
+        }
+        found.push((record.sample_id, votes));
+    }
+    let of = |place: usize| {
+        found
+            .iter()
+            .filter(move |(_, votes)| votes[place].is_some())
+    };
+    for (place, name) in names.iter().enumerate() {
+        if of(place).next().is_none() {
+            let message = format!(
+                "no judge `{name}` of a jury judged a labelled item in `{}`",
+                path.display()
+            );
+            return Err(Error::usage(message).hint(
+                "run the jury once with `aggregate: majority` or `median` and judges of the same names, and name that run",
+            ));
+        }
+    }
+    let lessons = found.iter().map(|(id, votes)| Lesson {
+        id,
+        votes: votes.clone(),
+    });
+    let lessons: Vec<_> = lessons.collect();
+    Ok(Weights::learnt(&lessons, truths, names.len()))
+}

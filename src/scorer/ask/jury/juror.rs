@@ -1,0 +1,113 @@
+//! `JurorSays`: what one judge of a jury says of one answer.
+
+use serde_json::{Map, Value, json};
+
+use crate::data::JurorVote;
+use crate::scorer::ask::judge::graded::GradedAs;
+use crate::scorer::ask::judge::rubric::Grading;
+use crate::scorer::ask::judge::{NoOpinion, Opinion};
+
+/// What one judge says of one answer, in numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct JurorSays {
+    /// Points, by dimension in order; none for choices.
+    pub(super) points: Vec<f64>,
+    /// The total of a rubric, or the value of a choice.
+    pub(super) total: f64,
+    pub(super) choice: Option<String>,
+    pub(super) correct: bool,
+    pub(super) comments: String,
+    pub(super) self_agreement: Option<(f64, u64)>,
+}
+
+/// Why there is nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct JurorIsSilent {
+    /// A word of files: `refusal`, …, `failed`.
+    pub(super) reason: &'static str,
+    pub(super) why: String,
+}
+
+/// One judge's part of a verdict.
+pub(super) type Said = Result<JurorSays, JurorIsSilent>;
+
+impl JurorSays {
+    pub(super) fn of(opinion: Opinion) -> Self {
+        let graded = opinion.graded;
+        let (points, total, choice) = match graded.verdict {
+            #[expect(
+                clippy::cast_precision_loss,
+                reason = "the ends of a scale are far below what a float holds exactly"
+            )]
+            GradedAs::Points(points, total) => {
+                let points = points.into_iter().map(|points| points as f64);
+                (points.collect(), total, None)
+            }
+            GradedAs::Choice(name, value) => (Vec::new(), value, Some(name)),
+        };
+        Self {
+            points,
+            total,
+            choice,
+            correct: graded.correct,
+            comments: graded.comments,
+            self_agreement: opinion.self_agreement,
+        }
+    }
+
+    /// For the details of a score.
+    pub(super) fn told(&self, grading: &Grading, outlier: bool) -> Value {
+        let mut told = Map::new();
+        match grading {
+            Grading::Rubric(rubric) => {
+                told.insert("total".to_owned(), self.total.into());
+                for (dimension, points) in rubric.dimensions.iter().zip(&self.points) {
+                    told.insert(dimension.name.clone(), (*points).into());
+                }
+            }
+            Grading::Choices(_) => {
+                told.insert("verdict".to_owned(), json!(self.choice));
+                told.insert("value".to_owned(), self.total.into());
+            }
+        }
+        told.insert("correct".to_owned(), self.correct.into());
+        if outlier {
+            told.insert("outlier".to_owned(), true.into());
+        }
+        if !self.comments.is_empty() {
+            told.insert("comments".to_owned(), self.comments.clone().into());
+        }
+        if let Some((share, _)) = self.self_agreement {
+            told.insert("self_agreement".to_owned(), share.into());
+        }
+        told.into()
+    }
+
+    /// For the record of the call.
+    pub(super) fn vote(&self, outlier: bool) -> JurorVote {
+        let mut vote = JurorVote::default();
+        vote.total = Some(self.total);
+        vote.choice.clone_from(&self.choice);
+        vote.points.clone_from(&self.points);
+        vote.correct = Some(self.correct);
+        vote.outlier = outlier;
+        vote.self_agreement = self.self_agreement;
+        vote
+    }
+}
+
+impl JurorIsSilent {
+    /// `None` where the run stops.
+    pub(super) fn of(none: NoOpinion) -> Option<Self> {
+        let (reason, why) = match none {
+            NoOpinion::Unread(reason, why) => (reason, format!("it was asked twice, and {why}")),
+            NoOpinion::Failed(why) => ("failed", why),
+            NoOpinion::Stopped => return None,
+        };
+        Some(Self { reason, why })
+    }
+
+    pub(super) fn told(&self) -> Value {
+        json!({ "unread": self.reason, "error": self.why })
+    }
+}

@@ -1,0 +1,213 @@
+//! `Weights`: what each judge counts in a weighted verdict.
+//!
+//! They are learnt from verdicts on items that people labelled. An item that is labelled itself is judged with those that
+//! the other items give, so that the panel's agreement with labels is none with what it learnt.
+
+use super::truth::{Truth, Truths};
+use crate::data::JurorVote;
+use crate::stats::as_f64;
+use crate::text::hash::Hasher;
+
+/// Labelled items are in so many parts, each of which is judged with what the others teach.
+const FOLDS: usize = 5;
+/// So many items with the mean error of all judges each judge is given besides its own.
+const SHRINK: f64 = 2.0;
+/// No mean squared error is below that of rounding to whole points.
+const FLOOR: f64 = 1.0 / 12.0;
+
+/// What each judge counts, in the order of the list.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Weights {
+    /// For items without a label.
+    whole: Vec<f64>,
+    /// For items with a label, by their part.
+    folds: Vec<Vec<f64>>,
+}
+
+/// What the judges said of one labelled item, in the order of the list.
+pub(super) struct Lesson<'a> {
+    pub(super) id: &'a str,
+    pub(super) votes: Vec<Option<JurorVote>>,
+}
+
+impl Weights {
+    /// As a spec says them.
+    pub(super) fn given(weights: Vec<f64>) -> Self {
+        Self {
+            whole: weights,
+            folds: Vec::new(),
+        }
+    }
+
+    /// As labels teach them, for so many judges.
+    pub(super) fn learnt(lessons: &[Lesson<'_>], truths: &Truths, judges: usize) -> Self {
+        let of = |kept: &dyn Fn(&str) -> bool| {
+            let lessons = lessons.iter().filter(|lesson| kept(lesson.id));
+            weights(lessons, truths, judges)
+        };
+        Self {
+            whole: of(&|_| true),
+            folds: (0..FOLDS)
+                .map(|fold| of(&|id| fold_of(id) != fold))
+                .collect(),
+        }
+    }
+
+    /// Those for an item.
+    pub(super) fn of(&self, labelled: Option<&str>) -> &[f64] {
+        let fold = labelled.and_then(|id| self.folds.get(fold_of(id)));
+        fold.unwrap_or(&self.whole)
+    }
+
+    /// All of them, for a fingerprint.
+    pub(super) fn all(&self) -> Vec<&[f64]> {
+        let folds = self.folds.iter().map(Vec::as_slice);
+        std::iter::once(&*self.whole).chain(folds).collect()
+    }
+
+    /// Whether no judge counts anything.
+    pub(super) fn are_nothing(&self) -> bool {
+        self.whole.iter().all(|weight| *weight <= 0.0)
+    }
+}
+
+/// The part of a labelled item: by its id alone, so that it is the same whichever others are labelled.
+pub(super) fn fold_of(id: &str) -> usize {
+    let hash = Hasher::default().part("evaltest jury fold").part(id);
+    let folds = FOLDS as u64;
+    usize::try_from(u64::from_le_bytes(hash.first_bytes()) % folds).unwrap_or_default()
+}
+
+fn weights<'a>(
+    lessons: impl Iterator<Item = &'a Lesson<'a>>,
+    truths: &Truths,
+    judges: usize,
+) -> Vec<f64> {
+    let mut right = vec![[0_u64; 2]; judges];
+    let mut errors = vec![(0.0, 0_u64); judges];
+    for lesson in lessons {
+        let Some(truth) = truths.of(Some(lesson.id)) else {
+            continue;
+        };
+        for (judge, vote) in lesson.votes.iter().enumerate() {
+            match (truth, vote) {
+                (Truth::Choice(label), Some(vote)) => {
+                    if let Some(choice) = &vote.choice {
+                        right[judge][0] += u64::from(choice == label);
+                        right[judge][1] += 1;
+                    }
+                }
+                (Truth::Points { total, .. }, Some(vote)) => {
+                    if let Some(said) = vote.total {
+                        errors[judge].0 += (said - total).powi(2);
+                        errors[judge].1 += 1;
+                    }
+                }
+                (_, None) => {}
+            }
+        }
+    }
+    if right.iter().any(|[_, all]| *all > 0) {
+        right
+            .iter()
+            .map(|[right, all]| log_odds(*right, *all))
+            .collect()
+    } else {
+        inverse_errors(&errors)
+    }
+}
+
+/// The log odds of (right + 1) / (n + 2), never below 0: a judge that is wrong more often than not does not count against
+/// what it says, for with several choices nobody knows what that would be.
+fn log_odds(right: u64, of: u64) -> f64 {
+    let share = (as_f64(right) + 1.0) / (as_f64(of) + 2.0);
+    (share / (1.0 - share)).ln().max(0.0)
+}
+
+/// One over the mean squared error of each, drawn to that of all where there are few items. A judge without any has that
+/// of all.
+fn inverse_errors(errors: &[(f64, u64)]) -> Vec<f64> {
+    let sum: f64 = errors.iter().map(|it| it.0).sum();
+    let count: u64 = errors.iter().map(|it| it.1).sum();
+    if count == 0 {
+        return vec![0.0; errors.len()];
+    }
+    let mean = sum / as_f64(count);
+    let weight = |(sum, count): &(f64, u64)| {
+        let error = (sum + SHRINK * mean) / (as_f64(*count) + SHRINK);
+        1.0 / error.max(FLOOR)
+    };
+    errors.iter().map(weight).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    fn near(found: &[f64], expect: &[f64]) {
+        let is_near = |(one, other): (&f64, &f64)| (one - other).abs() < 1e-12;
+        assert!(
+            found.len() == expect.len() && found.iter().zip(expect).all(is_near),
+            "{found:?} {expect:?}"
+        );
+    }
+
+    #[test]
+    fn log_odds_are_never_below_nothing() {
+        near(&[log_odds(0, 0), log_odds(0, 5), log_odds(2, 4)], &[0.0; 3]);
+        near(
+            &[log_odds(3, 3), log_odds(81, 98)],
+            &[4_f64.ln(), (82.0 / 18.0_f64).ln()],
+        );
+    }
+
+    #[test]
+    fn errors_are_drawn_to_those_of_all_and_have_a_floor() {
+        near(&inverse_errors(&[(0.0, 0), (0.0, 0)]), &[0.0, 0.0]);
+        near(&inverse_errors(&[(0.0, 9), (0.0, 9)]), &[12.0, 12.0]);
+        // Means of 1 and 3, together 2: (4 + 4) / 6 and (12 + 4) / 6.
+        near(
+            &inverse_errors(&[(4.0, 4), (12.0, 4), (0.0, 0)]),
+            &[6.0 / 8.0, 6.0 / 16.0, 1.0 / 2.0],
+        );
+    }
+
+    #[test]
+    fn an_item_is_judged_with_what_the_others_teach() {
+        let ids: Vec<String> = (0..40).map(|number| format!("q{number}")).collect();
+        let truth = |id: &String| (id.clone(), Truth::Choice("a".to_owned()));
+        let truths = Truths(ids.iter().map(truth).collect::<HashMap<_, _>>());
+        let vote = |choice: &str| {
+            let mut vote = JurorVote::default();
+            vote.choice = Some(choice.to_owned());
+            Some(vote)
+        };
+        // Right in one part alone, and always.
+        let lessons = ids.iter().map(|id| Lesson {
+            id,
+            votes: vec![
+                vote(if fold_of(id) == 2 { "a" } else { "b" }),
+                vote("a"),
+                None,
+            ],
+        });
+        let lessons: Vec<_> = lessons.collect();
+        let parts = (0..FOLDS).map(|fold| ids.iter().filter(|id| fold_of(id) == fold).count());
+        let parts: Vec<u64> = parts.map(|count| count as u64).collect();
+        assert!(parts.iter().all(|count| *count > 2), "{parts:?}");
+        let weights = Weights::learnt(&lessons, &truths, 3);
+        let inside = ids.iter().find(|id| fold_of(id) == 2).unwrap();
+        let others = 40 - parts[2];
+        near(
+            weights.of(Some(inside)),
+            &[0.0, log_odds(others, others), 0.0],
+        );
+        near(
+            weights.of(None),
+            &[log_odds(parts[2], 40), log_odds(40, 40), 0.0],
+        );
+        assert_eq!(weights.all().len(), 1 + FOLDS);
+    }
+}

@@ -1,0 +1,252 @@
+//! `PanelTally`: what is kept of each answer that a jury judged, and the figures of it.
+
+mod labelled;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{ENOUGH, JurorSummary, JurySummary, TOTAL, VALUE, held};
+use crate::data::{JudgeCall, JurorVote, Record};
+use crate::stats::{self, Alphas, Unit, scaled};
+use crate::verdict::agreement::Ballot;
+use labelled::Labelled;
+
+/// What is kept of a jury's answers.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PanelTally {
+    told: JurySummary,
+    judges: Vec<String>,
+    /// The choices that were named.
+    choices: Vec<String>,
+    rows: Vec<Row>,
+}
+
+/// One answer.
+#[derive(Clone, Debug)]
+struct Row {
+    /// By judge; `None` where it said nothing.
+    seats: Vec<Option<Seat>>,
+    label: Option<Said>,
+    panel: Option<Said>,
+}
+
+/// What one judge says.
+#[derive(Clone, Copy, Debug)]
+struct Seat {
+    says: Said,
+    correct: bool,
+    outlier: bool,
+}
+
+/// A verdict, or a label.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Said {
+    /// The place of a choice.
+    Choice(usize),
+    /// A total, or the value of choices of which none is the verdict.
+    Points(f64),
+}
+
+/// The votes of a record, by the name of the jury.
+pub(super) fn votes(calls: &[JudgeCall]) -> BTreeMap<&str, Vec<&JurorVote>> {
+    let mut juries = BTreeMap::<&str, Vec<&JurorVote>>::new();
+    for call in calls {
+        let Some(vote) = call.vote.as_deref() else {
+            continue;
+        };
+        let jury = call.scorer.strip_suffix(&*vote.judge);
+        if let Some(jury) = jury.and_then(|jury| jury.strip_suffix('/')) {
+            juries.entry(jury).or_default().push(vote);
+        }
+    }
+    juries
+}
+
+impl PanelTally {
+    /// Adds what a jury says of an answer; gives why it comes to no verdict, if so.
+    pub(super) fn add(
+        &mut self,
+        record: &Record,
+        jury: &str,
+        first: Option<&str>,
+        votes: &[&JurorVote],
+    ) -> Option<String> {
+        let mut seats = vec![None; self.judges.len()];
+        for vote in votes {
+            let known = self.judges.iter().position(|judge| *judge == vote.judge);
+            let place = known.unwrap_or_else(|| {
+                self.judges.push(vote.judge.clone());
+                seats.push(None);
+                self.judges.len() - 1
+            });
+            let says = match (&vote.choice, vote.total) {
+                (Some(choice), _) => Some(self.choice(choice)),
+                (None, total) => total.map(Said::Points),
+            };
+            seats[place] = says.map(|says| Seat {
+                says,
+                correct: vote.correct.unwrap_or_default(),
+                outlier: vote.outlier,
+            });
+        }
+        // A label is of one answer.
+        let label = votes.iter().find_map(|vote| vote.label.as_ref());
+        let label = match label.filter(|_| record.epoch == 0) {
+            Some(Value::String(choice)) => Some(self.choice(choice)),
+            Some(label) => label.as_f64().map(Said::Points),
+            None => None,
+        };
+        let (panel, reason) = match verdict(record, jury, first) {
+            Ok(details) => (self.panel(&details), None),
+            Err(reason) => (None, Some(reason)),
+        };
+        self.told.samples += 1;
+        if let Some(reason) = &reason {
+            self.told.unread += 1;
+            *self.told.reasons.entry(reason.clone()).or_default() += 1;
+        }
+        self.rows.push(Row {
+            seats,
+            label,
+            panel,
+        });
+        reason
+    }
+
+    fn choice(&mut self, name: &str) -> Said {
+        let known = self.choices.iter().position(|choice| choice == name);
+        Said::Choice(known.unwrap_or_else(|| {
+            self.choices.push(name.to_owned());
+            self.choices.len() - 1
+        }))
+    }
+
+    fn panel(&mut self, [choice, number]: &[Option<Value>; 2]) -> Option<Said> {
+        match choice.as_ref().and_then(Value::as_str) {
+            Some(choice) => Some(self.choice(choice)),
+            None => number.as_ref().and_then(Value::as_f64).map(Said::Points),
+        }
+    }
+
+    pub(super) fn finish(self) -> JurySummary {
+        let labelled = Labelled::of(&self.rows);
+        let judges = self.judges.iter().enumerate();
+        let judges = judges.map(|(place, name)| JurorSummary {
+            name: name.clone(),
+            labels: labelled.as_ref().map(|labelled| labelled.judge(place)),
+            ..self.judge(place)
+        });
+        JurySummary {
+            alpha: self.alpha(),
+            judges: judges.collect(),
+            pairs: self.pairs(),
+            labelled: labelled.as_ref().map_or(0, Labelled::count),
+            panel: labelled.as_ref().map(Labelled::panel),
+            worse: labelled
+                .as_ref()
+                .and_then(|labelled| labelled.worse(&self.judges)),
+            ..self.told
+        }
+    }
+
+    fn judge(&self, place: usize) -> JurorSummary {
+        let seats = self
+            .rows
+            .iter()
+            .map(|row| row.seats.get(place).copied().flatten());
+        let said: Vec<Seat> = seats.flatten().collect();
+        let judged = said.len() as u64;
+        let outliers = said.iter().filter(|seat| seat.outlier).count() as u64;
+        let is_constant = said.windows(2).all(|two| two[0].says == two[1].says);
+        JurorSummary {
+            judged,
+            unread: self.told.samples - judged,
+            outliers,
+            outlier_share: stats::ratio(outliers, judged),
+            constant: is_constant && said.len() >= ENOUGH,
+            ..JurorSummary::default()
+        }
+    }
+
+    /// Of points by the square of distances, of choices nominal.
+    fn alpha(&self) -> Option<f64> {
+        let said = || self.rows.iter().flat_map(|row| row.seats.iter().flatten());
+        let has_choices = said().any(|seat| matches!(seat.says, Said::Choice(_)));
+        let points = |says: Said| match says {
+            Said::Points(points) => Some(points),
+            Said::Choice(_) => None,
+        };
+        let mut values: Vec<f64> = said().filter_map(|seat| points(seat.says)).collect();
+        values.sort_unstable_by(f64::total_cmp);
+        values.dedup_by(|one, other| one.total_cmp(other).is_eq());
+        let class = |says: Said| match says {
+            Said::Choice(place) => Some(place),
+            Said::Points(points) => values
+                .binary_search_by(|value| value.total_cmp(&points))
+                .ok(),
+        };
+        let numbers = (!has_choices).then(|| scaled(&values));
+        let units = self.rows.iter().map(|row| {
+            let classes = row.seats.iter().flatten();
+            let classes = classes.filter_map(|seat| class(seat.says));
+            Unit::of(&classes.collect::<Vec<_>>(), numbers.as_deref())
+        });
+        let units: Vec<Unit> = units.collect();
+        let classes = if has_choices {
+            self.choices.len()
+        } else {
+            values.len()
+        };
+        let units = units.iter().map(|unit| (unit, 1));
+        let alphas = Alphas::of(units, numbers.as_deref(), classes);
+        if has_choices {
+            alphas.nominal
+        } else {
+            alphas.interval
+        }
+    }
+
+    fn pairs(&self) -> Vec<crate::verdict::agreement::ScorerPair> {
+        let mut ballot = Ballot::new(self.judges.iter().cloned());
+        for row in &self.rows {
+            let votes = row.seats.iter().map(|seat| seat.map(|seat| seat.correct));
+            ballot.add(&votes.collect::<Vec<_>>(), 1);
+        }
+        ballot.finish().pairs
+    }
+}
+
+/// The choice and the number of a jury's verdict on an answer, or why there is none.
+fn verdict(record: &Record, jury: &str, first: Option<&str>) -> Result<[Option<Value>; 2], String> {
+    let no_reason = || "failed".to_owned();
+    if let Some(score) = held::of_name(record, jury) {
+        if score.get("correct").is_none() {
+            let reason = score.get("reason").and_then(Value::as_str);
+            return Err(reason.map_or_else(no_reason, str::to_owned));
+        }
+        let detail = |name: &str| score.get("details")?.get(name).cloned();
+        return Ok([
+            detail("verdict"),
+            detail(TOTAL).or_else(|| score.get(VALUE).cloned()),
+        ]);
+    }
+    let outcome = &record.result;
+    let decides = first.is_none_or(|first| first == jury);
+    match &outcome.score {
+        Some(score) if decides => Ok([
+            score.details.get("verdict").cloned(),
+            score
+                .details
+                .get(TOTAL)
+                .cloned()
+                .or(Some(score.value.into())),
+        ]),
+        _ => {
+            let reason = outcome.error.as_ref().and_then(|error| error.reason);
+            Err(reason.map_or_else(no_reason, |reason| reason.as_str().to_owned()))
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What judges of a jury said is not asked for again.
+
+use std::fs;
+
+use serde_json::json;
+
+use super::{Court, MERIT, YES_NO, choice, points};
+
+/// Three judges of choices: the first is right on even questions, the second always, the third never.
+fn three() -> [(&'static str, String); 3] {
+    let even = "case $EVALTEST_SAMPLE_ID in *0|*2|*4|*6|*8) echo 'VERDICT: yes';; *) echo 'VERDICT: no';; esac";
+    [
+        ("even", even.to_owned()),
+        ("good", choice("yes")),
+        ("bad", choice("no")),
+    ]
+}
+
+#[test]
+fn a_run_that_was_killed_asks_no_judge_again() {
+    let judges = [
+        ("a", &*points("4")),
+        ("b", &points("5")),
+        ("c", &points("3")),
+    ];
+    let court = Court::new(2, MERIT, &judges, "");
+    court.run("eval.yaml").exits(0);
+    assert_eq!(court.judged(), 6);
+    let journal = court.project.last_run().join("events.jsonl");
+    let events = fs::read_to_string(&journal).unwrap();
+    let ends: Vec<usize> = events
+        .match_indices("\"kind\":\"judged\"")
+        .map(|(at, _)| at)
+        .collect();
+    assert_eq!(ends.len(), 6);
+    // Killed before each of the replies was on disk.
+    for (kept, end) in ends.into_iter().enumerate() {
+        fs::write(&journal, &events[..=events[..end].rfind('\n').unwrap()]).unwrap();
+        let before = court.judged();
+        court.run(&format!("--resume {}", court.dir())).exits(0);
+        assert_eq!(court.judged() - before, 6 - kept);
+        let results = court.results();
+        for result in &results {
+            assert_eq!(result["score"]["details"]["total"], 4.0);
+            assert_eq!(result["judged"].as_array().unwrap().len(), 3);
+        }
+        assert_eq!(court.jury()["judges"][2]["judged"], 2);
+    }
+}
+
+#[test]
+fn judges_that_are_the_same_are_asked_each() {
+    let court = Court::new(1, MERIT, &[("a", &points("4"))], ", min_judges: 1");
+    let one = super::juror("a", MERIT);
+    let same = one.replace("name: a,", "name: b,");
+    court.edit(&one, &format!("{one}, {same}"));
+    let told = "judge `b` is the same as one before it";
+    court.run("eval.yaml").exits(0).says(told);
+    assert_eq!(court.judged(), 2);
+    let results = court.results();
+    let keys: Vec<_> = (0..2)
+        .map(|call| &results[0]["judged"][call]["key"])
+        .collect();
+    assert_ne!(keys[0], keys[1]);
+}
+
+#[test]
+fn weights_are_learnt_from_a_run_and_its_labels() {
+    let judges = three();
+    let judges: Vec<_> = judges.iter().map(|(name, does)| (*name, &**does)).collect();
+    let court = Court::new(10, YES_NO, &judges, "");
+    court.run("eval.yaml").exits(0);
+    let majority = court.jury();
+    assert_eq!(majority["panel"], serde_json::Value::Null);
+    let first = court.dir();
+    // The second is right on every answer.
+    let labels: String = (0..10)
+        .map(|n| format!("{{\"id\": \"q{n:03}\", \"label\": \"yes\", \"chosen\": \"all\"}}\n"))
+        .collect();
+    court.project.write("labels.jsonl", labels);
+    let asked = court.judged();
+    court.edit(
+        " }]\nlimits",
+        &format!(
+            ", aggregate: weighted, labels: labels.jsonl, weights_from: '{first}' }}]\nlimits"
+        ),
+    );
+    court
+        .project
+        .run(&format!("rescore {first} --spec eval.yaml"))
+        .exits(0)
+        .says("jury jury: of 10 labels: panel 100.0 %")
+        .says("good 100.0 %");
+    assert_eq!(court.judged(), asked);
+    for result in court.results() {
+        assert_eq!(result["score"]["details"]["verdict"], "yes");
+    }
+    let jury = court.jury();
+    assert_eq!(jury["labelled"], 10);
+    assert_eq!(jury["panel"]["agreement"], 1.0);
+    let shares: Vec<_> = (0..3)
+        .map(|judge| jury["judges"][judge]["labels"]["agreement"].clone())
+        .collect();
+    assert_eq!(shares, [json!(0.5), json!(1.0), json!(0.0)]);
+    // The same as a run, from whose records the summary is made again.
+    let again = court.run("eval.yaml").exits(0);
+    assert!(again.out.contains("of 10 labels"), "{}", again.out);
+    assert_eq!(court.jury(), jury);
+    assert_eq!(court.judged(), 2 * asked);
+}
