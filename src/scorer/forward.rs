@@ -112,10 +112,8 @@ mod tests {
         }
 
         fn check_samples(&self, is_there: &dyn Fn(&str) -> bool) -> Result<()> {
-            match is_there("odd") {
-                true => Ok(()),
-                false => Err(crate::error::Error::usage("no odd sample")),
-            }
+            let no_sample = || crate::error::Error::usage("no odd sample");
+            is_there("odd").then_some(()).ok_or_else(no_sample)
         }
 
         fn reads(&self) -> Reads {

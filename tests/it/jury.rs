@@ -21,6 +21,16 @@ struct Court {
     project: Project,
 }
 
+/// Lines of labels: those of a question by its number.
+fn labels(numbers: std::ops::Range<u32>, label: impl Fn(u32) -> Value) -> String {
+    let line = |number: u32| {
+        let mut line = label(number);
+        line["id"] = format!("q{number:03}").into();
+        line.to_string() + "\n"
+    };
+    numbers.map(line).collect()
+}
+
 /// A reply with so many points, as a line of shell.
 fn points(points: &str) -> String {
     format!("echo '{{\"merit\": {points}}}'")

@@ -34,6 +34,7 @@ impl Folder {
         let folder = tempfile::tempdir().unwrap();
         let files = [
             ("orders.csv", "order\n1\n"),
+            ("labels.jsonl", r#"{"id": "a", "label": 4}"#),
             ("recorded.jsonl", r#"{"key": "a", "said": "42"}"#),
             ("questions.csv", "question,answer\n6 * 7?,42\n"),
             (
@@ -100,6 +101,14 @@ fn whole() -> Vec<Value> {
         .map(|text| Override::value(text).unwrap());
     let mut specs: Vec<Value> = specs.collect();
     let mut scorers = Vec::new();
+    // Whatever a judge may have, one of a jury may have.
+    let lists = specs.iter().filter_map(|spec| spec["scorers"].as_array());
+    let judges = lists.flatten().filter(|scorer| scorer["type"] == "judge");
+    for (number, judge) in judges.enumerate() {
+        scorers.push(json!({
+            "type": "jury", "name": format!("j{number}"), "judges": [judge], "min_judges": 1,
+        }));
+    }
     for (number, scorer) in scorers::names().enumerate() {
         let mut map = json!({ "type": scorer, "name": format!("s{number}") });
         match scorer {
@@ -111,8 +120,14 @@ fn whole() -> Vec<Value> {
                 map["rubric"] = json!("aime");
             }
             "jury" => {
-                let judge = json!({ "agent": { "type": "echo" }, "rubric": "aime" });
-                map["judges"] = json!([judge, { "type": "judge", "name": "other", "agent": { "type": "echo" }, "rubric": "aime" }]);
+                map["judges"] = json!([
+                    { "type": "judge", "name": "a", "agent": { "type": "echo" }, "rubric": "aime" },
+                    { "agent": { "type": "echo" }, "rubric": "aime" },
+                ]);
+                map["aggregate"] = json!("weighted");
+                map["weights"] = json!({ "a": 1, "judge": 0.5 });
+                map["min_judges"] = json!(1);
+                map["labels"] = json!("labels.jsonl");
             }
             "semantic" => {
                 map["base_url"] = json!("http://127.0.0.1:1/v1");

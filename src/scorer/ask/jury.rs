@@ -27,10 +27,10 @@ use crate::data::{Normalized, Sample, Score, Unread};
 use crate::error::{Error, Result};
 use crate::scorer::{Answer, Reads, Scorer};
 use aggregate::{Aggregate, Together, Voice};
-use juror::{JurorIsSilent, JurorSays, Said};
+use juror::{JurorIsSilent, JurorSaid, JurorSays};
 use outliers::{outliers, spread};
-use truth::{Truth, Truths};
-use weights::Weights;
+use truth::{LabelTruths, Truth};
+use weights::JurorWeights;
 
 pub(crate) use make::ENTRY;
 
@@ -51,9 +51,9 @@ pub struct Jury {
     min_judges: usize,
     labels: Option<PathBuf>,
     /// What people say of the answers.
-    truths: Option<Truths>,
+    truths: Option<LabelTruths>,
     /// What each judge counts, if that is asked.
-    weights: Option<Weights>,
+    weights: Option<JurorWeights>,
 }
 
 /// A judge with its name.
@@ -64,11 +64,18 @@ struct Juror {
     copy: u32,
 }
 
+impl Juror {
+    /// The name under which it is asked.
+    fn name_at(&self, desk: &NamedDesk<'_>) -> String {
+        format!("{}/{}", desk.scorer, self.name)
+    }
+}
+
 impl Jury {
     /// What each says, in the order of the list; `None` where the run stops.
-    fn hear(&self, answer: &Answer<'_>, desk: &NamedDesk<'_>) -> Option<Vec<Said>> {
+    fn hear(&self, answer: &Answer<'_>, desk: &NamedDesk<'_>) -> Option<Vec<JurorSaid>> {
         let hear = |juror: &Juror| {
-            let name = self.desk_name(desk, juror);
+            let name = juror.name_at(desk);
             let own = NamedDesk {
                 desk: desk.desk,
                 scorer: &name,
@@ -79,19 +86,15 @@ impl Jury {
             }
         };
         // All of them, whatever the first says: who foresees what will be asked counts here.
-        let said: Vec<Option<Said>> = self.jurors.iter().map(hear).collect();
+        let said: Vec<Option<JurorSaid>> = self.jurors.iter().map(hear).collect();
         said.into_iter().collect()
-    }
-
-    fn desk_name(&self, desk: &NamedDesk<'_>, juror: &Juror) -> String {
-        format!("{}/{}", desk.scorer, juror.name)
     }
 
     /// Notes what each says, for the figures of the panel.
     fn record(
         &self,
         desk: &NamedDesk<'_>,
-        said: &[Said],
+        said: &[JurorSaid],
         outliers: &[bool],
         truth: Option<&Truth>,
     ) {
@@ -102,19 +105,19 @@ impl Jury {
                 .unwrap_or_default();
             vote.judge.clone_from(&juror.name);
             vote.label = truth.map(Truth::told);
-            desk.desk.voted(&self.desk_name(desk, juror), vote);
+            desk.desk.voted(&juror.name_at(desk), vote);
         }
     }
 
     /// The one verdict.
     fn together(
         &self,
-        said: &[Said],
+        said: &[JurorSaid],
         outliers: &[bool],
         labelled: Option<&str>,
     ) -> Result<Together> {
         let weights = self.weights.as_ref().map(|weights| weights.of(labelled));
-        let voice = |(place, said): (usize, &'_ Said)| -> Option<(usize, JurorSays)> {
+        let voice = |(place, said): (usize, &'_ JurorSaid)| -> Option<(usize, JurorSays)> {
             Some((place, said.as_ref().ok()?.clone()))
         };
         let readable: Vec<_> = said.iter().enumerate().filter_map(voice).collect();
@@ -134,7 +137,7 @@ impl Jury {
     }
 
     /// Why there is no verdict.
-    fn no_verdict(&self, reason: Unread, said: &[Said]) -> Error {
+    fn no_verdict(&self, reason: Unread, said: &[JurorSaid]) -> Error {
         let each = self
             .jurors
             .iter()
@@ -165,7 +168,7 @@ impl Jury {
         Error::infrastructure(format!("{word}: {why}: {each}")).because(word)
     }
 
-    fn score_of(&self, together: &Together, said: &[Said], outliers: &[bool]) -> Score {
+    fn score_of(&self, together: &Together, said: &[JurorSaid], outliers: &[bool]) -> Score {
         let readable = || said.iter().flatten();
         let spread = spread(readable().map(|says| says.total));
         let disagreement = match &self.grading {
@@ -176,9 +179,10 @@ impl Jury {
                 choices.any(|choice| Some(choice) != first)
             }
         };
-        let reason = match together.correct {
-            true => "passed",
-            false => "below_pass",
+        let reason = if together.correct {
+            "passed"
+        } else {
+            "below_pass"
         };
         let mut score = match &self.grading {
             Grading::Rubric(rubric) => {
@@ -216,10 +220,10 @@ impl Jury {
     }
 
     /// By judge in the order of the list, whether its total is an outlier.
-    fn outliers(said: &[Said]) -> Vec<bool> {
+    fn outliers(said: &[JurorSaid]) -> Vec<bool> {
         let totals = said.iter().flatten().map(|says| says.total);
         let mut found = outliers(&totals.collect::<Vec<_>>()).into_iter();
-        let of = |said: &Said| said.is_ok() && found.next().unwrap_or_default();
+        let of = |said: &JurorSaid| said.is_ok() && found.next().unwrap_or_default();
         said.iter().map(of).collect()
     }
 }
@@ -285,7 +289,7 @@ impl Scorer for Jury {
 
     /// The order of the list is no part of it.
     fn fingerprint(&self) -> String {
-        let weights = self.weights.as_ref().map(Weights::all);
+        let weights = self.weights.as_ref().map(JurorWeights::all);
         let judges = self.jurors.iter().enumerate().map(|(place, juror)| {
             let weights = weights.iter().flatten().map(|weights| weights[place]);
             json!([
@@ -354,7 +358,7 @@ impl Scorer for Jury {
                 ));
             }
         }
-        if self.weights.as_ref().is_some_and(Weights::are_nothing) {
+        if self.weights.as_ref().is_some_and(JurorWeights::are_nothing) {
             notices.push(
                 "by the labels no judge is right more often than not: none counts anything, and there will be no verdict"
                     .to_owned(),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Court, MERIT, YES_NO, choice, points};
+use super::{Court, MERIT, YES_NO, choice, labels, points};
 
 #[test]
 fn how_far_judges_agree() {
@@ -87,11 +87,7 @@ fn a_panel_that_is_worse_than_its_best_judge_is_told() {
         ("two", &choice("no")),
     ];
     let court = Court::new(12, YES_NO, &judges, ", labels: labels.jsonl");
-    let labels = |from: u32| -> String {
-        (from..12)
-            .map(|n| format!("{{\"id\": \"q{n:03}\", \"label\": \"yes\"}}\n"))
-            .collect()
-    };
+    let labels = |from: u32| labels(from..12, |_| json!({ "label": "yes" }));
     court.project.write("labels.jsonl", labels(0));
     let told = "jury `jury` is worse than its best judge: the panel agrees with the labels of 12 answers in 0.0 %, its judge \
                 `good` alone in 100.0 %: -100.0 points, 95 % interval -100.0 to ";
@@ -116,9 +112,7 @@ fn of_points_the_distance_from_labels_counts() {
         ("two", &points("2")),
     ];
     let court = Court::new(12, MERIT, &judges, ", labels: labels.jsonl");
-    let labels: String = (0..12)
-        .map(|n| format!("{{\"id\": \"q{n:03}\", \"labels\": [{}, 4]}}\n", 4 + n % 2))
-        .collect();
+    let labels = labels(0..12, |n| json!({ "labels": [4 + n % 2, 4] }));
     court.project.write("labels.jsonl", labels);
     let told = "the panel is 2.25 points from the labels of 12 answers, its judge `good` alone 0.25: +2.00, 95 % interval \
                 +2.00 to +2.00";

@@ -1,4 +1,4 @@
-//! Recorded judges of LLMBar: the panel is as an independent computation has it.
+//! Recorded judges of `LLMBar`: the panel is as an independent computation has it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -99,19 +99,22 @@ impl Recorded {
     }
 
     /// How many of the items a judge is right on.
-    fn right(&self, judge: usize) -> u64 {
+    fn right(&self, judge: usize) -> u32 {
         let right = self
             .0
             .values()
             .filter(|(label, says)| says[judge].as_ref() == Some(label));
-        right.count() as u64
+        u32::try_from(right.count()).unwrap()
     }
 
     /// The questions, an agent that says anything, and the judges as recordings of what they replied.
     fn project(&self, options: &str) -> Project {
         let project = Project::new();
         let lines = |line: &dyn Fn(&str) -> Value| -> String {
-            self.0.keys().map(|id| format!("{}\n", line(id))).collect()
+            self.0
+                .keys()
+                .map(|id| line(id).to_string() + "\n")
+                .collect()
         };
         let questions = self.0.keys().map(|id| (&**id, 1, "which?", "1"));
         project.questions(&questions.collect::<Vec<_>>());
@@ -166,7 +169,7 @@ fn majorities_are_those_of_an_independent_computation() {
         ("Metrics_Reference", "LLMBar/Adversarial", true),
     ] {
         let recorded = recorded(strategy, sets);
-        let items = recorded.0.len() as f64;
+        let items = f64::from(u32::try_from(recorded.0.len()).unwrap());
         let project = recorded.project(", labels: labels.jsonl");
         let labels = |ids: &[&String]| -> String {
             let line = |id: &&String| {
@@ -182,10 +185,10 @@ fn majorities_are_those_of_an_independent_computation() {
         for id in recorded.0.keys() {
             let expect = recorded.majority(id);
             assert_eq!(found[id].as_deref(), expect, "{id}");
-            right += u64::from(expect == Some(&*recorded.0[id].0));
+            right += u32::from(expect == Some(&*recorded.0[id].0));
         }
         let jury = &project.last_json("summary.json")["judge"]["juries"]["jury"];
-        let share = |right: u64| right as f64 / items;
+        let share = |right: u32| f64::from(right) / items;
         assert_eq!(jury["panel"]["agreement"], share(right));
         for judge in 0..3 {
             let own = share(recorded.right(judge));

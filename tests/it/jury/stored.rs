@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
-use super::{Court, MERIT, YES_NO, choice, points};
+use super::{Court, MERIT, YES_NO, choice, labels, points};
 
 /// Three judges of choices: the first is right on even questions, the second always, the third never.
 fn three() -> [(&'static str, String); 3] {
@@ -74,9 +74,7 @@ fn weights_are_learnt_from_a_run_and_its_labels() {
     assert_eq!(majority["panel"], serde_json::Value::Null);
     let first = court.dir();
     // The second is right on every answer.
-    let labels: String = (0..10)
-        .map(|n| format!("{{\"id\": \"q{n:03}\", \"label\": \"yes\", \"chosen\": \"all\"}}\n"))
-        .collect();
+    let labels = labels(0..10, |_| json!({ "label": "yes", "chosen": "all" }));
     court.project.write("labels.jsonl", labels);
     let asked = court.judged();
     court.edit(

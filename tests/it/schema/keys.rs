@@ -96,6 +96,8 @@ fn the_specs_have_every_key() {
     for spec in whole() {
         cover(&SCHEMA, "", &spec, &mut all);
     }
+    // It names a run of a jury, which the program reads.
+    all.retain(|key| !key.ends_with("/properties/weights_from"));
     assert!(all.is_empty(), "{all:#?}");
 }
 

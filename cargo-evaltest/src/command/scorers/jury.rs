@@ -1,4 +1,4 @@
-//! `Jury`: the scorers that are compared.
+//! `ScorerJury`: the scorers that are compared.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -33,7 +33,7 @@ const UNASKED: [&str; 10] = [
 ];
 
 /// The scorers that are compared.
-pub(super) struct Jury {
+pub(super) struct ScorerJury {
     pub(super) members: Vec<Member>,
     /// The place of the one that the others are held against.
     pub(super) reference: usize,
@@ -63,7 +63,7 @@ enum VerdictSource {
     },
 }
 
-impl Jury {
+impl ScorerJury {
     /// The scorers that the command line asks for.
     pub(super) fn new(args: &ScorersArgs, extraction: Extraction) -> Result<Self> {
         let manifest = manifest(&args.answers.input)?;

@@ -10,7 +10,7 @@ use evaltest::{Error, Result};
 use serde_json::{Map, Value, json};
 
 use super::ScorersArgs;
-use super::jury::Jury;
+use super::jury::ScorerJury;
 use crate::answers::{AnswerInput, AnsweredSample, InputChunk, Layout, Line, Source, Wanted};
 
 /// The votes on all answers of an input.
@@ -63,7 +63,7 @@ struct Counted {
 
 /// What the threads share.
 struct Session {
-    jury: Jury,
+    jury: ScorerJury,
     layout: Layout,
     wanted: Wanted,
     source: Source,
@@ -78,7 +78,7 @@ pub(super) fn judge(args: &ScorersArgs, most: usize) -> Result<Matrix> {
         source,
         chunks,
     } = AnswerInput::open(&args.answers)?;
-    let jury = Jury::new(args, extraction)?;
+    let jury = ScorerJury::new(args, extraction)?;
     let names: Vec<String> = jury
         .members
         .iter()

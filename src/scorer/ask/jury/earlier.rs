@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::truth::Truths;
-use super::weights::{Lesson, Weights};
+use super::truth::LabelTruths;
+use super::weights::{JurorWeights, Lesson};
 use crate::data::JurorVote;
 use crate::error::{Error, Result};
 use crate::store::{self, RunDir};
@@ -12,7 +12,7 @@ use crate::store::{self, RunDir};
 ///
 /// # Errors
 /// When the run cannot be read, or no jury with these judges judged a labelled item there.
-pub(super) fn weights(path: &Path, truths: &Truths, names: &[String]) -> Result<Weights> {
+pub(super) fn weights(path: &Path, truths: &LabelTruths, names: &[String]) -> Result<JurorWeights> {
     let dir = RunDir::open(path)?;
     dir.check()?;
     let mut found: Vec<(String, Vec<Option<JurorVote>>)> = Vec::new();
@@ -55,5 +55,5 @@ pub(super) fn weights(path: &Path, truths: &Truths, names: &[String]) -> Result<
         votes: votes.clone(),
     });
     let lessons: Vec<_> = lessons.collect();
-    Ok(Weights::learnt(&lessons, truths, names.len()))
+    Ok(JurorWeights::learnt(&lessons, truths, names.len()))
 }

@@ -29,7 +29,7 @@ pub(super) struct JurorIsSilent {
 }
 
 /// One judge's part of a verdict.
-pub(super) type Said = Result<JurorSays, JurorIsSilent>;
+pub(super) type JurorSaid = Result<JurorSays, JurorIsSilent>;
 
 impl JurorSays {
     pub(super) fn of(opinion: Opinion) -> Self {
@@ -85,14 +85,15 @@ impl JurorSays {
 
     /// For the record of the call.
     pub(super) fn vote(&self, outlier: bool) -> JurorVote {
-        let mut vote = JurorVote::default();
-        vote.total = Some(self.total);
-        vote.choice.clone_from(&self.choice);
-        vote.points.clone_from(&self.points);
-        vote.correct = Some(self.correct);
-        vote.outlier = outlier;
-        vote.self_agreement = self.self_agreement;
-        vote
+        JurorVote {
+            total: Some(self.total),
+            choice: self.choice.clone(),
+            points: self.points.clone(),
+            correct: Some(self.correct),
+            outlier,
+            self_agreement: self.self_agreement,
+            ..JurorVote::default()
+        }
     }
 }
 

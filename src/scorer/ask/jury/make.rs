@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::aggregate::{Aggregate, WORDS};
-use super::truth::Truths;
-use super::weights::Weights;
+use super::truth::LabelTruths;
+use super::weights::JurorWeights;
 use super::{Juror, Jury, NAME, earlier, same};
 use crate::error::{Error, Result, Under};
 use crate::scorer::ask::judge::rubric::Grading;
@@ -120,7 +120,9 @@ fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
     };
     let min_judges = min_judges(options, jurors.len())?;
     let labels = path(options, "labels")?;
-    let truths = labels.as_deref().map(|path| Truths::read(path, &grading));
+    let truths = labels
+        .as_deref()
+        .map(|path| LabelTruths::read(path, &grading));
     let truths = truths
         .transpose()
         .map_err(|error| options.of("labels", error))?;
@@ -251,22 +253,17 @@ fn min_judges(options: &OptionReader<'_>, judges: usize) -> Result<usize> {
     if least == 0 {
         return Err(options.wrong("min_judges", "a whole number from 1"));
     }
-    match usize::try_from(least).ok().filter(|least| *least <= judges) {
-        Some(least) => Ok(least),
-        None => {
-            let has = if judges == 1 {
-                "1 judge".to_owned()
-            } else {
-                format!("{judges} judges")
-            };
-            let message = format!("`min_judges` is {least}, and the jury has {has}");
-            let error = Error::usage(message);
-            Err(options.of(
-                "min_judges",
-                error.hint(format!("add judges, or write `min_judges: {judges}`")),
-            ))
-        }
+    if let Some(least) = usize::try_from(least).ok().filter(|least| *least <= judges) {
+        return Ok(least);
     }
+    let has = if judges == 1 {
+        "1 judge".to_owned()
+    } else {
+        format!("{judges} judges")
+    };
+    let error = Error::usage(format!("`min_judges` is {least}, and the jury has {has}"));
+    let error = error.hint(format!("add judges, or write `min_judges: {judges}`"));
+    Err(options.of("min_judges", error))
 }
 
 fn path(options: &OptionReader<'_>, key: &str) -> Result<Option<PathBuf>> {
@@ -280,9 +277,9 @@ fn path(options: &OptionReader<'_>, key: &str) -> Result<Option<PathBuf>> {
 fn weights(
     options: &OptionReader<'_>,
     aggregate: Aggregate,
-    truths: Option<&Truths>,
+    truths: Option<&LabelTruths>,
     names: &[String],
-) -> Result<Option<Weights>> {
+) -> Result<Option<JurorWeights>> {
     let given = options.read("weights", "a map from judges to numbers", Value::as_object)?;
     let from = path(options, "weights_from")?;
     let of = |key: &str, message: String, hint: &str| {
@@ -304,7 +301,7 @@ fn weights(
             "leave one of the two out",
         ),
         (Some(given), None, _) => said(given, names)
-            .map(|weights| Some(Weights::given(weights)))
+            .map(|weights| Some(JurorWeights::given(weights)))
             .map_err(|error| options.of("weights", error)),
         (None, Some(from), Some(truths)) => earlier::weights(&from, truths, names)
             .map(Some)

@@ -1,4 +1,4 @@
-//! `Truths`: what people say of items, as a jury can be held against it.
+//! `LabelTruths`: what people say of items, as a jury can be held against it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -24,7 +24,7 @@ pub(super) enum Truth {
 
 /// What people say, by the id of the item. One of which they say nothing that decides is not among them.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Truths(pub(super) HashMap<String, Truth>);
+pub(super) struct LabelTruths(pub(super) HashMap<String, Truth>);
 
 impl Truth {
     /// For the record of a call.
@@ -36,7 +36,7 @@ impl Truth {
     }
 }
 
-impl Truths {
+impl LabelTruths {
     /// Of a file of labels.
     ///
     /// # Errors
@@ -140,7 +140,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("l.jsonl");
         std::fs::write(&path, lines).unwrap();
-        let found = Truths::read(&path, &Grading::inline(grading));
+        let found = LabelTruths::read(&path, &Grading::inline(grading));
         match expect {
             Ok(expect) => {
                 let expect = expect.iter();

@@ -1,9 +1,9 @@
-//! `Weights`: what each judge counts in a weighted verdict.
+//! `JurorWeights`: what each judge counts in a weighted verdict.
 //!
 //! They are learnt from verdicts on items that people labelled. An item that is labelled itself is judged with those that
 //! the other items give, so that the panel's agreement with labels is none with what it learnt.
 
-use super::truth::{Truth, Truths};
+use super::truth::{LabelTruths, Truth};
 use crate::data::JurorVote;
 use crate::stats::as_f64;
 use crate::text::hash::Hasher;
@@ -17,7 +17,7 @@ const FLOOR: f64 = 1.0 / 12.0;
 
 /// What each judge counts, in the order of the list.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Weights {
+pub(super) struct JurorWeights {
     /// For items without a label.
     whole: Vec<f64>,
     /// For items with a label, by their part.
@@ -30,7 +30,7 @@ pub(super) struct Lesson<'a> {
     pub(super) votes: Vec<Option<JurorVote>>,
 }
 
-impl Weights {
+impl JurorWeights {
     /// As a spec says them.
     pub(super) fn given(weights: Vec<f64>) -> Self {
         Self {
@@ -40,7 +40,7 @@ impl Weights {
     }
 
     /// As labels teach them, for so many judges.
-    pub(super) fn learnt(lessons: &[Lesson<'_>], truths: &Truths, judges: usize) -> Self {
+    pub(super) fn learnt(lessons: &[Lesson<'_>], truths: &LabelTruths, judges: usize) -> Self {
         let of = |kept: &dyn Fn(&str) -> bool| {
             let lessons = lessons.iter().filter(|lesson| kept(lesson.id));
             weights(lessons, truths, judges)
@@ -80,7 +80,7 @@ pub(super) fn fold_of(id: &str) -> usize {
 
 fn weights<'a>(
     lessons: impl Iterator<Item = &'a Lesson<'a>>,
-    truths: &Truths,
+    truths: &LabelTruths,
     judges: usize,
 ) -> Vec<f64> {
     let mut right = vec![[0_u64; 2]; judges];
@@ -178,11 +178,12 @@ mod tests {
     fn an_item_is_judged_with_what_the_others_teach() {
         let ids: Vec<String> = (0..40).map(|number| format!("q{number}")).collect();
         let truth = |id: &String| (id.clone(), Truth::Choice("a".to_owned()));
-        let truths = Truths(ids.iter().map(truth).collect::<HashMap<_, _>>());
+        let truths = LabelTruths(ids.iter().map(truth).collect::<HashMap<_, _>>());
         let vote = |choice: &str| {
-            let mut vote = JurorVote::default();
-            vote.choice = Some(choice.to_owned());
-            Some(vote)
+            Some(JurorVote {
+                choice: Some(choice.to_owned()),
+                ..JurorVote::default()
+            })
         };
         // Right in one part alone, and always.
         let lessons = ids.iter().map(|id| Lesson {
@@ -197,7 +198,7 @@ mod tests {
         let parts = (0..FOLDS).map(|fold| ids.iter().filter(|id| fold_of(id) == fold).count());
         let parts: Vec<u64> = parts.map(|count| count as u64).collect();
         assert!(parts.iter().all(|count| *count > 2), "{parts:?}");
-        let weights = Weights::learnt(&lessons, &truths, 3);
+        let weights = JurorWeights::learnt(&lessons, &truths, 3);
         let inside = ids.iter().find(|id| fold_of(id) == 2).unwrap();
         let others = 40 - parts[2];
         near(

@@ -21,29 +21,29 @@ pub(super) struct PanelTally {
     judges: Vec<String>,
     /// The choices that were named.
     choices: Vec<String>,
-    rows: Vec<Row>,
+    rows: Vec<PanelRow>,
 }
 
 /// One answer.
 #[derive(Clone, Debug)]
-struct Row {
+struct PanelRow {
     /// By judge; `None` where it said nothing.
     seats: Vec<Option<Seat>>,
-    label: Option<Said>,
-    panel: Option<Said>,
+    label: Option<PanelSaid>,
+    panel: Option<PanelSaid>,
 }
 
 /// What one judge says.
 #[derive(Clone, Copy, Debug)]
 struct Seat {
-    says: Said,
+    says: PanelSaid,
     correct: bool,
     outlier: bool,
 }
 
 /// A verdict, or a label.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Said {
+enum PanelSaid {
     /// The place of a choice.
     Choice(usize),
     /// A total, or the value of choices of which none is the verdict.
@@ -84,7 +84,7 @@ impl PanelTally {
             });
             let says = match (&vote.choice, vote.total) {
                 (Some(choice), _) => Some(self.choice(choice)),
-                (None, total) => total.map(Said::Points),
+                (None, total) => total.map(PanelSaid::Points),
             };
             seats[place] = says.map(|says| Seat {
                 says,
@@ -96,7 +96,7 @@ impl PanelTally {
         let label = votes.iter().find_map(|vote| vote.label.as_ref());
         let label = match label.filter(|_| record.epoch == 0) {
             Some(Value::String(choice)) => Some(self.choice(choice)),
-            Some(label) => label.as_f64().map(Said::Points),
+            Some(label) => label.as_f64().map(PanelSaid::Points),
             None => None,
         };
         let (panel, reason) = match verdict(record, jury, first) {
@@ -108,7 +108,7 @@ impl PanelTally {
             self.told.unread += 1;
             *self.told.reasons.entry(reason.clone()).or_default() += 1;
         }
-        self.rows.push(Row {
+        self.rows.push(PanelRow {
             seats,
             label,
             panel,
@@ -116,18 +116,21 @@ impl PanelTally {
         reason
     }
 
-    fn choice(&mut self, name: &str) -> Said {
+    fn choice(&mut self, name: &str) -> PanelSaid {
         let known = self.choices.iter().position(|choice| choice == name);
-        Said::Choice(known.unwrap_or_else(|| {
+        PanelSaid::Choice(known.unwrap_or_else(|| {
             self.choices.push(name.to_owned());
             self.choices.len() - 1
         }))
     }
 
-    fn panel(&mut self, [choice, number]: &[Option<Value>; 2]) -> Option<Said> {
+    fn panel(&mut self, [choice, number]: &[Option<Value>; 2]) -> Option<PanelSaid> {
         match choice.as_ref().and_then(Value::as_str) {
             Some(choice) => Some(self.choice(choice)),
-            None => number.as_ref().and_then(Value::as_f64).map(Said::Points),
+            None => number
+                .as_ref()
+                .and_then(Value::as_f64)
+                .map(PanelSaid::Points),
         }
     }
 
@@ -174,17 +177,17 @@ impl PanelTally {
     /// Of points by the square of distances, of choices nominal.
     fn alpha(&self) -> Option<f64> {
         let said = || self.rows.iter().flat_map(|row| row.seats.iter().flatten());
-        let has_choices = said().any(|seat| matches!(seat.says, Said::Choice(_)));
-        let points = |says: Said| match says {
-            Said::Points(points) => Some(points),
-            Said::Choice(_) => None,
+        let has_choices = said().any(|seat| matches!(seat.says, PanelSaid::Choice(_)));
+        let points = |says: PanelSaid| match says {
+            PanelSaid::Points(points) => Some(points),
+            PanelSaid::Choice(_) => None,
         };
         let mut values: Vec<f64> = said().filter_map(|seat| points(seat.says)).collect();
         values.sort_unstable_by(f64::total_cmp);
         values.dedup_by(|one, other| one.total_cmp(other).is_eq());
-        let class = |says: Said| match says {
-            Said::Choice(place) => Some(place),
-            Said::Points(points) => values
+        let class = |says: PanelSaid| match says {
+            PanelSaid::Choice(place) => Some(place),
+            PanelSaid::Points(points) => values
                 .binary_search_by(|value| value.total_cmp(&points))
                 .ok(),
         };

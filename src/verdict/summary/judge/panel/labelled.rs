@@ -1,23 +1,23 @@
 //! `Labelled`: verdicts beside what people say of the same answers.
 
-use super::{Row, Said};
+use super::{PanelRow, PanelSaid};
 use crate::stats::{self, AnswerCounts, ComparedSample, MeanEstimate, paired_difference};
 use crate::verdict::summary::judge::{LabelAgreement, WorsePanel};
 
 /// The answers with a label. All labels are choices, or all are points.
 pub(super) struct Labelled<'a> {
-    rows: Vec<(&'a Row, Said)>,
+    rows: Vec<(&'a PanelRow, PanelSaid)>,
     are_points: bool,
 }
 
 impl<'a> Labelled<'a> {
     /// `None` where nothing is labelled.
-    pub(super) fn of(rows: &'a [Row]) -> Option<Self> {
+    pub(super) fn of(rows: &'a [PanelRow]) -> Option<Self> {
         let labelled = rows.iter().filter_map(|row| Some((row, row.label?)));
         let rows: Vec<_> = labelled.collect();
         let (_, first) = rows.first()?;
         Some(Self {
-            are_points: matches!(first, Said::Points(_)),
+            are_points: matches!(first, PanelSaid::Points(_)),
             rows,
         })
     }
@@ -36,7 +36,7 @@ impl<'a> Labelled<'a> {
         self.agreement(&|row| row.panel)
     }
 
-    fn agreement(&self, says: &dyn Fn(&Row) -> Option<Said>) -> LabelAgreement {
+    fn agreement(&self, says: &dyn Fn(&PanelRow) -> Option<PanelSaid>) -> LabelAgreement {
         let said = || self.rows.iter().filter(|(row, _)| says(row).is_some());
         let judged = said().count() as u64;
         if self.are_points {
@@ -86,7 +86,7 @@ impl<'a> Labelled<'a> {
                 estimate.ci95().filter(|ci95| ci95[0] > 0.0)?,
             )
         } else {
-            let counts = |says: Option<Said>, label: Said| AnswerCounts {
+            let counts = |says: Option<PanelSaid>, label: PanelSaid| AnswerCounts {
                 right: u32::from(says == Some(label)),
                 of: 1,
             };
@@ -106,13 +106,13 @@ impl<'a> Labelled<'a> {
     }
 }
 
-fn seat(row: &Row, place: usize) -> Option<Said> {
+fn seat(row: &PanelRow, place: usize) -> Option<PanelSaid> {
     Some(row.seats.get(place).copied().flatten()?.says)
 }
 
-fn distance(says: Said, label: Said) -> Option<f64> {
+fn distance(says: PanelSaid, label: PanelSaid) -> Option<f64> {
     match (says, label) {
-        (Said::Points(says), Said::Points(label)) => Some((says - label).abs()),
+        (PanelSaid::Points(says), PanelSaid::Points(label)) => Some((says - label).abs()),
         _ => None,
     }
 }

@@ -10,11 +10,13 @@ use crate::verdict::summary::judge::JudgeTally;
 fn record(number: usize, said: &[f64], label: f64) -> Record {
     let mut record = Record::scored(format!("q{number}"), Score::binary(true).detail(TOTAL, 3.0));
     let calls = said.iter().enumerate().map(|(judge, points)| {
-        let mut vote = JurorVote::default();
-        vote.judge = format!("judge {judge}");
-        vote.total = Some(*points);
-        vote.correct = Some(*points >= 3.5);
-        vote.label = Some(label.into());
+        let vote = JurorVote {
+            judge: format!("judge {judge}"),
+            total: Some(*points),
+            correct: Some(*points >= 3.5),
+            label: Some(label.into()),
+            ..JurorVote::default()
+        };
         JudgeCall {
             scorer: format!("j/{}", vote.judge),
             vote: Some(Box::new(vote)),
@@ -43,7 +45,7 @@ fn ten_thousand_answers_of_five_judges_take_a_second_at_most() {
         tally.add(row, Some("j"));
     }
     let told = tally.finish().unwrap();
-    let took = cpu_time() - before;
+    let took = cpu_time().checked_sub(before).unwrap();
     let jury = &told.juries["j"];
     assert_eq!(
         (jury.samples, jury.labelled, jury.pairs.len()),
@@ -56,8 +58,10 @@ fn ten_thousand_answers_of_five_judges_take_a_second_at_most() {
 #[test]
 fn a_judge_whose_name_has_a_slash_belongs_to_its_jury() {
     let call = |scorer: &str, judge: &str| {
-        let mut vote = JurorVote::default();
-        vote.judge = judge.to_owned();
+        let vote = JurorVote {
+            judge: judge.to_owned(),
+            ..JurorVote::default()
+        };
         JudgeCall {
             scorer: scorer.to_owned(),
             vote: Some(Box::new(vote)),
