@@ -1,6 +1,8 @@
 //! What flows through a run, as plain data: samples, what agents say of them, scores, records; and where samples come
 //! from: [`dataset`], `hub`.
 
+pub(crate) mod calibration;
+mod judge_rule;
 pub(crate) mod judged;
 pub(crate) mod labels;
 pub(crate) mod output;
@@ -17,6 +19,7 @@ pub(crate) mod hub;
 
 pub(crate) mod yaml_places;
 
+pub use judge_rule::JudgeRule;
 pub use judged::{JudgeCall, JurorVote, ReplyForm, Unread};
 pub(crate) use manner::FailureManner;
 pub use output::{AgentError, EndedBy, FailureKind, Output, Usage};

@@ -88,13 +88,21 @@ pub mod scorers {
 pub mod judge {
     pub use regex::Regex;
 
+    pub use crate::data::calibration::{
+        CalibratedAnswer, Calibration, CalibrationKappa, LabelledValue,
+    };
     pub use crate::data::labels::{ItemLabels, LabelChoice, LabelClass, read_labels};
+    pub use crate::run::calibrate::{JudgeBesidePeople, JudgeOfRun, LabelPlan};
     pub use crate::scorer::ask::judge::reading::{
         ReadStatus, Reading, Unread, VERSION, choices, helloagents_judge, helloagents_winner,
         pattern, patterns, rating, rubric,
     };
     pub use crate::verdict::judged::agreement::{
         AgreementFigures, ClassFigures, JudgeAgreement, LabelledItem,
+    };
+    pub use crate::verdict::judged::calibrated::CalibratedJudge;
+    pub use crate::verdict::judged::calibration::{
+        CalibrationStatus, CorrectedFigure, JudgeCalibration,
     };
     pub use crate::verdict::judged::correct::{
         CorrectedMean, GradedItem, JudgeCorrection, PlainMean,

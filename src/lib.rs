@@ -181,6 +181,9 @@ pub mod summary {
     //! `baseline_ci95`, `became_correct`, the `assumption` of the smallest drop that could be seen).
 
     pub use crate::verdict::agreement::ScorerPair;
+    pub use crate::verdict::judged::calibration::{
+        CalibrationStatus, CorrectedFigure, JudgeCalibration,
+    };
     pub use crate::verdict::regression::Regression;
     pub use crate::verdict::summary::{
         Confusion, DifficultyDrop, EpochFigures, Estimate, Flaky, Group, JudgeSummary,

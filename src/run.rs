@@ -29,6 +29,8 @@ mod asserted;
 mod attempt;
 mod bench;
 mod cached;
+pub(crate) mod calibrate;
+mod calibrations;
 pub mod drive;
 mod dry_run;
 mod emitter;

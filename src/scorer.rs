@@ -61,11 +61,13 @@ pub(crate) mod ask;
 pub(crate) mod tests;
 
 use std::borrow::Cow;
+use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value};
 
 use crate::agent::Agent;
+pub use crate::data::JudgeRule;
 use crate::data::{Output, Sample, Score, Target};
 use crate::error::Result;
 use crate::scorer::extract::Extract;
@@ -276,6 +278,17 @@ pub trait Scorer: Send + Sync {
         Vec::new()
     }
 
+    /// How labels of people become the figures that it gives itself, for scorers that judge as people do. It is not
+    /// that of a composition.
+    fn judge_rule(&self) -> Option<JudgeRule> {
+        None
+    }
+
+    /// The file of its calibration on labels of people. It changes no verdict, and so is no part of the fingerprint.
+    fn calibration(&self) -> Option<&Path> {
+        None
+    }
+
     /// The agents that it asks. They are checked before anything starts, and closed when the run is over.
     fn agents(&self) -> Vec<Arc<dyn Agent>> {
         Vec::new()
@@ -333,6 +346,14 @@ impl<S: Scorer + ?Sized> Scorer for Arc<S> {
 
     fn bounds(&self) -> Vec<(Cow<'static, str>, [f64; 2])> {
         (**self).bounds()
+    }
+
+    fn judge_rule(&self) -> Option<JudgeRule> {
+        (**self).judge_rule()
+    }
+
+    fn calibration(&self) -> Option<&Path> {
+        (**self).calibration()
     }
 
     fn fingerprint(&self) -> String {

@@ -46,7 +46,9 @@ pub(crate) use kappa::Kappas;
 pub(crate) use mean::MeanEstimate;
 pub(crate) use pass::{pass_at, pass_hat};
 pub use plan::WantedDrop;
-pub(crate) use powered::powered_mean;
+pub(crate) use powered::{
+    LabelSpread, PoweredMean, powered_mean, powered_mean_of_groups, shifted_mean,
+};
 pub(crate) use random::SplitMix64;
 pub use rates::Rates;
 pub(crate) use spearman::spearman;
@@ -65,6 +67,11 @@ const Z95: f64 = 1.959_963_984_540_054;
 pub(crate) fn wilson95(part: u64, whole: u64) -> Option<[f64; 2]> {
     let share = ratio(part.min(whole), whole)?;
     Some(wilson(share, as_f64(whole), Z95))
+}
+
+/// How much wider the normal interval of this confidence is than that of 95 %.
+pub(crate) fn half_width(confidence: f64) -> f64 {
+    normal::percentile(f64::midpoint(1.0, confidence)) / Z95
 }
 
 /// [`wilson95`] of a share of `n` answers in which some count in part.

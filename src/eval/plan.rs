@@ -422,6 +422,13 @@ fn check_gates(
         means: check::KnownMeans::of_details(&details),
         details: details.into_iter().collect(),
         bounds: detail_bounds(scorers),
+        calibrated: Some(
+            scorers
+                .iter()
+                .filter(|scorer| !scorer.agents().is_empty())
+                .map(|scorer| (scorer.name().to_owned(), scorer.calibration().is_some()))
+                .collect(),
+        ),
         epochs: eval.epochs,
         metrics: eval.benchmark.metric_names(),
     };

@@ -2,6 +2,7 @@
 
 pub(crate) mod jury;
 
+use crate::verdict::judged::calibration::{CorrectedFigure, JudgeCalibration};
 use crate::verdict::summary::JudgeSummary;
 
 /// What a judge was asked and what that cost, and how many answers it gave no verdict on.
@@ -45,7 +46,37 @@ pub(crate) fn line(judge: &JudgeSummary) -> String {
     if judge.unread > 0 {
         figures.push(format!("{} unread ({})", judge.unread, reasons(judge)));
     }
+    figures.extend(judge.calibration.as_ref().map(JudgeCalibration::told));
     figures.join(", ")
+}
+
+/// The means that labels of people correct, a line each: first what they are, then that they are so only if the judge errs
+/// here as there.
+pub(crate) fn corrected(judge: &JudgeSummary) -> Vec<String> {
+    let Some(calibration) = &judge.calibration else {
+        return Vec::new();
+    };
+    let line = |(name, of): (&String, &CorrectedFigure), how: &str| {
+        let by_judge = of.judge.map(|mean| format!("{mean:.4} by the judge, "));
+        let [low, high] = of.ci95;
+        format!(
+            "{name}: {}{:.4} {how} (95 % interval {low:.4} to {high:.4}; {} labels, {} answers)",
+            by_judge.unwrap_or_default(),
+            of.value,
+            of.labels,
+            of.items
+        )
+    };
+    let own = calibration.corrected.iter();
+    let own = own.map(|figure| line(figure, "corrected"));
+    let others = calibration.corrected_if_alike.iter();
+    let others = others.map(|figure| {
+        line(
+            figure,
+            "corrected, if the judge errs on this agent as on that one",
+        )
+    });
+    own.chain(others).collect()
 }
 
 /// Why there is no verdict, with how often.

@@ -2,7 +2,7 @@
 //! summary, gates, the manifest once more.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::asker::Asker;
 use super::asserted::Asserted;
+use super::calibrations;
 use super::ledger::Ledger;
 use super::looks::{self, Looks};
 use super::options::{CiPolicy, FrontDoor, Home, RunOptions};
@@ -17,8 +18,8 @@ use super::seen::SeenRecords;
 use super::select::Selected;
 use super::stop::Stopped;
 use crate::error::Result;
-use crate::eval::Assert;
 use crate::eval::plan::Plan;
+use crate::eval::{Assert, Eval};
 use crate::scorer::detail_bounds;
 use crate::store::manifest::{EarlyStop, environment, git_state};
 use crate::store::{FORMAT_VERSION, Manifest, RunDir, RunStatus};
@@ -76,6 +77,7 @@ impl Finish {
         let sandbox = plan.eval.agent.sandbox().map(str::to_owned);
         let manifest = match resumed {
             Some(manifest) => Manifest {
+                judges: calibrations::judges_of(&plan.scorers, root_of(&plan.eval).as_deref()),
                 status: RunStatus::Running,
                 stop_reason: None,
                 selected,
@@ -182,11 +184,12 @@ impl Finish {
         let (mut gathered, flips) = gathered.finish(metrics);
         gathered.summary.not_judged = not_judged;
         let look = self.looks.as_ref().map(Looks::last);
-        let facts = Facts {
+        let mut facts = Facts {
             stop: stopped.as_ref().map(|stopped| stopped.stop),
             failed_assertions: &failed_assertions,
             ..self.facts(gathered, look)
         };
+        calibrations::add(&mut facts, &self.dir, &self.manifest);
         let run = Run {
             eval: eval.name.clone(),
             dir: self.dir.path().to_owned(),
@@ -286,6 +289,13 @@ impl Finish {
     }
 }
 
+/// The root of the project that an eval is of.
+fn root_of(eval: &Eval) -> Option<PathBuf> {
+    let home = eval.spec.as_deref().and_then(Path::parent);
+    let home = home.map_or_else(project::package_root, Path::to_owned);
+    project::root_of(&home)
+}
+
 /// The manifest of a run that begins now.
 fn new_manifest(
     plan: &Plan,
@@ -296,13 +306,7 @@ fn new_manifest(
 ) -> Result<Manifest> {
     let run_id = dir.run_id();
     let eval = &plan.eval;
-    let home = eval
-        .spec
-        .as_deref()
-        .and_then(Path::parent)
-        .map(Path::to_owned);
-    let home = home.unwrap_or_else(project::package_root);
-    let root = project::root_of(&home).unwrap_or_else(project::root);
+    let root = root_of(eval).unwrap_or_else(project::root);
     let snapshots = crate::system::file::absolute(&eval.snapshot.folder)?;
     let mut config = eval.describe();
     plan.redactor.config(&mut config);
@@ -383,6 +387,7 @@ fn new_manifest(
             .map(|scorer| scorer.name().to_owned())
             .collect(),
         detail_bounds: detail_bounds(&plan.scorers),
+        judges: calibrations::judges_of(&plan.scorers, Some(&root)),
         failed_assertions: Vec::new(),
         extract: Some(plan.extraction.extract.to_value()),
         extract_is_given: plan.extraction.is_given,

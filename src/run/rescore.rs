@@ -37,6 +37,7 @@ use crate::bfcl::Metrics;
 use crate::data::{Record, Status};
 use crate::error::{Error, Result};
 use crate::eval::{Budget, Errors, plan};
+use crate::run::calibrations;
 use crate::scorer::ask::kin::{self, Answerer};
 use crate::scorer::extract::{Extract, Extraction};
 use crate::scorer::hash::{scorer_hash, scorers_hash};
@@ -162,7 +163,6 @@ fn write(
     let errors = Errors::of_config(&parent.config);
     let scorer_hash = errors.mark(scorer_hash(&judge.extraction, &judge.scorers));
     let detail_bounds = detail_bounds(&judge.scorers);
-    let scorers_hash = scorers_hash(&judge.extraction, &judge.scorers);
     let baseline = snapshot::read_baseline(&parent.snapshot_folder())?;
     let baseline = baseline.filter(|baseline| baseline.scorer_hash == scorer_hash);
     let names: Vec<String> = judge
@@ -203,7 +203,7 @@ fn write(
     let asked = baseline
         .as_ref()
         .map(|baseline| reload::within(baseline, &parent, &gathered));
-    let facts = Facts {
+    let mut facts = Facts {
         baseline: asked.as_deref(),
         total: parent.samples as u64,
         detail_bounds: detail_bounds.clone(),
@@ -215,6 +215,8 @@ fn write(
         stop: is_sure.then_some(Stop::Sure),
         ..gathered
     };
+    let parent = judged_by(parent, &names, judge);
+    calibrations::add(&mut facts, new, &parent);
     let mut run = Run {
         eval: parent.eval.clone(),
         dir: new.path().to_owned(),
@@ -245,12 +247,8 @@ fn write(
         ended_at: Some(format!("{:.3}", crate::system::clock::timestamp())),
         duration_s: Some(duration_s),
         scorer_hash,
-        scorers_hash,
-        scorers: names,
         detail_bounds,
         failed_assertions: Vec::new(),
-        extract: Some(judge.extraction.extract.to_value()),
-        extract_is_given: judge.extraction.is_given,
         artifacts: artifacts.into_iter().collect(),
         baseline: baseline.map(|baseline| baseline.run_ids()),
         ..parent
@@ -258,6 +256,18 @@ fn write(
     manifest.write(new)?;
     judge.tidy();
     Ok(run)
+}
+
+/// A run with these scorers.
+fn judged_by(run: Manifest, names: &[String], judge: &Rejudge) -> Manifest {
+    Manifest {
+        scorers_hash: scorers_hash(&judge.extraction, &judge.scorers),
+        scorers: names.to_vec(),
+        judges: calibrations::judges_of(&judge.scorers, None),
+        extract: Some(judge.extraction.extract.to_value()),
+        extract_is_given: judge.extraction.is_given,
+        ..run
+    }
 }
 
 /// The agent that answered, as far as its run tells.

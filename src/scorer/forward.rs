@@ -1,8 +1,8 @@
 //! Scorers around scorers: what a wrapper does not decide itself, it asks of what it wraps.
 
 /// Every method of [`Scorer`](super::Scorer) with a default but `fingerprint`, asked of another scorer or of
-/// [`NamedScorers`](super::parts::NamedScorers). `details` and `bounds` are left out: only who passes a score on has
-/// them in common with what it wraps. It is the one list of them: a method that is new in the trait goes here, and no
+/// [`NamedScorers`](super::parts::NamedScorers). `details`, `bounds`, `judge_rule` and `calibration` are left
+/// out: only who passes a score on has them in common with what it wraps. It is the one list of them: a method that is new in the trait goes here, and no
 /// wrapper forgets it.
 ///
 /// `forward!(self => self.0)` asks `self.0`; with `but needs_target` or `but reads` that one is left to the
@@ -75,12 +75,13 @@ pub(crate) use forward;
 #[cfg(test)]
 mod tests {
     use std::borrow::Cow;
+    use std::path::Path;
     use std::sync::Arc;
 
     use serde_json::json;
 
     use crate::agent::{Agent, Echo};
-    use crate::data::{Sample, Score};
+    use crate::data::{JudgeRule, Sample, Score};
     use crate::error::Result;
     use crate::eval::registry::Registry;
     use crate::eval::registry::scorers::{Context, from_value};
@@ -147,6 +148,17 @@ mod tests {
         fn bounds(&self) -> Vec<(Cow<'static, str>, [f64; 2])> {
             vec![("odd1".into(), [1.0, 5.0])]
         }
+
+        fn judge_rule(&self) -> Option<JudgeRule> {
+            Some(JudgeRule {
+                pass: Some(3.0),
+                ..JudgeRule::default()
+            })
+        }
+
+        fn calibration(&self) -> Option<&Path> {
+            Some(Path::new("odd.json"))
+        }
     }
 
     /// One that passes the score on has its details.
@@ -155,6 +167,9 @@ mod tests {
         assert_eq!(details, ["odd1"], "{}", scorer.name());
         let bounds = scorer.bounds();
         assert_eq!(bounds, [("odd1".into(), [1.0, 5.0])], "{}", scorer.name());
+        let rule = scorer.judge_rule().unwrap();
+        assert_eq!(rule.pass, Some(3.0), "{}", scorer.name());
+        assert_eq!(scorer.calibration(), Some(Path::new("odd.json")));
         check(scorer, false, Reads::Roles);
     }
 
@@ -194,6 +209,7 @@ mod tests {
         // Its details are the verdicts of its parts.
         let all = All::new([Arc::new(Odd) as Arc<dyn Scorer>]);
         assert_eq!((all.details(), all.bounds()), (None, Vec::new()));
+        assert_eq!((all.judge_rule(), all.calibration()), (None, None));
         check(&All::new([Arc::new(Odd)]), false, Reads::Roles);
         check(&Any::new([Arc::new(Odd)]), false, Reads::Roles);
         let weighted = Weighted::new([(1.0, Arc::new(Odd))]).unwrap();

@@ -1,8 +1,9 @@
 //! `powered_mean`: a mean from a few labels and many predictions of them.
 
-use super::as_f64;
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::mean::{normal95, variance};
-use super::{MeanEstimate, Sum, mean};
+use super::{MeanEstimate, Sum, Z95, as_f64, mean, student};
 
 /// A mean of labels that predictions of further labels have narrowed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,6 +58,143 @@ pub(crate) fn powered_mean(labelled: &[(f64, f64)], unlabelled: &[f64]) -> Power
             .zip(error)
             .map(|(mean, (weighted, off))| normal95(mean, (weighted + off).sqrt())),
         lambda: Some(lambda),
+    }
+}
+
+/// [`powered_mean`] of items that come in groups, which are independent of one another; the items of one are not. Each
+/// item is `(prediction, label, group)`, and `(prediction, group)` without a label.
+///
+/// The variance is that of the sums over groups of what each item moves the mean by, with Student's quantile, as
+/// [`Clusters`](super::Clusters) has it for shares.
+pub(crate) fn powered_mean_of_groups(
+    labelled: &[(f64, f64, &str)],
+    unlabelled: &[(f64, &str)],
+) -> PoweredMean {
+    let pairs: Vec<_> = labelled
+        .iter()
+        .map(|(value, label, _)| (*value, *label))
+        .collect();
+    let values: Vec<_> = unlabelled.iter().map(|(value, _)| *value).collect();
+    let plain = powered_mean(&pairs, &values);
+    let (Some(found), Some(lambda)) = (plain.mean, plain.lambda) else {
+        return plain;
+    };
+    let ci95 = of_groups(found, lambda, labelled, unlabelled);
+    PoweredMean {
+        ci95: plain.ci95.and(ci95),
+        ..plain
+    }
+}
+
+/// The mean that predictions of other answers have, set right by what they are off where there is a label: as if they
+/// were off by as much here as there. All of a prediction counts: labels of other answers tell nothing of how good these
+/// are. Items of one group, here and there, hang together.
+pub(crate) fn shifted_mean(
+    labelled: &[(f64, f64, &str)],
+    unlabelled: &[(f64, &str)],
+) -> PoweredMean {
+    let off = labelled.iter().map(|(value, label, _)| label - value);
+    let off: Vec<_> = off.collect();
+    let values: Vec<_> = unlabelled.iter().map(|(value, _)| *value).collect();
+    let found = mean(&off).zip(mean(&values));
+    let found = found.map(|(off, mean)| off + mean);
+    PoweredMean {
+        mean: found,
+        ci95: found
+            .filter(|_| labelled.len() > 1)
+            .and_then(|found| of_groups(found, 1.0, labelled, unlabelled)),
+        lambda: found.map(|_| 1.0),
+    }
+}
+
+/// The 95 % interval around a mean, by groups; `None` with fewer than two of them.
+fn of_groups(
+    found: f64,
+    lambda: f64,
+    labelled: &[(f64, f64, &str)],
+    unlabelled: &[(f64, &str)],
+) -> Option<[f64; 2]> {
+    let off = labelled
+        .iter()
+        .map(|(value, label, _)| label - lambda * value);
+    let off_mean = mean(&off.collect::<Vec<_>>())?;
+    let mut moved = BTreeMap::<&str, f64>::new();
+    let n = as_f64(labelled.len() as u64);
+    for (value, label, group) in labelled {
+        *moved.entry(group).or_default() += (label - lambda * value - off_mean) / n;
+    }
+    let all = as_f64(unlabelled.len() as u64);
+    let values: Vec<_> = unlabelled.iter().map(|(value, _)| *value).collect();
+    let value_mean = mean(&values).unwrap_or_default();
+    for (value, group) in unlabelled {
+        *moved.entry(group).or_default() += lambda * (value - value_mean) / all;
+    }
+    let groups = moved.len() as u64;
+    let squares = moved.values().map(|moved| moved * moved);
+    let squares = squares.collect::<Sum>().total()?;
+    let freedom = groups.checked_sub(1).filter(|freedom| *freedom > 0)?;
+    let error = (squares * as_f64(groups) / as_f64(freedom)).sqrt();
+    // Of groups with a label there are the fewest, and they decide.
+    let labels: BTreeSet<_> = labelled.iter().map(|it| it.2).collect();
+    let freedom = (labels.len() as u64).checked_sub(1).filter(|it| *it > 0)?;
+    let quantile = student::percentile(0.975, freedom) / Z95;
+    Some(normal95(found, error * quantile))
+}
+
+/// How many labels make the 95 % interval of a mean at most so wide, where each of `all` items has a prediction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct LabelSpread {
+    /// The variance of labels.
+    pub(crate) labels: f64,
+    /// That of predictions.
+    pub(crate) predictions: f64,
+    /// Their covariance; 0 says that predictions are of no help.
+    pub(crate) covariance: f64,
+}
+
+impl LabelSpread {
+    /// Of labelled items, given as `(prediction, label)`, with predictions of all; `None` for fewer than two.
+    pub(crate) fn of(labelled: &[(f64, f64)], all: &[f64]) -> Option<Self> {
+        let (values, labels): (Vec<_>, Vec<_>) = labelled.iter().copied().unzip();
+        let (value_mean, label_mean) = (mean(&values)?, mean(&labels)?);
+        let products = labelled.iter();
+        let products = products.map(|(value, label)| (value - value_mean) * (label - label_mean));
+        Some(Self {
+            labels: variance(&labels, 1)?,
+            predictions: variance(all, 1)?,
+            covariance: products.collect::<Sum>().mean()?,
+        })
+    }
+
+    /// Of no label: as wide as labels would be that vary as the predictions do, and that these tell nothing of.
+    pub(crate) fn unknown(all: &[f64]) -> Option<Self> {
+        let spread = variance(all, 1)?;
+        Some(Self {
+            labels: spread,
+            predictions: spread,
+            covariance: 0.0,
+        })
+    }
+
+    /// How wide the interval is with so many labels of so many items.
+    pub(crate) fn width(&self, labels: u64, all: u64) -> f64 {
+        let n = as_f64(labels);
+        let rest = as_f64(all.saturating_sub(labels));
+        let squared = if rest > 0.0 && self.predictions > 0.0 {
+            let lambda = self.covariance / ((1.0 + n / rest) * self.predictions);
+            let lambda = lambda.clamp(0.0, 1.0);
+            let off =
+                self.labels - 2.0 * lambda * self.covariance + lambda * lambda * self.predictions;
+            off.max(0.0) / n + lambda * lambda * self.predictions / rest
+        } else {
+            self.labels / n
+        };
+        2.0 * Z95 * squared.sqrt()
+    }
+
+    /// The fewest labels, of so many items, whose interval is no wider than this; `None` where all of them are too few.
+    pub(crate) fn needed(&self, width: f64, all: u64) -> Option<u64> {
+        (2..=all).find(|labels| self.width(*labels, all) <= width)
     }
 }
 
@@ -128,6 +266,56 @@ mod tests {
         assert_eq!((constant.mean, constant.lambda), (plain.mean, Some(0.0)));
         let wrong = powered_mean(&labels.map(|label| (1.0 - label, label)), &[0.0, 1.0]);
         assert_eq!((wrong.mean, wrong.lambda), (plain.mean, Some(0.0)));
+    }
+
+    #[test]
+    fn items_that_are_groups_of_their_own_are_as_without() {
+        let names: Vec<String> = (0..2_000).map(|at| at.to_string()).collect();
+        let value = |at: usize| as_f64((at * 37 % 11) as u64);
+        let label = |at: usize| value(at) + as_f64((at * 53 % 7) as u64);
+        let few: Vec<_> = (0..600)
+            .map(|at| (value(at), label(at), &*names[at]))
+            .collect();
+        let many: Vec<_> = (600..2_000).map(|at| (value(at), &*names[at])).collect();
+        let found = powered_mean_of_groups(&few, &many);
+        let pairs: Vec<_> = few.iter().map(|it| (it.0, it.1)).collect();
+        let values: Vec<_> = many.iter().map(|it| it.0).collect();
+        let plain = powered_mean(&pairs, &values);
+        assert_eq!((found.mean, found.lambda), (plain.mean, plain.lambda));
+        let width = |of: PoweredMean| of.ci95.map(|[low, high]| high - low).unwrap();
+        assert!((width(found) / width(plain) - 1.0).abs() < 3e-3);
+        // Each twice: as wide as with half of them.
+        let twice: Vec<_> = few.iter().chain(&few).copied().collect();
+        let all_twice: Vec<_> = many.iter().chain(&many).copied().collect();
+        let twice = powered_mean_of_groups(&twice, &all_twice);
+        assert!((width(twice) / width(found) - 1.0).abs() < 3e-3);
+    }
+
+    #[test]
+    fn a_shifted_mean_is_that_of_the_predictions_less_what_they_are_off() {
+        // Always half a point too high, on answers that are worse now.
+        let labelled = [(4.5, 4.0, "a"), (3.5, 3.0, "b"), (4.0, 3.5, "c")];
+        let now = [(2.5, "a"), (1.5, "b"), (2.0, "c")];
+        let found = shifted_mean(&labelled, &now);
+        near(found.mean.unwrap(), 1.5);
+        assert!(found.ci95.unwrap()[0] < 1.0);
+        let none = shifted_mean(&[], &now);
+        assert_eq!((none.mean, none.ci95), (None, None));
+        assert_eq!(shifted_mean(&labelled[..1], &now).ci95, None);
+        assert_eq!(shifted_mean(&labelled, &[]).mean, None);
+    }
+
+    #[test]
+    fn better_predictions_need_fewer_labels() {
+        let values: Vec<_> = (0..1_000).map(|at| f64::from(at % 2)).collect();
+        let unknown = LabelSpread::unknown(&values).unwrap();
+        // 0.25 · (2 · 1.96 / 0.2)² is 96.04, and a hair for n - 1.
+        assert_eq!(unknown.needed(0.2, 1_000), Some(97));
+        let perfect: Vec<_> = values[..100].iter().map(|it| (*it, *it)).collect();
+        let known = LabelSpread::of(&perfect, &values).unwrap();
+        assert!(known.needed(0.2, 1_000).unwrap() < 60);
+        assert_eq!(unknown.needed(0.01, 1_000), None);
+        assert_eq!(LabelSpread::unknown(&[1.0]), None);
     }
 
     #[test]

@@ -10,10 +10,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::RunDir;
-use crate::data::DetailBounds;
+use crate::data::{DetailBounds, JudgeRule};
 use crate::error::{Error, Result};
 use crate::system::file::read_plain;
 use crate::system::project::shown;
+use crate::text::name;
 use crate::text::setting::Override;
 use crate::text::{escape_line_ends, shell_word};
 
@@ -163,6 +164,9 @@ pub struct Manifest {
     /// and how many calls each replied to.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub judge_models: BTreeMap<String, BTreeMap<String, u64>>,
+    /// The scorers that ask a judge: who each is, and where its calibration stands. Not in older files.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) judges: BTreeMap<String, ManifestJudge>,
     /// Run directory whose answers were scored again.
     #[serde(default)]
     pub parent: Option<PathBuf>,
@@ -175,6 +179,22 @@ pub struct Manifest {
     /// SHA-256 of the other files.
     #[serde(default)]
     pub artifacts: BTreeMap<String, String>,
+}
+
+/// A scorer that asks a judge.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ManifestJudge {
+    /// Hash of all that makes it another judge.
+    pub(crate) fingerprint: String,
+    /// How labels become the figures that it gives.
+    #[serde(default)]
+    pub(crate) rule: JudgeRule,
+    /// The file of its calibration, absolute, where the spec names one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) calibration: Option<PathBuf>,
+    /// That file, relative to the project's root: for a run directory that was moved to another checkout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) calibration_in_project: Option<PathBuf>,
 }
 
 /// The looks of gates that may stop early.
@@ -242,6 +262,28 @@ impl Manifest {
         let moved =
             moved.and_then(|inside| Some(crate::system::project::current_root()?.join(inside)));
         moved.filter(here).unwrap_or_else(|| self.snapshots.clone())
+    }
+
+    /// Where the calibration of a judge is on this machine: where the spec names it, else beside the spec, where `judge
+    /// calibrate` writes it; `None` for an eval without a spec that names none. It need not be there.
+    pub(crate) fn calibration_file(&self, scorer: &str) -> Option<PathBuf> {
+        let moved = |there: &Path, inside: Option<&PathBuf>| {
+            let inside = inside.filter(|_| !there.is_file());
+            let moved = inside
+                .and_then(|inside| Some(crate::system::project::current_root()?.join(inside)));
+            moved.filter(|path| path.parent().is_some_and(Path::is_dir))
+        };
+        let judge = self.judges.get(scorer)?;
+        if let Some(there) = &judge.calibration {
+            let moved = moved(there, judge.calibration_in_project.as_ref());
+            return Some(moved.unwrap_or_else(|| there.clone()));
+        }
+        let spec = self.spec.as_ref()?;
+        let spec = moved(spec, self.spec_in_project.as_ref()).unwrap_or_else(|| spec.clone());
+        // Evals of one folder may have judges of one name.
+        let name = name::file_name(&format!("{}.{scorer}.calibration", self.eval));
+        let name = format!("{name}.json");
+        Some(spec.parent()?.join(name))
     }
 
     /// Whose answers stand in the run, as far as the manifest tells: its own, those of the runs that it scored again,

@@ -9,7 +9,7 @@ mod own;
 mod validate;
 
 use crate::verdict::facts::Facts;
-use crate::verdict::gate::{Gate, Op};
+use crate::verdict::gate::{Gate, Metric, Op};
 use crate::verdict::result::{GateResult, Verdict};
 
 use figures::Figures;
@@ -51,6 +51,22 @@ impl Facts<'_> {
             is_sure: checked().all(is_sure),
             green: green.map(|(_, gate)| gate.name()).collect(),
         }
+    }
+
+    /// The scorer whose verdicts a gate is about; `None` where it is about something else.
+    pub(crate) fn decided_by(&self, gate: &Gate) -> Option<String> {
+        if !gate.metric().is_of_verdicts() && !gate.needs_baseline() {
+            return None;
+        }
+        let named = gate.metric().scorer().map(str::to_owned);
+        let means = || KnownMeans::of(&self.summary, &self.detail_bounds);
+        let found = match gate.metric() {
+            Metric::Mean(name) => means().find(name).ok(),
+            Metric::Corrected(name) => means().find_corrected(name).ok(),
+            _ => None,
+        };
+        let found = found.and_then(|found| found.scorer);
+        named.or(found).or_else(|| self.summary.scorer.clone())
     }
 
     fn look<'a>(&'a self, gates: &'a [Gate]) -> Vec<CheckedGate<'a>> {

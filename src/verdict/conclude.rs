@@ -3,13 +3,19 @@
 use crate::exit::Exit;
 use crate::verdict::facts::{Facts, Stop};
 use crate::verdict::gate::Gate;
+use crate::verdict::judged::calibrated::CalibratedJudge;
+use crate::verdict::judged::calibration::{JudgeCalibration, NO_LABELS};
 use crate::verdict::result::{GateResult, Verdict};
 use crate::verdict::summary::Summary;
 
 impl Facts<'_> {
     /// The summary, with what became of the gates and how the run ends.
-    pub(crate) fn conclude(self, gates: &[Gate]) -> Summary {
-        let gates = self.check(gates);
+    pub(crate) fn conclude(mut self, gates: &[Gate]) -> Summary {
+        self.tell_calibrations();
+        let mut gates = self.check(gates);
+        for gate in &mut gates {
+            self.mark(gate);
+        }
         let is_sure = self.stop == Some(Stop::Sure);
         let mut summary = Summary {
             partial: self.is_partial(),
@@ -23,6 +29,35 @@ impl Facts<'_> {
             summary.leave_out_skipped();
         }
         summary
+    }
+}
+
+impl Facts<'_> {
+    /// Says of each judge what labels of people say of it.
+    fn tell_calibrations(&mut self) {
+        let judges = self.summary.judge.iter_mut();
+        for (name, judge) in judges.flat_map(|judge| &mut judge.scorers) {
+            let told = self.calibrated.get(name).map(|judge| judge.told().clone());
+            judge.calibration = Some(told.unwrap_or_else(|| JudgeCalibration::without(NO_LABELS)));
+        }
+    }
+
+    /// Adds to what is said of a gate that the judge it is about is not calibrated.
+    fn mark(&self, result: &mut GateResult) {
+        let Some(scorer) = self.decided_by(&result.gate) else {
+            return;
+        };
+        let judges = self.summary.judge.as_ref().map(|judge| &judge.scorers);
+        let asked = judges.and_then(|judges| judges.get(&scorer)?.calibration.as_ref());
+        let told = asked.or(self.calibrated.get(&scorer).map(CalibratedJudge::told));
+        let Some(told) = told.and_then(JudgeCalibration::uncalibrated) else {
+            return;
+        };
+        let (first, rest) = match result.message.split_once('\n') {
+            Some((first, rest)) => (first, format!("\n{rest}")),
+            None => (&*result.message, String::new()),
+        };
+        result.message = format!("{first}; judge `{scorer}` is {told}{rest}");
     }
 }
 

@@ -1,7 +1,10 @@
 //! `Facts`: all that a run is judged by.
 
+use std::collections::BTreeMap;
+
 use crate::data::DetailBounds;
 use crate::verdict::baseline::{Baseline, CurrentSample};
+use crate::verdict::judged::calibrated::CalibratedJudge;
 use crate::verdict::look::EarlyLook;
 use crate::verdict::summary::Summary;
 
@@ -31,6 +34,8 @@ pub struct Facts<'a> {
     /// How low and how high the details of scores can be, where their scorers tell: what could not be judged counts as
     /// both.
     pub detail_bounds: DetailBounds,
+    /// The scorers that ask a judge, by name, beside labels of people.
+    pub calibrated: BTreeMap<String, CalibratedJudge>,
     /// The accepted run, for `no_regression`.
     pub baseline: Option<&'a Baseline>,
     /// Whether a baseline that is there was left aside.
@@ -85,6 +90,7 @@ impl Facts<'_> {
             partial: false,
             allow_ignored: false,
             detail_bounds: DetailBounds::new(),
+            calibrated: BTreeMap::new(),
             baseline: None,
             ignores_baseline: false,
             prompt: None,

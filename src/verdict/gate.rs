@@ -58,6 +58,7 @@ const DEFAULT_MIN_PAIRS: f64 = 0.9;
 /// | `error_rate <= 2%`, `failure_rate <= 40%` | [`error_rate`](Gate::error_rate), [`failure_rate`](Gate::failure_rate) |
 /// | `min_samples >= 100` | [`min_samples`](Gate::min_samples) |
 /// | `mean(NAME) >= 0.5`, `metric(NAME) >= 0.5` | [`mean`](Gate::mean), [`own_metric`](Gate::own_metric) |
+/// | `corrected(JUDGE.NAME) >= 4` | [`corrected`](Gate::corrected), with [`confidence`](Gate::confidence) too |
 /// | `macro_f1 >= 0.5`, `macro_f1(NAME) >= 0.5` | [`macro_f1`](Gate::macro_f1), [`macro_f1_of`](Gate::macro_f1_of) |
 /// | `pass@3 >= 0.8`, `pass^3 >= 0.5`, `majority >= 0.7` | [`pass_at`](Gate::pass_at), [`pass_hat`](Gate::pass_hat), [`majority`](Gate::majority) |
 /// | `latency_p95 <= 20s`, `latency_mean <= 5s` | [`latency_percentile`](Gate::latency_percentile), [`latency_mean`](Gate::latency_mean) |
@@ -135,6 +136,12 @@ impl Gate {
     /// `SCORER.DETAIL` says whose.
     pub fn mean(name: impl Into<String>, at_least: f64) -> Self {
         Self::bounded(Metric::Mean(name.into()), Op::AtLeast, at_least)
+    }
+
+    /// The mean of a figure of a judge, `JUDGE.DETAIL`, is at least this when it is corrected by labels of this run that
+    /// were drawn by lot; `JUDGE` alone is its accuracy. Without such labels it is inconclusive.
+    pub fn corrected(name: impl Into<String>, at_least: f64) -> Self {
+        Self::bounded(Metric::Corrected(name.into()), Op::AtLeast, at_least)
     }
 
     /// An aggregate of the benchmark's own is at least this.
@@ -269,7 +276,7 @@ impl Gate {
         self
     }
 
-    /// `accuracy` fails only where the upper end of its two-sided interval of this confidence (0 to 1, usually 0.95)
+    /// `accuracy`, and `corrected`, fails only where the upper end of its two-sided interval of this confidence (0 to 1, usually 0.95)
     /// is below the threshold, so that chance alone seldom fails an agent that is just good enough.
     #[must_use]
     pub fn confidence(mut self, confidence: f64) -> Self {

@@ -2,10 +2,15 @@
 //!
 //! Three questions, each with lines of its own: how far a judge agrees with people ([`agreement`]), what a mean is when
 //! a few labels correct its verdicts ([`correct`]), and how often one of two answers wins ([`winrate`]). Pure; figures
-//! that are nothing over nothing are `None`.
+//! that are nothing over nothing are `None`. The same of the judge of a run, whose answers people labelled: what it says of
+//! each ([`items`]), what people say of it ([`people`]), and the means that this corrects ([`calibrated`]).
 
 pub(crate) mod agreement;
+pub(crate) mod calibrated;
+pub(crate) mod calibration;
 pub(crate) mod correct;
+pub(crate) mod items;
+pub(crate) mod people;
 #[cfg(test)]
 mod tests;
 pub(crate) mod winrate;

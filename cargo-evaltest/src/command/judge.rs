@@ -1,6 +1,7 @@
 //! `cargo evaltest judge`: a judge on stored data. Nobody is asked.
 
 mod agreement;
+mod calibrate;
 mod correct;
 mod figures;
 mod lines;
@@ -11,6 +12,7 @@ use clap::{Args, Subcommand};
 use evaltest::{Exit, Result};
 
 use agreement::AgreementArgs;
+use calibrate::CalibrateArgs;
 use correct::CorrectArgs;
 use read::ReadArgs;
 use winrate::WinrateArgs;
@@ -26,6 +28,7 @@ pub(crate) struct JudgeArgs {
 enum JudgeCommand {
     Read(ReadArgs),
     Agreement(AgreementArgs),
+    Calibrate(CalibrateArgs),
     Correct(CorrectArgs),
     Winrate(WinrateArgs),
 }
@@ -34,6 +37,7 @@ pub(crate) fn run(args: &JudgeArgs) -> Result<Exit> {
     match &args.command {
         JudgeCommand::Read(args) => read::run(args),
         JudgeCommand::Agreement(args) => agreement::run(args),
+        JudgeCommand::Calibrate(args) => calibrate::run(args),
         JudgeCommand::Correct(args) => correct::run(args),
         JudgeCommand::Winrate(args) => winrate::run(args),
     }

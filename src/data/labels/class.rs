@@ -31,14 +31,34 @@ impl LabelClass {
         })
     }
 
-    /// As it stands there; a number as JSON writes it.
+    /// The class as a text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Its number, if it stood there as one and is exact.
+    /// It as JSON: what it was read from, or is the same class.
+    pub(crate) fn to_value(&self) -> Value {
+        match (self.number, self.truth()) {
+            (Some(number), _) if number.fract() == 0.0 => {
+                serde_json::from_str(&self.text).unwrap_or_else(|_| number.into())
+            }
+            (Some(number), _) => number.into(),
+            (None, Some(is)) => is.into(),
+            (None, None) => self.text.as_str().into(),
+        }
+    }
+
+    /// Its number, if it is one or the text of one.
     pub fn number(&self) -> Option<f64> {
+        let finite = |number: &f64| number.is_finite();
         self.number
+            .or_else(|| self.text.parse().ok())
+            .filter(finite)
+    }
+
+    /// Whether it is `true` or `false`, if it is one of them.
+    pub(crate) fn truth(&self) -> Option<bool> {
+        self.text.parse().ok()
     }
 
     fn of_number(number: &Number) -> Option<Self> {

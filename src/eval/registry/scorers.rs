@@ -10,7 +10,7 @@ use std::sync::{Arc, LazyLock};
 use serde_json::{Map, Value};
 
 use crate::bfcl;
-use crate::data::Score;
+use crate::data::{JudgeRule, Score};
 use crate::error::{Error, Result, Under};
 use crate::eval::limits::Limits;
 use crate::eval::registry::agents::agent_of;
@@ -230,6 +230,14 @@ impl Scorer for Renamed {
         self.scorer.bounds()
     }
 
+    fn judge_rule(&self) -> Option<JudgeRule> {
+        self.scorer.judge_rule()
+    }
+
+    fn calibration(&self) -> Option<&Path> {
+        self.scorer.calibration()
+    }
+
     fn fingerprint(&self) -> String {
         self.scorer.fingerprint()
     }
@@ -259,6 +267,14 @@ impl Scorer for Registered {
 
     fn bounds(&self) -> Vec<(Cow<'static, str>, [f64; 2])> {
         self.scorer.bounds()
+    }
+
+    fn judge_rule(&self) -> Option<JudgeRule> {
+        self.scorer.judge_rule()
+    }
+
+    fn calibration(&self) -> Option<&Path> {
+        self.scorer.calibration()
     }
 
     fn fingerprint(&self) -> String {

@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use super::{row, section, table, text};
-use crate::report::judge::{jury as of_jury, reasons};
+use crate::report::judge::{corrected, jury as of_jury, reasons};
+use crate::verdict::judged::calibration::JudgeCalibration;
 use crate::verdict::summary::{JudgeSummary, JurySummary, Summary, judge_notices};
 
 /// A column for each scorer that asks a judge, and what people should know of it.
@@ -19,6 +20,11 @@ pub(super) fn judges(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         let cells = judge.scorers.values().map(|judge| text(&of(judge)));
         let cells = std::iter::once((*name).to_owned()).chain(cells);
         row(out, &cells.collect::<Vec<_>>())?;
+    }
+    for (name, judge) in &judge.scorers {
+        for line in corrected(judge) {
+            writeln!(out, "\n{}", text(&format!("judge `{name}`, {line}")))?;
+        }
     }
     for (name, of) in &judge.juries {
         jury(name, of, out)?;
@@ -97,6 +103,9 @@ const FIGURES: &[Figure] = &[
     }),
     ("models", |judge| counted(judge.models.iter())),
     ("forms", |judge| counted(judge.forms.iter())),
+    ("labels of people", |judge| {
+        or_dash(judge.calibration.as_ref().map(JudgeCalibration::told))
+    }),
 ];
 
 fn or_dash(value: Option<impl ToString>) -> String {

@@ -75,7 +75,7 @@ pub(super) fn next(run: &Run) -> Option<String> {
 /// A message with the directory of the run in its commands.
 pub(super) fn in_run(message: &str, dir: &Path) -> String {
     let dir = shell_word(&shown(dir));
-    ["run --resume", "rescore", "show"]
+    ["run --resume", "rescore", "show", "judge calibrate"]
         .into_iter()
         .fold(message.to_owned(), |message, command| {
             let general = format!("cargo evaltest {command} RUN_DIR");

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 use serde_json::Value;
 
 use crate::error::{Error, Result};
+use crate::run::calibrations;
 use crate::snapshot;
 use crate::store::{Manifest, RunDir, RunStatus, read_records};
 use crate::verdict::baseline::Baseline;
@@ -48,12 +49,7 @@ pub fn reload(
         .hint("check this in the checkout that has the snapshots"));
     }
     let look = look_of(&manifest);
-    let stop = match manifest.status {
-        RunStatus::Finished => None,
-        RunStatus::Interrupted => Some(Stop::Interrupted),
-        RunStatus::Stopped if look.is_some_and(EarlyLook::is_early) => Some(Stop::Sure),
-        RunStatus::Stopped | RunStatus::Running => Some(Stop::Early),
-    };
+    let stop = stop_of(&manifest, look);
     let cut_short = stop.filter(|stop| *stop != Stop::Sure);
     let stop_reason = cut_short.map(|_| {
         let reason = manifest.stop_reason.clone();
@@ -94,7 +90,7 @@ pub fn reload(
     let asked = baseline
         .as_ref()
         .map(|baseline| within(baseline, &manifest, &gathered));
-    let facts = Facts {
+    let mut facts = Facts {
         baseline: asked.as_deref(),
         total: manifest.samples as u64,
         detail_bounds: manifest.detail_bounds.clone(),
@@ -109,6 +105,7 @@ pub fn reload(
         mask_id: manifest.mask_id.clone(),
         ..gathered
     };
+    calibrations::add(&mut facts, dir, &manifest);
     let run = Run {
         eval: manifest.eval.clone(),
         dir: dir.path().to_owned(),
@@ -160,6 +157,16 @@ pub(super) fn within<'a>(
     let asked: HashSet<&str> = current.map(|sample| sample.id.as_str()).collect();
     baseline.samples.retain(|id, _| asked.contains(id.as_str()));
     Cow::Owned(baseline)
+}
+
+/// Why a run ended before every sample was asked, if it did.
+fn stop_of(manifest: &Manifest, look: Option<EarlyLook>) -> Option<Stop> {
+    match manifest.status {
+        RunStatus::Finished => None,
+        RunStatus::Interrupted => Some(Stop::Interrupted),
+        RunStatus::Stopped if look.is_some_and(EarlyLook::is_early) => Some(Stop::Sure),
+        RunStatus::Stopped | RunStatus::Running => Some(Stop::Early),
+    }
 }
 
 /// The look that a run ended at, if gates looked.

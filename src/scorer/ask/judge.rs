@@ -21,6 +21,7 @@ pub(crate) mod specs;
 mod unread;
 
 use std::borrow::Cow;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -28,7 +29,7 @@ use serde_json::{Map, Value, json};
 
 use super::desk::{Heard, JudgeRequest, LoneDesk, NamedDesk, Patience};
 use crate::agent::Agent;
-use crate::data::{Normalized, ReplyForm, Sample, Score, Unread};
+use crate::data::{JudgeRule, Normalized, ReplyForm, Sample, Score, Unread};
 use crate::error::{Error, Result};
 use crate::scorer::{Answer, AskedAgent, Reads, Scorer};
 use crate::text::hash::Hasher;
@@ -75,6 +76,8 @@ pub struct Judge {
     /// How many judges before it in a jury are the same as this one: each is asked by itself.
     copy: u32,
     patience: Patience,
+    /// The file that tells what it is worth beside people.
+    calibration: Option<PathBuf>,
     form: FormLadder,
     /// What is canonical of the grading, which is a part of each mark.
     canonical: OnceLock<String>,
@@ -166,6 +169,7 @@ impl Judge {
             repeats: 1,
             copy: 0,
             patience: Patience::default(),
+            calibration: None,
             form: FormLadder::of(&*agent),
             agent,
             canonical: OnceLock::new(),
@@ -428,6 +432,14 @@ impl Scorer for Judge {
 
     fn bounds(&self) -> Vec<(Cow<'static, str>, [f64; 2])> {
         graded::bounds(&self.grading)
+    }
+
+    fn judge_rule(&self) -> Option<JudgeRule> {
+        Some(graded::rule(&self.grading))
+    }
+
+    fn calibration(&self) -> Option<&Path> {
+        self.calibration.as_deref()
     }
 
     fn agents(&self) -> Vec<Arc<dyn Agent>> {

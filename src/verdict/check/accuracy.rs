@@ -23,6 +23,18 @@ pub(super) struct UpperEnds {
     pub(super) told: String,
 }
 
+impl UpperEnds {
+    /// What is said of the upper end of an interval.
+    pub(super) fn told(confidence: f64, upper: f64, threshold: f64) -> String {
+        format!(
+            "the upper end of the {} % interval, {},",
+            // 95, not 95.00000000000001.
+            (confidence * 1e6).round() / 1e4,
+            show(upper, threshold)
+        )
+    }
+}
+
 impl Gate {
     /// The upper ends of the interval that the gate asks for, if it does.
     pub(super) fn upper_ends(
@@ -32,6 +44,9 @@ impl Gate {
         threshold: f64,
     ) -> Option<UpperEnds> {
         let confidence = self.confidence?;
+        if let Metric::Corrected(name) = &self.metric {
+            return figures.corrected_ends(name, self.slice.as_ref(), confidence, threshold);
+        }
         let groups = Groups::of(self, facts, figures)?;
         let upper = |errors: Option<bool>| {
             let [_, high] = accuracy_interval(&groups.answers(errors), confidence)?;
@@ -39,12 +54,7 @@ impl Gate {
         };
         Some(UpperEnds {
             ends: [upper(Some(false))?, upper(Some(true))?],
-            told: format!(
-                "the upper end of the {} % interval, {},",
-                // 95, not 95.00000000000001.
-                (confidence * 1e6).round() / 1e4,
-                show(upper(None)?, threshold)
-            ),
+            told: UpperEnds::told(confidence, upper(None)?, threshold),
         })
     }
 

@@ -1,5 +1,6 @@
 //! `Figures`: what a gate reads off the summary, and what it could be had every sample a verdict.
 
+mod corrected;
 mod open;
 
 use std::collections::BTreeMap;
@@ -143,6 +144,7 @@ impl<'a> Figures<'a> {
                 self.over_epochs(&gate.metric)
             }
             Metric::Mean(name) => self.mean(name),
+            Metric::Corrected(name) => self.corrected(name, gate.slice.as_ref()),
             Metric::Own(name) => own::measure(name, &self.facts.summary.metrics, self.unknown())
                 .map_err(|why| self.nothing_scored().unwrap_or(why)),
             Metric::MacroF1(scorer) => self.macro_f1(scorer.as_deref()),

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::data::DetailBounds;
 use crate::error::nearest;
+use crate::verdict::judged::items::CORRECT;
 use crate::verdict::summary::{Summary, VALUE};
 
 /// How many legal values an error lists at most.
@@ -98,6 +99,17 @@ impl KnownMeans {
             means.contains(detail).then(|| found(Some(scorer), detail))
         });
         parted.ok_or_else(|| self.unknown(name))
+    }
+
+    /// What `corrected(NAME)` means: the accuracy of the judge of that name, or else what `mean(NAME)` does.
+    pub(super) fn find_corrected(&self, name: &str) -> Result<Found, String> {
+        if self.by_scorer.contains_key(name) {
+            return Ok(Found {
+                scorer: Some(name.to_owned()),
+                detail: CORRECT.to_owned(),
+            });
+        }
+        self.find(name)
     }
 
     fn unknown(&self, name: &str) -> String {

@@ -10,6 +10,7 @@ use crate::data::DetailBounds;
 use crate::error::{Error, Result, nearest};
 use crate::stats::as_f64;
 use crate::verdict::gate::{Gate, Metric, Slice, WrittenIn};
+use crate::verdict::judged::items::CORRECT;
 use crate::verdict::summary::Summary;
 
 /// The detail that names a label.
@@ -28,6 +29,8 @@ pub(crate) struct Known {
     pub details: BTreeMap<String, Option<Vec<Cow<'static, str>>>>,
     /// How low and how high details can be, where scorers tell.
     pub bounds: DetailBounds,
+    /// The scorers that ask a judge, and whether their calibration is named; `None` where that does not matter any more.
+    pub(crate) calibrated: Option<BTreeMap<String, bool>>,
     /// How often each sample is asked.
     pub epochs: u32,
     /// The names of the benchmark's own metrics, where they are known.
@@ -58,6 +61,7 @@ impl Known {
             means: None,
             details: BTreeMap::new(),
             bounds: DetailBounds::new(),
+            calibrated: None,
             epochs: 1,
             metrics: None,
         }
@@ -76,6 +80,7 @@ impl Known {
             means: Some(KnownMeans::of(summary, &DetailBounds::new())),
             details: BTreeMap::new(),
             bounds: DetailBounds::new(),
+            calibrated: None,
             epochs,
             metrics: Some(own::names(&summary.metrics)),
         }
@@ -102,6 +107,7 @@ impl Gate {
             let error = Error::usage(format!("gate `{self}`: {why}"));
             return Err(error.hint("write one that is there, such as `mean(value) >= 0.5`"));
         }
+        self.validate_corrected(known)?;
         self.validate_scale(known)?;
         self.validate_labels(known)?;
         if let (Metric::Own(name), Some(names)) = (&self.metric, &known.metrics)
@@ -142,13 +148,51 @@ impl Gate {
         Ok(())
     }
 
-    /// Refuses a mean of points that its scale decides alone, and percent of such.
-    fn validate_scale(&self, known: &Known) -> Result<()> {
-        let (Metric::Mean(name), Some((op, threshold))) = (&self.metric, self.bound) else {
+    /// Refuses a correction of what no judge says, and of a judge without a calibration.
+    fn validate_corrected(&self, known: &Known) -> Result<()> {
+        let Metric::Corrected(name) = &self.metric else {
             return Ok(());
         };
-        let found = known.means.as_ref().and_then(|means| means.find(name).ok());
+        let refuse = |why: String| Error::usage(format!("gate `{self}`: {why}"));
+        let Some(means) = &known.means else {
+            return Ok(());
+        };
+        let found = means.find_corrected(name).map_err(|why| {
+            refuse(why).hint("name a judge and its figure, such as `corrected(judge.total) >= 4`")
+        })?;
+        let (Some(calibrated), Some(scorer)) = (
+            &known.calibrated,
+            found.scorer.as_ref().or(known.scorers.first()),
+        ) else {
+            return Ok(());
+        };
+        match calibrated.get(scorer) {
+            None => Err(refuse(format!("scorer `{scorer}` asks no judge"))
+                .hint(format!("without labels of people it is `mean({name})`"))),
+            Some(false) => Err(refuse(format!("judge `{scorer}` has no `calibration`")).hint(
+                "run without the gate, have people label the run, then `cargo evaltest judge calibrate RUN_DIR --labels \
+                 FILE`, and name the file it writes: `calibration: FILE`",
+            )),
+            Some(true) => Ok(()),
+        }
+    }
+
+    /// Refuses a mean of points that its scale decides alone, and percent of such.
+    fn validate_scale(&self, known: &Known) -> Result<()> {
+        let (Metric::Mean(name) | Metric::Corrected(name), Some((op, threshold))) =
+            (&self.metric, self.bound)
+        else {
+            return Ok(());
+        };
+        let means = known.means.as_ref();
+        let found = means.and_then(|means| match self.metric {
+            Metric::Corrected(_) => means.find_corrected(name).ok(),
+            _ => means.find(name).ok(),
+        });
         let scale = found.and_then(|found| {
+            if found.detail == CORRECT {
+                return Some([0.0, 1.0]);
+            }
             let scorer = found.scorer.as_ref().or(known.scorers.first())?;
             known.bounds.get(scorer)?.get(&found.detail).copied()
         });

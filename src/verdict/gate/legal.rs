@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Gate, LatencyStatistic, Metric, Op};
 use crate::error::{Error, Result};
 
-const CONFIDENCE: &str = "`confidence` belongs to `accuracy >=`";
+const CONFIDENCE: &str = "`confidence` belongs to `accuracy >=` and `corrected(…) >=`";
 
 /// Refuses two gates of one name, such as `accuracy >= 0.6` and `accuracy >= 0.7`: they would be test cases
 /// of one name.
@@ -81,7 +81,7 @@ impl Gate {
         }
         if let Some(confidence) = self.confidence {
             let is_least = matches!(op, Op::AtLeast | Op::Above);
-            if !matches!(self.metric, Metric::Accuracy(_)) || !is_least {
+            if !matches!(self.metric, Metric::Accuracy(_) | Metric::Corrected(_)) || !is_least {
                 return refuse(CONFIDENCE.to_owned());
             }
             if !(confidence > 0.0 && confidence < 1.0) {
@@ -101,7 +101,12 @@ impl Gate {
         if self.metric == Metric::MinSamples && op != Op::AtLeast {
             return refuse("`min_samples` takes `>=`".to_owned());
         }
-        if threshold < 0.0 && !matches!(self.metric, Metric::Mean(_) | Metric::Own(_)) {
+        if threshold < 0.0
+            && !matches!(
+                self.metric,
+                Metric::Mean(_) | Metric::Corrected(_) | Metric::Own(_)
+            )
+        {
             return refuse("the threshold is below 0".to_owned());
         }
         Ok(())

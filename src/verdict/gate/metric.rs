@@ -17,6 +17,9 @@ pub(crate) enum Metric {
     /// `mean(NAME)`: the mean of a numeric or boolean detail, or of the score (`value`), of the deciding
     /// scorer; of another scorer when it alone has such a detail; `mean(SCORER.NAME)` says whose.
     Mean(String),
+    /// `corrected(JUDGE.NAME)`: the mean of a detail of a judge, corrected by labels of people; `corrected(JUDGE)` its
+    /// accuracy.
+    Corrected(String),
     /// `metric(NAME)`: an aggregate of the benchmark's own, see [`Benchmark::metrics`](crate::Benchmark::metrics).
     Own(String),
     /// `macro_f1`: see [`Labels`](crate::verdict::summary::Labels); `macro_f1(NAME)` by one of several scorers.
@@ -109,6 +112,13 @@ pub const METRICS: &[MetricEntry] = &[
         meaning: "the mean of a figure in the details of a score, or of the score itself (`value`); `mean(SCORER.NAME)` says whose",
         unit: "as the figure",
         example: "mean(f1) >= 0.7",
+        plain: None,
+    },
+    MetricEntry {
+        form: "corrected(JUDGE.NAME)",
+        meaning: "the mean of a judge's figure, corrected by labels of this run that were drawn by lot, or are all, see `judge calibrate`; `corrected(JUDGE)` is its accuracy",
+        unit: "as the figure",
+        example: "corrected(judge.total) >= 4.0",
         plain: None,
     },
     MetricEntry {
@@ -241,7 +251,7 @@ pub const GATE_OPTIONS: &[(&str, &str, &str)] = &[
     ),
     (
         "confidence",
-        "of `accuracy`, behind the number: red only where the whole interval of this confidence is on the wrong side",
+        "of `accuracy` and `corrected`, behind the number: red only where the whole interval of this confidence is on the wrong side",
         "accuracy >= 0.6 (confidence=0.95)",
     ),
 ];
@@ -261,6 +271,7 @@ impl Metric {
             Self::Accuracy(_)
             | Self::FailureRate
             | Self::Mean(_)
+            | Self::Corrected(_)
             | Self::MacroF1(_)
             | Self::PassAt(..)
             | Self::PassHat(..)
@@ -328,6 +339,7 @@ impl fmt::Display for Metric {
             Self::FailureRate => f.write_str("failure_rate"),
             Self::MinSamples => f.write_str("min_samples"),
             Self::Mean(name) => write!(f, "mean({name})"),
+            Self::Corrected(name) => write!(f, "corrected({name})"),
             Self::Own(name) => write!(f, "metric({name})"),
             Self::MacroF1(scorer) => named("macro_f1", scorer.as_deref(), f),
             Self::PassAt(k, scorer) => named(&format!("pass@{k}"), scorer.as_deref(), f),

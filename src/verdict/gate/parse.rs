@@ -3,6 +3,7 @@
 //! ```text
 //! METRIC[(ARG)][[DIMENSION=VALUE]] OP NUMBER[%|s]      OP is one of >= > <= <
 //! accuracy[(ARG)][[DIMENSION=VALUE]] >= NUMBER[%] (confidence=NUMBER)
+//! corrected(ARG)[[DIMENSION=VALUE]] >= NUMBER[%] (confidence=NUMBER)
 //! min_samples(NUMBER)
 //! no_regression[(OPTION=VALUE, …)][[DIMENSION=VALUE]]   alpha, max_drop, min_pairs: NUMBER
 //!                                                       mid_p, early_stop: true or false
@@ -203,6 +204,12 @@ fn metric(name: &str, argument: Option<&str>) -> Result<Metric> {
                 Error::usage("`mean` of what").hint("name a detail of the scorer: `mean(value)`")
             });
         }
+        "corrected" => {
+            return named(name, argument)?.map(Metric::Corrected).ok_or_else(|| {
+                Error::usage("`corrected` of what")
+                    .hint("name a judge and its figure: `corrected(judge.total)`, or `corrected(judge)` for its accuracy")
+            });
+        }
         "metric" => {
             return named(name, argument)?.map(Metric::Own).ok_or_else(|| {
                 Error::usage("`metric` of what")
@@ -316,7 +323,12 @@ fn read_option(gate: &mut Gate, option: &str) -> Result<()> {
 /// A threshold with the unit that the metric allows.
 fn number_for(metric: &Metric, text: &str) -> Result<f64> {
     if let Some(percent) = text.strip_suffix('%') {
-        if metric.is_rate() || matches!(metric, Metric::Mean(_) | Metric::Own(_)) {
+        if metric.is_rate()
+            || matches!(
+                metric,
+                Metric::Mean(_) | Metric::Corrected(_) | Metric::Own(_)
+            )
+        {
             return percentage(percent);
         }
         return Err(Error::usage(format!(

@@ -14,6 +14,7 @@ use super::group::{Latency, UsageTotal};
 use super::tally::{VALUE, add_usage, latency, round_cost};
 use crate::data::{JudgeCall, Output, Record};
 use crate::stats::{self, Sum};
+use crate::verdict::judged::calibration::JudgeCalibration;
 
 pub use jury::{JurorSummary, JurySummary, LabelAgreement, WorsePanel};
 pub(crate) use notices::judge_notices;
@@ -75,6 +76,9 @@ pub struct JudgeSummary {
     /// Whether ten or more answers all got the same `total`, or else `value`: such a scorer tells nothing apart.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub constant: bool,
+    /// What labels of people say of a scorer; absent in older files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<JudgeCalibration>,
     /// The same figures of each scorer that asks a judge, by its name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub scorers: BTreeMap<String, JudgeSummary>,

@@ -49,6 +49,15 @@ pub(super) fn run(args: &AgreementArgs) -> Result<Exit> {
 }
 
 fn show(agreement: &JudgeAgreement, out: &mut dyn Write) -> io::Result<()> {
+    show_figures(agreement, few_labels(agreement.n), out)
+}
+
+/// The figures, with how many items they are of.
+pub(super) fn show_figures(
+    agreement: &JudgeAgreement,
+    few: Option<String>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let (n, items) = (agreement.n, agreement.items);
     writeln!(out, "{n} of {items} items have a label and a verdict")?;
     match agreement.undecided {
@@ -56,8 +65,8 @@ fn show(agreement: &JudgeAgreement, out: &mut dyn Write) -> io::Result<()> {
         1 => writeln!(out, "1 item has no label that more than half gave")?,
         many => writeln!(out, "{many} items have no label that more than half gave")?,
     }
-    if let Some(told) = few_labels(n) {
-        writeln!(out, "{told}")?;
+    if let Some(few) = few {
+        writeln!(out, "{few}")?;
     }
     let (found, ci95) = (&agreement.figures, &agreement.ci95);
     let most = agreement

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::reading::Reading;
 use super::rubric::{Choices, Grading, Rubric};
-use crate::data::Score;
+use crate::data::{JudgeRule, Score};
 
 /// A verdict that was read.
 pub(in crate::scorer::ask) struct Graded {
@@ -151,6 +151,30 @@ pub(in crate::scorer::ask) fn bounds(grading: &Grading) -> Vec<(Cow<'static, str
             ])
             .collect(),
         Grading::Choices(_) => Vec::new(),
+    }
+}
+
+/// How labels become figures.
+pub(super) fn rule(grading: &Grading) -> JudgeRule {
+    match grading {
+        Grading::Rubric(rubric) => {
+            let dimensions = rubric.dimensions.iter();
+            let weights = dimensions.map(|one| (one.name.clone(), one.weight));
+            JudgeRule {
+                pass: Some(rubric.pass),
+                weights: weights.collect(),
+                ..JudgeRule::default()
+            }
+        }
+        Grading::Choices(choices) => {
+            let offered = choices.offered.iter();
+            let values = offered.map(|one| (one.name.clone(), one.value));
+            JudgeRule {
+                pass: Some(choices.pass),
+                choices: values.collect(),
+                ..JudgeRule::default()
+            }
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The judge as specs name it.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,9 +8,11 @@ use super::identity::identity;
 use super::rubric::Grading;
 use super::sees::Sees;
 use super::{Judge, NAME};
-use crate::error::Result;
+use crate::data::calibration::Calibration;
+use crate::error::{Error, Result};
 use crate::scorer::ask::desk::Patience;
 use crate::scorer::{Entry, Example, OptionReader, Scorer};
+use crate::system::file::absolute;
 
 /// The most repeats of a verdict.
 const MOST_REPEATS: u64 = 100;
@@ -47,6 +50,10 @@ pub(crate) const ENTRY: Entry = Entry {
         (
             "repeats",
             "how often each answer is judged; the first verdict counts; 1 by default",
+        ),
+        (
+            "calibration",
+            "the file that `cargo evaltest judge calibrate` wrote, from the spec's folder; `uncalibrated` without it",
         ),
         (
             "retries",
@@ -135,11 +142,35 @@ pub(in crate::scorer::ask) fn judge(options: &OptionReader<'_>) -> Result<Judge>
         who.push_str(&recording);
     }
     Ok(Judge {
+        calibration: calibration(options)?,
         sees,
         repeats: repeats.unwrap_or(1),
         patience,
         ..Judge::of(asked, who, grading)
     })
+}
+
+/// The file of a calibration, which must be one. Whose it is is known when the judge has replied.
+pub(crate) fn calibration(options: &OptionReader<'_>) -> Result<Option<PathBuf>> {
+    const KEY: &str = "calibration";
+    let Some(name) = options.text(KEY)? else {
+        return Ok(None);
+    };
+    let path = options.folder().join(name);
+    let read = || {
+        if !path.exists() {
+            let message = format!("there is no `{}`", path.display());
+            return Err(Error::usage(message).hint(
+                "leave `calibration`, and `corrected` gates, out of the first run; `cargo evaltest judge calibrate \
+                 RUN_DIR --labels FILE` writes the file from labels of people",
+            ));
+        }
+        Calibration::read(&path)
+    };
+    match read().and_then(|_| absolute(&path)) {
+        Ok(path) => Ok(Some(path)),
+        Err(error) => Err(options.of(KEY, error)),
+    }
 }
 
 /// The result, whose error says what to type if it does not yet.

@@ -26,9 +26,10 @@ impl Figures<'_> {
     }
 
     /// Whose detail the mean of a gate is.
-    fn found(&self, gate: &Gate) -> Option<Found> {
+    pub(in crate::verdict::check) fn found(&self, gate: &Gate) -> Option<Found> {
         match gate.metric() {
             Metric::Mean(name) => self.find(name).ok(),
+            Metric::Corrected(name) => self.find_corrected(name).ok(),
             _ => None,
         }
     }

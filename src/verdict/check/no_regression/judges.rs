@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::message;
+use crate::data::calibration::model_name as name;
 use crate::data::{JudgeCall, Output};
 use crate::verdict::baseline::Baseline;
 
@@ -68,12 +69,6 @@ impl ServedJudges {
             ))
         })
     }
-}
-
-/// The name of a model without its fingerprint: `m` of `m (fp_1)`.
-fn name(served: &str) -> &str {
-    let bare = served.strip_suffix(')').and_then(|it| it.rsplit_once(" ("));
-    bare.map_or(served, |(name, _)| name)
 }
 
 fn named(model: &str) -> String {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{ENOUGH, JudgeSummary, JurySummary, TOTAL};
 use crate::stats;
+use crate::verdict::judged::calibration::JudgeCalibration;
 use crate::verdict::summary::{Summary, VALUE};
 
 /// What people should know of the judges of a finished run: that one tells nothing apart, how its scores go with the
@@ -82,7 +83,12 @@ fn silent(name: &str, judge: &JudgeSummary, decides: bool) -> Option<String> {
 }
 
 fn of_one(name: &str, judge: &JudgeSummary, score: Option<f64>, has_points: bool) -> Vec<String> {
-    let mut notices = Vec::new();
+    let warning = judge
+        .calibration
+        .as_ref()
+        .and_then(JudgeCalibration::warning);
+    let warning = warning.map(|warning| format!("judge `{name}` is {warning}"));
+    let mut notices: Vec<String> = warning.into_iter().collect();
     let judged = judge.samples - judge.unread;
     if judge.constant {
         // 4.0: a score, not a number of something.

@@ -1,0 +1,237 @@
+//! `cargo evaltest judge calibrate`.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use evaltest::engine::judge::{
+    Calibration, CorrectedFigure, JudgeBesidePeople, JudgeOfRun, LabelPlan, read_labels,
+};
+use evaltest::engine::system::project::shown;
+use evaltest::engine::text::{clean, shell_word};
+use evaltest::{Error, Exit, Result};
+use serde_json::json;
+
+use super::agreement::show_figures;
+use super::figures::figure;
+use crate::console;
+use crate::runs::read_run;
+
+/// Put the judge of a run beside labels of people, and write its calibration
+///
+/// Reads lines `{"id": "q1", "label": 4, "chosen": "random", "seed": 7}`: what people say of the answers of the run, in
+/// the judge's own terms: the name of a choice, points, true and false for what is correct, or an object with one of
+/// these for each dimension; several people as `labels`. `chosen` says how the answer came to be labelled.
+///
+/// Prints how far the judge agrees with them, and writes the calibration, to be committed beside the spec and named there:
+/// `calibration: FILE` of the judge. Without one, with fewer than 50 labels, or for another judge than the run's, its
+/// model as served included, every line and gate on the judge says `uncalibrated`.
+///
+/// Where labelled answers were drawn by lot (`random`), or are all of the run (`all`), the means of the judge stand in
+/// the summary beside corrected ones (prediction-powered inference), and gates such as `corrected(judge.total) >= 4.0`
+/// are decided: `cargo evaltest gate RUN_DIR`. For another run the same labels give a value with an `if`, and no gate.
+/// Picked answers give agreement alone.
+///
+/// Which to label: `--draw 100 --seed 7 > labels.jsonl` writes the lines to be filled in.
+#[derive(Debug, Args)]
+#[command(after_long_help = NOTES)]
+pub(super) struct CalibrateArgs {
+    /// The run directory, or the name of an eval, whose last run is meant
+    run_dir: PathBuf,
+
+    /// The labels, as JSON lines
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["draw", "plan"], conflicts_with = "draw")]
+    labels: Option<PathBuf>,
+
+    /// The judge, where the run has several
+    #[arg(long, value_name = "NAME")]
+    scorer: Option<String>,
+
+    /// Write the calibration here; where the spec names it by default, else beside the spec
+    #[arg(
+        long,
+        short,
+        value_name = "FILE",
+        requires = "labels",
+        conflicts_with = "plan"
+    )]
+    output: Option<PathBuf>,
+
+    /// Say how many labels make the intervals of corrected means at most so wide, and write nothing
+    #[arg(long, value_name = "WIDTH", conflicts_with = "draw")]
+    plan: Option<f64>,
+
+    /// Print a line to be filled in for each of so many answers, drawn by lot
+    #[arg(long, value_name = "N")]
+    draw: Option<usize>,
+
+    /// Of the draw: a larger one of the same seed begins with the smaller
+    #[arg(long, value_name = "SEED", requires = "draw", default_value_t = 0)]
+    seed: u64,
+
+    /// Print JSON
+    #[arg(long, conflicts_with = "draw")]
+    json: bool,
+}
+
+/// Joined and wrapped by `--help`.
+const NOTES: &str = "\
+`--json` prints {\"file\", \"calibration\", \"run\": {\"status\", \"n\", \"kappa\", \"kappa_ci95\", \"corrected\": {figure: {\"judge\",
+\"value\", \"ci95\", \"labels\", \"items\"}}, …}}; the figures of `judge agreement` stand in `calibration.figures`. With
+`--plan` it prints [{\"figure\", \"labels\", \"answers\", \"width_of_all\", \"known\"}]: the fewest labels, or null where all are
+too few. It goes by `--labels` of the run where there are some (`known`), and else takes labels to vary as the verdicts
+do, and these to tell nothing of them.";
+
+pub(super) fn run(args: &CalibrateArgs) -> Result<Exit> {
+    let dir = read_run(&args.run_dir)?;
+    let judge = JudgeOfRun::open(&dir, args.scorer.as_deref())?;
+    if let Some(number) = args.draw {
+        let lines = judge.draw(number, args.seed)?;
+        console::print(|out| lines.iter().try_for_each(|line| writeln!(out, "{line}")))?;
+        return Ok(Exit::Passed);
+    }
+    let beside = match &args.labels {
+        None => None,
+        Some(path) => Some(judge.beside(path, &read_labels(path)?)?),
+    };
+    if let Some(width) = args.plan {
+        let labels = beside.as_ref().map(|beside| &beside.calibration);
+        return plan(args, (dir.path(), &judge), width, labels);
+    }
+    let Some(beside) = beside else {
+        return Ok(Exit::Passed);
+    };
+    for notice in &beside.notices {
+        console::note(&clean(notice));
+    }
+    let file = args.output.clone().unwrap_or_else(|| judge.file());
+    beside.calibration.write(&file)?;
+    if args.json {
+        console::print_json(&json!({
+            "file": shown(&file),
+            "calibration": beside.calibration,
+            "run": beside.told,
+        }))?;
+    } else {
+        console::print(|out| show(dir.path(), &judge, &beside, &file, out))?;
+    }
+    Ok(Exit::Passed)
+}
+
+fn plan(
+    args: &CalibrateArgs,
+    (dir, judge): (&Path, &JudgeOfRun),
+    width: f64,
+    labels: Option<&Calibration>,
+) -> Result<Exit> {
+    if !(width.is_finite() && width > 0.0) {
+        return Err(Error::usage(format!("`--plan {width}` is no width"))
+            .hint("say how wide the interval may be, on the scale of the judge: `--plan 0.2`"));
+    }
+    let plans = judge.plan(width, labels);
+    if args.json {
+        console::print_json(&plans)?;
+    } else {
+        console::print(|out| show_plan(dir, judge, width, &plans, out))?;
+    }
+    Ok(Exit::Passed)
+}
+
+fn show_plan(
+    dir: &Path,
+    judge: &JudgeOfRun,
+    width: f64,
+    plans: &[LabelPlan],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    writeln!(
+        out,
+        "labels for a 95 % interval {width} wide of the corrected mean, judge `{}`:",
+        clean(judge.scorer())
+    )?;
+    for plan in plans {
+        let name = clean(&plan.figure);
+        let (answers, known) = (plan.answers, plan.known);
+        match plan.labels {
+            Some(labels) => write!(out, "  {name}: {labels} of {answers}")?,
+            None => write!(
+                out,
+                "  {name}: more than the {answers} there are, whose interval is {} wide",
+                figure(Some(plan.width_of_all))
+            )?,
+        }
+        match known {
+            0 => writeln!(out, ", if the judge is of no help")?,
+            known => writeln!(out, ", as {known} labels have it")?,
+        }
+    }
+    writeln!(
+        out,
+        "draw them by lot: cargo evaltest judge calibrate {} --draw N --seed 7",
+        shell_word(&shown(dir))
+    )
+}
+
+fn show(
+    dir: &Path,
+    judge: &JudgeOfRun,
+    beside: &JudgeBesidePeople,
+    file: &Path,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let told = &beside.told;
+    writeln!(
+        out,
+        "judge `{}`: {}",
+        clean(judge.scorer()),
+        clean(&told.told())
+    )?;
+    if let Some(warning) = told.warning() {
+        writeln!(out, "few labels: {}", clean(&warning))?;
+    }
+    if let Some(share) = beside.calibration.self_agreement {
+        writeln!(
+            out,
+            "it agrees with itself in {:.0} % of its repeats",
+            100.0 * share
+        )?;
+    }
+    for (name, agreement) in &beside.agreement {
+        writeln!(out, "\n== {}", clean(name))?;
+        show_figures(agreement, None, out)?;
+    }
+    writeln!(out)?;
+    if !told.corrected.is_empty() {
+        writeln!(out, "means of the run, corrected by labels drawn by lot:")?;
+        for (name, of) in &told.corrected {
+            writeln!(out, "  {}: {}", clean(name), corrected(of))?;
+        }
+    }
+    if let Some(why) = &told.not_corrected {
+        writeln!(out, "no mean is corrected: {}", clean(why))?;
+    }
+    let path = shown(file);
+    writeln!(out, "written to {}", clean(&path))?;
+    if !judge.is_named() {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        writeln!(
+            out,
+            "name it in the spec, beside which it is to be committed: `calibration: {}` of the judge",
+            clean(&name)
+        )?;
+    }
+    writeln!(out, "next: cargo evaltest gate {}", shell_word(&shown(dir)))
+}
+
+fn corrected(of: &CorrectedFigure) -> String {
+    let [low, high] = of.ci95;
+    format!(
+        "{} by the judge, {} corrected, 95 % interval {} to {} ({} labels, {} answers)",
+        figure(of.judge),
+        figure(Some(of.value)),
+        figure(Some(low)),
+        figure(Some(high)),
+        of.labels,
+        of.items
+    )
+}

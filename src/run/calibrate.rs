@@ -1,0 +1,442 @@
+//! Calibrating the judge of a run that is over: its verdicts beside labels of people, what of the run to label, and how
+//! much. Nobody is asked.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::calibrations;
+use crate::data::calibration::{CalibratedAnswer, Calibration, CalibrationKappa, LabelledValue};
+use crate::data::labels::{ItemLabels, LabelChoice, LabelClass};
+use crate::error::{Error, Result};
+use crate::stats::{LabelSpread, SplitMix64};
+use crate::store::manifest::ManifestJudge;
+use crate::store::{Manifest, RunDir};
+use crate::verdict::judged::agreement::{JudgeAgreement, LabelledItem};
+use crate::verdict::judged::calibrated::CalibratedJudge;
+use crate::verdict::judged::calibration::JudgeCalibration;
+use crate::verdict::judged::items::{CORRECT, JudgedItem, TOTAL, VALUE, VERDICT};
+use crate::verdict::judged::people::{PeoplesFigures, SaidOfAnswer};
+use crate::verdict::summary::Summary;
+
+/// How many ids an error lists.
+const LISTED: usize = 5;
+
+/// A judge of a run that is over, ready to be put beside people.
+pub struct JudgeOfRun {
+    manifest: Manifest,
+    scorer: String,
+    judge: ManifestJudge,
+    items: Vec<JudgedItem>,
+    population: String,
+    served: BTreeSet<String>,
+    self_agreement: Option<f64>,
+}
+
+/// What came of putting a judge beside people.
+#[derive(Clone, Debug)]
+pub struct JudgeBesidePeople {
+    /// The file to be kept.
+    pub calibration: Calibration,
+    /// The figures of agreement, by what was labelled.
+    pub agreement: BTreeMap<String, JudgeAgreement>,
+    /// What the summary of the run says with this calibration.
+    pub told: JudgeCalibration,
+    /// What people should know of their labels.
+    pub notices: Vec<String>,
+}
+
+/// How many labels a corrected mean needs.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct LabelPlan {
+    /// Of which figure.
+    pub figure: String,
+    /// The fewest labels; `null` where all answers are too few.
+    pub labels: Option<u64>,
+    /// Answers with a verdict.
+    pub answers: u64,
+    /// How wide the interval is if all are labelled.
+    pub width_of_all: f64,
+    /// How many labels it was reckoned from; 0 takes the judge to be of no help.
+    pub known: u64,
+}
+
+impl JudgeOfRun {
+    /// The judge of this name, or the only one.
+    ///
+    /// # Errors
+    ///
+    /// Where there is none, or several of which none is named, and where the run cannot be read.
+    pub fn open(dir: &RunDir, scorer: Option<&str>) -> Result<Self> {
+        let manifest = dir.manifest()?;
+        let summary = Summary::read(&dir.file("summary.json"))?;
+        let names: Vec<&str> = manifest.judges.keys().map(String::as_str).collect();
+        let run = &manifest.run_id;
+        let scorer = match (scorer, names.as_slice()) {
+            (_, []) if summary.judge.is_some() => {
+                return Err(Error::usage(format!(
+                    "run `{run}` is of a version that did not record who its judge is"
+                ))
+                .hint("score it again, which asks nobody what is stored: `cargo evaltest rescore RUN_DIR --spec SPEC`"));
+            }
+            (_, []) => {
+                return Err(Error::usage(format!("run `{run}` has no judge")).hint(
+                    "name a run whose eval has a scorer `judge`: `cargo evaltest scorers --explain judge`",
+                ));
+            }
+            (Some(named), names) if names.contains(&named) => named,
+            (Some(named), names) => {
+                let names = names.join("`, `");
+                return Err(
+                    Error::usage(format!("no judge of run `{run}` is called `{named}`"))
+                        .hint(format!("the judges are `{names}`")),
+                );
+            }
+            (None, [only]) => only,
+            (None, names) => {
+                return Err(Error::usage(format!(
+                    "run `{run}` has several judges: `{}`",
+                    names.join("`, `")
+                ))
+                .hint(format!("name one: `--scorer {}`", names[0])));
+            }
+        };
+        let scorer = scorer.to_owned();
+        let (items, population) = calibrations::items(dir, &manifest, &scorer)?.finish();
+        let judge = manifest.judges[&scorer].clone();
+        let asked = summary.judge.as_ref();
+        let asked = asked.and_then(|judge| judge.scorers.get(&scorer));
+        Ok(Self {
+            served: calibrations::served(&summary.judge_models(), &scorer, &manifest.judges),
+            self_agreement: asked.and_then(|judge| judge.self_agreement),
+            manifest,
+            scorer,
+            judge,
+            items,
+            population,
+        })
+    }
+
+    /// The name of its scorer.
+    pub fn scorer(&self) -> &str {
+        &self.scorer
+    }
+
+    /// The run's id.
+    pub fn run_id(&self) -> &str {
+        &self.manifest.run_id
+    }
+
+    /// Where its calibration belongs: where the spec names it, else beside the spec, else into the current folder.
+    pub fn file(&self) -> PathBuf {
+        let file = self.manifest.calibration_file(&self.scorer);
+        file.unwrap_or_else(|| format!("{}.calibration.json", self.scorer).into())
+    }
+
+    /// Whether the spec names that file.
+    pub fn is_named(&self) -> bool {
+        self.judge.calibration.is_some()
+    }
+
+    /// The judge beside these labels of a file.
+    ///
+    /// # Errors
+    ///
+    /// With the place of labels that are of no sample of the run, of another run, or none of what the judge gives.
+    pub fn beside(&self, path: &Path, labels: &[ItemLabels]) -> Result<JudgeBesidePeople> {
+        self.check_ids(path, labels)?;
+        let bounds = self.manifest.detail_bounds.get(&self.scorer);
+        let figures = PeoplesFigures::of(&self.items, &self.judge.rule, bounds);
+        let mut said: HashMap<&str, (&ItemLabels, SaidOfAnswer)> = HashMap::new();
+        for item in labels.iter().filter(|item| !item.is_empty()) {
+            let of = figures
+                .said(item)
+                .map_err(|error| error.at(place(path, item)))?;
+            said.insert(&item.id, (item, of));
+        }
+        self.check_all(path, labels, &said)?;
+        let mut kinds = BTreeMap::<String, Vec<LabelledItem>>::new();
+        let mut answers = Vec::new();
+        let (mut both, mut unanswered, mut unread) = (0, 0, 0);
+        for item in &self.items {
+            let Some((labels, said)) = said.remove(item.id.as_str()) else {
+                continue;
+            };
+            let Some(answer) = &item.answer else {
+                unanswered += 1;
+                continue;
+            };
+            let mut is_read = false;
+            for (figure, classes) in &said.classes {
+                let judge = given(item, figure);
+                is_read |= judge.is_some();
+                let kind = LabelledItem {
+                    labels: classes.clone(),
+                    judge,
+                };
+                kinds.entry(figure.clone()).or_default().push(kind);
+            }
+            both += u64::from(is_read);
+            unread += u64::from(!is_read);
+            answers.push(calibrated(item, labels, &said, answer));
+        }
+        if answers.is_empty() {
+            let message = format!("{}: no label is of an answer of the run", path.display());
+            return Err(Error::usage(message).hint("label samples that were answered"));
+        }
+        let agreement = kinds
+            .iter()
+            .map(|(figure, items)| Ok((figure.clone(), JudgeAgreement::of(items)?)))
+            .collect::<Result<BTreeMap<_, _>>>()?;
+        let shown = agreement.iter().map(|(figure, of)| {
+            let of = serde_json::to_value(of).unwrap_or_default();
+            (figure.clone(), of)
+        });
+        let calibration = Calibration {
+            format_version: Calibration::version(),
+            eval: self.manifest.eval.clone(),
+            scorer: self.scorer.clone(),
+            fingerprint: self.judge.fingerprint.clone(),
+            models: self.served.clone(),
+            run: self.manifest.run_id.clone(),
+            population: self.population.clone(),
+            n: both,
+            kappa: kappa(&agreement),
+            self_agreement: self.self_agreement,
+            figures: shown.collect(),
+            answers,
+        };
+        Ok(JudgeBesidePeople {
+            told: self.told(&calibration),
+            notices: notices(labels, unanswered, unread),
+            calibration,
+            agreement,
+        })
+    }
+
+    /// What the summary of the run says with this calibration.
+    fn told(&self, calibration: &Calibration) -> JudgeCalibration {
+        let differs = calibration.differs(&self.judge.fingerprint, &self.served);
+        let items = (self.items.clone(), self.population.as_str());
+        let judge = CalibratedJudge::of(calibration, differs.as_deref(), items);
+        judge.told().clone()
+    }
+
+    /// Lines to be filled in by people, of answers that are drawn by lot. A larger draw of the same seed begins with the
+    /// smaller one.
+    ///
+    /// # Errors
+    ///
+    /// Where there are fewer answers.
+    pub fn draw(&self, number: usize, seed: u64) -> Result<Vec<Value>> {
+        let answered = self.items.iter().filter(|item| item.answer.is_some());
+        let mut ids: Vec<&str> = answered.map(|item| item.id.as_str()).collect();
+        if number == 0 || number > ids.len() {
+            let message = format!("{number} of {} answers cannot be drawn", ids.len());
+            return Err(Error::usage(message).hint(format!("`--draw {}`", ids.len().min(100))));
+        }
+        let mut random = SplitMix64(seed);
+        for place in 0..number {
+            let other = place + random.below(ids.len() - place);
+            ids.swap(place, other);
+        }
+        let line = |id: &&str| json!({ "id": id, "label": null, "chosen": LabelChoice::Random, "seed": seed, "run": self.run_id() });
+        Ok(ids[..number].iter().map(line).collect())
+    }
+
+    /// How many labels make the intervals of corrected means at most so wide, by figure. With labels of this run it goes
+    /// by how these vary and hang together with the verdicts; without by how the verdicts vary, as if they told nothing.
+    pub fn plan(&self, width: f64, labels: Option<&Calibration>) -> Vec<LabelPlan> {
+        let labels = labels.filter(|labels| labels.population == self.population);
+        let answers = labels.into_iter().flat_map(|labels| &labels.answers);
+        let labelled = answers.flat_map(|answer| answer.values.keys());
+        let judged = self.items.iter().filter(|_| labels.is_none());
+        let judged = judged.flat_map(|item| item.first.numbers.keys());
+        let mut figures: Vec<String> = labelled.chain(judged).cloned().collect();
+        figures.sort();
+        figures.dedup();
+        let plan = |figure: String| {
+            let all = self.items.iter().filter_map(|item| item.mean(&figure));
+            let all: Vec<f64> = all.collect();
+            let pairs = labels.into_iter().flat_map(|labels| &labels.answers);
+            let pairs = pairs.filter_map(|answer| {
+                let value = answer.values.get(&figure)?;
+                Some((value.judge?, value.label))
+            });
+            let pairs: Vec<_> = pairs.collect();
+            let known = LabelSpread::of(&pairs, &all);
+            let count = all.len() as u64;
+            let spread = known.or_else(|| LabelSpread::unknown(&all))?;
+            Some(LabelPlan {
+                labels: spread.needed(width, count),
+                answers: count,
+                width_of_all: spread.width(count, count),
+                known: known.map_or(0, |_| pairs.len() as u64),
+                figure,
+            })
+        };
+        figures.into_iter().filter_map(plan).collect()
+    }
+
+    /// Refuses labels of samples that the run does not have, and of other runs.
+    fn check_ids(&self, path: &Path, labels: &[ItemLabels]) -> Result<()> {
+        let run = self.run_id();
+        let known: HashSet<&str> = self.items.iter().map(|item| &*item.id).collect();
+        let strangers = labels.iter().filter(|item| !known.contains(&*item.id));
+        let strangers: Vec<&ItemLabels> = strangers.collect();
+        if let Some(first) = strangers.first() {
+            let ids = strangers
+                .iter()
+                .take(LISTED)
+                .map(|item| format!("`{}`", item.id));
+            let mut ids = ids.collect::<Vec<_>>().join(", ");
+            if let Some(more) = strangers.len().checked_sub(LISTED).filter(|more| *more > 0) {
+                ids = format!("{ids} and {more} more");
+            }
+            let message = format!("run `{run}` has no sample {ids}");
+            return Err(Error::usage(message)
+                .at(place(path, first))
+                .hint("name the run whose answers were labelled, or take the lines out"));
+        }
+        let own = self.manifest.answers_from();
+        let is_other = |item: &&ItemLabels| item.run.as_ref().is_some_and(|it| !own.contains(it));
+        match labels.iter().find(is_other) {
+            None => Ok(()),
+            Some(item) => {
+                let of = item.run.as_deref().unwrap_or_default();
+                Err(Error::usage(format!("the label is of run `{of}`, and this is `{run}`"))
+                    .at(place(path, item))
+                    .hint(format!(
+                        "calibrate that run: `cargo evaltest judge calibrate {of} --labels FILE`"
+                    )))
+            }
+        }
+    }
+
+    /// Refuses to call some answers all.
+    fn check_all(
+        &self,
+        path: &Path,
+        labels: &[ItemLabels],
+        said: &HashMap<&str, (&ItemLabels, SaidOfAnswer)>,
+    ) -> Result<()> {
+        let Some(first) = labels.iter().find(|item| item.chosen == LabelChoice::All) else {
+            return Ok(());
+        };
+        let is_lacking = |item: &&JudgedItem| {
+            let is_labelled = said
+                .get(&*item.id)
+                .is_some_and(|(labels, _)| labels.chosen == LabelChoice::All);
+            item.answer.is_some() && !is_labelled
+        };
+        let lacking: Vec<_> = self.items.iter().filter(is_lacking).collect();
+        let Some(one) = lacking.first() else {
+            return Ok(());
+        };
+        let (count, answers) = (lacking.len(), self.items.len());
+        let have = if count == 1 { "has" } else { "have" };
+        let message = format!(
+            "`chosen: all`, and {count} of {answers} {have} no such label, first `{}`",
+            one.id
+        );
+        Err(Error::usage(message).at(place(path, first)).hint(
+            "label all answers, or say how these were chosen: `random` by lot, else `picked`",
+        ))
+    }
+}
+
+fn place(path: &Path, item: &ItemLabels) -> String {
+    format!("{}:{}", path.display(), item.line)
+}
+
+/// What the judge says of a figure, as a class.
+fn given(item: &JudgedItem, figure: &str) -> Option<LabelClass> {
+    let number = item.first.numbers.get(figure);
+    match figure {
+        VERDICT => LabelClass::of(&json!(item.first.verdict)),
+        CORRECT => LabelClass::of(&json!(*number? > 0.5)),
+        _ => LabelClass::of(&json!(number?)),
+    }
+}
+
+fn calibrated(
+    item: &JudgedItem,
+    labels: &ItemLabels,
+    said: &SaidOfAnswer,
+    answer: &str,
+) -> CalibratedAnswer {
+    let values = said.values.iter().map(|(figure, label)| {
+        let value = LabelledValue {
+            label: *label,
+            judge: item.mean(figure),
+        };
+        (figure.clone(), value)
+    });
+    let classes = said.classes.iter().map(|(figure, classes)| {
+        let classes = classes.iter().map(LabelClass::to_value);
+        (figure.clone(), classes.collect())
+    });
+    CalibratedAnswer {
+        id: item.id.clone(),
+        chosen: labels.chosen,
+        seed: labels.seed,
+        cluster: item.cluster.clone(),
+        labels: classes.collect(),
+        values: values.collect(),
+        answer: answer.to_owned(),
+    }
+}
+
+/// That of the figure that says most: the verdict, the total, the value, what is correct, or else the first.
+fn kappa(agreement: &BTreeMap<String, JudgeAgreement>) -> CalibrationKappa {
+    let best = [VERDICT, TOTAL, VALUE, CORRECT];
+    let best = best.into_iter().find(|name| agreement.contains_key(*name));
+    let best = best.or_else(|| agreement.keys().next().map(String::as_str));
+    let Some((name, of)) = best.and_then(|name| Some((name, agreement.get(name)?))) else {
+        return CalibrationKappa::default();
+    };
+    let quadratic = of.figures.kappa_quadratic.is_some();
+    CalibrationKappa {
+        of: name.to_owned(),
+        quadratic,
+        value: of.figures.kappa_quadratic.or(of.figures.kappa),
+        ci95: if quadratic {
+            of.ci95.kappa_quadratic
+        } else {
+            of.ci95.kappa
+        },
+    }
+}
+
+fn notices(labels: &[ItemLabels], unanswered: u64, unread: u64) -> Vec<String> {
+    let mut notices = Vec::new();
+    let count = |number: u64| match number {
+        1 => "1 label is".to_owned(),
+        number => format!("{number} labels are"),
+    };
+    if unanswered > 0 {
+        notices.push(format!(
+            "{} of samples without an answer, and left out",
+            count(unanswered)
+        ));
+    }
+    if unread > 0 {
+        notices.push(format!(
+            "{} of answers without a verdict of the judge: corrected means are of those with one",
+            count(unread)
+        ));
+    }
+    let drawn = labels
+        .iter()
+        .filter(|item| item.chosen == LabelChoice::Random);
+    let (all, empty) = drawn.fold((0_u64, 0_u64), |(all, empty), item| {
+        (all + 1, empty + u64::from(item.is_empty()))
+    });
+    if empty > 0 {
+        notices.push(format!(
+            "{empty} of {all} drawn answers have no label: corrections count on nobody having chosen which"
+        ));
+    }
+    notices
+}

@@ -1,0 +1,252 @@
+//! `CalibratedJudge`: a judge of a run beside the labels of people, and the means that these correct.
+//!
+//! A correction holds for the answers of which some were drawn by lot and labelled, or all. Labels of other answers, those
+//! of an earlier run or of another agent, tell how far the judge was off there; that it is off as far here nobody knows.
+//! Labels that were picked tell nothing of all answers.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::calibration::{CorrectedFigure, JudgeCalibration};
+use super::items::{JudgedItem, group};
+use crate::data::calibration::{CalibratedAnswer, Calibration};
+use crate::stats::{self, PoweredMean, powered_mean_of_groups, shifted_mean};
+use crate::verdict::gate::Slice;
+
+/// What to type for a correction.
+const CALIBRATE: &str = "`cargo evaltest judge calibrate RUN_DIR --labels FILE`";
+/// How labels come to be drawn.
+const DRAW: &str = "`cargo evaltest judge calibrate RUN_DIR --draw 100`";
+
+/// A judge of a run beside labels of people.
+#[derive(Clone, Debug)]
+pub struct CalibratedJudge {
+    told: JudgeCalibration,
+    labels: CalibrationLabels,
+    items: Vec<JudgedItem>,
+}
+
+/// A corrected mean, and of how many items it is not because they lack a verdict.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CorrectedMean {
+    pub(crate) found: CorrectedFigure,
+    /// Items, those of several epochs in part.
+    pub(crate) lacking: f64,
+}
+
+/// What the labels of a calibration may be taken for in a run.
+#[derive(Clone, Debug)]
+enum CalibrationLabels {
+    /// Nothing but agreement, for this reason.
+    None(String),
+    /// Of the answers of this run: by id, the labels by figure.
+    Own(HashMap<String, BTreeMap<String, f64>>),
+    /// Of other answers.
+    Others(Vec<CalibratedAnswer>),
+}
+
+impl CalibratedJudge {
+    /// One without a calibration, or with one that cannot be used.
+    pub(crate) fn without(reason: impl Into<String>) -> Self {
+        Self {
+            told: JudgeCalibration::without(reason),
+            labels: CalibrationLabels::None(no_labels()),
+            items: Vec::new(),
+        }
+    }
+
+    /// One that said this of the items of a run, whose ids and answers hash to `population`. `differs` says in what the
+    /// calibration is of another judge.
+    pub(crate) fn of(
+        calibration: &Calibration,
+        differs: Option<&str>,
+        (items, population): (Vec<JudgedItem>, &str),
+    ) -> Self {
+        let is_own = calibration.population == population;
+        let labels = if let Some(differs) = differs {
+            CalibrationLabels::None(format!(
+                "the calibration is of another judge, {differs}: {CALIBRATE}"
+            ))
+        } else if !calibration.is_drawn() {
+            CalibrationLabels::None(format!(
+                "the labels were picked, and tell nothing of all answers: have some drawn by lot with {DRAW}"
+            ))
+        } else if is_own {
+            let drawn = calibration.drawn().map(|answer| {
+                let values = answer.values.iter();
+                let values = values.map(|(figure, value)| (figure.clone(), value.label));
+                (answer.id.clone(), values.collect())
+            });
+            CalibrationLabels::Own(drawn.collect())
+        } else {
+            CalibrationLabels::Others(calibration.drawn().cloned().collect())
+        };
+        let mut judge = Self {
+            told: JudgeCalibration::of(calibration, differs),
+            labels,
+            items,
+        };
+        judge.tell();
+        judge
+    }
+
+    /// What the summary says of it.
+    pub(crate) fn told(&self) -> &JudgeCalibration {
+        &self.told
+    }
+
+    /// The corrected mean of a figure of the run, or of one of its slices.
+    ///
+    /// # Errors
+    ///
+    /// With the reason why there is none.
+    pub(crate) fn corrected(
+        &self,
+        figure: &str,
+        slice: Option<&Slice>,
+    ) -> Result<CorrectedMean, String> {
+        match &self.labels {
+            CalibrationLabels::None(why) => return Err(why.clone()),
+            CalibrationLabels::Others(_) => {
+                let run = self.told.run.as_deref().unwrap_or_default();
+                let told = self.estimate(figure, slice).map(|CorrectedMean { found, .. }| {
+                    let [low, high] = found.ci95;
+                    format!(
+                        "; corrected, if the judge errs on this agent as on that one, it is {:.4}, 95 % interval {low:.4} \
+                         to {high:.4}",
+                        found.value
+                    )
+                });
+                return Err(format!(
+                    "no labels of this run, those of the calibration are of run `{run}`: {CALIBRATE}{}",
+                    told.unwrap_or_default()
+                ));
+            }
+            CalibrationLabels::Own(_) => {}
+        }
+        self.estimate(figure, slice).ok_or_else(|| {
+            format!("fewer than two answers have a label of `{figure}` and a verdict: {DRAW}")
+        })
+    }
+
+    fn items_of(&self, slice: Option<&Slice>) -> impl Iterator<Item = &JudgedItem> {
+        let is_in = move |item: &&JudgedItem| slice.is_none_or(|it| item.slices.contains(it));
+        self.items.iter().filter(is_in)
+    }
+
+    /// The mean that the labels make of a figure; `None` without two labels.
+    fn estimate(&self, figure: &str, slice: Option<&Slice>) -> Option<CorrectedMean> {
+        let values = self.items_of(slice).filter_map(|item| item.mean(figure));
+        let values: Vec<f64> = values.collect();
+        let judge = stats::mean(&values);
+        match &self.labels {
+            CalibrationLabels::None(_) => None,
+            CalibrationLabels::Own(labels) => {
+                let label = |item: &JudgedItem| labels.get(&item.id)?.get(figure).copied();
+                let (mut both, mut judged, mut labelled) = (Vec::new(), Vec::new(), Vec::new());
+                let mut lacking = 0.0;
+                for item in self.items_of(slice) {
+                    let group = item.group();
+                    lacking += item.lacking();
+                    match (item.mean(figure), label(item)) {
+                        (Some(value), Some(label)) => both.push((value, label, group)),
+                        (Some(value), None) => judged.push((value, group)),
+                        // Without a verdict a label stands for itself alone: it counts where all have one.
+                        (None, Some(label)) => labelled.push((label, label, group)),
+                        (None, None) => {}
+                    }
+                }
+                if judged.is_empty() {
+                    lacking -= stats::as_f64(labelled.len() as u64);
+                    both.append(&mut labelled);
+                }
+                let found = powered(&both, &judged);
+                let found = figure_of(found, judge, both.len(), both.len() + judged.len())?;
+                Some(CorrectedMean { found, lacking })
+            }
+            CalibrationLabels::Others(answers) => {
+                let labelled = answers.iter().filter_map(|answer| {
+                    let value = answer.values.get(figure)?;
+                    let group = group(answer.cluster.as_deref(), &answer.id);
+                    Some((value.judge?, value.label, group))
+                });
+                let labelled: Vec<_> = labelled.collect();
+                let judged = self
+                    .items_of(slice)
+                    .filter_map(|item| Some((item.mean(figure)?, item.group())));
+                let judged: Vec<_> = judged.collect();
+                let found = shifted_mean(&borrowed(&labelled), &borrowed_all(&judged));
+                let found = figure_of(found, judge, labelled.len(), judged.len())?;
+                Some(CorrectedMean {
+                    found,
+                    lacking: 0.0,
+                })
+            }
+        }
+    }
+
+    /// Has all figures with labels told.
+    fn tell(&mut self) {
+        let figures: BTreeSet<&String> = match &self.labels {
+            CalibrationLabels::None(_) => BTreeSet::new(),
+            CalibrationLabels::Own(labels) => labels.values().flat_map(BTreeMap::keys).collect(),
+            CalibrationLabels::Others(answers) => {
+                answers.iter().flat_map(|it| it.values.keys()).collect()
+            }
+        };
+        let told = figures.into_iter();
+        let told = told.filter_map(|name| Some((name.clone(), self.estimate(name, None)?.found)));
+        let told: BTreeMap<_, _> = told.collect();
+        match &self.labels {
+            CalibrationLabels::None(why) => self.told.not_corrected = Some(why.clone()),
+            CalibrationLabels::Own(_) => self.told.corrected = told,
+            CalibrationLabels::Others(_) => self.told.corrected_if_alike = told,
+        }
+    }
+}
+
+/// Why there is no correction where nobody labelled anything.
+pub(crate) fn no_labels() -> String {
+    format!("no labels of this run: {CALIBRATE}")
+}
+
+type Labelled = (f64, f64, String);
+type Judged = (f64, String);
+
+/// The mean by labels with the help of verdicts; of items that are no groups as a plain mean is.
+fn powered(both: &[Labelled], judged: &[Judged]) -> PoweredMean {
+    let groups = both
+        .iter()
+        .map(|it| &it.2)
+        .chain(judged.iter().map(|it| &it.1));
+    let mut seen = BTreeSet::new();
+    if groups.into_iter().all(|group| seen.insert(group)) {
+        let pairs: Vec<_> = both.iter().map(|it| (it.0, it.1)).collect();
+        let values: Vec<_> = judged.iter().map(|it| it.0).collect();
+        return stats::powered_mean(&pairs, &values);
+    }
+    powered_mean_of_groups(&borrowed(both), &borrowed_all(judged))
+}
+
+fn borrowed(labelled: &[Labelled]) -> Vec<(f64, f64, &str)> {
+    let borrowed = labelled.iter();
+    borrowed.map(|it| (it.0, it.1, it.2.as_str())).collect()
+}
+
+fn borrowed_all(judged: &[Judged]) -> Vec<(f64, &str)> {
+    judged.iter().map(|it| (it.0, it.1.as_str())).collect()
+}
+
+fn figure_of(
+    found: PoweredMean,
+    judge: Option<f64>,
+    labels: usize,
+    items: usize,
+) -> Option<CorrectedFigure> {
+    Some(CorrectedFigure {
+        judge,
+        value: found.mean?,
+        ci95: found.ci95?,
+        labels: labels as u64,
+        items: items as u64,
+    })
+}
