@@ -11,6 +11,7 @@ mod bfcl;
 mod bfcl_files;
 mod book;
 mod cache;
+mod calibrate;
 mod called;
 mod changed;
 mod completions;

@@ -47,6 +47,12 @@ impl Folder {
             ),
             ("test.jsonl", r#"{"question": "6 * 7?", "answer": "42"}"#),
             (
+                "judge.calibration.json",
+                r#"{"format_version": 1, "eval": "e", "scorer": "judge", "fingerprint": "f", "models": [], "run": "r",
+                "population": "p", "n": 0, "kappa": {"of": "", "quadratic": false, "value": null, "ci95": null},
+                "self_agreement": null, "figures": {}, "answers": []}"#,
+            ),
+            (
                 "aime.jsonl",
                 "{\"id\": \"2024-I-1\", \"problem\": \"6 * 7?\", \"answer\": 42}\n",
             ),

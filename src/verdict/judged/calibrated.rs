@@ -27,7 +27,7 @@ pub struct CalibratedJudge {
 
 /// A corrected mean, and of how many items it is not because they lack a verdict.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct CorrectedMean {
+pub(crate) struct RunCorrection {
     pub(crate) found: CorrectedFigure,
     /// Items, those of several epochs in part.
     pub(crate) lacking: f64,
@@ -103,12 +103,12 @@ impl CalibratedJudge {
         &self,
         figure: &str,
         slice: Option<&Slice>,
-    ) -> Result<CorrectedMean, String> {
+    ) -> Result<RunCorrection, String> {
         match &self.labels {
             CalibrationLabels::None(why) => return Err(why.clone()),
             CalibrationLabels::Others(_) => {
                 let run = self.told.run.as_deref().unwrap_or_default();
-                let told = self.estimate(figure, slice).map(|CorrectedMean { found, .. }| {
+                let told = self.estimate(figure, slice).map(|RunCorrection { found, .. }| {
                     let [low, high] = found.ci95;
                     format!(
                         "; corrected, if the judge errs on this agent as on that one, it is {:.4}, 95 % interval {low:.4} \
@@ -134,7 +134,7 @@ impl CalibratedJudge {
     }
 
     /// The mean that the labels make of a figure; `None` without two labels.
-    fn estimate(&self, figure: &str, slice: Option<&Slice>) -> Option<CorrectedMean> {
+    fn estimate(&self, figure: &str, slice: Option<&Slice>) -> Option<RunCorrection> {
         let values = self.items_of(slice).filter_map(|item| item.mean(figure));
         let values: Vec<f64> = values.collect();
         let judge = stats::mean(&values);
@@ -161,7 +161,7 @@ impl CalibratedJudge {
                 }
                 let found = powered(&both, &judged);
                 let found = figure_of(found, judge, both.len(), both.len() + judged.len())?;
-                Some(CorrectedMean { found, lacking })
+                Some(RunCorrection { found, lacking })
             }
             CalibrationLabels::Others(answers) => {
                 let labelled = answers.iter().filter_map(|answer| {
@@ -176,7 +176,7 @@ impl CalibratedJudge {
                 let judged: Vec<_> = judged.collect();
                 let found = shifted_mean(&borrowed(&labelled), &borrowed_all(&judged));
                 let found = figure_of(found, judge, labelled.len(), judged.len())?;
-                Some(CorrectedMean {
+                Some(RunCorrection {
                     found,
                     lacking: 0.0,
                 })

@@ -6,7 +6,7 @@ use crate::verdict::check::accuracy::UpperEnds;
 use crate::verdict::check::mean::{Found, KnownMeans};
 use crate::verdict::check::measured::{Measured, show};
 use crate::verdict::gate::Slice;
-use crate::verdict::judged::calibrated::{CorrectedMean, no_labels};
+use crate::verdict::judged::calibrated::{RunCorrection, no_labels};
 use crate::verdict::judged::calibration::CorrectedFigure;
 use crate::verdict::judged::items::{CORRECT, VALUE};
 
@@ -15,7 +15,7 @@ impl Figures<'_> {
     pub(super) fn corrected(&self, name: &str, slice: Option<&Slice>) -> Result<Measured, String> {
         let nothing = |why| self.nothing_scored().unwrap_or(why);
         let found = self.find_corrected(name).map_err(nothing)?;
-        let CorrectedMean {
+        let RunCorrection {
             found: corrected,
             lacking,
         } = self.found_corrected(&found, slice)?;
@@ -47,7 +47,7 @@ impl Figures<'_> {
         threshold: f64,
     ) -> Option<UpperEnds> {
         let found = self.find_corrected(name).ok()?;
-        let CorrectedMean {
+        let RunCorrection {
             found: corrected,
             lacking,
         } = self.found_corrected(&found, slice).ok()?;
@@ -67,7 +67,7 @@ impl Figures<'_> {
         &self,
         found: &Found,
         slice: Option<&Slice>,
-    ) -> Result<CorrectedMean, String> {
+    ) -> Result<RunCorrection, String> {
         let scorer = found.scorer.as_deref().or(self.decides());
         let scorer = scorer.unwrap_or_default();
         let judge = self.facts.calibrated.get(scorer);

@@ -7,8 +7,13 @@ use serde_json::{Value, json};
 
 use super::super::correct::{GradedItem, JudgeCorrection};
 use super::agreement;
+use crate::data::calibration::{CalibratedAnswer, Calibration, LabelledValue};
+use crate::data::labels::LabelChoice;
+use crate::data::{Output, Record, Score};
 use crate::stats::SplitMix64;
 use crate::tests::parity;
+use crate::verdict::judged::calibrated::CalibratedJudge;
+use crate::verdict::judged::items::{JudgedItems, VALUE};
 
 /// The published labels of `PandaLM`.
 fn pandalm() -> Vec<Value> {
@@ -133,4 +138,97 @@ fn corrected_means_cover_the_truth_and_are_narrower() {
         let (covered, width) = coverage(&values);
         assert!(covered >= 0.93 && width <= 0.90, "{covered} {width}");
     }
+}
+
+/// A calibration of so many labels of these items, drawn by lot.
+fn drawn(values: &[(f64, f64)], population: &str, random: &mut SplitMix64) -> Calibration {
+    let mut order: Vec<_> = (0..values.len()).collect();
+    for at in 0..100 {
+        order.swap(at, at + random.below(values.len() - at));
+    }
+    let answer = |item: &usize| {
+        let (judge, label) = values[*item];
+        let value = LabelledValue {
+            label,
+            judge: Some(judge),
+        };
+        CalibratedAnswer {
+            id: item.to_string(),
+            chosen: LabelChoice::Random,
+            seed: None,
+            cluster: None,
+            labels: [].into(),
+            values: [(VALUE.to_owned(), value)].into(),
+            answer: String::new(),
+        }
+    };
+    Calibration {
+        format_version: Calibration::version(),
+        eval: "e".to_owned(),
+        scorer: "judge".to_owned(),
+        fingerprint: String::new(),
+        models: [].into(),
+        run: "then".to_owned(),
+        population: population.to_owned(),
+        n: 100,
+        kappa: crate::data::calibration::CalibrationKappa::default(),
+        self_agreement: None,
+        figures: [].into(),
+        answers: order[..100].iter().map(answer).collect(),
+    }
+}
+
+/// What a run has to say of its judge, whose verdicts are PandaLM's: the mean by people is in the intervals as often as
+/// they say, and labels of the answers of another agent offer no corrected figure.
+#[needs(data = "judging/pandalm_labels.jsonl.gz")]
+#[test]
+fn the_corrected_mean_of_a_run_covers_what_people_say() {
+    let draws = if cfg!(debug_assertions) { 300 } else { 1_000 };
+    let value = |verdict: u64| match verdict {
+        1 => 1.0,
+        2 => 0.0,
+        _ => 0.5,
+    };
+    let values = pandalm().into_iter().map(|row| {
+        let human = row["human"].as_array().unwrap();
+        let human: Vec<_> = human.iter().map(|label| label.as_u64().unwrap()).collect();
+        let is_most = |label: &&u64| human.iter().filter(|other| other == label).count() > 1;
+        let label = value(*human.iter().find(is_most).unwrap());
+        (value(row["pandalm7b"].as_u64().unwrap()), label)
+    });
+    let values: Vec<(f64, f64)> = values.collect();
+    let answered = |agent: &str| {
+        let mut items = JudgedItems::new("judge", Some("judge"));
+        for (id, (verdict, _)) in values.iter().enumerate() {
+            let score = Score::new(*verdict, *verdict > 0.5, "judged");
+            let mut record = Record::scored(id.to_string(), score);
+            record.result.output = Some(Output::text(format!("{agent} {id}")));
+            items.add(&record);
+        }
+        items.finish()
+    };
+    let (items, population) = answered("one");
+    let (others, other_population) = answered("other");
+    assert_ne!(population, other_population);
+    let labels = values.iter().map(|(_, label)| label);
+    let truth = labels.sum::<f64>() / 999.0;
+    let mut random = SplitMix64(16);
+    let (mut covered, mut alone) = (0, 0);
+    for _ in 0..draws {
+        let calibration = drawn(&values, &population, &mut random);
+        let judge = CalibratedJudge::of(&calibration, None, (items.clone(), &population));
+        let found = judge.told().corrected[VALUE];
+        covered += u32::from((found.ci95[0]..=found.ci95[1]).contains(&truth));
+        alone += u32::from(found.judge.is_some_and(|mean| (mean - truth).abs() < 0.02));
+    }
+    let share = f64::from(covered) / f64::from(draws);
+    assert!(share >= 0.93, "{share}");
+    // The judge alone is nowhere near, in any of them.
+    assert_eq!(alone, 0);
+    let calibration = drawn(&values, &population, &mut random);
+    let judge = CalibratedJudge::of(&calibration, None, (others, &other_population));
+    assert!(judge.told().corrected.is_empty());
+    assert!(judge.told().corrected_if_alike.contains_key(VALUE));
+    let why = judge.corrected(VALUE, None).unwrap_err();
+    assert!(why.starts_with("no labels of this run"), "{why}");
 }
