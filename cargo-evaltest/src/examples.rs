@@ -210,6 +210,19 @@ pub(crate) const OF_COMMANDS: &[(&str, &[CliExample])] = &[
         ],
     ),
     (
+        "judge calibrate",
+        &[
+            (
+                "judge calibrate RUN_DIR --draw 100 --seed 7",
+                "lines for people to fill in",
+            ),
+            (
+                "judge calibrate RUN_DIR --labels labels.jsonl",
+                "what the judge is worth beside them",
+            ),
+        ],
+    ),
+    (
         "judge correct",
         &[("judge correct graded.jsonl", "labels, judge, and both")],
     ),

@@ -103,6 +103,7 @@ pub(crate) const ONLY_THE_PROGRAM: &[(&str, &str)] = &[
     ("lies between 0 and 1", "what a number means to a metric"),
     ("needs the option `rubric`", "one key is about another"),
     ("no ready rubric", "which files there are"),
+    ("option `calibration`: there is no", "which files there are"),
     ("is off the scale", "one key is about another"),
     ("is upside down", "numbers are compared"),
     ("no choice reaches", "one key is about another"),

@@ -20,6 +20,7 @@ pub(super) fn form(option: &str) -> Option<Value> {
             let name = json!({ "type": "string", "pattern": "\\S" });
             json!({ "type": "array", "minItems": 1, "uniqueItems": true, "items": name })
         }
+        "calibration" => json!({ "type": "string", "pattern": "\\S" }),
         "repeats" => json!({ "type": "integer", "minimum": 1, "maximum": 100 }),
         "retries" => json!({ "type": "integer", "minimum": 0, "maximum": u32::MAX }),
         "requests_per_minute" | "tokens_per_minute" => {

@@ -178,12 +178,11 @@ fn drawn(values: &[(f64, f64)], population: &str, random: &mut SplitMix64) -> Ca
     }
 }
 
-/// What a run has to say of its judge, whose verdicts are PandaLM's: the mean by people is in the intervals as often as
+/// What a run has to say of its judge, whose verdicts are `PandaLM`'s: the mean by people is in the intervals as often as
 /// they say, and labels of the answers of another agent offer no corrected figure.
 #[needs(data = "judging/pandalm_labels.jsonl.gz")]
 #[test]
 fn the_corrected_mean_of_a_run_covers_what_people_say() {
-    let draws = if cfg!(debug_assertions) { 300 } else { 1_000 };
     let value = |verdict: u64| match verdict {
         1 => 1.0,
         2 => 0.0,
@@ -213,18 +212,15 @@ fn the_corrected_mean_of_a_run_covers_what_people_say() {
     let labels = values.iter().map(|(_, label)| label);
     let truth = labels.sum::<f64>() / 999.0;
     let mut random = SplitMix64(16);
-    let (mut covered, mut alone) = (0, 0);
-    for _ in 0..draws {
+    let mut covered = 0;
+    for _ in 0..1_000 {
         let calibration = drawn(&values, &population, &mut random);
         let judge = CalibratedJudge::of(&calibration, None, (items.clone(), &population));
         let found = judge.told().corrected[VALUE];
         covered += u32::from((found.ci95[0]..=found.ci95[1]).contains(&truth));
-        alone += u32::from(found.judge.is_some_and(|mean| (mean - truth).abs() < 0.02));
     }
-    let share = f64::from(covered) / f64::from(draws);
+    let share = f64::from(covered) / 1_000.0;
     assert!(share >= 0.93, "{share}");
-    // The judge alone is nowhere near, in any of them.
-    assert_eq!(alone, 0);
     let calibration = drawn(&values, &population, &mut random);
     let judge = CalibratedJudge::of(&calibration, None, (others, &other_population));
     assert!(judge.told().corrected.is_empty());
