@@ -2,6 +2,7 @@
 //!
 //! They lie apart from the rules, which know no file, clock, process or environment.
 
+mod asker;
 pub(crate) mod command;
 pub(crate) mod desk;
 pub(crate) mod judge;

@@ -26,7 +26,7 @@ const MERE: [&str; 13] = [
 const SCRIPT_BYTES: u64 = 1 << 20;
 
 /// The agent's keys that may change a verdict, and the hashes of the scripts that it names.
-pub(super) fn identity(agent: &Value, folder: &Path) -> String {
+pub(in crate::scorer::ask) fn identity(agent: &Value, folder: &Path) -> String {
     let Value::Object(keys) = agent else {
         return agent.to_string();
     };

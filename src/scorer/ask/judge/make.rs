@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::identity::identity;
 use super::rubric::Grading;
 use super::sees::Sees;
@@ -11,7 +13,7 @@ use super::{Judge, NAME};
 use crate::data::calibration::Calibration;
 use crate::error::{Error, Result};
 use crate::scorer::ask::desk::Patience;
-use crate::scorer::{Entry, Example, OptionReader, Scorer};
+use crate::scorer::{AskedAgent, Entry, Example, OptionReader, Scorer};
 use crate::system::file::absolute;
 
 /// The most repeats of a verdict.
@@ -99,9 +101,7 @@ fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
 
 /// The judge that options mean.
 pub(in crate::scorer::ask) fn judge(options: &OptionReader<'_>) -> Result<Judge> {
-    let Some(agent) = options.value("agent") else {
-        return Err(options.missing("agent", "the model that judges"));
-    };
+    let agent = named_agent(options)?;
     let grading = Grading::from_options(options)?;
     let sees = Sees::of_options(options, &grading)?;
     let repeats = options.read(
@@ -113,6 +113,42 @@ pub(in crate::scorer::ask) fn judge(options: &OptionReader<'_>) -> Result<Judge>
             is_some.then(|| u32::try_from(number).ok())?
         },
     );
+    let patience = patience(options)?;
+    let repeats = hinted(repeats, "write how often, such as `repeats: 3`")?;
+    let (asked, who) = asked_agent(options, agent)?;
+    let mut judge = Judge {
+        sees,
+        repeats: repeats.unwrap_or(1),
+        calibration: calibration(options)?,
+        ..Judge::of(asked, who, grading)
+    };
+    judge.asker.patience = patience;
+    Ok(judge)
+}
+
+/// What the options say of the agent.
+pub(in crate::scorer::ask) fn named_agent<'a>(options: &OptionReader<'a>) -> Result<&'a Value> {
+    let agent = options.value("agent");
+    agent.ok_or_else(|| options.missing("agent", "the model that judges"))
+}
+
+/// The agent that judges, and who it is, wherever it is reached.
+pub(in crate::scorer::ask) fn asked_agent(
+    options: &OptionReader<'_>,
+    agent: &Value,
+) -> Result<(AskedAgent, String)> {
+    let asked = options.maker().agent(agent);
+    let asked = asked.map_err(|error| options.of("agent", error))?;
+    let mut who = identity(agent, options.folder());
+    for recording in asked.agent.recordings() {
+        who.push(' ');
+        who.push_str(&recording);
+    }
+    Ok((asked, who))
+}
+
+/// How patient a scorer is with its agent.
+pub(in crate::scorer::ask) fn patience(options: &OptionReader<'_>) -> Result<Patience> {
     let rate = |key: &'static str, hint| hinted(options.number_in(key, 1e-3, f64::MAX), hint);
     let retries = options.read(
         "retries",
@@ -120,7 +156,7 @@ pub(in crate::scorer::ask) fn judge(options: &OptionReader<'_>) -> Result<Judge>
         |value| u32::try_from(value.as_u64()?).ok(),
     );
     let timeout = options.number_in("timeout_s", 0.001, LONGEST_TIMEOUT);
-    let patience = Patience {
+    Ok(Patience {
         retries: hinted(retries, "write how often, such as `retries: 4`")?,
         timeout: hinted(timeout, "write seconds, such as `timeout_s: 120`")?
             .map(Duration::from_secs_f64),
@@ -132,21 +168,6 @@ pub(in crate::scorer::ask) fn judge(options: &OptionReader<'_>) -> Result<Judge>
             "tokens_per_minute",
             "write how many, such as `tokens_per_minute: 100000`",
         )?,
-    };
-    let repeats = hinted(repeats, "write how often, such as `repeats: 3`")?;
-    let asked = options.maker().agent(agent);
-    let asked = asked.map_err(|error| options.of("agent", error))?;
-    let mut who = identity(agent, options.folder());
-    for recording in asked.agent.recordings() {
-        who.push(' ');
-        who.push_str(&recording);
-    }
-    Ok(Judge {
-        calibration: calibration(options)?,
-        sees,
-        repeats: repeats.unwrap_or(1),
-        patience,
-        ..Judge::of(asked, who, grading)
     })
 }
 

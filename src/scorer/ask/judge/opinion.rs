@@ -61,6 +61,6 @@ impl Judge {
 
     /// The model that its agent asks, as it is configured.
     pub(in crate::scorer::ask) fn model(&self) -> Option<String> {
-        self.agent.model().map(str::to_owned)
+        self.asker.agent.model().map(str::to_owned)
     }
 }

@@ -11,14 +11,14 @@ use crate::system::process::excerpt::beginning;
 const EXCERPT_BYTES: usize = 160;
 
 /// The reply of a judge.
-pub(super) struct Said {
+pub(in crate::scorer::ask) struct Said {
     text: String,
     /// Why it is none, whatever the text says.
     spoilt: Option<Unread>,
 }
 
 impl Said {
-    pub(super) fn of(output: &Output) -> Self {
+    pub(in crate::scorer::ask) fn of(output: &Output) -> Self {
         let told = |key: &str| output.metadata.get(key);
         let finish = told("finish_reason").and_then(Value::as_str);
         let has_refused = told("refused") == Some(&Value::Bool(true));
@@ -34,7 +34,7 @@ impl Said {
     }
 
     /// What it says.
-    pub(super) fn read(&self, grading: &Grading) -> Reading {
+    pub(in crate::scorer::ask) fn read(&self, grading: &Grading) -> Reading {
         if let Some(reason) = self.spoilt {
             return Reading::unreadable(reason);
         }
@@ -52,7 +52,7 @@ impl Said {
     }
 
     /// How it begins, for people.
-    pub(super) fn excerpt(&self) -> String {
+    pub(in crate::scorer::ask) fn excerpt(&self) -> String {
         beginning(self.text.trim_start().as_bytes(), EXCERPT_BYTES)
     }
 }

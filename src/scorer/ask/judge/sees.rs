@@ -13,14 +13,14 @@ use crate::scorer::{Answer, OptionReader};
 use crate::text::hash::Hasher;
 
 /// The option of that name.
-pub(super) const KEY: &str = "sees";
+pub(in crate::scorer::ask) const KEY: &str = "sees";
 
 /// Bytes of a file that is shown as a text.
 const LONGEST_TEXT: u64 = 1 << 20;
 
 /// What a judge is shown, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Sees {
+pub(in crate::scorer::ask) struct Sees {
     list: Vec<See>,
     /// The ground truth besides, where there is one.
     truth_if_there: bool,
@@ -38,19 +38,20 @@ enum See {
 }
 
 /// What a judge is shown of one answer.
-pub(super) struct Shown<'a> {
-    pub(super) exhibits: Vec<Exhibit<'a>>,
+#[derive(Default)]
+pub(in crate::scorer::ask) struct Shown<'a> {
+    pub(in crate::scorer::ask) exhibits: Vec<Exhibit<'a>>,
     /// Those that no exhibit holds: images, and what else is no text.
-    pub(super) files: Vec<Attachment>,
+    pub(in crate::scorer::ask) files: Vec<Attachment>,
     /// Characters of the answer.
-    pub(super) length: u64,
+    pub(in crate::scorer::ask) length: u64,
     /// Names and contents of files, for the key.
     attached: Vec<(String, String)>,
 }
 
 impl Shown<'_> {
     /// Everything that is shown, as a part of a hash.
-    pub(super) fn parts(&self, hash: Hasher) -> Hasher {
+    pub(in crate::scorer::ask) fn parts(&self, hash: Hasher) -> Hasher {
         let hash = self.exhibits.iter().fold(hash, |hash, exhibit| {
             let hash = hash
                 .part(exhibit.name())
@@ -87,7 +88,7 @@ impl See {
 impl Sees {
     /// What a judge sees that is told nothing: what was asked, and the answer; for a rubric that compares with a reference
     /// answer that, too, where there is one.
-    pub(super) fn usual(grading: &Grading) -> Self {
+    pub(in crate::scorer::ask) fn usual(grading: &Grading) -> Self {
         Self {
             list: vec![See::Prompt, See::Prediction],
             truth_if_there: grading.sees_truth(),
@@ -98,7 +99,9 @@ impl Sees {
     ///
     /// # Errors
     /// When nothing is, or something twice.
-    pub(super) fn named<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self> {
+    pub(in crate::scorer::ask) fn named<'a>(
+        names: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Self> {
         let mut list: Vec<See> = Vec::new();
         for name in names {
             let see = See::of(name);
@@ -124,7 +127,10 @@ impl Sees {
     }
 
     /// As the options say it.
-    pub(super) fn of_options(options: &OptionReader<'_>, grading: &Grading) -> Result<Self> {
+    pub(in crate::scorer::ask) fn of_options(
+        options: &OptionReader<'_>,
+        grading: &Grading,
+    ) -> Result<Self> {
         let names = options.texts(KEY).map_err(|error| {
             error.hint("write a list of names: `sees: [prompt, prediction, ground_truth]`")
         });
@@ -135,7 +141,7 @@ impl Sees {
     }
 
     /// For the fingerprint.
-    pub(super) fn names(&self) -> Value {
+    pub(in crate::scorer::ask) fn names(&self) -> Value {
         // What files are shown as was once another thing.
         let names = self.list.iter().map(|see| match see {
             See::Files => "files, and the text of each",
@@ -145,12 +151,12 @@ impl Sees {
     }
 
     /// Whether there is nothing to judge without a ground truth.
-    pub(super) fn needs_target(&self) -> bool {
+    pub(in crate::scorer::ask) fn needs_target(&self) -> bool {
         self.list.contains(&See::GroundTruth)
     }
 
     /// What people should know of it.
-    pub(super) fn notice(&self) -> Option<String> {
+    pub(in crate::scorer::ask) fn notice(&self) -> Option<String> {
         (!self.list.contains(&See::Prediction))
             .then(|| "the judge never sees the answer: `sees` has no `prediction`".to_owned())
     }
@@ -159,7 +165,7 @@ impl Sees {
     ///
     /// # Errors
     /// When it does not have one of them.
-    pub(super) fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+    pub(in crate::scorer::ask) fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
         let fields = self.list.iter().filter_map(|see| match see {
             See::Field(name) => Some(name),
             _ => None,
@@ -176,7 +182,7 @@ impl Sees {
     ///
     /// # Errors
     /// When something that is to be shown is not there.
-    pub(super) fn shown<'a>(&self, answer: &Answer<'a>) -> Result<Shown<'a>> {
+    pub(in crate::scorer::ask) fn shown<'a>(&self, answer: &Answer<'a>) -> Result<Shown<'a>> {
         let mut exhibits = Vec::with_capacity(self.list.len() + 1);
         let mut attached: &[Attachment] = &[];
         let mut files = Vec::new();

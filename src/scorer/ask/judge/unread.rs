@@ -3,13 +3,13 @@
 use crate::data::Unread;
 
 /// A reply that cannot be read, and what people are told of it.
-pub(super) struct UnreadReply {
-    pub(super) reason: Unread,
-    pub(super) last: LastWord,
+pub(in crate::scorer::ask) struct UnreadReply {
+    pub(in crate::scorer::ask) reason: Unread,
+    pub(in crate::scorer::ask) last: LastWord,
 }
 
 /// What came in place of a verdict.
-pub(super) enum LastWord {
+pub(in crate::scorer::ask) enum LastWord {
     /// A reply, which begins so.
     Reply(String),
     /// An error.
@@ -18,7 +18,7 @@ pub(super) enum LastWord {
 
 impl UnreadReply {
     /// What is wrong with the last reply, in words, with its beginning or the error that came in its place.
-    pub(super) fn why(&self) -> String {
+    pub(in crate::scorer::ask) fn why(&self) -> String {
         let reply = match &self.last {
             LastWord::Reply(reply) => reply,
             LastWord::Error(error) => {

@@ -1,0 +1,247 @@
+//! `JudgeAsker`: has an agent asked for a verdict, in the form that its endpoint takes, and once more where the reply cannot be
+//! read.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use serde_json::{Map, Value};
+
+use super::desk::{Heard, JudgeRequest, NamedDesk, Patience};
+use super::judge::prompt::{self, Exhibit};
+use super::judge::reading::{ReadStatus, Reading};
+use super::judge::rubric::Grading;
+use super::judge::said::Said;
+use super::judge::schema;
+use super::judge::unread::{LastWord, UnreadReply};
+use crate::agent::Agent;
+use crate::data::{Attachment, ReplyForm, Unread};
+use crate::error::Error;
+use crate::scorer::AskedAgent;
+
+/// The forms in the order in which they are tried.
+const FORMS: [ReplyForm; 3] = [ReplyForm::Schema, ReplyForm::Tool, ReplyForm::Text];
+
+/// An agent that gives verdicts.
+pub(super) struct JudgeAsker {
+    pub(super) agent: Arc<dyn Agent>,
+    /// What every task of the agent brings along.
+    options: Map<String, Value>,
+    pub(super) patience: Patience,
+    form: FormLadder,
+    /// What tasks bring along in each of the forms.
+    task_options: [OnceLock<Arc<Map<String, Value>>>; FORMS.len()],
+}
+
+/// What it is asked. All that one asker is asked has the same grading.
+pub(super) struct Inquiry<'a> {
+    pub(super) grading: &'a Grading,
+    /// The text of what is canonical of the grading.
+    pub(super) canonical: &'a str,
+    pub(super) exhibits: &'a [Exhibit<'a>],
+    /// Those that no exhibit holds.
+    pub(super) files: &'a [Attachment],
+    /// Characters of what is judged.
+    pub(super) length: u64,
+    pub(super) repeat: u32,
+    /// How many repeats there are.
+    pub(super) repeats: u32,
+    /// The key of the request, by how often it was asked before.
+    pub(super) key: &'a (dyn Fn(u32) -> String + Sync),
+}
+
+/// The form of replies that the endpoint is known, or hoped, to take.
+struct FormLadder {
+    /// The place among [`FORMS`] of the one to begin with.
+    first: u8,
+    /// Counted up by 1 of the place that gave a reply; 0 before there is one.
+    proven: AtomicU8,
+}
+
+impl FormLadder {
+    /// One for an agent that may be told a form, or not.
+    fn of(agent: &dyn Agent) -> Self {
+        Self {
+            first: if agent.takes_reply_form() { 0 } else { 2 },
+            proven: AtomicU8::new(0),
+        }
+    }
+
+    /// The place that gave a reply, if one did.
+    fn proven(&self) -> Option<u8> {
+        self.proven.load(Ordering::Relaxed).checked_sub(1)
+    }
+
+    /// The place to try first.
+    fn now(&self) -> u8 {
+        self.proven().unwrap_or(self.first)
+    }
+
+    /// The endpoint replied in this form. One that it refuses is out only then: what a sample is refused for in every
+    /// form says nothing of forms.
+    fn replied(&self, place: u8) {
+        self.proven.store(place + 1, Ordering::Relaxed);
+    }
+}
+
+/// What one reply says, or why that cannot be read.
+type ReadReply = Result<Reading, UnreadReply>;
+
+/// Why there is no verdict.
+pub(super) enum NoVerdict {
+    /// What the judge said cannot be read.
+    Unread(UnreadReply),
+    /// It said nothing.
+    Failed(String),
+    /// The run stops.
+    Stopped,
+}
+
+impl NoVerdict {
+    /// The error of a scorer that has no verdict for this.
+    pub(super) fn into_error(self) -> Error {
+        match self {
+            Self::Unread(reply) => {
+                let word = reply.reason.as_str();
+                let message = format!("{word}: the judge was asked twice, and {}", reply.why());
+                Error::infrastructure(message).because(word)
+            }
+            Self::Failed(message) => {
+                Error::infrastructure(format!("the judge gave no reply: {message}"))
+            }
+            Self::Stopped => Error::infrastructure("the run stopped before the judge replied"),
+        }
+    }
+}
+
+impl JudgeAsker {
+    /// One that asks this agent; and the values that must not be recorded.
+    pub(super) fn of(asked: AskedAgent) -> (Self, Vec<String>) {
+        let AskedAgent {
+            agent,
+            options,
+            mut secrets,
+        } = asked;
+        secrets.extend(agent.secrets());
+        let asker = Self {
+            options,
+            patience: Patience::default(),
+            form: FormLadder::of(&*agent),
+            agent,
+            task_options: Default::default(),
+        };
+        (asker, secrets)
+    }
+
+    /// What the reply says, asked for once more where it cannot be read.
+    pub(super) fn reading(
+        &self,
+        desk: &NamedDesk<'_>,
+        inquiry: &Inquiry<'_>,
+    ) -> Result<Reading, NoVerdict> {
+        let mut unread = None;
+        for again in [0, 1] {
+            match self.ask(desk, inquiry, again)? {
+                Ok(reading) => return Ok(reading),
+                Err(reply) => unread = Some(reply),
+            }
+        }
+        let nothing = || UnreadReply {
+            reason: Unread::NoResponse,
+            last: LastWord::Reply(String::new()),
+        };
+        Err(NoVerdict::Unread(unread.unwrap_or_else(nothing)))
+    }
+
+    /// One request, in the form that the endpoint takes.
+    fn ask(
+        &self,
+        desk: &NamedDesk<'_>,
+        inquiry: &Inquiry<'_>,
+        again: u32,
+    ) -> Result<ReadReply, NoVerdict> {
+        let grading = inquiry.grading;
+        let key = (inquiry.key)(again);
+        let request = |place: u8| {
+            let form = FORMS[usize::from(place)];
+            let prompt = prompt::prompt(grading, inquiry.canonical, inquiry.exhibits, form);
+            JudgeRequest {
+                agent: &self.agent,
+                key: key.clone(),
+                prompt: match again {
+                    0 => prompt,
+                    _ => prompt::again(&prompt, grading),
+                },
+                options: self.task_options(grading, place),
+                files: inquiry.files,
+                form,
+                may_fall_back: form != ReplyForm::Text && self.form.proven() != Some(place),
+                repeat: inquiry.repeat,
+                repeats: inquiry.repeats,
+                again,
+                patience: &self.patience,
+                length: inquiry.length,
+            }
+        };
+        let mut place = self.form.now();
+        // A reply of before counts in whatever form it came, and says nothing of what the endpoint takes now.
+        let last = self.form.proven().unwrap_or(2);
+        let mut first = None;
+        for earlier in place..=last {
+            let request = request(earlier);
+            if let Some(asked) = desk.desk.recall(desk.scorer, &request)
+                && let Some(read) = read(grading, desk, &request, asked)?
+            {
+                return Ok(read);
+            }
+            first.get_or_insert(request);
+        }
+        loop {
+            let request = first.take().unwrap_or_else(|| request(place));
+            let asked = desk.desk.ask(desk.scorer, &request);
+            if matches!(asked, Heard::Said(_)) {
+                self.form.replied(place);
+            }
+            match read(grading, desk, &request, asked)? {
+                Some(read) => return Ok(read),
+                None => place += 1,
+            }
+        }
+    }
+
+    fn task_options(&self, grading: &Grading, place: u8) -> Arc<Map<String, Value>> {
+        let place = usize::from(place);
+        let options = self.task_options[place].get_or_init(|| {
+            let mut options = self.options.clone();
+            options.extend(schema::options(grading, FORMS[place]));
+            Arc::new(options)
+        });
+        Arc::clone(options)
+    }
+}
+
+/// Reads a reply; `None` where the form was refused.
+fn read(
+    grading: &Grading,
+    desk: &NamedDesk<'_>,
+    request: &JudgeRequest<'_>,
+    asked: Heard,
+) -> Result<Option<ReadReply>, NoVerdict> {
+    let (reason, told) = match asked {
+        Heard::FormRefused => return Ok(None),
+        Heard::Stopped => return Err(NoVerdict::Stopped),
+        Heard::Failed(error) => match Unread::of_failure(&error) {
+            Some(reason) => (reason, LastWord::Error(error.message)),
+            None => return Err(NoVerdict::Failed(error.message)),
+        },
+        Heard::Said(output) => {
+            let said = Said::of(&output);
+            let reading = said.read(grading);
+            match reading.status {
+                ReadStatus::Read => return Ok(Some(Ok(reading))),
+                ReadStatus::Unreadable(reason) => (reason, LastWord::Reply(said.excerpt())),
+            }
+        }
+    };
+    desk.desk.unread(desk.scorer, request, reason);
+    Ok(Some(Err(UnreadReply { reason, last: told })))
+}
