@@ -107,6 +107,7 @@ pub mod judge {
     pub use crate::verdict::judged::correct::{
         CorrectedMean, GradedItem, JudgeCorrection, PlainMean,
     };
+    pub use crate::verdict::judged::pairs::{JudgedPair, PairsSummary, Standing};
     pub use crate::verdict::judged::winrate::{
         ComparedAnswers, LogprobPreference, OrdersWinRate, PreferenceWinRate, Preferred,
     };
@@ -157,8 +158,8 @@ pub mod run {
     /// Scoring stored answers anew.
     pub mod rescore {
         pub use crate::run::rescore::{
-            AnswerPrice, BaselineAnswers, Evidence, Foreseen, Origin, Rescore, as_judged, evidence,
-            extraction_of, foresee, reload, rescore, scorers_of, scorers_of_spec,
+            AnswerPrice, BaselineAnswers, Evidence, Foreseen, Origin, Rescore, Versus, as_judged,
+            evidence, extraction_of, foresee, reload, rescore, scorers_of, scorers_of_spec,
         };
     }
 }

@@ -7,3 +7,5 @@ mod judge;
 pub mod markdown;
 mod metrics;
 pub mod terminal;
+
+pub use judge::pairs::lines as pair_lines;

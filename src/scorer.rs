@@ -61,6 +61,7 @@ pub(crate) mod ask;
 pub(crate) mod tests;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
@@ -70,7 +71,7 @@ use crate::agent::Agent;
 pub use crate::data::JudgeRule;
 use crate::data::{Output, Sample, Score, Target};
 use crate::error::Result;
-use crate::scorer::extract::Extract;
+use crate::scorer::extract::{Extract, Extraction};
 use ask::desk::NamedDesk;
 use forward::forward;
 
@@ -134,6 +135,8 @@ pub struct Answer<'a> {
     pub prompt: Option<&'a str>,
     /// Where agents are asked, for scorers that ask some.
     pub(crate) desk: Option<NamedDesk<'a>>,
+    /// The id of the sample and the epoch, where they are known.
+    pub(crate) item: Option<(&'a str, u32)>,
 }
 
 impl<'a> Answer<'a> {
@@ -162,6 +165,7 @@ impl<'a> Answer<'a> {
             extract_is_given: false,
             prompt: None,
             desk: None,
+            item: None,
         }
     }
 
@@ -185,6 +189,35 @@ impl<'a> Answer<'a> {
     pub fn metadata(self, metadata: &'a Map<String, Value>) -> Self {
         Self { metadata, ..self }
     }
+}
+
+/// What is about to be judged.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Beginning<'a> {
+    /// The ids of all samples.
+    pub ids: &'a [&'a str],
+    /// How predictions are taken from answers.
+    pub extract: &'a Extract,
+    /// The runs whose answers are judged anew, by their ids.
+    pub runs: &'a BTreeSet<String>,
+}
+
+/// Tells scorers what is about to be judged; an error knows the place of the scorer.
+pub(crate) fn begin(
+    scorers: &[Arc<dyn Scorer>],
+    extraction: &Extraction,
+    ids: &[&str],
+    runs: &BTreeSet<String>,
+) -> std::result::Result<(), (usize, crate::error::Error)> {
+    for (place, scorer) in scorers.iter().enumerate() {
+        let extract = &extraction.of(&**scorer);
+        let begun = scorer.begin(&Beginning { ids, extract, runs });
+        let name = scorer.name();
+        begun.map_err(|error| (place, error.at(format_args!("scorer `{name}`"))))?;
+    }
+    Ok(())
 }
 
 /// Judges one answer.
@@ -309,6 +342,16 @@ pub trait Scorer: Send + Sync {
     /// anything is paid.
     fn unset_variables(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// What is about to be judged, told before anybody is asked: for scorers that must know all samples first.
+    ///
+    /// # Errors
+    /// When it cannot be judged so.
+    #[doc(hidden)]
+    fn begin(&self, about: &Beginning<'_>) -> Result<()> {
+        let _ = about;
+        Ok(())
     }
 
     /// What of its options people should know before they pay for a run, such as a limit that nobody gave and that

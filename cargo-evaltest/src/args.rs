@@ -31,6 +31,7 @@ use crate::command::{
     scorers::ScorersArgs,
     show::ShowArgs,
     summarize::SummarizeArgs,
+    winrate::RunsWinrateArgs,
 };
 use crate::examples;
 
@@ -71,6 +72,7 @@ pub(crate) enum CliCommand {
     Judge(JudgeArgs),
     Summarize(SummarizeArgs),
     Rescore(RescoreArgs),
+    Winrate(RunsWinrateArgs),
     Repair(RepairArgs),
     Gate(GateArgs),
     Accept(AcceptArgs),

@@ -22,3 +22,4 @@ pub(crate) mod score;
 pub(crate) mod scorers;
 pub(crate) mod show;
 pub(crate) mod summarize;
+pub(crate) mod winrate;

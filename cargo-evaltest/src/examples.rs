@@ -129,6 +129,19 @@ pub(crate) const OF_COMMANDS: &[(&str, &[CliExample])] = &[
         ],
     ),
     (
+        "winrate",
+        &[
+            (
+                "winrate RUN_A RUN_B --judge better.yaml --pairs 20 --seed 7",
+                "twenty questions that both runs answered, each in both orders",
+            ),
+            (
+                "winrate RUN_A RUN_B --judge better.yaml --dry-run",
+                "how many requests that is, and at what cost",
+            ),
+        ],
+    ),
+    (
         "repair",
         &[(
             "repair RUN_DIR",

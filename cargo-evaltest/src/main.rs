@@ -44,6 +44,7 @@ fn main() -> ExitCode {
         Some(CliCommand::Judge(args)) => command::judge::run(&args),
         Some(CliCommand::Summarize(args)) => command::summarize::run(&args),
         Some(CliCommand::Rescore(args)) => command::rescore::run(&args),
+        Some(CliCommand::Winrate(args)) => command::winrate::run(&args),
         Some(CliCommand::Repair(args)) => command::repair::run(&args),
         Some(CliCommand::Gate(args)) => command::gate::run(&args),
         Some(CliCommand::Accept(args)) => command::accept::run(&args),

@@ -28,7 +28,7 @@ use crate::eval::registry::scorers::Context;
 use crate::eval::{Assert, Eval};
 use crate::scorer::extract::Extraction;
 use crate::scorer::qa::QaRules;
-use crate::scorer::{Answer, Scorer, detail_bounds, hash};
+use crate::scorer::{self, Answer, Scorer, detail_bounds, hash};
 use crate::snapshot;
 use crate::system::beside::beside;
 use crate::text::hash::{Hasher, MaskKey};
@@ -123,6 +123,7 @@ impl Plan {
         } = loaded?;
         let extraction = eval.extraction();
         check_scorer_names(&scorers)?;
+        begin(eval, &scorers, &extraction, &items)?;
         let redactor = secret::redactor(eval, &scorers)?;
         secret::check_names(&redactor, &items)?;
         check_gates(eval, slices, &scorers, &|slice| {
@@ -404,6 +405,21 @@ fn size(
         slices.any(|(of, is)| of == dimension && is == value)
     };
     (!is_cut).then(|| items.iter().filter(is_in).count() as u64)
+}
+
+/// Tells the scorers all samples, before anybody is asked.
+fn begin(
+    eval: &Eval,
+    scorers: &[Arc<dyn Scorer>],
+    extraction: &Extraction,
+    items: &[Packed],
+) -> Result<()> {
+    let ids: Vec<&str> = items.iter().map(|item| &*item.id).collect();
+    let begun = scorer::begin(scorers, extraction, &ids, &BTreeSet::new());
+    begun.map_err(|(number, error)| match eval.scorer_places.get(number) {
+        Some(Some(place)) => error.at(place),
+        _ => error.at(format_args!("eval `{}`", eval.name)),
+    })
 }
 
 fn check_gates(

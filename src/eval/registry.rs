@@ -25,6 +25,7 @@ mod built_in;
 mod confinement;
 mod keep;
 mod made_agent;
+mod of_value;
 #[cfg(test)]
 mod pages;
 mod recipe;

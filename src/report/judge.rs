@@ -1,6 +1,7 @@
 //! What a judge was asked, in a line for people.
 
 pub(crate) mod jury;
+pub(crate) mod pairs;
 
 use crate::verdict::judged::calibration::{CorrectedFigure, JudgeCalibration};
 use crate::verdict::summary::JudgeSummary;

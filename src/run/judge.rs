@@ -50,6 +50,7 @@ pub(super) fn judge(
         sample: Some(sample),
         output: &output,
         prompt: Some(&sample.prompt),
+        item: (&sample.id, question.epoch),
         extraction: &plan.extraction,
         desk: Some(&desk),
     };
@@ -84,6 +85,7 @@ pub(super) fn judge_failure(plan: &Plan, question: &Question, mut outcome: Outco
         extract_is_given: plan.extraction.is_given,
         prompt: Some(&sample.prompt),
         desk: None,
+        item: Some((&sample.id, question.epoch)),
     };
     let judges = |scorer: &&std::sync::Arc<dyn Scorer>| {
         (sample.target.is_some() || !scorer.needs_target()) && scorer.judges(&answer)
@@ -127,6 +129,8 @@ pub(super) struct Judged<'a> {
     pub(super) output: &'a Output,
     /// The question as the dataset has it.
     pub(super) prompt: Option<&'a str>,
+    /// The id of the sample, and the epoch.
+    pub(super) item: (&'a str, u32),
     pub(super) extraction: &'a Extraction,
     /// Where scorers have agents asked.
     pub(super) desk: Option<&'a dyn Desk>,
@@ -155,6 +159,7 @@ pub(super) fn score_all(scorers: &[std::sync::Arc<dyn Scorer>], judged: &Judged<
             sample: judged.sample,
             extract_is_given: judged.extraction.is_given,
             prompt: judged.prompt,
+            item: Some(judged.item),
             desk: judged.desk.map(|desk| NamedDesk {
                 desk,
                 scorer: scorer.name(),

@@ -18,6 +18,7 @@
 //!   baseline was judged otherwise, gates on a scorer that no longer judges, and on metrics of a benchmark
 //!   that only its own program can work out (of those built in, `bfcl` has some and needs no data for them).
 
+mod beginning;
 mod chunks;
 mod earlier;
 mod evidence;
@@ -26,6 +27,7 @@ mod judges;
 mod line;
 mod origin;
 mod reload;
+mod versus;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -63,6 +65,7 @@ pub use evidence::{AnswerPrice, BaselineAnswers, Evidence, evidence};
 pub use foreseen::{Foreseen, foresee};
 pub use origin::{Origin, scorers_of, scorers_of_spec};
 pub use reload::{as_judged, reload};
+pub use versus::Versus;
 
 /// How answers are scored again.
 pub struct Rescore {
@@ -103,6 +106,7 @@ pub(crate) fn rescore_told(
         return Err(Error::usage("no scorer is named").hint("name one: `--scorer gaia`"));
     }
     plan::check_scorer_names(&judge.scorers)?;
+    beginning::begin(dir, &parent, &judge)?;
     let root = how
         .output_root
         .or_else(|| dir.path().parent().map(PathBuf::from));

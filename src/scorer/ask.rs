@@ -8,4 +8,5 @@ pub(crate) mod desk;
 pub(crate) mod judge;
 pub(crate) mod jury;
 pub(crate) mod kin;
+pub(crate) mod pairwise;
 pub(crate) mod semantic;

@@ -67,6 +67,10 @@ macro_rules! forward {
         fn notices(&$self) -> Vec<String> {
             $to.notices()
         }
+
+        fn begin(&$self, about: &$crate::scorer::Beginning<'_>) -> $crate::error::Result<()> {
+            $to.begin(about)
+        }
     };
 }
 

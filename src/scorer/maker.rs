@@ -9,9 +9,11 @@ use serde_json::{Map, Value};
 
 use super::Scorer;
 use crate::agent::Agent;
+use crate::data::Sample;
 use crate::error::Result;
 
 type Make = dyn Fn(&Value, &Path) -> Result<Arc<dyn Scorer>> + Send + Sync;
+type MakeSamples = dyn Fn(&Value, &Path) -> Result<Vec<Sample>> + Send + Sync;
 type MakeAgent = dyn Fn(&Value, &Path) -> Result<AskedAgent> + Send + Sync;
 
 /// An agent that a scorer asks, as its options name it.
@@ -29,19 +31,23 @@ pub struct Maker {
     folder: PathBuf,
     make: Arc<Make>,
     agent: Arc<MakeAgent>,
+    samples: Arc<MakeSamples>,
 }
 
 impl Maker {
-    /// `make` and `agent` are given what a spec says, a name or a map with `type`, and the folder.
+    /// All three are given what a spec says, a name or a map with `type`, and the folder. `samples` are those of a
+    /// benchmark.
     pub(crate) fn new(
         folder: &Path,
         make: impl Fn(&Value, &Path) -> Result<Arc<dyn Scorer>> + Send + Sync + 'static,
         agent: impl Fn(&Value, &Path) -> Result<AskedAgent> + Send + Sync + 'static,
+        samples: impl Fn(&Value, &Path) -> Result<Vec<Sample>> + Send + Sync + 'static,
     ) -> Self {
         Self {
             folder: folder.to_owned(),
             make: Arc::new(make),
             agent: Arc::new(agent),
+            samples: Arc::new(samples),
         }
     }
 
@@ -52,6 +58,7 @@ impl Maker {
             folder: folder.to_owned(),
             make: Arc::clone(&self.make),
             agent: Arc::clone(&self.agent),
+            samples: Arc::clone(&self.samples),
         }
     }
 
@@ -63,6 +70,11 @@ impl Maker {
     /// The agent that a spec means.
     pub(crate) fn agent(&self, spec: &Value) -> Result<AskedAgent> {
         (self.agent)(spec, &self.folder)
+    }
+
+    /// The samples of the benchmark that a spec means.
+    pub(crate) fn samples(&self, spec: &Value) -> Result<Vec<Sample>> {
+        (self.samples)(spec, &self.folder)
     }
 
     /// The scorer that a spec means.

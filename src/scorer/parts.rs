@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::{Answer, Reads, Scorer};
+use super::{Answer, Beginning, Reads, Scorer};
 use crate::agent::Agent;
 use crate::data::{Details, Sample, Score};
 use crate::error::{Error, Result};
@@ -138,6 +138,11 @@ impl NamedScorers {
             .iter()
             .flat_map(|(_, scorer)| scorer.unset_variables());
         unset.collect()
+    }
+
+    pub(super) fn begin(&self, about: &Beginning<'_>) -> Result<()> {
+        let mut parts = self.0.iter();
+        parts.try_for_each(|(_, scorer)| scorer.begin(about))
     }
 
     pub(super) fn notices(&self) -> Vec<String> {

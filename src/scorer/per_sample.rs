@@ -12,7 +12,7 @@ use crate::agent::Agent;
 use crate::data::sample::SCORER;
 use crate::data::{Sample, Score};
 use crate::error::{Error, Result, Under};
-use crate::scorer::{Answer, Entry, Example, Maker, Scorer};
+use crate::scorer::{Answer, Beginning, Entry, Example, Maker, Scorer};
 use crate::system::lock::lock;
 
 /// The name of the scorer.
@@ -168,6 +168,12 @@ impl Scorer for PerSample {
     fn unset_variables(&self) -> Vec<String> {
         let made = lock(&self.made);
         made.values().flat_map(Scorer::unset_variables).collect()
+    }
+
+    /// Each is told of all samples: whose they are stands in every one of them.
+    fn begin(&self, about: &Beginning<'_>) -> Result<()> {
+        let made: Vec<_> = lock(&self.made).values().map(Arc::clone).collect();
+        made.iter().try_for_each(|scorer| scorer.begin(about))
     }
 
     fn notices(&self) -> Vec<String> {

@@ -10,6 +10,7 @@ pub(crate) mod calibrated;
 pub(crate) mod calibration;
 pub(crate) mod correct;
 pub(crate) mod items;
+pub(crate) mod pairs;
 pub(crate) mod people;
 #[cfg(test)]
 mod tests;

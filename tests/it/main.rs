@@ -48,6 +48,7 @@ mod newcomer;
 mod nextest;
 mod orphans;
 mod packages;
+mod pairwise;
 mod parity;
 mod patience;
 mod plan;

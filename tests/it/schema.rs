@@ -135,6 +135,11 @@ fn whole() -> Vec<Value> {
                 map["min_judges"] = json!(1);
                 map["labels"] = json!("labels.jsonl");
             }
+            "pairwise" => {
+                let samples = json!([{ "id": "a", "prompt": "b" }]);
+                map["agent"] = json!({ "type": "echo" });
+                map["against"] = json!({ "benchmark": { "type": "custom", "samples": samples } });
+            }
             "semantic" => {
                 map["base_url"] = json!("http://127.0.0.1:1/v1");
                 map["model"] = json!("m");

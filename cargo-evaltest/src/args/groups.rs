@@ -8,7 +8,10 @@ use clap::Command;
 pub(crate) const GROUPS: &[(&str, &[&str])] = &[
     ("Run", &["run", "list", "doctor", "cache"]),
     ("Look at a run", &["show", "summarize", "repair"]),
-    ("Score", &["score", "scorers", "rescore", "judge"]),
+    (
+        "Score",
+        &["score", "scorers", "rescore", "winrate", "judge"],
+    ),
     ("Gates and the baseline", &["gate", "accept", "plan"]),
     ("Leaderboards", &["export", "import", "bfcl"]),
     ("Set up", &["init", "schema", "completions", "man"]),

@@ -69,6 +69,7 @@ impl<'a> DoctorDesk<'a> {
             sample: Some(sample),
             extract_is_given: false,
             prompt: Some(QUESTION),
+            item: None,
             desk: Some(NamedDesk {
                 desk: self,
                 scorer: scorer.name(),

@@ -17,12 +17,9 @@ pub mod command;
 pub mod demo;
 pub mod echo;
 pub mod http;
-mod of_value;
 pub mod openai;
 pub mod replay;
 pub mod worker;
-
-pub(super) use of_value::agent_of;
 
 entries!(MadeAgent, of_own: command, worker, openai, http, replay, echo, demo);
 

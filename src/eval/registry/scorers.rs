@@ -9,12 +9,13 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value};
 
+use crate::benchmark::Benchmark;
 use crate::bfcl;
 use crate::data::{JudgeRule, Score};
 use crate::error::{Error, Result, Under};
 use crate::eval::limits::Limits;
-use crate::eval::registry::agents::agent_of;
-use crate::eval::registry::{Options, Registry, Surroundings};
+use crate::eval::registry::of_value::of_value;
+use crate::eval::registry::{MadeAgent, Options, Registry, Surroundings};
 use crate::scorer::entry::SmallSpec;
 use crate::scorer::forward::forward;
 use crate::scorer::options::{OptionReader, unknown};
@@ -39,6 +40,7 @@ const ENTRIES: &[Entry] = &[
     scorer::list::ENTRY,
     scorer::not::ENTRY,
     scorer::numeric::ENTRY,
+    scorer::ask::pairwise::ENTRY,
     scorer::per_sample::ENTRY,
     scorer::qa::ENTRY,
     scorer::qa_f1::ENTRY,
@@ -83,6 +85,7 @@ impl Context<'_> {
     pub(crate) fn maker(&self) -> Maker {
         let registry = self.registry.cloned();
         let of_agents = registry.clone().unwrap_or_default();
+        let of_benchmarks = of_agents.clone();
         Maker::new(
             self.folder,
             move |value, folder| {
@@ -96,12 +99,23 @@ impl Context<'_> {
                     max_output_bytes: Limits::default().max_output_bytes,
                     has_scorers: false,
                 };
-                let made = agent_of(value, &surroundings)?;
+                let made: MadeAgent = of_value(value, &surroundings)?;
                 Ok(AskedAgent {
                     agent: made.agent,
                     options: made.options,
                     secrets: made.secrets,
                 })
+            },
+            move |value, folder| {
+                let surroundings = Surroundings {
+                    folder,
+                    registry: &of_benchmarks,
+                    max_output_bytes: Limits::default().max_output_bytes,
+                    // Nobody judges these samples.
+                    has_scorers: true,
+                };
+                let benchmark: Arc<dyn Benchmark> = of_value(value, &surroundings)?;
+                benchmark.samples()
             },
         )
     }

@@ -16,6 +16,7 @@ pub(in crate::eval) mod fields;
 mod gates;
 mod judges;
 mod kinds;
+mod pairwise;
 mod scorers;
 
 /// Names of kinds that a program of one's own registers: a spec may name them, with any keys.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{row, section, table, text};
-use crate::report::judge::{corrected, jury as of_jury, reasons};
+use crate::report::judge::{corrected, jury as of_jury, pairs, reasons};
 use crate::verdict::judged::calibration::JudgeCalibration;
 use crate::verdict::summary::{JudgeSummary, JurySummary, Summary, judge_notices};
 
@@ -20,6 +20,15 @@ pub(super) fn judges(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         let cells = judge.scorers.values().map(|judge| text(&of(judge)));
         let cells = std::iter::once((*name).to_owned()).chain(cells);
         row(out, &cells.collect::<Vec<_>>())?;
+    }
+    for (name, judge) in &judge.scorers {
+        let Some(pairs) = &judge.pairs else {
+            continue;
+        };
+        writeln!(out, "\n{}:\n", text(name))?;
+        for line in pairs::lines(pairs) {
+            writeln!(out, "- {}", text(&line))?;
+        }
     }
     for (name, judge) in &judge.scorers {
         for line in corrected(judge) {

@@ -16,6 +16,9 @@ pub(super) fn judges(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             clean(name),
             clean(&judge::line(judge))
         )?;
+        for line in judge.pairs.iter().flat_map(judge::pairs::lines) {
+            writeln!(out, "    {line}")?;
+        }
         for line in judge::corrected(judge) {
             writeln!(out, "    {}", clean(&line))?;
         }

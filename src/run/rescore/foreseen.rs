@@ -5,6 +5,7 @@ use std::sync::Mutex;
 
 use serde::Serialize;
 
+use super::beginning::begin;
 use super::chunks::Chunks;
 use super::earlier::EarlierReplies;
 use super::judges::{asks, left_behind};
@@ -98,6 +99,7 @@ pub fn foresee(dir: &RunDir, how: &Rescore) -> Result<Option<Foreseen>> {
     let root = how.output_root.as_deref().or_else(|| dir.path().parent());
     let (earlier, _) = left_behind(root.unwrap_or(Path::new(".")), dir.path(), &parent);
     let mut judge = judge_of(&parent, how)?;
+    begin(dir, &parent, &judge)?;
     judge.desks = Desks::Counting(CountingDesks {
         earlier,
         counted: Mutex::new(CallCount {

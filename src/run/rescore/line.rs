@@ -229,6 +229,7 @@ impl Rejudge {
             sample: None,
             output: &output,
             prompt: question.as_deref(),
+            item: (&id, epoch),
             desk: asking.or(counting),
             extraction: &self.extraction,
         };

@@ -12,9 +12,10 @@ use serde_json::Value;
 
 use super::group::{Latency, UsageTotal};
 use super::tally::{VALUE, add_usage, latency, round_cost};
-use crate::data::{JudgeCall, Output, Record};
+use crate::data::{JudgeCall, Output, Record, Status};
 use crate::stats::{self, Sum};
 use crate::verdict::judged::calibration::JudgeCalibration;
+use crate::verdict::judged::pairs::{JudgedPair, PairsSummary};
 
 pub use jury::{JurorSummary, JurySummary, LabelAgreement, WorsePanel};
 pub(crate) use notices::judge_notices;
@@ -79,6 +80,9 @@ pub struct JudgeSummary {
     /// What labels of people say of a scorer; absent in older files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calibration: Option<JudgeCalibration>,
+    /// How often the answers win, where the scorer compares each with another text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pairs: Option<PairsSummary>,
     /// The same figures of each scorer that asks a judge, by its name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub scorers: BTreeMap<String, JudgeSummary>,
@@ -110,6 +114,8 @@ struct Sums {
     scores: Vec<(f64, f64)>,
     /// Over repeats, not over answers: some repeats cannot be read.
     agreement: Sum,
+    /// Those that were compared in both orders.
+    pairs: Vec<JudgedPair>,
 }
 
 impl JudgeTally {
@@ -133,22 +139,28 @@ impl JudgeTally {
             }
             own.clone().for_each(|call| sums.ask(call));
             sums.told.samples += 1;
+            let own: Vec<&JudgeCall> = own.collect();
             // The first verdict alone counts, and of it what was asked last.
-            let Some(last) = own.rfind(|call| call.repeat == 0) else {
+            let Some(last) = last_of(&own, 0) else {
                 continue;
             };
-            if last.has_failed() {
+            let given = GivenScore::of_call(last).or_else(|| GivenScore::of(record, name, first));
+            // A pair has none either where the other order failed.
+            let other =
+                last_of(&own, 1).filter(|_| given.is_none() && has_no_verdict(record, name));
+            let mut failed = [Some(last), other].into_iter().flatten();
+            let failed = failed.find(|call| call.has_failed());
+            if let Some(failed) = failed {
                 sums.told.unread += 1;
-                *sums.told.reasons.entry(reason(last)).or_default() += 1;
+                *sums.told.reasons.entry(reason(failed)).or_default() += 1;
                 // One of a jury leaves the others.
                 if last.vote.is_none() {
                     is_unread = true;
-                    *self.all.told.reasons.entry(reason(last)).or_default() += 1;
+                    *self.all.told.reasons.entry(reason(failed)).or_default() += 1;
                 }
-            } else if let Some(given) =
-                GivenScore::of_call(last).or_else(|| GivenScore::of(record, name, first))
-            {
+            } else if let Some(given) = given {
                 sums.scores.push((given.value, stats::as_f64(last.length)));
+                sums.pairs.extend(given.pair);
                 if let Some((share, repeats)) = given.agreement {
                     sums.told.repeats += repeats;
                     sums.agreement.add(share * stats::as_f64(repeats));
@@ -213,13 +225,20 @@ impl Sums {
     fn finish(mut self) -> JudgeSummary {
         let mut same = self.scores.windows(2);
         let is_constant = same.all(|two| two[0].0.total_cmp(&two[1].0).is_eq());
+        let pairs =
+            (!self.pairs.is_empty()).then(|| PairsSummary::of(&self.pairs, self.told.unread));
         JudgeSummary {
             usage: UsageTotal {
                 cost_usd: self.costs.total().map(round_cost),
                 ..self.told.usage
             },
             latency_s: latency(&mut self.latencies),
-            length_correlation: stats::spearman(&self.scores),
+            // Of a pair it is the difference that may matter.
+            length_correlation: match pairs {
+                None => stats::spearman(&self.scores),
+                Some(_) => None,
+            },
+            pairs,
             self_agreement: (self.told.repeats > 0)
                 .then(|| self.agreement.total())
                 .flatten()
@@ -228,6 +247,20 @@ impl Sums {
             ..self.told
         }
     }
+}
+
+/// Whether the scorer of this name, or the only one, could not judge.
+fn has_no_verdict(record: &Record, scorer: &str) -> bool {
+    match record.result.scores.get(scorer) {
+        Some(score) => score.get("error").is_some(),
+        None => record.result.status == Status::ScorerFailed,
+    }
+}
+
+/// What was asked last of a repeat.
+fn last_of<'a>(calls: &[&'a JudgeCall], repeat: u32) -> Option<&'a JudgeCall> {
+    let mut calls = calls.iter().rev().copied();
+    calls.find(|call| call.repeat == repeat)
 }
 
 /// Why a call ended without a verdict, in a word of files.
@@ -248,6 +281,8 @@ struct GivenScore {
     value: f64,
     /// The share of its repeats that say the same, and of how many.
     agreement: Option<(f64, u64)>,
+    /// The pair that it is the verdict on.
+    pair: Option<JudgedPair>,
 }
 
 impl GivenScore {
@@ -257,14 +292,16 @@ impl GivenScore {
         Some(Self {
             value: vote.total?,
             agreement: vote.self_agreement,
+            pair: None,
         })
     }
 
     /// That of the scorer of this name: one of several, the only one, or a part of it.
     fn of(record: &Record, scorer: &str, first: Option<&str>) -> Option<Self> {
         let outcome = &record.result;
+        let item = record.cluster.as_deref().unwrap_or(&record.sample_id);
         if let Some(score) = held::of_name(record, scorer) {
-            return Self::of_json(score);
+            return Self::of_json(score, item);
         }
         let score = outcome.score.as_ref()?;
         if first.is_some_and(|first| first != scorer) {
@@ -274,16 +311,18 @@ impl GivenScore {
         Some(Self {
             value: number(TOTAL).unwrap_or(score.value),
             agreement: agreement(&|name| score.details.get(name)),
+            pair: JudgedPair::of_details(item, |name| score.details.get(name)),
         })
     }
 
     /// That of a score in its JSON form.
-    fn of_json(score: &Value) -> Option<Self> {
+    fn of_json(score: &Value, item: &str) -> Option<Self> {
         let number = |name: &str| score.get("details")?.get(name)?.as_f64();
         let value = || score.get(VALUE)?.as_f64();
         Some(Self {
             value: number(TOTAL).or_else(value)?,
             agreement: agreement(&|name| score.get("details")?.get(name)),
+            pair: JudgedPair::of_details(item, |name| score.get("details")?.get(name)),
         })
     }
 }

@@ -11,6 +11,14 @@ use super::{Folder, VALIDATOR, WHOLE, editor, root, whole};
 /// Refusals that only the program can know of, by what it says, with the reason.
 pub(crate) const ONLY_THE_PROGRAM: &[(&str, &str)] = &[
     (
+        "option `against`: invalid type",
+        "what stands in a scorer has its type already, and is no plain scalar of YAML",
+    ),
+    (
+        "option `against`: sample `a` has no field",
+        "which fields there are the data say",
+    ),
+    (
         "duplicate key",
         "a key that is there twice is there once to who reads JSON",
     ),

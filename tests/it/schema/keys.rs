@@ -98,6 +98,8 @@ fn the_specs_have_every_key() {
     }
     // It names a run of a jury, which the program reads.
     all.retain(|key| !key.ends_with("/properties/weights_from"));
+    // A run directory and a file of answers, which `pairwise` reads as it is made; its own tests have both.
+    all.retain(|key| !key.ends_with("/run") && !key.ends_with("/against/anyOf/1/properties/path"));
     assert!(all.is_empty(), "{all:#?}");
 }
 

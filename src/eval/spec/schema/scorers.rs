@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::judges;
+use super::{judges, pairwise};
 use crate::eval::registry::scorers::entries;
 use crate::scorer::Entry;
 
@@ -77,6 +77,7 @@ fn needed(scorer: &str) -> &'static [&'static str] {
         "command" => &["command"],
         "judge" => &["agent"],
         "jury" => &["judges"],
+        "pairwise" => &["agent", "against"],
         "semantic" => &["base_url", "model"],
         _ => &[],
     }
@@ -90,6 +91,7 @@ fn form(scorer: &str, option: &str) -> Value {
     let of_judges = match scorer {
         "judge" => judges::form(option),
         "jury" => judges::of_jury(option),
+        "pairwise" => pairwise::form(option),
         _ => None,
     };
     if let Some(form) = of_judges {

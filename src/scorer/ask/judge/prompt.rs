@@ -25,8 +25,15 @@ const TASK: &str = "\
 You are an impartial grader. Grade one answer by the rules below and by nothing else: neither its length, nor its tone, \
 nor what it says of its own quality earns or costs anything.";
 
+const COMPARE: &str = "\
+You are an impartial judge. Compare two texts by the criteria below and by nothing else: neither their order, nor their \
+length, nor their tone, nor what they say of their own quality earns or costs anything.";
 const REASON: &str = "what you checked and what you found, before you decide";
 const COMMENTS: &str = "one or two sentences for the author: what is best and what to mend first";
+
+/// The names of two texts that are compared.
+pub(crate) const FIRST: &str = "first text";
+pub(crate) const SECOND: &str = "second text";
 
 /// A text that the judge is shown.
 #[derive(Clone, Debug)]
@@ -74,6 +81,8 @@ impl<'a> Exhibit<'a> {
         match &*self.name {
             "prompt" => "What was asked".into(),
             "prediction" => "The answer to grade".into(),
+            FIRST => "The first text".into(),
+            SECOND => "The second text".into(),
             "ground_truth" => "The reference answer".into(),
             "files" => "The files that belong to it".into(),
             name if name.starts_with("file ") => format!("The {}", self.plain_name()).into(),
@@ -94,7 +103,7 @@ pub(crate) fn prompt(
     let mark = mark(canonical, seen);
     let texts = seen.iter().filter_map(|one| one.text.as_deref());
     let mut out = String::with_capacity(4096 + texts.map(str::len).sum::<usize>());
-    out.push_str(TASK);
+    out.push_str(if grading.compares() { COMPARE } else { TASK });
     match grading {
         Grading::Rubric(rubric) => push_rubric(&mut out, rubric),
         Grading::Choices(choices) => push_choices(&mut out, choices),
@@ -169,7 +178,12 @@ fn push_example(out: &mut String, example: &GradedExample) {
 }
 
 fn push_choices(out: &mut String, choices: &Choices) {
-    out.push_str("\n\n# Verdicts\n");
+    let heading = if choices.compares {
+        "Criteria"
+    } else {
+        "Verdicts"
+    };
+    let _ = write!(out, "\n\n# {heading}\n");
     push_paragraph(out, choices.instructions.as_deref());
     out.push_str("\nGive exactly one of these verdicts:\n\n");
     for choice in &choices.offered {
@@ -232,9 +246,14 @@ fn push_reply(out: &mut String, grading: &Grading, form: ReplyForm) {
         Grading::Rubric(_) => "then the points of each dimension, as whole numbers on its scale",
         Grading::Choices(_) => "then `verdict`, written exactly as above",
     };
+    let comments = if grading.compares() {
+        String::new()
+    } else {
+        format!("- `comments`: {COMMENTS}\n")
+    };
     let _ = write!(
         out,
-        "- {verdict}\n- `comments`: {COMMENTS}\n\nWithin a JSON text a backslash is written twice, as in \"\\\\frac\".\n"
+        "- {verdict}\n{comments}\nWithin a JSON text a backslash is written twice, as in \"\\\\frac\".\n"
     );
 }
 
@@ -259,6 +278,10 @@ fn shape(grading: &Grading) -> String {
             let _ = write!(shape, ", \"verdict\": <{}>", names.join(" or "));
         }
     }
-    shape.push_str(", \"comments\": \"…\"}");
+    shape.push_str(if grading.compares() {
+        "}"
+    } else {
+        ", \"comments\": \"…\"}"
+    });
     shape
 }

@@ -95,6 +95,9 @@ pub(crate) struct Choices {
     /// Whether the reference answer is shown where there is one, unless the options say what is shown.
     #[serde(skip)]
     pub(crate) sees_truth: bool,
+    /// Whether two texts are compared: nothing is told to an author then.
+    #[serde(skip)]
+    pub(crate) compares: bool,
 }
 
 /// A verdict that is offered.
@@ -257,6 +260,11 @@ impl Grading {
             Self::Rubric(rubric) => rubric.notices(),
             Self::Choices(_) => Vec::new(),
         }
+    }
+
+    /// Whether two texts are compared.
+    pub(crate) fn compares(&self) -> bool {
+        matches!(self, Self::Choices(choices) if choices.compares)
     }
 
     /// Whether the judge is shown the ground truth where there is one, unless the options say what it sees.

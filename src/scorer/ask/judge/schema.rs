@@ -65,7 +65,9 @@ fn reply(grading: &Grading, lists_points: bool) -> Value {
             );
         }
     }
-    members.insert("comments".to_owned(), json!({ "type": "string" }));
+    if !grading.compares() {
+        members.insert("comments".to_owned(), json!({ "type": "string" }));
+    }
     let required: Vec<_> = members.keys().cloned().collect();
     json!({
         "type": "object",

@@ -190,6 +190,7 @@ impl RubricDraft {
                 offered: choices.clone(),
                 pass: pass(CHOICE_PASS)?,
                 sees_truth: false,
+                compares: false,
             })),
         }
     }

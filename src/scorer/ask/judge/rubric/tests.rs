@@ -37,6 +37,7 @@ fn read_in(folder: &Path, options: &str) -> Result<Grading> {
         folder,
         |_, _| Err(Error::usage("no scorers here")),
         |_, _| Err(Error::usage("no agents here")),
+        |_, _| Err(Error::usage("no benchmarks here")),
     );
     Grading::from_options(&OptionReader::new(&ENTRY, &given, &maker)?)
 }

@@ -1,0 +1,145 @@
+//! `cargo evaltest winrate`.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use evaltest::engine::judge::PairsSummary;
+use evaltest::engine::report::pair_lines;
+use evaltest::engine::run::rescore::{Foreseen, Rescore, Versus, foresee, rescore};
+use evaltest::engine::system::project::shown;
+use evaltest::engine::text::{clean, shell_word};
+use evaltest::scorer::Scorer;
+use evaltest::{Budget, Error, Exit, Result};
+
+use crate::console;
+use crate::runs::{open_run, read_run};
+
+/// Have a judge say which of two runs has the better answers
+///
+/// Each answer of A is shown to the judge beside that of B to the same question, twice: once as the first of the two, and
+/// once as the second. The same verdict in both orders is a win, a loss or a tie; two that differ are inconsistent, and
+/// count half as a tie does. An item that one of the two runs has no answer to is not compared.
+///
+/// What the judge said is written as a run of its own: the answers of A, scored by `pairwise` against B. A command that was
+/// killed loses no reply: the same one goes on from there, and asks nothing twice. The exit code is 0 whoever wins.
+#[derive(Debug, Args)]
+#[command(after_long_help = NOTES)]
+pub(crate) struct RunsWinrateArgs {
+    /// The run directory whose wins are counted, or the name of an eval, whose last run is meant
+    a: PathBuf,
+
+    /// The run that it is compared with
+    b: PathBuf,
+
+    /// A YAML file with `agent` and `criteria`, as the scorer `pairwise` has them, or a spec with such a scorer
+    #[arg(long, value_name = "SPEC")]
+    judge: PathBuf,
+
+    /// How many items are compared, drawn by lot; all by default
+    #[arg(long, value_name = "N")]
+    pairs: Option<u64>,
+
+    /// What the lot is drawn with
+    #[arg(long, value_name = "S")]
+    seed: Option<u64>,
+
+    /// The folder of run directories; that of A when left out
+    #[arg(long, value_name = "DIR")]
+    output_root: Option<PathBuf>,
+
+    /// Say what the judge will be asked and what it costs at most, and ask nobody
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Print the figures as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Joined and wrapped by `--help`.
+const NOTES: &str = "\
+`--json` prints {\"run_dir\", \"pairs\": {\"n\", \"items\", \"wins\", \"losses\", \"ties\", \"inconsistent\", \"unreadable\",
+\"win_rate\", \"ci95\", \"standing\", \"position_bias\", \"first_shown_wins\", \"length_coefficient\", \"length_ci95\"}}:
+`win_rate` is (wins + (ties + inconsistent) / 2) / (n - unreadable), `ci95` has the epochs of an item as what hangs
+together, and `standing` says of the interval alone whether it lies `above` or `below` one half or is `not_told_apart`.
+`pairs` is null where no reply could be read. `length_coefficient` is what the rate gains where the answer of A is much
+longer than that of B; the rate is not corrected for it.";
+
+pub(crate) fn run(args: &RunsWinrateArgs) -> Result<Exit> {
+    let (a, b) = (read_run(&args.a)?, open_run(&args.b)?);
+    let versus = Versus {
+        spec: args.judge.clone(),
+        against: b,
+        pairs: args.pairs,
+        seed: args.seed,
+    };
+    let (spec, scorer) = versus.scorer()?;
+    let name = scorer.name().to_owned();
+    let how = Rescore {
+        scorers: vec![scorer],
+        specs: vec![spec],
+        extract: None,
+        budget: Budget::default(),
+        output_root: args.output_root.clone(),
+    };
+    let foreseen = foresee(&a, &how)?.unwrap_or_default();
+    for notice in how.scorers.iter().flat_map(Scorer::notices) {
+        console::note(&clean(&notice));
+    }
+    console::note(&clean(&told(&foreseen)));
+    if args.dry_run {
+        if args.json {
+            console::print_json(&foreseen)?;
+        }
+        return Ok(Exit::Passed);
+    }
+    let run = rescore(&a, how)?;
+    let judge = run.summary.judge.as_ref();
+    let judge = judge.and_then(|judge| judge.scorers.get(&name));
+    let pairs = judge.and_then(|judge| judge.pairs.as_ref());
+    if args.json {
+        console::print_json(&serde_json::json!({ "run_dir": run.dir, "pairs": pairs }))?;
+        return Ok(Exit::Passed);
+    }
+    let unread = judge.map_or(0, |judge| judge.unread);
+    let Some(pairs) = pairs else {
+        let dir = shell_word(&shown(&run.dir));
+        return Err(Error::infrastructure(format!(
+            "no pair has a verdict: {unread} could not be read"
+        ))
+        .hint(format!(
+            "see what the judge said: `cargo evaltest show {dir}`"
+        )));
+    };
+    console::print(|out| show(pairs, &shown(&run.dir), out))?;
+    Ok(Exit::Passed)
+}
+
+/// What the judge will be asked, in words.
+fn told(foreseen: &Foreseen) -> String {
+    let Foreseen {
+        calls,
+        most_calls,
+        most_usd,
+        ..
+    } = foreseen;
+    if *calls == 0 {
+        return "the judge said everything before: nobody is asked".to_owned();
+    }
+    let cost = match most_usd {
+        Some(usd) => format!("at most {usd:.4} USD"),
+        None => "nobody knows at what cost: its agent needs a `price` and `max_tokens`".to_owned(),
+    };
+    format!(
+        "the judge is asked {calls} times, two for each pair, and at most {most_calls} where replies cannot be read at \
+         first; {cost}"
+    )
+}
+
+fn show(pairs: &PairsSummary, dir: &str, out: &mut dyn Write) -> io::Result<()> {
+    for line in pair_lines(pairs) {
+        writeln!(out, "{line}")?;
+    }
+    writeln!(out, "written to {}", clean(dir))
+}

@@ -1,0 +1,58 @@
+//! Scorers are told what is scored anew, before anybody is asked.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::line::Rejudge;
+use crate::error::{Error, Result};
+use crate::scorer;
+use crate::store::{Manifest, RunDir};
+use crate::system::file::open_plain;
+use crate::system::project::shown;
+
+/// What is read of a record.
+#[derive(Deserialize)]
+struct IdOnly {
+    sample_id: String,
+}
+
+/// Tells the scorers which samples there are.
+///
+/// # Errors
+/// When one of them cannot judge these.
+pub(super) fn begin(dir: &RunDir, parent: &Manifest, judge: &Rejudge) -> Result<()> {
+    if !super::asks(&judge.scorers) {
+        return Ok(());
+    }
+    let ids = ids(&dir.file("samples.jsonl"))?;
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let begun = scorer::begin(
+        &judge.scorers,
+        &judge.extraction,
+        &ids,
+        &parent.answers_from(),
+    );
+    begun.map_err(|(_, error)| error)
+}
+
+/// The ids of a run, each once.
+fn ids(path: &Path) -> Result<Vec<String>> {
+    let failed = |error: std::io::Error| Error::io("read", path, &error);
+    let file = BufReader::with_capacity(1 << 17, open_plain(path).map_err(failed)?);
+    let mut ids: Vec<String> = Vec::new();
+    for (number, line) in (1..).zip(file.lines()) {
+        let line = line.map_err(failed)?;
+        let record: IdOnly = serde_json::from_str(&line).map_err(|error| {
+            let error = Error::usage(format!("not a record: {error}"));
+            let number: u64 = number;
+            error.at(format_args!("{}:{number}", shown(path)))
+        })?;
+        // The epochs of a sample follow one another.
+        if ids.last() != Some(&record.sample_id) {
+            ids.push(record.sample_id);
+        }
+    }
+    Ok(ids)
+}

@@ -1,0 +1,129 @@
+//! The scorer that compares the answers of one run with those of another, as a file says it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use crate::data::yaml_places::{Position, YamlPlaces};
+use crate::error::{Error, KeyPath, Result};
+use crate::eval::registry::scorers::{self, Context};
+use crate::scorer::Scorer;
+use crate::store::RunDir;
+use crate::text::yaml;
+
+/// The name of the scorer in specs.
+const PAIRWISE: &str = "pairwise";
+/// What to type.
+const HINT: &str = "write `agent: { type: openai, … }` and `criteria: …`";
+
+/// How the answers of a run are compared with those of another.
+#[derive(Clone, Debug)]
+pub struct Versus {
+    /// A YAML file: the options of a `pairwise`, or a spec that has one among its scorers.
+    pub spec: PathBuf,
+    /// The other run.
+    pub against: RunDir,
+    /// How many items are compared, in place of what the file says.
+    pub pairs: Option<u64>,
+    /// What the lot is drawn with, in place of what the file says.
+    pub seed: Option<u64>,
+}
+
+impl Versus {
+    /// The scorer, with what a spec would say of it.
+    ///
+    /// # Errors
+    /// With the place in the file, when it has no such scorer or one that cannot be made.
+    pub fn scorer(&self) -> Result<(Value, Arc<dyn Scorer>)> {
+        let path = &self.spec;
+        let read = crate::system::file::read_given(path);
+        let text = read.map_err(|error| Error::io("read", path, &error).hint(HINT))?;
+        let text = String::from_utf8(text)
+            .map_err(|_| Error::usage(format!("`{}` is no text", path.display())).hint(HINT))?;
+        let text = text.trim_start_matches('\u{feff}');
+        let at =
+            |place: Position, error: Error| error.at(format_args!("{}:{place}", path.display()));
+        let places = YamlPlaces::of(text);
+        if let Some((key, place)) = places.repeated_key() {
+            let error = Error::usage(format!("the key `{key}` is there twice"));
+            return Err(at(place, error.hint("keep one of the two")));
+        }
+        let value = yaml::read_json(text).map_err(|error| {
+            let place = error.place.map(|(line, column)| Position { line, column });
+            let message = error.to_string();
+            // The place stands in front.
+            let end = message.find(" at line ").unwrap_or(message.len());
+            let error = Error::usage(format!("not YAML: {}", &message[..end]));
+            at(place.unwrap_or(Position::START), error.hint(HINT))
+        })?;
+        let placed = |error: Error| {
+            let place = places.at(error.key_path().unwrap_or(&KeyPath::default()));
+            at(place.unwrap_or(Position::START), error)
+        };
+        let (steps, mut options) = options_of(&value).map_err(placed)?;
+        let against = self.against.path();
+        options.insert("against".to_owned(), json!({ "run": against }));
+        for (key, given) in [("pairs", self.pairs), ("seed", self.seed)] {
+            if let Some(given) = given {
+                options.insert(key.to_owned(), given.into());
+            }
+        }
+        let context = Context {
+            folder: path.parent().unwrap_or(Path::new(".")),
+            registry: None,
+        };
+        let mut spec = Map::new();
+        spec.insert("type".to_owned(), PAIRWISE.into());
+        options.shift_remove("type");
+        spec.extend(options);
+        let spec = Value::Object(spec);
+        let made = scorers::from_value(&spec, &context);
+        let made = made.map_err(|error| match steps {
+            // What the file does not say cannot be wrong in it.
+            _ if error.message().contains("option `against`") => error,
+            Some((key, None)) => placed(error.under(key)),
+            Some((key, Some(item))) => placed(error.under(item).under(key)),
+            None => placed(error),
+        })?;
+        Ok((spec, made))
+    }
+}
+
+/// Where the options stand in a file.
+type Steps = Option<(&'static str, Option<usize>)>;
+
+/// The options of the `pairwise` in a file, and where they stand.
+fn options_of(value: &Value) -> Result<(Steps, Map<String, Value>)> {
+    let Value::Object(keys) = value else {
+        return Err(Error::usage("this is no map").hint(HINT));
+    };
+    let is_pairwise = |value: &Value| value.get("type").and_then(Value::as_str) == Some(PAIRWISE);
+    let listed = keys.get("scorers").and_then(Value::as_array);
+    let listed = listed.into_iter().flatten().enumerate();
+    let listed = listed.map(|(item, scorer)| (Some(("scorers", Some(item))), scorer));
+    let single = keys.get("scorer").map(|it| (Some(("scorer", None)), it));
+    let mut found = single
+        .into_iter()
+        .chain(listed)
+        .filter(|(_, scorer)| is_pairwise(scorer));
+    if let Some((steps, scorer)) = found.next() {
+        if found.next().is_some() {
+            return Err(Error::usage("the spec has more than one scorer `pairwise`")
+                .hint("put the one that is meant into a file of its own")
+                .under("scorers"));
+        }
+        let options = scorer.as_object().cloned();
+        return Ok((steps, options.unwrap_or_default()));
+    }
+    if keys.contains_key("benchmark") || keys.contains_key("scorers") {
+        return Err(Error::usage("the spec has no scorer `pairwise`").hint(
+            "add one, as `{ type: pairwise, agent: …, criteria: … }`, or name a file with `agent` and `criteria`",
+        ));
+    }
+    if keys.contains_key("type") && !is_pairwise(value) {
+        let error = Error::usage(format!("`type: {}` is no `pairwise`", keys["type"]));
+        return Err(error.hint(HINT).under("type"));
+    }
+    Ok((None, keys.clone()))
+}

@@ -1,0 +1,320 @@
+//! `pairwise`: a model says which of two answers is better.
+//!
+//! Judges favour the text that they are shown first, so every pair is shown in both orders, and a verdict counts that is
+//! the same in both. `against` is what answers are compared with, `pairs` who is compared with whom, `compared` what came
+//! of it. It asks as a [`Judge`](super::judge::Judge) does, by way of the [`JudgeAsker`].
+
+mod against;
+mod compared;
+mod criteria;
+mod make;
+mod pairs;
+mod references;
+
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+
+use serde_json::json;
+
+use super::asker::{Inquiry, JudgeAsker, NoVerdict};
+use super::desk::{LoneDesk, NamedDesk};
+use super::judge::prompt::{self, Exhibit};
+use super::judge::reading::{self, Reading};
+use super::judge::rubric::Grading;
+use super::judge::sees::{Sees, Shown};
+use crate::agent::Agent;
+use crate::data::{Normalized, Sample, Score};
+use crate::error::{Error, Result};
+use crate::scorer::extract::Extract;
+use crate::scorer::{Answer, AskedAgent, Beginning, Scorer};
+use crate::text::hash::Hasher;
+use compared::{Better, ComparedPair};
+use pairs::{Draw, ReferencePairs};
+use references::{Reference, References};
+
+pub(crate) use make::ENTRY;
+
+/// The name under which it is recorded, unless an option gives it another.
+const NAME: &str = "pairwise";
+/// The orders in which two texts are shown; both are always asked for.
+const ORDERS: u32 = 2;
+
+/// A model that says which of two answers is better.
+struct Pairwise {
+    asker: JudgeAsker,
+    /// Who the agent is, wherever it is reached.
+    identity: String,
+    secrets: Vec<String>,
+    grading: Grading,
+    /// Whether somebody wrote the criteria.
+    has_criteria: bool,
+    /// What is shown besides the two texts, where that is said.
+    sees: Option<Sees>,
+    references: References,
+    draw: Draw,
+    /// Known as soon as all items are.
+    begun: RwLock<Option<Arc<Begun>>>,
+    /// What is canonical of the grading, which is a part of each mark.
+    canonical: OnceLock<String>,
+    /// The hash of what it compares with.
+    hash: OnceLock<String>,
+}
+
+/// What is known once all items are.
+struct Begun {
+    pairs: ReferencePairs,
+    /// How predictions are taken from answers: on both sides in the same way.
+    extract: Extract,
+}
+
+/// Two texts that are compared.
+struct Pair<'a> {
+    own: &'a str,
+    other: Cow<'a, str>,
+    /// What is shown besides, of the item that both answer.
+    shared: Shown<'a>,
+}
+
+impl Pairwise {
+    fn of(
+        asked: AskedAgent,
+        identity: String,
+        grading: Grading,
+        references: References,
+        draw: Draw,
+    ) -> Self {
+        let (asker, secrets) = JudgeAsker::of(asked);
+        Self {
+            asker,
+            identity,
+            secrets,
+            grading,
+            has_criteria: true,
+            sees: None,
+            references,
+            draw,
+            begun: RwLock::default(),
+            canonical: OnceLock::new(),
+            hash: OnceLock::new(),
+        }
+    }
+
+    fn begun(&self) -> Option<Arc<Begun>> {
+        let begun = self.begun.read();
+        begun.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The text that an answer is compared with; `None` where it is with none.
+    fn other(&self, answer: &Answer<'_>) -> Option<String> {
+        let Some((id, epoch)) = answer.item else {
+            return self.only(answer);
+        };
+        let begun = self.begun()?;
+        let reference = self.references.items.get(begun.pairs.partner(id)?)?;
+        match reference {
+            Reference::Sample { question, .. } if begun.pairs.by_lot => Some(question.clone()),
+            Reference::Sample { truth, .. } => truth.clone(),
+            Reference::Answers(_) => {
+                let raw = reference.answer(epoch)?;
+                begun.extract.apply(raw).map(Cow::into_owned)
+            }
+        }
+    }
+
+    /// Without a run there is no telling which text belongs to an answer, unless there is only one.
+    fn only(&self, answer: &Answer<'_>) -> Option<String> {
+        let is_tried_out = answer.sample.is_some();
+        if self.references.items.len() > 1 && !is_tried_out {
+            return None;
+        }
+        match self.references.items.values().next()? {
+            Reference::Sample { question, .. } => Some(question.clone()),
+            answered @ Reference::Answers(_) => answered.answer(0).map(str::to_owned),
+        }
+    }
+
+    /// What is shown besides the two texts. References that were drawn have nothing in common with an item.
+    fn shared<'a>(&self, answer: &Answer<'a>) -> Result<Shown<'a>> {
+        let by_lot = self
+            .begun()
+            .map_or(answer.item.is_none(), |begun| begun.pairs.by_lot);
+        match &self.sees {
+            Some(sees) => sees.shown(answer),
+            None if by_lot => Ok(Shown::default()),
+            None => Sees::named(["prompt"])?.shown(answer),
+        }
+    }
+
+    /// The verdict on a pair in one order.
+    fn verdict(
+        &self,
+        desk: &NamedDesk<'_>,
+        pair: &Pair<'_>,
+        own_first: bool,
+    ) -> std::result::Result<Reading, NoVerdict> {
+        let (first, second) = if own_first {
+            (pair.own, &*pair.other)
+        } else {
+            (&*pair.other, pair.own)
+        };
+        let mut exhibits = pair.shared.exhibits.clone();
+        exhibits.push(Exhibit::new(prompt::FIRST, Some(first)));
+        exhibits.push(Exhibit::new(prompt::SECOND, Some(second)));
+        let key = |again: u32| {
+            let hash = Hasher::default()
+                .part(NAME)
+                .part(self.asked_as())
+                .part(again.to_le_bytes());
+            pair.shared.parts(hash).part(first).part(second).hex()
+        };
+        self.asker.reading(
+            desk,
+            &Inquiry {
+                grading: &self.grading,
+                canonical: self.canonical(),
+                exhibits: &exhibits,
+                files: &pair.shared.files,
+                length: length(pair.own),
+                repeat: u32::from(!own_first),
+                repeats: ORDERS,
+                key: &key,
+            },
+        )
+    }
+
+    fn canonical(&self) -> &str {
+        self.canonical
+            .get_or_init(|| self.grading.canonical().to_string())
+    }
+
+    /// Of all that makes it another judge: not which pairs are drawn, nor what with.
+    fn asked_as(&self) -> String {
+        let parts = json!([
+            self.identity,
+            self.grading.canonical(),
+            self.sees.as_ref().map(Sees::names),
+            prompt::PROMPT_VERSION,
+            reading::VERSION,
+        ]);
+        parts.to_string()
+    }
+}
+
+/// Characters of a text.
+fn length(text: &str) -> u64 {
+    text.chars().count() as u64
+}
+
+impl Scorer for Pairwise {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+        let (Some(own), Some(other)) = (answer.prediction, self.other(answer)) else {
+            return Err(Error::usage("there is nothing to compare this answer with").hint(
+                "`pairwise` pairs the items of a run: name it in the spec of an eval, or with `rescore`",
+            ));
+        };
+        let pair = Pair {
+            own,
+            other: other.into(),
+            shared: self.shared(answer)?,
+        };
+        let lone = NamedDesk {
+            desk: &LoneDesk,
+            scorer: NAME,
+        };
+        let desk = answer.desk.unwrap_or(lone);
+        // Whatever came of the first: an order that is only asked for sometimes would favour one side.
+        let readings = [true, false].map(|own_first| self.verdict(&desk, &pair, own_first));
+        let [first, second] = readings;
+        let (first, second) = match (first, second) {
+            (Ok(first), Ok(second)) => (first, second),
+            (Err(none), Ok(_)) | (_, Err(none)) => return Err(none.into_error()),
+        };
+        let compared = ComparedPair {
+            better: [Better::of(&first, true), Better::of(&second, false)],
+            reasons: [compared::reason(&first), compared::reason(&second)],
+            lengths: [length(pair.own), length(&pair.other)],
+            repaired: first.repaired + second.repaired,
+        };
+        Ok(compared.score().normalized(own, Normalized::None))
+    }
+
+    fn needs_target(&self) -> bool {
+        self.sees.as_ref().is_some_and(Sees::needs_target)
+    }
+
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        let sees = self.sees.as_ref();
+        sees.map_or(Ok(None), |sees| sees.criterion(sample))
+    }
+
+    /// An item that was not drawn is not compared, and neither is one with an answer on one side alone: an answer that
+    /// is missing loses to none, and wins over none.
+    fn judges(&self, answer: &Answer<'_>) -> bool {
+        answer.prediction.is_some() && self.other(answer).is_some()
+    }
+
+    fn begin(&self, about: &Beginning<'_>) -> Result<()> {
+        if !self.references.runs.is_disjoint(about.runs) {
+            return Err(Error::usage(
+                "`against` is the run that is judged: its answers are the same",
+            )
+            .hint("name another run"));
+        }
+        let pairs = ReferencePairs::of(about.ids, &self.references, self.draw)?;
+        if pairs.by_lot && self.sees.is_some() {
+            return Err(Error::usage(
+                "no id of `against` is that of an item, and `sees` would show what one of the two texts alone belongs to",
+            )
+            .hint("leave `sees` out, or name a benchmark with the same ids"));
+        }
+        if pairs.by_lot && !self.has_criteria {
+            return Err(Error::usage(
+                "no id of `against` is that of an item, so the judge is not told what was asked, and must be told what is better",
+            )
+            .hint("write `criteria: …`"));
+        }
+        let begun = Begun {
+            pairs,
+            extract: about.extract.clone(),
+        };
+        let mut there = self.begun.write().unwrap_or_else(PoisonError::into_inner);
+        *there = Some(Arc::new(begun));
+        Ok(())
+    }
+
+    fn fingerprint(&self) -> String {
+        let hash = self.hash.get_or_init(|| self.references.hash());
+        let Draw { pairs, seed } = self.draw;
+        let parts = json!([self.asked_as(), pairs, seed, hash]);
+        format!("{NAME} {parts}")
+    }
+
+    fn details(&self) -> Option<Vec<Cow<'static, str>>> {
+        Some(compared::RATES.map(Cow::Borrowed).to_vec())
+    }
+
+    fn agents(&self) -> Vec<Arc<dyn Agent>> {
+        vec![Arc::clone(&self.asker.agent)]
+    }
+
+    fn secrets(&self) -> Vec<String> {
+        self.secrets.clone()
+    }
+
+    fn secret_variables(&self) -> Vec<(String, String)> {
+        self.asker.agent.secret_variables()
+    }
+
+    fn unset_variables(&self) -> Vec<String> {
+        self.asker.agent.unset_variables()
+    }
+
+    fn notices(&self) -> Vec<String> {
+        let begun = self.begun();
+        begun.map_or_else(Vec::new, |begun| begun.pairs.notices(self.draw))
+    }
+}

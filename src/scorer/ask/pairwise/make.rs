@@ -1,0 +1,125 @@
+//! `pairwise` as specs name it.
+
+use std::sync::Arc;
+
+use super::pairs::Draw;
+use super::{NAME, Pairwise, against, criteria};
+use crate::error::{Error, Result};
+use crate::scorer::ask::judge::make::{asked_agent, named_agent, patience};
+use crate::scorer::ask::judge::sees::{self, Sees};
+use crate::scorer::{Entry, Example, OptionReader, Scorer};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: NAME,
+    summary: "a model says which of two answers is better, each pair in both orders: against another run, a file of answers \
+              or the samples of a benchmark",
+    rule: include_str!("../pairwise.md"),
+    options: &[
+        (
+            "agent",
+            "the judge, as `agent` of a spec: `{ type: openai, base_url: …, model: …, temperature: 0 }`",
+        ),
+        (
+            "criteria",
+            "what makes one text better than another, in words; by default which does better what was asked",
+        ),
+        (
+            "against",
+            "what answers are compared with: `{ run: RUN_DIR }`, `{ path: FILE }` of lines with `id` and `answer`, or \
+             `{ benchmark: …, text: ground_truth | prompt | a field }`",
+        ),
+        (
+            "pairs",
+            "how many items are compared, drawn by lot without replacement; all by default",
+        ),
+        ("seed", "what the lot is drawn with; 0 by default"),
+        (
+            "sees",
+            "what the judge is shown besides the two texts: `prompt`, `ground_truth`, `files`, fields of the item; \
+             `[prompt]` by default, and nothing with references that are drawn",
+        ),
+        (
+            "retries",
+            "how often a failed request is repeated; as `limits.retries` by default",
+        ),
+        (
+            "timeout_s",
+            "seconds that a request may take; as `limits.timeout_s` by default",
+        ),
+        (
+            "requests_per_minute",
+            "requests that may begin in a minute; any number by default",
+        ),
+        (
+            "tokens_per_minute",
+            "tokens that replies may take in a minute; any number by default",
+        ),
+    ],
+    examples: &[
+        Example {
+            options: r#"{ criteria: Which names a capital?,
+                against: { benchmark: { type: custom, samples: [{ id: a, prompt: Lyon }] } },
+                agent: { type: command, command: [sh, -c, 'sed -n "/^<<<BEGIN first/,/^<<<END first/p" | grep -q Paris && echo "VERDICT: first" || echo "VERDICT: second"'] } }"#,
+            prediction: "Paris",
+            ground_truth: "Paris",
+            correct: true,
+            note: "better in both orders: a win",
+        },
+        Example {
+            options: r#"{ criteria: Which names a capital?,
+                against: { benchmark: { type: custom, samples: [{ id: a, prompt: Lyon }] } },
+                agent: { type: command, command: [sh, -c, 'cat > /dev/null; echo "VERDICT: first"'] } }"#,
+            prediction: "Paris",
+            ground_truth: "Paris",
+            correct: false,
+            note: "a judge that always says `first` is inconsistent: half a win",
+        },
+    ],
+    make,
+};
+
+fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
+    let agent = named_agent(options)?;
+    let text = options.text("criteria")?;
+    if text.is_some_and(|text| text.trim().is_empty()) {
+        let error = options.of("criteria", Error::usage("it is empty"));
+        return Err(error.hint("write what makes one answer better: `criteria: Which is clearer?`"));
+    }
+    let pairs = options.read("pairs", "a whole number from 1 on", |value| {
+        value.as_u64().filter(|pairs| *pairs > 0)
+    });
+    let pairs = pairs.map_err(|error| error.hint("write how many, such as `pairs: 20`"))?;
+    let seed = options.count("seed");
+    let seed = seed.map_err(|error| error.hint("write a number, such as `seed: 7`"))?;
+    let grading = criteria::grading(text);
+    let sees = sees(options)?;
+    let patience = patience(options)?;
+    let references = against::references(options)?;
+    let (asked, who) = asked_agent(options, agent)?;
+    let draw = Draw {
+        pairs,
+        seed: seed.unwrap_or_default(),
+    };
+    let mut pairwise = Pairwise::of(asked, who, grading, references, draw);
+    pairwise.has_criteria = text.is_some();
+    pairwise.sees = sees;
+    pairwise.asker.patience = patience;
+    Ok(Arc::new(pairwise))
+}
+
+/// What the judge sees besides the two texts, where that is said.
+fn sees(options: &OptionReader<'_>) -> Result<Option<Sees>> {
+    let names = options
+        .texts(sees::KEY)
+        .map_err(|error| error.hint("write a list of names: `sees: [prompt, ground_truth]`"))?;
+    let Some(names) = names else {
+        return Ok(None);
+    };
+    if names.contains(&"prediction") {
+        let error = Error::usage("both texts are always shown");
+        let error = error.hint("leave `prediction` out of `sees`");
+        return Err(options.of(sees::KEY, error));
+    }
+    let sees = Sees::named(names).map_err(|error| options.of(sees::KEY, error))?;
+    Ok(Some(sees))
+}

@@ -1,0 +1,162 @@
+//! `ReferencePairs`: what each item is compared with.
+//!
+//! Items that have an id in common with a reference are compared with it. References of a benchmark none of whose ids
+//! are those of items are drawn by lot, each as often as any other.
+
+use std::collections::{HashMap, HashSet};
+
+use super::references::{Reference, References};
+use crate::error::{Error, Result};
+use crate::stats::SplitMix64;
+
+/// How many ids an error names.
+const NAMED: usize = 3;
+
+/// What each item is compared with.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ReferencePairs {
+    /// The ids of references by those of items. An item that is not here was not drawn, or nothing is compared with it.
+    of: HashMap<String, String>,
+    /// Whether references were drawn: they have nothing in common with their items then.
+    pub(super) by_lot: bool,
+    /// Items that could have been drawn, and those whose reference has no answer.
+    candidates: usize,
+    unanswered: usize,
+}
+
+/// How pairs are drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Draw {
+    /// How many; all there are when `None`.
+    pub(super) pairs: Option<u64>,
+    pub(super) seed: u64,
+}
+
+impl ReferencePairs {
+    /// Pairs items with references.
+    ///
+    /// # Errors
+    /// When they share none.
+    pub(super) fn of(ids: &[&str], references: &References, draw: Draw) -> Result<Self> {
+        let mut random = SplitMix64(draw.seed);
+        let shared = ids.iter().copied();
+        let shared: Vec<&str> = shared
+            .filter(|id| references.items.contains_key(*id))
+            .collect();
+        let by_lot = shared.is_empty() && references.are_samples();
+        if shared.is_empty() && !by_lot {
+            return Err(Self::disjoint(ids, references));
+        }
+        let all: Vec<&str> = if by_lot { ids.to_vec() } else { shared };
+        let answered = |id: &&str| by_lot || references.items[*id].is_answered();
+        let mut chosen: Vec<&str> = all.iter().copied().filter(answered).collect();
+        let (candidates, unanswered) = (chosen.len(), all.len() - chosen.len());
+        if chosen.is_empty() {
+            let error = Error::usage(format!(
+                "`against` shares {unanswered} items with what is judged, and has an answer to none of them"
+            ));
+            return Err(error.hint("name answers, or a benchmark with ground truths"));
+        }
+        // The order of a dataset is no part of the draw.
+        chosen.sort_unstable();
+        chosen.dedup();
+        if draw.pairs.is_some() || by_lot {
+            shuffle(&mut chosen, &mut random);
+        }
+        if let Some(pairs) = draw.pairs.and_then(|pairs| usize::try_from(pairs).ok()) {
+            chosen.truncate(pairs);
+        }
+        let partners: Vec<&str> = if by_lot {
+            in_turns(&references.order, chosen.len(), &mut random)
+        } else {
+            chosen.clone()
+        };
+        let of = chosen.into_iter().zip(partners);
+        let of = of.map(|(id, partner)| (id.to_owned(), partner.to_owned()));
+        Ok(Self {
+            of: of.collect(),
+            by_lot,
+            candidates,
+            unanswered,
+        })
+    }
+
+    /// The error for an `against` that has nothing to compare with.
+    fn disjoint(ids: &[&str], references: &References) -> Error {
+        let named = |ids: &mut dyn Iterator<Item = &str>| {
+            let named: Vec<String> = ids
+                .take(NAMED)
+                .map(|id| format!("`{}`", id.escape_debug()))
+                .collect();
+            named.join(", ")
+        };
+        let here = named(&mut ids.iter().copied());
+        let there = named(&mut references.order.iter().map(String::as_str));
+        Error::usage(format!(
+            "`against` shares no item with what is judged: here are {here}, there {there}"
+        ))
+        .hint("name answers to the same questions: items are paired by their ids")
+    }
+
+    /// The id of the reference that an item is compared with.
+    pub(super) fn partner(&self, id: &str) -> Option<&str> {
+        self.of.get(id).map(String::as_str)
+    }
+
+    /// What people should know of the pairs.
+    pub(super) fn notices(&self, draw: Draw) -> Vec<String> {
+        let mut notices = Vec::new();
+        if self.by_lot {
+            let drawn: HashSet<&String> = self.of.values().collect();
+            notices.push(format!(
+                "no id of `against` is that of an item: each of {} is compared with one of {} references drawn by lot, and \
+                 nothing but the two texts is shown",
+                self.of.len(),
+                drawn.len()
+            ));
+        }
+        if self.unanswered > 0 {
+            notices.push(format!(
+                "`against` has no answer to {} of the items that it shares: they are not compared",
+                self.unanswered
+            ));
+        }
+        let wanted = draw.pairs.and_then(|pairs| usize::try_from(pairs).ok());
+        if let Some(wanted) = wanted.filter(|wanted| *wanted > self.candidates) {
+            notices.push(format!(
+                "`pairs` is {wanted}, and there are {}",
+                self.candidates
+            ));
+        }
+        notices
+    }
+}
+
+impl References {
+    fn are_samples(&self) -> bool {
+        let mut items = self.items.values();
+        items.any(|item| matches!(item, Reference::Sample { .. }))
+    }
+}
+
+/// So many of these, none of which comes a second time before all others came once.
+fn in_turns<'a>(all: &'a [String], count: usize, random: &mut SplitMix64) -> Vec<&'a str> {
+    let mut drawn = Vec::with_capacity(count);
+    while drawn.len() < count {
+        let mut turn: Vec<&str> = all.iter().map(String::as_str).collect();
+        shuffle(&mut turn, random);
+        turn.truncate(count - drawn.len());
+        drawn.extend(turn);
+    }
+    drawn
+}
+
+/// Every order is as likely as any other. Source: R. Durstenfeld, *Algorithm 235: random permutation*, CACM 7 (1964).
+fn shuffle<T>(all: &mut [T], random: &mut SplitMix64) {
+    for place in (1..all.len()).rev() {
+        all.swap(place, random.below(place + 1));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,178 @@
+//! How often the answers of a run win over others, of the verdicts of the scorer `pairwise`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::winrate::{OrdersWinRate, Preferred};
+use crate::stats::{HalfWins, Slope, as_f64, ratio};
+
+/// Of fewer pairs nothing is said of their lengths.
+const ENOUGH: usize = 10;
+
+/// A pair of texts that was compared in both orders.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JudgedPair {
+    /// What hangs together with it: the sample, or its cluster.
+    pub item: String,
+    /// What was preferred when the answer of the run was shown first, and when it was shown second; A is that answer.
+    pub preferred: [Preferred; 2],
+    /// Characters of the answer of the run, and of the other text.
+    pub lengths: [u64; 2],
+}
+
+/// What an interval says of a win rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Standing {
+    /// The whole interval lies above one half.
+    Above,
+    /// It holds one half.
+    NotToldApart,
+    /// The whole interval lies below one half.
+    Below,
+}
+
+/// How often the answers of a run win.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PairsSummary {
+    /// All pairs that were asked about.
+    pub n: u64,
+    /// The items that they are of: the epochs of a sample hang together.
+    pub items: u64,
+    /// The answer of the run is preferred in both orders.
+    pub wins: u64,
+    /// The other text is.
+    pub losses: u64,
+    /// Neither is, in both orders.
+    pub ties: u64,
+    /// Another verdict in the other order.
+    pub inconsistent: u64,
+    /// Pairs without a verdict, outside the rate.
+    pub unreadable: u64,
+    /// (wins + ½ (ties + inconsistent)) / (n - unreadable); `null` of nothing.
+    pub win_rate: Option<f64>,
+    /// Of the rate, with pairs of one item as what hangs together.
+    pub ci95: Option<[f64; 2]>,
+    /// Where the interval lies.
+    pub standing: Option<Standing>,
+    /// `first_shown_wins` / `inconsistent`; `null` of nothing.
+    pub position_bias: Option<f64>,
+    /// Pairs whose first shown text is preferred in both orders.
+    pub first_shown_wins: u64,
+    /// What the rate gains where the answer of the run is much longer than the other text, against one as long: the slope
+    /// of a line through win (1, ½, 0) by tanh of the difference in characters over the standard deviation of these
+    /// differences. Absent of fewer than ten pairs, and where no length differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub length_coefficient: Option<f64>,
+    /// Its interval, with pairs of one item as what hangs together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub length_ci95: Option<[f64; 2]>,
+}
+
+impl JudgedPair {
+    /// What the details of a score tell, where it is that of a comparison.
+    pub fn of_details<'a>(item: &str, detail: impl Fn(&str) -> Option<&'a Value>) -> Option<Self> {
+        let preferred = |name: &str| match detail(name)?.as_str()? {
+            "A" => Some(Preferred::A),
+            "B" => Some(Preferred::B),
+            "tie" => Some(Preferred::Tie),
+            _ => None,
+        };
+        let length = |name: &str| detail(name)?.as_u64();
+        Some(Self {
+            item: item.to_owned(),
+            preferred: [preferred("first")?, preferred("second")?],
+            lengths: [length("length")?, length("length_against")?],
+        })
+    }
+
+    /// How many halves of a win it is.
+    fn halves(&self) -> u8 {
+        match self.preferred {
+            [Preferred::A, Preferred::A] => 2,
+            [Preferred::B, Preferred::B] => 0,
+            _ => 1,
+        }
+    }
+}
+
+impl PairsSummary {
+    /// Of pairs that were read, and the number of those that were not.
+    pub fn of(pairs: &[JudgedPair], unreadable: u64) -> Self {
+        let verdicts: Vec<_> = pairs
+            .iter()
+            .map(|pair| (Some(pair.preferred[0]), Some(pair.preferred[1])))
+            .collect();
+        let rate = OrdersWinRate::of(&verdicts);
+        let mut items = BTreeMap::<&str, Vec<&JudgedPair>>::new();
+        for pair in pairs {
+            items.entry(&pair.item).or_default().push(pair);
+        }
+        let mut won = HalfWins::default();
+        for pairs in items.values() {
+            let halves = pairs.iter().map(|pair| u64::from(pair.halves())).sum();
+            won.add(halves, pairs.len() as u64);
+        }
+        let ci95 = won.interval95();
+        let length = (pairs.len() >= ENOUGH)
+            .then(|| length_slope(&items))
+            .flatten();
+        Self {
+            n: rate.n + unreadable,
+            items: items.len() as u64,
+            wins: rate.wins,
+            losses: rate.losses,
+            ties: rate.ties,
+            inconsistent: rate.inconsistent,
+            unreadable,
+            win_rate: rate.win_rate,
+            ci95,
+            standing: ci95.map(Standing::of),
+            position_bias: ratio(rate.first_shown_wins, rate.inconsistent),
+            first_shown_wins: rate.first_shown_wins,
+            length_coefficient: length.map(|length| length.slope),
+            length_ci95: length.and_then(|length| length.ci95),
+        }
+    }
+}
+
+impl Standing {
+    fn of([low, high]: [f64; 2]) -> Self {
+        if low > 0.5 {
+            Self::Above
+        } else if high < 0.5 {
+            Self::Below
+        } else {
+            Self::NotToldApart
+        }
+    }
+}
+
+/// How wins go with the difference in length, which counts less and less the larger it is, as in Y. Dubois et al.,
+/// *Length-controlled `AlpacaEval`* (2024), arXiv:2404.04475; by a straight line, which has a slope also where every longer
+/// answer wins.
+fn length_slope(items: &BTreeMap<&str, Vec<&JudgedPair>>) -> Option<Slope> {
+    let longer = |pair: &JudgedPair| as_f64(pair.lengths[0]) - as_f64(pair.lengths[1]);
+    let all: Vec<f64> = items.values().flatten().map(|pair| longer(pair)).collect();
+    let n = as_f64(all.len() as u64);
+    let mean = all.iter().sum::<f64>() / n;
+    let deviation = (all.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n).sqrt();
+    if deviation.is_nan() || deviation <= 0.0 {
+        return None;
+    }
+    let groups = items.values().map(|pairs| {
+        let points = pairs.iter().map(|pair| {
+            let won = f64::from(pair.halves()) / 2.0;
+            ((longer(pair) / deviation).tanh(), won)
+        });
+        points.collect()
+    });
+    Slope::of(&groups.collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+mod tests;

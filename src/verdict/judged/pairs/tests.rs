@@ -1,0 +1,89 @@
+use super::*;
+
+fn pair(item: usize, preferred: [Preferred; 2], lengths: [u64; 2]) -> JudgedPair {
+    JudgedPair {
+        item: format!("s{item}"),
+        preferred,
+        lengths,
+    }
+}
+
+fn all(count: usize, preferred: [Preferred; 2]) -> Vec<JudgedPair> {
+    (0..count)
+        .map(|item| pair(item, preferred, [10 + item as u64, 10]))
+        .collect()
+}
+
+#[test]
+fn a_judge_that_always_says_first_tells_nothing() {
+    let told = PairsSummary::of(&all(20, [Preferred::A, Preferred::B]), 0);
+    assert_eq!((told.n, told.inconsistent, told.wins), (20, 20, 0));
+    assert_eq!(
+        (told.win_rate, told.position_bias, told.standing),
+        (Some(0.5), Some(1.0), Some(Standing::NotToldApart))
+    );
+    assert_eq!(told.length_coefficient, Some(0.0));
+}
+
+#[test]
+fn the_standing_follows_the_interval_and_not_the_point() {
+    let check = |wins: usize, losses: usize, expect: Standing| {
+        let mut pairs = all(wins + losses, [Preferred::A; 2]);
+        for pair in &mut pairs[wins..] {
+            pair.preferred = [Preferred::B; 2];
+        }
+        let told = PairsSummary::of(&pairs, 3);
+        assert_eq!(told.standing, Some(expect), "{wins} {losses}");
+        assert_eq!((told.n, told.unreadable), ((wins + losses + 3) as u64, 3));
+    };
+    check(12, 8, Standing::NotToldApart);
+    check(20, 0, Standing::Above);
+    check(0, 20, Standing::Below);
+    check(1, 0, Standing::NotToldApart);
+    // Wilson's interval of 16 of 20 begins at 0.58.
+    check(16, 4, Standing::Above);
+}
+
+#[test]
+fn epochs_of_a_sample_are_one_item() {
+    let mut pairs = Vec::new();
+    for item in 0..5 {
+        let preferred = if item == 0 {
+            Preferred::B
+        } else {
+            Preferred::A
+        };
+        pairs.extend((0..8).map(|_| pair(item, [preferred; 2], [10, 10])));
+    }
+    let told = PairsSummary::of(&pairs, 0);
+    assert_eq!((told.n, told.items), (40, 5));
+    // 32 of 40 single pairs would be above.
+    assert_eq!(told.standing, Some(Standing::NotToldApart));
+}
+
+#[test]
+fn length_is_a_coefficient_of_pairs_that_differ_in_it() {
+    let longer_wins = |item: usize| {
+        let is_longer = item.is_multiple_of(2);
+        let preferred = if is_longer {
+            Preferred::A
+        } else {
+            Preferred::B
+        };
+        pair(
+            item,
+            [preferred; 2],
+            if is_longer { [30, 10] } else { [10, 30] },
+        )
+    };
+    let pairs: Vec<_> = (0..20).map(longer_wins).collect();
+    let told = PairsSummary::of(&pairs, 0);
+    // Half a win more at tanh(1), for the deviation is the difference itself.
+    let expect = 0.5 / 1.0_f64.tanh();
+    assert!((told.length_coefficient.unwrap() - expect).abs() < 1e-12);
+    assert_eq!(PairsSummary::of(&pairs[..9], 0).length_coefficient, None);
+    let alike: Vec<_> = (0..20)
+        .map(|item| pair(item, [Preferred::A; 2], [10, 20]))
+        .collect();
+    assert_eq!(PairsSummary::of(&alike, 0).length_coefficient, None);
+}
