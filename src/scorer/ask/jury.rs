@@ -14,7 +14,7 @@ mod truth;
 mod weights;
 
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -23,7 +23,7 @@ use super::desk::{LoneDesk, NamedDesk};
 use super::judge::rubric::Grading;
 use super::judge::{Judge, graded};
 use crate::agent::Agent;
-use crate::data::{Normalized, Sample, Score, Unread};
+use crate::data::{JudgeRule, Normalized, Sample, Score, Unread};
 use crate::error::{Error, Result};
 use crate::scorer::{Answer, Reads, Scorer};
 use aggregate::{Aggregate, Together, Voice};
@@ -54,6 +54,8 @@ pub struct Jury {
     truths: Option<LabelTruths>,
     /// What each judge counts, if that is asked.
     weights: Option<JurorWeights>,
+    /// The file that tells what it is worth beside people.
+    calibration: Option<PathBuf>,
 }
 
 /// A judge with its name.
@@ -319,6 +321,14 @@ impl Scorer for Jury {
         bounds.push(("spread".into(), [0.0, widest]));
         bounds.push(("disagreement".into(), [0.0, 1.0]));
         bounds
+    }
+
+    fn judge_rule(&self) -> Option<JudgeRule> {
+        Some(graded::rule(&self.grading))
+    }
+
+    fn calibration(&self) -> Option<&Path> {
+        self.calibration.as_deref()
     }
 
     fn agents(&self) -> Vec<Arc<dyn Agent>> {

@@ -12,6 +12,7 @@ mod pairs;
 mod references;
 
 use std::borrow::Cow;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use serde_json::json;
@@ -23,7 +24,7 @@ use super::judge::reading::{self, Reading};
 use super::judge::rubric::Grading;
 use super::judge::sees::{Sees, Shown};
 use crate::agent::Agent;
-use crate::data::{Normalized, Sample, Score};
+use crate::data::{JudgeRule, Normalized, Sample, Score};
 use crate::error::{Error, Result};
 use crate::scorer::extract::Extract;
 use crate::scorer::{Answer, AskedAgent, Beginning, Scorer};
@@ -52,6 +53,8 @@ struct Pairwise {
     sees: Option<Sees>,
     references: References,
     draw: Draw,
+    /// The file that tells what it is worth beside people.
+    calibration: Option<PathBuf>,
     /// Known as soon as all items are.
     begun: RwLock<Option<Arc<Begun>>>,
     /// What is canonical of the grading, which is a part of each mark.
@@ -93,6 +96,7 @@ impl Pairwise {
             sees: None,
             references,
             draw,
+            calibration: None,
             begun: RwLock::default(),
             canonical: OnceLock::new(),
             hash: OnceLock::new(),
@@ -295,6 +299,14 @@ impl Scorer for Pairwise {
 
     fn details(&self) -> Option<Vec<Cow<'static, str>>> {
         Some(compared::RATES.map(Cow::Borrowed).to_vec())
+    }
+
+    fn judge_rule(&self) -> Option<JudgeRule> {
+        Some(compared::rule())
+    }
+
+    fn calibration(&self) -> Option<&Path> {
+        self.calibration.as_deref()
     }
 
     fn agents(&self) -> Vec<Arc<dyn Agent>> {

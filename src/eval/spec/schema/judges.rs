@@ -43,6 +43,7 @@ pub(super) fn of_jury(option: &str) -> Option<Value> {
             "median", "mean", "trimmed_mean", "majority", "weighted",
         ] }),
         "min_judges" => json!({ "type": "integer", "minimum": 1 }),
+        "calibration" => form(option)?,
         "labels" | "weights_from" => json!({ "type": "string", "minLength": 1 }),
         "weights" => json!({
             "type": "object",

@@ -155,7 +155,7 @@ pub(in crate::scorer::ask) fn bounds(grading: &Grading) -> Vec<(Cow<'static, str
 }
 
 /// How labels become figures.
-pub(super) fn rule(grading: &Grading) -> JudgeRule {
+pub(in crate::scorer::ask) fn rule(grading: &Grading) -> JudgeRule {
     match grading {
         Grading::Rubric(rubric) => {
             let dimensions = rubric.dimensions.iter();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::data::Score;
+use crate::data::{JudgeRule, Score};
 use crate::scorer::ask::judge::reading::Reading;
 
 /// The names of the verdicts. They say nothing of whose text it is.
@@ -69,6 +69,7 @@ impl ComparedPair {
         let score = RATES.into_iter().fold(score, |score, rate| {
             score.detail(rate, u64::from(rate == word))
         });
+        let score = score.detail("verdict", word);
         let [first, second] = self.better.map(Better::as_str);
         let [length, length_against] = self.lengths;
         let score = score
@@ -81,6 +82,16 @@ impl ComparedPair {
             0 => score,
             repaired => score.detail("repaired", repaired),
         }
+    }
+}
+
+/// What people label a pair with, and what that is worth: they say which text is better, and have no orders.
+pub(super) fn rule() -> JudgeRule {
+    let values = [("win", 1.0), ("tie", 0.5), ("loss", 0.0)];
+    JudgeRule {
+        pass: Some(1.0),
+        choices: values.map(|(word, value)| (word.to_owned(), value)).into(),
+        ..JudgeRule::default()
     }
 }
 

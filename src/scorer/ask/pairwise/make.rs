@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::pairs::Draw;
 use super::{NAME, Pairwise, against, criteria};
 use crate::error::{Error, Result};
-use crate::scorer::ask::judge::make::{asked_agent, named_agent, patience};
+use crate::scorer::ask::judge::make::{asked_agent, calibration, named_agent, patience};
 use crate::scorer::ask::judge::sees::{self, Sees};
 use crate::scorer::{Entry, Example, OptionReader, Scorer};
 
@@ -37,6 +37,10 @@ pub(crate) const ENTRY: Entry = Entry {
             "sees",
             "what the judge is shown besides the two texts: `prompt`, `ground_truth`, `files`, fields of the item; \
              `[prompt]` by default, and nothing with references that are drawn",
+        ),
+        (
+            "calibration",
+            "the file that `cargo evaltest judge calibrate` wrote, from the spec's folder; `uncalibrated` without it",
         ),
         (
             "retries",
@@ -103,6 +107,7 @@ fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
     let mut pairwise = Pairwise::of(asked, who, grading, references, draw);
     pairwise.has_criteria = text.is_some();
     pairwise.sees = sees;
+    pairwise.calibration = calibration(options)?;
     pairwise.asker.patience = patience;
     Ok(Arc::new(pairwise))
 }
