@@ -71,7 +71,10 @@ impl JudgeSeat {
             ..run.clone()
         };
         let name = format!("judge `{scorer}`");
-        let is_watched = !(run.keep_going || agent.asks_endpoint() || agent.is_deterministic());
+        let is_watched = !(run.keep_going
+            || patience.is_spared
+            || agent.asks_endpoint()
+            || agent.is_deterministic());
         Self {
             throttle: Throttle::new(
                 &limits,

@@ -76,6 +76,8 @@ pub(crate) struct Patience {
     pub(crate) timeout: Option<Duration>,
     pub(crate) requests_per_minute: Option<f64>,
     pub(crate) tokens_per_minute: Option<f64>,
+    /// It is one of several, who go on without it: that it fails alike from the start is no reason to end the run.
+    pub(crate) is_spared: bool,
 }
 
 /// What came of asking.

@@ -170,6 +170,21 @@ fn one_that_fails_leaves_the_others() {
 }
 
 #[test]
+fn one_that_always_fails_ends_no_run_of_the_others() {
+    let judges = [("a", &*points("4")), ("b", "exit 3"), ("c", &points("5"))];
+    // More than the requests after which a judge by itself would end the run.
+    let court = Court::new(25, MERIT, &judges, "");
+    let ran = court.run("eval.yaml").exits(0);
+    ran.says("judge `jury/b` gave no verdict on any of 25 answers")
+        .says_nothing_of("stopped early");
+    let results = court.results();
+    assert_eq!(results.len(), 25);
+    for result in results {
+        assert_eq!(result["score"]["details"]["total"], 4.5);
+    }
+}
+
+#[test]
 fn too_few_judges_give_no_verdict() {
     let judges = [
         ("a", &*points("4")),

@@ -168,6 +168,7 @@ pub(in crate::scorer::ask) fn patience(options: &OptionReader<'_>) -> Result<Pat
             "tokens_per_minute",
             "write how many, such as `tokens_per_minute: 100000`",
         )?,
+        is_spared: false,
     })
 }
 

@@ -59,6 +59,12 @@ impl Judge {
         Self { copy, ..self }
     }
 
+    /// Makes it one of several: where it fails, the others go on.
+    pub(in crate::scorer::ask) fn spared(mut self) -> Self {
+        self.asker.patience.is_spared = true;
+        self
+    }
+
     /// The model that its agent asks, as it is configured.
     pub(in crate::scorer::ask) fn model(&self) -> Option<String> {
         self.asker.agent.model().map(str::to_owned)

@@ -179,7 +179,7 @@ fn jurors(options: &OptionReader<'_>) -> Result<Vec<Juror>> {
         let copy = u32::try_from(same.count()).unwrap_or(u32::MAX);
         jurors.push(Juror {
             name,
-            judge: judge.copy(copy),
+            judge: judge.copy(copy).spared(),
             copy,
         });
     }
