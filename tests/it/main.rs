@@ -12,6 +12,7 @@ mod bfcl_files;
 mod book;
 mod cache;
 mod calibrate;
+mod calibrated_kinds;
 mod calibrated_panels;
 mod called;
 mod changed;
