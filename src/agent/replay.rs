@@ -31,7 +31,8 @@ const TOLD: [&str; 4] = ["model", "system_fingerprint", "finish_reason", "record
 ///
 /// A recording may have several epochs of a sample; each is then given for that epoch alone. An answer that was
 /// recorded once is that of every epoch. Likewise a recording of a judge may have, as `"again": 1`, what it replied when
-/// it was asked once more. Of a run directory a judge repeats what the judge of the same name replied there.
+/// it was asked once more, and as `"repeat": 1` what it replied the second time: to a pair in the other order, too. Of a run
+/// directory a judge repeats what the judge of the same name replied there.
 #[derive(Clone, Debug)]
 pub struct Replay {
     answers: HashMap<String, Recorded>,
@@ -49,8 +50,10 @@ pub(crate) const RECORDING: &str = "recording ";
 
 /// The answers to one sample, by epoch.
 type Recorded = BTreeMap<u32, Replies>;
-/// The answers of one epoch: the first, and that of a judge who was asked once more.
-type Replies = BTreeMap<u32, Output>;
+/// The answers of one epoch: the first, that of a judge who was asked once more, and the same of its repeats.
+type Replies = BTreeMap<ReplyTurn, Output>;
+/// Which repeat of a verdict it is, and how often it was asked before.
+type ReplyTurn = (u32, u32);
 
 impl Replay {
     /// Reads answers from a JSONL file or from a run directory. Field names are guessed (`task_id`, `id`,
@@ -95,9 +98,14 @@ impl Agent for Replay {
             1 => recorded.values().next(),
             _ => recorded.get(&task.epoch()),
         });
+        let repeat = task.judge.as_ref().map_or(0, |turn| turn.repeat);
         let answer = answer.and_then(|replies| {
-            let again = replies.get(&task.again);
-            again.or_else(|| replies.values().next())
+            let exact = replies.get(&(repeat, task.again));
+            let of_repeat = || replies.range((repeat, 0)..=(repeat, u32::MAX)).next();
+            // What was recorded once is that of every repeat.
+            let of_first = || replies.get(&(0, task.again));
+            let exact = exact.or_else(|| of_repeat().map(|(_, reply)| reply));
+            exact.or_else(of_first).or_else(|| replies.values().next())
         });
         answer.cloned().ok_or_else(|| {
             let epoch = recorded.map(|_| format!(" in epoch {}", task.epoch()));
@@ -133,11 +141,13 @@ fn hash(answers: &HashMap<String, Recorded>) -> String {
     let mut hash = Hasher::default();
     for (id, recorded) in sorted {
         for (epoch, replies) in recorded {
-            for (again, output) in replies {
+            for ((repeat, again), output) in replies {
                 let said = serde_json::to_string(output).unwrap_or_default();
                 hash = hash.part(id).part(epoch.to_le_bytes()).part(said);
-                if *again > 0 {
-                    hash = hash.part("again").part(again.to_le_bytes());
+                for (name, number) in [("again", again), ("repeat", repeat)] {
+                    if *number > 0 {
+                        hash = hash.part(name).part(number.to_le_bytes());
+                    }
                 }
             }
         }
@@ -162,7 +172,7 @@ fn from_run(dir: &RunDir) -> Result<OfRun> {
         judged.add(&record.sample_id, record.epoch, record.result.judged);
         if let Some(output) = record.result.output {
             let recorded = answers.entry(record.sample_id).or_default();
-            recorded.insert(record.epoch, Replies::from([(0, output)]));
+            recorded.insert(record.epoch, Replies::from([((0, 0), output)]));
         }
     }
     Ok((answers, runs, judged))
@@ -223,7 +233,8 @@ fn from_jsonl(
         };
         let recorded = answers.entry(id.clone()).or_default();
         let replies = recorded.entry(number("epoch")).or_default();
-        if replies.insert(number("again"), output).is_some() {
+        let turn = (number("repeat"), number("again"));
+        if replies.insert(turn, output).is_some() {
             return Err(Error::usage(format!("{place}: a second answer for `{id}`"))
                 .hint("keep one answer for each id, or number them with a field `epoch` from 0"));
         }
@@ -260,6 +271,7 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::data::task::JudgeTurn;
 
     fn check(line: &str, expect: Result<&str, &str>) {
         let folder = tempfile::tempdir().unwrap();
@@ -314,6 +326,39 @@ mod tests {
         let (again, alone) = said(&lines[1..], 1);
         assert_eq!(again, "first");
         assert_ne!(alone, recordings);
+    }
+
+    #[test]
+    fn a_recording_may_have_what_was_replied_to_each_repeat() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("recording.jsonl");
+        let lines = [
+            r#"{"id": "sample-1", "answer": "other order", "repeat": 1}"#,
+            r#"{"id": "sample-1", "answer": "first"}"#,
+            r#"{"id": "sample-1", "answer": "once more", "again": 1}"#,
+        ];
+        let said = |lines: &[&str], repeat, again| {
+            fs::write(&path, lines.join("\n")).unwrap();
+            let replay = Replay::open(&path, None, None).unwrap();
+            let turn = JudgeTurn {
+                scorer: "judge".into(),
+                epoch: 0,
+                repeat,
+            };
+            let task = Task {
+                again,
+                judge: Some(turn),
+                ..Task::for_test("?")
+            };
+            replay.answer(&task).unwrap().text.unwrap()
+        };
+        assert_eq!(said(&lines, 0, 0), "first");
+        assert_eq!(said(&lines, 0, 1), "once more");
+        assert_eq!(said(&lines, 1, 0), "other order");
+        assert_eq!(said(&lines, 1, 1), "other order");
+        // What was recorded once is that of all.
+        assert_eq!(said(&lines[1..], 1, 0), "first");
+        assert_eq!(said(&lines[1..], 2, 1), "once more");
     }
 
     #[test]
