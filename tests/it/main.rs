@@ -14,6 +14,7 @@ mod cache;
 mod calibrate;
 mod calibrated_kinds;
 mod calibrated_panels;
+mod calibrated_run;
 mod called;
 mod changed;
 mod completions;
