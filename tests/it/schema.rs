@@ -134,8 +134,10 @@ fn whole() -> Vec<Value> {
                 map["weights"] = json!({ "a": 1, "judge": 0.5 });
                 map["min_judges"] = json!(1);
                 map["labels"] = json!("labels.jsonl");
+                map["calibration"] = json!("judge.calibration.json");
             }
             "pairwise" => {
+                map["calibration"] = json!("judge.calibration.json");
                 let samples = json!([{ "id": "a", "prompt": "b" }]);
                 map["agent"] = json!({ "type": "echo" });
                 map["against"] = json!({ "benchmark": { "type": "custom", "samples": samples } });

@@ -24,7 +24,7 @@ pub(super) fn gate() -> Value {
 /// What the parser of gates reads; whether a threshold makes sense is its business.
 fn pattern() -> String {
     let scorer = format!(r"(accuracy|macro_f1|majority|pass[@^][1-9][0-9]*)({ARGUMENT})?");
-    let of_one = format!(r"(mean|metric){ARGUMENT}");
+    let of_one = format!(r"(mean|metric|corrected){ARGUMENT}");
     let share = format!(r"({scorer}|{of_one}|error_rate|failure_rate){SLICE}{OP}{NUMBER}\s*%?");
     let confidence = format!(r"(\s*\(\s*confidence\s*=\s*{NUMBER}\s*%?\s*\))?");
     let latency = r"latency_(mean|max|p([0-9]+\.?[0-9]*|\.[0-9]+))";
