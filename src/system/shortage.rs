@@ -58,12 +58,14 @@ struct Limits {
 static LIMITS: LazyLock<Limits> = LazyLock::new(raised);
 /// Descriptors that are about to be opened.
 static CLAIMED: AtomicUsize = AtomicUsize::new(0);
-/// How often there was a claim.
-static CLAIMS: AtomicUsize = AtomicUsize::new(0);
-/// How many descriptors were open when that was last looked at.
-static SEEN: AtomicUsize = AtomicUsize::new(0);
-/// Where there is room for so many more, each of so many claims is taken on trust.
-const TRUSTED: (usize, usize) = (512, 32);
+/// How many descriptors were open when that was last looked at; so many that nobody believes it before the first look.
+static SEEN: AtomicUsize = AtomicUsize::new(usize::MAX);
+/// How many were claimed since.
+static SINCE: AtomicUsize = AtomicUsize::new(0);
+/// Where there is room for so many more, claims are taken on trust.
+const AMPLE: usize = 512;
+/// That many claims together may take such a part of the room that was seen before anybody looks again.
+const TRUSTED_PART: usize = 4;
 
 /// Room for descriptors that are about to be opened. Held until they are.
 #[derive(Debug)]
@@ -187,14 +189,9 @@ fn claim(count: usize, kept: impl Fn(usize) -> usize) -> Result<Room, Shortage> 
     let claimed = CLAIMED.fetch_add(count, Ordering::SeqCst) + count;
     let room = Room(count);
     let Some(most) = most else { return Ok(room) };
-    let (ample, claims) = TRUSTED;
+    let since = SINCE.fetch_add(count, Ordering::Relaxed) + count;
     let seen = SEEN.load(Ordering::Relaxed);
-    let is_ample = seen.saturating_add(claimed + kept(most) + ample) < most;
-    if !CLAIMS
-        .fetch_add(1, Ordering::Relaxed)
-        .is_multiple_of(claims)
-        && is_ample
-    {
+    if is_trusted(most - kept(most), seen, claimed, since) {
         return Ok(room);
     }
     let none = || Shortage::of_descriptors(most, "and too few are left");
@@ -205,10 +202,18 @@ fn claim(count: usize, kept: impl Fn(usize) -> usize) -> Result<Room, Shortage> 
         Err(_) => return Ok(room),
     };
     SEEN.store(open, Ordering::Relaxed);
+    SINCE.store(0, Ordering::Relaxed);
     if open.saturating_add(claimed) > most - kept(most) {
         return Err(none());
     }
     Ok(room)
+}
+
+/// Whether there is room without a look: listing what is open costs more than an attempt of a quick agent. Of so many that
+/// may be taken, some were open at the last look; at most those claimed since came to them, and what agents open unasked.
+fn is_trusted(most: usize, seen: usize, claimed: usize, since: usize) -> bool {
+    let left = most.saturating_sub(seen.saturating_add(claimed));
+    left > AMPLE && since <= left / TRUSTED_PART
 }
 
 /// How many descriptors are open. The lowest number that is free says nothing: any may have been closed.
@@ -319,6 +324,17 @@ mod tests {
         assert!(room(most).is_err());
         assert!(room(most).is_err(), "what was refused is not kept");
         assert!(room(4).is_ok());
+    }
+
+    #[test]
+    fn there_is_a_look_before_the_first_claim_where_little_is_left_and_after_many() {
+        assert!(!is_trusted(1_000_000, usize::MAX, 2, 2), "nobody looked");
+        assert!(is_trusted(1_000_000, 20, 2, 200_000));
+        assert!(!is_trusted(1_000_000, 20, 2, 300_000));
+        assert!(is_trusted(960, 20, 2, 200));
+        assert!(!is_trusted(960, 20, 2, 250));
+        assert!(!is_trusted(960, 500, 2, 2));
+        assert!(!is_trusted(192, 20, 2, 2));
     }
 
     #[test]
