@@ -269,8 +269,9 @@ fn read_when_killed(fault: &str) -> io::Result<Row> {
     let dir = project.last_run();
     let (files, answers) = (kept(&dir)?, answered(&dir).len());
     let before = asked::asked(&project).len();
-    let told =
-        format!("was killed: it is read from its journal with {answers} of its {SAMPLES} answers");
+    let told = format!(
+        "was killed: it is read from its journal with {answers} of its {SAMPLES} questions"
+    );
     let mut read = Vec::new();
     for (command, code) in [
         ("gate DIR", 3),
