@@ -43,7 +43,7 @@ pub(crate) use detect::{RedBelow, smallest_drop, smallest_drop_of_groups};
 pub use detect::{TimesAsked, smallest_drop_at};
 pub(crate) use difference::{Difference, grouped_difference, paired_difference};
 pub(crate) use early::{Decision, LOOKS, Look, allowing_for_looks, looks, places_of_looks};
-pub(crate) use halves::HalfWins;
+pub(crate) use halves::win_rate95;
 pub(crate) use holm::holm;
 pub(crate) use kappa::Kappas;
 pub(crate) use mean::MeanEstimate;

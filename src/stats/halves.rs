@@ -1,81 +1,147 @@
-//! `HalfWins`: the uncertainty of a win rate over pairs that come in groups, where a pair may be half a win.
+//! `win_rate95`: the uncertainty of a win rate over pairs that come in groups, where a pair may be half a win.
 
-use super::{Clusters, as_f64, student, wilson, wilson95_of_share};
+use super::{AnswerCounts, ComparedSample, grouped_difference};
 
-/// Running sums over groups of pairs; the groups are independent of one another, the pairs in one are not.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct HalfWins {
-    /// Of halves of a win among two for each pair: the share is the same.
-    halves: Clusters,
-    groups: u64,
-    pairs: u64,
-    won: u64,
+/// The 95 % interval `[low, high]` of a win rate, of the halves of a win (0, 1 or 2) that each pair of each group is;
+/// `None` of nothing. The groups are independent of one another, the pairs in one are not.
+///
+/// A win is a pair in which one side alone is better, a loss one in which the other is, and half a win tells nothing
+/// either way: so wins less losses are the [`grouped_difference`] of the two sides, and the rate is half of 1 more. Where
+/// each group is a single pair, that is Tango's score interval: without half wins Wilson's, of nothing but half wins
+/// ½ ± ½ z² / (n + z²), and never a point.
+pub(crate) fn win_rate95(groups: &[Vec<u8>]) -> Option<[f64; 2]> {
+    let groups: Vec<Vec<ComparedSample>> = groups
+        .iter()
+        .map(|pairs| pairs.iter().map(|halves| compared(*halves)).collect())
+        .collect();
+    let rate = |difference: f64| f64::midpoint(1.0, difference);
+    Some(grouped_difference(&groups)?.ci95.map(rate))
 }
 
-impl HalfWins {
-    /// Adds a group of pairs that are won so many halves; an empty one counts as none.
-    pub(crate) fn add(&mut self, halves: u64, pairs: u64) {
-        self.halves.add(halves, 2 * pairs);
-        self.groups += u64::from(pairs > 0);
-        self.pairs += pairs;
-        self.won += halves;
-    }
-
-    /// The 95 % interval `[low, high]` of the win rate; `None` of nothing.
-    ///
-    /// Wilson's of so many pairs where each group is one. Otherwise it is that of [`Clusters::interval95`], for the
-    /// effective number of pairs: never above the real one, and each group counts once where all is won or lost.
-    pub(crate) fn interval95(&self) -> Option<[f64; 2]> {
-        let share = self.halves.share()?;
-        if self.groups == self.pairs {
-            return wilson95_of_share(share, self.pairs);
-        }
-        let quantile = student::percentile(0.975, self.groups - 1);
-        if !quantile.is_finite() {
-            return Some([0.0, 1.0]);
-        }
-        let effective = match self.halves.standard_error() {
-            _ if self.won == 0 || self.won == 2 * self.pairs => as_f64(self.groups),
-            None => 1.0,
-            Some(error) => share * (1.0 - share) / (error * error),
-        };
-        let effective = effective.clamp(1.0, as_f64(self.pairs));
-        Some(wilson(share, effective, quantile))
+/// A pair as what is better of its two sides.
+fn compared(halves: u8) -> ComparedSample {
+    let better = |is: bool| AnswerCounts::new(u32::from(is), 1);
+    ComparedSample {
+        before: better(halves == 0),
+        now: better(halves >= 2),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stats::{SplitMix64, as_f64, wilson95};
 
-    fn interval(groups: &[(u64, u64)]) -> [f64; 2] {
-        let mut all = HalfWins::default();
-        for &(halves, pairs) in groups {
-            all.add(halves, pairs);
-        }
-        all.interval95().unwrap()
+    /// So many wins, losses and half wins, each a group of its own.
+    fn singles(wins: usize, losses: usize, halves: usize) -> Vec<Vec<u8>> {
+        let all = [(2, wins), (0, losses), (1, halves)];
+        let all = all
+            .into_iter()
+            .flat_map(|(halves, count)| vec![vec![halves]; count]);
+        all.collect()
+    }
+
+    #[track_caller]
+    fn check(groups: &[Vec<u8>], low: f64, high: f64) {
+        let [l, h] = win_rate95(groups).unwrap();
+        assert!(
+            (l - low).abs() < 5e-5 && (h - high).abs() < 5e-5,
+            "{l} to {h}"
+        );
     }
 
     #[test]
-    fn single_pairs_have_wilsons_interval() {
-        let singles = [(2, 1), (1, 1), (0, 1), (1, 1)];
-        assert_eq!(Some(interval(&singles)), wilson95_of_share(0.5, 4));
-        assert_eq!(HalfWins::default().interval95(), None);
+    fn half_wins_are_no_coin_flips() {
+        // Tango's interval of 12 better, 2 worse and 26 alike, the likelihood maximised by another program.
+        check(&singles(12, 2, 26), 0.537_912_5, 0.709_716_7);
+        // Nothing but half wins: z² / (n + z²) at most went either way.
+        for n in [1_usize, 3, 20, 1_000] {
+            let z2 = 1.959_963_984_540_054_f64.powi(2);
+            let half = z2 / (as_f64(n as u64) + z2) / 2.0;
+            check(&singles(0, 0, n), 0.5 - half, 0.5 + half);
+        }
+        assert_eq!(win_rate95(&[]), None);
+        assert_eq!(win_rate95(&[vec![], vec![]]), None);
+    }
+
+    #[test]
+    fn without_half_wins_it_is_wilsons() {
+        for (wins, losses) in [(20, 0), (0, 20), (16, 4), (12, 8), (1, 0), (7, 7)] {
+            let [low, high] = wilson95(wins, wins + losses).unwrap();
+            let [wins, losses] = [wins, losses].map(|count| usize::try_from(count).unwrap());
+            check(&singles(wins, losses, 0), low, high);
+        }
     }
 
     #[test]
     fn epochs_of_an_item_are_not_so_many_items() {
-        let singles: Vec<_> = (0..40).map(|number| (2 * (number % 2), 1)).collect();
-        // Ten items, each four times with the same outcome: ten pairs, by Student's quantile.
-        let items: Vec<_> = (0..10).map(|number| (8 * (number % 2), 4)).collect();
-        let width = |[low, high]: [f64; 2]| high - low;
-        assert!(width(interval(&items)) > 1.7 * width(interval(&singles)));
-        // Nothing but half wins shows no spread, and is no certainty.
-        let [low, high] = interval(&[(4, 4), (4, 4), (4, 4)]);
-        assert!(low < 0.3 && high > 0.7, "{low} {high}");
-        // All won is so many items won.
-        let [low, _] = interval(&[(8, 4), (8, 4), (8, 4)]);
-        assert!(low < 0.5, "{low}");
-        assert_eq!(format!("{:?}", interval(&[(8, 4)])), "[0.0, 1.0]");
+        let width = |groups: &[Vec<u8>]| {
+            let [low, high] = win_rate95(groups).unwrap();
+            assert!(0.0 <= low && low < high && high <= 1.0, "{low} to {high}");
+            high - low
+        };
+        for one in [
+            singles(12, 2, 26),
+            singles(20, 20, 0),
+            singles(10, 0, 0),
+            singles(0, 0, 10),
+        ] {
+            let often: Vec<_> = one.iter().map(|pair| pair.repeat(5)).collect();
+            let (once, often) = (width(&one), width(&often));
+            // Student's quantile for the normal one.
+            assert!(once < often && often < 1.25 * once, "{once} {often}");
+        }
+        assert_eq!(win_rate95(&[vec![2; 4]]), Some([0.0, 1.0]));
+    }
+
+    /// How often the interval holds the truth, of items that are won and lost with these chances, asked so often each;
+    /// an item repeats its first outcome with the chance `alike`.
+    fn coverage(items: usize, epochs: usize, [win, loss]: [f64; 2], alike: f64) -> f64 {
+        const DRAWS: u32 = 300;
+        let mut random = SplitMix64(16);
+        let truth = f64::midpoint(1.0, win - loss);
+        let mut one = || match random.share() {
+            at if at < win => 2,
+            at if at < win + loss => 0,
+            _ => 1,
+        };
+        let mut again = SplitMix64(17);
+        let held = (0..DRAWS).filter(|_| {
+            let groups = (0..items).map(|_| {
+                let first = one();
+                let further = (1..epochs).map(|_| match again.share() {
+                    at if at < alike => first,
+                    _ => one(),
+                });
+                let further: Vec<u8> = further.collect();
+                [vec![first], further].concat()
+            });
+            let [low, high] = win_rate95(&groups.collect::<Vec<_>>()).unwrap();
+            low <= truth && truth <= high
+        });
+        f64::from(u32::try_from(held.count()).unwrap()) / f64::from(DRAWS)
+    }
+
+    #[test]
+    fn holds_the_truth_in_93_of_100() {
+        for chances in [
+            [0.5, 0.5],
+            [0.3, 0.3],
+            [0.3, 0.05],
+            [0.1, 0.1],
+            [0.9, 0.05],
+            [0.02, 0.02],
+        ] {
+            for items in [10, 20, 40, 100] {
+                for (epochs, alike) in [(1, 0.0), (4, 0.0), (4, 0.8), (4, 1.0)] {
+                    let held = coverage(items, epochs, chances, alike);
+                    // Less three standard errors.
+                    assert!(
+                        held >= 0.93 - 0.044,
+                        "{chances:?}, {items} items, {epochs} epochs, {alike}: {held}"
+                    );
+                }
+            }
+        }
     }
 }

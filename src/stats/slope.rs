@@ -2,12 +2,16 @@
 
 use super::{as_f64, student};
 
+/// What is narrower than this is a point but for rounding.
+const POINT: f64 = 1e-9;
+
 /// The slope of a straight line through observations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Slope {
     /// By ordinary least squares: what the second number gains where the first is 1 more.
     pub(crate) slope: f64,
-    /// Its 95 % interval; `None` with fewer than three groups.
+    /// Its 95 % interval; `None` with fewer than three groups, and where all lie on the line: an interval that is a
+    /// point would claim a certainty that so few observations do not have.
     pub(crate) ci95: Option<[f64; 2]>,
 }
 
@@ -33,13 +37,14 @@ impl Slope {
             parts.sum::<f64>().powi(2)
         };
         let filled = groups.iter().filter(|group| !group.is_empty()).count() as u64;
-        let ci95 = (filled >= 3).then(|| {
+        let half = (filled >= 3).then(|| {
             let g = as_f64(filled);
             let scores: f64 = groups.iter().map(score).sum();
             let error = (scores * g / (g - 1.0)).sqrt() / squares;
-            let half = student::percentile(0.975, filled - 1) * error;
-            [slope - half, slope + half]
+            student::percentile(0.975, filled - 1) * error
         });
+        let half = half.filter(|half| *half > POINT * slope.abs().max(1.0));
+        let ci95 = half.map(|half| [slope - half, slope + half]);
         Some(Self { slope, ci95 })
     }
 }
@@ -57,8 +62,9 @@ mod tests {
         let line = singles(&[(0.0, 1.0), (1.0, 1.5), (2.0, 2.0), (4.0, 3.0)]);
         let slope = Slope::of(&line).unwrap();
         assert!((slope.slope - 0.5).abs() < 1e-12);
-        let [low, high] = slope.ci95.unwrap();
-        assert!(high - low < 1e-9);
+        assert_eq!(slope.ci95, None);
+        let level = Slope::of(&singles(&[(0.0, 0.5), (1.0, 0.5), (5.0, 0.5)])).unwrap();
+        assert_eq!((level.slope, level.ci95), (0.0, None));
         assert_eq!(Slope::of(&singles(&[(1.0, 0.0), (1.0, 1.0)])), None);
         assert_eq!(Slope::of(&[]), None);
     }

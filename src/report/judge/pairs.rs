@@ -41,13 +41,12 @@ pub fn lines(pairs: &PairsSummary) -> Vec<String> {
         ));
     }
     if let Some(length) = pairs.length_coefficient {
-        let within = pairs.length_ci95.map(|ci95| {
-            let signed = |value: f64| format!("{value:+.2}");
-            format!(", 95 % interval {}", interval(ci95, signed))
-        });
+        let signed = |value: f64| format!("{value:+.2}");
+        let within = pairs.length_ci95.map(|ci95| interval(ci95, signed));
         lines.push(format!(
-            "length coefficient {length:+.2}{}: what the win rate gains where the answer is much longer than the other",
-            within.unwrap_or_default()
+            "length coefficient {length:+.2}, 95 % interval {}: what the win rate gains where the answer is much longer than \
+             the other",
+            within.as_deref().unwrap_or("none")
         ));
     }
     lines
@@ -77,7 +76,7 @@ mod tests {
             [
                 "21 pairs of 20 items: 0 wins, 0 losses, 0 ties, 20 inconsistent (the verdict changes with the order; half \
                  a win), 1 unreadable (left out)",
-                "win rate 50.0 %, 95 % interval 29.9 % to 70.1 %: not told apart from one half",
+                "win rate 50.0 %, 95 % interval 41.9 % to 58.1 %: not told apart from one half",
                 "position bias 100.0 %: the first shown was preferred both times in 20 of 20 inconsistent pairs",
             ]
         );

@@ -123,11 +123,12 @@ impl JudgeCalibration {
 
     /// Kappa with its interval.
     pub(crate) fn told_kappa(&self) -> String {
-        match (self.kappa, self.kappa_ci95) {
+        // Where all agree, or none do, it is a point in every draw: that is no certainty.
+        match (self.kappa, self.kappa_ci95.filter(|[low, high]| low < high)) {
             (Some(kappa), Some([low, high])) => {
                 format!("kappa {kappa:.2}, 95 % interval {low:.2} to {high:.2}")
             }
-            (Some(kappa), None) => format!("kappa {kappa:.2}"),
+            (Some(kappa), None) => format!("kappa {kappa:.2}, 95 % interval none"),
             (None, _) => "without a kappa: labels or verdicts do not vary".to_owned(),
         }
     }

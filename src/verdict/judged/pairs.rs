@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::winrate::{OrdersWinRate, Preferred};
-use crate::stats::{HalfWins, Slope, as_f64, ratio};
+use crate::stats::{Slope, as_f64, ratio, win_rate95};
 
 /// Of fewer pairs nothing is said of their lengths.
 const ENOUGH: usize = 10;
@@ -55,7 +55,7 @@ pub struct PairsSummary {
     pub unreadable: u64,
     /// (wins + ½ (ties + inconsistent)) / (n - unreadable); `null` of nothing.
     pub win_rate: Option<f64>,
-    /// Of the rate, with pairs of one item as what hangs together.
+    /// Of the rate, with pairs of one item as what hangs together; half a win is no coin flip. It is never a point.
     pub ci95: Option<[f64; 2]>,
     /// Where the interval lies.
     pub standing: Option<Standing>,
@@ -68,7 +68,7 @@ pub struct PairsSummary {
     /// differences. Absent of fewer than ten pairs, and where no length differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length_coefficient: Option<f64>,
-    /// Its interval, with pairs of one item as what hangs together.
+    /// Its interval, with pairs of one item as what hangs together. Absent where it would be a point.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length_ci95: Option<[f64; 2]>,
 }
@@ -112,12 +112,11 @@ impl PairsSummary {
         for pair in pairs {
             items.entry(&pair.item).or_default().push(pair);
         }
-        let mut won = HalfWins::default();
-        for pairs in items.values() {
-            let halves = pairs.iter().map(|pair| u64::from(pair.halves())).sum();
-            won.add(halves, pairs.len() as u64);
-        }
-        let ci95 = won.interval95();
+        let halves = items.values().map(|pairs| {
+            let halves = pairs.iter().map(|pair| pair.halves());
+            halves.collect()
+        });
+        let ci95 = win_rate95(&halves.collect::<Vec<_>>());
         let length = (pairs.len() >= ENOUGH)
             .then(|| length_slope(&items))
             .flatten();

@@ -22,7 +22,13 @@ fn a_judge_that_always_says_first_tells_nothing() {
         (told.win_rate, told.position_bias, told.standing),
         (Some(0.5), Some(1.0), Some(Standing::NotToldApart))
     );
-    assert_eq!(told.length_coefficient, Some(0.0));
+    assert_eq!(
+        (told.length_coefficient, told.length_ci95),
+        (Some(0.0), None)
+    );
+    // Half a win each is no certainty, and says more the more there are.
+    let [low, high] = told.ci95.unwrap();
+    assert!((low - 0.419_4).abs() < 1e-4 && (high - 0.580_6).abs() < 1e-4);
 }
 
 #[test]
@@ -42,6 +48,30 @@ fn the_standing_follows_the_interval_and_not_the_point() {
     check(1, 0, Standing::NotToldApart);
     // Wilson's interval of 16 of 20 begins at 0.58.
     check(16, 4, Standing::Above);
+}
+
+#[test]
+fn ties_are_no_coin_flips_and_epochs_do_not_change_what_is_said() {
+    let mut pairs = all(40, [Preferred::Tie; 2]);
+    for (place, pair) in pairs[..14].iter_mut().enumerate() {
+        let better = [Preferred::A, Preferred::B][usize::from(place >= 12)];
+        pair.preferred = [better; 2];
+    }
+    let told = PairsSummary::of(&pairs, 0);
+    assert_eq!(
+        (told.wins, told.losses, told.ties, told.standing),
+        (12, 2, 26, Some(Standing::Above))
+    );
+    // Of 24 half wins as coins there would be 62.5 % ± 14.
+    let [low, high] = told.ci95.unwrap();
+    assert!((low - 0.537_9).abs() < 1e-4 && (high - 0.709_7).abs() < 1e-4);
+    for epochs in [2, 3, 10] {
+        let often: Vec<_> = (0..epochs).flat_map(|_| pairs.clone()).collect();
+        let told = PairsSummary::of(&often, 0);
+        assert_eq!((told.items, told.standing), (40, Some(Standing::Above)));
+        let [l, h] = told.ci95.unwrap();
+        assert!(l <= low && low - l < 0.01 && h >= high && h - high < 0.01);
+    }
 }
 
 #[test]
