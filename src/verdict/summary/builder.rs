@@ -43,6 +43,8 @@ struct Gathering {
     poll: Poll,
     /// By the name of the scorer, when there are several.
     others: BTreeMap<String, Poll>,
+    /// Epochs that should have a verdict and name no scorer: they errored.
+    untold: u64,
 }
 
 impl SummaryBuilder {
@@ -125,10 +127,16 @@ impl SummaryBuilder {
                 slices: Slice::all_of(record),
                 poll: Poll::default(),
                 others: BTreeMap::new(),
+                untold: 0,
             });
         }
         if let Some(sample) = &mut self.sample {
+            let seen = |poll: &Poll| poll.scored() + poll.unknown();
+            let before = seen(&sample.poll);
             sample.poll.add(&record.result);
+            if record.result.scores.is_empty() {
+                sample.untold += seen(&sample.poll) - before;
+            }
             for (name, score) in &record.result.scores {
                 let poll = sample.others.entry(name.clone()).or_default();
                 poll.add_json(score, &record.result);
@@ -142,11 +150,8 @@ impl SummaryBuilder {
             return;
         };
         let poll = &sample.poll;
-        let judged = poll.scored() + poll.unknown();
         for other in sample.others.values_mut() {
-            // Epochs that errored name no scorer.
-            let there = other.scored() + other.unknown();
-            other.miss(judged.saturating_sub(there));
+            other.miss(sample.untold);
         }
         self.total.add_sample(self.epochs, poll, &sample.others);
         for slice in &sample.slices {

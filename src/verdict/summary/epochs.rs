@@ -181,10 +181,6 @@ impl EpochTally {
         (0..samples).for_each(|_| self.add(&blank));
     }
 
-    pub(super) fn samples(&self) -> u64 {
-        self.samples
-    }
-
     /// The interval of the accuracy, clustered by sample.
     pub(super) fn interval95(&self) -> Option<[f64; 2]> {
         self.clusters.interval95()

@@ -30,6 +30,10 @@ pub(super) struct Tally {
     means: Means,
     labels: LabelTally,
     scorers: BTreeMap<String, ScorerTally>,
+    /// Records that should have a verdict and name no scorer: they errored.
+    untold: u64,
+    /// Samples of which every epoch did.
+    untold_samples: u64,
     usage: UsageTotal,
     costs: Sum,
     /// Percentiles need them all: 8 bytes a sample.
@@ -84,12 +88,13 @@ impl Tally {
             self.means.add(score.value, score.details.iter());
             self.labels.add(|name| score.details.get(name));
         }
+        self.untold += u64::from(wants_verdict(outcome.status) && outcome.scores.is_empty());
         for (name, score) in &outcome.scores {
             if !self.scorers.contains_key(name) {
                 self.scorers.insert(name.clone(), ScorerTally::default());
             }
             if let Some(tally) = self.scorers.get_mut(name) {
-                tally.add(score, group, wants_verdict(outcome.status));
+                tally.add(score, group);
             }
         }
         if let Some(usage) = &outcome.usage {
@@ -112,6 +117,8 @@ impl Tally {
     /// Adds the votes of all epochs of a sample, by the deciding scorer and by each of several.
     pub(super) fn add_sample(&mut self, epochs: u32, poll: &Poll, others: &BTreeMap<String, Poll>) {
         let new = || Box::new(EpochTally::new(epochs));
+        let is_told = !others.is_empty() || poll.scored() + poll.unknown() == 0;
+        self.untold_samples += u64::from(!is_told);
         self.epochs.get_or_insert_with(new).add(poll);
         for (name, poll) in others {
             if let Some(scorer) = self.scorers.get_mut(name) {
@@ -123,7 +130,7 @@ impl Tally {
     pub(super) fn finish(mut self) -> Group {
         let judged = self.scored + self.errors;
         let unknown = self.errors + self.skipped;
-        let samples = self.epochs.as_ref().map_or(0, |epochs| epochs.samples());
+        let untold = [self.untold, self.untold_samples];
         let interval = self.groups.interval95().or_else(|| match &self.epochs {
             Some(epochs) => epochs.interval95(),
             None => stats::wilson95(self.correct, self.scored),
@@ -148,7 +155,7 @@ impl Tally {
             scorers: self
                 .scorers
                 .into_iter()
-                .map(|(name, scorer)| (name, scorer.finish(judged, self.skipped, samples)))
+                .map(|(name, scorer)| (name, scorer.finish(untold, self.skipped)))
                 .collect(),
             epochs: self.epochs.map(|epochs| epochs.finish()),
             usage: UsageTotal {
@@ -177,8 +184,6 @@ pub(super) fn is_answered(outcome: &Outcome) -> bool {
 /// The sums of one of several scorers.
 #[derive(Clone, Debug, Default)]
 struct ScorerTally {
-    /// Entries of samples that have, or should have, a verdict of the first scorer.
-    told: u64,
     /// Answers that it could not judge.
     unjudged: u64,
     scored: u64,
@@ -191,8 +196,7 @@ struct ScorerTally {
 
 impl ScorerTally {
     /// Adds a `Score` in its JSON form. Anything without a verdict is a scorer that could not judge.
-    fn add(&mut self, score: &Value, group: Option<&str>, is_wanted: bool) {
-        self.told += u64::from(is_wanted);
+    fn add(&mut self, score: &Value, group: Option<&str>) {
         let Some(correct) = score.get("correct").and_then(Value::as_bool) else {
             self.unjudged += 1;
             return;
@@ -208,14 +212,12 @@ impl ScorerTally {
         self.means.add(value.unwrap_or(f64::NAN), details);
     }
 
-    fn finish(mut self, judged: u64, skipped: u64, samples: u64) -> ScorerSummary {
+    fn finish(mut self, [untold, untold_samples]: [u64; 2], skipped: u64) -> ScorerSummary {
         if let Some(epochs) = &mut self.epochs {
-            // Samples that errored in every epoch name no scorer.
-            epochs.add_unknown(samples.saturating_sub(epochs.samples()));
+            epochs.add_unknown(untold_samples);
         }
-        // A sample that nothing is told of errored, and names no scorer. One without a verdict of the first may have one of
-        // another.
-        let errors = judged.saturating_sub(self.told) + self.unjudged;
+        // What errored names no scorer. An answer that names others was none for this one, as a pair that was not drawn.
+        let errors = untold + self.unjudged;
         ScorerSummary {
             scored: self.scored,
             correct: self.correct,

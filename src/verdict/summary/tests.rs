@@ -193,6 +193,34 @@ fn several_scorers_have_figures_each() {
 }
 
 #[test]
+fn what_a_scorer_was_not_asked_about_is_outside_its_figures() {
+    let told = |id: &str, scores: Value| {
+        let mut one = record(id, Status::Scored, true, "1");
+        one.result.scores = object(scores);
+        one
+    };
+    let right = json!({"value": 1.0, "correct": true, "details": {}});
+    let both = told("a", json!({"gaia": right, "pairwise": right}));
+    let one = told("b", json!({"gaia": right}));
+    let failed = record("c", Status::AgentFailed, false, "1");
+    let summary = Summary::of("test", &[both.clone(), one.clone()]);
+    let pairwise = &summary.scorers["pairwise"];
+    assert_eq!((pairwise.scored, pairwise.errors), (1, 0));
+    assert_eq!(pairwise.accuracy_bounds, Some([1.0, 1.0]));
+    // What errored might have been asked about.
+    let summary = Summary::of("test", &[both.clone(), one.clone(), failed]);
+    assert_eq!(summary.scorers["pairwise"].errors, 1);
+    let mut epochs = SummaryBuilder::new("test").epochs(2);
+    for record in [&both, &both, &one, &one] {
+        epochs.add(record);
+    }
+    let summary = epochs.finish();
+    let figures = summary.scorers["pairwise"].epochs.as_ref().unwrap();
+    assert_eq!((figures.samples, figures.incomplete), (1, 0));
+    assert_eq!(summary.scorers["gaia"].epochs.as_ref().unwrap().samples, 2);
+}
+
+#[test]
 fn usage_latency_and_attempts() {
     let usage = |input, output, cost| {
         Some(Usage {

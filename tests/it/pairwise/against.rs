@@ -125,3 +125,65 @@ fn another_run_to_compare_with_is_another_scorer() {
     std::fs::rename(&b, &moved).unwrap();
     assert_eq!(of_b, hash(&moved.display().to_string()));
 }
+
+#[test]
+fn what_was_not_drawn_is_outside_the_figures() {
+    let duel = duel();
+    let dir = duel.dir("b");
+    let scorer = format!(
+        "{{ type: pairwise, {JUDGE}, pairs: 2, seed: 7, against: {{ run: {} }} }}",
+        dir.display()
+    );
+    for epochs in [1, 2] {
+        let more = format!(
+            "scorers: [qa_f1, {scorer}]\nepochs: {epochs}\ngates: [accuracy(pairwise) >= 1, mean(pairwise.win) >= 1]\n"
+        );
+        let spec = eval("c", 4, "echo good", &more).replace(" }, {", ", ground_truth: good }, {");
+        let spec = spec.replace(" }] }", ", ground_truth: good }] }");
+        duel.project.write("c.yaml", spec);
+        let ran = duel.project.run("run c.yaml").exits(0);
+        let ran = ran.says(&format!("{} pairs of 2 items", 2 * epochs));
+        assert!(!ran.out.contains("not judged"), "{}", ran.out);
+        let summary = duel.project.last_json("summary.json");
+        let pairwise = &summary["scorers"]["pairwise"];
+        assert_eq!(
+            (&pairwise["scored"], &pairwise["errors"]),
+            (&json!(2 * epochs), &json!(0))
+        );
+        assert_eq!(pairwise["accuracy_bounds"], json!([1.0, 1.0]));
+    }
+}
+
+#[test]
+fn an_eval_beside_the_ground_truths_of_another_benchmark() {
+    let duel = duel();
+    duel.project.write(
+        "real/questions.jsonl",
+        "{\"id\": \"secret-id-001\", \"prompt\": \"One?\", \"ground_truth\": \"bad\"}\n\
+         {\"id\": \"secret-id-003\", \"prompt\": \"Three?\", \"ground_truth\": \"bad\"}\n",
+    );
+    let against = |kind: &str| {
+        format!(
+            "scorers: [{{ type: pairwise, {JUDGE}, against: {{ benchmark: {{ {kind} }} }} }}]\ngates: [mean(pairwise.win) >= 1]\n"
+        )
+    };
+    let benchmark = "type: qa, path: real/questions.jsonl, columns: { prompt: prompt, ground_truth: ground_truth }";
+    duel.project
+        .write("c.yaml", eval("c", 4, "echo good", &against(benchmark)));
+    duel.project
+        .run("run c.yaml")
+        .exits(0)
+        .says("2 pairs of 2 items: 2 wins");
+    assert_eq!(duel.asked(), 4);
+    // One that cannot be read is told of before anybody is asked.
+    let nowhere = benchmark.replace("real/", "unreal/");
+    duel.project.write(
+        "c.yaml",
+        eval("c", 4, "echo c >> asked.log", &against(&nowhere)),
+    );
+    duel.project
+        .run("run c.yaml")
+        .exits(2)
+        .says("unreal/questions.jsonl");
+    assert!(!duel.project.file("asked.log").exists());
+}
