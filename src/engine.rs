@@ -158,8 +158,9 @@ pub mod run {
     /// Scoring stored answers anew.
     pub mod rescore {
         pub use crate::run::rescore::{
-            AnswerPrice, BaselineAnswers, Evidence, Foreseen, Origin, Rescore, Versus, as_judged,
-            evidence, extraction_of, foresee, reload, rescore, scorers_of, scorers_of_spec,
+            AnswerPrice, BaselineAnswers, Evidence, Foreseen, Origin, Rescore, Versus,
+            VersusScorer, as_judged, evidence, extraction_of, foresee, reload, rescore, scorers_of,
+            scorers_of_spec,
         };
     }
 }

@@ -6,6 +6,7 @@ pub(crate) mod cache;
 pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod export;
+mod foreseen;
 pub(crate) mod gate;
 pub(crate) mod import;
 pub(crate) mod init;

@@ -38,6 +38,7 @@ mod tagged;
 
 pub(crate) use crate::text::setting::Override;
 pub(crate) use builder::override_built;
+pub(crate) use limits::budget_of;
 
 use crate::data::yaml_places::YamlPlaces;
 use keys::SpecFile;

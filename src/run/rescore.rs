@@ -65,7 +65,7 @@ pub use evidence::{AnswerPrice, BaselineAnswers, Evidence, evidence};
 pub use foreseen::{Foreseen, foresee};
 pub use origin::{Origin, scorers_of, scorers_of_spec};
 pub use reload::{as_judged, reload};
-pub use versus::Versus;
+pub use versus::{Versus, VersusScorer};
 
 /// How answers are scored again.
 pub struct Rescore {

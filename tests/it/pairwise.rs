@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::project::{Project, Ran};
 
+mod again;
 mod against;
 mod bad;
 mod killed;

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use clap::Args;
 use evaltest::engine::report::terminal;
 use evaltest::engine::run::rescore::{
-    Foreseen, Origin, Rescore, foresee, rescore, scorers_of, scorers_of_spec,
+    Origin, Rescore, foresee, rescore, scorers_of, scorers_of_spec,
 };
 use evaltest::engine::text::Override;
 use evaltest::engine::text::clean;
 use evaltest::{Budget, Exit, Extract, Result};
 
+use super::foreseen::told;
 use crate::discover::one_spec;
 use crate::run_ids::typed_folder;
 use crate::runs::read_run;
@@ -21,8 +22,8 @@ use crate::{console, scorers};
 /// The new directory names its parent and is whole by itself: prompts and outputs are copied into its
 /// `samples.jsonl`. The exit code is 0 whatever the gates say; `cargo evaltest gate` tells theirs.
 ///
-/// A scorer that asks a model takes what it said to the run. Only what is not stored there is asked, as with another
-/// rubric; how much that is, and what it costs at most, is said before. The budget of the run holds, or that of `--spec`
+/// A scorer that asks a model takes what it said to the run, and to whoever scored its answers before. Only what is not
+/// stored there is asked, as with another rubric; how much that is, and what it costs at most, is said before. The budget of the run holds, or that of `--spec`
 /// where it has one. A rescore that was killed loses no reply: the same command goes on from there.
 #[derive(Debug, Args)]
 pub(crate) struct RescoreArgs {
@@ -83,7 +84,8 @@ pub(crate) fn run(args: &RescoreArgs) -> Result<Exit> {
     };
     let foreseen = foresee(&dir, &how)?;
     if let Some(foreseen) = &foreseen {
-        console::note(&clean(&told(foreseen)));
+        let judges = format!("`{}`", foreseen.judges.join("`, `"));
+        console::note(&clean(&told(foreseen, &judges, "")));
     } else if args.dry_run {
         console::note("nobody is asked: no scorer is a judge");
     }
@@ -103,27 +105,4 @@ pub(crate) fn run(args: &RescoreArgs) -> Result<Exit> {
         console::print(|out| terminal::run(&run, out))?;
     }
     Ok(Exit::Passed)
-}
-
-/// What judges will be asked, in words.
-fn told(foreseen: &Foreseen) -> String {
-    let Foreseen {
-        judges,
-        calls,
-        most_calls,
-        most_usd,
-        ..
-    } = foreseen;
-    let judges = judges.join("`, `");
-    if *calls == 0 {
-        return format!("`{judges}` said everything to the run: nobody is asked");
-    }
-    let cost = match most_usd {
-        Some(usd) => format!("at most {usd:.4} USD"),
-        None => "nobody knows at what cost: the judge's agent needs a `price` and `max_tokens`"
-            .to_owned(),
-    };
-    format!(
-        "`{judges}` is asked {calls} times, and at most {most_calls} where replies cannot be read at first; {cost}"
-    )
 }

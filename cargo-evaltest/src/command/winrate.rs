@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use clap::Args;
 use evaltest::engine::judge::PairsSummary;
 use evaltest::engine::report::pair_lines;
-use evaltest::engine::run::rescore::{Foreseen, Rescore, Versus, foresee, rescore};
+use evaltest::engine::run::rescore::{Rescore, Versus, foresee, rescore};
 use evaltest::engine::system::project::shown;
 use evaltest::engine::text::{clean, shell_word};
 use evaltest::scorer::Scorer;
-use evaltest::{Budget, Error, Exit, Result};
+use evaltest::{Error, Exit, Result};
 
+use super::foreseen::told;
 use crate::console;
 use crate::runs::{open_run, read_run};
 
@@ -21,8 +22,9 @@ use crate::runs::{open_run, read_run};
 /// once as the second. The same verdict in both orders is a win, a loss or a tie; two that differ are inconsistent, and
 /// count half as a tie does. An item that one of the two runs has no answer to is not compared.
 ///
-/// What the judge said is written as a run of its own: the answers of A, scored by `pairwise` against B. A command that was
-/// killed loses no reply: the same one goes on from there, and asks nothing twice. The exit code is 0 whoever wins.
+/// What the judge said is written as a run of its own: the answers of A, scored by `pairwise` against B. Nothing is asked
+/// twice: what the judge said before, to a command that was killed or to one that came to its end, is taken from its run
+/// beside A. The budget of A holds, or that of SPEC where it is a spec that has one. The exit code is 0 whoever wins.
 #[derive(Debug, Args)]
 #[command(after_long_help = NOTES)]
 pub(crate) struct RunsWinrateArgs {
@@ -32,7 +34,8 @@ pub(crate) struct RunsWinrateArgs {
     /// The run that it is compared with
     b: PathBuf,
 
-    /// A YAML file with `agent` and `criteria`, as the scorer `pairwise` has them, or a spec with such a scorer
+    /// A YAML file with `agent` and `criteria`, as the scorer `pairwise` has them, or a spec with such a scorer, whose
+    /// `against` does not count
     #[arg(long, value_name = "SPEC")]
     judge: PathBuf,
 
@@ -74,20 +77,21 @@ pub(crate) fn run(args: &RunsWinrateArgs) -> Result<Exit> {
         pairs: args.pairs,
         seed: args.seed,
     };
-    let (spec, scorer) = versus.scorer()?;
-    let name = scorer.name().to_owned();
+    let compared = versus.scorer()?;
+    let name = compared.scorer.name().to_owned();
     let how = Rescore {
-        scorers: vec![scorer],
-        specs: vec![spec],
+        scorers: vec![compared.scorer],
+        specs: vec![compared.spec],
         extract: None,
-        budget: Budget::default(),
+        budget: compared.budget,
         output_root: args.output_root.clone(),
     };
     let foreseen = foresee(&a, &how)?.unwrap_or_default();
-    for notice in how.scorers.iter().flat_map(Scorer::notices) {
+    let notices = how.scorers.iter().flat_map(Scorer::notices);
+    for notice in compared.notice.into_iter().chain(notices) {
         console::note(&clean(&notice));
     }
-    console::note(&clean(&told(&foreseen)));
+    console::note(&clean(&told(&foreseen, "the judge", ", two for each pair")));
     if args.dry_run {
         if args.json {
             console::print_json(&foreseen)?;
@@ -114,27 +118,6 @@ pub(crate) fn run(args: &RunsWinrateArgs) -> Result<Exit> {
     };
     console::print(|out| show(pairs, &shown(&run.dir), out))?;
     Ok(Exit::Passed)
-}
-
-/// What the judge will be asked, in words.
-fn told(foreseen: &Foreseen) -> String {
-    let Foreseen {
-        calls,
-        most_calls,
-        most_usd,
-        ..
-    } = foreseen;
-    if *calls == 0 {
-        return "the judge said everything before: nobody is asked".to_owned();
-    }
-    let cost = match most_usd {
-        Some(usd) => format!("at most {usd:.4} USD"),
-        None => "nobody knows at what cost: its agent needs a `price` and `max_tokens`".to_owned(),
-    };
-    format!(
-        "the judge is asked {calls} times, two for each pair, and at most {most_calls} where replies cannot be read at \
-         first; {cost}"
-    )
 }
 
 fn show(pairs: &PairsSummary, dir: &str, out: &mut dyn Write) -> io::Result<()> {

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use serde::Deserialize;
+use serde_json::Value;
+
 use super::keys::{BudgetKeys, LimitsKeys};
 use crate::error::{Error, Result};
 use crate::eval::limits::{Budget, Limits};
@@ -79,6 +82,13 @@ fn per_minute(key: &str, value: Option<f64>) -> Result<Option<f64>> {
             Err(Error::usage(message).hint(hint).under(key))
         }
     }
+}
+
+/// The budget in the `limits` of a spec of which not all is read.
+pub(crate) fn budget_of(keys: &Value) -> Result<Budget> {
+    let keys = LimitsKeys::deserialize(keys);
+    let keys = keys.map_err(|error| Error::usage(format!("`limits`: {error}")))?;
+    Ok(limits(&keys, &Limits::default())?.budget)
 }
 
 fn budget(keys: Option<&BudgetKeys>, default: Budget) -> Result<Budget> {

@@ -1,24 +1,66 @@
-//! `EarlierReplies`: what earlier rescores of a run were told, which did not come to their end. In memory there is where
-//! it stands in their journals.
+//! `EarlierReplies`: what earlier rescores of a run were told. In memory there is where it stands in their files: in the
+//! journal of one that was killed, in the records of one that is whole.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::Path;
+use std::io::BufRead;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use serde::Deserialize;
 
 use crate::data::JudgeCall;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::store::events::places::{JournalPlaces, PlaceList};
 use crate::store::events::{self, StoredEvent};
+use crate::store::records;
+use crate::system::file::open_plain;
+use crate::system::lines::PlacedLines;
+use crate::system::lock::lock;
+
+/// Bytes that are read at once.
+const BUFFER: usize = 1 << 16;
 
 /// What earlier rescores of a run were told.
 #[derive(Default)]
-pub(super) struct EarlierReplies(Vec<JournalPlaces>);
+pub(super) struct EarlierReplies {
+    journals: Vec<JournalPlaces>,
+    records: Vec<RecordPlaces>,
+}
+
+/// Where the records of a run stand in which judges were asked.
+struct RecordPlaces {
+    path: PathBuf,
+    /// By the mark of an answer.
+    places: Vec<(u64, u64)>,
+    lines: Mutex<PlacedLines>,
+}
+
+/// Whose record it is.
+#[derive(Deserialize)]
+struct RecordName {
+    sample_id: String,
+    #[serde(default)]
+    epoch: u32,
+}
+
+/// What judges said in it.
+#[derive(Deserialize)]
+struct RecordCalls {
+    result: ResultCalls,
+}
+
+#[derive(Deserialize)]
+struct ResultCalls {
+    #[serde(default)]
+    judged: Vec<JudgeCall>,
+}
 
 impl EarlierReplies {
     /// Adds what is in a journal.
     ///
     /// # Errors
     /// When it cannot be read.
-    pub(super) fn add(&mut self, journal: &Path) -> Result<()> {
+    pub(super) fn add_journal(&mut self, journal: &Path) -> Result<()> {
         let mut list = PlaceList::default();
         events::each(journal, &mut |line| {
             let of = mark(&line.event.sample_id, line.event.epoch);
@@ -27,24 +69,79 @@ impl EarlierReplies {
             }
             Ok(())
         })?;
-        self.0.push(list.open(journal)?);
+        self.journals.push(list.open(journal)?);
+        Ok(())
+    }
+
+    /// Adds what is in a `samples.jsonl`.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(super) fn add_records(&mut self, path: &Path) -> Result<()> {
+        let failed = |error: std::io::Error| Error::io("read", path, &error);
+        let mut file = records::open(path)?;
+        let (mut places, mut place, mut line) = (Vec::new(), 0, Vec::new());
+        loop {
+            line.clear();
+            let length = file.read_until(b'\n', &mut line).map_err(failed)?;
+            if length == 0 {
+                break;
+            }
+            let name: RecordName = serde_json::from_slice(&line)
+                .map_err(|error| Error::usage(format!("not a record: {error}")))?;
+            places.push((mark(&name.sample_id, name.epoch), place));
+            place += length as u64;
+        }
+        places.sort_unstable();
+        let lines = open_plain(path).map_err(failed)?;
+        self.records.push(RecordPlaces {
+            path: path.to_owned(),
+            places,
+            lines: Mutex::new(PlacedLines::new(lines, BUFFER)),
+        });
         Ok(())
     }
 
     /// What was said of an answer.
     ///
     /// # Errors
-    /// When a journal cannot be read again.
+    /// When a file cannot be read again.
     pub(super) fn of(&self, id: &str, epoch: u32) -> Result<Vec<JudgeCall>> {
         let mut said = Vec::new();
-        for journal in &self.0 {
+        for journal in &self.journals {
             let events = journal.events(mark(id, epoch))?;
             let events = events.into_iter().map(|event| event.known);
             // Two answers may have one mark.
             let own = events.filter(|event| event.sample_id == id && event.epoch == epoch);
             said.extend(own.filter_map(StoredEvent::into_said));
         }
+        for records in &self.records {
+            said.extend(records.of(id, epoch)?);
+        }
         Ok(said)
+    }
+}
+
+impl RecordPlaces {
+    fn of(&self, id: &str, epoch: u32) -> Result<Vec<JudgeCall>> {
+        let of = mark(id, epoch);
+        let start = self.places.partition_point(|(mark, _)| *mark < of);
+        let own = self.places[start..].iter();
+        for (_, place) in own.take_while(|(mark, _)| *mark == of) {
+            let failed = |error: std::io::Error| Error::io("read", &self.path, &error);
+            let line = lock(&self.lines).line(*place).map_err(failed)?;
+            let changed = |error: serde_json::Error| {
+                let path = self.path.display();
+                Error::infrastructure(format!("cannot read `{path}` again: {error}"))
+            };
+            let name: RecordName = serde_json::from_slice(&line).map_err(changed)?;
+            // Two answers may have one mark.
+            if name.sample_id == id && name.epoch == epoch {
+                let calls: RecordCalls = serde_json::from_slice(&line).map_err(changed)?;
+                return Ok(calls.result.judged);
+            }
+        }
+        Ok(Vec::new())
     }
 }
 

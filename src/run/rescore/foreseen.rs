@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::beginning::begin;
 use super::chunks::Chunks;
 use super::earlier::EarlierReplies;
-use super::judges::{asks, left_behind};
+use super::judges::{asks, earlier_of};
 use super::line::Desks;
 use super::{Rescore, judge_of};
 use crate::data::{JudgeCall, Unread};
@@ -25,8 +25,10 @@ use crate::system::parallel;
 pub struct Foreseen {
     /// The scorers that ask, by their names.
     pub judges: Vec<String>,
-    /// How many replies are not stored with the run.
+    /// How many replies are not stored with the run, nor with another that its answers were scored in.
     pub calls: u64,
+    /// How many are.
+    pub stored: u64,
     /// How many there are if no reply can be read at first, and each is asked for once more.
     pub most_calls: u64,
     /// US dollars that these cost at most. `None` where an agent has no `price` or no `max_tokens`.
@@ -39,6 +41,7 @@ impl Default for Foreseen {
         Self {
             judges: Vec::new(),
             calls: 0,
+            stored: 0,
             most_calls: 0,
             most_usd: Some(0.0),
         }
@@ -54,6 +57,7 @@ pub(super) struct CountingDesks {
 #[derive(Clone, Copy)]
 struct CallCount {
     calls: u64,
+    stored: u64,
     most_usd: Option<f64>,
 }
 
@@ -73,6 +77,7 @@ impl CountingDesks {
 impl Desk for CountingDesk<'_> {
     fn recall(&self, _: &str, request: &JudgeRequest<'_>) -> Option<Heard> {
         let known = self.known.iter().find(|call| call.replies_to(&request.key));
+        lock(&self.desks.counted).stored += u64::from(known.is_some());
         known.map(Heard::again)
     }
 
@@ -97,13 +102,14 @@ pub fn foresee(dir: &RunDir, how: &Rescore) -> Result<Option<Foreseen>> {
     }
     let parent = dir.manifest()?;
     let root = how.output_root.as_deref().or_else(|| dir.path().parent());
-    let (earlier, _) = left_behind(root.unwrap_or(Path::new(".")), dir.path(), &parent);
+    let (earlier, _) = earlier_of(root.unwrap_or(Path::new(".")), dir.path(), &parent);
     let mut judge = judge_of(&parent, how)?;
     begin(dir, &parent, &judge)?;
     judge.desks = Desks::Counting(CountingDesks {
         earlier,
         counted: Mutex::new(CallCount {
             calls: 0,
+            stored: 0,
             most_usd: Some(0.0),
         }),
     });
@@ -125,6 +131,7 @@ pub fn foresee(dir: &RunDir, how: &Rescore) -> Result<Option<Foreseen>> {
     Ok(Some(Foreseen {
         judges: asking.map(|scorer| scorer.name().to_owned()).collect(),
         calls: counted.calls,
+        stored: counted.stored,
         most_calls: counted.calls.saturating_mul(2),
         most_usd: counted.most_usd.map(|usd| usd * 2.0),
     }))

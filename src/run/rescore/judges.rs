@@ -1,7 +1,7 @@
 //! `RescoreJudges`: judges that are asked where answers are scored again.
 //!
-//! What a judge said stands in the records of the run, and in what a killed rescore of the same run left behind; only what
-//! is in neither is asked, within the budget that the run had or that the spec of the scorers has. A reply is in the journal of the new run before it is
+//! What a judge said stands in the records of the run, and in earlier rescores of it, killed or finished; only
+//! what is in none of them is asked, within the budget that the run had or that the spec of the scorers has. A reply is in the journal of the new run before it is
 //! used, and the manifest says whose answers are scored there: so the next rescore finds it.
 
 use std::path::Path;
@@ -71,7 +71,7 @@ impl RescoreJudges {
         );
         let root = new.path().parent().unwrap_or(Path::new("."));
         let (journal, _) = EventLog::open(&new.file(JOURNAL), &mut |_| Ok(()))?;
-        let (earlier, left_behind) = left_behind(root, new.path(), parent);
+        let (earlier, left_behind) = earlier_of(root, new.path(), parent);
         Ok(Self {
             judging: Judging::new(limits, &stopper, &Arc::new(purse), new, started),
             books: Books {
@@ -132,31 +132,36 @@ impl RescoreJudges {
     }
 }
 
-/// What killed rescores of the same run were told, of those in a folder beside the new one.
-pub(super) fn left_behind(
+/// What earlier rescores of the same run were told, of those in a folder beside the new one, and which of these were killed.
+pub(super) fn earlier_of(
     root: &Path,
     new: &Path,
     parent: &Manifest,
 ) -> (EarlierReplies, Vec<RunDir>) {
     let mut said = EarlierReplies::default();
-    let mut found = Vec::new();
+    let mut killed = Vec::new();
     for dir in runs_in(root) {
-        let is_one = dir.path() != new
-            && dir.manifest().is_ok_and(|manifest| {
-                manifest.status == RunStatus::Running
-                    && manifest.parent_run_id.as_ref() == Some(&parent.run_id)
-            });
-        // One that goes on at this moment holds its journal.
-        let path = dir.file(JOURNAL);
-        if !is_one || events::is_held(&path) {
+        if dir.path() == new {
             continue;
         }
-        // One that cannot be read stays: what is in it was paid for.
-        if said.add(&path).is_ok() {
-            found.push(dir);
+        let Ok(manifest) = dir.manifest() else {
+            continue;
+        };
+        if manifest.parent_run_id.as_ref() != Some(&parent.run_id) {
+            continue;
+        }
+        if manifest.status == RunStatus::Running {
+            // One that goes on at this moment holds its journal. One that cannot be read stays: what is in it was paid for.
+            let path = dir.file(JOURNAL);
+            if !events::is_held(&path) && said.add_journal(&path).is_ok() {
+                killed.push(dir);
+            }
+        } else if !manifest.judges.is_empty() && dir.check().is_ok() {
+            // One that cannot be read has nothing to say.
+            let _ = said.add_records(&dir.file("samples.jsonl"));
         }
     }
-    (said, found)
+    (said, killed)
 }
 
 impl JudgeBooks for Books {

@@ -7,7 +7,9 @@ use serde_json::{Map, Value, json};
 
 use crate::data::yaml_places::{Position, YamlPlaces};
 use crate::error::{Error, KeyPath, Result};
+use crate::eval::Budget;
 use crate::eval::registry::scorers::{self, Context};
+use crate::eval::spec::budget_of;
 use crate::scorer::Scorer;
 use crate::store::RunDir;
 use crate::text::yaml;
@@ -30,12 +32,24 @@ pub struct Versus {
     pub seed: Option<u64>,
 }
 
+/// What a file says of how two runs are compared.
+pub struct VersusScorer {
+    /// The scorer.
+    pub scorer: Arc<dyn Scorer>,
+    /// What a spec would say of it.
+    pub spec: Value,
+    /// The budget of the file, where it is a spec that has one.
+    pub budget: Budget,
+    /// What of the file does not count.
+    pub notice: Option<String>,
+}
+
 impl Versus {
-    /// The scorer, with what a spec would say of it.
+    /// The scorer that the file has.
     ///
     /// # Errors
     /// With the place in the file, when it has no such scorer or one that cannot be made.
-    pub fn scorer(&self) -> Result<(Value, Arc<dyn Scorer>)> {
+    pub fn scorer(&self) -> Result<VersusScorer> {
         let path = &self.spec;
         let read = crate::system::file::read_given(path);
         let text = read.map_err(|error| Error::io("read", path, &error).hint(HINT))?;
@@ -62,8 +76,15 @@ impl Versus {
             at(place.unwrap_or(Position::START), error)
         };
         let (steps, mut options) = options_of(&value).map_err(placed)?;
-        let against = self.against.path();
-        options.insert("against".to_owned(), json!({ "run": against }));
+        let limits = value.get("limits").filter(|_| steps.is_some());
+        let budget = limits.map_or(Ok(Budget::default()), budget_of);
+        let budget = budget.map_err(|error| placed(error.under("limits")))?;
+        let against = json!({ "run": self.against.path() });
+        let replaced = options.insert("against".to_owned(), against);
+        let notice = replaced.map(|_| {
+            let file = path.display();
+            format!("`against` in `{file}` does not count here: the two runs are compared with one another")
+        });
         for (key, given) in [("pairs", self.pairs), ("seed", self.seed)] {
             if let Some(given) = given {
                 options.insert(key.to_owned(), given.into());
@@ -86,7 +107,12 @@ impl Versus {
             Some((key, Some(item))) => placed(error.under(item).under(key)),
             None => placed(error),
         })?;
-        Ok((spec, made))
+        Ok(VersusScorer {
+            scorer: made,
+            spec,
+            budget,
+            notice,
+        })
     }
 }
 

@@ -1,0 +1,87 @@
+//! Two runs that were compared before, what of the file counts, and whose budget holds.
+
+use serde_json::json;
+
+use super::{Duel, eval, prefers};
+
+fn duel() -> Duel {
+    Duel::new(6, "echo this is good", "echo bad", &prefers("good"))
+}
+
+#[test]
+fn what_the_judge_said_before_is_not_asked_again() {
+    let duel = duel();
+    let few = duel.pairs("--pairs 2 --seed 7");
+    assert_eq!((&few["wins"], duel.asked()), (&json!(2), 4));
+    let ran = duel.winrate("").exits(0);
+    ran.says("the judge is asked 8 times, two for each pair, and at most 16 where replies cannot be read at first, beside 4 \
+              replies that are there already")
+        .says("6 pairs of 6 items: 6 wins");
+    assert_eq!(duel.asked(), 12);
+    // Also where the run that asked first is gone: what it was told stands in the next one.
+    for run in duel.project.runs() {
+        let summary = std::fs::read_to_string(run.join("summary.json")).unwrap();
+        let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+        if summary["judge"]["scorers"]["pairwise"]["pairs"]["n"] == 2 {
+            std::fs::remove_dir_all(&run).unwrap();
+        }
+    }
+    let ran = duel.winrate("").exits(0);
+    ran.says("the judge said everything before: nobody is asked")
+        .says("6 pairs of 6 items: 6 wins");
+    assert_eq!(duel.asked(), 12);
+    // Other criteria are another judge.
+    duel.project.write(
+        "better.yaml",
+        "agent: { type: command, command: [sh, ./judge.sh] }\ncriteria: Which is clearer?\n",
+    );
+    duel.winrate("").exits(0).says("is asked 12 times");
+    assert_eq!(duel.asked(), 24);
+}
+
+#[test]
+fn a_file_that_names_somebody_else_to_compare_with_is_told() {
+    let duel = duel();
+    let options = "agent: { type: command, command: [sh, ./judge.sh] }";
+    duel.project.write(
+        "better.yaml",
+        format!("{options}\nagainst: {{ path: nowhere.jsonl }}\n"),
+    );
+    duel.winrate("--dry-run").exits(0).says(
+        "`against` in `better.yaml` does not count here: the two runs are compared with one another",
+    );
+    duel.project.write("better.yaml", format!("{options}\n"));
+    let ran = duel.winrate("--dry-run").exits(0);
+    assert!(!ran.err.contains("does not count"), "{}", ran.err);
+}
+
+#[test]
+fn the_budget_of_a_spec_holds_and_else_that_of_the_run() {
+    let duel = duel();
+    let scorer = "{ type: pairwise, agent: { type: command, command: [sh, ./judge.sh] } }";
+    let spec = |limits: &str| {
+        let more = format!("scorers: [{scorer}]\nlimits: {limits}\n");
+        duel.project
+            .write("better.yaml", eval("c", 6, "echo c", &more));
+    };
+    spec("{ budget: { requests: 0 } }");
+    duel.winrate("")
+        .exits(2)
+        .says("better.yaml:")
+        .says("limits.budget.requests must be above 0");
+    assert_eq!(duel.asked(), 0);
+    spec("{ concurrency: 1, budget: { requests: 4 } }");
+    duel.winrate("")
+        .exits(3)
+        .says("the budget is used up")
+        .says("limits.budget.requests");
+    let asked = duel.asked();
+    assert!((4..12).contains(&asked), "{asked}");
+    // A file without one leaves it to the run, which has none.
+    duel.project.write(
+        "better.yaml",
+        "agent: { type: command, command: [sh, ./judge.sh] }\n",
+    );
+    duel.winrate("").exits(0).says("6 wins");
+    assert_eq!(duel.asked(), 12);
+}
