@@ -99,6 +99,9 @@ pub(crate) fn run(args: &RunsWinrateArgs) -> Result<Exit> {
         return Ok(Exit::Passed);
     }
     let run = rescore(&a, how)?;
+    for notice in &run.notices {
+        console::note(&clean(notice));
+    }
     let judge = run.summary.judge.as_ref();
     let judge = judge.and_then(|judge| judge.scorers.get(&name));
     let pairs = judge.and_then(|judge| judge.pairs.as_ref());

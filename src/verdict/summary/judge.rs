@@ -243,7 +243,8 @@ impl Sums {
                 .then(|| self.agreement.total())
                 .flatten()
                 .map(|agreeing| agreeing / stats::as_f64(self.told.repeats)),
-            constant: is_constant && self.scores.len() >= ENOUGH,
+            // Of pairs that says that one side always wins, or that the order decides: the lines of the pairs tell which.
+            constant: is_constant && self.scores.len() >= ENOUGH && self.pairs.is_empty(),
             ..self.told
         }
     }

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::{Duel, eval, prefers};
+use crate::server::{Server, chat, fine};
 
 fn duel() -> Duel {
     Duel::new(6, "echo this is good", "echo bad", &prefers("good"))
@@ -84,4 +85,35 @@ fn the_budget_of_a_spec_holds_and_else_that_of_the_run() {
     );
     duel.winrate("").exits(0).says("6 wins");
     assert_eq!(duel.asked(), 12);
+}
+
+#[test]
+fn a_model_that_changes_midway_is_told() {
+    let duel = duel();
+    let said = json!({ "reason": "so", "verdict": "tie" }).to_string();
+    let judge = Server::new(move |_, number| {
+        let mut reply = chat(&said);
+        reply["model"] = json!(if number < 5 { "tiny-2026" } else { "tiny-2027" });
+        reply["system_fingerprint"] = json!(format!("fp_{}", number % 2));
+        fine(&reply)
+    });
+    let file = format!(
+        "agent: {{ type: openai, base_url: \"{}\", model: judge-1 }}\n",
+        judge.url("/v1")
+    );
+    duel.project.write("better.yaml", &file);
+    let told = "judge `pairwise` was served by 2 models (`tiny-2026` 5, `tiny-2027` 7 calls): its verdicts are not those of one \
+                judge";
+    duel.winrate("").exits(0).says(told).says("6 ties");
+    // Machines of one model are one.
+    let steady = Server::new(|_, number| {
+        let mut reply = chat("VERDICT: tie");
+        reply["system_fingerprint"] = json!(format!("fp_{number}"));
+        fine(&reply)
+    });
+    let file = file.replace(&judge.url("/v1"), &steady.url("/v1"));
+    duel.project
+        .write("better.yaml", file.replace("judge-1", "judge-2"));
+    let ran = duel.winrate("").exits(0);
+    assert!(!ran.err.contains("was served by"), "{}", ran.err);
 }

@@ -82,6 +82,26 @@ fn silent(name: &str, judge: &JudgeSummary, decides: bool) -> Option<String> {
         .then(|| format!("judge `{name}` gave no verdict on any of {all} {answers}"))
 }
 
+/// That another model replied under the same name, which no figure tells. A fingerprint is that of a machine.
+fn several_models(name: &str, judge: &JudgeSummary) -> Option<String> {
+    let mut models = BTreeMap::<&str, u64>::new();
+    for (model, calls) in &judge.models {
+        let model = model.split_once(" (").map_or(&**model, |(model, _)| model);
+        *models.entry(model).or_default() += calls;
+    }
+    let told: Vec<String> = models
+        .iter()
+        .map(|(model, calls)| format!("`{model}` {calls}"))
+        .collect();
+    (models.len() > 1).then(|| {
+        format!(
+            "judge `{name}` was served by {} models ({} calls): its verdicts are not those of one judge",
+            models.len(),
+            told.join(", ")
+        )
+    })
+}
+
 fn of_one(name: &str, judge: &JudgeSummary, score: Option<f64>, has_points: bool) -> Vec<String> {
     let warning = judge
         .calibration
@@ -89,6 +109,7 @@ fn of_one(name: &str, judge: &JudgeSummary, score: Option<f64>, has_points: bool
         .and_then(JudgeCalibration::warning);
     let warning = warning.map(|warning| format!("judge `{name}` is {warning}"));
     let mut notices: Vec<String> = warning.into_iter().collect();
+    notices.extend(several_models(name, judge));
     let judged = judge.samples - judge.unread;
     if judge.constant {
         // 4.0: a score, not a number of something.
