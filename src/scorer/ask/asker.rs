@@ -26,11 +26,40 @@ pub(super) struct JudgeAsker {
     pub(super) agent: Arc<dyn Agent>,
     /// What every task of the agent brings along.
     options: Map<String, Value>,
+    /// What must not be recorded.
+    pub(super) secrets: Vec<String>,
     pub(super) patience: Patience,
     form: FormLadder,
     /// What tasks bring along in each of the forms.
     task_options: [OnceLock<Arc<Map<String, Value>>>; FORMS.len()],
 }
+
+/// The methods of a scorer that has a `calibration`, and an `asker` which alone asks.
+macro_rules! forward_asker {
+    () => {
+        fn calibration(&self) -> Option<&std::path::Path> {
+            self.calibration.as_deref()
+        }
+
+        fn agents(&self) -> Vec<std::sync::Arc<dyn $crate::agent::Agent>> {
+            vec![std::sync::Arc::clone(&self.asker.agent)]
+        }
+
+        fn secrets(&self) -> Vec<String> {
+            self.asker.secrets.clone()
+        }
+
+        fn secret_variables(&self) -> Vec<(String, String)> {
+            self.asker.agent.secret_variables()
+        }
+
+        fn unset_variables(&self) -> Vec<String> {
+            self.asker.agent.unset_variables()
+        }
+    };
+}
+
+pub(super) use forward_asker;
 
 /// What it is asked. All that one asker is asked has the same grading.
 pub(super) struct Inquiry<'a> {
@@ -114,22 +143,22 @@ impl NoVerdict {
 }
 
 impl JudgeAsker {
-    /// One that asks this agent; and the values that must not be recorded.
-    pub(super) fn of(asked: AskedAgent) -> (Self, Vec<String>) {
+    /// One that asks this agent.
+    pub(super) fn of(asked: AskedAgent) -> Self {
         let AskedAgent {
             agent,
             options,
             mut secrets,
         } = asked;
         secrets.extend(agent.secrets());
-        let asker = Self {
+        Self {
             options,
+            secrets,
             patience: Patience::default(),
             form: FormLadder::of(&*agent),
             agent,
             task_options: Default::default(),
-        };
-        (asker, secrets)
+        }
     }
 
     /// What the reply says, asked for once more where it cannot be read.

@@ -16,8 +16,8 @@ use crate::agent::Agent;
 use crate::data::{
     AgentError, Attachment, FailureKind, JudgeCall, JurorVote, Output, ReplyForm, Unread,
 };
-
-pub(crate) use lone::LoneDesk;
+use crate::scorer::Answer;
+use lone::LoneDesk;
 
 /// Has agents asked for one answer that is judged.
 pub(crate) trait Desk: Sync {
@@ -108,6 +108,18 @@ impl Heard {
 pub(crate) struct NamedDesk<'a> {
     pub(crate) desk: &'a dyn Desk,
     pub(crate) scorer: &'a str,
+}
+
+impl<'a> NamedDesk<'a> {
+    /// The desk of an answer; without a run nobody gives it one, and the scorer of this name has its agent asked all the
+    /// same.
+    pub(super) fn of(answer: &Answer<'a>, scorer: &'a str) -> Self {
+        let lone = Self {
+            desk: &LoneDesk,
+            scorer,
+        };
+        answer.desk.unwrap_or(lone)
+    }
 }
 
 impl fmt::Debug for NamedDesk<'_> {

@@ -21,13 +21,13 @@ pub(crate) mod specs;
 pub(super) mod unread;
 
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value, json};
 
-use super::asker::{Inquiry, JudgeAsker, NoVerdict};
-use super::desk::{LoneDesk, NamedDesk};
+use super::asker::{Inquiry, JudgeAsker, NoVerdict, forward_asker};
+use super::desk::NamedDesk;
 use crate::agent::Agent;
 use crate::data::{JudgeRule, Normalized, Sample, Score};
 use crate::error::Result;
@@ -61,7 +61,6 @@ pub struct Judge {
     asker: JudgeAsker,
     /// Who the agent is, wherever it is reached.
     identity: String,
-    secrets: Vec<String>,
     pub(super) grading: Grading,
     sees: Sees,
     repeats: u32,
@@ -95,11 +94,9 @@ impl Judge {
     }
 
     fn of(asked: AskedAgent, identity: String, grading: Grading) -> Self {
-        let (asker, secrets) = JudgeAsker::of(asked);
         Self {
-            asker,
+            asker: JudgeAsker::of(asked),
             identity,
-            secrets,
             sees: Sees::usual(&grading),
             grading,
             repeats: 1,
@@ -227,11 +224,7 @@ impl Scorer for Judge {
     }
 
     fn score(&self, answer: &Answer<'_>) -> Result<Score> {
-        let lone = NamedDesk {
-            desk: &LoneDesk,
-            scorer: NAME,
-        };
-        let (first, others) = self.verdicts(answer, &answer.desk.unwrap_or(lone))?;
+        let (first, others) = self.verdicts(answer, &NamedDesk::of(answer, NAME))?;
         match first {
             Ok(first) => Ok(self
                 .score_of(&first, &others)
@@ -268,25 +261,7 @@ impl Scorer for Judge {
         Some(graded::rule(&self.grading))
     }
 
-    fn calibration(&self) -> Option<&Path> {
-        self.calibration.as_deref()
-    }
-
-    fn agents(&self) -> Vec<Arc<dyn Agent>> {
-        vec![Arc::clone(&self.asker.agent)]
-    }
-
-    fn secrets(&self) -> Vec<String> {
-        self.secrets.clone()
-    }
-
-    fn secret_variables(&self) -> Vec<(String, String)> {
-        self.asker.agent.secret_variables()
-    }
-
-    fn unset_variables(&self) -> Vec<String> {
-        self.asker.agent.unset_variables()
-    }
+    forward_asker!();
 
     fn notices(&self) -> Vec<String> {
         let mut notices = self.grading.notices();

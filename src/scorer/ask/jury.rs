@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::desk::{LoneDesk, NamedDesk};
+use super::desk::NamedDesk;
 use super::judge::rubric::Grading;
 use super::judge::{Judge, graded};
 use crate::agent::Agent;
@@ -236,11 +236,7 @@ impl Scorer for Jury {
     }
 
     fn score(&self, answer: &Answer<'_>) -> Result<Score> {
-        let lone = NamedDesk {
-            desk: &LoneDesk,
-            scorer: NAME,
-        };
-        let desk = answer.desk.unwrap_or(lone);
+        let desk = NamedDesk::of(answer, NAME);
         let Some(said) = self.hear(answer, &desk) else {
             return Err(Error::infrastructure(
                 "the run stopped before the judges replied",

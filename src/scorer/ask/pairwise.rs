@@ -12,18 +12,17 @@ mod pairs;
 mod references;
 
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use serde_json::json;
 
-use super::asker::{Inquiry, JudgeAsker, NoVerdict};
-use super::desk::{LoneDesk, NamedDesk};
+use super::asker::{Inquiry, JudgeAsker, NoVerdict, forward_asker};
+use super::desk::NamedDesk;
 use super::judge::prompt::{self, Exhibit};
 use super::judge::reading::{self, Reading};
 use super::judge::rubric::Grading;
 use super::judge::sees::{Sees, Shown};
-use crate::agent::Agent;
 use crate::data::{JudgeRule, Normalized, Sample, Score};
 use crate::error::{Error, Result};
 use crate::scorer::extract::Extract;
@@ -45,7 +44,6 @@ struct Pairwise {
     asker: JudgeAsker,
     /// Who the agent is, wherever it is reached.
     identity: String,
-    secrets: Vec<String>,
     grading: Grading,
     /// Whether somebody wrote the criteria.
     has_criteria: bool,
@@ -86,11 +84,9 @@ impl Pairwise {
         references: References,
         draw: Draw,
     ) -> Self {
-        let (asker, secrets) = JudgeAsker::of(asked);
         Self {
-            asker,
+            asker: JudgeAsker::of(asked),
             identity,
-            secrets,
             grading,
             has_criteria: true,
             sees: None,
@@ -225,11 +221,7 @@ impl Scorer for Pairwise {
             other: other.into(),
             shared: self.shared(answer)?,
         };
-        let lone = NamedDesk {
-            desk: &LoneDesk,
-            scorer: NAME,
-        };
-        let desk = answer.desk.unwrap_or(lone);
+        let desk = NamedDesk::of(answer, NAME);
         // Whatever came of the first: an order that is only asked for sometimes would favour one side.
         let readings = [true, false].map(|own_first| self.verdict(&desk, &pair, own_first));
         let [first, second] = readings;
@@ -305,25 +297,7 @@ impl Scorer for Pairwise {
         Some(compared::rule())
     }
 
-    fn calibration(&self) -> Option<&Path> {
-        self.calibration.as_deref()
-    }
-
-    fn agents(&self) -> Vec<Arc<dyn Agent>> {
-        vec![Arc::clone(&self.asker.agent)]
-    }
-
-    fn secrets(&self) -> Vec<String> {
-        self.secrets.clone()
-    }
-
-    fn secret_variables(&self) -> Vec<(String, String)> {
-        self.asker.agent.secret_variables()
-    }
-
-    fn unset_variables(&self) -> Vec<String> {
-        self.asker.agent.unset_variables()
-    }
+    forward_asker!();
 
     fn notices(&self) -> Vec<String> {
         let begun = self.begun();

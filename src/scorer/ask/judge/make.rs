@@ -21,16 +21,41 @@ const MOST_REPEATS: u64 = 100;
 /// The longest time that an option may say, in seconds.
 const LONGEST_TIMEOUT: f64 = 86_400.0;
 
+/// An option with what it is; these are those of every scorer that asks a judge.
+type SharedOption = (&'static str, &'static str);
+
+pub(in crate::scorer::ask) const AGENT: SharedOption = (
+    "agent",
+    "the judge, as `agent` of a spec: `{ type: openai, base_url: …, model: …, temperature: 0 }`",
+);
+pub(in crate::scorer::ask) const CALIBRATION: SharedOption = (
+    "calibration",
+    "the file that `cargo evaltest judge calibrate` wrote, from the spec's folder; `uncalibrated` without it",
+);
+pub(in crate::scorer::ask) const RETRIES: SharedOption = (
+    "retries",
+    "how often a failed request is repeated; as `limits.retries` by default",
+);
+pub(in crate::scorer::ask) const TIMEOUT_S: SharedOption = (
+    "timeout_s",
+    "seconds that a request may take; as `limits.timeout_s` by default",
+);
+pub(in crate::scorer::ask) const REQUESTS_PER_MINUTE: SharedOption = (
+    "requests_per_minute",
+    "requests that may begin in a minute; any number by default",
+);
+pub(in crate::scorer::ask) const TOKENS_PER_MINUTE: SharedOption = (
+    "tokens_per_minute",
+    "tokens that replies may take in a minute; any number by default",
+);
+
 pub(crate) const ENTRY: Entry = Entry {
     name: NAME,
     summary: "a model grades the answer by a rubric (aime, qa, code, creative_writing, technical_docs, your own) or by choices; \
               `--explain judge` has the smallest spec of each",
     rule: include_str!("../judge.md"),
     options: &[
-        (
-            "agent",
-            "the judge, as `agent` of a spec: `{ type: openai, base_url: …, model: …, temperature: 0 }`",
-        ),
+        AGENT,
         (
             "rubric",
             "`aime`, `qa`, `code`, `creative_writing`, `technical_docs`, a YAML file, or a map with `dimensions`",
@@ -53,26 +78,11 @@ pub(crate) const ENTRY: Entry = Entry {
             "repeats",
             "how often each answer is judged; the first verdict counts; 1 by default",
         ),
-        (
-            "calibration",
-            "the file that `cargo evaltest judge calibrate` wrote, from the spec's folder; `uncalibrated` without it",
-        ),
-        (
-            "retries",
-            "how often a failed request is repeated; as `limits.retries` by default",
-        ),
-        (
-            "timeout_s",
-            "seconds that a request may take; as `limits.timeout_s` by default",
-        ),
-        (
-            "requests_per_minute",
-            "requests that may begin in a minute; any number by default",
-        ),
-        (
-            "tokens_per_minute",
-            "tokens that replies may take in a minute; any number by default",
-        ),
+        CALIBRATION,
+        RETRIES,
+        TIMEOUT_S,
+        REQUESTS_PER_MINUTE,
+        TOKENS_PER_MINUTE,
     ],
     examples: &[
         Example {

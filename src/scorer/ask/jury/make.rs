@@ -11,7 +11,7 @@ use super::truth::LabelTruths;
 use super::weights::JurorWeights;
 use super::{Juror, Jury, NAME, earlier, same};
 use crate::error::{Error, Result, Under};
-use crate::scorer::ask::judge::make::calibration;
+use crate::scorer::ask::judge::make::{CALIBRATION, calibration};
 use crate::scorer::ask::judge::rubric::Grading;
 use crate::scorer::ask::judge::{self, Judge};
 use crate::scorer::{Entry, Example, OptionReader, Scorer};
@@ -58,10 +58,7 @@ pub(crate) const ENTRY: Entry = Entry {
             "weights",
             "with `aggregate: weighted`, what each judge counts: `{ NAME: 1.5, … }`",
         ),
-        (
-            "calibration",
-            "the file that `cargo evaltest judge calibrate` wrote, from the spec's folder; `uncalibrated` without it",
-        ),
+        CALIBRATION,
         (
             "weights_from",
             "with `aggregate: weighted` and `labels`, the run directory whose verdicts teach the weights",

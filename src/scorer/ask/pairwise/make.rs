@@ -5,7 +5,10 @@ use std::sync::Arc;
 use super::pairs::Draw;
 use super::{NAME, Pairwise, against, criteria};
 use crate::error::{Error, Result};
-use crate::scorer::ask::judge::make::{asked_agent, calibration, named_agent, patience};
+use crate::scorer::ask::judge::make::{
+    AGENT, CALIBRATION, REQUESTS_PER_MINUTE, RETRIES, TIMEOUT_S, TOKENS_PER_MINUTE, asked_agent,
+    calibration, named_agent, patience,
+};
 use crate::scorer::ask::judge::sees::{self, Sees};
 use crate::scorer::{Entry, Example, OptionReader, Scorer};
 
@@ -15,10 +18,7 @@ pub(crate) const ENTRY: Entry = Entry {
               or the samples of a benchmark",
     rule: include_str!("../pairwise.md"),
     options: &[
-        (
-            "agent",
-            "the judge, as `agent` of a spec: `{ type: openai, base_url: …, model: …, temperature: 0 }`",
-        ),
+        AGENT,
         (
             "criteria",
             "what makes one text better than another, in words; by default which does better what was asked",
@@ -38,26 +38,11 @@ pub(crate) const ENTRY: Entry = Entry {
             "what the judge is shown besides the two texts: `prompt`, `ground_truth`, `files`, fields of the item; \
              `[prompt]` by default, and nothing with references that are drawn",
         ),
-        (
-            "calibration",
-            "the file that `cargo evaltest judge calibrate` wrote, from the spec's folder; `uncalibrated` without it",
-        ),
-        (
-            "retries",
-            "how often a failed request is repeated; as `limits.retries` by default",
-        ),
-        (
-            "timeout_s",
-            "seconds that a request may take; as `limits.timeout_s` by default",
-        ),
-        (
-            "requests_per_minute",
-            "requests that may begin in a minute; any number by default",
-        ),
-        (
-            "tokens_per_minute",
-            "tokens that replies may take in a minute; any number by default",
-        ),
+        CALIBRATION,
+        RETRIES,
+        TIMEOUT_S,
+        REQUESTS_PER_MINUTE,
+        TOKENS_PER_MINUTE,
     ],
     examples: &[
         Example {
