@@ -41,7 +41,9 @@ pub(crate) use clusters::Clusters;
 pub use conditional::{AnswerCounts, ComparedSample, Tested, conditional_test};
 pub(crate) use detect::{RedBelow, smallest_drop, smallest_drop_of_groups};
 pub use detect::{TimesAsked, smallest_drop_at};
-pub(crate) use difference::{Difference, grouped_difference, paired_difference};
+pub(crate) use difference::{
+    Difference, grouped_difference, paired_difference, repeated_difference,
+};
 pub(crate) use early::{Decision, LOOKS, Look, allowing_for_looks, looks, places_of_looks};
 pub(crate) use halves::win_rate95;
 pub(crate) use holm::holm;

@@ -30,12 +30,18 @@ pub(crate) struct Difference {
 /// Source: T. Tango, *Equivalence test and confidence interval for the difference in proportions for the
 /// paired-sample design*, Statistics in Medicine 17 (1998).
 pub(crate) fn paired_difference(samples: &[ComparedSample]) -> Option<Difference> {
-    interval(samples.iter().map(std::slice::from_ref))
+    interval(samples.iter().map(std::slice::from_ref), true)
 }
 
 /// [`paired_difference`] where only groups of samples are independent of each other: the pairs are groups.
 pub(crate) fn grouped_difference(groups: &[Vec<ComparedSample>]) -> Option<Difference> {
-    interval(groups.iter().map(Vec::as_slice))
+    interval(groups.iter().map(Vec::as_slice), true)
+}
+
+/// [`grouped_difference`] that knows no single pairs: what is said of groups of one pair each is what is said of these
+/// pairs several times over, and a handful of them say little.
+pub(crate) fn repeated_difference(groups: &[Vec<ComparedSample>]) -> Option<Difference> {
+    interval(groups.iter().map(Vec::as_slice), false)
 }
 
 /// What one group adds.
@@ -45,8 +51,12 @@ struct Unit {
     change: f64,
 }
 
-fn interval<'a>(groups: impl Iterator<Item = &'a [ComparedSample]>) -> Option<Difference> {
-    let (mut units, mut shares, mut single) = (Vec::new(), [0.0, 0.0], true);
+/// With `single`, pairs that stand by themselves are known as such.
+fn interval<'a>(
+    groups: impl Iterator<Item = &'a [ComparedSample]>,
+    mut single: bool,
+) -> Option<Difference> {
+    let (mut units, mut shares) = (Vec::new(), [0.0, 0.0]);
     // Over the samples: how many pairs the answers to one make.
     let mut pairs = 0.0;
     for group in groups {

@@ -1,21 +1,21 @@
 //! `win_rate95`: the uncertainty of a win rate over pairs that come in groups, where a pair may be half a win.
 
-use super::{AnswerCounts, ComparedSample, grouped_difference};
+use super::{AnswerCounts, ComparedSample, repeated_difference};
 
 /// The 95 % interval `[low, high]` of a win rate, of the halves of a win (0, 1 or 2) that each pair of each group is;
 /// `None` of nothing. The groups are independent of one another, the pairs in one are not.
 ///
 /// A win is a pair in which one side alone is better, a loss one in which the other is, and half a win tells nothing
-/// either way: so wins less losses are the [`grouped_difference`] of the two sides, and the rate is half of 1 more. Where
-/// each group is a single pair, that is Tango's score interval: without half wins Wilson's, of nothing but half wins
-/// ½ ± ½ z² / (n + z²), and never a point.
+/// either way: so wins less losses are the [`repeated_difference`] of the two sides, and the rate is half of 1 more.
+/// That is Tango's score interval with Student's quantile: of n groups that are all won n / (n + t²) to 1, of half wins
+/// alone ½ ± ½ t² / (n + t²), and never a point. Pairs that are asked about again with the same outcome change nothing.
 pub(crate) fn win_rate95(groups: &[Vec<u8>]) -> Option<[f64; 2]> {
     let groups: Vec<Vec<ComparedSample>> = groups
         .iter()
         .map(|pairs| pairs.iter().map(|halves| compared(*halves)).collect())
         .collect();
     let rate = |difference: f64| f64::midpoint(1.0, difference);
-    Some(grouped_difference(&groups)?.ci95.map(rate))
+    Some(repeated_difference(&groups)?.ci95.map(rate))
 }
 
 /// A pair as what is better of its two sides.
@@ -30,7 +30,7 @@ fn compared(halves: u8) -> ComparedSample {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::{SplitMix64, as_f64, wilson95};
+    use crate::stats::{SplitMix64, as_f64, student, wilson};
 
     /// So many wins, losses and half wins, each a group of its own.
     fn singles(wins: usize, losses: usize, halves: usize) -> Vec<Vec<u8>> {
@@ -52,22 +52,31 @@ mod tests {
 
     #[test]
     fn half_wins_are_no_coin_flips() {
-        // Tango's interval of 12 better, 2 worse and 26 alike, the likelihood maximised by another program.
-        check(&singles(12, 2, 26), 0.537_912_5, 0.709_716_7);
-        // Nothing but half wins: z² / (n + z²) at most went either way.
-        for n in [1_usize, 3, 20, 1_000] {
-            let z2 = 1.959_963_984_540_054_f64.powi(2);
-            let half = z2 / (as_f64(n as u64) + z2) / 2.0;
-            check(&singles(0, 0, n), 0.5 - half, 0.5 + half);
+        // Tango's interval of as many better and worse as vary so, the likelihood maximised by another program.
+        check(&singles(12, 2, 26), 0.533_420_6, 0.713_061_5);
+        // A sign test of 4 against none has p = 0.125.
+        check(&singles(4, 0, 16), 0.489_088_9, 0.716_813_2);
+        // Nothing but half wins: t² / (n + t²) at most went either way.
+        for n in [3, 20, 1_000] {
+            let t2 = student::percentile(0.975, n - 1).powi(2);
+            let half = t2 / (as_f64(n) + t2) / 2.0;
+            let count = usize::try_from(n).unwrap();
+            check(&singles(0, 0, count), 0.5 - half, 0.5 + half);
         }
+        assert_eq!(win_rate95(&singles(1, 0, 0)), Some([0.0, 1.0]));
         assert_eq!(win_rate95(&[]), None);
         assert_eq!(win_rate95(&[vec![], vec![]]), None);
     }
 
     #[test]
-    fn without_half_wins_it_is_wilsons() {
-        for (wins, losses) in [(20, 0), (0, 20), (16, 4), (12, 8), (1, 0), (7, 7)] {
-            let [low, high] = wilson95(wins, wins + losses).unwrap();
+    fn without_half_wins_it_is_wilsons_by_students_quantile() {
+        for (wins, losses) in [(16, 4), (12, 8), (7, 7), (20, 0), (0, 20), (4, 0)] {
+            let n = wins + losses;
+            let share = as_f64(wins) / as_f64(n);
+            // Of none the variance is not estimated with one degree of freedom less.
+            let lost = u64::from(wins > 0 && losses > 0);
+            let quantile = student::percentile(0.975, n - 1);
+            let [low, high] = wilson(share, as_f64(n - lost), quantile);
             let [wins, losses] = [wins, losses].map(|count| usize::try_from(count).unwrap());
             check(&singles(wins, losses, 0), low, high);
         }
@@ -87,10 +96,10 @@ mod tests {
             singles(0, 0, 10),
         ] {
             let often: Vec<_> = one.iter().map(|pair| pair.repeat(5)).collect();
-            let (once, often) = (width(&one), width(&often));
-            // Student's quantile for the normal one.
-            assert!(once < often && often < 1.25 * once, "{once} {often}");
+            assert!((width(&one) - width(&often)).abs() < 1e-9, "{one:?}");
         }
+        // Pairs of their own are that many more.
+        assert!(width(&singles(60, 10, 130)) < 0.5 * width(&singles(12, 2, 26)));
         assert_eq!(win_rate95(&[vec![2; 4]]), Some([0.0, 1.0]));
     }
 
@@ -132,7 +141,7 @@ mod tests {
             [0.9, 0.05],
             [0.02, 0.02],
         ] {
-            for items in [10, 20, 40, 100] {
+            for items in [5, 10, 20, 40, 100] {
                 for (epochs, alike) in [(1, 0.0), (4, 0.0), (4, 0.8), (4, 1.0)] {
                     let held = coverage(items, epochs, chances, alike);
                     // Less three standard errors.
