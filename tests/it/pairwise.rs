@@ -205,6 +205,8 @@ fn an_order_that_cannot_be_read_leaves_no_verdict() {
     let duel = Duel::new(3, a, "echo bad", judge);
     let ran = duel.winrate("").exits(3);
     ran.says("no pair has a verdict: 3 could not be read");
+    let ran = duel.winrate("--json").exits(3);
+    assert_eq!(ran.json()["pairs"], Value::Null);
     // Both orders are asked whatever came of the first, and once more where that could not be read.
     assert_eq!(duel.asked(), 3 * 4 - 1);
 }

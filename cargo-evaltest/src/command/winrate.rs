@@ -24,7 +24,8 @@ use crate::runs::{open_run, read_run};
 ///
 /// What the judge said is written as a run of its own: the answers of A, scored by `pairwise` against B. Nothing is asked
 /// twice: what the judge said before, to a command that was killed or to one that came to its end, is taken from its run
-/// beside A. The budget of A holds, or that of SPEC where it is a spec that has one. The exit code is 0 whoever wins.
+/// beside A. The budget of A holds, or that of SPEC where it is a spec that has one. The exit code is 0 whoever wins, and 3
+/// where no reply could be read.
 #[derive(Debug, Args)]
 #[command(after_long_help = NOTES)]
 pub(crate) struct RunsWinrateArgs {
@@ -107,10 +108,9 @@ pub(crate) fn run(args: &RunsWinrateArgs) -> Result<Exit> {
     let pairs = judge.and_then(|judge| judge.pairs.as_ref());
     if args.json {
         console::print_json(&serde_json::json!({ "run_dir": run.dir, "pairs": pairs }))?;
-        return Ok(Exit::Passed);
     }
-    let unread = judge.map_or(0, |judge| judge.unread);
     let Some(pairs) = pairs else {
+        let unread = judge.map_or(0, |judge| judge.unread);
         let dir = shell_word(&shown(&run.dir));
         return Err(Error::infrastructure(format!(
             "no pair has a verdict: {unread} could not be read"
@@ -119,7 +119,9 @@ pub(crate) fn run(args: &RunsWinrateArgs) -> Result<Exit> {
             "see what the judge said: `cargo evaltest show {dir}`"
         )));
     };
-    console::print(|out| show(pairs, &shown(&run.dir), out))?;
+    if !args.json {
+        console::print(|out| show(pairs, &shown(&run.dir), out))?;
+    }
     Ok(Exit::Passed)
 }
 

@@ -29,7 +29,7 @@ fn one(call: &JudgeCall, out: &mut dyn Write) -> io::Result<()> {
     if call.cached {
         told.push("from the cache".to_owned());
     } else if call.stored {
-        told.push("given before, to the run that was scored again".to_owned());
+        told.push("given before, to a run of the same answers".to_owned());
     } else {
         told.push(format!(
             "attempts {}, {:.3} s",
