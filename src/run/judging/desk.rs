@@ -99,8 +99,14 @@ impl<'a> JudgeDesk<'a> {
 
     /// A reply that nobody need be asked for.
     fn known(&self, call: JudgeCall, request: &JudgeRequest<'_>) -> Option<JudgeCall> {
-        let mut known = self.known.iter();
-        if let Some(known) = known.find(|known| known.replies_to(&call.key)) {
+        let mut replies = self
+            .known
+            .iter()
+            .filter(|known| known.replies_to(&call.key));
+        // Two scorers may have asked the same, as a judge does that stands alone and in a jury, too: each has its own reply
+        // again.
+        let own = replies.clone().find(|known| known.scorer == call.scorer);
+        if let Some(known) = own.or_else(|| replies.next()) {
             return Some(JudgeCall {
                 scorer: call.scorer,
                 repeat: call.repeat,

@@ -1,6 +1,7 @@
 //! What judges of a jury said is not asked for again.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::json;
 
@@ -105,4 +106,55 @@ fn weights_are_learnt_from_a_run_and_its_labels() {
     assert!(again.out.contains("of 10 labels"), "{}", again.out);
     assert_eq!(court.jury(), jury);
     assert_eq!(court.judged(), 2 * asked);
+}
+
+/// Each reply of a judge is another one, so that one which is taken for another shows.
+#[test]
+fn a_run_that_is_scored_again_has_the_records_that_it_had() {
+    let random = "n=$(wc -l < judged.log); echo \"{\\\"merit\\\": $((1 + n % 5))}\"";
+    let judges = [("a", random), ("b", random)];
+    let pair = "case $(wc -l < judged.log) in *[05]) echo Hm.;; *[1-3]) echo '{\"verdict\": \"first\"}';; \
+                *) echo '{\"verdict\": \"tie\"}';; esac";
+    let alone = super::juror("a", MERIT).replace("name: a", "name: alone");
+    let first = format!(
+        "{alone}, {{ type: pairwise, against: {{ path: others.jsonl }}, criteria: Which is right?, \
+         agent: {{ type: command, command: [./pair.sh] }} }}, "
+    );
+    let court = Court::beside(6, MERIT, &judges, "", &first);
+    // The first judge of the jury is the one that stands alone, and the last is the second once more.
+    let second = super::juror("b", MERIT);
+    let third = second.replace("name: b", "name: c");
+    court.edit(&second, &format!("{second}, {third}"));
+    court.judge("pair", pair);
+    let others = (0..6).map(|n| format!("{{\"id\":\"q{n:03}\",\"answer\":\"other\"}}\n"));
+    court
+        .project
+        .write("others.jsonl", others.collect::<String>());
+    court.run("eval.yaml");
+    let (dir, before, asked) = (court.dir(), court.results(), court.judged());
+    assert!(before[0]["judged"].as_array().unwrap().len() >= 6);
+    let check = |arguments: &str| {
+        court.project.run(arguments);
+        let mut again = court.results();
+        for result in &mut again {
+            for call in result["judged"].as_array_mut().unwrap() {
+                call.as_object_mut().unwrap().remove("stored");
+            }
+        }
+        for (again, before) in again.iter().zip(&before) {
+            assert_eq!(again, before, "{arguments}");
+        }
+        assert_eq!(again.len(), before.len());
+        assert_eq!(court.judged(), asked, "{arguments}");
+    };
+    check(&format!("rescore {dir}"));
+    let again = court.dir();
+    check(&format!("rescore {again}"));
+    // The same of a run that was killed before its last verdicts were written.
+    let journal = Path::new(&dir).join("events.jsonl");
+    let events = fs::read_to_string(&journal).unwrap();
+    let end = events.rfind("\"kind\":\"judged\"").unwrap();
+    let end = end + events[end..].find('\n').unwrap();
+    fs::write(&journal, &events[..=end]).unwrap();
+    check(&format!("run --resume {dir}"));
 }
