@@ -53,8 +53,8 @@ pub(crate) fn line(judge: &JudgeSummary) -> String {
 
 /// The means that labels of people correct, a line each: first what they are, then that they are so only if the judge errs
 /// here as there.
-pub(crate) fn corrected(judge: &JudgeSummary) -> Vec<String> {
-    let Some(calibration) = &judge.calibration else {
+pub(crate) fn corrected(calibration: Option<&JudgeCalibration>) -> Vec<String> {
+    let Some(calibration) = calibration else {
         return Vec::new();
     };
     let line = |(name, of): (&String, &CorrectedFigure), how: &str| {

@@ -1,6 +1,6 @@
 //! `MeanEstimate`: a mean with its standard error.
 
-use super::{Sum, Z95, as_f64, mean};
+use super::{Sum, Z95, as_f64, mean, student};
 
 /// The mean of numbers of which each is one draw.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,6 +27,27 @@ impl MeanEstimate {
     pub(crate) fn ci95(&self) -> Option<[f64; 2]> {
         Some(normal95(self.mean?, self.standard_error?))
     }
+}
+
+/// The 95 % interval of the mean of numbers of which only groups are independent of one another: that of
+/// [`MeanEstimate`] where each group is one number, else by how far each group moves the mean, with Student's quantile.
+/// `None` with fewer than two groups.
+pub(crate) fn grouped_mean95(groups: &[Vec<f64>]) -> Option<[f64; 2]> {
+    let values = groups.concat();
+    let plain = MeanEstimate::of(&values);
+    if groups.iter().all(|group| group.len() == 1) {
+        return plain.ci95();
+    }
+    let (mean, n) = (plain.mean?, as_f64(plain.n));
+    let moved = groups.iter().filter(|group| !group.is_empty());
+    let moved = moved.map(|group| group.iter().map(|value| value - mean).sum::<f64>() / n);
+    let squares: Vec<f64> = moved.map(|moved| moved * moved).collect();
+    let count = squares.len() as u64;
+    let freedom = count.checked_sub(1).filter(|freedom| *freedom > 0)?;
+    let squares = squares.into_iter().collect::<Sum>().total()?;
+    let error = (squares * as_f64(count) / as_f64(freedom)).sqrt();
+    let half = student::percentile(0.975, freedom) * error;
+    Some([mean - half, mean + half])
 }
 
 /// The 95 % interval of a normal distribution with this mean and standard error.
@@ -56,6 +77,22 @@ mod tests {
         assert_eq!(estimate.standard_error, Some(0.25));
         let [low, high] = estimate.ci95().unwrap();
         assert!((low - (0.75 - 0.25 * 1.959_964)).abs() < 1e-6 && high > 1.0);
+    }
+
+    #[test]
+    fn numbers_of_a_group_are_not_so_many() {
+        let single: Vec<_> = [0.0, 1.0, 1.0, 1.0].map(|it| vec![it]).into();
+        assert_eq!(
+            grouped_mean95(&single),
+            MeanEstimate::of(&[0.0, 1.0, 1.0, 1.0]).ci95()
+        );
+        // Each number three times: as wide as with one of each, but for Student's quantile of 3 degrees of freedom.
+        let groups: Vec<_> = [0.0, 1.0, 1.0, 1.0].map(|it| vec![it; 3]).into();
+        let [low, high] = grouped_mean95(&groups).unwrap();
+        assert!((low - (0.75 - 0.25 * 3.182_446)).abs() < 1e-5, "{low}");
+        assert!((low + high - 1.5).abs() < 1e-9);
+        assert_eq!(grouped_mean95(&[vec![1.0, 2.0]]), None);
+        assert_eq!(grouped_mean95(&[]), None);
     }
 
     #[test]

@@ -1,12 +1,18 @@
 //! From [`Facts`] to what came of the run: verdicts of gates, exit code.
 
+use std::collections::BTreeMap;
+
 use crate::exit::Exit;
 use crate::verdict::facts::{Facts, Stop};
 use crate::verdict::gate::Gate;
 use crate::verdict::judged::calibrated::CalibratedJudge;
-use crate::verdict::judged::calibration::{JudgeCalibration, NO_LABELS};
+use crate::verdict::judged::calibration::{CalibrationStatus, JudgeCalibration, NO_LABELS};
 use crate::verdict::result::{GateResult, Verdict};
 use crate::verdict::summary::Summary;
+
+/// Why a jury is not calibrated that has labels to weigh and compare its judges by.
+const LABELS_OF_JURY: &str = "its `labels` compare its judges alone; `cargo evaltest judge calibrate RUN_DIR --labels FILE` \
+                              calibrates";
 
 impl Facts<'_> {
     /// The summary, with what became of the gates and how the run ends.
@@ -33,12 +39,32 @@ impl Facts<'_> {
 }
 
 impl Facts<'_> {
-    /// Says of each judge what labels of people say of it.
+    /// Says of each judge what labels of people say of it, and of a jury as a whole: its judges are so by that alone.
     fn tell_calibrations(&mut self) {
-        let judges = self.summary.judge.iter_mut();
-        for (name, judge) in judges.flat_map(|judge| &mut judge.scorers) {
+        let Some(asked) = &mut self.summary.judge else {
+            return;
+        };
+        let told = |name: &String| {
             let told = self.calibrated.get(name).map(|judge| judge.told().clone());
-            judge.calibration = Some(told.unwrap_or_else(|| JudgeCalibration::without(NO_LABELS)));
+            told.unwrap_or_else(|| JudgeCalibration::without(NO_LABELS))
+        };
+        let mut seated = BTreeMap::new();
+        for (name, jury) in &mut asked.juries {
+            let mut told = told(name);
+            if jury.labelled > 0 && told.reason.as_deref() == Some(NO_LABELS) {
+                told = JudgeCalibration::without(LABELS_OF_JURY);
+            }
+            let is_calibrated = told.status == CalibrationStatus::Calibrated;
+            let of_its = jury.judges.iter();
+            seated.extend(of_its.map(|judge| (format!("{name}/{}", judge.name), is_calibrated)));
+            jury.calibration = Some(told);
+        }
+        for (name, judge) in &mut asked.scorers {
+            judge.calibration = match seated.get(name) {
+                None => Some(told(name)),
+                Some(false) => Some(JudgeCalibration::without("as its jury is")),
+                Some(true) => None,
+            };
         }
     }
 
@@ -47,8 +73,11 @@ impl Facts<'_> {
         let Some(scorer) = self.decided_by(&result.gate) else {
             return;
         };
-        let judges = self.summary.judge.as_ref().map(|judge| &judge.scorers);
-        let asked = judges.and_then(|judges| judges.get(&scorer)?.calibration.as_ref());
+        let asked = self.summary.judge.as_ref().and_then(|asked| {
+            let jury = asked.juries.get(&scorer);
+            let of_jury = jury.and_then(|jury| jury.calibration.as_ref());
+            of_jury.or_else(|| asked.scorers.get(&scorer)?.calibration.as_ref())
+        });
         let told = asked.or(self.calibrated.get(&scorer).map(CalibratedJudge::told));
         let Some(told) = told.and_then(JudgeCalibration::uncalibrated) else {
             return;

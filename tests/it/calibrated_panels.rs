@@ -64,7 +64,9 @@ fn what_a_jury_says_is_corrected_by_labels_of_its_run() {
     project
         .run("run eval.yaml")
         .exits(0)
-        .says("judge `jury` is uncalibrated (no labels of people)");
+        .says("judge `jury` is uncalibrated (no labels of people)")
+        .says("alpha 0.86, pairs agree in 80.0 % to 100.0 %, uncalibrated (no labels of people)")
+        .says(", uncalibrated (as its jury is)");
     let dir = project.last_run().display().to_string();
     let gate = |bound: &str| format!("gate {dir} --gate corrected(jury.total)>={bound}");
     project
@@ -95,7 +97,31 @@ fn what_a_jury_says_is_corrected_by_labels_of_its_run() {
     project
         .run("run eval.yaml")
         .exits(0)
-        .says("corrected(jury.total) >= 2.5: passed");
+        .says("corrected(jury.total) >= 2.5: passed")
+        .says("calibrated on 60 labels (kappa ")
+        .says("total: 3.0000 by the judge, 2.8000 corrected (95 % interval ")
+        .says("jury `jury` is calibrated on 60 labels alone: ")
+        .says_nothing_of("uncalibrated");
+    let shown = std::fs::read_to_string(project.last_run().join("summary.md")).unwrap();
+    assert!(
+        shown.contains("jury \\`jury\\`, total: 3.0000 by the judge"),
+        "{shown}"
+    );
+    // Labels that its judges are compared by calibrate nothing.
+    project.spec(
+        "{ type: command, command: [./agent.sh] }",
+        &format!(
+            "scorers: [{{ {scorer}, labels: labels.jsonl }}]\ngates: [mean(jury.total) >= 2]\n"
+        ),
+    );
+    std::fs::remove_file(project.file("e.jury.calibration.json")).unwrap();
+    let why =
+        "uncalibrated (its `labels` compare its judges alone; `cargo evaltest judge calibrate ";
+    project
+        .run("run eval.yaml")
+        .exits(0)
+        .says(&format!("judge `jury` is {why}"))
+        .says(&format!("to 100.0 %, {why}"));
 }
 
 #[test]

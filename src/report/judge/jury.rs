@@ -1,6 +1,7 @@
 //! How far the judges of a jury agree, for people.
 
 use crate::verdict::agreement::ScorerPair;
+use crate::verdict::judged::calibration::JudgeCalibration;
 use crate::verdict::summary::{JurorSummary, JurySummary, LabelAgreement};
 
 /// How far they agree, and on how many answers they came to no verdict.
@@ -28,6 +29,7 @@ pub(crate) fn line(jury: &JurySummary) -> String {
         let reasons = reasons.collect::<Vec<_>>().join(", ");
         figures.push(format!("{} without a verdict ({reasons})", jury.unread));
     }
+    figures.extend(jury.calibration.as_ref().map(JudgeCalibration::told));
     figures.join(", ")
 }
 
@@ -45,6 +47,12 @@ pub(crate) fn labels_line(jury: &JurySummary) -> Option<String> {
     let labels = match jury.labelled {
         1 => "1 label".to_owned(),
         labelled => format!("{labelled} labels"),
+    };
+    let what = match jury.compared {
+        // Of choices all are.
+        0 => what.to_owned(),
+        compared if compared == jury.labelled => what.to_owned(),
+        compared => format!("{what}, over the {compared} that all gave a verdict on"),
     };
     Some(format!("of {labels}: {} ({what})", all.join(", ")))
 }

@@ -31,7 +31,7 @@ pub(super) fn judges(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     for (name, judge) in &judge.scorers {
-        for line in corrected(judge) {
+        for line in corrected(judge.calibration.as_ref()) {
             writeln!(out, "\n{}", text(&format!("judge `{name}`, {line}")))?;
         }
     }
@@ -73,6 +73,9 @@ fn jury(name: &str, jury: &JurySummary, out: &mut dyn Write) -> io::Result<()> {
             of_jury::agreement(panel),
         ];
         row(out, &cells)?;
+    }
+    for line in corrected(jury.calibration.as_ref()) {
+        writeln!(out, "\n{}", text(&format!("jury `{name}`, {line}")))?;
     }
     if jury.pairs.is_empty() {
         return Ok(());

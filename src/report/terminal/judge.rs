@@ -19,7 +19,7 @@ pub(super) fn judges(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         for line in judge.pairs.iter().flat_map(judge::pairs::lines) {
             writeln!(out, "    {line}")?;
         }
-        for line in judge::corrected(judge) {
+        for line in judge::corrected(judge.calibration.as_ref()) {
             writeln!(out, "    {}", clean(&line))?;
         }
     }
@@ -28,6 +28,9 @@ pub(super) fn judges(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         let lines = std::iter::once(judge::jury::line(jury));
         for line in lines.chain(judge::jury::labels_line(jury)) {
             writeln!(out, "  jury {}: {}", clean(name), clean(&line))?;
+        }
+        for line in judge::corrected(jury.calibration.as_ref()) {
+            writeln!(out, "    {}", clean(&line))?;
         }
     }
     Ok(())

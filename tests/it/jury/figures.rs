@@ -122,3 +122,38 @@ fn of_points_the_distance_from_labels_counts() {
     assert_eq!(jury["judges"][0]["labels"]["distance"], 0.25);
     assert_eq!(court.results()[1]["judged"][0]["vote"]["label"], 4.5);
 }
+
+#[test]
+fn distances_are_over_the_answers_that_all_gave_a_verdict_on() {
+    // The good one is far off where another is silent, and the fourth never says anything.
+    let one = format!(
+        "case $EVALTEST_SAMPLE_ID in q000|q001|q002|q003) exit 7;; *) {};; esac",
+        points("2")
+    );
+    let judges = [
+        ("good", &*points("4")),
+        ("one", &one),
+        ("two", &points("2")),
+        ("mute", "echo Hm."),
+    ];
+    let court = Court::new(12, MERIT, &judges, ", labels: labels.jsonl");
+    let labels = labels(0..12, |n| json!({ "label": if n < 4 { 1 } else { 4 } }));
+    court.project.write("labels.jsonl", labels);
+    court
+        .run("eval.yaml")
+        .exits(0)
+        .says("of 12 labels: panel 2.00 points [2.00, 2.00], good 0.00 points [0.00, 0.00], one 2.00 points")
+        .says("mute - (are off, over the 8 that all gave a verdict on)")
+        .says("the panel is 2.00 points from the labels of 8 answers, its judge `good` alone 0.00")
+        .says("judge `jury/one` gave no verdict on 4 of 12 answers (4 exited)");
+    let jury = court.jury();
+    assert_eq!(
+        (&jury["labelled"], &jury["compared"]),
+        (&json!(12), &json!(8))
+    );
+    let judged = |judge: usize| jury["judges"][judge]["labels"]["judged"].clone();
+    assert_eq!(
+        [judged(0), judged(1), judged(3)],
+        [12, 8, 0].map(Value::from)
+    );
+}

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::verdict::agreement::ScorerPair;
+use crate::verdict::judged::calibration::JudgeCalibration;
 
 /// How far the judges of a jury agree.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -28,12 +29,19 @@ pub struct JurySummary {
     /// Answers with a label.
     #[serde(skip_serializing_if = "is_zero")]
     pub labelled: u64,
+    /// Of points: labelled answers on which the panel and all judges have a verdict, but for those who have none on most of
+    /// them. The distances from labels are over these; absent in older files, and where it is 0.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub compared: u64,
     /// How far the verdict of all agrees with the labels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub panel: Option<LabelAgreement>,
     /// The judge that alone agrees with the labels better than the panel does, if the interval of the difference says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worse: Option<WorsePanel>,
+    /// What labels of people say of the verdict of all; absent in older files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<JudgeCalibration>,
 }
 
 /// One judge of a jury.
@@ -69,13 +77,14 @@ pub struct LabelAgreement {
     /// Of choices: the share of all labelled answers whose verdict is the label. One without a verdict is none of these.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agreement: Option<f64>,
-    /// Its 95 % Wilson interval `[low, high]`.
+    /// Its 95 % interval `[low, high]`: Wilson's, or by the clusters that the samples come in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agreement_ci95: Option<[f64; 2]>,
-    /// Of points: the mean distance of total and label, over labelled answers with a verdict.
+    /// Of points: the mean distance of total and label, over the labelled answers that are `compared`; absent for who lacks
+    /// a verdict on most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distance: Option<f64>,
-    /// Its 95 % interval `[low, high]`.
+    /// Its 95 % interval `[low, high]`, by clusters as well.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distance_ci95: Option<[f64; 2]>,
 }

@@ -1,6 +1,6 @@
 //! What people should know of how the judges of a run judge.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{ENOUGH, JudgeSummary, JurySummary, TOTAL};
 use crate::stats;
@@ -13,9 +13,24 @@ pub(crate) fn judge_notices(summary: &Summary) -> Vec<String> {
     let judges = summary.judge.iter().flat_map(|judge| &judge.scorers);
     let juries = summary.judge.iter().flat_map(|judge| &judge.juries);
     let of_juries = juries.flat_map(|(name, jury)| of_jury(name, jury));
+    let seats = summary.judge.iter().flat_map(|judge| &judge.juries);
+    let seats = seats.flat_map(|(name, jury)| {
+        let judges = jury.judges.iter();
+        judges.map(move |judge| format!("{name}/{}", judge.name))
+    });
+    let seats: BTreeSet<String> = seats.collect();
     judges
         .flat_map(|(name, judge)| {
-            let silent = silent(name, judge, summary.scorer.as_deref() == Some(name));
+            let least = if seats.contains(name) {
+                // The others hide it, and any gate is of all.
+                judge.samples / 5 + 1
+            } else if summary.scorer.as_deref() == Some(name) {
+                // Gates tell of it.
+                u64::MAX
+            } else {
+                judge.samples
+            };
+            let silent = silent(name, judge, least);
             let means = means_of(summary, name);
             let score = means.and_then(|means| means.get(TOTAL).or_else(|| means.get(VALUE)));
             let has_points = means.is_some_and(|means| means.contains_key(TOTAL));
@@ -30,7 +45,12 @@ pub(crate) fn judge_notices(summary: &Summary) -> Vec<String> {
 fn of_jury(name: &str, jury: &JurySummary) -> Vec<String> {
     /// A judge that is an outlier more often is named.
     const OFTEN: f64 = 0.2;
-    let mut notices = Vec::new();
+    let warning = jury
+        .calibration
+        .as_ref()
+        .and_then(JudgeCalibration::warning);
+    let warning = warning.map(|warning| format!("jury `{name}` is {warning}"));
+    let mut notices: Vec<String> = warning.into_iter().collect();
     for judge in &jury.judges {
         if let Some(share) = judge.outlier_share.filter(|share| *share > OFTEN) {
             notices.push(format!(
@@ -62,7 +82,7 @@ fn of_jury(name: &str, jury: &JurySummary) -> Vec<String> {
                 "the panel is {:.2} points from the labels of {} answers, its judge `{judge}` alone {:.2}: {:+.2}, 95 % \
                  interval {low:+.2} to {high:+.2}",
                 panel.distance.unwrap_or_default(),
-                jury.labelled,
+                jury.compared,
                 best.and_then(|best| best.distance).unwrap_or_default(),
                 worse.difference
             ),
@@ -74,12 +94,20 @@ fn of_jury(name: &str, jury: &JurySummary) -> Vec<String> {
     notices
 }
 
-/// That a judge beside the scorer that decides judged nothing, which no gate need tell of.
-fn silent(name: &str, judge: &JudgeSummary, decides: bool) -> Option<String> {
-    let all = judge.samples;
+/// That a judge gave no verdict on so many answers or more.
+fn silent(name: &str, judge: &JudgeSummary, least: u64) -> Option<String> {
+    let (all, unread) = (judge.samples, judge.unread);
     let answers = if all == 1 { "answer" } else { "answers" };
-    (!decides && all > 0 && judge.unread == all)
-        .then(|| format!("judge `{name}` gave no verdict on any of {all} {answers}"))
+    let of = if unread == all {
+        "any".to_owned()
+    } else {
+        unread.to_string()
+    };
+    let reasons = judge.reasons.iter();
+    let reasons = reasons.map(|(reason, count)| format!("{count} {reason}"));
+    let reasons = reasons.collect::<Vec<_>>().join(", ");
+    (all > 0 && unread >= least)
+        .then(|| format!("judge `{name}` gave no verdict on {of} of {all} {answers} ({reasons})"))
 }
 
 /// That another model replied under the same name, which no figure tells. A fingerprint is that of a machine.

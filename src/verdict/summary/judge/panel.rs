@@ -21,6 +21,8 @@ pub(super) struct PanelTally {
     judges: Vec<String>,
     /// The choices that were named.
     choices: Vec<String>,
+    /// The clusters that the answers come in, each with its place.
+    clusters: BTreeMap<String, usize>,
     rows: Vec<PanelRow>,
 }
 
@@ -31,6 +33,8 @@ struct PanelRow {
     seats: Vec<Option<Seat>>,
     label: Option<PanelSaid>,
     panel: Option<PanelSaid>,
+    /// The place of its cluster, where it is in one.
+    cluster: Option<usize>,
 }
 
 /// What one judge says.
@@ -108,10 +112,15 @@ impl PanelTally {
             self.told.unread += 1;
             *self.told.reasons.entry(reason.clone()).or_default() += 1;
         }
+        let cluster = record.cluster.as_ref().map(|cluster| {
+            let next = self.clusters.len();
+            *self.clusters.entry(cluster.clone()).or_insert(next)
+        });
         self.rows.push(PanelRow {
             seats,
             label,
             panel,
+            cluster,
         });
         reason
     }
@@ -135,7 +144,7 @@ impl PanelTally {
     }
 
     pub(super) fn finish(self) -> JurySummary {
-        let labelled = Labelled::of(&self.rows);
+        let labelled = Labelled::of(&self.rows, self.judges.len());
         let judges = self.judges.iter().enumerate();
         let judges = judges.map(|(place, name)| JurorSummary {
             name: name.clone(),
@@ -147,6 +156,7 @@ impl PanelTally {
             judges: judges.collect(),
             pairs: self.pairs(),
             labelled: labelled.as_ref().map_or(0, Labelled::count),
+            compared: labelled.as_ref().map_or(0, Labelled::compared),
             panel: labelled.as_ref().map(Labelled::panel),
             worse: labelled
                 .as_ref()

@@ -1,23 +1,68 @@
 //! `Labelled`: verdicts beside what people say of the same answers.
+//!
+//! All are held against the same answers. Of choices these are all with a label, for one without a verdict agrees with none.
+//! A distance needs a verdict: those are over the answers that all have one on, but for whom most of them lack.
+
+use std::collections::BTreeMap;
 
 use super::{PanelRow, PanelSaid};
-use crate::stats::{self, AnswerCounts, ComparedSample, MeanEstimate, paired_difference};
+use crate::stats::{
+    self, AnswerCounts, Clusters, ComparedSample, grouped_difference, grouped_mean95,
+};
 use crate::verdict::summary::judge::{LabelAgreement, WorsePanel};
 
 /// The answers with a label. All labels are choices, or all are points.
 pub(super) struct Labelled<'a> {
-    rows: Vec<(&'a PanelRow, PanelSaid)>,
+    rows: Vec<LabelledRow<'a>>,
+    /// Those that distances are over.
+    common: Vec<LabelledRow<'a>>,
     are_points: bool,
 }
 
+/// An answer and its label.
+type LabelledRow<'a> = (&'a PanelRow, PanelSaid);
+
+/// Who gives verdicts.
+#[derive(Clone, Copy, Debug)]
+enum Voice {
+    Judge(usize),
+    Panel,
+}
+
+impl Voice {
+    fn says(self, row: &PanelRow) -> Option<PanelSaid> {
+        match self {
+            Self::Judge(place) => Some(row.seats.get(place).copied().flatten()?.says),
+            Self::Panel => row.panel,
+        }
+    }
+
+    fn distance(self, (row, label): &LabelledRow<'_>) -> Option<f64> {
+        match (self.says(row)?, label) {
+            (PanelSaid::Points(says), PanelSaid::Points(label)) => Some((says - label).abs()),
+            _ => None,
+        }
+    }
+}
+
 impl<'a> Labelled<'a> {
-    /// `None` where nothing is labelled.
-    pub(super) fn of(rows: &'a [PanelRow]) -> Option<Self> {
+    /// Of so many judges; `None` where nothing is labelled.
+    pub(super) fn of(rows: &'a [PanelRow], judges: usize) -> Option<Self> {
         let labelled = rows.iter().filter_map(|row| Some((row, row.label?)));
         let rows: Vec<_> = labelled.collect();
         let (_, first) = rows.first()?;
+        let are_points = matches!(first, PanelSaid::Points(_));
+        let judges = (0..judges).map(Voice::Judge);
+        let has_most = |voice: &Voice| {
+            let measured = rows.iter().filter(|row| voice.distance(row).is_some());
+            2 * measured.count() >= rows.len()
+        };
+        let all: Vec<Voice> = judges.chain([Voice::Panel]).filter(has_most).collect();
+        let is_common = |row: &&LabelledRow<'_>| all.iter().all(|it| it.distance(row).is_some());
+        let common = rows.iter().filter(|_| are_points && !all.is_empty());
         Some(Self {
-            are_points: matches!(first, PanelSaid::Points(_)),
+            common: common.filter(is_common).copied().collect(),
+            are_points,
             rows,
         })
     }
@@ -26,39 +71,56 @@ impl<'a> Labelled<'a> {
         self.rows.len() as u64
     }
 
+    /// How many answers distances are over.
+    pub(super) fn compared(&self) -> u64 {
+        self.common.len() as u64
+    }
+
     /// How far a judge agrees with the labels.
     pub(super) fn judge(&self, place: usize) -> LabelAgreement {
-        self.agreement(&|row| seat(row, place))
+        self.agreement(Voice::Judge(place))
     }
 
     /// How far the verdicts of all do.
     pub(super) fn panel(&self) -> LabelAgreement {
-        self.agreement(&|row| row.panel)
+        self.agreement(Voice::Panel)
     }
 
-    fn agreement(&self, says: &dyn Fn(&PanelRow) -> Option<PanelSaid>) -> LabelAgreement {
-        let said = || self.rows.iter().filter(|(row, _)| says(row).is_some());
-        let judged = said().count() as u64;
+    /// By group, how far this one is from the labels; `None` where it has no verdict on one of the common answers.
+    fn distances(&self, voice: Voice) -> Option<Vec<Vec<f64>>> {
+        let all = self.common.iter();
+        let all = all.map(|row| Some((row.0, voice.distance(row)?)));
+        all.collect::<Option<Vec<_>>>().map(groups)
+    }
+
+    fn agreement(&self, voice: Voice) -> LabelAgreement {
+        let said = self
+            .rows
+            .iter()
+            .filter(|(row, _)| voice.says(row).is_some());
+        let judged = said.count() as u64;
         if self.are_points {
-            let distances = self.rows.iter();
-            let distances = distances.filter_map(|(row, label)| distance(says(row)?, *label));
-            let estimate = MeanEstimate::of(&distances.collect::<Vec<_>>());
+            let groups = self.distances(voice).unwrap_or_default();
+            let interval = grouped_mean95(&groups);
             return LabelAgreement {
                 judged,
-                distance: estimate.mean,
-                distance_ci95: estimate.ci95().map(|[low, high]| [low.max(0.0), high]),
+                distance: stats::mean(&groups.concat()),
+                distance_ci95: interval.map(|[low, high]| [low.max(0.0), high]),
                 ..LabelAgreement::default()
             };
         }
-        let right = self
-            .rows
-            .iter()
-            .filter(|(row, label)| says(row) == Some(*label));
-        let right = right.count() as u64;
+        let all = self.rows.iter();
+        let all = all.map(|(row, label)| (*row, voice.says(row) == Some(*label)));
+        let (mut right, mut clusters) = (0, Clusters::default());
+        for group in groups(all) {
+            let own = group.iter().filter(|is_right| **is_right).count() as u64;
+            right += own;
+            clusters.add(own, group.len() as u64);
+        }
         LabelAgreement {
             judged,
             agreement: stats::ratio(right, self.count()),
-            agreement_ci95: stats::wilson95(right, self.count()),
+            agreement_ci95: clusters.interval95(),
             ..LabelAgreement::default()
         }
     }
@@ -75,26 +137,28 @@ impl<'a> Labelled<'a> {
         let best = (0..judges.len())
             .rev()
             .max_by(|one, other| merit(one).total_cmp(&merit(other)))?;
+        let alone = Voice::Judge(best);
         let (difference, ci95) = if self.are_points {
-            let farther = self.rows.iter().filter_map(|(row, label)| {
-                let of_panel = distance(row.panel?, *label)?;
-                Some(of_panel - distance(seat(row, best)?, *label)?)
+            let farther = self.common.iter().map(|row| {
+                let farther = Voice::Panel.distance(row)? - alone.distance(row)?;
+                Some((row.0, farther))
             });
-            let estimate = MeanEstimate::of(&farther.collect::<Vec<_>>());
-            (
-                estimate.mean?,
-                estimate.ci95().filter(|ci95| ci95[0] > 0.0)?,
-            )
+            let groups = groups(farther.collect::<Option<Vec<_>>>()?);
+            let ci95 = grouped_mean95(&groups).filter(|ci95| ci95[0] > 0.0)?;
+            (stats::mean(&groups.concat())?, ci95)
         } else {
-            let counts = |says: Option<PanelSaid>, label: PanelSaid| AnswerCounts {
-                right: u32::from(says == Some(label)),
+            let counts = |voice: Voice, (row, label): &LabelledRow<'_>| AnswerCounts {
+                right: u32::from(voice.says(row) == Some(*label)),
                 of: 1,
             };
-            let pairs = self.rows.iter().map(|(row, label)| ComparedSample {
-                before: counts(seat(row, best), *label),
-                now: counts(row.panel, *label),
+            let pairs = self.rows.iter().map(|row| {
+                let pair = ComparedSample {
+                    before: counts(alone, row),
+                    now: counts(Voice::Panel, row),
+                };
+                (row.0, pair)
             });
-            let difference = paired_difference(&pairs.collect::<Vec<_>>())?;
+            let difference = grouped_difference(&groups(pairs))?;
             let ci95 = Some(difference.ci95).filter(|ci95| ci95[1] < 0.0)?;
             (difference.value, ci95)
         };
@@ -106,13 +170,16 @@ impl<'a> Labelled<'a> {
     }
 }
 
-fn seat(row: &PanelRow, place: usize) -> Option<PanelSaid> {
-    Some(row.seats.get(place).copied().flatten()?.says)
-}
-
-fn distance(says: PanelSaid, label: PanelSaid) -> Option<f64> {
-    match (says, label) {
-        (PanelSaid::Points(says), PanelSaid::Points(label)) => Some((says - label).abs()),
-        _ => None,
+/// What is said of answers, by the clusters that these come in; one without is alone.
+fn groups<'a, T>(all: impl IntoIterator<Item = (&'a PanelRow, T)>) -> Vec<Vec<T>> {
+    let mut clusters = BTreeMap::<usize, Vec<T>>::new();
+    let mut groups = Vec::new();
+    for (row, one) in all {
+        match row.cluster {
+            Some(cluster) => clusters.entry(cluster).or_default().push(one),
+            None => groups.push(vec![one]),
+        }
     }
+    groups.extend(clusters.into_values());
+    groups
 }

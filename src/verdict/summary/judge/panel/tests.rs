@@ -81,3 +81,54 @@ fn a_judge_whose_name_has_a_slash_belongs_to_its_jury() {
         .collect();
     assert_eq!(found, [("a", 1), ("a/b", 2)]);
 }
+
+/// The summary of a jury on twelve answers; those of one half have one cluster, if so.
+fn of_clusters(record_of: impl Fn(usize) -> Record, are_clustered: bool) -> JurySummary {
+    let mut tally = JudgeTally::default();
+    for number in 0..12 {
+        let mut record = record_of(number);
+        record.cluster = are_clustered.then(|| format!("c{}", number / 6));
+        tally.add(&record, Some("j"));
+    }
+    tally.finish().unwrap().juries.remove("j").unwrap()
+}
+
+#[test]
+fn answers_of_one_cluster_are_not_so_many() {
+    // The panel says 3, its first judge what people say.
+    let points = |number: usize| {
+        let label = stats::as_f64(4 + (number / 6) as u64);
+        record(number, &[label, 3.0], label)
+    };
+    let alone = of_clusters(points, false);
+    let [low, high] = alone.panel.unwrap().distance_ci95.unwrap();
+    assert_eq!(alone.panel.unwrap().distance, Some(1.5));
+    assert!(low > 1.2 && high < 1.8, "{low} {high}");
+    assert_eq!(alone.worse.unwrap().judge, "judge 0");
+    // By Student's quantile of two clusters nobody knows.
+    let clustered = of_clusters(points, true);
+    let [low, high] = clustered.panel.unwrap().distance_ci95.unwrap();
+    assert!(low < 0.01 && high > 7.0, "{low} {high}");
+    assert_eq!(clustered.worse, None);
+    assert_eq!((alone.compared, clustered.compared), (12, 12));
+
+    let choices = |number: usize| {
+        let mut record = record(number, &[1.0, 0.0], 1.0);
+        for call in &mut record.result.judged {
+            let vote = call.vote.as_mut().unwrap();
+            let name = if vote.total == Some(1.0) { "yes" } else { "no" };
+            vote.choice = Some(name.to_owned());
+            vote.label = Some("yes".into());
+        }
+        record
+    };
+    let alone = of_clusters(choices, false);
+    let clustered = of_clusters(choices, true);
+    let width = |jury: &JurySummary| {
+        let labels = jury.judges[0].labels.unwrap();
+        assert_eq!(labels.agreement, Some(1.0));
+        let [low, high] = labels.agreement_ci95.unwrap();
+        high - low
+    };
+    assert!(width(&clustered) > 2.0 * width(&alone));
+}
