@@ -86,7 +86,7 @@ pub use any::Any;
 pub use any_of::AnyOf;
 pub use ask::command::CommandScorer;
 pub use ask::judge::Judge;
-pub use ask::jury::Jury;
+pub use ask::jury::{Aggregate, Jury};
 #[cfg(feature = "http")]
 pub use ask::semantic::http::HttpEmbedder;
 pub use ask::semantic::{Embedder, Semantic};

@@ -9,6 +9,7 @@ mod desk;
 mod kept;
 mod seat;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -42,6 +43,22 @@ pub(super) struct Judging {
     pub(super) scratch: PathBuf,
     pub(super) started: Instant,
     pub(super) seats: Seats,
+    pub(super) out: JudgesOut,
+}
+
+/// By the name of a jury, how many of its judges cannot judge at all.
+#[derive(Default)]
+pub(super) struct JudgesOut(Mutex<BTreeMap<String, usize>>);
+
+impl JudgesOut {
+    /// Whether one more of a jury may be out, of which `most` may; it is out then.
+    fn one_more(&self, jury: &str, most: usize) -> bool {
+        let mut juries = lock(&self.0);
+        let out = juries.entry(jury.to_owned()).or_default();
+        let may = *out < most;
+        *out += usize::from(may);
+        may
+    }
 }
 
 /// One for each judge that was asked.
@@ -119,6 +136,7 @@ impl Judging {
             scratch: dir.file("scratch"),
             started,
             seats: Seats::default(),
+            out: JudgesOut::default(),
         }
     }
 

@@ -8,6 +8,7 @@ use crate::project::{Project, Ran};
 mod bad;
 mod figures;
 mod llmbar;
+mod out;
 mod panel;
 mod stored;
 

@@ -107,10 +107,12 @@ fn whole() -> Vec<Value> {
         .map(|text| Override::value(text).unwrap());
     let mut specs: Vec<Value> = specs.collect();
     let mut scorers = Vec::new();
-    // Whatever a judge may have, one of a jury may have.
+    // Whatever a judge may have, one of a jury may have, but for a calibration, which is of all of them.
     let lists = specs.iter().filter_map(|spec| spec["scorers"].as_array());
     let judges = lists.flatten().filter(|scorer| scorer["type"] == "judge");
     for (number, judge) in judges.enumerate() {
+        let mut judge = judge.clone();
+        judge.as_object_mut().unwrap().remove("calibration");
         scorers.push(json!({
             "type": "jury", "name": format!("j{number}"), "judges": [judge], "min_judges": 1,
         }));

@@ -1,8 +1,8 @@
 //! `JudgeSeat`: one judge of a run, with its throttle.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use super::desk::Subject;
@@ -19,8 +19,9 @@ use crate::run::attempt::{check_size, cut};
 use crate::run::bench::{Bench, guarded};
 use crate::run::retry::Tries;
 use crate::run::throttle::Throttle;
-use crate::scorer::ask::desk::{JudgeRequest, Patience, of_judge, refuses_form};
+use crate::scorer::ask::desk::{JudgeRequest, Patience, Spared, of_judge, refuses_form};
 use crate::system::clock;
+use crate::system::lock::lock;
 use crate::text::name::file_name;
 
 /// A judge, and what it takes to ask it.
@@ -35,6 +36,51 @@ pub(super) struct JudgeSeat {
     /// Whether the endpoint refused a form, and whether that was told.
     refused_form: AtomicBool,
     told_form: AtomicBool,
+    spared: Option<SparedSeat>,
+}
+
+/// The seat of a judge without whom the others of its jury go on.
+struct SparedSeat {
+    jury: String,
+    /// So many of the jury may be out.
+    most: usize,
+    state: Mutex<SeatState>,
+}
+
+/// Whether it can judge.
+#[derive(Default)]
+struct SeatState {
+    /// Whether it counts as one who cannot.
+    counted: bool,
+    /// Why it is not asked any more.
+    out: Option<AgentError>,
+}
+
+impl SparedSeat {
+    /// One in the jury of which `scorer` is the name of this judge.
+    fn of(spared: &Spared, scorer: &str) -> Self {
+        let jury = scorer.strip_suffix(&*spared.judge);
+        Self {
+            jury: jury.unwrap_or(scorer).trim_end_matches('/').to_owned(),
+            most: spared.most,
+            state: Mutex::default(),
+        }
+    }
+
+    /// Whether the jury goes on without it. Then it is not asked any more if there is an error for whoever asks.
+    fn leave_out(&self, judging: &Judging, error: Option<&AgentError>) -> bool {
+        let mut state = lock(&self.state);
+        let may = state.counted || judging.out.one_more(&self.jury, self.most);
+        if may {
+            state.counted = true;
+            state.out = state.out.take().or_else(|| error.cloned());
+        }
+        may
+    }
+
+    fn is_out(&self) -> Option<AgentError> {
+        lock(&self.state).out.clone()
+    }
 }
 
 /// What came of asking.
@@ -71,10 +117,7 @@ impl JudgeSeat {
             ..run.clone()
         };
         let name = format!("judge `{scorer}`");
-        let is_watched = !(run.keep_going
-            || patience.is_spared
-            || agent.asks_endpoint()
-            || agent.is_deterministic());
+        let is_watched = !(run.keep_going || agent.asks_endpoint() || agent.is_deterministic());
         Self {
             throttle: Throttle::new(
                 &limits,
@@ -95,6 +138,10 @@ impl JudgeSeat {
             limits,
             refused_form: AtomicBool::new(false),
             told_form: AtomicBool::new(false),
+            spared: patience
+                .spared
+                .as_ref()
+                .map(|spared| SparedSeat::of(spared, scorer)),
         }
     }
 
@@ -111,6 +158,10 @@ impl JudgeSeat {
         request: &JudgeRequest<'_>,
         call: &mut JudgeCall,
     ) -> Called {
+        if let Some(error) = self.spared.as_ref().and_then(SparedSeat::is_out) {
+            call.error = Some(books.unanswered(subject, call, &error));
+            return Called::Failed;
+        }
         let mut tries = Tries::new(subject.id, subject.epoch, &self.limits, 0);
         loop {
             let Some(turn) = self.throttle.turn() else {
@@ -167,6 +218,12 @@ impl JudgeSeat {
             let clean = books.failed(subject, call, &error, pause.is_some());
             let named = self.named(&clean);
             match error.kind {
+                FailureKind::Misconfigured | FailureKind::Unusable
+                    if self.leaves(judging, books, &clean) =>
+                {
+                    call.error = Some(clean);
+                    return Called::Failed;
+                }
                 FailureKind::Misconfigured => {
                     judging.stopper.misconfigured(&named);
                     return Called::Stopped;
@@ -175,7 +232,7 @@ impl JudgeSeat {
                     judging.stopper.unusable(&named);
                     return Called::Stopped;
                 }
-                _ if is_alike => judging.stopper.judge_alike(&named),
+                _ if is_alike && !self.is_spared(judging) => judging.stopper.judge_alike(&named),
                 _ => {}
             }
             let Some(pause) = pause else {
@@ -184,6 +241,29 @@ impl JudgeSeat {
             };
             judging.stopper.pause(pause);
         }
+    }
+
+    /// Whether its jury goes on without it, though it may be asked again.
+    fn is_spared(&self, judging: &Judging) -> bool {
+        let spared = self.spared.as_ref();
+        spared.is_some_and(|spared| spared.leave_out(judging, None))
+    }
+
+    /// Whether its jury goes on without it, for whatever it is asked it will fail in this way. That is told once.
+    fn leaves(&self, judging: &Judging, books: &dyn JudgeBooks, error: &AgentError) -> bool {
+        let Some(spared) = &self.spared else {
+            return false;
+        };
+        let is_news = spared.is_out().is_none();
+        let leaves = spared.leave_out(judging, Some(error));
+        if leaves && is_news {
+            books.notice(&format!(
+                "{}: {}: it is not asked any more, and the others of its jury go on without it; mend it, and \
+                 `cargo evaltest rescore RUN_DIR --spec SPEC` asks it alone",
+                self.name, error.message
+            ));
+        }
+        leaves
     }
 
     /// Says once that the endpoint replies in another form than the one that was tried first. Not before it does:

@@ -76,8 +76,17 @@ pub(crate) struct Patience {
     pub(crate) timeout: Option<Duration>,
     pub(crate) requests_per_minute: Option<f64>,
     pub(crate) tokens_per_minute: Option<f64>,
-    /// It is one of several, who go on without it: that it fails alike from the start is no reason to end the run.
-    pub(crate) is_spared: bool,
+    pub(crate) spared: Option<Spared>,
+}
+
+/// A judge that is one of several, who go on without it: that it cannot judge at all is no reason to end the run while
+/// enough of the others can.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Spared {
+    /// Its name among them.
+    pub(crate) judge: String,
+    /// So many of them may be out.
+    pub(crate) most: usize,
 }
 
 /// What came of asking.

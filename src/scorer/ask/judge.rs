@@ -21,7 +21,7 @@ pub(crate) mod specs;
 pub(super) mod unread;
 
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value, json};
@@ -129,6 +129,15 @@ impl Judge {
     pub fn retries(mut self, retries: u32) -> Self {
         self.asker.patience.retries = Some(retries);
         self
+    }
+
+    /// The file of a calibration, as `cargo evaltest judge calibrate` writes it.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn calibration(mut self, path: impl AsRef<Path>) -> Result<Self> {
+        self.calibration = Some(make::calibration_file(path.as_ref())?);
+        Ok(self)
     }
 
     /// The first verdict, which counts, and its repeats.

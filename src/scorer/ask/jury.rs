@@ -5,6 +5,7 @@
 //! out and for which `weights` may be learnt from labels (`truth`) and an `earlier` run.
 
 mod aggregate;
+mod built;
 mod earlier;
 mod juror;
 mod make;
@@ -26,7 +27,8 @@ use crate::agent::Agent;
 use crate::data::{JudgeRule, Normalized, Sample, Score, Unread};
 use crate::error::{Error, Result};
 use crate::scorer::{Answer, Reads, Scorer};
-use aggregate::{Aggregate, Together, Voice};
+pub use aggregate::Aggregate;
+use aggregate::{Together, Voice};
 use juror::{JurorIsSilent, JurorSaid, JurorSays};
 use outliers::{outliers, spread};
 use truth::{LabelTruths, Truth};
@@ -36,10 +38,25 @@ pub(crate) use make::ENTRY;
 
 /// The name under which it is recorded, unless an option gives it another.
 const NAME: &str = "jury";
+/// Judges that a verdict needs, unless the options say otherwise.
+const MIN_JUDGES: usize = 2;
 /// From this spread of totals on the judges disagree.
 const DISAGREEMENT: f64 = 1.5;
 
 /// Several judges with one verdict.
+///
+/// ```no_run
+/// use evaltest::agent::OpenAi;
+/// use evaltest::scorer::{Aggregate, Judge, Jury};
+///
+/// # fn main() -> evaltest::Result<()> {
+/// let judge = |model: &str| Judge::new(OpenAi::new("http://127.0.0.1:8102/v1", model)?, "aime");
+/// let judges = [("small", judge("small")?), ("large", judge("large")?), ("other", judge("other")?)];
+/// let jury = Jury::new(judges)?.aggregate(Aggregate::TrimmedMean).min_judges(3)?;
+/// # let _: Box<dyn evaltest::Scorer> = Box::new(jury);
+/// # Ok(())
+/// # }
+/// ```
 ///
 #[doc = include_str!("jury.md")]
 pub struct Jury {

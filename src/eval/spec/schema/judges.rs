@@ -37,6 +37,10 @@ pub(super) fn of_jury(option: &str) -> Option<Value> {
             let mut judge = map(&JUDGE);
             // In a list of judges it need not be said what each is.
             judge["required"] = json!(["agent"]);
+            // Calibrated is what all of them say together.
+            if let Some(options) = judge["properties"].as_object_mut() {
+                options.remove("calibration");
+            }
             json!({ "type": "array", "minItems": 1, "items": judge })
         }
         "aggregate" => json!({ "type": "string", "enum": [

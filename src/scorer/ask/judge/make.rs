@@ -1,6 +1,6 @@
 //! The judge as specs name it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -178,7 +178,7 @@ pub(in crate::scorer::ask) fn patience(options: &OptionReader<'_>) -> Result<Pat
             "tokens_per_minute",
             "write how many, such as `tokens_per_minute: 100000`",
         )?,
-        is_spared: false,
+        spared: None,
     })
 }
 
@@ -188,21 +188,23 @@ pub(crate) fn calibration(options: &OptionReader<'_>) -> Result<Option<PathBuf>>
     let Some(name) = options.text(KEY)? else {
         return Ok(None);
     };
-    let path = options.folder().join(name);
-    let read = || {
-        if !path.exists() {
-            let message = format!("there is no `{}`", path.display());
-            return Err(Error::usage(message).hint(
-                "leave `calibration`, and `corrected` gates, out of the first run; `cargo evaltest judge calibrate \
-                 RUN_DIR --labels FILE` writes the file from labels of people",
-            ));
-        }
-        Calibration::read(&path)
-    };
-    match read().and_then(|_| absolute(&path)) {
+    match calibration_file(&options.folder().join(name)) {
         Ok(path) => Ok(Some(path)),
         Err(error) => Err(options.of(KEY, error)),
     }
+}
+
+/// The whole path of a calibration, which must be one.
+pub(crate) fn calibration_file(path: &Path) -> Result<PathBuf> {
+    if !path.exists() {
+        let message = format!("there is no `{}`", path.display());
+        return Err(Error::usage(message).hint(
+            "leave `calibration`, and `corrected` gates, out of the first run; `cargo evaltest judge calibrate \
+             RUN_DIR --labels FILE` writes the file from labels of people",
+        ));
+    }
+    Calibration::read(path)?;
+    absolute(path)
 }
 
 /// The result, whose error says what to type if it does not yet.

@@ -3,7 +3,7 @@
 use super::graded::Graded;
 use super::{Judge, NoVerdict};
 use crate::scorer::Answer;
-use crate::scorer::ask::desk::NamedDesk;
+use crate::scorer::ask::desk::{NamedDesk, Spared};
 
 /// A verdict that counts, and how far its repeats agree with it.
 pub(in crate::scorer::ask) struct Opinion {
@@ -60,9 +60,8 @@ impl Judge {
     }
 
     /// Makes it one of several: where it fails, the others go on.
-    pub(in crate::scorer::ask) fn spared(mut self) -> Self {
-        self.asker.patience.is_spared = true;
-        self
+    pub(in crate::scorer::ask) fn spare(&mut self, spared: Spared) {
+        self.asker.patience.spared = Some(spared);
     }
 
     /// The model that its agent asks, as it is configured.

@@ -7,13 +7,19 @@ use super::outliers::{median, rounded};
 use crate::data::Unread;
 use crate::scorer::ask::judge::rubric::{Choices, Grading, Rubric};
 
-/// How verdicts become one.
+/// How the verdicts of a [`Jury`](super::Jury) become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Aggregate {
+#[non_exhaustive]
+pub enum Aggregate {
+    /// The median of each dimension, or of the values of choices.
     Median,
+    /// The mean of those that are no outliers.
     Mean,
+    /// The same without the lowest and the highest, of three or more.
     TrimmedMean,
+    /// The choice of more than half of all judges, or whether so many let it pass.
     Majority,
+    /// The weighted mean, or the choice of the greatest weight.
     Weighted,
 }
 

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::aggregate::{Aggregate, WORDS};
+use super::built::seat;
 use super::truth::LabelTruths;
 use super::weights::JurorWeights;
-use super::{Juror, Jury, NAME, earlier, same};
+use super::{Juror, Jury, MIN_JUDGES, NAME, earlier, same};
 use crate::error::{Error, Result, Under};
 use crate::scorer::ask::judge::make::{CALIBRATION, calibration};
 use crate::scorer::ask::judge::rubric::Grading;
@@ -28,8 +29,6 @@ const TAKEN: [&str; 9] = [
     "unread",
     "value",
 ];
-/// Judges that a verdict needs, unless the options say otherwise.
-const MIN_JUDGES: u64 = 2;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: NAME,
@@ -96,50 +95,39 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
-    let jurors = jurors(options)?;
-    let grading = jurors[0].judge.grading.clone();
-    if let Grading::Rubric(rubric) = &grading {
-        let taken = rubric
-            .dimensions
-            .iter()
-            .find(|one| TAKEN.contains(&&*one.name));
-        if let Some(taken) = taken {
-            let message = format!(
-                "a dimension of a jury cannot be called `{}`, for that is a detail of every jury",
-                taken.name
-            );
-            let error = Error::usage(message).hint("choose another name");
-            return Err(options.of("judges", error));
-        }
-    }
+    let mut jury = Jury::of(jurors(options)?);
+    check_names(&jury.grading).map_err(|error| options.of("judges", error))?;
     let words = WORDS.map(|(word, _)| word);
     let aggregate = options.word("aggregate", &words)?;
     let aggregate = WORDS.iter().find(|(word, _)| aggregate == Some(word));
-    let aggregate = match (aggregate, &grading) {
-        (Some((_, aggregate)), _) => *aggregate,
-        (None, Grading::Rubric(_)) => Aggregate::Median,
-        (None, Grading::Choices(_)) => Aggregate::Majority,
+    if let Some((_, aggregate)) = aggregate {
+        jury.aggregate = *aggregate;
+    }
+    jury.min_judges = min_judges(options, jury.jurors.len())?;
+    jury.spare();
+    if let Some(path) = path(options, "labels")? {
+        jury = jury
+            .labels(path)
+            .map_err(|error| options.of("labels", error))?;
+    }
+    jury.weights = weights(options, jury.aggregate, jury.truths.as_ref(), &jury.names())?;
+    jury.calibration = calibration(options)?;
+    Ok(Arc::new(jury))
+}
+
+/// Refuses dimensions that are called as a detail of every jury is.
+pub(super) fn check_names(grading: &Grading) -> Result<()> {
+    let Grading::Rubric(rubric) = grading else {
+        return Ok(());
     };
-    let min_judges = min_judges(options, jurors.len())?;
-    let labels = path(options, "labels")?;
-    let truths = labels
-        .as_deref()
-        .map(|path| LabelTruths::read(path, &grading));
-    let truths = truths
-        .transpose()
-        .map_err(|error| options.of("labels", error))?;
-    let names: Vec<String> = jurors.iter().map(|it| it.name.clone()).collect();
-    let weights = weights(options, aggregate, truths.as_ref(), &names)?;
-    Ok(Arc::new(Jury {
-        jurors,
-        grading,
-        aggregate,
-        min_judges,
-        labels,
-        truths,
-        weights,
-        calibration: calibration(options)?,
-    }))
+    let mut names = rubric.dimensions.iter().map(|one| &*one.name);
+    let Some(taken) = names.find(|name| TAKEN.contains(name)) else {
+        return Ok(());
+    };
+    let message = format!(
+        "a dimension of a jury cannot be called `{taken}`, for that is a detail of every jury"
+    );
+    Err(Error::usage(message).hint("choose another name"))
 }
 
 /// The judges with their names, at least one, all of whom grade by the same.
@@ -162,8 +150,7 @@ fn jurors(options: &OptionReader<'_>) -> Result<Vec<Juror>> {
                 "judge {} grades {what}: their verdicts cannot become one",
                 item + 1
             );
-            let error = Error::usage(message)
-                .hint("give all judges the same names, scales, weights, values and limits");
+            let error = Error::usage(message).hint(same::HINT);
             return Err(options.of("judges", error.under(item)));
         }
         judges.push((name, judge));
@@ -171,14 +158,7 @@ fn jurors(options: &OptionReader<'_>) -> Result<Vec<Juror>> {
     let names = names(&judges).map_err(|(item, error)| options.of("judges", error.under(item)))?;
     let mut jurors: Vec<Juror> = Vec::new();
     for (name, (_, judge)) in names.into_iter().zip(judges) {
-        let own = judge.fingerprint();
-        let same = jurors.iter().filter(|it| it.judge.fingerprint() == own);
-        let copy = u32::try_from(same.count()).unwrap_or(u32::MAX);
-        jurors.push(Juror {
-            name,
-            judge: judge.copy(copy).spared(),
-            copy,
-        });
+        seat(&mut jurors, name, judge);
     }
     Ok(jurors)
 }
@@ -207,6 +187,13 @@ fn judge_of(
         Some(Value::String(name)) if !name.trim().is_empty() => Some(name),
         Some(other) => return Err(Error::usage(format!("`{other}` is not a name")).under("name")),
     };
+    if own.contains_key("calibration") {
+        let error =
+            Error::usage("a judge of a jury has no calibration: that is of the verdict of all");
+        return Err(error
+            .hint("write `calibration: FILE` beside `judges`")
+            .under("calibration"));
+    }
     let reader = OptionReader::new(&judge::ENTRY, &own, options.maker())?;
     Ok((name, judge::make::judge(&reader)?))
 }
@@ -252,7 +239,7 @@ fn names(judges: &[(Option<String>, Judge)]) -> Result<Vec<String>, (usize, Erro
 
 fn min_judges(options: &OptionReader<'_>, judges: usize) -> Result<usize> {
     let given = options.count("min_judges")?;
-    let least = given.unwrap_or(MIN_JUDGES);
+    let least = given.unwrap_or(MIN_JUDGES as u64);
     if least == 0 {
         return Err(options.wrong("min_judges", "a whole number from 1"));
     }
@@ -324,7 +311,7 @@ fn weights(
 }
 
 /// Weights as a spec says them, in the order of the judges.
-fn said(given: &Map<String, Value>, names: &[String]) -> Result<Vec<f64>> {
+pub(super) fn said(given: &Map<String, Value>, names: &[String]) -> Result<Vec<f64>> {
     let judges = names.join("`, `");
     if let Some(key) = given.keys().find(|key| !names.contains(key)) {
         let error = Error::usage(format!("the jury has no judge `{key}`"));

@@ -4,6 +4,9 @@ use serde_json::{Value, json};
 
 use crate::scorer::ask::judge::rubric::{Grading, Rubric};
 
+/// What to do about judges that differ.
+pub(super) const HINT: &str = "give all judges the same names, scales, weights, values and limits";
+
 /// What must be the same: names, scales and weights of dimensions in their order, names and values of choices in any, and
 /// the limits. What is said of them may differ.
 fn comparable(grading: &Grading) -> Value {

@@ -1,0 +1,232 @@
+//! The jury as Rust builds it.
+
+use std::path::Path;
+
+use super::aggregate::Aggregate;
+use super::truth::LabelTruths;
+use super::weights::JurorWeights;
+use super::{Juror, Jury, MIN_JUDGES, earlier, make, same};
+use crate::error::{Error, Result};
+use crate::scorer::ask::desk::Spared;
+use crate::scorer::ask::judge::Judge;
+use crate::scorer::ask::judge::make::calibration_file;
+use crate::scorer::ask::judge::rubric::Grading;
+
+impl Jury {
+    /// A jury of these judges, each with its name. Its verdict is their median, with choices that of the majority, and takes
+    /// two of them.
+    ///
+    /// # Errors
+    /// When there is none, two have one name, or they do not grade by the same.
+    pub fn new<N: Into<String>>(judges: impl IntoIterator<Item = (N, Judge)>) -> Result<Self> {
+        let mut jurors: Vec<Juror> = Vec::new();
+        for (name, judge) in judges {
+            let name = name.into();
+            if jurors.iter().any(|it| it.name == name) {
+                return Err(Error::usage(format!("two judges are called `{name}`"))
+                    .hint("give each another name"));
+            }
+            if let Some(first) = jurors.first()
+                && let Some(what) = same::difference(&first.judge.grading, &judge.grading)
+            {
+                let message =
+                    format!("judge `{name}` grades {what}: their verdicts cannot become one");
+                return Err(Error::usage(message).hint(same::HINT));
+            }
+            seat(&mut jurors, name, judge);
+        }
+        let Some(first) = jurors.first() else {
+            return Err(Error::usage("a jury without a judge").hint("give it two or more"));
+        };
+        make::check_names(&first.judge.grading)?;
+        Ok(Self::of(jurors))
+    }
+
+    /// How verdicts become one. [`Aggregate::Weighted`] needs [`weights`](Self::weights) or
+    /// [`weights_from`](Self::weights_from): before those all judges count alike.
+    #[must_use]
+    pub fn aggregate(self, aggregate: Aggregate) -> Self {
+        Self { aggregate, ..self }
+    }
+
+    /// How many judges must give a verdict.
+    ///
+    /// # Errors
+    /// When that is none, or more than there are.
+    pub fn min_judges(mut self, least: usize) -> Result<Self> {
+        let judges = self.jurors.len();
+        if !(1..=judges).contains(&least) {
+            let message = format!("`min_judges` is {least}, and the jury has {judges} judges");
+            return Err(Error::usage(message).hint(format!("name a number from 1 to {judges}")));
+        }
+        self.min_judges = least;
+        self.spare();
+        Ok(self)
+    }
+
+    /// What people say of the answers, a JSONL file of `id` and `label`: the summary holds each judge and the panel against
+    /// it.
+    ///
+    /// # Errors
+    /// When it cannot be read, or has a label that no judge of the jury could give.
+    pub fn labels(self, path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        Ok(Self {
+            truths: Some(LabelTruths::read(path, &self.grading)?),
+            labels: Some(path.to_owned()),
+            ..self
+        })
+    }
+
+    /// What each judge counts, by its name; the verdict is weighted by it.
+    ///
+    /// # Errors
+    /// When a judge has none, or one that is no number from 0, or none is above 0.
+    pub fn weights<'a>(self, weights: impl IntoIterator<Item = (&'a str, f64)>) -> Result<Self> {
+        let weights = weights.into_iter();
+        let weights = weights.map(|(name, weight)| (name.to_owned(), weight.into()));
+        let weights = make::said(&weights.collect(), &self.names())?;
+        Ok(Self {
+            aggregate: Aggregate::Weighted,
+            weights: Some(JurorWeights::given(weights)),
+            ..self
+        })
+    }
+
+    /// The run directory whose verdicts teach, with the [`labels`](Self::labels), what each judge counts; the verdict is
+    /// weighted by it.
+    ///
+    /// # Errors
+    /// When there are no labels, or the run has no verdict of one of the judges on a labelled answer.
+    pub fn weights_from(self, run: impl AsRef<Path>) -> Result<Self> {
+        let Some(truths) = &self.truths else {
+            let error = Error::usage("weights are learnt from labels, and there are none");
+            return Err(error.hint("name the file of labels before: `labels(…)`"));
+        };
+        let weights = earlier::weights(run.as_ref(), truths, &self.names())?;
+        Ok(Self {
+            aggregate: Aggregate::Weighted,
+            weights: Some(weights),
+            ..self
+        })
+    }
+
+    /// The file of a calibration, as `cargo evaltest judge calibrate` writes it.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn calibration(mut self, path: impl AsRef<Path>) -> Result<Self> {
+        self.calibration = Some(calibration_file(path.as_ref())?);
+        Ok(self)
+    }
+
+    /// Of these judges, at least one, who grade by the same.
+    pub(super) fn of(jurors: Vec<Juror>) -> Self {
+        let grading = jurors[0].judge.grading.clone();
+        let aggregate = match grading {
+            Grading::Rubric(_) => Aggregate::Median,
+            Grading::Choices(_) => Aggregate::Majority,
+        };
+        let mut jury = Self {
+            min_judges: MIN_JUDGES.min(jurors.len()),
+            jurors,
+            grading,
+            aggregate,
+            labels: None,
+            truths: None,
+            weights: None,
+            calibration: None,
+        };
+        jury.spare();
+        jury
+    }
+
+    /// Has the run go on without those that a verdict does not need.
+    pub(super) fn spare(&mut self) {
+        let most = self.jurors.len() - self.min_judges;
+        for juror in &mut self.jurors {
+            juror.judge.spare(Spared {
+                judge: juror.name.clone(),
+                most,
+            });
+        }
+    }
+
+    pub(super) fn names(&self) -> Vec<String> {
+        self.jurors.iter().map(|it| it.name.clone()).collect()
+    }
+}
+
+/// Adds a judge, which is asked by itself also where others are the same.
+pub(super) fn seat(jurors: &mut Vec<Juror>, name: String, judge: Judge) {
+    use crate::scorer::Scorer;
+
+    let own = judge.fingerprint();
+    let same = jurors.iter().filter(|it| it.judge.fingerprint() == own);
+    let copy = u32::try_from(same.count()).unwrap_or(u32::MAX);
+    jurors.push(Juror {
+        name,
+        judge: judge.copy(copy),
+        copy,
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::Echo;
+
+    fn judge(rubric: &str) -> Judge {
+        Judge::new(Echo::new(None), rubric).unwrap()
+    }
+
+    #[track_caller]
+    fn refused(jury: Result<Jury>, expect: &str) {
+        let error = jury.err().map(|error| error.to_string());
+        let error = error.unwrap_or_default();
+        assert!(error.contains(expect), "{error}");
+    }
+
+    #[test]
+    fn what_cannot_sit_together_is_refused() {
+        refused(
+            Jury::new(Vec::<(String, Judge)>::new()),
+            "a jury without a judge",
+        );
+        let same = [("a", judge("aime")), ("a", judge("aime"))];
+        refused(Jury::new(same), "two judges are called `a`");
+        let others = [("a", judge("aime")), ("b", judge("qa"))];
+        refused(
+            Jury::new(others),
+            "judge `b` grades by choices, and the first by a rubric",
+        );
+        let two = || Jury::new([("a", judge("aime")), ("b", judge("aime"))]).unwrap();
+        refused(
+            two().min_judges(3),
+            "`min_judges` is 3, and the jury has 2 judges",
+        );
+        refused(two().min_judges(0), "`min_judges` is 0");
+        refused(two().weights([("a", 1.0)]), "judge `b` has no weight");
+        refused(
+            two().weights([("a", f64::NAN), ("b", 1.0)]),
+            "`null` is not a number",
+        );
+        refused(two().weights_from("."), "and there are none");
+        refused(two().labels("none.jsonl"), "none.jsonl");
+    }
+
+    #[test]
+    fn it_is_what_a_spec_would_make() {
+        use crate::scorer::Scorer;
+
+        let two = || Jury::new([("a", judge("aime")), ("b", judge("aime"))]).unwrap();
+        let same = two().aggregate(Aggregate::Median).min_judges(2).unwrap();
+        assert_eq!(two().fingerprint(), same.fingerprint());
+        let mean = two().aggregate(Aggregate::Mean);
+        assert_ne!(two().fingerprint(), mean.fingerprint());
+        let weighted = two().weights([("b", 2.0), ("a", 1.0)]).unwrap();
+        assert_eq!(weighted.aggregate, Aggregate::Weighted);
+        // A judge that is there twice is asked twice.
+        assert_eq!([two().jurors[0].copy, two().jurors[1].copy], [0, 1]);
+    }
+}
