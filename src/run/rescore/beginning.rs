@@ -1,5 +1,6 @@
 //! Scorers are told what is scored anew, before anybody is asked.
 
+use std::collections::HashSet;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
@@ -7,7 +8,8 @@ use serde::Deserialize;
 
 use super::line::Rejudge;
 use crate::error::{Error, Result};
-use crate::scorer;
+use crate::eval::limits::Limits;
+use crate::scorer::{self, Scorer as _};
 use crate::store::{Manifest, RunDir};
 use crate::system::file::open_plain;
 use crate::system::project::shown;
@@ -28,6 +30,12 @@ pub(super) fn begin(dir: &RunDir, parent: &Manifest, judge: &Rejudge) -> Result<
     }
     let ids = ids(&dir.file("samples.jsonl"))?;
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    // Of a run of a part nobody knows here what the others are called.
+    if parent.whole && Limits::of_config(&parent.config).limit.is_none() {
+        let all: HashSet<&str> = ids.iter().copied().collect();
+        let mut scorers = judge.scorers.iter();
+        scorers.try_for_each(|scorer| scorer.check_samples(&|id| all.contains(id)))?;
+    }
     let begun = scorer::begin(
         &judge.scorers,
         &judge.extraction,

@@ -168,3 +168,39 @@ fn judges_that_cannot_sit_together() {
         says_all(&court, says);
     }
 }
+
+#[test]
+fn a_calibration_is_of_the_jury() {
+    let court = Court::new(1, MERIT, &[("a", &*points("4")), ("b", &points("4"))], "");
+    court.edit("name: a,", "name: a, calibration: a.json,");
+    says_all(
+        &court,
+        "a judge of a jury has no calibration: that is of the verdict of all; hint: write `calibration: FILE` beside `judges`",
+    );
+}
+
+#[test]
+fn labels_of_others_are_refused_where_answers_are_scored_anew() {
+    let court = Court::new(3, MERIT, &[("a", &*points("4")), ("b", &points("4"))], "");
+    court.run("eval.yaml").exits(0);
+    let (dir, judged) = (court.dir(), court.judged());
+    court.project.write(
+        "labels.jsonl",
+        "{\"id\": \"q001\", \"label\": 4}\n{\"id\": \"x1\", \"label\": 4}\n",
+    );
+    court.edit(" }]\nlimits", ", labels: labels.jsonl }]\nlimits");
+    let rescore = |dir: &str| {
+        let command = format!("rescore {dir} --spec eval.yaml");
+        court.project.run(&command)
+    };
+    rescore(&dir)
+        .exits(2)
+        .says("labels.jsonl: 1 of its ids are of no sample, such as `x1`");
+    assert_eq!((court.dir(), court.judged()), (dir, judged));
+    // What the other samples of a part are called is not known.
+    court.edit(", labels: labels.jsonl }]\nlimits", " }]\nlimits");
+    court.run("eval.yaml --limit 2").exits(0);
+    let part = court.dir();
+    court.edit(" }]\nlimits", ", labels: labels.jsonl }]\nlimits");
+    rescore(&part).exits(0).says("of 1 label: panel");
+}

@@ -291,3 +291,23 @@ fn numbers_of_choices_are_their_values() {
         assert_eq!(score["details"]["verdict"], Value::Null);
     }
 }
+
+#[test]
+fn a_trimmed_mean_leaves_out_the_ends() {
+    let judges = [
+        ("a", &*points("2")),
+        ("b", &points("3")),
+        ("c", &points("3")),
+        ("d", &points("5")),
+        ("e", &points("5")),
+    ];
+    // None is an outlier: the median is 3, and their deviation 1.
+    for (aggregate, total) in AGGREGATES.iter().zip([3.0, 3.6, 11.0 / 3.0]) {
+        let court = Court::new(1, MERIT, &judges, &format!(", aggregate: {aggregate}"));
+        court.run("eval.yaml").exits(0);
+        let score = court.results()[0]["score"].clone();
+        let found = score["details"]["total"].as_f64().unwrap();
+        assert!((found - total).abs() < 1e-9, "{aggregate} {found}");
+        assert_eq!(score["correct"], json!(total >= 3.5));
+    }
+}

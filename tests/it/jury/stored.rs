@@ -158,3 +158,42 @@ fn a_run_that_is_scored_again_has_the_records_that_it_had() {
     fs::write(&journal, &events[..=end]).unwrap();
     check(&format!("run --resume {dir}"));
 }
+
+#[test]
+fn weights_of_points_are_learnt_by_how_far_they_are_off() {
+    // Labels are 4: the first is off by 0 and 1 in turn, the second always by 2.
+    let near = format!(
+        "case $EVALTEST_SAMPLE_ID in *0|*2|*4|*6|*8) {};; *) {};; esac",
+        points("4"),
+        points("3")
+    );
+    let judges = [("near", &*near), ("far", &points("2"))];
+    let court = Court::new(20, MERIT, &judges, "");
+    court.run("eval.yaml").exits(0);
+    let (dir, asked) = (court.dir(), court.judged());
+    assert_eq!(court.results()[0]["score"]["details"]["total"], 3.0);
+    // Half of them are labelled: what is learnt from these ten counts for the others.
+    let labels = labels(
+        0..10,
+        |_| json!({ "label": 4, "chosen": "random", "seed": 1 }),
+    );
+    court.project.write("labels.jsonl", labels);
+    court.edit(
+        " }]\nlimits",
+        &format!(", aggregate: weighted, labels: labels.jsonl, weights_from: '{dir}' }}]\nlimits"),
+    );
+    court
+        .project
+        .run(&format!("rescore {dir} --spec eval.yaml"))
+        .exits(0)
+        .says("of 10 labels: panel ")
+        .says("far 2.00 points");
+    assert_eq!(court.judged(), asked);
+    // Mean squared errors of 0.5 and 4, drawn to 2.25 as by two more items.
+    let [one, other] = [5.0, 40.0].map(|sum: f64| 12.0 / (sum + 2.0 * 2.25));
+    let total = (4.0 * one + 2.0 * other) / (one + other);
+    for result in court.results().iter().skip(10).step_by(2) {
+        let found = result["score"]["details"]["total"].as_f64().unwrap();
+        assert!((found - total).abs() < 1e-9, "{found} {total}");
+    }
+}
