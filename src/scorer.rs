@@ -87,6 +87,7 @@ pub use any_of::AnyOf;
 pub use ask::command::CommandScorer;
 pub use ask::judge::Judge;
 pub use ask::jury::{Aggregate, Jury};
+pub use ask::pairwise::Pairwise;
 #[cfg(feature = "http")]
 pub use ask::semantic::http::HttpEmbedder;
 pub use ask::semantic::{Embedder, Semantic};

@@ -5,6 +5,7 @@
 //! of it. It asks as a [`Judge`](super::judge::Judge) does, by way of the [`JudgeAsker`].
 
 mod against;
+mod built;
 mod compared;
 mod criteria;
 mod make;
@@ -40,7 +41,21 @@ const NAME: &str = "pairwise";
 const ORDERS: u32 = 2;
 
 /// A model that says which of two answers is better.
-struct Pairwise {
+///
+/// ```no_run
+/// use evaltest::agent::OpenAi;
+/// use evaltest::scorer::Pairwise;
+///
+/// # fn main() -> evaltest::Result<()> {
+/// let model = OpenAi::new("http://127.0.0.1:8102/v1", "local")?.temperature(0.0);
+/// let better = Pairwise::against_file(model, "answers.jsonl")?.criteria("Which is clearer?").pairs(20).seed(7);
+/// # let _: Box<dyn evaltest::Scorer> = Box::new(better);
+/// # Ok(())
+/// # }
+/// ```
+///
+#[doc = include_str!("pairwise.md")]
+pub struct Pairwise {
     asker: JudgeAsker,
     /// Who the agent is, wherever it is reached.
     identity: String,

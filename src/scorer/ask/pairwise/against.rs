@@ -122,7 +122,7 @@ struct OutputPart {
 }
 
 /// The answers of a run, as its agent gave them.
-fn of_run(path: &Path) -> Result<References> {
+pub(super) fn of_run(path: &Path) -> Result<References> {
     let dir = RunDir::open(path)?;
     dir.check()?;
     let manifest = dir.manifest()?;
@@ -145,7 +145,7 @@ fn of_run(path: &Path) -> Result<References> {
 }
 
 /// The answers of a file.
-fn of_file(path: &Path) -> Result<References> {
+pub(super) fn of_file(path: &Path) -> Result<References> {
     if path.is_dir() {
         let error = Error::usage(format!("`{}` is a folder", shown(path)));
         return Err(error.hint("a run directory is `against: { run: RUN_DIR }`"));
