@@ -3,6 +3,7 @@
 mod accuracy;
 pub(crate) mod event;
 pub mod gaia;
+pub mod glance;
 mod judge;
 pub mod markdown;
 mod metrics;

@@ -105,7 +105,7 @@ impl RunDir {
                 "`{}` is not a run directory: it has no `manifest.json`",
                 path.display()
             ))
-            .hint("name a folder below `evaltest-runs/`, such as the one a run printed last"));
+            .hint("name one of those that `cargo evaltest runs` lists"));
         }
         Self::at(path)
     }

@@ -26,6 +26,7 @@ use crate::command::{
     repair::RepairArgs,
     rescore::RescoreArgs,
     run::RunArgs,
+    runs::RunsArgs,
     schema::SchemaArgs,
     score::ScoreArgs,
     scorers::ScorersArgs,
@@ -66,6 +67,7 @@ pub(crate) struct Arguments {
 pub(crate) enum CliCommand {
     Run(Box<RunArgs>),
     List(ListArgs),
+    Runs(RunsArgs),
     Show(ShowArgs),
     Score(ScoreArgs),
     Scorers(ScorersArgs),

@@ -18,6 +18,7 @@ pub(crate) mod reference;
 pub(crate) mod repair;
 pub(crate) mod rescore;
 pub(crate) mod run;
+pub(crate) mod runs;
 pub(crate) mod schema;
 pub(crate) mod score;
 pub(crate) mod scorers;

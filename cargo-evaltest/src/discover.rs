@@ -29,7 +29,7 @@ mod without_cargo;
 
 use harness::CargoTarget;
 use metadata::TestEntry;
-pub(crate) use named::{named, one_spec, typed_specs, without_run};
+pub(crate) use named::{is_eval, named, one_spec, typed_specs, without_run};
 pub(crate) use specs::check_names;
 use specs::specs_below;
 

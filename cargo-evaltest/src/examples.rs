@@ -106,6 +106,13 @@ pub(crate) const OF_COMMANDS: &[(&str, &[CliExample])] = &[
         ],
     ),
     (
+        "runs",
+        &[
+            ("runs", "the last twenty"),
+            ("runs gaia --json", "all figures of those of one eval"),
+        ],
+    ),
+    (
         "summarize",
         &[
             ("summarize", "of the last run"),

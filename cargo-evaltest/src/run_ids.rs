@@ -1,32 +1,69 @@
-//! Runs by the ids that messages print, and by the bare names of their folders.
+//! Runs by the ids that messages print, by the bare names of their folders, and by parts of them.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
-use evaltest::Result;
-use evaltest::engine::store::runs_in;
+use evaltest::engine::store::{RunDir, runs_in};
+use evaltest::engine::text::clean;
+use evaltest::{Error, Result};
 
 use crate::discover;
 use crate::runs::output_roots;
 
-/// The directory of the run that is named by its id or by the name of its folder; what was named where that is a path.
+/// The directory of the run that is named by its id, by the name of its folder, or by a part of that which no other run
+/// has; what was named where that is a path.
 ///
 /// # Errors
-/// A name that no run has, where the project has evals that may be meant.
+/// A name that no run has, where the project has evals that may be meant. A part that several have.
 pub(crate) fn found(named: &Path) -> Result<PathBuf> {
     if named.components().count() != 1 || named.exists() {
         return Ok(named.to_owned());
     }
     let name = named.to_string_lossy();
-    let mut runs = output_roots()?.into_iter().flat_map(|root| runs_in(&root));
-    let found = runs.find(|dir| {
+    let runs: Vec<_> = output_roots()?
+        .iter()
+        .flat_map(|root| runs_in(root))
+        .collect();
+    let found = runs.iter().find(|dir| {
         dir.path().file_name() == Some(named.as_os_str())
             || dir.manifest().is_ok_and(|manifest| manifest.run_id == name)
     });
-    match found {
-        Some(dir) => Ok(dir.path().to_owned()),
-        None => discover::without_run(named).map_or_else(|| Ok(named.to_owned()), Err),
+    if let Some(dir) = found {
+        return Ok(dir.path().to_owned());
     }
+    // An eval without a run is not another whose name is longer.
+    let is_part = |dir: &&RunDir| folder(dir).contains(&*name);
+    let mut similar: Vec<_> = runs.iter().filter(is_part).collect();
+    if !similar.is_empty() && discover::is_eval(&name) {
+        similar.clear();
+    }
+    match &*similar {
+        [one] => Ok(one.path().to_owned()),
+        [] => discover::without_run(named).map_or_else(|| Ok(named.to_owned()), Err),
+        several => Err(ambiguous(&name, several)),
+    }
+}
+
+fn folder(dir: &RunDir) -> Cow<'_, str> {
+    dir.path().file_name().unwrap_or_default().to_string_lossy()
+}
+
+fn ambiguous(name: &str, runs: &[&RunDir]) -> Error {
+    const NAMED: usize = 5;
+    let names: Vec<_> = runs
+        .iter()
+        .rev()
+        .take(NAMED)
+        .map(|dir| folder(dir))
+        .collect();
+    let more = match runs.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let message = format!("`{name}` is part of the names of {} runs", runs.len());
+    let hint = format!("name one of them: `{}`{more}", names.join("`, `"));
+    Error::usage(clean(&message)).hint(clean(&hint))
 }
 
 /// A run directory as it is typed; a file of a run stands for the folder that it lies in.

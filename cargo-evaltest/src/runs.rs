@@ -1,8 +1,10 @@
 //! The runs of a project: the one that is named, the last one, all that are over.
 
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
 use evaltest::engine::eval::spec;
+use evaltest::engine::report::glance::RunGlance;
 use evaltest::engine::run::restored::{Readable, readable};
 use evaltest::engine::store::{
     DEFAULT_OUTPUT_ROOT, Manifest, RunDir, RunStatus, lost_runs_in, runs_in,
@@ -164,6 +166,50 @@ fn known_runs(root: Option<&Path>) -> Result<Vec<KnownRun>> {
         }
     }
     Ok(known)
+}
+
+/// Runs in a line each, and how many older ones there are besides.
+pub(crate) struct Glances {
+    pub(crate) runs: Vec<RunGlance>,
+    pub(crate) older: usize,
+}
+
+/// The newest runs below `root`, or of the whole project, of one eval or of all. One that cannot be read is named.
+pub(crate) fn glances(root: Option<&Path>, eval: Option<&str>, most: usize) -> Result<Glances> {
+    let mut dirs: Vec<_> = roots(root)?.iter().flat_map(|root| runs_in(root)).collect();
+    // Their names begin with the time; of those that somebody renamed the manifest has it.
+    let started = |dir: &RunDir| match stamp_of_name(dir.path()) {
+        stamp if stamp.is_empty() => dir
+            .manifest()
+            .map_or(stamp, |manifest| stamp_of(&manifest.started_at)),
+        stamp => stamp,
+    };
+    dirs.sort_by_cached_key(|dir| Reverse((started(dir), dir.path().to_owned())));
+    if dirs.is_empty() {
+        console::note("there is no run; hint: cargo evaltest run");
+    }
+    let mut found = Glances {
+        runs: Vec::new(),
+        older: 0,
+    };
+    for dir in &dirs {
+        let is_wanted = |name: &str| eval.is_none_or(|eval| eval == name);
+        if found.runs.len() == most && eval.is_none() {
+            found.older += 1;
+            continue;
+        }
+        match RunGlance::of(dir) {
+            Ok(run) if !is_wanted(&run.eval) => {}
+            Ok(_) if found.runs.len() == most => found.older += 1,
+            Ok(run) => found.runs.push(run),
+            Err(error) => {
+                let hint = error.hint_text().map(|hint| format!("; hint: {hint}"));
+                let hint = hint.unwrap_or_default();
+                console::note(&clean(&format!("{}{hint}", error.message())));
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// The newest of some runs: the one that ended last, unless a later one was killed.

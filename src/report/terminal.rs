@@ -6,6 +6,7 @@ mod failures;
 mod judge;
 mod metrics;
 mod next;
+pub mod runs;
 mod scorers;
 pub mod table;
 

@@ -404,13 +404,13 @@ fn flags_that_make_no_sense() {
         &["--resume", "none"],
         "`none` is not a run directory",
         "",
-        "evaltest-runs",
+        "cargo evaltest runs",
     );
     check_flags(
         &["--failed", "none"],
         "`none` is not a run directory",
         "",
-        "evaltest-runs",
+        "cargo evaltest runs",
     );
 }
 

@@ -63,6 +63,7 @@ mod rescored;
 mod resume;
 mod run_dir;
 mod run_options;
+mod runs;
 mod sandbox;
 mod schema;
 mod scored;

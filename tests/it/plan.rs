@@ -397,7 +397,7 @@ fn what_cannot_be_planned_is_said_with_what_to_type() {
         &project,
         "evals --detect 3",
         "`evals` is not a run directory",
-        "evaltest-runs/",
+        "cargo evaltest runs",
     );
     project.run("run eval.yaml").exits(0);
     for drop in ["0", "-3", "101", "nan"] {

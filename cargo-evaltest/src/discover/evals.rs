@@ -108,6 +108,11 @@ impl ProjectEvals {
         names.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
+    /// Whether an eval of the project has this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.names().contains(&name)
+    }
+
     /// The error for a name that is asked for a run and that no run has; none where there is no eval that could be meant.
     pub(super) fn without_run(&self, path: &Path) -> Option<Error> {
         let name = clean(path.to_string_lossy().trim_end_matches('/'));
@@ -121,7 +126,7 @@ impl ProjectEvals {
             return None;
         } else {
             format!(
-                "name a folder below `evaltest-runs/`, or one of the evals of this project: `{}`",
+                "name one of those that `cargo evaltest runs` lists, or one of the evals of this project: `{}`",
                 names.join("`, `")
             )
         };

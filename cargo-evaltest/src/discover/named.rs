@@ -75,6 +75,11 @@ pub(crate) fn without_run(typed: &Path) -> Option<Error> {
     ProjectEvals::read().ok()?.without_run(typed)
 }
 
+/// Whether an eval of the project has this name.
+pub(crate) fn is_eval(name: &str) -> bool {
+    ProjectEvals::read().is_ok_and(|evals| evals.has(name))
+}
+
 /// Adds the eval of this name, if there is one, where something else has the name as well.
 fn add_named(
     path: &Path,

@@ -1,0 +1,112 @@
+//! Runs under each other, a line each.
+
+use std::io::{self, Write};
+
+use super::table::{self, cut};
+use crate::report::glance::{GateCounts, GlanceStatus, RunGlance};
+use crate::text::{clean, percent};
+
+/// So many characters of a name are shown.
+const MOST: usize = 28;
+
+/// Writes runs, a line each: when, eval, agent, samples, accuracy, errors, gates, cost, and how the run is named.
+pub fn write(runs: &[RunGlance], out: &mut dyn Write) -> io::Result<()> {
+    let heads = [
+        "started (UTC)",
+        "eval",
+        "agent",
+        "samples",
+        "accuracy",
+        "errors",
+        "gates",
+        "cost",
+        "time",
+        "run",
+    ];
+    let heads = heads.map(str::to_owned).to_vec();
+    let rows: Vec<_> = std::iter::once(heads).chain(runs.iter().map(row)).collect();
+    table::write("", &rows, out)
+}
+
+fn row(run: &RunGlance) -> Vec<String> {
+    let none = || "-".to_owned();
+    let count = |count: Option<u64>| count.map_or_else(none, |count| count.to_string());
+    let samples = match run.status {
+        GlanceStatus::Finished => count(run.samples),
+        GlanceStatus::Interrupted => format!("{} interrupted", count(run.samples)),
+        GlanceStatus::Stopped => format!("{} stopped early", count(run.samples)),
+        GlanceStatus::Running => "going on".to_owned(),
+        GlanceStatus::Killed => "killed".to_owned(),
+    };
+    let partial = if run.partial { " (partial)" } else { "" };
+    let agent = [run.agent.as_deref(), run.model.as_deref()];
+    let agent: Vec<_> = agent.into_iter().flatten().collect();
+    let agent = match &*agent {
+        [] => none(),
+        agent => agent.join(" "),
+    };
+    vec![
+        minute(&run.started_at),
+        cut(&clean(&run.eval), MOST),
+        cut(&clean(&agent), MOST),
+        samples + partial,
+        run.accuracy.map_or_else(none, percent),
+        count(run.errors),
+        run.gates.map_or_else(none, gates),
+        run.cost_usd
+            .map_or_else(none, |usd| format!("{usd:.2} USD")),
+        run.duration_s.map_or_else(none, |s| format!("{s:.1} s")),
+        clean(&run.run_id),
+    ]
+}
+
+/// `2 ✓ 1 ✗`: how many came out how, the worst last.
+fn gates(counts: GateCounts) -> String {
+    let counts = [
+        (counts.ignored, "ignored"),
+        (counts.passed, "✓"),
+        (counts.inconclusive, "?"),
+        (counts.failed, "✗"),
+    ];
+    let told = counts.iter().filter(|(count, _)| *count > 0);
+    let told: Vec<_> = told
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    if told.is_empty() {
+        return "-".to_owned();
+    }
+    told.join(" ")
+}
+
+/// A time of RFC 3339 to the minute.
+fn minute(time: &str) -> String {
+    let minute = time.get(..16).unwrap_or(time);
+    clean(&minute.replace('T', " "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gates_are_counted_the_worst_last() {
+        let check = |[passed, failed, inconclusive, ignored]: [usize; 4], expect: &str| {
+            let counts = GateCounts {
+                passed,
+                failed,
+                inconclusive,
+                ignored,
+            };
+            assert_eq!(gates(counts), expect);
+        };
+        check([0, 0, 0, 0], "-");
+        check([2, 0, 0, 0], "2 ✓");
+        check([1, 2, 3, 4], "4 ignored 1 ✓ 3 ? 2 ✗");
+    }
+
+    #[test]
+    fn times_are_shown_to_the_minute() {
+        assert_eq!(minute("2026-11-23T06:47:58.585Z"), "2026-11-23 06:47");
+        assert_eq!(minute("no"), "no");
+    }
+}

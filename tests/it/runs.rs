@@ -1,0 +1,119 @@
+//! `runs`: what was run, a line each, and runs by parts of their names.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::asked;
+use crate::project::Project;
+
+const GATE: &str = "gates: [accuracy >= 0.4]\n";
+
+/// A run of 4 questions, of which every second is answered rightly.
+fn project() -> Project {
+    let project = asked::project(4, "", GATE);
+    project.run("run eval.yaml --run-id first").exits(0);
+    project
+}
+
+fn listed(project: &Project, command: &str) -> Vec<Value> {
+    let ran = project.run(command).exits(0);
+    let value: Value = serde_json::from_str(&ran.out).unwrap();
+    value["runs"].as_array().unwrap().clone()
+}
+
+#[test]
+fn runs_are_listed_the_newest_first() {
+    let project = project();
+    project
+        .run("run eval.yaml --run-id second --limit 2 --set name=other")
+        .exits(0);
+    let text = project.run("runs").exits(0).out;
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with("started (UTC)"), "{text}");
+    assert!(lines[0].trim_end().ends_with("run"), "{text}");
+    assert_eq!(lines.len(), 3, "{text}");
+    let first = lines.iter().find(|line| line.ends_with("first")).unwrap();
+    for told in ["e  ", "command", " 4 ", "50.0 %", "2 ✓", " s "] {
+        assert!(first.contains(told), "{told}: {text}");
+    }
+    let second = lines.iter().find(|line| line.ends_with("second")).unwrap();
+    assert!(second.contains("2 (partial)"), "{text}");
+
+    let runs = listed(&project, "runs --json");
+    assert_eq!(runs.len(), 2);
+    let of_eval = listed(&project, "runs other --json");
+    assert_eq!(of_eval.len(), 1);
+    let run = &of_eval[0];
+    assert_eq!(run["run_id"], "second");
+    assert_eq!(run["samples"], 2);
+    assert_eq!(run["accuracy"], 0.5);
+    assert_eq!(run["status"], "finished");
+    assert_eq!(run["partial"], true);
+    assert_eq!(run["agent"], "command");
+    assert_eq!(run["exit_code"], 0);
+    assert!(run["gates"]["ignored"].as_u64() > Some(0), "{run}");
+}
+
+#[test]
+fn the_rest_is_counted_and_what_cannot_be_read_is_named() {
+    let project = project();
+    project.run("run eval.yaml --run-id second").exits(0);
+    let ran = project.run("runs --limit 1").exits(0);
+    assert_eq!(ran.out.lines().count(), 2);
+    ran.says("1 older: `cargo evaltest runs --limit 0`");
+
+    let dir = project.last_run();
+    fs::write(dir.join("summary.json"), "{").unwrap();
+    let ran = project.run("runs").exits(0);
+    assert_eq!(ran.out.lines().count(), 2);
+    ran.says("cannot read `evaltest-runs/").says("repair");
+}
+
+#[test]
+fn a_project_without_runs_says_so() {
+    let project = asked::project(2, "", "");
+    project.run("runs").exits(0).says("there is no run");
+    assert!(listed(&project, "runs --json").is_empty());
+}
+
+#[test]
+fn a_run_is_named_by_a_part_that_no_other_has() {
+    let project = project();
+    project.run("run eval.yaml --run-id second").exits(0);
+    project.run("gate fir").exits(0);
+    project.run("show seco q000").exits(0).says("sample: q000");
+    project.run("gate e").exits(0);
+    project
+        .run("summarize s")
+        .exits(2)
+        .says("`s` is part of the names of 2 runs")
+        .says("_first`");
+    project
+        .run("gate third")
+        .exits(2)
+        .says("is not a run directory")
+        .says("cargo evaltest runs");
+}
+
+#[test]
+fn an_eval_without_runs_is_not_one_with_a_longer_name() {
+    let project = asked::project(2, "", "");
+    let spec = project.read("eval.yaml");
+    let name = spec.lines().find(|line| line.starts_with("name:")).unwrap();
+    let longer = spec.replace(name, "name: short-long");
+    project.write(
+        "evals/long.yaml",
+        longer.replace("data.jsonl", "../data.jsonl"),
+    );
+    let short = spec.replace(name, "name: short");
+    project.write(
+        "evals/short.yaml",
+        short.replace("data.jsonl", "../data.jsonl"),
+    );
+    project.run("run short-long --limit 1");
+    project
+        .run("gate short")
+        .exits(2)
+        .says("eval `short` has no run yet");
+}
