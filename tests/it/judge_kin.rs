@@ -138,7 +138,7 @@ fn a_spec_says_who_scores_again() {
     let told = project.run(&format!("{same} --dry-run --json")).json();
     assert_eq!(
         told,
-        json!({"judges": ["judge"], "calls": 2, "most_calls": 4, "most_usd": null})
+        json!({"judges": ["judge"], "calls": 2, "stored": 0, "most_calls": 4, "most_usd": null})
     );
     assert_eq!(judged(&server), 2);
     project.run(&same).exits(0);
