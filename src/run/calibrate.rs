@@ -219,7 +219,8 @@ impl JudgeOfRun {
     fn told(&self, calibration: &Calibration) -> JudgeCalibration {
         let differs = calibration.differs(&self.judge.fingerprint, &self.served);
         let items = (self.items.clone(), self.population.as_str());
-        let judge = CalibratedJudge::of(calibration, differs.as_deref(), items);
+        let scales = self.manifest.detail_bounds.get(&self.scorer);
+        let judge = CalibratedJudge::of(calibration, differs.as_deref(), items, scales);
         judge.told().clone()
     }
 

@@ -84,7 +84,13 @@ fn calibrated(
     let differs = calibration.differs(fingerprint, served);
     let items = items(dir, manifest, scorer)?.finish();
     let items = (items.0, items.1.as_str());
-    Ok(CalibratedJudge::of(&calibration, differs.as_deref(), items))
+    let scales = manifest.detail_bounds.get(scorer);
+    Ok(CalibratedJudge::of(
+        &calibration,
+        differs.as_deref(),
+        items,
+        scales,
+    ))
 }
 
 /// What a judge says of the items of a run.

@@ -129,14 +129,13 @@ fn of_groups(
     for (value, group) in unlabelled {
         *moved.entry(group).or_default() += lambda * (value - value_mean) / all;
     }
-    let groups = moved.len() as u64;
     let squares = moved.values().map(|moved| moved * moved);
     let squares = squares.collect::<Sum>().total()?;
-    let freedom = groups.checked_sub(1).filter(|freedom| *freedom > 0)?;
-    let error = (squares * as_f64(groups) / as_f64(freedom)).sqrt();
     // Of groups with a label there are the fewest, and they decide.
     let labels: BTreeSet<_> = labelled.iter().map(|it| it.2).collect();
-    let freedom = (labels.len() as u64).checked_sub(1).filter(|it| *it > 0)?;
+    let groups = labels.len() as u64;
+    let freedom = groups.checked_sub(1).filter(|it| *it > 0)?;
+    let error = (squares * as_f64(groups) / as_f64(freedom)).sqrt();
     let quantile = student::percentile(0.975, freedom) / Z95;
     Some(normal95(found, error * quantile))
 }

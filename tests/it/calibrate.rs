@@ -137,6 +137,29 @@ fn few_labels_leave_it_uncalibrated_and_100_do_not_warn() {
 }
 
 #[test]
+fn a_few_labels_are_never_certain_and_decide_no_gate() {
+    let project = project(60, "", "");
+    project.run("run eval.yaml").exits(0);
+    let dir = project.last_run().display().to_string();
+    let draw = format!("judge calibrate {dir} --draw 12 --seed 7");
+    let lines = project.run(&draw).exits(0).out;
+    // All of them are excellent, whatever the judge says.
+    project.write("labels.jsonl", lines.replace("null", "5"));
+    let ran = calibrate(&project).exits(0).out;
+    let line = ran.lines().find(|line| line.starts_with("  total: "));
+    let line = line.unwrap();
+    assert!(
+        line.ends_with("5.000 corrected, 95 % interval 4.030 to 5.000 (12 labels, 60 answers)"),
+        "{line}"
+    );
+    project
+        .run(&format!("gate {dir} --gate corrected(judge.total)>=2"))
+        .exits(3)
+        .says("INCONCLUSIVE: 12 labels of 60 answers, where 50 are the least, or one of each")
+        .says("judge `judge` is uncalibrated (12 labels of people");
+}
+
+#[test]
 fn picked_labels_tell_of_agreement_alone() {
     let project = project(60, "", "");
     project.run("run eval.yaml").exits(0);

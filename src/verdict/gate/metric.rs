@@ -116,7 +116,7 @@ pub const METRICS: &[MetricEntry] = &[
     },
     MetricEntry {
         form: "corrected(JUDGE.NAME)",
-        meaning: "the mean of a judge's figure, corrected by labels of this run that were drawn by lot, or are all, see `judge calibrate`; `corrected(JUDGE)` is its accuracy",
+        meaning: "the mean of a judge's figure, corrected by 50 or more labels of this run that were drawn by lot, or by one of each answer, see `judge calibrate`; `corrected(JUDGE)` is its accuracy",
         unit: "as the figure",
         example: "corrected(judge.total) >= 4.0",
         plain: None,

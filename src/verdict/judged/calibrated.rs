@@ -6,10 +6,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::calibration::{CorrectedFigure, JudgeCalibration};
-use super::items::{JudgedItem, group};
+use super::calibration::{CorrectedFigure, JudgeCalibration, LEAST_LABELS};
+use super::items::{CORRECT, JudgedItem, VALUE, group};
 use crate::data::calibration::{CalibratedAnswer, Calibration};
-use crate::stats::{self, PoweredMean, powered_mean_of_groups, shifted_mean};
+use crate::stats::{self, BoundedMean, PoweredMean, powered_mean_of_groups, shifted_mean};
 use crate::verdict::gate::Slice;
 
 /// What to type for a correction.
@@ -23,12 +23,16 @@ pub struct CalibratedJudge {
     told: JudgeCalibration,
     labels: CalibrationLabels,
     items: Vec<JudgedItem>,
+    /// The lowest and the highest of figures, where that is known.
+    scales: BTreeMap<String, [f64; 2]>,
 }
 
 /// A corrected mean, and of how many items it is not because they lack a verdict.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RunCorrection {
     pub(crate) found: CorrectedFigure,
+    /// Its value with intervals of any confidence.
+    pub(crate) mean: BoundedMean,
     /// Items, those of several epochs in part.
     pub(crate) lacking: f64,
 }
@@ -51,15 +55,17 @@ impl CalibratedJudge {
             told: JudgeCalibration::without(reason),
             labels: CalibrationLabels::None(no_labels()),
             items: Vec::new(),
+            scales: BTreeMap::new(),
         }
     }
 
-    /// One that said this of the items of a run, whose ids and answers hash to `population`. `differs` says in what the
-    /// calibration is of another judge.
+    /// One that said this of the items of a run, whose ids and answers hash to `population`, on these scales. `differs`
+    /// says in what the calibration is of another judge.
     pub(crate) fn of(
         calibration: &Calibration,
         differs: Option<&str>,
         (items, population): (Vec<JudgedItem>, &str),
+        scales: Option<&BTreeMap<String, [f64; 2]>>,
     ) -> Self {
         let is_own = calibration.population == population;
         let labels = if let Some(differs) = differs {
@@ -84,6 +90,7 @@ impl CalibratedJudge {
             told: JudgeCalibration::of(calibration, differs),
             labels,
             items,
+            scales: scales.cloned().unwrap_or_default(),
         };
         judge.tell();
         judge
@@ -123,9 +130,27 @@ impl CalibratedJudge {
             }
             CalibrationLabels::Own(_) => {}
         }
-        self.estimate(figure, slice).ok_or_else(|| {
-            format!("fewer than two answers have a label of `{figure}` and a verdict: {DRAW}")
-        })
+        let correction = self.estimate(figure, slice).ok_or_else(|| {
+            format!(
+                "fewer than two answers have a label of `{figure}` and a verdict, or all labels of a figure without a scale \
+                 are alike: {DRAW}"
+            )
+        })?;
+        let CorrectedFigure {
+            value,
+            ci95: [low, high],
+            labels,
+            items,
+            ..
+        } = correction.found;
+        // Where all have one it is the people's own mean.
+        if labels < LEAST_LABELS && labels < items {
+            return Err(format!(
+                "{labels} labels of {items} answers, where {LEAST_LABELS} are the least, or one of each: {DRAW}; by these it \
+                 is {value:.4}, 95 % interval {low:.4} to {high:.4}"
+            ));
+        }
+        Ok(correction)
     }
 
     fn items_of(&self, slice: Option<&Slice>) -> impl Iterator<Item = &JudgedItem> {
@@ -159,9 +184,9 @@ impl CalibratedJudge {
                     lacking -= stats::as_f64(labelled.len() as u64);
                     both.append(&mut labelled);
                 }
-                let found = powered(&both, &judged);
-                let found = figure_of(found, judge, both.len(), both.len() + judged.len())?;
-                Some(RunCorrection { found, lacking })
+                let found = powered_mean_of_groups(&borrowed(&both), &borrowed_all(&judged));
+                let items = both.len() + judged.len();
+                self.correction(figure, (found, judge), &both, (items, lacking))
             }
             CalibrationLabels::Others(answers) => {
                 let labelled = answers.iter().filter_map(|answer| {
@@ -175,13 +200,40 @@ impl CalibratedJudge {
                     .filter_map(|item| Some((item.mean(figure)?, item.group())));
                 let judged: Vec<_> = judged.collect();
                 let found = shifted_mean(&borrowed(&labelled), &borrowed_all(&judged));
-                let found = figure_of(found, judge, labelled.len(), judged.len())?;
-                Some(RunCorrection {
-                    found,
-                    lacking: 0.0,
-                })
+                self.correction(figure, (found, judge), &labelled, (judged.len(), 0.0))
             }
         }
+    }
+
+    /// A mean within the scale of its figure.
+    fn correction(
+        &self,
+        figure: &str,
+        (found, judge): (PoweredMean, Option<f64>),
+        labelled: &[Labelled],
+        (items, lacking): (usize, f64),
+    ) -> Option<RunCorrection> {
+        let share = [CORRECT, VALUE].contains(&figure).then_some([0.0, 1.0]);
+        let scale = self.scales.get(figure).copied().or(share);
+        let groups: BTreeSet<&String> = labelled.iter().map(|it| &it.2).collect();
+        let is_share = scale.is_some_and(|ends| {
+            let mut labels = labelled.iter().map(|it| it.1);
+            labels.all(|label| ends.iter().any(|end| label.total_cmp(end).is_eq()))
+        });
+        let found = (found.mean?, found.ci95?);
+        let mean = BoundedMean::of(found, groups.len() as u64, scale, is_share);
+        let found = CorrectedFigure {
+            judge,
+            value: mean.mean,
+            ci95: mean.ci95()?,
+            labels: labelled.len() as u64,
+            items: items as u64,
+        };
+        Some(RunCorrection {
+            found,
+            mean,
+            lacking,
+        })
     }
 
     /// Has all figures with labels told.
@@ -212,21 +264,6 @@ pub(crate) fn no_labels() -> String {
 type Labelled = (f64, f64, String);
 type Judged = (f64, String);
 
-/// The mean by labels with the help of verdicts; of items that are no groups as a plain mean is.
-fn powered(both: &[Labelled], judged: &[Judged]) -> PoweredMean {
-    let groups = both
-        .iter()
-        .map(|it| &it.2)
-        .chain(judged.iter().map(|it| &it.1));
-    let mut seen = BTreeSet::new();
-    if groups.into_iter().all(|group| seen.insert(group)) {
-        let pairs: Vec<_> = both.iter().map(|it| (it.0, it.1)).collect();
-        let values: Vec<_> = judged.iter().map(|it| it.0).collect();
-        return stats::powered_mean(&pairs, &values);
-    }
-    powered_mean_of_groups(&borrowed(both), &borrowed_all(judged))
-}
-
 fn borrowed(labelled: &[Labelled]) -> Vec<(f64, f64, &str)> {
     let borrowed = labelled.iter();
     borrowed.map(|it| (it.0, it.1, it.2.as_str())).collect()
@@ -234,19 +271,4 @@ fn borrowed(labelled: &[Labelled]) -> Vec<(f64, f64, &str)> {
 
 fn borrowed_all(judged: &[Judged]) -> Vec<(f64, &str)> {
     judged.iter().map(|it| (it.0, it.1.as_str())).collect()
-}
-
-fn figure_of(
-    found: PoweredMean,
-    judge: Option<f64>,
-    labels: usize,
-    items: usize,
-) -> Option<CorrectedFigure> {
-    Some(CorrectedFigure {
-        judge,
-        value: found.mean?,
-        ci95: found.ci95?,
-        labels: labels as u64,
-        items: items as u64,
-    })
 }

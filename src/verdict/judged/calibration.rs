@@ -64,7 +64,7 @@ pub struct CorrectedFigure {
     pub judge: Option<f64>,
     /// Corrected.
     pub value: f64,
-    /// Its 95 % interval, which may lie beyond the scale.
+    /// Its 95 % interval, within the scale where that is known.
     pub ci95: [f64; 2],
     /// Labelled items that it is of.
     pub labels: u64,

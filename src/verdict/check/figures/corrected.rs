@@ -18,6 +18,7 @@ impl Figures<'_> {
         let RunCorrection {
             found: corrected,
             lacking,
+            ..
         } = self.found_corrected(&found, slice)?;
         let [low, high] = corrected.ci95;
         let by_judge = corrected
@@ -49,10 +50,10 @@ impl Figures<'_> {
         let found = self.find_corrected(name).ok()?;
         let RunCorrection {
             found: corrected,
+            mean,
             lacking,
         } = self.found_corrected(&found, slice).ok()?;
-        let half = (corrected.ci95[1] - corrected.value) * stats::half_width(confidence);
-        let upper = corrected.value + half;
+        let [_, upper] = mean.interval(stats::half_width(confidence))?;
         Some(UpperEnds {
             ends: self.corrected_bounds(&found, &corrected, upper, lacking),
             told: UpperEnds::told(confidence, upper, threshold),

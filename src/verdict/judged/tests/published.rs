@@ -215,14 +215,14 @@ fn the_corrected_mean_of_a_run_covers_what_people_say() {
     let mut covered = 0;
     for _ in 0..1_000 {
         let calibration = drawn(&values, &population, &mut random);
-        let judge = CalibratedJudge::of(&calibration, None, (items.clone(), &population));
+        let judge = CalibratedJudge::of(&calibration, None, (items.clone(), &population), None);
         let found = judge.told().corrected[VALUE];
         covered += u32::from((found.ci95[0]..=found.ci95[1]).contains(&truth));
     }
     let share = f64::from(covered) / 1_000.0;
     assert!(share >= 0.93, "{share}");
     let calibration = drawn(&values, &population, &mut random);
-    let judge = CalibratedJudge::of(&calibration, None, (others, &other_population));
+    let judge = CalibratedJudge::of(&calibration, None, (others, &other_population), None);
     assert!(judge.told().corrected.is_empty());
     assert!(judge.told().corrected_if_alike.contains_key(VALUE));
     let why = judge.corrected(VALUE, None).unwrap_err();
