@@ -5,9 +5,12 @@
 //! {"id": "q2", "labels": [4, 5, null], "chosen": "random", "seed": 7}
 //! {"id": "q3", "label": {"clarity": 4, "correctness": 5}, "chosen": "picked"}
 //! {"id": "q4", "labels": {"clarity": [4, 3], "correctness": [5, 5]}, "chosen": "all"}
+//! {"id": "q5", "label": 4, "person": "anna"}
+//! {"id": "q5", "label": 4, "person": "ben"}
 //! ```
 
 mod class;
+mod person;
 #[cfg(test)]
 mod tests;
 
@@ -26,6 +29,7 @@ use crate::text::excerpt;
 
 pub use class::LabelClass;
 pub(crate) use class::LabelClasses;
+use person::PeopleOfLines;
 
 /// A line as it should be.
 const EXAMPLE: &str = r#"{"id": "q1", "label": 4, "chosen": "random", "seed": 7}"#;
@@ -73,16 +77,18 @@ pub struct ItemLabels {
     pub line: u64,
 }
 
-/// The labels of a file, an item each, in the order of the file. Several lines of one id are several people.
+/// The labels of a file, an item each, in the order of the file. Several lines of one id are several people, who may be
+/// told apart by `person`.
 ///
 /// # Errors
 ///
-/// With the place of the first line that is not as it should be, of two of one id that differ in how it was chosen,
-/// and for a file without a label.
+/// With the place of the first line that is not as it should be, of two of one id that differ in how it was chosen, of
+/// one that stands there twice or in which the same person says something again, and for a file without a label.
 pub fn read_labels(path: &Path) -> Result<Vec<ItemLabels>> {
     let file = File::open(path).map_err(|error| Error::io("read", path, &error))?;
     let mut found: Vec<ItemLabels> = Vec::new();
     let mut places = HashMap::new();
+    let mut people = PeopleOfLines::default();
     for (number, line) in (1..).zip(BufReader::new(file).lines()) {
         let line = line.map_err(|error| Error::io("read", path, &error))?;
         let line = if number == 1 {
@@ -102,6 +108,7 @@ pub fn read_labels(path: &Path) -> Result<Vec<ItemLabels>> {
             }
         };
         let item = ItemLabels::of(&fields, number).map_err(at)?;
+        people.add(&fields, &item).map_err(at)?;
         match places.get(&item.id) {
             None => {
                 places.insert(item.id.clone(), found.len());

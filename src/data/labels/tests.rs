@@ -52,6 +52,18 @@ fn several_lines_of_one_id_are_several_people() {
 }
 
 #[test]
+fn two_people_who_agree_are_told_apart_by_their_names() {
+    let found = read(
+        "{\"id\":\"a\",\"label\":4,\"person\":\"anna\"}\n{\"id\":\"a\",\"label\":4,\"person\":\"ben\"}\n\
+         {\"id\":\"a\",\"label\":{\"tone\":4},\"person\":\"ben\"}\n{\"id\":\"b\",\"label\":null}\n\
+         {\"id\":\"b\",\"label\":null}\n{\"id\":\"b\",\"labels\":[3,3]}\n",
+    );
+    let found = found.unwrap();
+    assert_eq!(found[0].whole, classes(&json!([4, 4])));
+    assert_eq!(found[1].whole, classes(&json!([3, 3])));
+}
+
+#[test]
 fn what_is_wrong_is_told_with_its_place() {
     for (text, expect) in [
         ("{\"label\": 1}", ":1: the line has no `id`"),
@@ -94,6 +106,18 @@ fn what_is_wrong_is_told_with_its_place() {
         (
             "{\"id\":\"a\",\"label\":1}\n{\"id\":\"a\",\"label\":1,\"chosen\":\"all\"}",
             ":2: `chosen` of id `a` is another than in line 1",
+        ),
+        (
+            "{\"id\":\"a\",\"label\":1}\n{\"id\":\"b\",\"label\":1}\n{\"label\": 1, \"id\":\"a\"}",
+            ":3: the line of id `a` stands there twice, as line 1",
+        ),
+        (
+            "{\"id\":\"a\",\"label\":1,\"person\":\"p\"}\n{\"id\":\"a\",\"label\":2,\"person\":\"p\"}",
+            ":2: `p` has a label of id `a` in line 1, too",
+        ),
+        (
+            "{\"id\":\"a\",\"label\":1,\"person\":7}",
+            ":1: `person` must be the name",
         ),
         ("{\"id\":\"a\",\"label\":null}", "has no label"),
         ("", "has no label"),
