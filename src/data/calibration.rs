@@ -34,8 +34,14 @@ pub struct Calibration {
     pub run: String,
     /// Hash of the ids of that run with its answers: another run with the same has the same answers.
     pub population: String,
-    /// Labelled answers that the judge gave a verdict on.
+    /// Labelled answers that the judge gave a verdict on, of those that were drawn by lot or are all.
     pub n: u64,
+    /// Further ones that were picked: they tell of agreement alone.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub picked: u64,
+    /// Why nobody can see that the labelled answers were drawn by lot from the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<String>,
     /// How far the two agree beyond chance.
     pub kappa: CalibrationKappa,
     /// The share of the judge's repeats that say what its first verdict says.
@@ -46,16 +52,21 @@ pub struct Calibration {
     pub answers: Vec<CalibratedAnswer>,
 }
 
-/// Cohen's kappa of labels and verdicts, of the figure that says most.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// Cohen's kappa of labels and verdicts, of the figure that says most, over answers that were drawn where there are such.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CalibrationKappa {
     /// Of which figure; empty without any.
     pub of: String,
-    /// Whether the square of the distance counts, as with points.
+    /// Whether the square of the distance counts, as with points; these are the mean of what people say.
     pub quadratic: bool,
     /// The kappa; `null` where there is none.
     pub value: Option<f64>,
-    /// Its 95 % interval.
+    /// Its 95 % interval; `null` where it would have no width.
     pub ci95: Option<[f64; 2]>,
 }
 

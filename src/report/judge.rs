@@ -52,7 +52,7 @@ pub(crate) fn line(judge: &JudgeSummary) -> String {
 }
 
 /// The means that labels of people correct, a line each: first what they are, then that they are so only if the judge errs
-/// here as there.
+/// here as there, and what is doubtful about the labels.
 pub(crate) fn corrected(calibration: Option<&JudgeCalibration>) -> Vec<String> {
     let Some(calibration) = calibration else {
         return Vec::new();
@@ -77,7 +77,12 @@ pub(crate) fn corrected(calibration: Option<&JudgeCalibration>) -> Vec<String> {
             "corrected, if the judge errs on this agent as on that one",
         )
     });
-    own.chain(others).collect()
+    let mut lines: Vec<String> = own.chain(others).collect();
+    if !lines.is_empty() {
+        let doubts = calibration.doubts.iter();
+        lines.extend(doubts.map(|doubt| format!("its labels: {doubt}")));
+    }
+    lines
 }
 
 /// Why there is no verdict, with how often.

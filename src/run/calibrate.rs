@@ -1,24 +1,29 @@
 //! Calibrating the judge of a run that is over: its verdicts beside labels of people, what of the run to label, and how
 //! much. Nobody is asked.
 
+mod found;
+mod lot;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
-
 use super::calibrations;
-use crate::data::calibration::{CalibratedAnswer, Calibration, CalibrationKappa, LabelledValue};
+use crate::data::calibration::{CalibratedAnswer, Calibration, LabelledValue};
 use crate::data::labels::{ItemLabels, LabelChoice, LabelClass};
 use crate::error::{Error, Result};
-use crate::stats::{LabelSpread, SplitMix64};
+use crate::stats::LabelSpread;
 use crate::store::manifest::ManifestJudge;
 use crate::store::{Manifest, RunDir};
-use crate::verdict::judged::agreement::{JudgeAgreement, LabelledItem};
+use crate::system::file;
+use crate::verdict::judged::agreement::JudgeAgreement;
 use crate::verdict::judged::calibrated::CalibratedJudge;
 use crate::verdict::judged::calibration::JudgeCalibration;
-use crate::verdict::judged::items::{CORRECT, JudgedItem, TOTAL, VALUE, VERDICT};
+use crate::verdict::judged::items::JudgedItem;
 use crate::verdict::judged::people::{PeoplesFigures, SaidOfAnswer};
+use crate::verdict::judged::points::PointsAgreement;
 use crate::verdict::summary::Summary;
+
+use found::SaidByChoice;
 
 /// How many ids an error lists.
 const LISTED: usize = 5;
@@ -41,6 +46,8 @@ pub struct JudgeBesidePeople {
     pub calibration: Calibration,
     /// The figures of agreement, by what was labelled.
     pub agreement: BTreeMap<String, JudgeAgreement>,
+    /// How far points are from the mean of people's, by what was labelled.
+    pub points: BTreeMap<String, PointsAgreement>,
     /// What the summary of the run says with this calibration.
     pub told: JudgeCalibration,
     /// What people should know of their labels.
@@ -134,6 +141,11 @@ impl JudgeOfRun {
         file.unwrap_or_else(|| format!("{}.calibration.json", self.scorer).into())
     }
 
+    /// Where a file lies, from the folder of the spec: what the spec is to name.
+    pub fn from_spec(&self, file: &Path) -> Option<PathBuf> {
+        file::between(&self.manifest.spec_folder()?, file).ok()
+    }
+
     /// Whether the spec names that file.
     pub fn is_named(&self) -> bool {
         self.judge.calibration.is_some()
@@ -156,9 +168,9 @@ impl JudgeOfRun {
             said.insert(&item.id, (item, of));
         }
         self.check_all(path, labels, &said)?;
-        let mut kinds = BTreeMap::<String, Vec<LabelledItem>>::new();
+        let mut found = SaidByChoice::default();
         let mut answers = Vec::new();
-        let (mut both, mut unanswered, mut unread) = (0, 0, 0);
+        let mut unanswered = 0;
         for item in &self.items {
             let Some((labels, said)) = said.remove(item.id.as_str()) else {
                 continue;
@@ -167,32 +179,15 @@ impl JudgeOfRun {
                 unanswered += 1;
                 continue;
             };
-            let mut is_read = false;
-            for (figure, classes) in &said.classes {
-                let judge = given(item, figure);
-                is_read |= judge.is_some();
-                let kind = LabelledItem {
-                    labels: classes.clone(),
-                    judge,
-                };
-                kinds.entry(figure.clone()).or_default().push(kind);
-            }
-            both += u64::from(is_read);
-            unread += u64::from(!is_read);
+            found.add(item, &said, labels.chosen);
             answers.push(calibrated(item, labels, &said, answer));
         }
         if answers.is_empty() {
             let message = format!("{}: no label is of an answer of the run", path.display());
             return Err(Error::usage(message).hint("label samples that were answered"));
         }
-        let agreement = kinds
-            .iter()
-            .map(|(figure, items)| Ok((figure.clone(), JudgeAgreement::of(items)?)))
-            .collect::<Result<BTreeMap<_, _>>>()?;
-        let shown = agreement.iter().map(|(figure, of)| {
-            let of = serde_json::to_value(of).unwrap_or_default();
-            (figure.clone(), of)
-        });
+        let (agreement, points) = (found.all.agreement()?, found.all.points());
+        let doubts = self.doubts(labels);
         let calibration = Calibration {
             format_version: Calibration::version(),
             eval: self.manifest.eval.clone(),
@@ -201,17 +196,20 @@ impl JudgeOfRun {
             models: self.served.clone(),
             run: self.manifest.run_id.clone(),
             population: self.population.clone(),
-            n: both,
-            kappa: kappa(&agreement),
+            n: found.n,
+            picked: found.picked,
+            doubts: doubts.clone(),
+            kappa: found.kappa()?,
             self_agreement: self.self_agreement,
-            figures: shown.collect(),
+            figures: found::told(&agreement, &points),
             answers,
         };
         Ok(JudgeBesidePeople {
             told: self.told(&calibration),
-            notices: notices(labels, unanswered, unread),
+            notices: notices(labels, (unanswered, found.unread), &doubts),
             calibration,
             agreement,
+            points,
         })
     }
 
@@ -222,28 +220,6 @@ impl JudgeOfRun {
         let scales = self.manifest.detail_bounds.get(&self.scorer);
         let judge = CalibratedJudge::of(calibration, differs.as_deref(), items, scales);
         judge.told().clone()
-    }
-
-    /// Lines to be filled in by people, of answers that are drawn by lot. A larger draw of the same seed begins with the
-    /// smaller one.
-    ///
-    /// # Errors
-    ///
-    /// Where there are fewer answers.
-    pub fn draw(&self, number: usize, seed: u64) -> Result<Vec<Value>> {
-        let answered = self.items.iter().filter(|item| item.answer.is_some());
-        let mut ids: Vec<&str> = answered.map(|item| item.id.as_str()).collect();
-        if number == 0 || number > ids.len() {
-            let message = format!("{number} of {} answers cannot be drawn", ids.len());
-            return Err(Error::usage(message).hint(format!("`--draw {}`", ids.len().min(100))));
-        }
-        let mut random = SplitMix64(seed);
-        for place in 0..number {
-            let other = place + random.below(ids.len() - place);
-            ids.swap(place, other);
-        }
-        let line = |id: &&str| json!({ "id": id, "label": null, "chosen": LabelChoice::Random, "seed": seed, "run": self.run_id() });
-        Ok(ids[..number].iter().map(line).collect())
     }
 
     /// How many labels make the intervals of corrected means at most so wide, by figure. With labels of this run it goes
@@ -351,16 +327,6 @@ fn place(path: &Path, item: &ItemLabels) -> String {
     format!("{}:{}", path.display(), item.line)
 }
 
-/// What the judge says of a figure, as a class.
-fn given(item: &JudgedItem, figure: &str) -> Option<LabelClass> {
-    let number = item.first.numbers.get(figure);
-    match figure {
-        VERDICT => LabelClass::of(&json!(item.first.verdict)),
-        CORRECT => LabelClass::of(&json!(*number? > 0.5)),
-        _ => LabelClass::of(&json!(number?)),
-    }
-}
-
 fn calibrated(
     item: &JudgedItem,
     labels: &ItemLabels,
@@ -389,29 +355,23 @@ fn calibrated(
     }
 }
 
-/// That of the figure that says most: the verdict, the total, the value, what is correct, or else the first.
-fn kappa(agreement: &BTreeMap<String, JudgeAgreement>) -> CalibrationKappa {
-    let best = [VERDICT, TOTAL, VALUE, CORRECT];
-    let best = best.into_iter().find(|name| agreement.contains_key(*name));
-    let best = best.or_else(|| agreement.keys().next().map(String::as_str));
-    let Some((name, of)) = best.and_then(|name| Some((name, agreement.get(name)?))) else {
-        return CalibrationKappa::default();
-    };
-    let quadratic = of.figures.kappa_quadratic.is_some();
-    CalibrationKappa {
-        of: name.to_owned(),
-        quadratic,
-        value: of.figures.kappa_quadratic.or(of.figures.kappa),
-        ci95: if quadratic {
-            of.ci95.kappa_quadratic
-        } else {
-            of.ci95.kappa
-        },
+fn notices(
+    labels: &[ItemLabels],
+    (unanswered, unread): (u64, u64),
+    doubts: &[String],
+) -> Vec<String> {
+    let doubts = doubts.iter().map(|doubt| format!("the labels: {doubt}"));
+    let mut notices: Vec<String> = doubts.collect();
+    let homeless = labels.iter().filter(|item| {
+        item.run.is_none() && !item.is_empty() && item.chosen != LabelChoice::Picked
+    });
+    let homeless = homeless.count();
+    if homeless > 0 {
+        notices.push(format!(
+            "{} without a `run`: taken to be of the answers of this one",
+            lot::count(homeless)
+        ));
     }
-}
-
-fn notices(labels: &[ItemLabels], unanswered: u64, unread: u64) -> Vec<String> {
-    let mut notices = Vec::new();
     let count = |number: u64| match number {
         1 => "1 label is".to_owned(),
         number => format!("{number} labels are"),
@@ -428,9 +388,8 @@ fn notices(labels: &[ItemLabels], unanswered: u64, unread: u64) -> Vec<String> {
             count(unread)
         ));
     }
-    let drawn = labels
-        .iter()
-        .filter(|item| item.chosen == LabelChoice::Random);
+    let drawn = labels.iter();
+    let drawn = drawn.filter(|item| item.chosen == LabelChoice::Random && item.seed.is_none());
     let (all, empty) = drawn.fold((0_u64, 0_u64), |(all, empty), item| {
         (all + 1, empty + u64::from(item.is_empty()))
     });

@@ -267,23 +267,22 @@ impl Manifest {
     /// Where the calibration of a judge is on this machine: where the spec names it, else beside the spec, where `judge
     /// calibrate` writes it; `None` for an eval without a spec that names none. It need not be there.
     pub(crate) fn calibration_file(&self, scorer: &str) -> Option<PathBuf> {
-        let moved = |there: &Path, inside: Option<&PathBuf>| {
-            let inside = inside.filter(|_| !there.is_file());
-            let moved = inside
-                .and_then(|inside| Some(crate::system::project::current_root()?.join(inside)));
-            moved.filter(|path| path.parent().is_some_and(Path::is_dir))
-        };
         let judge = self.judges.get(scorer)?;
         if let Some(there) = &judge.calibration {
             let moved = moved(there, judge.calibration_in_project.as_ref());
             return Some(moved.unwrap_or_else(|| there.clone()));
         }
-        let spec = self.spec.as_ref()?;
-        let spec = moved(spec, self.spec_in_project.as_ref()).unwrap_or_else(|| spec.clone());
         // Evals of one folder may have judges of one name.
         let name = name::file_name(&format!("{}.{scorer}.calibration", self.eval));
         let name = format!("{name}.json");
-        Some(spec.parent()?.join(name))
+        Some(self.spec_folder()?.join(name))
+    }
+
+    /// The folder of the spec on this machine.
+    pub(crate) fn spec_folder(&self) -> Option<PathBuf> {
+        let spec = self.spec.as_ref()?;
+        let moved = moved(spec, self.spec_in_project.as_ref());
+        Some(moved.as_ref().unwrap_or(spec).parent()?.to_owned())
     }
 
     /// Whose answers stand in the run, as far as the manifest tells: its own, those of the runs that it scored again,
@@ -349,4 +348,12 @@ pub(crate) fn git_state(folder: &Path) -> (Option<String>, Option<bool>) {
         .then(|| git(&["status", "--porcelain"]))
         .flatten();
     (sha, dirty.map(|changes| !changes.is_empty()))
+}
+
+/// Where a file of another machine is in the project around the current folder, unless it is where it was.
+fn moved(there: &Path, inside: Option<&PathBuf>) -> Option<PathBuf> {
+    let inside = inside.filter(|_| !there.is_file());
+    let moved =
+        inside.and_then(|inside| Some(crate::system::project::current_root()?.join(inside)));
+    moved.filter(|path| path.parent().is_some_and(Path::is_dir))
 }

@@ -60,6 +60,15 @@ pub(crate) fn absolute(path: &Path) -> Result<PathBuf> {
     Ok(tidy(&path))
 }
 
+/// The way from a folder to a file, as a relative path.
+pub(crate) fn between(folder: &Path, file: &Path) -> Result<PathBuf> {
+    let (folder, file) = (absolute(folder)?, absolute(file)?);
+    let same = folder.components().zip(file.components());
+    let same = same.take_while(|(one, other)| one == other).count();
+    let up = folder.components().skip(same).map(|_| Component::ParentDir);
+    Ok(up.chain(file.components().skip(same)).collect())
+}
+
 /// The path without `.`, and without `..` where that leads back to where it came from, as it does not behind a
 /// symbolic link: `evals/../data/x.csv` is `data/x.csv`.
 pub(crate) fn tidy(path: &Path) -> PathBuf {

@@ -12,6 +12,7 @@ pub(crate) mod correct;
 pub(crate) mod items;
 pub(crate) mod pairs;
 pub(crate) mod people;
+pub(crate) mod points;
 #[cfg(test)]
 mod tests;
 pub(crate) mod winrate;

@@ -89,7 +89,7 @@ fn a_run_is_labelled_calibrated_and_then_its_gate_decides() {
     project
         .run(&format!("gate {dir}"))
         .exits(0)
-        .says("calibrated on 60 labels (kappa 0.9");
+        .says("calibrated on 60 labels alone (quadratic kappa of `total` 0.9");
 
     // The next run has the file in its spec, and other answers have no gate.
     let more = "gates: ['corrected(judge.total) >= 2.5']\n";
@@ -124,8 +124,14 @@ fn few_labels_leave_it_uncalibrated_and_100_do_not_warn() {
             30,
             "uncalibrated (30 labels of people, where 50 are the least)",
         ),
-        (60, "few labels: calibrated on 60 labels alone: kappa 0.9"),
-        (120, "calibrated on 120 labels (kappa 0.9"),
+        (
+            60,
+            "few labels: calibrated on 60 labels alone: quadratic kappa of `total` 0.9",
+        ),
+        (
+            120,
+            "calibrated on 120 labels (quadratic kappa of `total` 0.9",
+        ),
     ] {
         labels(&project, number, "random");
         let ran = calibrate(&project).exits(0).says(says);
@@ -166,7 +172,8 @@ fn picked_labels_tell_of_agreement_alone() {
     labels(&project, 60, "picked");
     calibrate(&project)
         .exits(0)
-        .says("calibrated on 60 labels")
+        .says("uncalibrated (60 labels of people, all of picked answers, where 50 of drawn ones are the least)")
+        .says("quadratic kappa 0.9")
         .says("no mean is corrected: the labels were picked");
     let dir = project.last_run();
     project
@@ -300,7 +307,13 @@ fn answers_to_label_are_drawn_by_lot_and_their_number_is_planned() {
     );
     project
         .run(&format!("judge calibrate {} --draw 41", dir.display()))
-        .exits(2);
+        .exits(2)
+        .says("`--draw 41`, and the run has 40 answers")
+        .says("`--draw 40` draws all of them");
+    project
+        .run(&format!("judge calibrate {} --draw 0", dir.display()))
+        .exits(2)
+        .says("`--draw 0` draws nothing");
     let plan = |more: &str| {
         let ran = project.run(&format!(
             "judge calibrate {} --plan 1.5 --json{more}",

@@ -98,7 +98,7 @@ fn what_a_jury_says_is_corrected_by_labels_of_its_run() {
         .run("run eval.yaml")
         .exits(0)
         .says("corrected(jury.total) >= 2.5: passed")
-        .says("calibrated on 60 labels (kappa ")
+        .says("calibrated on 60 labels alone (quadratic kappa of `total` ")
         .says("total: 3.0000 by the judge, 2.8000 corrected (95 % interval ")
         .says("jury `jury` is calibrated on 60 labels alone: ")
         .says_nothing_of("uncalibrated");

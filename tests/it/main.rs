@@ -13,6 +13,7 @@ mod book;
 mod cache;
 mod calibrate;
 mod calibrated_kinds;
+mod calibrated_labels;
 mod calibrated_panels;
 mod calibrated_run;
 mod called;

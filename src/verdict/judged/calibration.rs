@@ -36,8 +36,18 @@ pub struct JudgeCalibration {
     /// Why not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Labelled answers with a verdict.
+    /// Labelled answers with a verdict, of those that were drawn by lot or are all.
     pub n: u64,
+    /// Further ones that were picked.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub picked: u64,
+    /// Why nobody can see that the others were drawn by lot.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<String>,
+    /// Of which figure kappa is; empty where there is none.
+    pub kappa_of: String,
+    /// Whether it is weighted by the square of the distance.
+    pub kappa_quadratic: bool,
     /// Cohen's kappa of labels and verdicts; weighted by the square of the distance where these are points.
     pub kappa: Option<f64>,
     /// Its 95 % interval.
@@ -54,6 +64,11 @@ pub struct JudgeCalibration {
     /// The same by labels of other answers, if the judge errs on these as on those. No gate is about it.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub corrected_if_alike: BTreeMap<String, CorrectedFigure>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// The mean of a figure, by the judge and corrected by labels.
@@ -87,6 +102,10 @@ impl JudgeCalibration {
         let labels = if n == 1 { "label" } else { "labels" };
         let reason = match differs {
             Some(differs) => Some(format!("its calibration is of another judge, {differs}")),
+            None if n == 0 && calibration.picked > 0 => Some(format!(
+                "{} labels of people, all of picked answers, where {LEAST_LABELS} of drawn ones are the least",
+                calibration.picked
+            )),
             None if n < LEAST_LABELS => Some(format!(
                 "{n} {labels} of people, where {LEAST_LABELS} are the least"
             )),
@@ -99,6 +118,10 @@ impl JudgeCalibration {
             },
             reason,
             n,
+            picked: calibration.picked,
+            doubts: calibration.doubts.clone(),
+            kappa_of: calibration.kappa.of.clone(),
+            kappa_quadratic: calibration.kappa.quadratic,
             kappa: calibration.kappa.value,
             kappa_ci95: calibration.kappa.ci95,
             run: Some(calibration.run.clone()),
@@ -117,18 +140,28 @@ impl JudgeCalibration {
     /// What it is in words.
     pub fn told(&self) -> String {
         let (n, kappa) = (self.n, self.told_kappa());
+        let alone = if n < ENOUGH_LABELS { " alone" } else { "" };
         self.uncalibrated()
-            .unwrap_or_else(|| format!("calibrated on {n} labels ({kappa})"))
+            .unwrap_or_else(|| format!("calibrated on {n} labels{alone} ({kappa})"))
     }
 
     /// Kappa with its interval.
     pub(crate) fn told_kappa(&self) -> String {
+        let weighted = if self.kappa_quadratic {
+            "quadratic "
+        } else {
+            ""
+        };
+        let of = match &*self.kappa_of {
+            "" => String::new(),
+            figure => format!(" of `{figure}`"),
+        };
         // Where all agree, or none do, it is a point in every draw: that is no certainty.
         match (self.kappa, self.kappa_ci95.filter(|[low, high]| low < high)) {
             (Some(kappa), Some([low, high])) => {
-                format!("kappa {kappa:.2}, 95 % interval {low:.2} to {high:.2}")
+                format!("{weighted}kappa{of} {kappa:.2}, 95 % interval {low:.2} to {high:.2}")
             }
-            (Some(kappa), None) => format!("kappa {kappa:.2}, 95 % interval none"),
+            (Some(kappa), None) => format!("{weighted}kappa{of} {kappa:.2}, without an interval"),
             (None, _) => "without a kappa: labels or verdicts do not vary".to_owned(),
         }
     }

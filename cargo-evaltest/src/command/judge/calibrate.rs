@@ -13,7 +13,7 @@ use evaltest::{Error, Exit, Result};
 use serde_json::json;
 
 use super::agreement::show_figures;
-use super::figures::figure;
+use super::figures::{figure, interval};
 use crate::console;
 use crate::runs::read_run;
 
@@ -21,7 +21,7 @@ use crate::runs::read_run;
 ///
 /// Reads lines `{"id": "q1", "label": 4, "chosen": "random", "seed": 7}`: what people say of the answers of the run, in
 /// the judge's own terms: the name of a choice, points, true and false for what is correct, or an object with one of
-/// these for each dimension; several people as `labels`. `chosen` says how the answer came to be labelled.
+/// these for each dimension; several people as `labels`, or a line each with their `person`. `chosen` says how the answer came to be labelled.
 ///
 /// Prints how far the judge agrees with them, and writes the calibration, to be committed beside the spec and named there:
 /// `calibration: FILE` of the judge. Without one, with fewer than 50 labels, or for another judge than the run's, its
@@ -30,7 +30,10 @@ use crate::runs::read_run;
 /// Where labelled answers were drawn by lot (`random`), or are all of the run (`all`), the means of the judge stand in
 /// the summary beside corrected ones (prediction-powered inference), and gates such as `corrected(judge.total) >= 4.0`
 /// are decided: `cargo evaltest gate RUN_DIR`. For another run the same labels give a value with an `if`, and no gate.
-/// Picked answers give agreement alone.
+/// Picked answers give agreement alone, and do not count towards the 50.
+///
+/// The kappa that lines and gates show is that of the verdict, or of points the quadratic one of `total` and the mean of
+/// what people give.
 ///
 /// Which to label: `--draw 100 --seed 7 > labels.jsonl` writes the lines to be filled in.
 #[derive(Debug, Args)]
@@ -76,8 +79,10 @@ pub(super) struct CalibrateArgs {
 
 /// Joined and wrapped by `--help`.
 const NOTES: &str = "\
-`--json` prints {\"file\", \"calibration\", \"run\": {\"status\", \"n\", \"kappa\", \"kappa_ci95\", \"corrected\": {figure: {\"judge\",
-\"value\", \"ci95\", \"labels\", \"items\"}}, …}}; the figures of `judge agreement` stand in `calibration.figures`. With
+`--json` prints {\"file\", \"calibration\", \"run\": {\"status\", \"n\", \"picked\", \"doubts\", \"kappa_of\", \"kappa_quadratic\",
+\"kappa\", \"kappa_ci95\", \"corrected\": {figure: {\"judge\", \"value\", \"ci95\", \"labels\", \"items\"}}, …}}; the figures of
+`judge agreement` stand in `calibration.figures`, with `points` beside the mean of what people give. `kappa` is of
+`kappa_of`: the verdict, or the `total`, by the square of the distance (`kappa_quadratic`). With
 `--plan` it prints [{\"figure\", \"labels\", \"answers\", \"width_of_all\", \"known\"}]: the fewest labels, or null where all are
 too few. It goes by `--labels` of the run where there are some (`known`), and else takes labels to vary as the verdicts
 do, and these to tell nothing of them.";
@@ -106,6 +111,10 @@ pub(super) fn run(args: &CalibrateArgs) -> Result<Exit> {
     }
     let file = args.output.clone().unwrap_or_else(|| judge.file());
     beside.calibration.write(&file)?;
+    let elsewhere = elsewhere(dir.path(), &judge, &file);
+    if let Some(told) = &elsewhere {
+        console::note(&clean(told));
+    }
     if args.json {
         console::print_json(&json!({
             "file": shown(&file),
@@ -198,6 +207,14 @@ fn show(
     }
     for (name, agreement) in &beside.agreement {
         writeln!(out, "\n== {}", clean(name))?;
+        if let Some(points) = beside.points.get(name) {
+            let people = "of the mean of what people give";
+            let told = |value, ci95| format!("{}, 95 % interval {}", figure(value), interval(ci95));
+            let kappa = told(points.kappa_quadratic, points.kappa_ci95);
+            writeln!(out, "{people}: quadratic kappa {kappa}")?;
+            let distance = told(points.distance, points.distance_ci95);
+            writeln!(out, "  how far off on average, in points: {distance}")?;
+        }
         show_figures(agreement, None, out)?;
     }
     writeln!(out)?;
@@ -210,17 +227,43 @@ fn show(
     if let Some(why) = &told.not_corrected {
         writeln!(out, "no mean is corrected: {}", clean(why))?;
     }
-    let path = shown(file);
-    writeln!(out, "written to {}", clean(&path))?;
-    if !judge.is_named() {
-        let name = file.file_name().unwrap_or_default().to_string_lossy();
+    writeln!(out, "written to {}", clean(&shown(file)))?;
+    let is_read = is_read(judge, file);
+    if !(is_read && judge.is_named()) {
         writeln!(
             out,
             "name it in the spec, beside which it is to be committed: `calibration: {}` of the judge",
-            clean(&name)
+            clean(&from_spec(judge, file))
         )?;
     }
-    writeln!(out, "next: cargo evaltest gate {}", shell_word(&shown(dir)))
+    if is_read {
+        writeln!(out, "next: cargo evaltest gate {}", shell_word(&shown(dir)))?;
+    }
+    Ok(())
+}
+
+/// What a spec is to name: the way from its folder.
+fn from_spec(judge: &JudgeOfRun, file: &Path) -> String {
+    let path = judge.from_spec(file);
+    shown(path.as_deref().unwrap_or(file))
+}
+
+/// Whether the gates of the run look for this file.
+fn is_read(judge: &JudgeOfRun, file: &Path) -> bool {
+    let own = judge.file();
+    own == file || own.canonicalize().ok() == file.canonicalize().ok()
+}
+
+/// That the gates of the run look elsewhere.
+fn elsewhere(dir: &Path, judge: &JudgeOfRun, file: &Path) -> Option<String> {
+    (!is_read(judge, file)).then(|| {
+        format!(
+            "the gates of this run read `{}`, and not this file: leave `--output` out, or name the file in the spec and \
+             score the run again: `cargo evaltest rescore {} --spec SPEC`",
+            shown(&judge.file()),
+            shell_word(&shown(dir))
+        )
+    })
 }
 
 fn corrected(of: &CorrectedFigure) -> String {

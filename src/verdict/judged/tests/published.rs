@@ -171,6 +171,8 @@ fn drawn(values: &[(f64, f64)], population: &str, random: &mut SplitMix64) -> Ca
         run: "then".to_owned(),
         population: population.to_owned(),
         n: 100,
+        picked: 0,
+        doubts: Vec::new(),
         kappa: crate::data::calibration::CalibrationKappa::default(),
         self_agreement: None,
         figures: [].into(),

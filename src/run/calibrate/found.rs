@@ -1,0 +1,154 @@
+//! What people and a judge say of the answers of a run, gathered by figure, and how far the two agree.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::data::calibration::CalibrationKappa;
+use crate::data::labels::{LabelChoice, LabelClass};
+use crate::error::Result;
+use crate::verdict::judged::agreement::{JudgeAgreement, LabelledItem};
+use crate::verdict::judged::items::{CORRECT, JudgedItem, TOTAL, VALUE, VERDICT};
+use crate::verdict::judged::people::SaidOfAnswer;
+use crate::verdict::judged::points::PointsAgreement;
+
+/// What was said of answers, by figure.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SaidOfAnswers {
+    classes: BTreeMap<String, Vec<LabelledItem>>,
+    /// What people give on average, with what the judge does, of what has points.
+    points: BTreeMap<String, Vec<(f64, f64)>>,
+}
+
+impl SaidOfAnswers {
+    /// Adds an answer. Whether the judge says something of what people do.
+    pub(super) fn add(&mut self, item: &JudgedItem, said: &SaidOfAnswer) -> bool {
+        let mut is_read = false;
+        for (figure, classes) in &said.classes {
+            let judge = given(item, figure);
+            is_read |= judge.is_some();
+            let labelled = LabelledItem {
+                labels: classes.clone(),
+                judge,
+            };
+            let all = self.classes.entry(figure.clone()).or_default();
+            all.push(labelled);
+            if figure == CORRECT {
+                continue;
+            }
+            let judge = item.first.numbers.get(figure);
+            if let Some((people, judge)) = said.values.get(figure).zip(judge) {
+                let all = self.points.entry(figure.clone()).or_default();
+                all.push((*people, *judge));
+            }
+        }
+        is_read
+    }
+
+    /// How far the two agree, by figure.
+    pub(super) fn agreement(&self) -> Result<BTreeMap<String, JudgeAgreement>> {
+        let figures = self.classes.iter();
+        let figures =
+            figures.map(|(figure, items)| Ok((figure.clone(), JudgeAgreement::of(items)?)));
+        figures.collect()
+    }
+
+    /// How far points are apart, by figure.
+    pub(super) fn points(&self) -> BTreeMap<String, PointsAgreement> {
+        let figures = self.points.iter();
+        let figures = figures.map(|(figure, both)| (figure.clone(), PointsAgreement::of(both)));
+        figures.collect()
+    }
+
+    /// The kappa of the figure that says most: the verdict, the total, the value, what is correct, or else the first. Of
+    /// points it is that of the mean of what people say.
+    pub(super) fn kappa(&self) -> Result<CalibrationKappa> {
+        let best = [VERDICT, TOTAL, VALUE, CORRECT];
+        let best = best
+            .into_iter()
+            .find(|name| self.classes.contains_key(*name));
+        let best = best.or_else(|| self.classes.keys().next().map(String::as_str));
+        let Some((name, items)) = best.and_then(|name| Some((name, self.classes.get(name)?)))
+        else {
+            return Ok(CalibrationKappa::default());
+        };
+        if let Some(both) = self.points.get(name) {
+            let of = PointsAgreement::of(both);
+            return Ok(CalibrationKappa {
+                of: name.to_owned(),
+                quadratic: true,
+                value: of.kappa_quadratic,
+                ci95: of.kappa_ci95,
+            });
+        }
+        let of = JudgeAgreement::of(items)?;
+        let quadratic = of.figures.kappa_quadratic.is_some();
+        let ci95 = if quadratic {
+            of.ci95.kappa_quadratic
+        } else {
+            of.ci95.kappa
+        };
+        Ok(CalibrationKappa {
+            of: name.to_owned(),
+            quadratic,
+            value: of.figures.kappa_quadratic.or(of.figures.kappa),
+            ci95: ci95.filter(|[low, high]| low < high),
+        })
+    }
+}
+
+/// The figures of agreement as they stand in a file, those of points as a member `points`.
+pub(super) fn told(
+    agreement: &BTreeMap<String, JudgeAgreement>,
+    points: &BTreeMap<String, PointsAgreement>,
+) -> BTreeMap<String, Value> {
+    let figures = agreement.iter().map(|(figure, of)| {
+        let mut told = serde_json::to_value(of).unwrap_or_default();
+        if let (Some(members), Some(of)) = (told.as_object_mut(), points.get(figure)) {
+            members.insert("points".to_owned(), json!(of));
+        }
+        (figure.clone(), told)
+    });
+    figures.collect()
+}
+
+/// Of labels, those that are of answers that nobody picked; all where these are none.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SaidByChoice {
+    pub(super) all: SaidOfAnswers,
+    drawn: SaidOfAnswers,
+    /// Answers with a verdict of which people say something: drawn by lot or all, and picked.
+    pub(super) n: u64,
+    pub(super) picked: u64,
+    /// Those without a verdict.
+    pub(super) unread: u64,
+}
+
+impl SaidByChoice {
+    pub(super) fn add(&mut self, item: &JudgedItem, said: &SaidOfAnswer, chosen: LabelChoice) {
+        let is_read = self.all.add(item, said);
+        let counted = match chosen {
+            _ if !is_read => &mut self.unread,
+            LabelChoice::Picked => &mut self.picked,
+            LabelChoice::Random | LabelChoice::All => &mut self.n,
+        };
+        *counted += 1;
+        if chosen != LabelChoice::Picked {
+            self.drawn.add(item, said);
+        }
+    }
+
+    pub(super) fn kappa(&self) -> Result<CalibrationKappa> {
+        if self.n > 0 { &self.drawn } else { &self.all }.kappa()
+    }
+}
+
+/// What the judge says of a figure, as a class.
+fn given(item: &JudgedItem, figure: &str) -> Option<LabelClass> {
+    let number = item.first.numbers.get(figure);
+    match figure {
+        VERDICT => LabelClass::of(&json!(item.first.verdict)),
+        CORRECT => LabelClass::of(&json!(*number? > 0.5)),
+        _ => LabelClass::of(&json!(number?)),
+    }
+}

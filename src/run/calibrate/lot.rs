@@ -1,0 +1,129 @@
+//! Answers drawn by lot for people to label, and whether labels are of such a draw.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use serde_json::{Value, json};
+
+use super::JudgeOfRun;
+use crate::data::labels::{ItemLabels, LabelChoice};
+use crate::error::{Error, Result};
+use crate::stats::SplitMix64;
+
+/// So many in a hundred answers of a draw must have a label for the others to be called left out, and not passed over.
+const MOST: usize = 80;
+
+impl JudgeOfRun {
+    /// Lines to be filled in by people, of answers that are drawn by lot. A larger draw of the same seed begins with the
+    /// smaller one.
+    ///
+    /// # Errors
+    ///
+    /// Where there are fewer answers.
+    pub fn draw(&self, number: usize, seed: u64) -> Result<Vec<Value>> {
+        let ids = self.in_lot(number, seed);
+        let all = self.answered().count();
+        if all == 0 {
+            let message = format!("run `{}` has no answer to be drawn", self.run_id());
+            return Err(Error::usage(message)
+                .hint("name a run whose answers can be labelled: `cargo evaltest runs`"));
+        }
+        if number == 0 {
+            return Err(Error::usage("`--draw 0` draws nothing")
+                .hint(format!("say how many answers: `--draw {}`", all.min(100))));
+        }
+        if number > all {
+            let answers = if all == 1 { "answer" } else { "answers" };
+            let message = format!("`--draw {number}`, and the run has {all} {answers}");
+            return Err(Error::usage(message).hint(format!("`--draw {all}` draws all of them")));
+        }
+        let line = |id: &&str| json!({ "id": id, "label": null, "chosen": LabelChoice::Random, "seed": seed, "run": self.run_id() });
+        Ok(ids.iter().map(line).collect())
+    }
+
+    fn answered(&self) -> impl Iterator<Item = &str> {
+        let answered = self.items.iter().filter(|item| item.answer.is_some());
+        answered.map(|item| item.id.as_str())
+    }
+
+    /// The first so many answers in the order of a lot.
+    fn in_lot(&self, number: usize, seed: u64) -> Vec<&str> {
+        let mut ids: Vec<&str> = self.answered().collect();
+        let number = number.min(ids.len());
+        let mut random = SplitMix64(seed);
+        for place in 0..number {
+            let other = place + random.below(ids.len() - place);
+            ids.swap(place, other);
+        }
+        ids.truncate(number);
+        ids
+    }
+
+    /// Why nobody can see that labels are of answers that were drawn by lot from this run, as they say.
+    pub(super) fn doubts(&self, labels: &[ItemLabels]) -> Vec<String> {
+        let answered: HashSet<&str> = self.answered().collect();
+        let drawn = labels.iter().filter(|item| {
+            item.chosen == LabelChoice::Random
+                && !item.is_empty()
+                && answered.contains(item.id.as_str())
+        });
+        let mut lots = BTreeMap::<Option<u64>, Vec<&str>>::new();
+        for item in drawn {
+            lots.entry(item.seed).or_default().push(&item.id);
+        }
+        let mut doubts = Vec::new();
+        if lots.len() > 1 {
+            let seeds = lots.keys().flatten().map(u64::to_string);
+            let mut seeds: Vec<String> = seeds.collect();
+            if lots.contains_key(&None) {
+                seeds.push("none".to_owned());
+            }
+            doubts.push(format!(
+                "they were drawn with several seeds ({})",
+                seeds.join(", ")
+            ));
+        }
+        for (seed, ids) in &lots {
+            doubts.extend(match seed {
+                None => Some(format!(
+                    "{} of answers drawn by lot name no `seed`, so that nobody can draw them again",
+                    count(ids.len())
+                )),
+                Some(seed) => self.doubt(*seed, ids),
+            });
+        }
+        doubts
+    }
+
+    /// Why these answers are not those that a seed draws.
+    fn doubt(&self, seed: u64, labelled: &[&str]) -> Option<String> {
+        let number = labelled.len();
+        let order = self.in_lot(usize::MAX, seed);
+        let places: HashMap<&str, usize> = order.iter().copied().zip(1..).collect();
+        let last = labelled.iter().filter_map(|id| places.get(id)).max()?;
+        if *last <= number {
+            return None;
+        }
+        if number * 100 >= last * MOST {
+            return Some(format!(
+                "{number} of the first {last} answers that `--draw` gives with seed {seed} have a label: corrections count \
+                 on nobody having chosen which"
+            ));
+        }
+        let first: HashSet<&str> = order.into_iter().take(number).collect();
+        let strangers: Vec<&&str> = labelled.iter().filter(|id| !first.contains(**id)).collect();
+        Some(format!(
+            "`judge calibrate --draw {number} --seed {seed}` of this run does not give {} of the {number} labelled answers, \
+             first `{}`: corrections count on another lot having drawn them from this run",
+            strangers.len(),
+            strangers.first()?
+        ))
+    }
+}
+
+/// So many labels.
+pub(super) fn count(number: usize) -> String {
+    match number {
+        1 => "1 label".to_owned(),
+        number => format!("{number} labels"),
+    }
+}
