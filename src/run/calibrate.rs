@@ -18,7 +18,7 @@ use crate::system::file;
 use crate::verdict::judged::agreement::JudgeAgreement;
 use crate::verdict::judged::calibrated::CalibratedJudge;
 use crate::verdict::judged::calibration::JudgeCalibration;
-use crate::verdict::judged::items::JudgedItem;
+use crate::verdict::judged::items::{CORRECT, JudgedItem, VALUE};
 use crate::verdict::judged::people::{PeoplesFigures, SaidOfAnswer};
 use crate::verdict::judged::points::PointsAgreement;
 use crate::verdict::summary::Summary;
@@ -244,16 +244,25 @@ impl JudgeOfRun {
             let pairs: Vec<_> = pairs.collect();
             let known = LabelSpread::of(&pairs, &all);
             let count = all.len() as u64;
+            let ends = self.ends(&figure);
+            let scale = ends.map(|[low, high]| high - low);
             let spread = known.or_else(|| LabelSpread::unknown(&all))?;
             Some(LabelPlan {
-                labels: spread.needed(width, count),
+                labels: spread.needed(width, count, scale),
                 answers: count,
-                width_of_all: spread.width(count, count),
+                width_of_all: spread.width(count, count, scale),
                 known: known.map_or(0, |_| pairs.len() as u64),
                 figure,
             })
         };
         figures.into_iter().filter_map(plan).collect()
+    }
+
+    /// The lowest and the highest of a figure, if that is known.
+    fn ends(&self, figure: &str) -> Option<[f64; 2]> {
+        let told = self.manifest.detail_bounds.get(&self.scorer);
+        let share = [CORRECT, VALUE].contains(&figure).then_some([0.0, 1.0]);
+        told.and_then(|told| told.get(figure)).copied().or(share)
     }
 
     /// Refuses labels of samples that the run does not have, and of other runs.

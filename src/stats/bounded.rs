@@ -50,10 +50,10 @@ impl BoundedMean {
         let z = Z95 * wider;
         let Some([low, high]) = self.scale else {
             let half = z * self.error;
-            return (half > 0.0).then(|| [self.mean - half, self.mean + half]);
+            return (half > 0.0).then_some([self.mean - half, self.mean + half]);
         };
         let (width, n) = (high - low, as_f64(self.labels));
-        let unseen = width * z * z / (n + z * z);
+        let unseen = width * unseen(n, z);
         let [from, to] = if self.is_share {
             let share = (self.mean - low) / width;
             let variance = (self.error / width).powi(2);
@@ -72,6 +72,11 @@ impl BoundedMean {
             to.max(self.mean + unseen).min(high),
         ])
     }
+}
+
+/// The share that may be of a kind of which there is none among n: Wilson's bound at its end.
+pub(super) fn unseen(n: f64, z: f64) -> f64 {
+    z * z / (n + z * z)
 }
 
 #[cfg(test)]

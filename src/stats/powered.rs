@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::bounded::unseen;
 use super::mean::{normal95, variance};
 use super::{MeanEstimate, Sum, Z95, as_f64, mean, student};
 
@@ -175,8 +176,9 @@ impl LabelSpread {
         })
     }
 
-    /// How wide the interval is with so many labels of so many items.
-    pub(crate) fn width(&self, labels: u64, all: u64) -> f64 {
+    /// How wide the interval is with so many labels of so many items, on a scale of this width, if that is known; as
+    /// [`BoundedMean`](super::BoundedMean) has it.
+    pub(crate) fn width(&self, labels: u64, all: u64, scale: Option<f64>) -> f64 {
         let n = as_f64(labels);
         let rest = as_f64(all.saturating_sub(labels));
         let squared = if rest > 0.0 && self.predictions > 0.0 {
@@ -188,12 +190,22 @@ impl LabelSpread {
         } else {
             self.labels / n
         };
-        2.0 * Z95 * squared.sqrt()
+        let freedom = labels.saturating_sub(1);
+        // Of one label nobody knows how they vary.
+        let half = if freedom > 0 {
+            student::percentile(0.975, freedom) * squared.sqrt()
+        } else {
+            f64::INFINITY
+        };
+        let ends = scale.map(|scale| (2.0 * scale * unseen(n, Z95), scale));
+        ends.map_or(2.0 * half, |(least, most)| {
+            (2.0 * half).max(least).min(most)
+        })
     }
 
     /// The fewest labels, of so many items, whose interval is no wider than this; `None` where all of them are too few.
-    pub(crate) fn needed(&self, width: f64, all: u64) -> Option<u64> {
-        (2..=all).find(|labels| self.width(*labels, all) <= width)
+    pub(crate) fn needed(&self, width: f64, all: u64, scale: Option<f64>) -> Option<u64> {
+        (2..=all).find(|labels| self.width(*labels, all, scale) <= width)
     }
 }
 
@@ -308,13 +320,16 @@ mod tests {
     fn better_predictions_need_fewer_labels() {
         let values: Vec<_> = (0..1_000).map(|at| f64::from(at % 2)).collect();
         let unknown = LabelSpread::unknown(&values).unwrap();
-        // 0.25 · (2 · 1.96 / 0.2)² is 96.04, and a hair for n - 1.
-        assert_eq!(unknown.needed(0.2, 1_000), Some(97));
+        // 0.25 · (2 · 1.984 / 0.2)² is 98.4, and a hair for n - 1.
+        assert_eq!(unknown.needed(0.2, 1_000, None), Some(99));
         let perfect: Vec<_> = values[..100].iter().map(|it| (*it, *it)).collect();
         let known = LabelSpread::of(&perfect, &values).unwrap();
-        assert!(known.needed(0.2, 1_000).unwrap() < 60);
-        assert_eq!(unknown.needed(0.01, 1_000), None);
+        assert!(known.needed(0.2, 1_000, None).unwrap() < 60);
+        assert_eq!(unknown.needed(0.01, 1_000, None), None);
         assert_eq!(LabelSpread::unknown(&[1.0]), None);
+        // However good the judge is, what was not seen among so few may be there.
+        assert!(known.needed(0.1, 1_000, Some(1.0)).unwrap() > 70);
+        near(unknown.width(3, 1_000, Some(1.0)), 1.0);
     }
 
     #[test]

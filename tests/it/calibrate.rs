@@ -316,7 +316,7 @@ fn answers_to_label_are_drawn_by_lot_and_their_number_is_planned() {
         .says("`--draw 0` draws nothing");
     let plan = |more: &str| {
         let ran = project.run(&format!(
-            "judge calibrate {} --plan 1.5 --json{more}",
+            "judge calibrate {} --plan 1 --json{more}",
             dir.display()
         ));
         let plans: Value = serde_json::from_str(&ran.exits(0).out).unwrap();

@@ -99,7 +99,7 @@ fn labels_that_a_seed_does_not_draw_are_doubted() {
     );
     // What is doubted is so in each run that has the calibration.
     label(&project, "--draw 20 --seed 7", |_, line| {
-        line["seed"] = json!(8)
+        line["seed"] = json!(8);
     });
     calibrate(&project);
     let gate = format!("gate {}", project.last_run().display());

@@ -7,10 +7,13 @@ use serde_json::{Map, Value};
 use super::{ItemLabels, wrong};
 use crate::error::{Error, Result};
 
+/// A line of a file, by its number.
+type NumberedLine = (u64, Map<String, Value>);
+
 /// The lines of each item, and who said what.
 #[derive(Debug, Default)]
 pub(super) struct PeopleOfLines {
-    lines: HashMap<String, Vec<(u64, Map<String, Value>)>>,
+    lines: HashMap<String, Vec<NumberedLine>>,
     /// By item, person and dimension, or `None` for the whole.
     said: HashMap<(String, String, Option<String>), u64>,
 }

@@ -176,6 +176,10 @@ fn show_plan(
     }
     writeln!(
         out,
+        "with fewer than 50 the judge is uncalibrated, and no `corrected` gate decides"
+    )?;
+    writeln!(
+        out,
         "draw them by lot: cargo evaltest judge calibrate {} --draw N --seed 7",
         shell_word(&shown(dir))
     )
