@@ -1,19 +1,29 @@
 //! `.parquet`: the format in which GAIA is published. Behind the cargo feature `parquet`.
 
+mod pages;
+mod spool;
+mod unpack;
+
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 
 use parquet::errors::ParquetError;
 use parquet::file::metadata::RowGroupMetaData;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::reader::FileReader;
 use parquet::record::Field;
 use serde_json::{Map, Number, Value};
 
 use crate::error::{Error, Result};
 
+use self::pages::LongPages;
+use self::spool::ValueSpool;
 use super::columns::text;
 use super::row::Row;
 use crate::system::panics;
+
+/// A page of so many bytes is not taken into memory as a whole.
+const LARGE_PAGE: u64 = 4 << 20;
 
 /// The rows of a file.
 pub(super) fn rows(path: &Path) -> Result<Vec<Row>> {
@@ -38,7 +48,7 @@ pub(super) fn each(
         taken = take(fields);
         taken.is_ok()
     };
-    let read = panics::catch(|| read(file, &mut take));
+    let read = panics::catch(|| read(file, LARGE_PAGE, &mut take));
     taken?;
     let reason = match read {
         Ok(Ok(())) => return Ok(()),
@@ -55,13 +65,18 @@ pub(super) fn each(
 }
 
 /// Hands on rows as long as they are wanted.
-fn read(file: File, take: &mut dyn FnMut(Map<String, Value>) -> bool) -> Result<(), ParquetError> {
-    let reader = SerializedFileReader::new(file)?;
+fn read(
+    file: File,
+    large: u64,
+    take: &mut dyn FnMut(Map<String, Value>) -> bool,
+) -> Result<(), ParquetError> {
+    let spool = Arc::new(ValueSpool::new());
+    let reader = LongPages::new(file, &spool, large)?;
     check_places(&reader)?;
     let groups = reader.metadata().row_groups();
     let rows = reader.get_row_iter(None)?;
     for row in rows.with_batch_size(batch(groups)) {
-        if !take(object(row?.into_columns())) {
+        if !take(object(row?.into_columns(), &spool)?) {
             break;
         }
     }
@@ -100,17 +115,20 @@ fn check_places(reader: &impl FileReader) -> Result<(), ParquetError> {
     Ok(())
 }
 
-fn object(columns: Vec<(String, Field)>) -> Map<String, Value> {
+fn object(
+    columns: Vec<(String, Field)>,
+    spool: &ValueSpool,
+) -> Result<Map<String, Value>, ParquetError> {
     columns
         .into_iter()
-        .map(|(name, field)| (name, value(field)))
+        .map(|(name, field)| Ok((name, value(field, spool)?)))
         .collect()
 }
 
 /// A field as JSON. Times, dates and decimals become texts; so do bytes, as UTF-8 or else in
 /// hexadecimal. What JSON has no number for (NaN, infinity) becomes null.
-fn value(field: Field) -> Value {
-    match field {
+fn value(field: Field, spool: &ValueSpool) -> Result<Value, ParquetError> {
+    Ok(match field {
         Field::Null => Value::Null,
         Field::Bool(value) => value.into(),
         Field::Byte(n) => n.into(),
@@ -124,27 +142,42 @@ fn value(field: Field) -> Value {
         Field::Float16(n) => short_float(&n.to_string()),
         Field::Float(n) => short_float(&n.to_string()),
         Field::Double(n) => Number::from_f64(n).into(),
-        Field::Str(text) => text.into(),
-        Field::Bytes(bytes) => match std::str::from_utf8(bytes.data()) {
-            Ok(text) => text.into(),
-            Err(_) => hexadecimal(bytes.data()).into(),
+        Field::Str(text) => match spool.long(text.as_bytes())? {
+            Some(bytes) => String::from_utf8(bytes)
+                .map_err(|error| ParquetError::General(error.to_string()))?
+                .into(),
+            None => text.into(),
         },
+        Field::Bytes(bytes) => {
+            let long = spool.long(bytes.data())?;
+            let bytes = long.as_deref().unwrap_or(bytes.data());
+            match std::str::from_utf8(bytes) {
+                Ok(text) => text.into(),
+                Err(_) => hexadecimal(bytes).into(),
+            }
+        }
         Field::Decimal(_)
         | Field::Date(_)
         | Field::TimeMillis(_)
         | Field::TimeMicros(_)
         | Field::TimestampMillis(_)
         | Field::TimestampMicros(_) => field.to_string().into(),
-        Field::Group(row) => object(row.into_columns()).into(),
-        Field::ListInternal(list) => list.elements().iter().cloned().map(value).collect(),
+        Field::Group(row) => object(row.into_columns(), spool)?.into(),
+        Field::ListInternal(list) => {
+            let elements = list.elements().iter().cloned();
+            let values: Result<Vec<_>, _> = elements.map(|field| value(field, spool)).collect();
+            values?.into()
+        }
         Field::MapInternal(map) => {
             let entry = |(key, field): &(Field, Field)| {
-                let key = text(value(key.clone())).unwrap_or_default();
-                (key, value(field.clone()))
+                let key = text(value(key.clone(), spool)?).unwrap_or_default();
+                Ok((key, value(field.clone(), spool)?))
             };
-            map.entries().iter().map(entry).collect()
+            let entries: Result<Map<_, _>, ParquetError> =
+                map.entries().iter().map(entry).collect();
+            entries?.into()
         }
-    }
+    })
 }
 
 /// The number that the digits say: 0.1 of 32 bits is 0.1 and not 0.10000000149011612.

@@ -1,0 +1,130 @@
+//! Bodies of pages, unpacked as they are read.
+
+use std::io::{self, BufRead, Read};
+
+use parquet::basic::Compression;
+
+/// Bytes that are read at once.
+pub(super) const BUFFER: usize = 1 << 16;
+
+/// What was packed so. LZ4 is not read in pieces.
+pub(super) fn unpack<'a>(
+    packed: impl BufRead + 'a,
+    compression: Compression,
+) -> io::Result<Box<dyn Read + 'a>> {
+    Ok(match compression {
+        Compression::UNCOMPRESSED => Box::new(packed),
+        Compression::SNAPPY => Box::new(Snappy::new(packed)?),
+        Compression::ZSTD(_) => Box::new(zstd::stream::read::Decoder::with_buffer(packed)?),
+        Compression::GZIP(_) => Box::new(flate2::bufread::MultiGzDecoder::new(packed)),
+        Compression::BROTLI(_) => Box::new(brotli::Decompressor::new(packed, BUFFER)),
+        _ => return Err(io::ErrorKind::Unsupported.into()),
+    })
+}
+
+/// The bytes of a number that begins here: seven bits each, the lowest first.
+pub(super) fn varint(bytes: &mut impl Read) -> io::Result<u64> {
+    let mut number = 0;
+    for shift in (0..35).step_by(7) {
+        let [byte] = read(bytes)?;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Ok(number);
+        }
+    }
+    Err(io::ErrorKind::InvalidData.into())
+}
+
+pub(super) fn read<const N: usize>(bytes: &mut impl Read) -> io::Result<[u8; N]> {
+    let mut read = [0; N];
+    bytes.read_exact(&mut read)?;
+    Ok(read)
+}
+
+/// A block of Snappy. Those who write it pack each 64 KiB on its own, and these are unpacked one by one; a block of
+/// which this is not true is an error here, and valid nevertheless.
+struct Snappy<R> {
+    packed: R,
+    left: u64,
+    piece: Vec<u8>,
+    unpacked: Vec<u8>,
+    at: usize,
+}
+
+const PIECE: u64 = 64 << 10;
+
+impl<R: BufRead> Snappy<R> {
+    fn new(mut packed: R) -> io::Result<Self> {
+        Ok(Self {
+            left: varint(&mut packed)?,
+            packed,
+            piece: Vec::new(),
+            unpacked: Vec::new(),
+            at: 0,
+        })
+    }
+
+    /// Unpacks the next piece. A tag says in two bits what it is and in the others, or in bytes behind it, how long.
+    fn next_piece(&mut self) -> io::Result<()> {
+        let size = self.left.min(PIECE);
+        self.left -= size;
+        // Its length, as at the beginning of a block.
+        self.piece.clear();
+        self.piece.extend([
+            (size & 0x7f) as u8 | 0x80,
+            ((size >> 7) & 0x7f) as u8 | 0x80,
+            (size >> 14) as u8,
+        ]);
+        let mut found = 0;
+        while found < size {
+            let [tag] = read(&mut self.packed)?;
+            self.piece.push(tag);
+            let (kind, number) = (tag & 3, u64::from(tag >> 2));
+            // How many bytes it unpacks to, how many say so or from where they are copied, and how many follow.
+            let more = match kind {
+                0 => usize::try_from(number.saturating_sub(59)).unwrap_or(0),
+                1 => 1,
+                2 => 2,
+                _ => 4,
+            };
+            let mut bytes = [0; 8];
+            self.packed.read_exact(&mut bytes[..more])?;
+            self.piece.extend(&bytes[..more]);
+            let length = match kind {
+                0 if more > 0 => u64::from_le_bytes(bytes) + 1,
+                1 => (number & 7) + 4,
+                _ => number + 1,
+            };
+            found += length;
+            if found > size {
+                return Err(io::ErrorKind::InvalidData.into());
+            }
+            if kind == 0 {
+                let literal = &mut self.packed.by_ref().take(length);
+                literal.read_to_end(&mut self.piece)?;
+            }
+        }
+        self.at = 0;
+        self.unpacked.resize(usize::try_from(size).unwrap_or(0), 0);
+        let mut decoder = snap::raw::Decoder::new();
+        decoder.decompress(&self.piece, &mut self.unpacked)?;
+        Ok(())
+    }
+}
+
+impl<R: BufRead> Read for Snappy<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        if self.at == self.unpacked.len() {
+            if self.left > 0 {
+                self.next_piece()?;
+            } else if !self.packed.fill_buf()?.is_empty() {
+                return Err(io::ErrorKind::InvalidData.into());
+            } else {
+                return Ok(0);
+            }
+        }
+        let length = (&self.unpacked[self.at..]).read(bytes)?;
+        self.at += length;
+        Ok(length)
+    }
+}
