@@ -101,15 +101,23 @@ impl KnownMeans {
         parted.ok_or_else(|| self.unknown(name))
     }
 
-    /// What `corrected(NAME)` means: the accuracy of the judge of that name, or else what `mean(NAME)` does.
+    /// What `corrected(NAME)` means: the accuracy of the judge of that name, also as `JUDGE.correct`, which is how the
+    /// lines of a run call it; or else what `mean(NAME)` does.
     pub(super) fn find_corrected(&self, name: &str) -> Result<Found, String> {
-        if self.by_scorer.contains_key(name) {
-            return Ok(Found {
-                scorer: Some(name.to_owned()),
+        let accuracy_of = |judge: &str| {
+            self.by_scorer.contains_key(judge).then(|| Found {
+                scorer: Some(judge.to_owned()),
                 detail: CORRECT.to_owned(),
-            });
+            })
+        };
+        if let Some(found) = accuracy_of(name) {
+            return Ok(found);
         }
-        self.find(name)
+        self.find(name).or_else(|why| {
+            let parts = name.rsplit_once('.');
+            let judge = parts.filter(|(_, detail)| *detail == CORRECT);
+            judge.and_then(|(judge, _)| accuracy_of(judge)).ok_or(why)
+        })
     }
 
     fn unknown(&self, name: &str) -> String {
@@ -153,6 +161,27 @@ impl KnownMeans {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_accuracy_of_a_judge_is_named_by_the_judge_or_as_its_lines_call_it() {
+        let set = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+        let known = KnownMeans {
+            by_scorer: BTreeMap::from([
+                ("strict".to_owned(), set(&["value"])),
+                ("own".to_owned(), set(&["value", "correct"])),
+            ]),
+            first: set(&["value"]),
+        };
+        let check = |name: &str, scorer: Option<&str>, detail: &str| {
+            let found = known.find_corrected(name).unwrap();
+            assert_eq!((found.scorer.as_deref(), &*found.detail), (scorer, detail));
+        };
+        check("strict", Some("strict"), "correct");
+        check("strict.correct", Some("strict"), "correct");
+        check("own.correct", Some("own"), "correct");
+        check("strict.value", Some("strict"), "value");
+        assert!(known.find_corrected("nobody.correct").is_err());
+    }
 
     #[test]
     fn a_name_is_looked_for_in_turn() {
