@@ -32,6 +32,7 @@ fn the_fixtures_run_and_some_of_their_answers_are_wrong() {
     check("gsm8k/gsm8k.yaml", (8, 8, 6));
     check("aime/aime.yaml", (4, 4, 3));
     check("judge/judge.yaml", (16, 16, 3));
+    check("judge/panel.yaml", (16, 16, 3));
     check("custom/stationer.yaml", (10, 10, 8));
     // What judges a sample is in its record, so the last run can be scored again without the spec.
     let run = project.last_run();
@@ -75,6 +76,38 @@ fn a_fixture_is_judged_by_what_a_model_said_in_each_form() {
     assert_eq!(figures["agreement"], 7.0 / 16.0);
     assert_eq!(figures["constant_agreement"], figures["agreement"]);
     assert_eq!(figures["kappa"], 0.0);
+}
+
+/// The same model as a judge with a calibration, as three judges and as the judge of pairs: what the comment in the spec says.
+#[test]
+fn a_fixture_has_a_panel_pairs_and_labels_of_people() {
+    let project = Project::new();
+    let spec = root().join("fixtures/judge/panel.yaml");
+    let output = project.file("evaltest-runs");
+    let paths = [spec.to_str().unwrap(), output.to_str().unwrap()];
+    let ran = project.run_of(&["run", paths[0], "--output-root", paths[1], "--json"]);
+    let summary = ran.exits(0).json()["runs"][0]["summary"].clone();
+    let judges = &summary["judge"]["scorers"];
+
+    let corrected = &judges["judge"]["calibration"]["corrected"]["correct"];
+    assert_eq!(corrected["value"], 7.0 / 16.0, "{}", judges["judge"]);
+    assert_eq!(corrected["judge"], 1.0);
+    let gate = &summary["gates"][1];
+    assert_eq!(gate["gate"], "corrected(judge.correct) >= 0.4");
+    assert_eq!(gate["verdict"], "passed");
+    let said = gate["message"].as_str().unwrap();
+    assert!(said.contains("uncalibrated (16 labels of people"), "{said}");
+
+    let jury = &summary["judge"]["juries"]["jury"];
+    assert_eq!(jury["panel"]["agreement"], 7.0 / 16.0, "{jury}");
+    assert_eq!(judges["jury/one"]["unread"], 1);
+
+    let pairs = &judges["pairwise"]["pairs"];
+    assert_eq!(pairs["n"], 16);
+    assert_eq!(pairs["inconsistent"], 16);
+    assert_eq!(pairs["win_rate"], 0.5);
+    assert_eq!(pairs["position_bias"], 1.0);
+    assert_eq!(pairs["standing"], "not_told_apart");
 }
 
 /// Numbers are compared as numbers and codes as texts, unless the eval names a scorer.
