@@ -1,7 +1,7 @@
 //! Files: written whole or not at all, hashed, and where a path leads.
 
 use std::fs;
-use std::io::{BufWriter, Read, Write};
+use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -145,12 +145,23 @@ pub(crate) fn hashes(path: &Path) -> std::io::Result<[String; 2]> {
 }
 
 fn read(path: &Path, mut take: impl FnMut(&[u8])) -> std::io::Result<()> {
+    read_while(path, |bytes| {
+        take(bytes);
+        Ok(true)
+    })
+}
+
+fn read_while(
+    path: &Path,
+    mut take: impl FnMut(&[u8]) -> std::io::Result<bool>,
+) -> std::io::Result<()> {
     let mut reader = open_plain(path)?;
     let mut buffer = vec![0; 64 << 10];
     loop {
         match reader.read(&mut buffer)? {
             0 => return Ok(()),
-            n => take(&buffer[..n]),
+            n if take(&buffer[..n])? => {}
+            _ => return Ok(()),
         }
     }
 }
@@ -172,6 +183,32 @@ pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     one == other || file(one).is_some_and(|one| file(other) == Some(one))
 }
 
+/// Whether two files have the same content, of which there is some. Only files of one length are read.
+pub(crate) fn is_copy(one: &Path, other: &Path) -> bool {
+    let length = |path: &Path| {
+        let data = path.metadata().ok().filter(fs::Metadata::is_file)?;
+        Some(data.len()).filter(|length| *length > 0)
+    };
+    length(one).is_some_and(|one| length(other) == Some(one))
+        && has_same_bytes(one, other).unwrap_or(false)
+}
+
+fn has_same_bytes(one: &Path, other: &Path) -> std::io::Result<bool> {
+    let mut other = BufReader::with_capacity(64 << 10, open_plain(other)?);
+    let mut is_same = true;
+    read_while(one, |mut bytes| {
+        while is_same && !bytes.is_empty() {
+            let there = other.fill_buf()?;
+            let both = there.len().min(bytes.len());
+            is_same = both > 0 && there[..both] == bytes[..both];
+            other.consume(both);
+            bytes = &bytes[both..];
+        }
+        Ok(is_same)
+    })?;
+    Ok(is_same)
+}
+
 /// Whether a path has only plain components, so that joined to a folder it stays below it.
 pub(crate) fn is_inside(path: &Path) -> bool {
     path.components()
@@ -182,4 +219,36 @@ pub(crate) fn has_name(file: &fs::File) -> bool {
     use std::os::unix::fs::MetadataExt;
 
     file.metadata().is_ok_and(|about| about.nlink() > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_has_the_same_content_of_which_there_is_some() {
+        let folder = tempfile::tempdir().unwrap();
+        let check = |one: &[u8], other: &[u8], expect: bool| {
+            let [one, other] = [("one", one), ("other", other)].map(|(name, content)| {
+                let path = folder.path().join(name);
+                fs::write(&path, content).unwrap();
+                path
+            });
+            assert_eq!(is_copy(&one, &other), expect);
+        };
+        check(b"same", b"same", true);
+        check(b"same", b"some", false);
+        check(b"same", b"same\n", false);
+        check(b"", b"", false);
+        let long = vec![b'x'; 300_001];
+        check(&long, &long, true);
+        let mut other = long.clone();
+        other[300_000] = b'y';
+        check(&long, &other, false);
+        assert!(!is_copy(folder.path(), folder.path()));
+        assert!(!is_copy(
+            &folder.path().join("one"),
+            &folder.path().join("none")
+        ));
+    }
 }

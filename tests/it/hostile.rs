@@ -264,6 +264,8 @@ fn no_attachment_is_where_the_answers_stand() {
         ("eval.yaml", "the spec"),
         ("hard.txt", "the spec"),
         ("hard-data.txt", "the dataset"),
+        ("copied-data.txt", "the dataset"),
+        ("copied.txt", "the spec"),
         (&*samples, "of a run directory"),
         (&*snapshot, "of the snapshots"),
         ("old/run/samples.jsonl", "of a run directory"),
@@ -271,6 +273,8 @@ fn no_attachment_is_where_the_answers_stand() {
     ];
     write(&refused.map(|(file, _)| file));
     std::fs::hard_link(project.file("data.jsonl"), project.file("hard-data.txt")).unwrap();
+    project.write("copied-data.txt", project.read("data.jsonl"));
+    project.write("copied.txt", project.read("eval.yaml"));
     project
         .run("list eval.yaml --stats")
         .exits(0)
@@ -300,6 +304,45 @@ fn no_attachment_is_where_the_answers_stand() {
     assert_eq!(records[0]["result"]["status"], "scored", "{}", records[0]);
 }
 
+/// Of a dataset that is a folder, in which attachments lie beside the answers.
+#[test]
+fn no_attachment_is_the_metadata_by_another_name() {
+    let project = Project::new();
+    let files = [
+        "good.txt",
+        "metadata.jsonl",
+        "link.txt",
+        "hard.txt",
+        "copied.txt",
+    ];
+    let rows = files.map(|file| {
+        serde_json::json!({
+            "task_id": file, "Question": "One?", "Level": 1, "Final answer": "1", "file_name": file,
+        })
+        .to_string()
+    });
+    let metadata = project.file("data/metadata.jsonl");
+    project.write("data/metadata.jsonl", rows.join("\n"));
+    project.write("data/good.txt", "fine");
+    std::os::unix::fs::symlink("metadata.jsonl", project.file("data/link.txt")).unwrap();
+    std::fs::hard_link(&metadata, project.file("data/hard.txt")).unwrap();
+    project.write("data/copied.txt", rows.join("\n"));
+    project.write(
+        "eval.yaml",
+        "name: e\nbenchmark: { type: gaia, path: data }\nprompt: none\nagent: { type: command, command: [echo, '1'] }\n",
+    );
+    project.run("run eval.yaml").exits(3);
+    let dir = project.runs().pop().unwrap();
+    let records = crate::project::json_lines(&dir.join("samples.jsonl"));
+    for (file, record) in files.iter().zip(&records) {
+        let error = &record["result"]["error"]["message"];
+        let is_told = error
+            .as_str()
+            .is_some_and(|error| error.contains("it is the dataset, and"));
+        assert_eq!(is_told, *file != "good.txt", "{file}: {record}");
+    }
+}
+
 #[test]
 fn what_a_sandbox_lets_an_agent_read_of_the_answers_is_told() {
     let project = Project::new();
@@ -326,6 +369,8 @@ fn what_a_sandbox_lets_an_agent_read_of_the_answers_is_told() {
     let hands = "`sandbox.read` hands the agent";
     check("evaltest-runs/old", Some(hands));
     check("sub/hard.jsonl", Some(hands));
+    project.write("sub/copied.jsonl", project.read("data.jsonl"));
+    check("sub/copied.jsonl", Some(hands));
     check("data.jsonl", Some("what of it is the dataset stays hidden"));
     check(".", Some("the dataset, the spec stays hidden"));
     check("evaltest-runs", Some("of a run directory stays hidden"));

@@ -3,17 +3,21 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use walkdir::WalkDir;
+
 use super::place;
 use crate::data::{AgentError, Attachment};
 use crate::eval::Eval;
-use crate::system::file::is_same;
+use crate::system::file::{is_copy, is_same};
 use crate::system::project::shown;
 
 /// Where the answers of an eval stand.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Truths {
-    /// Files of the dataset, and folders in which it is `metadata.*`.
+    /// Files of the dataset, and folders that hold some.
     dataset: Vec<PathBuf>,
+    /// The files among them, and in those folders `metadata.*`.
+    dataset_files: Vec<PathBuf>,
     /// The others, each with what it is.
     others: Vec<(PathBuf, &'static str)>,
 }
@@ -22,13 +26,15 @@ impl Truths {
     pub(crate) fn of(eval: &Eval) -> Self {
         let found = |path: PathBuf| path.canonicalize().ok();
         let others = place::answers(eval).into_iter();
+        let dataset = eval.benchmark.paths();
         Self {
-            dataset: eval
-                .benchmark
-                .paths()
-                .into_iter()
+            // What is a link in a folder has its name there alone.
+            dataset_files: dataset
+                .iter()
+                .flat_map(|path| metadata(path))
                 .filter_map(found)
                 .collect(),
+            dataset: dataset.into_iter().filter_map(found).collect(),
             others: others
                 .filter_map(|(path, what)| Some((found(path)?, what)))
                 .collect(),
@@ -60,9 +66,11 @@ impl Truths {
         let shown = shown(read);
         // A sandbox hides by name.
         let is_told = |(path, _): &&(&PathBuf, _)| {
-            *path != &found && (found.starts_with(path) || is_same(&found, path))
+            *path != &found && (found.starts_with(path) || is_told_by(&found, path))
         };
-        if let Some((_, what)) = all.iter().find(is_told) {
+        let of_folders = self.dataset_files.iter().map(|path| (path, "the dataset"));
+        let named = all.iter().copied().chain(of_folders);
+        if let Some((_, what)) = named.collect::<Vec<_>>().iter().find(is_told) {
             return Some(format!(
                 "`sandbox.read` hands the agent `{shown}`, which is {what} and tells the answers: leave it out"
             ));
@@ -76,19 +84,15 @@ impl Truths {
 
     /// What a file is that tells answers.
     fn told(&self, file: &Attachment, found: &Path) -> Option<&'static str> {
-        let is_metadata = || found.file_stem().is_some_and(|stem| stem == "metadata");
-        let is_dataset = |path: &PathBuf| {
-            is_same(found, path)
-                || is_metadata() && found.parent().is_some_and(|at| at.starts_with(path))
-        };
-        if self.dataset.iter().any(is_dataset) {
+        let is_dataset = |path: &PathBuf| is_told_by(found, path);
+        if self.dataset_files.iter().any(is_dataset) {
             return Some("the dataset");
         }
         // A folder that holds the dataset's own is none of these.
         let root = file.root.canonicalize().unwrap_or_default();
         let mut others = self.others.iter();
         let other = others.find(|(path, _)| {
-            (found.starts_with(path) || is_same(found, path)) && !root.starts_with(path)
+            (found.starts_with(path) || is_told_by(found, path)) && !root.starts_with(path)
         });
         if let Some((_, what)) = other {
             return Some(what);
@@ -103,4 +107,21 @@ impl Truths {
             has(crate::snapshot::BASELINE_FILE).then_some("of a snapshot folder")
         })
     }
+}
+
+/// Whether a file tells what another one does: it is that one, by whichever name, or a copy.
+fn is_told_by(found: &Path, path: &Path) -> bool {
+    is_same(found, path) || is_copy(found, path)
+}
+
+/// A file; of a folder the files in it that are a dataset and none of its attachments.
+fn metadata(path: &Path) -> Vec<PathBuf> {
+    if !path.is_dir() {
+        return vec![path.to_owned()];
+    }
+    let files = WalkDir::new(path).into_iter().flatten();
+    let files = files.map(walkdir::DirEntry::into_path);
+    files
+        .filter(|path| path.file_stem().is_some_and(|stem| stem == "metadata"))
+        .collect()
 }
