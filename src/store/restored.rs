@@ -6,6 +6,8 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
+use crate::system::file::open_plain;
+
 /// How the name of such a folder begins.
 const PREFIX: &str = "evaltest-restored-";
 /// Locked by whoever uses the folder.
@@ -26,15 +28,19 @@ impl RestoredFolder {
     }
 
     fn below(root: &Path) -> io::Result<Self> {
-        for entry in fs::read_dir(root)?.flatten() {
+        // A folder of temporary files may be one that nobody can list.
+        for entry in fs::read_dir(root).into_iter().flatten().flatten() {
             let name = entry.file_name();
             if name.to_string_lossy().starts_with(PREFIX) && is_left(&entry.path()) {
                 let _ = fs::remove_dir_all(entry.path());
             }
         }
         let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(root)?;
-        let used = File::create(folder.path().join(USED))?;
+        // Whoever finds it under its name finds it locked.
+        let unlocked = folder.path().join("unlocked");
+        let used = File::create(&unlocked)?;
         used.lock()?;
+        fs::rename(unlocked, folder.path().join(USED))?;
         Ok(Self {
             folder,
             _used: used,
@@ -46,9 +52,10 @@ impl RestoredFolder {
     }
 }
 
-/// Whether nobody uses a folder. One without the file is just being made.
+/// Whether nobody uses a folder. One without the file is just being made. Others write among temporary files, too, and
+/// whoever opens a pipe waits.
 fn is_left(path: &Path) -> bool {
-    File::open(path.join(USED)).is_ok_and(|used| used.try_lock().is_ok())
+    open_plain(&path.join(USED)).is_ok_and(|used| used.try_lock().is_ok())
 }
 
 #[cfg(test)]
@@ -70,7 +77,14 @@ mod tests {
         fs::create_dir(&new).unwrap();
         fs::create_dir(&other).unwrap();
         fs::write(other.join(USED), "").unwrap();
+        let pipe = root.path().join("evaltest-restored-pipe");
+        fs::create_dir(&pipe).unwrap();
+        let made = std::process::Command::new("mkfifo")
+            .arg(pipe.join(USED))
+            .status();
+        assert!(made.unwrap().success());
         let another = RestoredFolder::below(root.path()).unwrap();
+        assert!(pipe.exists());
         assert!(!left.exists());
         assert!(new.exists() && other.exists() && used.path().exists());
         let path = another.path().to_owned();
