@@ -2,6 +2,7 @@
 //! starts.
 
 mod cluster;
+mod hashes;
 mod item;
 mod load;
 mod mask;
@@ -11,6 +12,7 @@ pub(crate) mod place;
 mod placed_tests;
 mod rejudged;
 mod rust;
+mod scorers;
 pub(crate) mod secret;
 mod truths;
 pub(crate) mod unset;
@@ -21,14 +23,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::benchmark::{Benchmark, NO_TRUTH};
-use crate::data::{Output, Score};
+use crate::benchmark::NO_TRUTH;
 use crate::error::{Error, Result};
-use crate::eval::registry::scorers::Context;
 use crate::eval::{Assert, Eval};
 use crate::scorer::extract::Extraction;
 use crate::scorer::qa::QaRules;
-use crate::scorer::{self, Answer, Scorer, detail_bounds, hash};
+use crate::scorer::{self, Scorer, detail_bounds, hash};
 use crate::snapshot;
 use crate::system::beside::beside;
 use crate::text::hash::{Hasher, MaskKey};
@@ -38,9 +38,11 @@ use crate::verdict::baseline::Baseline;
 use crate::verdict::gate::Gate;
 use crate::verdict::{check, gate};
 
+use item::Slices;
 pub(crate) use item::{Item, Packed};
-use load::{Loaded, Slices};
+use load::Loaded;
 use notices::{drawn_seed, missing_attachments, repeated_answers, unused_scorers};
+pub(crate) use scorers::{check_scorer_names, judges_answers, scorers};
 use truths::Truths;
 
 /// An eval that is ready to run.
@@ -321,69 +323,6 @@ pub(crate) fn check_epochs(epochs: u32) -> Result<()> {
         Error::usage(format!("epochs must be between 1 and {most}, not {epochs}"))
             .hint("`epochs: 3` asks every sample three times"),
     )
-}
-
-/// Whether the eval's scorers judge an answer alone. A benchmark that is no scorer wants the whole sample.
-pub(crate) fn judges_answers(eval: &Eval) -> bool {
-    !eval.scorers.is_empty() || scorer_of_benchmark(eval).is_some()
-}
-
-/// The scorers of an eval: its own, else the benchmark's.
-pub(crate) fn scorers(eval: &Eval) -> Vec<Arc<dyn Scorer>> {
-    if !eval.scorers.is_empty() {
-        return eval.scorers.clone();
-    }
-    match scorer_of_benchmark(eval) {
-        Some(scorer) => vec![Arc::from(scorer)],
-        None => vec![Arc::new(BenchmarkScorer(Arc::clone(&eval.benchmark)))],
-    }
-}
-
-/// The benchmark's own scorer, which may be made of what is built in.
-fn scorer_of_benchmark(eval: &Eval) -> Option<Box<dyn Scorer>> {
-    eval.benchmark.scorer_of(&Context::here().maker())
-}
-
-/// [`Benchmark::score`] as a scorer.
-struct BenchmarkScorer(Arc<dyn Benchmark>);
-
-impl Scorer for BenchmarkScorer {
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
-        let sample = answer.sample.ok_or_else(|| {
-            Error::usage(format!(
-                "benchmark `{}` judges whole samples only",
-                self.0.name()
-            ))
-        })?;
-        let text = answer.prediction.map(str::to_owned);
-        self.0.score(
-            sample,
-            &Output {
-                text,
-                ..answer.output.clone()
-            },
-        )
-    }
-
-    fn needs_target(&self) -> bool {
-        false
-    }
-}
-
-/// Every scorer has a name of its own, under which its scores are recorded.
-pub(crate) fn check_scorer_names(scorers: &[Arc<dyn Scorer>]) -> Result<()> {
-    let mut seen = BTreeSet::new();
-    let mut names = scorers.iter().map(Scorer::name).enumerate();
-    let Some((item, name)) = names.find(|(_, name)| !seen.insert(*name)) else {
-        return Ok(());
-    };
-    let hint = "give one another name: `{ type: …, name: other }`";
-    let error = Error::usage(format!("two scorers are called `{name}`"));
-    Err(error.hint(hint).under(item))
 }
 
 /// How many samples a run of the eval asks, of all or of a slice. A limit of the command line, under which gates are

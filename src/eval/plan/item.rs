@@ -3,12 +3,11 @@
 //! A tree of JSON takes several times the room of its text, so a plan holds texts; of a row of a large file only where
 //! that stands. An item is unpacked when it is asked and dropped when its record is on disk.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::load::Slices;
 use crate::data::dataset::SamplePlace;
 use crate::data::{Attachment, Sample, Target};
 use crate::error::Result;
@@ -40,6 +39,9 @@ pub(super) struct Hashes {
     pub(super) target: [u8; 8],
     pub(super) question: [u8; 8],
 }
+
+/// The values of each slice dimension.
+pub(super) type Slices = BTreeMap<String, BTreeSet<String>>;
 
 /// Prompt, target, metadata and tools.
 enum Body {

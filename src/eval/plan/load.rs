@@ -1,21 +1,18 @@
 //! The samples of a dataset, filtered and packed.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use super::cluster;
-use super::item::{Hashes, Packed, Packer};
+use super::hashes::hashes;
+use super::item::{Hashes, Packed, Packer, Slices};
+use crate::data::Sample;
 use crate::data::dataset::Filter;
-use crate::data::{Sample, Target};
 use crate::error::{Error, Result};
 use crate::eval::Eval;
 use crate::scorer::qa::QaRules;
 use crate::scorer::{QaScorer, Scorer};
-use crate::system::file;
-use crate::text::hash::Hasher;
 
 /// A dataset, filtered.
 pub(super) struct Loaded {
@@ -27,9 +24,6 @@ pub(super) struct Loaded {
     /// How many samples each rule of the scorer `qa` judges, if it is there.
     pub(super) rules: Option<QaRules>,
 }
-
-/// The values of each slice dimension.
-pub(super) type Slices = BTreeMap<String, BTreeSet<String>>;
 
 pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> {
     let mut packer = Packer::default();
@@ -171,76 +165,4 @@ fn chosen(items: Vec<Packed>, turns: Vec<usize>) -> (Vec<Packed>, Vec<usize>, Ha
     }
     let order = turns.iter().filter_map(|&turn| places[turn]).collect();
     (kept, order, left_out)
-}
-
-/// The ground truth as it is hashed.
-pub(super) fn truth_text(sample: &Sample) -> String {
-    fn lines(value: &Value) -> Value {
-        match value {
-            Value::String(text) => text.replace("\r\n", "\n").into(),
-            Value::Array(values) => values.iter().map(lines).collect(),
-            Value::Object(map) => {
-                let members = map.iter();
-                let members = members.map(|(key, value)| (key.clone(), lines(value)));
-                Value::Object(members.collect())
-            }
-            other => other.clone(),
-        }
-    }
-    let Some(Target(target)) = &sample.target else {
-        return "hidden".to_owned();
-    };
-    let text = target.to_string();
-    if text.contains("\\r\\n") {
-        return lines(target).to_string();
-    }
-    text
-}
-
-/// The hashes of what the agent is given, of the ground truth, and of the question. The last two are the same whichever
-/// line ends a checkout gave the dataset. Errors name the sample; beside them is where the scorer stands that has them.
-fn hashes<'a>(
-    eval: &'a Eval,
-    sample: &Sample,
-    scorers: &[Arc<dyn Scorer>],
-) -> Result<Hashes, (Error, Option<&'a str>)> {
-    let prompt = eval.prompt.render(&*eval.benchmark, sample);
-    let mut input = Hasher::default().part(&prompt);
-    let mut question = Hasher::default().part("question").text(&sample.prompt);
-    for file in &sample.files {
-        // A file that cannot be read fails its sample when that is asked; here it is merely "none".
-        let path = file.resolve().ok();
-        let content = path.and_then(|path| file::hashes(&path).ok());
-        let [whole, lines] = content.unwrap_or_default();
-        input = input.part(&file.name).part(whole);
-        question = question.part(&file.name).part(lines);
-    }
-    for tool in &sample.tools {
-        let tool = tool.to_string();
-        input = input.part(&tool);
-        question = question.part(tool);
-    }
-    // The id goes in, so that equal answers do not show as equal hashes.
-    let mut truth = Hasher::default().part(&sample.id);
-    truth = truth.part(truth_text(sample));
-    for (item, scorer) in scorers.iter().enumerate() {
-        let criterion = (**scorer).criterion(sample).map_err(|error| {
-            let is_of_sees = error.key_path().is_some();
-            let sees = eval.sees_places.get(item).filter(|_| is_of_sees);
-            let place = eval.scorer_places.get(item);
-            let place = [sees, place]
-                .into_iter()
-                .flatten()
-                .find_map(Option::as_deref);
-            (error.at(format_args!("sample `{}`", sample.id)), place)
-        })?;
-        if let Some(criterion) = criterion {
-            truth = truth.part(criterion);
-        }
-    }
-    Ok(Hashes {
-        input: input.first_bytes(),
-        target: truth.first_bytes(),
-        question: question.first_bytes(),
-    })
 }

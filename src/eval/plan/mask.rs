@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::load::truth_text;
+use super::hashes::truth_text;
 use crate::error::Result;
 use crate::eval::Eval;
 use crate::text::hash::{Hasher, MaskKey};

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::item::Packed;
+use super::scorers::scorer_of_benchmark;
 use super::truths::Truths;
-use super::{Packed, Plan, scorer_of_benchmark, secret, unset};
+use super::{Plan, secret, unset};
 use crate::eval::Eval;
 use crate::scorer::ask::kin::{self, Answerer};
 use crate::scorer::{self, Scorer, per_sample};

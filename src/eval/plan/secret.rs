@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::item::Packed;
+use super::scorers::scorers;
 use crate::error::{Error, Result, Under};
 use crate::eval::Eval;
 use crate::scorer::Scorer;
@@ -27,7 +28,7 @@ pub(crate) fn redactor(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Redac
 
 /// An error of an eval that cannot be loaded, without what is secret: a dataset may hold it, or a server repeat it.
 pub(super) fn clean(eval: &Eval, error: Error) -> Error {
-    match redactor(eval, &super::scorers(eval)) {
+    match redactor(eval, &scorers(eval)) {
         Ok(redactor) => redactor.error(error),
         Err(_) => error,
     }

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use super::scorers::scorers;
 use crate::eval::Eval;
 use crate::text::quoted;
 
 /// The names that an eval's agent and scorers have in `env` and that have no value.
 pub(crate) fn names(eval: &Eval) -> BTreeSet<String> {
-    let scorers = super::scorers(eval);
+    let scorers = scorers(eval);
     let of_scorers = scorers.iter().flat_map(|scorer| scorer.unset_variables());
     let of_agent = eval.agent.unset_variables().into_iter();
     of_agent.chain(of_scorers).collect()
