@@ -1,6 +1,7 @@
 //! Content hashes, as hex.
 
 use std::fmt::Display;
+use std::hash::{DefaultHasher, Hash, Hasher as _};
 
 use hmac_sha256::HMAC;
 use sha2::{Digest, Sha256};
@@ -48,6 +49,14 @@ impl Hasher {
         first.copy_from_slice(&self.0.finalize()[..8]);
         first
     }
+}
+
+/// A number that stands for a value while this program runs: of a million that is 8 MiB, where the values would be a
+/// hundred. Two may have one mark, which happens once in so many as nobody has.
+pub(crate) fn mark(value: &(impl Hash + ?Sized)) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// The hash of a file, whichever line ends a checkout gave it: a carriage return before a line feed does not count.

@@ -1,7 +1,6 @@
 //! `EarlierReplies`: what earlier rescores of a run were told. In memory there is where it stands in their files: in the
 //! journal of one that was killed, in the records of one that is whole.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -16,6 +15,7 @@ use crate::store::records;
 use crate::system::file::open_plain;
 use crate::system::lines::PlacedLines;
 use crate::system::lock::lock;
+use crate::text::hash;
 
 /// Bytes that are read at once.
 const BUFFER: usize = 1 << 16;
@@ -146,7 +146,5 @@ impl RecordPlaces {
 }
 
 fn mark(id: &str, epoch: u32) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (id, epoch).hash(&mut hasher);
-    hasher.finish()
+    hash::mark(&(id, epoch))
 }

@@ -1,12 +1,12 @@
 //! What lies in a folder of snapshots and is of no sample any more.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
 use walkdir::WalkDir;
 
 use crate::error::{Error, Result};
 use crate::snapshot::SnapshotHeader;
+use crate::text::hash::mark;
 
 /// Files, each known by a mark: of a million that is 8 MiB, where their paths would be a hundred. That another file has
 /// the mark of one of them happens once in so many folders as nobody has.
@@ -41,12 +41,6 @@ impl KeptFiles {
         }
         Ok(removed)
     }
-}
-
-fn mark(path: &Path) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    path.hash(&mut hasher);
-    hasher.finish()
 }
 
 /// Whether a file is a snapshot that evaltest wrote: what another program keeps beside them is not ours to remove.

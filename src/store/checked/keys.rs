@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
@@ -131,9 +130,7 @@ fn each(path: &Path, mut see: impl FnMut(&[u8])) -> io::Result<()> {
 }
 
 fn mark(key: &RecordKey<'_>) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (&*key.sample_id, key.epoch).hash(&mut hasher);
-    hasher.finish()
+    hash::mark(&(&*key.sample_id, key.epoch))
 }
 
 fn key_of(line: &[u8]) -> Option<RecordKey<'_>> {
