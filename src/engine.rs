@@ -66,8 +66,8 @@ pub mod data {
 /// Run directories and the cache of answers.
 pub mod store {
     pub use crate::store::{
-        Carried, DEFAULT_OUTPUT_ROOT, Manifest, RunDir, RunStatus, lost_runs_in, read_carried,
-        read_records, runs_in, stamp,
+        Carried, DEFAULT_OUTPUT_ROOT, Manifest, RunDir, RunStatus, files, lost_runs_in,
+        read_carried, read_records, runs_in, stamp, stamp_and_id, stamp_of,
     };
     /// The cache of answers.
     pub mod cache {

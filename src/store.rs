@@ -24,22 +24,26 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::system::file::{absolute, make_root, write_atomically};
+use files::{JOURNAL, MANIFEST};
 
 pub(crate) mod cache;
 mod carried;
 mod checked;
 pub(crate) mod events;
+pub mod files;
 pub(crate) mod left;
 pub(crate) mod manifest;
 pub(crate) mod records;
 mod redaction;
 mod restored;
+mod stamp;
 
 pub use carried::Carried;
 pub(crate) use checked::going_on;
 pub use manifest::{Manifest, RunStatus};
 pub use records::{read as read_records, read_carried};
 pub(crate) use restored::RestoredFolder;
+pub use stamp::{stamp, stamp_and_id, stamp_of};
 
 /// Version of the files in a run directory.
 ///
@@ -90,16 +94,13 @@ impl RunDir {
 
     /// Opens an existing run directory.
     pub fn open(path: &Path) -> Result<Self> {
-        if !path.join("manifest.json").is_file() {
-            if path.join(events::JOURNAL).is_file() {
+        if !path.join(MANIFEST).is_file() {
+            if path.join(JOURNAL).is_file() {
                 let message = format!(
-                    "the run directory `{}` has lost its `manifest.json`",
+                    "the run directory `{}` has lost its `{MANIFEST}`",
                     path.display()
                 );
-                return Err(Error::usage(message).hint(
-                    "take it from where the directory was copied: nothing else says what the run was; its answers stand \
-                     in `events.jsonl`",
-                ));
+                return Err(Error::usage(message).hint(manifest::instead(path)));
             }
             return Err(Error::usage(format!(
                 "`{}` is not a run directory: it has no `manifest.json`",
@@ -150,7 +151,7 @@ impl RunDir {
 
     /// Its manifest.
     pub fn manifest(&self) -> Result<Manifest> {
-        Manifest::read(&self.file("manifest.json"))
+        Manifest::read(&self.file(MANIFEST))
     }
 
     /// The run whose answers were scored again here, where it still is.
@@ -169,12 +170,12 @@ impl RunDir {
         // A chain that was tampered with may be a circle.
         for _ in 0..100 {
             match asked.parent() {
-                Some(parent) if !asked.file("events.jsonl").is_file() => asked = parent,
+                Some(parent) if !asked.file(JOURNAL).is_file() => asked = parent,
                 _ => break,
             }
         }
         let mut attempts = Vec::new();
-        events::each(&asked.file(events::JOURNAL), &mut |line| {
+        events::each(&asked.file(JOURNAL), &mut |line| {
             if line.event.sample_id == sample_id {
                 attempts.extend(line.carried().to_value());
             }
@@ -185,7 +186,7 @@ impl RunDir {
 
     /// What went wrong with its files. If the folder is gone, that is the surroundings' fault, whatever it looks like.
     pub(crate) fn unless_gone(&self, error: Error) -> Error {
-        if self.path.is_dir() && self.file("events.jsonl").exists() {
+        if self.path.is_dir() && self.file(JOURNAL).exists() {
             return error;
         }
         events::gone(&self.path)
@@ -195,12 +196,6 @@ impl RunDir {
     pub(crate) fn write(&self, name: &str, content: &[u8]) -> Result<()> {
         write_atomically(&self.file(name), content)
     }
-}
-
-/// Now, as in the names of run directories: `20260131T235959Z`.
-pub fn stamp() -> String {
-    let now = crate::system::clock::timestamp();
-    now.strftime("%Y%m%dT%H%M%SZ").to_string()
 }
 
 /// Every run directory below `root`, the oldest first.
@@ -219,13 +214,13 @@ pub fn runs_in(root: &Path) -> Vec<RunDir> {
 /// The directories below `root` that have a journal in which something stands, and no manifest.
 pub fn lost_runs_in(root: &Path) -> Vec<PathBuf> {
     let has_events = |path: &Path| {
-        let about = path.join(events::JOURNAL).metadata();
+        let about = path.join(JOURNAL).metadata();
         about.is_ok_and(|about| about.is_file() && about.len() > 0)
     };
     let entries = fs::read_dir(root).into_iter().flatten().flatten();
     let paths = entries.map(|entry| entry.path());
     paths
-        .filter(|path| has_events(path) && !path.join("manifest.json").exists())
+        .filter(|path| has_events(path) && !path.join(MANIFEST).exists())
         .collect()
 }
 

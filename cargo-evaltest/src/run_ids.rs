@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
-use evaltest::engine::store::{RunDir, runs_in};
+use evaltest::engine::store::{RunDir, files, runs_in};
 use evaltest::engine::text::clean;
 use evaltest::{Error, Result};
 
@@ -69,7 +69,7 @@ fn ambiguous(name: &str, runs: &[&RunDir]) -> Error {
 /// A run directory as it is typed; a file of a run stands for the folder that it lies in.
 pub(crate) fn typed_folder() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().map(|path| match path.parent() {
-        Some(folder) if path.is_file() && folder.join("manifest.json").is_file() => match folder {
+        Some(folder) if path.is_file() && folder.join(files::MANIFEST).is_file() => match folder {
             folder if folder.as_os_str().is_empty() => PathBuf::from("."),
             folder => folder.to_owned(),
         },

@@ -7,7 +7,8 @@ use evaltest::engine::eval::spec;
 use evaltest::engine::report::glance::RunGlance;
 use evaltest::engine::run::restored::{Readable, readable};
 use evaltest::engine::store::{
-    DEFAULT_OUTPUT_ROOT, Manifest, RunDir, RunStatus, lost_runs_in, runs_in,
+    DEFAULT_OUTPUT_ROOT, Manifest, RunDir, RunStatus, files, lost_runs_in, runs_in, stamp_and_id,
+    stamp_of,
 };
 use evaltest::engine::system::project::shown;
 use evaltest::engine::text::clean;
@@ -55,7 +56,7 @@ pub(crate) fn open_run(named: &Path) -> Result<RunDir> {
     let name = named.to_string_lossy();
     let name = name.trim_end_matches('/');
     // A folder of data may have the name, too.
-    if named.components().count() != 1 || named.join("manifest.json").exists() {
+    if named.components().count() != 1 || named.join(files::MANIFEST).exists() {
         return RunDir::open(named);
     }
     let runs = known_runs(None)?;
@@ -136,12 +137,12 @@ fn known_runs(root: Option<&Path>) -> Result<Vec<KnownRun>> {
         for dir in runs_in(&root) {
             match dir.manifest() {
                 Ok(manifest) => runs.push(KnownRun { dir, manifest }),
-                Err(error) => unread.push((stamp_of_name(dir.path()), error)),
+                Err(error) => unread.push((named_stamp(dir.path()), error)),
             }
         }
         for path in lost_runs_in(&root) {
             if let Err(error) = RunDir::open(&path) {
-                unread.push((stamp_of_name(&path), error));
+                unread.push((named_stamp(&path), error));
             }
         }
     }
@@ -178,7 +179,7 @@ pub(crate) struct Glances {
 pub(crate) fn glances(root: Option<&Path>, eval: Option<&str>, most: usize) -> Result<Glances> {
     let mut dirs: Vec<_> = roots(root)?.iter().flat_map(|root| runs_in(root)).collect();
     // Their names begin with the time; of those that somebody renamed the manifest has it.
-    let started = |dir: &RunDir| match stamp_of_name(dir.path()) {
+    let started = |dir: &RunDir| match named_stamp(dir.path()) {
         stamp if stamp.is_empty() => dir
             .manifest()
             .map_or(stamp, |manifest| stamp_of(&manifest.started_at)),
@@ -212,6 +213,11 @@ pub(crate) fn glances(root: Option<&Path>, eval: Option<&str>, most: usize) -> R
     Ok(found)
 }
 
+/// The time in the name of a run directory; nothing of one that was renamed.
+fn named_stamp(path: &Path) -> String {
+    stamp_and_id(path).map_or_else(String::new, |(stamp, _)| stamp.to_owned())
+}
+
 /// The newest of some runs: the one that ended last, unless a later one was killed.
 fn newest<'a>(runs: impl Iterator<Item = &'a KnownRun> + Clone) -> Option<&'a KnownRun> {
     let ended = runs.clone().filter(|run| run.is_over());
@@ -227,26 +233,6 @@ fn newest<'a>(runs: impl Iterator<Item = &'a KnownRun> + Clone) -> Option<&'a Kn
     }
 }
 
-/// A time of a manifest as names of run directories have it: `20260131T235959Z`.
-fn stamp_of(time: &str) -> String {
-    let seconds = time.split('.').next().unwrap_or_default();
-    let digits = seconds.chars().filter(char::is_ascii_alphanumeric);
-    let mut stamp: String = digits.collect();
-    if !stamp.ends_with('Z') {
-        stamp.push('Z');
-    }
-    stamp
-}
-
-/// The time in the name of a run directory, or nothing.
-fn stamp_of_name(path: &Path) -> String {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let stamp = name.split_once('_').map(|(stamp, _)| stamp);
-    let is_one =
-        |stamp: &&str| stamp.len() == 16 && stamp.starts_with(|c: char| c.is_ascii_digit());
-    stamp.filter(is_one).unwrap_or_default().to_owned()
-}
-
 /// The runs that the last command made.
 pub(crate) fn last_runs(root: Option<&Path>) -> Result<Vec<RunDir>> {
     let runs = known_runs(root)?;
@@ -259,15 +245,4 @@ pub(crate) fn last_runs(root: Option<&Path>) -> Result<Vec<RunDir>> {
         .filter(|run| run.manifest.invocation == last)
         .map(|run| run.dir)
         .collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_of_manifests_are_compared_with_names() {
-        assert_eq!(stamp_of("2026-11-23T03:05:48.123Z"), "20261123T030548Z");
-        assert_eq!(stamp_of("2026-11-23T03:05:48Z"), "20261123T030548Z");
-    }
 }

@@ -12,6 +12,7 @@ use judged::JudgedReplies;
 use super::Agent;
 use crate::data::{AgentError, FailureKind, Output, ReplyForm, Task};
 use crate::error::{Error, Result};
+use crate::store::files::RECORDS;
 use crate::store::{self, RunDir};
 use crate::text::hash::Hasher;
 
@@ -166,7 +167,7 @@ fn from_run(dir: &RunDir) -> Result<OfRun> {
         |_| BTreeSet::from([dir.path().display().to_string()]),
         |manifest| manifest.answers_from(),
     );
-    for record in store::read_records(&dir.file("samples.jsonl"))? {
+    for record in store::read_records(&dir.file(RECORDS))? {
         let record = record?;
         runs.extend(record.result.cached_from);
         judged.add(&record.sample_id, record.epoch, record.result.judged);

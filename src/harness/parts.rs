@@ -15,7 +15,7 @@ use crate::eval::plan::Plan;
 use crate::run::{CiPolicy, FrontDoor, Home, RunOptions, Scope, Session};
 use crate::snapshot;
 use crate::snapshot::update::Policy;
-use crate::store::events::JOURNAL;
+use crate::store::files::{JOURNAL, RECORDS, SUMMARY};
 use crate::store::{RunDir, RunStatus, read_records, runs_in};
 use crate::system::cancel::Cancel;
 use crate::system::file::make_root;
@@ -176,10 +176,7 @@ impl TrialRun {
         let runs = runs_in(&plan.eval.output_folder());
         if let Some(dir) = runs.iter().rev().find(|dir| is_merged(dir)) {
             self.clear();
-            return Ok((
-                Summary::read(&dir.file("summary.json"))?,
-                dir.path().to_owned(),
-            ));
+            return Ok((Summary::read(&dir.file(SUMMARY))?, dir.path().to_owned()));
         }
         let mut journals = Vec::new();
         let mut missing = Vec::new();
@@ -216,7 +213,7 @@ impl TrialRun {
 
 /// Whether the sample of a part was answered in every epoch, and not ended by an outage.
 fn has_answer(part: &Path) -> bool {
-    let records = is_finished(part).then(|| read_records(&part.join("samples.jsonl")));
+    let records = is_finished(part).then(|| read_records(&part.join(RECORDS)));
     let records: Vec<_> = records
         .and_then(Result::ok)
         .into_iter()

@@ -12,6 +12,7 @@ use crate::eval::plan::Plan;
 use crate::report::terminal::LISTED;
 use crate::snapshot::assertion::{self, SnapshotDifference};
 use crate::snapshot::{self, EpochContent, SampleContent, SnapshotHeader};
+use crate::store::files::RECORDS;
 use crate::store::{RunDir, read_records};
 use crate::text::clean;
 use crate::verdict::poll;
@@ -40,7 +41,7 @@ impl Asserted {
     /// When the records cannot be read.
     pub(super) fn of(plan: &Plan, dir: &RunDir) -> Result<Self> {
         let mut asserted = Self::default();
-        for sample in poll::samples(read_records(&dir.file("samples.jsonl"))?) {
+        for sample in poll::samples(read_records(&dir.file(RECORDS))?) {
             let records = sample?;
             if poll::is_open(&records) {
                 continue;

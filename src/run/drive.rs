@@ -27,6 +27,7 @@ use crate::run::restored::{Readable, readable};
 use crate::run::{FrontDoor, Home, RunOptions, Scope, Session};
 use crate::scorer::Scorer;
 use crate::store::cache::CacheUse;
+use crate::store::files::RECORDS;
 use crate::store::{RunDir, read_records};
 use crate::system::cancel::Cancel;
 use crate::text::setting::Override;
@@ -354,7 +355,7 @@ fn failed_samples(path: &Path, plan: &mut Plan) -> Result<HashSet<String>> {
         return Err(Error::usage(message).hint("name the spec that the run was made with"));
     }
     let mut failed = HashSet::new();
-    for sample in poll::samples(read_records(&dir.file("samples.jsonl"))?) {
+    for sample in poll::samples(read_records(&dir.file(RECORDS))?) {
         let sample = sample?;
         let poll = Poll::of(&sample);
         let mut outcomes = sample.iter().map(|record| &record.result);

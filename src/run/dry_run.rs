@@ -10,8 +10,9 @@ use crate::error::Result;
 use crate::eval::plan::Plan;
 use crate::report::terminal;
 use crate::store::RunDir;
+use crate::store::events;
 use crate::store::events::past::Left;
-use crate::store::events::{self, JOURNAL};
+use crate::store::files::JOURNAL;
 
 /// What a dry run found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -4,6 +4,7 @@ use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::report::markdown;
 use crate::store::RunDir;
+use crate::store::files::{RECORDS, SUMMARY, SUMMARY_PAGE};
 use crate::text::escape_line_ends;
 use crate::text::hash::Hasher;
 use crate::verdict::run::Run;
@@ -26,12 +27,12 @@ impl Run {
             dir.write(name, content)
                 .map(|()| (name.to_owned(), hash.hex()))
         };
-        Ok([write("summary.json", &json)?, write("summary.md", &text)?])
+        Ok([write(SUMMARY, &json)?, write(SUMMARY_PAGE, &text)?])
     }
 
     /// The whole records, read from the run directory one at a time.
     pub fn whole_records(&self) -> Result<impl Iterator<Item = Result<Record>> + use<>> {
-        crate::store::read_records(&self.dir.join("samples.jsonl"))
+        crate::store::read_records(&self.dir.join(RECORDS))
     }
 }
 

@@ -21,6 +21,7 @@ use crate::error::Result;
 use crate::eval::plan::Plan;
 use crate::eval::{Assert, Eval};
 use crate::scorer::detail_bounds;
+use crate::store::files::JOURNAL;
 use crate::store::manifest::{EarlyStop, environment, git_state};
 use crate::store::{FORMAT_VERSION, Manifest, RunDir, RunStatus};
 use crate::system::beside::beside;
@@ -134,7 +135,7 @@ impl Finish {
             let journal = beside(scope, || ledger.close());
             let git = beside(scope, || self.git_state());
             let (run, mut artifacts) = self.conclude(ledger, selected, stopped, notices)?;
-            artifacts.insert("events.jsonl".to_owned(), journal()?);
+            artifacts.insert(JOURNAL.to_owned(), journal()?);
             artifacts.extend(run.write_summary(&self.dir)?);
             let (git_sha, git_dirty) = git();
             let manifest = Manifest {

@@ -45,6 +45,7 @@ use crate::scorer::extract::{Extract, Extraction};
 use crate::scorer::hash::{scorer_hash, scorers_hash};
 use crate::scorer::{Scorer, detail_bounds};
 use crate::snapshot;
+use crate::store::files::{ERRORS, JOURNAL, RECORDS};
 use crate::store::records::{self, Sorted};
 use crate::store::{Manifest, RunDir, RunStatus, random_run_id};
 use crate::system::parallel;
@@ -112,7 +113,7 @@ pub(crate) fn rescore_told(
         .or_else(|| dir.path().parent().map(PathBuf::from));
     let root = root.ok_or_else(|| Error::usage("the run directory has no folder"))?;
     // Before anything is made.
-    records::open(&dir.file("samples.jsonl"))?;
+    records::open(&dir.file(RECORDS))?;
     let run_id = random_run_id(&parent.eval);
     let new = RunDir::create(&root, &run_id)?;
     let run = write(dir, (&new, run_id), parent, judge, (&how.specs, how.budget));
@@ -125,7 +126,7 @@ pub(crate) fn rescore_told(
 
 /// Whether something was said to a rescore that did not come to its end.
 fn holds_replies(dir: &RunDir) -> bool {
-    let journal = std::fs::metadata(dir.file("events.jsonl"));
+    let journal = std::fs::metadata(dir.file(JOURNAL));
     journal.is_ok_and(|about| about.len() > 0)
 }
 
@@ -192,7 +193,7 @@ fn write(
         .scorer(names.first().map(String::as_str))
         .epochs(parent.epochs);
     let mut gathered = Gathered::new(summary, &gates, baseline.as_ref());
-    let samples = judge_all(&dir.file("samples.jsonl"), new, judge, &mut |record| {
+    let samples = judge_all(&dir.file(RECORDS), new, judge, &mut |record| {
         gathered.add(record);
         if let Some(metrics) = &mut metrics {
             metrics.add(record);
@@ -392,8 +393,8 @@ fn judge_all(
     judge: &Rejudge,
     add: &mut impl FnMut(&Record),
 ) -> Result<Samples> {
-    let mut all = Sorted::create(new.file("samples.jsonl"))?;
-    let mut errors = Sorted::create(new.file("errors.jsonl"))?;
+    let mut all = Sorted::create(new.file(RECORDS))?;
+    let mut errors = Sorted::create(new.file(ERRORS))?;
     let mut samples = Samples {
         kept: 0,
         skipped: 0,
@@ -433,8 +434,8 @@ fn judge_all(
         },
     )?;
     samples.files = vec![
-        ("samples.jsonl".to_owned(), all.finish()?),
-        ("errors.jsonl".to_owned(), errors.finish()?),
+        (RECORDS.to_owned(), all.finish()?),
+        (ERRORS.to_owned(), errors.finish()?),
     ];
     Ok(samples)
 }

@@ -19,8 +19,8 @@ use crate::error::{Error, Result};
 use crate::eval::plan::{BaselineUse, Plan};
 use crate::eval::registry::Registry;
 use crate::eval::spec;
-use crate::store::events::JOURNAL;
 use crate::store::events::past::Left;
+use crate::store::files::{JOURNAL, MANIFEST};
 use crate::store::{Manifest, RestoredFolder, RunDir, RunStatus, going_on};
 use crate::system::file::refuse_other;
 use crate::system::project::shown;
@@ -72,7 +72,7 @@ pub fn readable(dir: RunDir) -> Result<Readable> {
 /// What a run is made again from, elsewhere.
 fn copied(dir: &RunDir) -> io::Result<RestoredFolder> {
     let folder = RestoredFolder::new()?;
-    for file in ["manifest.json", JOURNAL] {
+    for file in [MANIFEST, JOURNAL] {
         let from = dir.file(file);
         let copied = refuse_other(&from).and_then(|()| fs::copy(from, folder.path().join(file)));
         match copied {

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::data::dataset::shuffle;
 use crate::error::{Error, Result};
 use crate::eval::plan::Plan;
-use crate::store::events::JOURNAL;
+use crate::store::files::JOURNAL;
 use crate::store::{Manifest, RunDir};
 use crate::system::project::shown;
 use crate::text::shell_word;

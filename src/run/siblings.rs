@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::eval::limits::budget::UsedUp;
 use crate::eval::limits::{Budget, Limits};
 use crate::store::events;
+use crate::store::files::JOURNAL;
 
 /// Beside the parts, made by the first of them: its age is that of the run. No part has such a name.
 const BEGUN: &str = "begun~";
@@ -22,7 +23,7 @@ pub(super) fn so_far(part: &Path, limits: &Limits) -> (UsedUp, Duration) {
     let mut spent = UsedUp::default();
     if limits.budget != Budget::default() {
         let parts = fs::read_dir(folder).into_iter().flatten().flatten();
-        let journals = parts.map(|part| part.path().join("events.jsonl"));
+        let journals = parts.map(|part| part.path().join(JOURNAL));
         for path in journals.filter(|path| path.is_file()) {
             let mut with_part = spent.clone();
             let read = events::each(&path, &mut |line| {

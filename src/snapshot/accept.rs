@@ -11,6 +11,7 @@ use drafts::Drafts;
 use new_baseline::{NewBaseline, key_of};
 
 use crate::error::{Error, Result};
+use crate::store::files::SUMMARY;
 use crate::store::{Manifest, RunDir, RunStatus, going_on};
 use crate::verdict::baseline::BaselineRun;
 use crate::verdict::gate::{DEFAULT_ERROR_RATE, Metric};
@@ -140,7 +141,7 @@ fn refuse_unfit(dir: &RunDir, manifest: &Manifest, partial: bool) -> Result<()> 
     }
     if manifest.status != RunStatus::Finished {
         let reason = manifest.stop_reason.as_deref().unwrap_or("it was killed");
-        let answered = Summary::read(&dir.file("summary.json"));
+        let answered = Summary::read(&dir.file(SUMMARY));
         let answered = answered.map_or(true, |summary| summary.has_answers());
         let hint = if answered && !reason.contains(MEND) {
             format!("cargo evaltest run --resume {shown}")
@@ -169,7 +170,7 @@ fn refuse_unfit(dir: &RunDir, manifest: &Manifest, partial: bool) -> Result<()> 
         ))
         .hint("run `cargo evaltest run` without `--limit`, `--filter` or `--failed`, or accept with `--partial`"));
     }
-    let summary = Summary::read(&dir.file("summary.json"))?;
+    let summary = Summary::read(&dir.file(SUMMARY))?;
     let gates = summary.gates.iter();
     let mut own = gates.filter(|gate| *gate.gate.metric() == Metric::ErrorRate);
     let rate = summary.error_rate.unwrap_or_default();

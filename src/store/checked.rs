@@ -9,29 +9,14 @@ use std::io;
 use std::path::Path;
 use std::thread;
 
-use super::events::JOURNAL;
+use super::files::{HASHED, JOURNAL, MANIFEST, RECORDS};
 use super::manifest::sealed;
-use super::{Manifest, RunDir, RunStatus};
+use super::{Manifest, RunDir, RunStatus, stamp_and_id};
 use crate::error::{Error, Result};
 use crate::system::beside::beside;
 use crate::system::file;
 use crate::system::project::shown;
 use crate::text::shell_word;
-
-/// The records, of which everything else is made.
-const RECORDS: &str = "samples.jsonl";
-
-/// The files of a run with a hash in its manifest.
-const ARTIFACTS: [&str; 5] = [
-    RECORDS,
-    JOURNAL,
-    "errors.jsonl",
-    "summary.json",
-    "summary.md",
-];
-
-/// How the name of a run directory begins.
-const STAMP: &str = "20260102T030405Z";
 
 /// What is wrong with a file.
 #[derive(Debug)]
@@ -62,7 +47,7 @@ impl RunDir {
         }
         let look = |name: &str, hash: &str| {
             // A damaged manifest may name anything.
-            if !ARTIFACTS.contains(&name) {
+            if !HASHED.contains(&name) {
                 return Some(Damage::Odd("no run writes such a file".to_owned()));
             }
             let path = self.file(name);
@@ -117,7 +102,7 @@ impl RunDir {
 
     /// Says that the manifest is another than was written. Whoever changes it is believed; damage should be seen.
     pub(crate) fn changed_manifest(&self) -> Option<String> {
-        let path = self.file("manifest.json");
+        let path = self.file(MANIFEST);
         let text = file::read_plain(&path).ok()?;
         let shown = shown(&path);
         if !sealed::is_as_written(&text) {
@@ -126,11 +111,9 @@ impl RunDir {
             ));
         }
         let manifest = self.manifest().ok()?;
-        let name = self.path().file_name()?.to_str()?;
         // A directory may be renamed; one that has the name of a run has its manifest.
-        let (stamp, run_id) = name.split_once('_')?;
-        let is_named = stamp.len() == STAMP.len() && stamp.ends_with('Z');
-        (is_named && run_id != manifest.run_id).then(|| {
+        let (_, run_id) = stamp_and_id(self.path())?;
+        (run_id != manifest.run_id).then(|| {
             let other = manifest.run_id;
             format!(
                 "{shown}: it is that of run `{other}`, and the directory is named after another"

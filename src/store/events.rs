@@ -37,9 +37,6 @@ use sealed::{JournalNumber, seal};
 
 pub(crate) use lines::JournalLine;
 
-/// The name of the journal. The figures of a finished run are not read from it.
-pub(crate) const JOURNAL: &str = "events.jsonl";
-
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

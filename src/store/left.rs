@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::events::{self, Kind};
+use super::files::{ERRORS, JOURNAL, MANIFEST, RECORDS};
+use super::stamp_and_id;
 use crate::system::file::open_plain;
 
 /// A folder without a journal may be that of a run that is about to begin, or that scores stored answers anew.
@@ -29,11 +31,8 @@ pub(crate) fn tidy(root: &Path) -> Vec<PathBuf> {
 }
 
 fn is_left(path: &Path) -> bool {
-    let journal = path.join("events.jsonl");
-    let is_ours = path
-        .file_name()
-        .is_some_and(|name| is_stamped(&name.to_string_lossy()));
-    if !is_ours || path.join("manifest.json").exists() {
+    let journal = path.join(JOURNAL);
+    if stamp_and_id(path).is_none() || path.join(MANIFEST).exists() {
         return false;
     }
     match fs::metadata(&journal) {
@@ -46,19 +45,6 @@ fn is_left(path: &Path) -> bool {
         Ok(_) => false,
         Err(_) => is_quiet(path) && holds_no_records(path),
     }
-}
-
-/// Whether a name is that of a run directory: `20260131T235959Z_` and the id of the run.
-fn is_stamped(name: &str) -> bool {
-    let (stamp, id) = name.split_once('_').unwrap_or_default();
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    !id.is_empty()
-        && stamp.len() == "20260131T235959Z".len()
-        && stamp.is_ascii()
-        && stamp.ends_with('Z')
-        && stamp.as_bytes()[8] == b'T'
-        && digits(&stamp[..8])
-        && digits(&stamp[9..15])
 }
 
 /// Whether a journal says no more than that attempts began. One with an answer is left at its line.
@@ -91,7 +77,7 @@ fn is_beginning(line: &[u8]) -> bool {
 
 fn holds_no_records(path: &Path) -> bool {
     let is_empty = |name: &str| fs::metadata(path.join(name)).map_or(true, |file| file.len() == 0);
-    is_empty("samples.jsonl") && is_empty("errors.jsonl")
+    is_empty(RECORDS) && is_empty(ERRORS)
 }
 
 /// Whether something was not changed for so long. What cannot be told is not.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::RunDir;
+use super::files::{JOURNAL, MANIFEST};
 use crate::data::{DetailBounds, JudgeRule};
 use crate::error::{Error, Result};
 use crate::system::file::read_plain;
@@ -234,10 +235,7 @@ impl Manifest {
         let text = read_plain(path).map_err(|error| Error::io("read", path, &error))?;
         let manifest: Self = serde_json::from_slice(&text).map_err(|error| {
             let message = format!("{}: not a manifest: {error}", path.display());
-            Error::usage(message).hint(
-                "take it from where the directory was copied: nothing else says what the run was; its answers stand in \
-                 `events.jsonl` beside it",
-            )
+            Error::usage(message).hint(instead(path.parent().unwrap_or(path)))
         })?;
         if manifest.format_version > super::FORMAT_VERSION {
             return Err(Error::usage(format!(
@@ -299,8 +297,17 @@ impl Manifest {
         })?;
         escape_line_ends(&mut text, 0);
         sealed::seal(&mut text);
-        dir.write("manifest.json", &text)
+        dir.write(MANIFEST, &text)
     }
+}
+
+/// What to do about a run directory without its manifest, which nothing makes again.
+pub(super) fn instead(dir: &Path) -> String {
+    format!(
+        "take it from where the directory was copied: nothing else says what the run was. Its answers stand in `{JOURNAL}` \
+         beside it; if they are worth nothing: rm -r {}",
+        shell_word(&shown(dir))
+    )
 }
 
 /// Variables that explain a run and hold no secrets.

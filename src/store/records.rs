@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::carried::Carried;
 use super::events::past::Foreign;
+use super::files::{ERRORS, RECORDS};
 use crate::data::Record;
 use crate::data::record::read_abridged;
 use crate::error::{Error, Result, remedy};
@@ -76,8 +77,8 @@ impl Spool {
         see: &mut dyn FnMut(usize, Record),
     ) -> Result<[(String, String); 2]> {
         self.file.flush().map_err(|error| self.failed(&error))?;
-        let mut samples = Sorted::create(folder.join("samples.jsonl"))?;
-        let mut errors = Sorted::create(folder.join("errors.jsonl"))?;
+        let mut samples = Sorted::create(folder.join(RECORDS))?;
+        let mut errors = Sorted::create(folder.join(ERRORS))?;
         self.lines(&mut |slot, line, is_error| {
             samples.write(line)?;
             if is_error {
@@ -87,8 +88,8 @@ impl Spool {
             Ok(())
         })?;
         let hashes = [
-            ("samples.jsonl".to_owned(), samples.finish()?),
-            ("errors.jsonl".to_owned(), errors.finish()?),
+            (RECORDS.to_owned(), samples.finish()?),
+            (ERRORS.to_owned(), errors.finish()?),
         ];
         let _ = std::fs::remove_file(&self.path);
         Ok(hashes)

@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 
 use super::{BfclExport, ExportOptions, Model, find, write};
 use crate::engine::leaderboard::{Import, Mode};
+use crate::store::files::RECORDS;
 use crate::store::{RunDir, read_records};
 use crate::tests::{needs, parity};
 
@@ -34,7 +35,7 @@ fn exported(to: &Path) -> (BfclExport, PathBuf) {
     ] {
         model.set(pair).unwrap();
     }
-    let records = read_records(&dir.file("samples.jsonl")).unwrap();
+    let records = read_records(&dir.file(RECORDS)).unwrap();
     let manifest = dir.manifest().unwrap();
     let options = ExportOptions::new(model);
     let exported = write(records, (&manifest, "run"), &options, &to.join("files")).unwrap();

@@ -8,6 +8,7 @@ use walkdir::WalkDir;
 use super::place;
 use crate::data::{AgentError, Attachment};
 use crate::eval::Eval;
+use crate::store::files::{JOURNAL, MANIFEST, RECORDS};
 use crate::system::file::{is_copy, is_same};
 use crate::system::project::shown;
 
@@ -101,7 +102,7 @@ impl Truths {
         let mut inside = folders.take_while(|folder| folder.starts_with(&root));
         inside.find_map(|folder| {
             let has = |name: &str| folder.join(name).exists();
-            if has("manifest.json") && (has("samples.jsonl") || has("events.jsonl")) {
+            if has(MANIFEST) && (has(RECORDS) || has(JOURNAL)) {
                 return Some("of a run directory");
             }
             has(crate::snapshot::BASELINE_FILE).then_some("of a snapshot folder")

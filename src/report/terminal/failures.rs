@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use super::{LISTED, in_epoch};
 use crate::data::{AgentError, FailureManner, Record};
+use crate::store::files::{ERRORS, RECORDS};
 use crate::text::{clean, excerpt};
 use crate::verdict::run::Run;
 
@@ -16,13 +17,13 @@ pub(super) fn failures(run: &Run, out: &mut dyn Write) -> io::Result<()> {
     };
     let errors = Failures {
         title: "ended without a verdict",
-        file: "errors.jsonl",
+        file: ERRORS,
         count: summary.errors,
     };
     errors.write(run, of_outcome(|it| it.result.status.is_error()), out)?;
     let wrong = Failures {
         title: "failed, which counts as wrong",
-        file: "samples.jsonl",
+        file: RECORDS,
         count: summary.failed_as_wrong,
     };
     wrong.write(run, of_outcome(|it| it.result.is_failure_as_wrong()), out)?;
@@ -35,7 +36,7 @@ pub(super) fn failures(run: &Run, out: &mut dyn Write) -> io::Result<()> {
         let unjudged = summary.scorers.get(name).map(|scorer| scorer.unjudged);
         let failures = Failures {
             title: &format!("without a verdict of `{}`", clean(name)),
-            file: "samples.jsonl",
+            file: RECORDS,
             count: unjudged.unwrap_or_default(),
         };
         let failed = |record: &Record| {

@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::eval::Limits;
 use crate::snapshot::{self, Roll};
 use crate::stats::{AnswerCounts, ComparedSample, Sum, as_f64};
+use crate::store::files::RECORDS;
 use crate::store::{Manifest, RunDir, RunStatus, read_records};
 use crate::verdict::baseline::{Baseline, CurrentSample, right_of};
 
@@ -74,7 +75,7 @@ pub enum BaselineAnswers {
 pub fn evidence(dir: &RunDir) -> Result<Evidence> {
     let manifest = dir.manifest()?;
     let mut tally = Tally::new(&manifest);
-    for record in read_records(&dir.file("samples.jsonl"))? {
+    for record in read_records(&dir.file(RECORDS))? {
         tally.add(&record?);
     }
     let folder = manifest.snapshot_folder();

@@ -16,6 +16,7 @@ use crate::error::Result;
 use crate::scorer::Scorer;
 use crate::scorer::ask::desk::{Desk, Heard, JudgeRequest};
 use crate::store::RunDir;
+use crate::store::files::RECORDS;
 use crate::system::lock::lock;
 use crate::system::parallel;
 
@@ -113,7 +114,7 @@ pub fn foresee(dir: &RunDir, how: &Rescore) -> Result<Option<Foreseen>> {
             most_usd: Some(0.0),
         }),
     });
-    let path = dir.file("samples.jsonl");
+    let path = dir.file(RECORDS);
     let chunks = Chunks::open(&path)?;
     parallel::in_order(
         chunks,

@@ -19,6 +19,7 @@ use crate::run::judging::JudgeDesk;
 use crate::scorer::ask::desk::Desk;
 use crate::scorer::extract::Extraction;
 use crate::scorer::{Reads, Scorer};
+use crate::store::files::JOURNAL;
 use crate::system::lock::lock;
 use crate::text::escape_line_ends;
 use crate::text::redact::{REDACTED, Redactor};
@@ -147,7 +148,7 @@ impl Rejudge {
             return Ok(None);
         };
         let hash = judges.close(&self.scorers)?;
-        Ok(Some(("events.jsonl".to_owned(), hash)))
+        Ok(Some((JOURNAL.to_owned(), hash)))
     }
 
     /// Removes what killed rescores left behind: what they were told stands in the records of this one.

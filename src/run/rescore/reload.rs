@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 use crate::run::calibrations;
 use crate::snapshot;
+use crate::store::files::{RECORDS, SUMMARY};
 use crate::store::{Manifest, RunDir, RunStatus, read_records};
 use crate::verdict::baseline::Baseline;
 use crate::verdict::check;
@@ -62,7 +63,7 @@ pub fn reload(
     let (mut notable, mut records) = (Notable::default(), Vec::new());
     // Of the ids that the baseline has, too.
     let mut common = None;
-    for record in read_records(&dir.file("samples.jsonl"))? {
+    for record in read_records(&dir.file(RECORDS))? {
         let mut record = record?;
         gathered.add(&record);
         let is_common = |baseline: &Baseline| baseline.samples.contains_key(&record.sample_id);
@@ -81,7 +82,7 @@ pub fn reload(
         baseline.check_comparable(&manifest.scorer_hash, ids)?;
     }
     // The benchmark that worked them out is not here.
-    let known = Summary::read(&dir.file("summary.json")).ok();
+    let known = Summary::read(&dir.file(SUMMARY)).ok();
     let (metrics, not_judged) = known
         .map(|known| (known.metrics, known.not_judged))
         .unwrap_or_default();
@@ -135,7 +136,7 @@ pub fn reload(
 /// As [`reload`].
 pub fn as_judged(dir: &RunDir) -> Result<Run> {
     let mut run = reload(dir, None, false, false)?;
-    run.summary = Summary::read(&dir.file("summary.json"))?;
+    run.summary = Summary::read(&dir.file(SUMMARY))?;
     Ok(run)
 }
 

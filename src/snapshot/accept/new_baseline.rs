@@ -11,6 +11,7 @@ use crate::snapshot::baseline::{BaselineFile, FILE, Judges, read_to_add, scorer_
 use crate::snapshot::digests::Digests;
 use crate::snapshot::pool::{PooledRun, Roll};
 use crate::snapshot::{Content, EpochContent, SampleContent, SnapshotHeader, epoch, path, update};
+use crate::store::files::RECORDS;
 use crate::store::{Manifest, RunDir, read_records};
 use crate::system::file::write_atomically;
 use crate::verdict::poll;
@@ -94,7 +95,7 @@ impl NewBaseline {
         let all = before + manifest.epochs as usize;
         let lists = [&self.errors, &self.missing, &self.incomplete].map(Vec::len);
         let mut is_of_another = false;
-        for records in poll::samples(read_records(&dir.file("samples.jsonl"))?) {
+        for records in poll::samples(read_records(&dir.file(RECORDS))?) {
             let records = records?;
             let content = |record: &Record| EpochContent::of(record, manifest.masked);
             let contents = records.iter().map(content).collect();

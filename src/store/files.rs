@@ -1,0 +1,17 @@
+//! The files of a run directory, by their names.
+
+/// What the run was: of which eval, with which settings, and a hash of each other file.
+pub const MANIFEST: &str = "manifest.json";
+/// The journal. The figures of a finished run are not read from it.
+pub const JOURNAL: &str = "events.jsonl";
+/// The records, of which everything else is made.
+pub const RECORDS: &str = "samples.jsonl";
+/// Those of them that have no verdict.
+pub const ERRORS: &str = "errors.jsonl";
+/// The figures, for programs.
+pub const SUMMARY: &str = "summary.json";
+/// The same for people.
+pub const SUMMARY_PAGE: &str = "summary.md";
+
+/// Those that have a hash in the manifest.
+pub(super) const HASHED: [&str; 5] = [RECORDS, JOURNAL, ERRORS, SUMMARY, SUMMARY_PAGE];
