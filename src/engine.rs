@@ -144,7 +144,9 @@ pub mod eval {
     pub mod spec {
         #[cfg(feature = "schema")]
         pub use crate::eval::spec::schema::{OwnKinds, schema, schema_text};
-        pub use crate::eval::spec::{is_spec, likely_names, load, names, of_flags, parse};
+        pub use crate::eval::spec::{
+            is_spec, likely_names, load, names, of_flags, parse, spec_of_run,
+        };
     }
 }
 
@@ -153,7 +155,8 @@ pub mod run {
     pub use crate::run::{drive, listing};
     /// Whether the files of a run can be believed, and making them again from its journal.
     pub mod restored {
-        pub use crate::run::restored::{Readable, Repaired, readable, repair};
+        pub use crate::run::readable::{Readable, readable};
+        pub use crate::run::repaired::{Repaired, repair};
     }
     /// Scoring stored answers anew.
     pub mod rescore {

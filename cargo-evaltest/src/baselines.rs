@@ -24,16 +24,12 @@ const BASELINE: &str = "_baseline.json";
 pub(crate) fn snapshot_folder(dir: &RunDir, manifest: &Manifest) -> Result<PathBuf> {
     let root = discover::root()?;
     let root = real(&root).unwrap_or(root);
-    let moved = manifest.spec_in_project.as_ref();
-    let moved = moved.map(|inside| root.join(inside));
-    for path in manifest.spec.clone().into_iter().chain(moved) {
-        if path.is_file()
-            && is_below(&root, &path)
-            && let Ok(names) = spec::names(&path)
-            && names.eval == manifest.eval
-        {
-            return Ok(names.snapshots);
-        }
+    if let Some(path) = spec::spec_of_run(manifest)
+        && is_below(&root, &path)
+        && let Ok(names) = spec::names(&path)
+        && names.eval == manifest.eval
+    {
+        return Ok(names.snapshots);
     }
     let specs = discover::find()?.specs;
     let named = specs.iter().filter_map(|path| spec::names(path).ok());

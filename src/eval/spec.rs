@@ -27,6 +27,7 @@ mod limits;
 mod misplaced;
 #[cfg(test)]
 mod mutations;
+mod of_run;
 mod overrides;
 #[cfg(test)]
 mod pages;
@@ -39,6 +40,7 @@ mod tagged;
 pub(crate) use crate::text::setting::Override;
 pub(crate) use builder::override_built;
 pub(crate) use limits::budget_of;
+pub use of_run::spec_of_run;
 
 use crate::data::yaml_places::YamlPlaces;
 use keys::SpecFile;

@@ -23,7 +23,7 @@ pub use crate::run::CiPolicy;
 pub use crate::run::dry_run::DryRun;
 use crate::run::dry_run::answered;
 use crate::run::listing::Listing;
-use crate::run::restored::{Readable, readable};
+use crate::run::readable::{Readable, readable};
 use crate::run::{FrontDoor, Home, RunOptions, Scope, Session};
 use crate::scorer::Scorer;
 use crate::store::cache::CacheUse;

@@ -263,7 +263,8 @@ fn the_last_run_is_never_passed_over_in_silence() {
         project
             .run(command)
             .exits(2)
-            .says("has lost its `manifest.json`");
+            .says("has lost its `manifest.json`")
+            .says("if they are worth nothing: rm -r evaltest-runs/");
     }
     // Killed: it has no records, and began later.
     let mut manifest: serde_json::Value = serde_json::from_str(&whole).unwrap();
@@ -355,4 +356,30 @@ fn a_manifest_may_name_anything_and_nothing_else_is_opened() {
             "{name} is not what the run wrote: no run writes such a file"
         ));
     }
+}
+
+/// A run directory may come from elsewhere, and of where it was there may be a rest.
+#[test]
+fn the_spec_of_a_run_is_that_of_the_checkout_in_which_it_is_looked_at() {
+    let (project, dir) = red();
+    let (moved, other) = (Project::new(), Project::new());
+    let copied = std::process::Command::new("cp")
+        .args(["-r", "evaltest-runs", "eval.yaml", "data.jsonl", "agent.sh"])
+        .arg(moved.path())
+        .current_dir(project.path())
+        .status();
+    assert!(copied.unwrap().success());
+    let data = project.read("data.jsonl");
+    project.write("data.jsonl", data.replace("q019", "q999"));
+    fs::remove_file(moved.last_run().join("samples.jsonl")).unwrap();
+    on(&moved, "repair DIR", &moved.last_run()).exits(0);
+    on(&moved, "gate DIR", &moved.last_run()).exits(1);
+    // A spec of another eval is none of the run, whatever the file is called.
+    project.write("data.jsonl", data);
+    other.write(
+        "eval.yaml",
+        moved.read("eval.yaml").replace("name: e", "name: other"),
+    );
+    fs::remove_file(dir.join("samples.jsonl")).unwrap();
+    on(&other, "repair DIR", &dir).exits(0);
 }

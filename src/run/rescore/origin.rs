@@ -10,7 +10,6 @@ use crate::error::{Error, Result};
 use crate::eval::registry::Registry;
 use crate::eval::registry::scorers::{self, Context};
 use crate::eval::{Budget, plan, spec};
-use crate::run::restored::spec_of;
 use crate::scorer::Scorer;
 use crate::scorer::extract::Extract;
 use crate::scorer::hash::scorers_hash;
@@ -33,7 +32,7 @@ pub fn scorers_of(manifest: &Manifest) -> Result<Origin> {
     let extraction = extraction_of(manifest)?;
     let are_the_same =
         |scorers: &[Arc<dyn Scorer>]| scorers_hash(&extraction, scorers) == manifest.scorers_hash;
-    let spec = spec_of(manifest);
+    let spec = spec::spec_of_run(manifest);
     let folder = spec.as_deref().and_then(Path::parent);
     let context = Context {
         folder: folder.unwrap_or(Path::new(".")),

@@ -53,7 +53,7 @@ impl RunArgs {
                 drive.redact.extend(manifest.redact.iter().cloned());
             }
             if named.is_empty() {
-                match spec_of(manifest)? {
+                match spec::spec_of_run(manifest) {
                     Some(spec) => named.push(spec),
                     None if manifest.config.get("agent").is_some() => {
                         return from_config(manifest, drive);
@@ -153,17 +153,6 @@ fn load(specs: &[PathBuf], drive: &Drive) -> Result<(Vec<Eval>, Vec<Unregistered
         }
     }
     Ok((evals, unregistered))
-}
-
-/// The spec that a run was made from, in this checkout or where it was; `None` for a run without one.
-fn spec_of(manifest: &Manifest) -> Result<Option<PathBuf>> {
-    let root = discover::root()?;
-    let local = manifest
-        .spec_in_project
-        .as_ref()
-        .map(|path| root.join(path));
-    let places = local.into_iter().chain(manifest.spec.clone());
-    Ok(places.into_iter().find(|path| path.is_file()))
 }
 
 /// A run that was made from flags alone: its manifest is its spec.

@@ -1,13 +1,11 @@
-//! A run made again from its journal: nobody is asked.
+//! `Repaired`: a run made again from its journal. Nobody is asked.
 //!
 //! The journal has what was said and what became of it, the dataset all else of a record. So the spec that the manifest
 //! names must be there, and its dataset and scorers those of the run. What the journal has no end of is left out, as of
 //! a run that was stopped.
 
 use std::collections::HashMap;
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -20,70 +18,11 @@ use crate::eval::plan::{BaselineUse, Plan};
 use crate::eval::registry::Registry;
 use crate::eval::spec;
 use crate::store::events::past::Left;
-use crate::store::files::{JOURNAL, MANIFEST};
-use crate::store::{Manifest, RestoredFolder, RunDir, RunStatus, going_on};
-use crate::system::file::refuse_other;
+use crate::store::{Manifest, RunDir, RunStatus};
 use crate::system::project::shown;
 use crate::text::setting::Override;
 use crate::text::{clean, shell_word};
 use crate::verdict::facts::Stop;
-
-/// A run whose files can be believed.
-pub struct Readable {
-    /// It; of one that was killed, with files made again from its journal, as long as this value lives.
-    pub dir: RunDir,
-    /// What people should know of it.
-    pub notices: Vec<String>,
-}
-
-/// Checks that the files of a run are what it wrote. Those of a run that was killed are made from its journal, elsewhere.
-///
-/// # Errors
-/// When they are not, with the file and what makes it again; when the run is going on; when the spec or the dataset of a
-/// run that was killed is not here.
-pub fn readable(dir: RunDir) -> Result<Readable> {
-    let manifest = dir.manifest()?;
-    if manifest.status != RunStatus::Running || manifest.parent.is_some() {
-        let notices = dir.check()?;
-        return Ok(Readable { dir, notices });
-    }
-    let name = shown(dir.path());
-    if dir.is_going_on() {
-        return Err(going_on(&name));
-    }
-    let resume = format!("cargo evaltest run --resume {}", shell_word(&name));
-    let failed = |error: &dyn std::fmt::Display| {
-        let message =
-            format!("run `{name}` was killed, and cannot be read from its journal: {error}");
-        Error::usage(message).hint(format!("go on with it: {resume}"))
-    };
-    let folder = copied(&dir).map_err(|error| failed(&error))?;
-    let made = plan_of(&manifest).and_then(|plan| make(plan, folder.path(), &manifest));
-    let made = made.map_err(|error| failed(&error.message()))?;
-    let mut notices: Vec<_> = dir.changed_manifest().into_iter().collect();
-    notices.push(format!(
-        "run `{name}` was killed: it is read from its journal {}; go on with it: {resume}",
-        made.told()
-    ));
-    let dir = dir.restored_in(folder);
-    Ok(Readable { dir, notices })
-}
-
-/// What a run is made again from, elsewhere.
-fn copied(dir: &RunDir) -> io::Result<RestoredFolder> {
-    let folder = RestoredFolder::new()?;
-    for file in [MANIFEST, JOURNAL] {
-        let from = dir.file(file);
-        let copied = refuse_other(&from).and_then(|()| fs::copy(from, folder.path().join(file)));
-        match copied {
-            Err(error) if file != JOURNAL || error.kind() != io::ErrorKind::NotFound => {
-                return Err(error);
-            }
-            _ => {}
-        }
-    }
-    Ok(folder)
-}
 
 /// What was made again.
 #[derive(Clone, Debug, Serialize)]
@@ -102,7 +41,8 @@ pub struct Repaired {
 }
 
 impl Repaired {
-    fn told(&self) -> String {
+    /// What of the run was there to be made again.
+    pub(super) fn told(&self) -> String {
         let Self {
             ended,
             questions,
@@ -173,6 +113,14 @@ fn lost(plan: &Plan, dir: &RunDir) -> Result<Vec<String>> {
         }
     });
     Ok(lost)
+}
+
+/// Makes the files of a run again, in a folder that has its manifest and its journal.
+///
+/// # Errors
+/// When its spec or its dataset is not here, or is not what it was.
+pub(super) fn make_again(path: &Path, manifest: &Manifest) -> Result<Repaired> {
+    make(plan_of(manifest)?, path, manifest)
 }
 
 fn make(plan: Plan, path: &Path, manifest: &Manifest) -> Result<Repaired> {
@@ -253,7 +201,7 @@ fn stop_of(manifest: &Manifest) -> (Stop, String) {
 
 /// The eval as the run had it, whose agent nobody needs.
 fn plan_of(manifest: &Manifest) -> Result<Plan> {
-    let spec = spec_of(manifest).ok_or_else(|| {
+    let spec = spec::spec_of_run(manifest).ok_or_else(|| {
         let error = match &manifest.spec {
             Some(spec) => Error::usage(format!("its spec `{}` is not here", shown(spec))),
             None => Error::usage("its eval is made in Rust, and not in a spec"),
@@ -270,14 +218,4 @@ fn plan_of(manifest: &Manifest) -> Result<Plan> {
     overrides.push(Override::new("agent", serde_json::Value::from("echo")));
     let eval = spec::load(&spec, &Registry::new(), &overrides)?;
     Plan::load(&eval, BaselineUse::Compare)
-}
-
-/// The spec of a run, where it is on this machine.
-pub(super) fn spec_of(manifest: &Manifest) -> Option<PathBuf> {
-    let there = manifest.spec.clone().filter(|spec| spec.is_file());
-    there.or_else(|| {
-        let inside = manifest.spec_in_project.as_ref()?;
-        let spec = crate::system::project::current_root()?.join(inside);
-        spec.is_file().then_some(spec)
-    })
 }
