@@ -17,6 +17,7 @@ mod lines;
 mod names;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
+mod place;
 mod row;
 mod row_file;
 pub(crate) mod scan;
@@ -41,7 +42,8 @@ pub use filter::Filter;
 pub(crate) use filter::shuffle;
 pub use jsonl::python_json;
 pub(crate) use lines::read_text;
-pub use row::{Place, Row, Rows};
+pub use place::Place;
+pub use row::{Row, Rows};
 
 #[cfg(feature = "bfcl")]
 pub(crate) use row_file::RowFile;

@@ -109,14 +109,17 @@ pub(super) fn scan(path: &Path, mut file: File) -> Result<(RowFile, Vec<String>)
     }
     let header = header.ok_or_else(|| without_header(path))?;
     let columns = header.clone();
-    Ok((rows.of_csv(delimiter, header), columns))
+    let rows = rows.read_by(Box::new(move |place, text| {
+        fields(text, delimiter, &header).map_err(|error| error.at(place))
+    }));
+    Ok((rows, columns))
 }
 
 /// So far the end of the header is looked for.
 const LONGEST_HEADER: u64 = 1 << 20;
 
 /// The columns of the one record of a text.
-pub(super) fn fields(text: &str, delimiter: u8, header: &[String]) -> Result<Map<String, Value>> {
+fn fields(text: &str, delimiter: u8, header: &[String]) -> Result<Map<String, Value>> {
     let mut record = csv::StringRecord::new();
     // Of a text that begins with a byte order mark, the reader would take that away.
     let text = b"\n".chain(text.as_bytes());

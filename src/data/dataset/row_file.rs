@@ -11,7 +11,8 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value};
 
-use super::{Place, csv, jsonl};
+use super::jsonl;
+use super::place::Place;
 use crate::data::Sample;
 use crate::error::{Error, Result};
 use crate::system::lock::lock;
@@ -21,18 +22,13 @@ pub(crate) struct RowFile {
     /// As errors name it.
     path: PathBuf,
     file: Arc<Mutex<File>>,
-    form: RowForm,
+    read: Box<ReadRow>,
     rows: Vec<RowSpan>,
     hashes: RandomState,
 }
 
-/// What the text of a row is.
-enum RowForm {
-    /// A JSON object.
-    Json,
-    /// A record of CSV under this header.
-    Csv { delimiter: u8, header: Vec<String> },
-}
+/// The columns in the text of a row, which stands there.
+pub(super) type ReadRow = dyn Fn(Place<'_>, &str) -> Result<Map<String, Value>> + Send + Sync;
 
 /// Where a row stands.
 struct RowSpan {
@@ -49,16 +45,15 @@ impl RowFile {
         Self {
             path: path.to_owned(),
             file: Arc::new(Mutex::new(file)),
-            form: RowForm::Json,
+            read: Box::new(|place, text| jsonl::fields(place.path, place.line.unwrap_or(0), text)),
             rows: Vec::new(),
             hashes: RandomState::new(),
         }
     }
 
-    /// The same file, in which each row is a record under this header.
-    pub(super) fn of_csv(mut self, delimiter: u8, header: Vec<String>) -> Self {
-        self.form = RowForm::Csv { delimiter, header };
-        self
+    /// The same file, in which each row is something else.
+    pub(super) fn read_by(self, read: Box<ReadRow>) -> Self {
+        Self { read, ..self }
     }
 
     /// Reads the file from there on, whoever else reads it meanwhile.
@@ -130,12 +125,7 @@ impl RowFile {
     /// The columns of a row, read again.
     pub(super) fn fields(&self, row: usize) -> Result<Map<String, Value>> {
         let text = self.text(row)?;
-        match &self.form {
-            RowForm::Json => jsonl::fields(&self.path, self.rows[row].line, &text),
-            RowForm::Csv { delimiter, header } => {
-                csv::fields(&text, *delimiter, header).map_err(|error| error.at(self.place(row)))
-            }
-        }
+        (self.read)(self.place(row), &text)
     }
 
     fn changed(&self, row: usize) -> Error {
