@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::store::Carried;
 
 /// Bytes read at once.
-pub(super) const BUFFER: usize = 1 << 17;
+const BUFFER: usize = 1 << 17;
 
 /// An event as it stands in a journal.
 pub(crate) struct JournalLine<'a> {

@@ -4,13 +4,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use super::StoredEvent;
-use super::lines::BUFFER;
 use super::sealed::unseal;
 use crate::error::{Error, Result};
 use crate::store::Carried;
 use crate::system::file::open_plain;
 use crate::system::lines::PlacedLines;
 use crate::system::lock::lock;
+
+/// Bytes read at once. A run that is shuffled asks for lines all over the journal, and what is read around them is read
+/// in vain; in order it makes no difference.
+const BUFFER: usize = 1 << 13;
 
 /// Places of lines by a number that stands for what they tell of.
 #[derive(Debug, Default)]
