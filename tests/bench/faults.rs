@@ -5,6 +5,8 @@
 
 #[path = "../it/asked.rs"]
 mod asked;
+#[path = "../it/damages.rs"]
+mod damages;
 #[path = "../it/project.rs"]
 #[expect(dead_code, reason = "the tests use the rest")]
 mod project;

@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::asked::{self, asked};
+use crate::damages::{BELIEVERS, damages};
 use crate::project::{Project, Ran};
 
 /// A run of 20 questions, of which the agent answers every second rightly, and a gate that fails.
@@ -28,37 +29,15 @@ fn on(project: &Project, command: &str, dir: &Path) -> Ran {
     project.run_of(&words)
 }
 
-/// Commands that believe the records of a run.
-const READERS: [&str; 6] = [
-    "gate DIR",
-    "summarize DIR",
-    "rescore DIR --scorer exact",
-    "export DIR --format gaia --output there",
-    "accept DIR",
-    "run eval.yaml --failed DIR",
-];
-
 #[test]
 fn a_run_that_was_cut_short_is_not_believed() {
     let (project, dir) = red();
     let path = dir.join("samples.jsonl");
     let whole = fs::read_to_string(&path).unwrap();
-    let lines: Vec<&str> = whole.split_inclusive('\n').collect();
-    let flipped = whole.replacen("\"correct\":false", "\"correct\":true", 1);
-    assert_ne!(flipped, whole);
-    let damaged = [
-        lines[..10].concat(),
-        lines[..1].concat(),
-        String::new(),
-        whole[..whole.len() / 2].to_owned(),
-        whole.clone() + lines[1],
-        whole.replace('\n', "\r\n"),
-        flipped,
-    ];
     let asked_before = asked(&project).len();
-    for text in damaged {
+    for text in damages(&whole) {
         fs::write(&path, text).unwrap();
-        for command in READERS {
+        for command in BELIEVERS {
             on(&project, command, &dir)
                 .exits(2)
                 .says("samples.jsonl is not what the run wrote")

@@ -21,6 +21,7 @@ mod changed;
 mod completions;
 mod custom;
 mod damaged;
+mod damages;
 mod disk_full;
 mod doctor;
 mod early_stop;

@@ -10,21 +10,12 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::asked;
+use crate::damages::{BELIEVERS, damages};
 use crate::journal::answered;
 use crate::process::peak_kib;
 use crate::project::{Project, all_files};
 use crate::table::{Row, Table};
 use crate::watched::{self, Ended};
-
-/// Commands that believe the records of a run.
-const BELIEVERS: [&str; 6] = [
-    "gate DIR",
-    "summarize DIR",
-    "rescore DIR --scorer exact",
-    "export DIR --format gaia --output there",
-    "accept DIR",
-    "run eval.yaml --failed DIR",
-];
 
 /// Further commands that read a run.
 const READERS: [&str; 6] = [
@@ -123,21 +114,10 @@ fn edited_records(fault: &str) -> io::Result<Row> {
     let dir = project.last_run();
     let path = dir.join("samples.jsonl");
     let whole = fs::read_to_string(&path)?;
-    let lines: Vec<&str> = whole.split_inclusive('\n').collect();
-    let damages = [
-        lines[..10].concat(),
-        lines[..1].concat(),
-        String::new(),
-        whole[..whole.len() / 2].to_owned(),
-        whole.clone() + lines[1],
-        whole.replace('\n', "\r\n"),
-        whole.replacen("\"correct\":false", "\"correct\":true", 1),
-        whole.replace("\"correct\":false", "\"correct\":true"),
-    ];
     let (mut refused, mut tried, mut passed) = (0, 0, Vec::new());
     // That of all that follow, unless one has another.
     ended.code = Some(2);
-    for (number, text) in damages.iter().enumerate() {
+    for (number, text) in damages(&whole).iter().enumerate() {
         fs::write(&path, text)?;
         for command in BELIEVERS {
             let one = on(&project, command, &dir)?;
@@ -165,7 +145,7 @@ fn edited_records(fault: &str) -> io::Result<Row> {
         .check(code == Some(1), format!("repaired, the gate exits {code:?}"))
         .note(format!(
             "refused by {refused} of {tried} commands ({} damages); `repair` makes the {} bytes again",
-            damages.len(),
+            damages(&whole).len(),
             whole.len()
         ));
     Ok(row)
