@@ -181,7 +181,7 @@ impl AnswerInput {
                     extraction = evaltest::engine::run::rescore::extraction_of(&dir.manifest()?)?;
                 }
                 layout = Layout::Records;
-                source.path = dir.file("samples.jsonl");
+                source.path = dir.file(evaltest::engine::store::files::RECORDS);
                 // The library's reader knows why the file may not be there.
                 drop(evaltest::engine::store::read_records(&source.path)?);
                 chunks_of(&source.path, open(&source.path)?)

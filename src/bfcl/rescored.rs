@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::benchmark::tally::BfclTally;
 use crate::data::Record;
+use crate::store::files::SUMMARY;
 use crate::store::{Manifest, RunDir};
 use crate::verdict::summary::Summary;
 
@@ -20,7 +21,7 @@ impl Metrics {
             return None;
         }
         // The parent's metrics tell the weights, also those of an eval without a spec.
-        let summary = Summary::read(&dir.file("summary.json")).ok();
+        let summary = Summary::read(&dir.file(SUMMARY)).ok();
         let weights =
             summary.and_then(|summary| summary.metrics.get("weights")?.as_object().cloned());
         Some(Self {

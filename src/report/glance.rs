@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::store::files::SUMMARY;
 use crate::store::{Manifest, RunDir, RunStatus};
 use crate::system::file::read_plain;
 use crate::system::project::shown;
@@ -168,7 +169,7 @@ fn status(dir: &RunDir, manifest: &Manifest) -> GlanceStatus {
 }
 
 fn summary(dir: &RunDir) -> Result<SummaryGlance> {
-    let path = dir.file("summary.json");
+    let path = dir.file(SUMMARY);
     let told = |error: &dyn std::fmt::Display| {
         let message = format!("cannot read `{}`: {error}", shown(&path));
         let repair = format!("cargo evaltest repair {}", shell_word(&shown(dir.path())));

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use evaltest::engine::eval::spec;
 use evaltest::engine::report::gaia::{self, Checked, GaiaExport, Traces};
-use evaltest::engine::store::{Manifest, RunDir, read_records, stamp};
+use evaltest::engine::store::{Manifest, RunDir, files, read_records, stamp};
 use evaltest::engine::system::project::shown;
 use evaltest::engine::text::clean;
 use evaltest::{Benchmark, Error, Exit, Gaia, Registry, Result};
@@ -176,7 +176,7 @@ fn check_epoch(manifest: &Manifest, epoch: u32) -> Result<()> {
 
 fn to_stdout(dir: &RunDir, epoch: u32, traces: Traces) -> Result<Exit> {
     check_epoch(&dir.manifest()?, epoch)?;
-    let records = read_records(&dir.file("samples.jsonl"))?;
+    let records = read_records(&dir.file(files::RECORDS))?;
     let mut text = Vec::new();
     let exported = gaia::write(records, epoch, traces, &mut text)?;
     console::print_data(|out| out.write_all(&text))?;
@@ -193,7 +193,7 @@ fn to_file(
 ) -> Result<(PathBuf, PathBuf)> {
     let manifest = dir.manifest()?;
     check_epoch(&manifest, epoch)?;
-    let records = read_records(&dir.file("samples.jsonl"))?;
+    let records = read_records(&dir.file(files::RECORDS))?;
     let output = output.unwrap_or(Path::new("."));
     let names_folder = output.is_dir() || output.to_string_lossy().ends_with('/');
     let folder = if names_folder {
@@ -325,7 +325,7 @@ fn ids_of_run(dir: &RunDir) -> Result<BTreeSet<String>> {
              `--dataset PATH` names the dataset",
         );
     }
-    let records = read_records(&dir.file("samples.jsonl"))?;
+    let records = read_records(&dir.file(files::RECORDS))?;
     records.map(|record| Ok(record?.sample_id)).collect()
 }
 

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::Args;
 use evaltest::engine::data::shown_prediction;
 use evaltest::engine::report::terminal::in_epoch;
-use evaltest::engine::store::{Carried, RunDir, read_carried, read_records};
+use evaltest::engine::store::{Carried, RunDir, files, read_carried, read_records};
 use evaltest::engine::text::{clean, excerpt};
 use evaltest::{Error, Exit, Normalized, Outcome, Record, Result, Score};
 use serde_json::{Map, Value};
@@ -38,7 +38,7 @@ pub(crate) struct ShowArgs {
 
 pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
     let dir = seen_run(args.run_dir.as_deref())?;
-    let path = dir.file("samples.jsonl");
+    let path = dir.file(files::RECORDS);
     let Some(wanted) = &args.id else {
         if args.json {
             let records = read_carried(&path)?.map(|record| json(&record?));

@@ -22,6 +22,7 @@ use crate::bfcl::export::{self, BfclExport, ExportOptions, Scores};
 use crate::error::{Error, Result};
 use crate::eval::Budget;
 use crate::run::rescore::{Rescore, rescore_told};
+use crate::store::files::RECORDS;
 use crate::store::{RunDir, read_records};
 use crate::system::cancel::Cancel;
 use crate::system::project::shown;
@@ -76,7 +77,7 @@ pub fn judge(
     program::check(official)?;
     let folder = &official.folder;
     let run = (&dir.manifest()?, &*shown(dir.path()));
-    let records = read_records(&dir.file("samples.jsonl"))?;
+    let records = read_records(&dir.file(RECORDS))?;
     let exported = export::write(records, run, options, folder)?;
     let categories: Vec<&str> = exported
         .categories
@@ -95,7 +96,7 @@ pub fn judge(
     let scores = folder.join(SCORES);
     let verdicts = read(&scores, &exported, options)?;
     let mut agreement = OfficialAgreement::new(&options.model.name);
-    for record in read_records(&dir.file("samples.jsonl"))? {
+    for record in read_records(&dir.file(RECORDS))? {
         let record = record?;
         let is_exported = record.epoch == 0 && export::is_answered(record.result.status);
         let verdict = export::category(&record)
@@ -120,7 +121,7 @@ pub fn judge(
 /// As [`rescore`](crate::run::rescore::rescore()).
 pub fn record(dir: &RunDir, judged: &OfficialOutcome, output_root: Option<PathBuf>) -> Result<Run> {
     let mut told = HashMap::new();
-    for record in read_records(&dir.file("samples.jsonl"))? {
+    for record in read_records(&dir.file(RECORDS))? {
         let record = record?;
         let scores = export::category(&record)
             .ok()

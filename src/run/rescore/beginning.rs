@@ -10,6 +10,7 @@ use super::line::Rejudge;
 use crate::error::{Error, Result};
 use crate::eval::limits::Limits;
 use crate::scorer::{self, Scorer as _};
+use crate::store::files::RECORDS;
 use crate::store::{Manifest, RunDir};
 use crate::system::file::open_plain;
 use crate::system::project::shown;
@@ -28,7 +29,7 @@ pub(super) fn begin(dir: &RunDir, parent: &Manifest, judge: &Rejudge) -> Result<
     if !super::asks(&judge.scorers) {
         return Ok(());
     }
-    let ids = ids(&dir.file("samples.jsonl"))?;
+    let ids = ids(&dir.file(RECORDS))?;
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     // Of a run of a part nobody knows here what the others are called.
     if parent.whole && Limits::of_config(&parent.config).limit.is_none() {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use evaltest::engine::leaderboard::bfcl::export::{self, BfclExport, ExportOptions, Model};
-use evaltest::engine::store::{RunDir, read_records, stamp};
+use evaltest::engine::store::{RunDir, files, read_records, stamp};
 use evaltest::engine::system::project::shown;
 use evaltest::{Error, Result};
 
@@ -65,7 +65,7 @@ pub(crate) fn to_folder(
         None => free(&format!("bfcl_{}_{}", options.model.folder(), stamp())),
     };
     let folder = std::path::absolute(&folder).unwrap_or(folder);
-    let records = read_records(&dir.file("samples.jsonl"))?;
+    let records = read_records(&dir.file(files::RECORDS))?;
     let run = (&dir.manifest()?, &*shown(dir.path()));
     let exported = export::write(records, run, options, &folder)?;
     let notes = exported.notes(options).into_iter();
