@@ -160,6 +160,17 @@ fn the_win_rate_of_pairs_is_corrected_by_labels_of_its_run() {
         ))
         .exits(1)
         .says("corrected(pairwise.value) is 0.4 (by 60 labels of 60 answers");
+    // A win is none of the others, and people have no orders to be inconsistent in.
+    project
+        .run(&format!(
+            "gate {dir} --gate corrected(pairwise.win)>=0.3 --gate corrected(pairwise.tie)<=0.14 --gate \
+             corrected(pairwise.loss)<=0.54 --gate corrected(pairwise.inconsistent)<=0.5"
+        ))
+        .exits(3)
+        .says("corrected(pairwise.win) is 0.3333 (by 60 labels of 60 answers")
+        .says("corrected(pairwise.tie) is 0.1333 (by 60 labels of 60 answers")
+        .says("corrected(pairwise.loss) is 0.5333 (by 60 labels of 60 answers")
+        .says("fewer than two answers have a label of `inconsistent`");
     let lines = project
         .read("labels.jsonl")
         .replace("\"loss\"", "\"worse\"");

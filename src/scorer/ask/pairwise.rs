@@ -308,6 +308,11 @@ impl Scorer for Pairwise {
         Some(compared::RATES.map(Cow::Borrowed).to_vec())
     }
 
+    fn bounds(&self) -> Vec<(Cow<'static, str>, [f64; 2])> {
+        let rates = compared::RATES.map(|rate| (rate.into(), [0.0, 1.0]));
+        rates.to_vec()
+    }
+
     fn judge_rule(&self) -> Option<JudgeRule> {
         Some(compared::rule())
     }

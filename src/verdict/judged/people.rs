@@ -162,10 +162,14 @@ impl<'a> PeoplesFigures<'a> {
             said.derived(only, &each, total);
         }
         let choice = said.classes.get(VERDICT).and_then(|it| majority(it));
-        let value = choice.and_then(|choice| self.rule.choices.get(choice.text()).copied());
+        let choice = choice.cloned();
+        let value = choice
+            .as_ref()
+            .and_then(|choice| self.rule.choices.get(choice.text()).copied());
         if let Some(value) = value {
             said.derived(VALUE, &[json!(value)], value);
         }
+        self.derive_rates(choice.as_ref(), said);
         let points = [VERDICT, TOTAL]
             .iter()
             .find(|name| said.classes.contains_key(**name));
@@ -184,6 +188,17 @@ impl<'a> PeoplesFigures<'a> {
         };
         if let Some(is) = mean.and_then(|mean| self.rule.is_correct(mean)) {
             said.derived(CORRECT, &each, share(is));
+        }
+    }
+
+    /// Where the judge counts each choice by its name, as `win`, `tie` and `loss` of pairs, so do people. How far the two
+    /// agree on one of them is told by the verdict.
+    fn derive_rates(&self, choice: Option<&LabelClass>, said: &mut SaidOfAnswer) {
+        let Some(choice) = choice else { return };
+        let names = self.rule.choices.keys();
+        for name in names.filter(|name| self.numbers.contains(name.as_str())) {
+            let value = share(choice.text() == name);
+            said.values.entry(name.clone()).or_insert(value);
         }
     }
 
