@@ -31,6 +31,20 @@ impl JudgeRule {
         (weights > 0.0).then(|| (total * 1e12).round() / 1e12)
     }
 
+    /// Whether people who label answers give this figure, or it follows from what they give. Without dimensions and
+    /// choices nobody knows.
+    pub(crate) fn is_labelled(&self, figure: &str) -> bool {
+        let is_whole = match (self.weights.is_empty(), self.choices.is_empty()) {
+            (true, true) => return true,
+            (true, false) => figure == "value",
+            (false, _) => figure == "total",
+        };
+        is_whole
+            || figure == "correct"
+            || self.weights.contains_key(figure)
+            || self.choices.contains_key(figure)
+    }
+
     /// Whether this total or value is that of a correct answer, where the rule says so.
     pub(crate) fn is_correct(&self, points: f64) -> Option<bool> {
         self.pass.map(|pass| points >= pass)

@@ -230,6 +230,7 @@ impl JudgeOfRun {
         let labelled = answers.flat_map(|answer| answer.values.keys());
         let judged = self.items.iter().filter(|_| labels.is_none());
         let judged = judged.flat_map(|item| item.first.numbers.keys());
+        let judged = judged.filter(|figure| self.judge.rule.is_labelled(figure));
         let mut figures: Vec<String> = labelled.chain(judged).cloned().collect();
         figures.sort();
         figures.dedup();

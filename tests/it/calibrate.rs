@@ -321,6 +321,10 @@ fn answers_to_label_are_drawn_by_lot_and_their_number_is_planned() {
         ));
         let plans: Value = serde_json::from_str(&ran.exits(0).out).unwrap();
         let plans = plans.as_array().unwrap().clone();
+        // What follows from the points by itself, such as whether they are excellent, nobody labels.
+        let figures = plans.iter().map(|plan| plan["figure"].as_str().unwrap());
+        let is_of_people = |name: &str| !["excellent", "value", "spread"].contains(&name);
+        assert!(figures.clone().all(is_of_people), "{plans:?}");
         plans
             .into_iter()
             .find(|plan| plan["figure"] == "total")
