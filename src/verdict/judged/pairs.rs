@@ -41,7 +41,7 @@ pub enum Standing {
 pub struct PairsSummary {
     /// All pairs that were asked about.
     pub n: u64,
-    /// The items that they are of: the epochs of a sample hang together.
+    /// The items of those that have a verdict: the epochs of a sample hang together.
     pub items: u64,
     /// The answer of the run is preferred in both orders.
     pub wins: u64,
