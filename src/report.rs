@@ -9,4 +9,5 @@ pub mod markdown;
 mod metrics;
 pub mod terminal;
 
+pub use judge::corrected as corrected_lines;
 pub use judge::pairs::lines as pair_lines;

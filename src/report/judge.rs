@@ -53,7 +53,7 @@ pub(crate) fn line(judge: &JudgeSummary) -> String {
 
 /// The means that labels of people correct, a line each: first what they are, then that they are so only if the judge errs
 /// here as there, and what is doubtful about the labels.
-pub(crate) fn corrected(calibration: Option<&JudgeCalibration>) -> Vec<String> {
+pub fn corrected(calibration: Option<&JudgeCalibration>) -> Vec<String> {
     let Some(calibration) = calibration else {
         return Vec::new();
     };

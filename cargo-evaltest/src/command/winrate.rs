@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use evaltest::engine::judge::PairsSummary;
-use evaltest::engine::report::pair_lines;
+use evaltest::engine::judge::{JudgeCalibration, PairsSummary};
+use evaltest::engine::report::{corrected_lines, pair_lines};
 use evaltest::engine::run::rescore::{Rescore, Versus, foresee, rescore};
 use evaltest::engine::system::project::shown;
 use evaltest::engine::text::{clean, shell_word};
@@ -64,11 +64,11 @@ pub(crate) struct RunsWinrateArgs {
 /// Joined and wrapped by `--help`.
 const NOTES: &str = "\
 `--json` prints {\"run_dir\", \"pairs\": {\"n\", \"items\", \"wins\", \"losses\", \"ties\", \"inconsistent\", \"unreadable\",
-\"win_rate\", \"ci95\", \"standing\", \"position_bias\", \"first_shown_wins\", \"length_coefficient\", \"length_ci95\"}}:
+\"win_rate\", \"ci95\", \"standing\", \"position_bias\", \"first_shown_wins\", \"length_coefficient\", \"length_ci95\"}, \"calibration\"}:
 `win_rate` is (wins + (ties + inconsistent) / 2) / (n - unreadable), `ci95` has the epochs of an item as what hangs
 together, and `standing` says of the interval alone whether it lies `above` or `below` one half or is `not_told_apart`.
 `pairs` is null where no reply could be read. `length_coefficient` is what the rate gains where the answer of A is much
-longer than that of B; the rate is not corrected for it.";
+longer than that of B; the rate is not corrected for it. `calibration` has the `status` of the judge beside people.";
 
 pub(crate) fn run(args: &RunsWinrateArgs) -> Result<Exit> {
     let (a, b) = (read_run(&args.a)?, open_run(&args.b)?);
@@ -106,8 +106,13 @@ pub(crate) fn run(args: &RunsWinrateArgs) -> Result<Exit> {
     let judge = run.summary.judge.as_ref();
     let judge = judge.and_then(|judge| judge.scorers.get(&name));
     let pairs = judge.and_then(|judge| judge.pairs.as_ref());
+    let calibration = judge.and_then(|judge| judge.calibration.as_ref());
     if args.json {
-        console::print_json(&serde_json::json!({ "run_dir": run.dir, "pairs": pairs }))?;
+        console::print_json(&serde_json::json!({
+            "run_dir": run.dir,
+            "pairs": pairs,
+            "calibration": calibration,
+        }))?;
     }
     let Some(pairs) = pairs else {
         let unread = judge.map_or(0, |judge| judge.unread);
@@ -120,14 +125,26 @@ pub(crate) fn run(args: &RunsWinrateArgs) -> Result<Exit> {
         )));
     };
     if !args.json {
-        console::print(|out| show(pairs, &shown(&run.dir), out))?;
+        console::print(|out| show(pairs, calibration, &shown(&run.dir), out))?;
     }
     Ok(Exit::Passed)
 }
 
-fn show(pairs: &PairsSummary, dir: &str, out: &mut dyn Write) -> io::Result<()> {
+fn show(
+    pairs: &PairsSummary,
+    calibration: Option<&JudgeCalibration>,
+    dir: &str,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     for line in pair_lines(pairs) {
         writeln!(out, "{line}")?;
+    }
+    // The interval above knows nothing of how wrong the judge is.
+    if let Some(calibration) = calibration {
+        writeln!(out, "the judge is {}", clean(&calibration.told()))?;
+    }
+    for line in corrected_lines(calibration) {
+        writeln!(out, "  {}", clean(&line))?;
     }
     writeln!(out, "written to {}", clean(dir))
 }
