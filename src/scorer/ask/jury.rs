@@ -164,7 +164,11 @@ impl Jury {
             .map(|(juror, said)| match said {
                 Ok(says) => match &says.choice {
                     Some(choice) => format!("`{}` says `{choice}`", juror.name),
-                    None => format!("`{}` gives {}", juror.name, says.total),
+                    None => format!(
+                        "`{}` gives {}",
+                        juror.name,
+                        (says.total * 1e4).round() / 1e4
+                    ),
                 },
                 Err(silent) => format!("`{}` gave no verdict ({})", juror.name, silent.reason),
             });

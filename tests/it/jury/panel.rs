@@ -200,6 +200,11 @@ fn too_few_judges_give_no_verdict() {
     assert_eq!(result["error"]["message"], told);
     // What it heard counts in the figures all the same.
     assert_eq!(court.jury()["judges"][0]["judged"], 1);
+    // No more digits of thirds than anybody reads.
+    let third = "echo '{\"reasoning\": \"r\", \"tone\": 1, \"help\": 2, \"comments\": \"c\"}'";
+    let two = "rubric: { dimensions: [{ name: tone }, { name: help, weight: 2 }] }";
+    let court = Court::new(1, two, &[("a", third), ("broken", "exit 7")], "");
+    court.run("eval.yaml").exits(3).says("`a` gives 1.6667, ");
 
     let court = Court::new(1, MERIT, &judges, ", min_judges: 1");
     court.run("eval.yaml").exits(0);
