@@ -41,8 +41,8 @@ pub(crate) fn labels_line(jury: &JurySummary) -> Option<String> {
     let judges = judges.filter_map(|judge| Some(of(&judge.name, judge.labels.as_ref()?)));
     let all: Vec<_> = std::iter::once(of("panel", panel)).chain(judges).collect();
     let what = match panel.agreement {
-        Some(_) => "agree",
-        None => "are off",
+        Some(_) => "how many agree",
+        None => "how far off",
     };
     let labels = match jury.labelled {
         1 => "1 label".to_owned(),
@@ -52,9 +52,9 @@ pub(crate) fn labels_line(jury: &JurySummary) -> Option<String> {
         // Of choices all are.
         0 => what.to_owned(),
         compared if compared == jury.labelled => what.to_owned(),
-        compared => format!("{what}, over the {compared} that all gave a verdict on"),
+        compared => format!("{what} on the {compared} that all gave a verdict on"),
     };
-    Some(format!("of {labels}: {} ({what})", all.join(", ")))
+    Some(format!("of {labels}, {what}: {}", all.join(", ")))
 }
 
 /// With its interval.

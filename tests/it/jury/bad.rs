@@ -202,5 +202,7 @@ fn labels_of_others_are_refused_where_answers_are_scored_anew() {
     court.run("eval.yaml --limit 2").exits(0);
     let part = court.dir();
     court.edit(" }]\nlimits", ", labels: labels.jsonl }]\nlimits");
-    rescore(&part).exits(0).says("of 1 label: panel");
+    rescore(&part)
+        .exits(0)
+        .says("of 1 label, how far off: panel");
 }

@@ -88,7 +88,7 @@ fn weights_are_learnt_from_a_run_and_its_labels() {
         .project
         .run(&format!("rescore {first} --spec eval.yaml"))
         .exits(0)
-        .says("jury jury: of 10 labels: panel 100.0 %")
+        .says("jury jury: of 10 labels, how many agree: panel 100.0 %")
         .says("good 100.0 %");
     assert_eq!(court.judged(), asked);
     for result in court.results() {
@@ -186,7 +186,7 @@ fn weights_of_points_are_learnt_by_how_far_they_are_off() {
         .project
         .run(&format!("rescore {dir} --spec eval.yaml"))
         .exits(0)
-        .says("of 10 labels: panel ")
+        .says("of 10 labels, ")
         .says("far 2.00 points");
     assert_eq!(court.judged(), asked);
     // Mean squared errors of 0.5 and 4, drawn to 2.25 as by two more items.
